@@ -1,0 +1,1 @@
+//! Programs that use Onward as a library: see the files beside this one.

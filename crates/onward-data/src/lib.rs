@@ -1,1 +1,53 @@
-//! x
+//! From bytes to batches of examples: formats, compression, schema.
+//!
+//! ```no_run
+//! use onward_data::{Input, Options, Reader};
+//!
+//! let options = Options { target: Some("arr_delay>15".to_owned()), ..Options::default() };
+//! let mut reader = Reader::open(&[Input::from("flights.csv.zst")], options)?;
+//! while let Some(parsed) = reader.next()? {
+//!     println!("{} examples", parsed.batch.len());
+//! }
+//! # Ok::<(), onward_data::DataError>(())
+//! ```
+//!
+//! The path of a byte: [`Input`] opens a file or standard input and
+//! decompresses it; the chunker cuts the bytes at record boundaries; parsers,
+//! one a thread, turn chunks into batches; the [`Reader`] hands the batches out
+//! in order. Whatever the number of threads, the batches are the same.
+
+mod atomic;
+mod chunk;
+#[cfg(feature = "arrow")]
+mod columnar;
+
+mod csv;
+mod encode;
+mod error;
+mod format;
+mod infer;
+mod input;
+mod jsonl;
+mod lines;
+mod number;
+mod open;
+mod options;
+mod parsed;
+mod piece;
+mod reader;
+mod schema;
+mod svmlight;
+mod target;
+mod timestamp;
+mod vw;
+mod words;
+
+pub use atomic::AtomicFile;
+pub use error::{DataError, DataErrorKind, Position};
+pub use format::Format;
+pub use input::Input;
+pub use options::{OnError, Options};
+pub use parsed::Parsed;
+pub use reader::Reader;
+pub use schema::{Column, Kind, Layout, Role, Schema};
+pub use target::{Target, TargetRule};

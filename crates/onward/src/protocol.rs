@@ -35,20 +35,36 @@ impl<'a> Features<'a> {
     /// ```
     pub fn new(indices: &'a [u32], values: &'a [f32]) -> Result<Self, Error> {
         if indices.len() != values.len() {
-            let message = format!("{} indices but {} values: a row needs as many", indices.len(), values.len());
+            let message = format!(
+                "{} indices but {} values: a row needs as many",
+                indices.len(),
+                values.len()
+            );
             return Err(Error::new(ErrorKind::Features, message));
         }
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-            let message = format!("the value of feature {} is {}: features are finite", indices[at], values[at]);
+            let message = format!(
+                "the value of feature {} is {}: features are finite",
+                indices[at], values[at]
+            );
             return Err(Error::new(ErrorKind::Features, message));
         }
         let largest = indices.iter().copied().max();
         let limit = match largest {
-            Some(u32::MAX) => return Err(Error::new(ErrorKind::Features, "index 4294967295 is one too large")),
+            Some(u32::MAX) => {
+                return Err(Error::new(
+                    ErrorKind::Features,
+                    "index 4294967295 is one too large",
+                ));
+            }
             Some(index) => index + 1,
             None => 0,
         };
-        Ok(Self { indices, values, limit })
+        Ok(Self {
+            indices,
+            values,
+            limit,
+        })
     }
 
     /// The indices, in the order in which they were given.
@@ -78,7 +94,10 @@ impl<'a> Features<'a> {
 
     /// Pairs of index and value.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, f32)> + 'a {
-        self.indices.iter().copied().zip(self.values.iter().copied())
+        self.indices
+            .iter()
+            .copied()
+            .zip(self.values.iter().copied())
     }
 
     /// The same indices with other values, finite and as many.
@@ -87,7 +106,11 @@ impl<'a> Features<'a> {
         'a: 'b,
     {
         debug_assert_eq!(values.len(), self.indices.len());
-        Features { indices: self.indices, values, limit: self.limit }
+        Features {
+            indices: self.indices,
+            values,
+            limit: self.limit,
+        }
     }
 }
 
@@ -130,7 +153,10 @@ impl Batch {
     /// When `value` is not finite or `index` is `u32::MAX`: readers check both.
     #[inline]
     pub fn push(&mut self, index: u32, value: f32) {
-        assert!(value.is_finite() && index != u32::MAX, "feature {index} = {value}");
+        assert!(
+            value.is_finite() && index != u32::MAX,
+            "feature {index} = {value}"
+        );
         self.indices.push(index);
         self.values.push(value);
         self.limit = self.limit.max(index + 1);
@@ -142,6 +168,13 @@ impl Batch {
         self.ends.push(self.indices.len());
         self.labels.push(label.unwrap_or(f64::NAN));
         self.weights.push(weight);
+    }
+
+    /// Takes the last finished row back to being filled.
+    pub fn unfinish(&mut self) {
+        self.ends.pop();
+        self.labels.pop();
+        self.weights.pop();
     }
 
     /// Drops the features of the row that is being filled.
@@ -195,7 +228,11 @@ impl Batch {
             limit: self.limit,
         };
         let label = self.labels[row];
-        Example { features, label: (!label.is_nan()).then_some(label), weight: self.weights[row] }
+        Example {
+            features,
+            label: (!label.is_nan()).then_some(label),
+            weight: self.weights[row],
+        }
     }
 
     /// All finished rows in order.
@@ -267,4 +304,3 @@ pub trait Learner: Send + Sync {
     /// When something is missing from the state or of the wrong shape.
     fn restore(&mut self, state: &State) -> Result<(), Error>;
 }
-

@@ -7,23 +7,8 @@
 //! seeing the example twice at a fixed rate, and a weight of 10⁹ does not
 //! overshoot.
 
-mod absolute;
-mod hinge;
-mod huber;
-mod logistic;
-mod poisson;
-pub mod softmax;
-mod squared;
-
 use std::fmt::Debug;
 use std::sync::Arc;
-
-pub use absolute::{Absolute, EpsilonInsensitive, Quantile, SquaredEpsilonInsensitive};
-pub use hinge::{Hinge, ModifiedHuber, PerceptronLoss, SquaredHinge, ZeroOne};
-pub use huber::Huber;
-pub use logistic::Logistic;
-pub use poisson::Poisson;
-pub use squared::{Expectile, Squared};
 
 use crate::{Error, ErrorKind};
 
@@ -57,7 +42,7 @@ impl Link {
     pub fn response(self, score: f64) -> f64 {
         match self {
             Self::Identity => score,
-            Self::Logistic => logistic::sigmoid(score),
+            Self::Logistic => score,
             Self::Log => libm::exp(score),
         }
     }
@@ -131,16 +116,27 @@ pub trait Loss: Debug + Send + Sync {
 
 /// Refuses a label with a message of one form for all losses.
 fn refuse_label(loss: &dyn Loss, y: f64, allowed: &str) -> Error {
-    let message = format!("label {y} is not one for the {} loss, which takes {allowed}", loss.name());
+    let message = format!(
+        "label {y} is not one for the {} loss, which takes {allowed}",
+        loss.name()
+    );
     Error::new(ErrorKind::Label, message)
 }
 
 /// Accepts every finite label.
 fn finite_label(loss: &dyn Loss, y: f64) -> Result<(), Error> {
-    if y.is_finite() { Ok(()) } else { Err(refuse_label(loss, y, "finite numbers")) }
+    if y.is_finite() {
+        Ok(())
+    } else {
+        Err(refuse_label(loss, y, "finite numbers"))
+    }
 }
 
 /// Accepts −1 and 1.
 fn sign_label(loss: &dyn Loss, y: f64) -> Result<(), Error> {
-    if y == 1.0 || y == -1.0 { Ok(()) } else { Err(refuse_label(loss, y, "-1 and 1")) }
+    if y == 1.0 || y == -1.0 {
+        Ok(())
+    } else {
+        Err(refuse_label(loss, y, "-1 and 1"))
+    }
 }

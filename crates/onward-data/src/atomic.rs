@@ -1,0 +1,161 @@
+//! Files that are replaced as a whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+/// A file being written beside the one it will replace: what was there stays
+/// until [`commit`](AtomicFile::commit), and for ever if that never comes.
+///
+/// Standard output, pipes and devices cannot be replaced: they are written as it goes.
+#[derive(Debug)]
+pub struct AtomicFile {
+    target: PathBuf,
+    writer: Writer,
+}
+
+#[derive(Debug)]
+enum Writer {
+    Temporary(BufWriter<NamedTempFile>),
+    Direct(BufWriter<File>),
+    Standard(BufWriter<io::Stdout>),
+}
+
+const BUFFER: usize = 64 << 10;
+
+impl AtomicFile {
+    /// Begins to write what will be at `path`; `-` is standard output.
+    ///
+    /// # Errors
+    /// When the folder is not there or not writable.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self {
+                target: path.to_owned(),
+                writer: Writer::Standard(BufWriter::with_capacity(BUFFER, io::stdout())),
+            });
+        }
+        // A link is followed: the file it names is replaced, not the link.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let special = fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file());
+        let writer = if special {
+            Writer::Direct(BufWriter::with_capacity(
+                BUFFER,
+                File::options().write(true).open(&target)?,
+            ))
+        } else {
+            Writer::Temporary(BufWriter::with_capacity(BUFFER, temporary(&target)?))
+        };
+        Ok(Self { target, writer })
+    }
+
+    /// Makes what was written the file's content, durably.
+    ///
+    /// # Errors
+    /// When the last bytes cannot be written; the file is then as it was before.
+    pub fn commit(self) -> io::Result<()> {
+        match self.writer {
+            Writer::Standard(mut writer) => writer.flush(),
+            Writer::Direct(mut writer) => writer.flush(),
+            Writer::Temporary(writer) => {
+                let temporary = writer
+                    .into_inner()
+                    .map_err(io::IntoInnerError::into_error)?;
+                temporary.as_file().sync_all()?;
+                temporary
+                    .persist(&self.target)
+                    .map_err(|error| error.error)?;
+                sync_folder(&self.target)
+            }
+        }
+    }
+}
+
+/// A temporary file in the folder of `target`, with the permissions that a new file gets
+/// (or those of the file it replaces).
+fn temporary(target: &Path) -> io::Result<NamedTempFile> {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let mut builder = tempfile::Builder::new();
+    let prefix = format!(".{name}.");
+    builder.prefix(&prefix).suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode =
+            fs::metadata(target).map_or(0o666, |metadata| metadata.permissions().mode() & 0o777);
+        builder.permissions(fs::Permissions::from_mode(mode));
+    }
+    builder.tempfile_in(folder(target))
+}
+
+fn folder(target: &Path) -> &Path {
+    match target.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// The new name is durable once the folder is.
+fn sync_folder(target: &Path) -> io::Result<()> {
+    match File::open(folder(target)) {
+        Ok(folder) => folder.sync_all(),
+        // Some systems do not open folders: the rename has happened all the same.
+        Err(_) => Ok(()),
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.writer {
+            Writer::Temporary(writer) => writer.write(bytes),
+            Writer::Direct(writer) => writer.write(bytes),
+            Writer::Standard(writer) => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.writer {
+            Writer::Temporary(writer) => writer.flush(),
+            Writer::Direct(writer) => writer.flush(),
+            Writer::Standard(writer) => writer.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_committed_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        fs::write(&path, "old").unwrap();
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        drop(file);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_commit_replaces_the_file_and_a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("model"), folder.path().join("link"));
+        fs::write(&path, "old").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let mut file = AtomicFile::create(&link).unwrap();
+        file.write_all(b"new").unwrap();
+        file.commit().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_missing_folder_is_an_error() {
+        assert!(AtomicFile::create(Path::new("/nowhere/at/all")).is_err());
+    }
+}

@@ -1,0 +1,406 @@
+//! Cuts text inputs into pieces at record boundaries.
+
+use std::io::{self, Read};
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use memchr::{memchr, memrchr};
+
+use crate::csv;
+use crate::encode::Binding;
+use crate::error::{DataError, DataErrorKind};
+use crate::input::{Input, Opened};
+use crate::lines::count_lines;
+use crate::piece::{Content, Piece, Source};
+use crate::schema::Schema;
+
+/// How records end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Boundaries {
+    /// At every line end.
+    Lines,
+    /// At line ends outside quotes.
+    Quoted {
+        /// What separates cells.
+        delimiter: u8,
+    },
+}
+
+impl Boundaries {
+    /// The end of the last whole record in bytes that begin with one; 0 if there is none.
+    fn last(self, bytes: &[u8]) -> usize {
+        match self {
+            Self::Lines => memrchr(b'\n', bytes).map_or(0, |at| at + 1),
+            Self::Quoted { delimiter } => last_unquoted(bytes, delimiter),
+        }
+    }
+
+    /// The end of the first whole record; `None` if it is not all there.
+    pub(crate) fn first(self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Self::Lines => memchr(b'\n', bytes).map(|at| at + 1),
+            Self::Quoted { delimiter } => first_unquoted(bytes, delimiter),
+        }
+    }
+}
+
+/// Walks the quoted cells of `bytes`: calls `outside` with each stretch that is
+/// not quoted, until it returns true. Returns false when a quote stays open.
+fn walk_quotes(bytes: &[u8], delimiter: u8, mut outside: impl FnMut(usize, usize) -> bool) -> bool {
+    let mut start = 0;
+    let mut from = 0;
+    while let Some(at) = memchr(b'"', &bytes[from..]) {
+        let quote = from + at;
+        // A quote opens a quoted cell only where a cell begins.
+        let opens =
+            quote == 0 || matches!(bytes[quote - 1], b'\n') || bytes[quote - 1] == delimiter;
+        if !opens {
+            from = quote + 1;
+            continue;
+        }
+        if outside(start, quote) {
+            return true;
+        }
+        match closing_quote(bytes, quote + 1) {
+            Some(close) => {
+                start = close + 1;
+                from = start;
+            }
+            None => return false,
+        }
+    }
+    outside(start, bytes.len());
+    true
+}
+
+/// The quote that ends a quoted cell whose text begins at `from`.
+pub(crate) fn closing_quote(bytes: &[u8], mut from: usize) -> Option<usize> {
+    loop {
+        let quote = from + memchr(b'"', &bytes[from..])?;
+        if bytes.get(quote + 1) != Some(&b'"') {
+            return Some(quote);
+        }
+        from = quote + 2;
+    }
+}
+
+fn last_unquoted(bytes: &[u8], delimiter: u8) -> usize {
+    let mut last = 0;
+    walk_quotes(bytes, delimiter, |start, end| {
+        if let Some(at) = memrchr(b'\n', &bytes[start..end]) {
+            last = start + at + 1;
+        }
+        false
+    });
+    last
+}
+
+fn first_unquoted(bytes: &[u8], delimiter: u8) -> Option<usize> {
+    let mut first = None;
+    walk_quotes(bytes, delimiter, |start, end| {
+        first = memchr(b'\n', &bytes[start..end]).map(|at| start + at + 1);
+        first.is_some()
+    });
+    first
+}
+
+/// The text inputs of a run as one sequence of pieces.
+pub(crate) struct TextSource {
+    inputs: std::vec::IntoIter<Input>,
+    boundaries: Boundaries,
+    chunk_size: usize,
+    record_limit: usize,
+    count: Arc<AtomicU64>,
+    header: Header,
+    current: Option<Current>,
+    is_live: bool,
+}
+
+/// Whether each input begins with a line of column names.
+pub(crate) enum Header {
+    /// No columns at all.
+    None,
+    /// Columns named 1, 2, … in each input, as many as its first record has.
+    Numbered { delimiter: u8, schema: Arc<Schema> },
+    /// The first record names the columns.
+    First { delimiter: u8, schema: Arc<Schema> },
+    /// The same for all inputs.
+    Fixed,
+}
+
+/// The input that is being read.
+struct Current {
+    input: Input,
+    name: Arc<str>,
+    opened: Opened,
+    /// What was read and not yet cut off.
+    pending: Vec<u8>,
+    ended: bool,
+    line: u64,
+    binding: Arc<Binding>,
+}
+
+impl Current {
+    fn open(input: Input, count: Arc<AtomicU64>) -> Result<Self, DataError> {
+        let opened = input.open(count)?;
+        let name = Arc::from(input.name());
+        let mut current = Self {
+            input,
+            name,
+            opened,
+            pending: Vec::new(),
+            ended: false,
+            line: 1,
+            binding: Arc::default(),
+        };
+        current.fill(3, false)?;
+        if current.pending.starts_with(b"\xef\xbb\xbf") {
+            current.pending.drain(..3);
+        }
+        Ok(current)
+    }
+
+    /// Reads until `size` bytes are pending, the input ends, or (if `eager`) the
+    /// input is live and has given what it had.
+    fn fill(&mut self, size: usize, eager: bool) -> Result<(), DataError> {
+        while !self.ended && self.pending.len() < size {
+            let filled = self.pending.len();
+            self.pending.resize(size, 0);
+            let result = self.opened.reader.read(&mut self.pending[filled..]);
+            let read = *result.as_ref().unwrap_or(&0);
+            self.pending.truncate(filled + read);
+            match result {
+                Ok(0) => self.ended = true,
+                Ok(_) if eager && self.opened.is_live && self.pending.len() < size => return Ok(()),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.input.failed(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The end of the first record, read as far as needed; `None` at the end of the input.
+    fn first_record(
+        &mut self,
+        boundaries: Boundaries,
+        limit: usize,
+    ) -> Result<Option<usize>, DataError> {
+        let mut size = 4096;
+        loop {
+            self.fill(size, false)?;
+            if let Some(end) = boundaries.first(&self.pending) {
+                return Ok(Some(end));
+            }
+            if self.ended {
+                return Ok((!self.pending.is_empty()).then_some(self.pending.len()));
+            }
+            if size > limit {
+                return Err(self.too_long(limit));
+            }
+            size *= 2;
+        }
+    }
+
+    fn too_long(&self, limit: usize) -> DataError {
+        DataError::new(
+            DataErrorKind::Format,
+            format!("the record that begins here is longer than {limit} bytes"),
+        )
+        .input(&self.name)
+        .line(self.line)
+        .remedy(
+            "is a quote left open, or is the format another one? Else allow it with --record-limit",
+        )
+    }
+
+    /// Cuts off the first `end` bytes into `buffer`.
+    fn cut(&mut self, end: usize, mut buffer: Vec<u8>) -> Vec<u8> {
+        buffer.clear();
+        buffer.extend_from_slice(&self.pending[end..]);
+        self.pending.truncate(end);
+        mem::swap(&mut self.pending, &mut buffer);
+        self.line += count_lines(&buffer);
+        buffer
+    }
+}
+
+impl TextSource {
+    pub(crate) fn new(
+        inputs: Vec<Input>,
+        boundaries: Boundaries,
+        header: Header,
+        options: &crate::Options,
+        count: Arc<AtomicU64>,
+    ) -> Self {
+        Self {
+            is_live: inputs.iter().any(|input| !input.is_repeatable()),
+            inputs: inputs.into_iter(),
+            boundaries,
+            chunk_size: options.chunk_size.max(1),
+            record_limit: options.record_limit,
+            count,
+            header,
+            current: None,
+        }
+    }
+
+    /// Reads the head of the first input that has any bytes, up to the last whole
+    /// record in `size` bytes; the head stays to be read.
+    pub(crate) fn head(&mut self, size: usize) -> Result<&[u8], DataError> {
+        while self
+            .current
+            .as_ref()
+            .is_none_or(|current| current.ended && current.pending.is_empty())
+        {
+            if !self.advance()? {
+                return Ok(&[]);
+            }
+            if let Some(current) = &mut self.current {
+                current.fill(size, true)?;
+            }
+        }
+        let Some(current) = &mut self.current else {
+            return Ok(&[]);
+        };
+        current.fill(size, true)?;
+        Ok(&current.pending)
+    }
+
+    /// The name of the input that is being read.
+    pub(crate) fn name(&self) -> Arc<str> {
+        self.current
+            .as_ref()
+            .map_or_else(|| Arc::from(""), |current| Arc::clone(&current.name))
+    }
+
+    /// Sets what could not be known before the head was seen.
+    pub(crate) fn set_layout(
+        &mut self,
+        boundaries: Boundaries,
+        header: Header,
+    ) -> Result<(), DataError> {
+        self.boundaries = boundaries;
+        self.header = header;
+        if let Some(mut current) = self.current.take() {
+            self.bind(&mut current)?;
+            self.current = Some(current);
+        }
+        Ok(())
+    }
+
+    /// Opens the next input; false when there is none.
+    fn advance(&mut self) -> Result<bool, DataError> {
+        let Some(input) = self.inputs.next() else {
+            self.current = None;
+            return Ok(false);
+        };
+        let mut current = Current::open(input, Arc::clone(&self.count))?;
+        self.bind(&mut current)?;
+        self.current = Some(current);
+        Ok(true)
+    }
+
+    /// Reads the column names of an input.
+    fn bind(&self, current: &mut Current) -> Result<(), DataError> {
+        let (delimiter, schema, named) = match &self.header {
+            Header::None | Header::Fixed => return Ok(()),
+            Header::Numbered { delimiter, schema } => (*delimiter, schema, false),
+            Header::First { delimiter, schema } => (*delimiter, schema, true),
+        };
+        let Some(end) = current.first_record(self.boundaries, self.record_limit)? else {
+            return Ok(());
+        };
+        let mut names = csv::header(&current.pending[..end], delimiter)
+            .map_err(|error| error.input(&current.name).line(current.line))?;
+        if named {
+            let header = current.cut(end, Vec::new());
+            drop(header);
+        } else {
+            names = (1..=names.len()).map(|number| number.to_string()).collect();
+        }
+        current.binding = Arc::new(Binding::new(schema, names.iter().map(String::as_str)));
+        Ok(())
+    }
+}
+
+impl Source for TextSource {
+    fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<Piece>, DataError> {
+        loop {
+            let Some(current) = &mut self.current else {
+                if !self.advance()? {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let mut size = self.chunk_size;
+            let end = loop {
+                current.fill(size, true)?;
+                if current.ended {
+                    break current.pending.len();
+                }
+                match self.boundaries.last(&current.pending) {
+                    0 if current.pending.len() > self.record_limit => {
+                        return Err(current.too_long(self.record_limit));
+                    }
+                    // A record longer than the chunk, or one of which only a part has arrived.
+                    0 if current.pending.len() >= size => {
+                        size = (size * 2).min(self.record_limit + 1)
+                    }
+                    0 => {}
+                    end => break end,
+                }
+            };
+            if end == 0 {
+                self.current = None;
+                continue;
+            }
+            let first_line = current.line;
+            let bytes = current.cut(end, mem::take(&mut buffer));
+            return Ok(Some(Piece {
+                input: Arc::clone(&current.name),
+                binding: Arc::clone(&current.binding),
+                content: Content::Text { bytes, first_line },
+            }));
+        }
+    }
+
+    fn is_live(&self) -> bool {
+        self.is_live
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CSV: Boundaries = Boundaries::Quoted { delimiter: b',' };
+
+    #[test]
+    fn line_ends_in_quotes_do_not_end_records() {
+        let text = b"a,\"b\nc\"\nd,e\n\"f\n";
+        assert_eq!(CSV.first(text), Some(9));
+        assert_eq!(CSV.last(text), 13);
+    }
+
+    #[test]
+    fn quotes_in_the_middle_of_a_cell_are_text() {
+        let text = b"5\" pipe,6\" pipe\nx,y\n";
+        assert_eq!(CSV.first(text), Some(16));
+        assert_eq!(CSV.last(text), 20);
+    }
+
+    #[test]
+    fn doubled_quotes_stay_inside() {
+        let text = b"\"a\"\"\n\"\"b\",1\nc";
+        assert_eq!(CSV.first(text), Some(12));
+        assert_eq!(CSV.last(text), 12);
+    }
+
+    #[test]
+    fn an_open_quote_leaves_the_record_unfinished() {
+        assert_eq!(CSV.first(b"\"a\nb\n"), None);
+        assert_eq!(CSV.last(b"x\n\"a\nb\n"), 2);
+    }
+}

@@ -1,0 +1,574 @@
+//! From cells to features: what all formats with named columns share.
+
+use std::sync::Arc;
+
+use onward::SharedLoss;
+use onward::feature::hash;
+
+use crate::error::{DataError, DataErrorKind, quoted};
+use crate::number::{self, Number};
+use crate::options::Options;
+use crate::parsed::Parsed;
+use crate::schema::{Kind, Role, Schema};
+use crate::target::{TargetValue, boolean};
+use crate::timestamp::{self, Moment, WEEKDAYS};
+
+/// The index of the bias, whose value is always 1.
+pub(crate) const BIAS: u32 = 0;
+
+/// A cell of a table as its format delivers it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cell<'a> {
+    Missing,
+    Number(f64),
+    Boolean(bool),
+    Moment(Moment),
+    /// Text that may be a number, a word, a moment: CSV has nothing else.
+    Text(&'a [u8]),
+}
+
+/// The columns of one input, bound to those of the schema by name.
+#[derive(Debug, Default)]
+pub(crate) struct Binding {
+    /// For each column of the input, its column in the schema, if it has one.
+    pub(crate) columns: Vec<Option<usize>>,
+    /// The columns of the schema that the input lacks.
+    pub(crate) absent: Vec<usize>,
+}
+
+impl Binding {
+    /// Binds columns by name.
+    pub(crate) fn new<'a>(schema: &Schema, names: impl Iterator<Item = &'a str>) -> Self {
+        let find = |name: &str| schema.columns.iter().position(|column| column.name == name);
+        let columns: Vec<_> = names.map(find).collect();
+        let absent = (0..schema.columns.len())
+            .filter(|&at| !columns.contains(&Some(at)))
+            .collect();
+        Self { columns, absent }
+    }
+}
+
+/// What every parser needs: the schema, what labels are allowed, and whether bad
+/// records are skipped.
+#[derive(Debug, Clone)]
+pub(crate) struct Rules {
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) reserved: u32,
+    loss: Option<SharedLoss>,
+    pub(crate) skip_errors: bool,
+    /// Namespaces to leave out.
+    pub(crate) ignore: Vec<String>,
+}
+
+impl Rules {
+    pub(crate) fn new(schema: Arc<Schema>, options: &Options) -> Self {
+        Self {
+            reserved: schema.reserved(),
+            schema,
+            loss: options.loss.clone(),
+            skip_errors: options.on_error == crate::OnError::Skip,
+            ignore: options.ignore.clone(),
+        }
+    }
+
+    /// The label of a target value, checked against the task and the loss.
+    pub(crate) fn label(&self, value: TargetValue<'_>) -> Result<Option<f64>, DataError> {
+        let label = self.schema.target.rule.label(value)?;
+        if let (Some(label), Some(loss)) = (label, &self.loss) {
+            loss.check_label(label).map_err(|error| {
+                DataError::record(error)
+                    .remedy("choose another --loss, or leave such records out with --on-error skip")
+            })?;
+        }
+        Ok(label)
+    }
+}
+
+/// An importance weight: finite and not negative.
+pub(crate) fn checked_weight(weight: f64) -> Result<f64, DataError> {
+    if weight.is_finite() && weight >= 0.0 {
+        return Ok(weight);
+    }
+    Err(
+        DataError::record(format!("the importance weight is {weight}"))
+            .remedy("weights are finite numbers, 0 or more"),
+    )
+}
+
+/// A feature value as f32: finite, and an error when it overflows.
+#[inline]
+pub(crate) fn checked_value(value: f64) -> Result<f32, DataError> {
+    let narrow = value as f32;
+    if narrow.is_finite() {
+        Ok(narrow)
+    } else {
+        Err(too_large(value))
+    }
+}
+
+#[cold]
+fn too_large(value: f64) -> DataError {
+    let found = match value.is_finite() {
+        true => format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"),
+        false => format!("the value is {value}"),
+    };
+    DataError::record(found).remedy("rescale the column, or leave it out with --ignore; write a missing value as an empty cell or NA")
+}
+
+/// Which indices have had their name handed on: one bit each.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NamesSeen {
+    bits: Vec<u64>,
+}
+
+impl NamesSeen {
+    /// Whether the index is met for the first time.
+    #[inline]
+    pub(crate) fn first(&mut self, index: u32) -> bool {
+        let word = (index / 64) as usize;
+        if word >= self.bits.len() {
+            self.bits.resize((word + 1).next_power_of_two(), 0);
+        }
+        let bit = 1 << (index % 64);
+        let first = self.bits[word] & bit == 0;
+        self.bits[word] |= bit;
+        first
+    }
+}
+
+/// Turns rows of cells into examples.
+#[derive(Debug)]
+pub(crate) struct RowEncoder {
+    rules: Rules,
+    /// For each column of the schema, the hash seed of its categories.
+    seeds: Vec<u64>,
+    seen: NamesSeen,
+    /// For each column of the schema, the row that last had it.
+    last_row: Vec<u64>,
+    row: u64,
+    label: Option<f64>,
+    weight: f64,
+    /// Which of the row's ids each column is.
+    id_at: Vec<Option<usize>>,
+    ids: Vec<Vec<u8>>,
+    words: crate::words::Words,
+    text: String,
+}
+
+impl RowEncoder {
+    pub(crate) fn new(rules: Rules) -> Self {
+        let columns = &rules.schema.columns;
+        let seeds = columns
+            .iter()
+            .map(|column| hash::seed(column.name.as_bytes()))
+            .collect();
+        let mut count = 0;
+        let id_at: Vec<_> = columns
+            .iter()
+            .map(|column| {
+                (column.role == Role::Id).then(|| {
+                    count += 1;
+                    count - 1
+                })
+            })
+            .collect();
+        Self {
+            seeds,
+            seen: NamesSeen::default(),
+            last_row: vec![0; columns.len()],
+            row: 0,
+            label: None,
+            weight: 1.0,
+            ids: vec![Vec::new(); count],
+            id_at,
+            words: crate::words::Words::new(rules.schema.ngrams as usize),
+            text: String::new(),
+            rules,
+        }
+    }
+
+    /// The schema, to be handed to [`cell`](Self::cell) and [`end`](Self::end): taken once a
+    /// chunk, since counting references once a cell would show in the profile.
+    pub(crate) fn schema(&self) -> Arc<Schema> {
+        Arc::clone(&self.rules.schema)
+    }
+
+    pub(crate) fn skips_errors(&self) -> bool {
+        self.rules.skip_errors
+    }
+
+    /// How many ids each row has.
+    pub(crate) fn id_columns(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Begins a row with the bias.
+    pub(crate) fn begin(&mut self, out: &mut Parsed) {
+        self.row += 1;
+        self.label = None;
+        self.weight = 1.0;
+        self.ids.iter_mut().for_each(Vec::clear);
+        self.push(BIAS, 1.0, out, || "bias".to_owned());
+    }
+
+    /// Ends a row: columns that it did not mention are missing.
+    pub(crate) fn end(&mut self, schema: &Schema, out: &mut Parsed) -> Result<(), DataError> {
+        for column in 0..self.last_row.len() {
+            if self.last_row[column] != self.row {
+                self.cell(schema, column, Cell::Missing, out)?;
+            }
+        }
+        for id in &self.ids {
+            out.push_id(id);
+        }
+        out.batch.finish(self.label, self.weight);
+        Ok(())
+    }
+
+    /// Encodes the cell of a column of the schema.
+    #[inline]
+    pub(crate) fn cell(
+        &mut self,
+        schema: &Schema,
+        column: usize,
+        cell: Cell<'_>,
+        out: &mut Parsed,
+    ) -> Result<(), DataError> {
+        self.last_row[column] = self.row;
+        let result = match &schema.columns[column].role {
+            Role::Ignored => Ok(()),
+            Role::Feature(Kind::Numeric { slot, origin }) => {
+                self.number(column, *slot, *origin, cell, out)
+            }
+            Role::Feature(Kind::Categorical { origin }) => {
+                self.category(column, origin.as_deref(), cell, out)
+            }
+            Role::Feature(Kind::Boolean { slot }) => self.boolean(column, *slot, cell, out),
+            Role::Feature(Kind::Text) => self.words(column, cell, out),
+            Role::Feature(Kind::Timestamp { slot, origin }) => {
+                self.moment(column, *slot, *origin, cell, out)
+            }
+            Role::Target => self.target(cell),
+            Role::Weight => self.weight(cell),
+            Role::Id => {
+                self.id(column, cell);
+                Ok(())
+            }
+        };
+        result.map_err(|error| error.column(&schema.columns[column].name))
+    }
+
+    /// A key that the schema does not know, met later in the stream: hashed by its name.
+    pub(crate) fn unknown(
+        &mut self,
+        key: &str,
+        cell: Cell<'_>,
+        out: &mut Parsed,
+    ) -> Result<(), DataError> {
+        let seed = hash::seed(key.as_bytes());
+        let result = match cell {
+            Cell::Missing => Ok(()),
+            Cell::Number(value) => checked_value(value)
+                .map(|value| self.hashed(hash::name(seed, b""), value, out, || key.to_owned())),
+            _ => {
+                self.value_text(cell);
+                let value = std::mem::take(&mut self.text);
+                self.hashed(hash::name(seed, value.as_bytes()), 1.0, out, || {
+                    format!("{key}={value}")
+                });
+                self.text = value;
+                Ok(())
+            }
+        };
+        result.map_err(|error: DataError| error.column(key))
+    }
+
+    /// An element of a set: hashed as `key=element`, whatever column it is.
+    pub(crate) fn element(&mut self, key: &str, element: &str, out: &mut Parsed) {
+        let seed = hash::seed(key.as_bytes());
+        self.hashed(hash::name(seed, element.as_bytes()), 1.0, out, || {
+            format!("{key}={element}")
+        });
+    }
+
+    #[inline]
+    fn push(&mut self, index: u32, value: f32, out: &mut Parsed, name: impl FnOnce() -> String) {
+        if self.seen.first(index) {
+            out.names.push((index, name().into_boxed_str()));
+        }
+        out.batch.push(index, value);
+    }
+
+    #[inline]
+    fn hashed(&mut self, hash: u64, value: f32, out: &mut Parsed, name: impl FnOnce() -> String) {
+        let index = self.rules.schema.hashed(self.rules.reserved, hash);
+        self.push(index, value, out, name);
+    }
+
+    fn name(&self, column: usize) -> String {
+        self.rules.schema.columns[column].name.clone()
+    }
+
+    fn missing(&mut self, column: usize, slot: u32, out: &mut Parsed) {
+        let name = || format!("{} missing", self.rules.schema.columns[column].name);
+        if self.seen.first(slot + 1) {
+            out.names.push((slot + 1, name().into_boxed_str()));
+        }
+        out.batch.push(slot + 1, 1.0);
+    }
+
+    #[inline]
+    fn number(
+        &mut self,
+        column: usize,
+        slot: u32,
+        origin: Option<f64>,
+        cell: Cell<'_>,
+        out: &mut Parsed,
+    ) -> Result<(), DataError> {
+        let value = match cell {
+            Cell::Number(value) if value.is_nan() => None,
+            Cell::Number(value) => Some(value),
+            Cell::Missing => None,
+            Cell::Boolean(flag) => Some(f64::from(u8::from(flag))),
+            Cell::Text(text) => number_in(text)?,
+            Cell::Moment(_) => return Err(expected("a number", "a date")),
+        };
+        match (value, origin) {
+            (None, _) => self.missing(column, slot, out),
+            (Some(value), Some(origin)) if value == origin => {}
+            (Some(value), origin) => {
+                let value = checked_value(value - origin.unwrap_or(0.0))?;
+                if self.seen.first(slot) {
+                    out.names.push((slot, self.name(column).into_boxed_str()));
+                }
+                out.batch.push(slot, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn category(
+        &mut self,
+        column: usize,
+        origin: Option<&str>,
+        cell: Cell<'_>,
+        out: &mut Parsed,
+    ) -> Result<(), DataError> {
+        if let Cell::Text(text) = cell {
+            self.category_text(column, origin, text, out);
+            return Ok(());
+        }
+        self.value_text(cell);
+        let text = std::mem::take(&mut self.text);
+        self.category_text(column, origin, text.as_bytes(), out);
+        self.text = text;
+        Ok(())
+    }
+
+    #[inline]
+    fn category_text(
+        &mut self,
+        column: usize,
+        origin: Option<&str>,
+        text: &[u8],
+        out: &mut Parsed,
+    ) {
+        if number::is_missing(text) || origin.is_some_and(|origin| origin.as_bytes() == text) {
+            return;
+        }
+        let index = self
+            .rules
+            .schema
+            .hashed(self.rules.reserved, hash::name(self.seeds[column], text));
+        if self.seen.first(index) {
+            let name = format!("{}={}", self.name(column), String::from_utf8_lossy(text));
+            out.names.push((index, name.into_boxed_str()));
+        }
+        out.batch.push(index, 1.0);
+    }
+
+    fn boolean(
+        &mut self,
+        column: usize,
+        slot: u32,
+        cell: Cell<'_>,
+        out: &mut Parsed,
+    ) -> Result<(), DataError> {
+        let flag = match cell {
+            Cell::Missing => None,
+            Cell::Boolean(flag) => Some(flag),
+            Cell::Text(text) if number::is_missing(text) => None,
+            Cell::Text(text) => match (boolean(text), text) {
+                (Some(flag), _) => Some(flag),
+                (None, b"1") => Some(true),
+                (None, b"0") => Some(false),
+                _ => return Err(expected("true or false", &quoted(text))),
+            },
+            Cell::Number(1.0) => Some(true),
+            Cell::Number(0.0) => Some(false),
+            Cell::Number(value) => return Err(expected("true or false", &value.to_string())),
+            Cell::Moment(_) => return Err(expected("true or false", "a date")),
+        };
+        match flag {
+            None => self.missing(column, slot, out),
+            Some(flag) => {
+                let value = f32::from(u8::from(flag));
+                let name = self.rules.schema.columns[column].name.clone();
+                self.push(slot, value, out, || name);
+            }
+        }
+        Ok(())
+    }
+
+    fn words(&mut self, column: usize, cell: Cell<'_>, out: &mut Parsed) -> Result<(), DataError> {
+        let mut words = std::mem::take(&mut self.words);
+        match cell {
+            Cell::Missing => {}
+            Cell::Text(text) => words.count(self.seeds[column], text),
+            _ => {
+                self.value_text(cell);
+                words.count(self.seeds[column], self.text.as_bytes());
+            }
+        }
+        for (hash, value, word) in words.weighted() {
+            let index = self.rules.schema.hashed(self.rules.reserved, hash);
+            if self.seen.first(index) {
+                let name = format!("{}:{word}", self.name(column));
+                out.names.push((index, name.into_boxed_str()));
+            }
+            out.batch.push(index, value);
+        }
+        words.clear();
+        self.words = words;
+        Ok(())
+    }
+
+    fn moment(
+        &mut self,
+        column: usize,
+        slot: u32,
+        origin: f64,
+        cell: Cell<'_>,
+        out: &mut Parsed,
+    ) -> Result<(), DataError> {
+        let moment = match cell {
+            Cell::Missing => None,
+            Cell::Moment(moment) => Some(moment),
+            Cell::Text(text) if number::is_missing(text) => None,
+            Cell::Text(text) => match timestamp::parse(text.trim_ascii()) {
+                Some(moment) => Some(moment),
+                None => {
+                    return Err(expected(
+                        "a date like 2013-01-31 or 2013-01-31T23:59:59",
+                        &quoted(text),
+                    ));
+                }
+            },
+            Cell::Number(value) => return Err(expected("a date", &value.to_string())),
+            Cell::Boolean(flag) => return Err(expected("a date", &flag.to_string())),
+        };
+        let Some(moment) = moment else {
+            self.missing(column, slot, out);
+            return Ok(());
+        };
+        let name = self.name(column);
+        self.push(slot, checked_value(moment.days - origin)?, out, || {
+            format!("{name} days")
+        });
+        let seed = self.seeds[column];
+        // Codes that no column=value text can be: a zero byte, the part, its number.
+        let part = |code: u8, number: u32| hash::name(seed, &[0, code, number as u8]);
+        if let Some(hour) = moment.hour {
+            self.hashed(part(b'h', hour), 1.0, out, || format!("{name} hour={hour}"));
+        }
+        let weekday = WEEKDAYS[moment.weekday as usize % WEEKDAYS.len()];
+        self.hashed(part(b'd', moment.weekday), 1.0, out, || {
+            format!("{name} weekday={weekday}")
+        });
+        self.hashed(part(b'm', moment.month), 1.0, out, || {
+            format!("{name} month={}", moment.month)
+        });
+        Ok(())
+    }
+
+    fn target(&mut self, cell: Cell<'_>) -> Result<(), DataError> {
+        let value = match cell {
+            Cell::Missing => TargetValue::Missing,
+            Cell::Number(value) if value.is_nan() => TargetValue::Missing,
+            Cell::Number(value) => TargetValue::Number(value),
+            Cell::Boolean(flag) => TargetValue::Boolean(flag),
+            Cell::Text(text) => TargetValue::Text(text),
+            Cell::Moment(moment) => TargetValue::Number(moment.days),
+        };
+        self.label = self.rules.label(value)?;
+        Ok(())
+    }
+
+    fn weight(&mut self, cell: Cell<'_>) -> Result<(), DataError> {
+        self.weight = match cell {
+            Cell::Number(value) => checked_weight(value)?,
+            Cell::Text(text) => match number::parse(text) {
+                Number::Finite(value) => checked_weight(value)?,
+                _ => return Err(bad_weight(&quoted(text))),
+            },
+            Cell::Missing => return Err(bad_weight("nothing")),
+            Cell::Boolean(flag) => f64::from(u8::from(flag)),
+            Cell::Moment(_) => return Err(bad_weight("a date")),
+        };
+        Ok(())
+    }
+
+    fn id(&mut self, column: usize, cell: Cell<'_>) {
+        self.value_text(cell);
+        if let Some(at) = self.id_at[column] {
+            self.ids[at].extend_from_slice(self.text.as_bytes());
+        }
+    }
+
+    /// The cell as text in `self.text`, as CSV would have it.
+    fn value_text(&mut self, cell: Cell<'_>) {
+        use std::fmt::Write;
+        self.text.clear();
+        // Writing to a String cannot fail.
+        let _ = match cell {
+            Cell::Missing => Ok(()),
+            Cell::Number(value) => write!(self.text, "{value}"),
+            Cell::Boolean(flag) => write!(self.text, "{flag}"),
+            Cell::Moment(moment) => write!(self.text, "{}", moment.days),
+            Cell::Text(text) => write!(self.text, "{}", String::from_utf8_lossy(text)),
+        };
+    }
+}
+
+/// The number in a text; `None` when it is missing.
+#[inline]
+fn number_in(text: &[u8]) -> Result<Option<f64>, DataError> {
+    match number::parse(text) {
+        Number::Finite(value) => Ok(Some(value)),
+        Number::Missing => Ok(None),
+        Number::Infinite => Err(infinite(text)),
+        Number::Invalid => Err(expected("a number", &quoted(text))
+            .remedy("mend the record, name the column in --categorical, or leave such records out with --on-error skip")),
+    }
+}
+
+pub(crate) fn infinite(text: &[u8]) -> DataError {
+    DataError::record(format!(
+        "{} is infinite, or beyond the range of 64-bit floats",
+        quoted(text)
+    ))
+    .remedy("features are finite: write a missing value as an empty cell or NA")
+}
+
+fn expected(what: &str, found: &str) -> DataError {
+    DataError::new(
+        DataErrorKind::Record,
+        format!("expected {what}, found {found}"),
+    )
+}
+
+fn bad_weight(found: &str) -> DataError {
+    DataError::record(format!("the importance weight is {found}"))
+        .remedy("weights are finite numbers, 0 or more")
+}

@@ -1,0 +1,211 @@
+//! Which format an input is in, recognised from its content.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::number::{self, Number};
+use crate::schema::Layout;
+
+/// A format of examples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Format {
+    /// Comma-separated values.
+    Csv,
+    /// Tab-separated values.
+    Tsv,
+    /// One JSON object a line.
+    Jsonl,
+    /// `label index:value …`, as LIBSVM and SVMlight write it.
+    Svmlight,
+    /// Vowpal Wabbit's text.
+    Vw,
+    /// Apache Parquet.
+    Parquet,
+    /// Apache Arrow IPC, file or stream.
+    Arrow,
+}
+
+/// All formats with their names on the command line.
+const NAMES: [(&str, Format); 7] = [
+    ("csv", Format::Csv),
+    ("tsv", Format::Tsv),
+    ("jsonl", Format::Jsonl),
+    ("svmlight", Format::Svmlight),
+    ("vw", Format::Vw),
+    ("parquet", Format::Parquet),
+    ("arrow", Format::Arrow),
+];
+
+impl fmt::Display for Format {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(
+            NAMES
+                .iter()
+                .find(|(_, format)| format == self)
+                .map_or("", |(name, _)| name),
+        )
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.to_ascii_lowercase();
+        let found = NAMES
+            .iter()
+            .find(|(name, _)| *name == text)
+            .map(|&(_, format)| format);
+        found.ok_or_else(|| {
+            let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
+            format!("unknown format '{text}': it is one of {}", names.join(", "))
+        })
+    }
+}
+
+impl Format {
+    /// How the records of this format are laid out.
+    pub fn layout(self) -> Layout {
+        match self {
+            Self::Svmlight => Layout::Indexed,
+            Self::Vw => Layout::Named,
+            _ => Layout::Table,
+        }
+    }
+
+    /// The format that a file name's ending stands for, for writing.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let ending = name.rsplit('.').next()?.to_ascii_lowercase();
+        match ending.as_str() {
+            "csv" => Some(Self::Csv),
+            "tsv" | "tab" => Some(Self::Tsv),
+            "jsonl" | "ndjson" | "json" => Some(Self::Jsonl),
+            "svm" | "svmlight" | "libsvm" => Some(Self::Svmlight),
+            "vw" => Some(Self::Vw),
+            "parquet" | "pq" => Some(Self::Parquet),
+            "arrow" | "feather" | "ipc" | "arrows" => Some(Self::Arrow),
+            _ => None,
+        }
+    }
+
+    /// Recognises a format from the first bytes of an input (decompressed).
+    /// `None`: this is no text that any format reads.
+    pub(crate) fn recognise(head: &[u8]) -> Option<Self> {
+        if head.starts_with(b"PAR1") {
+            return Some(Self::Parquet);
+        }
+        if head.starts_with(b"ARROW1") || head.starts_with(&[0xff, 0xff, 0xff, 0xff]) {
+            return Some(Self::Arrow);
+        }
+        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+        if looks_binary(head) {
+            return None;
+        }
+        let line = first_line(head);
+        if line.first() == Some(&b'{') {
+            return Some(Self::Jsonl);
+        }
+        if is_svmlight(line) {
+            return Some(Self::Svmlight);
+        }
+        if is_vw(line) {
+            return Some(Self::Vw);
+        }
+        let tabs = line.iter().filter(|&&byte| byte == b'\t').count();
+        let commas = line.iter().filter(|&&byte| byte == b',').count();
+        Some(if tabs > commas { Self::Tsv } else { Self::Csv })
+    }
+}
+
+/// The first line with something on it.
+fn first_line(head: &[u8]) -> &[u8] {
+    let lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    lines
+        .into_iter()
+        .find(|line| !line.is_empty() && line[0] != b'#')
+        .unwrap_or(&[])
+}
+
+/// Control characters do not occur in text (but for tab, line ends, form feed).
+pub(crate) fn looks_binary(head: &[u8]) -> bool {
+    head.iter()
+        .any(|&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c))
+}
+
+fn is_number(text: &[u8]) -> bool {
+    matches!(number::parse(text), Number::Finite(_))
+}
+
+/// `label index:value …`: a number, then only pairs (and a qid, and a comment).
+fn is_svmlight(line: &[u8]) -> bool {
+    let line = line.split(|&byte| byte == b'#').next().unwrap_or(line);
+    let mut words = line
+        .split(|byte| byte.is_ascii_whitespace())
+        .filter(|word| !word.is_empty());
+    let label = words.next().unwrap_or(&[]);
+    let mut pairs = words.peekable();
+    is_number(label) && pairs.peek().is_some() && pairs.all(is_pair)
+}
+
+fn is_pair(word: &[u8]) -> bool {
+    let Some(colon) = word.iter().position(|&byte| byte == b':') else {
+        return false;
+    };
+    let (name, value) = (&word[..colon], &word[colon + 1..]);
+    (name == b"qid" || !name.is_empty() && name.iter().all(u8::is_ascii_digit)) && !value.is_empty()
+}
+
+/// Something, a bar, features: with what stands before the first bar being a label.
+fn is_vw(line: &[u8]) -> bool {
+    let Some(bar) = line.iter().position(|&byte| byte == b'|') else {
+        return false;
+    };
+    let mut words = line[..bar]
+        .split(|byte| byte.is_ascii_whitespace())
+        .filter(|word| !word.is_empty());
+    words
+        .next()
+        .is_none_or(|word| is_number(word) || word.starts_with(b"'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_recognised_from_their_first_line() {
+        for (head, format) in [
+            ("a,b,c\n1,2,3\n", Format::Csv),
+            ("a\tb,c\td\n", Format::Tsv),
+            ("\u{feff}a,b\n", Format::Csv),
+            ("\n{\"a\": 1}\n", Format::Jsonl),
+            ("1 3:0.5 7:1\n", Format::Svmlight),
+            ("# comment\n-1 qid:3 1:2 # x\n", Format::Svmlight),
+            ("1 |f a b:2\n", Format::Vw),
+            ("| a b\n", Format::Vw),
+            ("-1 2.0 'tag|f 3:0.5\n", Format::Vw),
+            ("a|b,c|d\n1|2,3\n", Format::Csv),
+            ("single\n1\n", Format::Csv),
+        ] {
+            assert_eq!(Format::recognise(head.as_bytes()), Some(format), "{head:?}");
+        }
+        assert_eq!(Format::recognise(b"PAR1....."), Some(Format::Parquet));
+        assert_eq!(Format::recognise(b"\x00\x01\x02 noise"), None);
+    }
+
+    #[test]
+    fn names_and_formats_are_one_to_one() {
+        for (name, format) in NAMES {
+            assert_eq!(name.parse::<Format>().unwrap(), format);
+            assert_eq!(format.to_string(), name);
+        }
+        assert_eq!(
+            "xls".parse::<Format>().unwrap_err(),
+            "unknown format 'xls': it is one of csv, tsv, jsonl, svmlight, vw, parquet, arrow"
+        );
+    }
+}

@@ -1,0 +1,631 @@
+//! What the columns of a table are, judged from the first rows.
+
+use std::collections::HashSet;
+
+use onward::feature::hash;
+use onward::loss::Task;
+
+use crate::encode::Cell;
+use crate::error::{DataError, DataErrorKind};
+use crate::number::{self, Number};
+use crate::options::Options;
+use crate::schema::{Column, Kind, Layout, Role, Schema};
+use crate::target::{Expression, Target, TargetRule, boolean};
+use crate::timestamp;
+
+/// How many rows are looked at, at the most.
+pub(crate) const SAMPLE_ROWS: usize = 10_000;
+/// How many bytes are looked at, at the most.
+pub(crate) const SAMPLE_BYTES: usize = 4 << 20;
+/// A string column whose values never repeat in so many rows is an identifier.
+const ROWS_FOR_IDENTIFIER: usize = 20;
+/// A string column of more words than this on average is text.
+const WORDS_FOR_TEXT: f64 = 3.0;
+
+/// What was seen of a column in the first rows.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Seen {
+    missing: usize,
+    numbers: usize,
+    integers: usize,
+    booleans: usize,
+    moments: usize,
+    others: usize,
+    sets: usize,
+    /// JSON's strings, which are text even when they look like numbers.
+    strings: usize,
+    words: usize,
+    distinct: HashSet<u64>,
+    /// The first few distinct values, as text.
+    examples: Vec<String>,
+    first_number: Option<f64>,
+    first_days: Option<f64>,
+    smallest: f64,
+    largest: f64,
+}
+
+/// How many distinct values are kept as text.
+const KEPT_EXAMPLES: usize = 3;
+
+impl Seen {
+    fn present(&self) -> usize {
+        self.numbers + self.booleans + self.moments + self.others
+    }
+
+    /// Takes in a cell of CSV.
+    pub(crate) fn text(&mut self, text: &[u8]) {
+        let trimmed = text.trim_ascii();
+        match number::parse(trimmed) {
+            Number::Missing => self.missing += 1,
+            Number::Finite(value) => self.number(value, text),
+            Number::Infinite => self.number(f64::INFINITY, text),
+            Number::Invalid => self.word(text),
+        }
+    }
+
+    /// Takes in a cell of a format with types.
+    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
+    pub(crate) fn cell(&mut self, cell: Cell<'_>) {
+        match cell {
+            Cell::Missing => self.missing += 1,
+            Cell::Number(value) if value.is_nan() => self.missing += 1,
+            Cell::Number(value) => self.number(value, value.to_string().as_bytes()),
+            Cell::Boolean(flag) => {
+                self.booleans += 1;
+                self.value(flag.to_string().as_bytes());
+            }
+            Cell::Moment(moment) => {
+                self.moments += 1;
+                self.first_days.get_or_insert(moment.days);
+                self.value(&moment.days.to_le_bytes());
+            }
+            Cell::Text(text) if number::is_missing(text.trim_ascii()) => self.missing += 1,
+            Cell::Text(text) => {
+                self.strings += 1;
+                self.word(text);
+            }
+        }
+    }
+
+    /// Takes in a set of strings.
+    pub(crate) fn set(&mut self) {
+        self.sets += 1;
+    }
+
+    /// Counts a row that lacks the column.
+    pub(crate) fn lacks(&mut self, rows: usize) {
+        self.missing += rows;
+    }
+
+    fn number(&mut self, value: f64, text: &[u8]) {
+        if self.numbers == 0 {
+            (self.smallest, self.largest) = (value, value);
+        }
+        self.numbers += 1;
+        self.integers += usize::from(value == value.trunc());
+        self.first_number.get_or_insert(value);
+        self.smallest = self.smallest.min(value);
+        self.largest = self.largest.max(value);
+        self.value(text);
+    }
+
+    fn word(&mut self, text: &[u8]) {
+        if let Some(moment) = timestamp::parse(text.trim_ascii()) {
+            self.moments += 1;
+            self.first_days.get_or_insert(moment.days);
+        } else if boolean(text).is_some() {
+            self.booleans += 1;
+        } else {
+            self.others += 1;
+        }
+        self.words += text
+            .split(|byte| byte.is_ascii_whitespace())
+            .filter(|word| !word.is_empty())
+            .count();
+        self.value(text);
+    }
+
+    fn value(&mut self, text: &[u8]) {
+        if self.distinct.insert(hash::seed(text)) && self.examples.len() < KEPT_EXAMPLES {
+            self.examples
+                .push(String::from_utf8_lossy(text).into_owned());
+        }
+    }
+
+    fn is_constant(&self) -> bool {
+        self.missing == 0 && self.distinct.len() == 1 && self.present() > 1
+    }
+
+    fn is_identifier(&self) -> bool {
+        self.present() >= ROWS_FOR_IDENTIFIER && self.distinct.len() == self.present()
+    }
+
+    fn is_text(&self) -> bool {
+        self.words as f64 > WORDS_FOR_TEXT * self.present() as f64
+            && 2 * self.distinct.len() > self.present()
+    }
+}
+
+/// The first rows of a table: column names in order of appearance, with what was seen.
+#[derive(Debug, Default)]
+pub(crate) struct Sample {
+    pub(crate) names: Vec<String>,
+    pub(crate) seen: Vec<Seen>,
+    pub(crate) rows: usize,
+}
+
+impl Sample {
+    pub(crate) fn with_columns(names: Vec<String>) -> Self {
+        let seen = vec![Seen::default(); names.len()];
+        Self {
+            names,
+            seen,
+            rows: 0,
+        }
+    }
+
+    /// The column of a name; a new one lacks all rows before.
+    pub(crate) fn column(&mut self, name: &str) -> &mut Seen {
+        let at = self
+            .names
+            .iter()
+            .position(|other| other == name)
+            .unwrap_or_else(|| {
+                self.names.push(name.to_owned());
+                let mut seen = Seen::default();
+                seen.lacks(self.rows);
+                self.seen.push(seen);
+                self.names.len() - 1
+            });
+        &mut self.seen[at]
+    }
+
+    fn find(&self, name: &str, what: &str) -> Result<usize, DataError> {
+        self.names
+            .iter()
+            .position(|other| other == name)
+            .ok_or_else(|| no_such_column(name, what, &self.names))
+    }
+}
+
+/// A column that does not exist, with the nearest that does.
+pub(crate) fn no_such_column(name: &str, what: &str, names: &[String]) -> DataError {
+    let near = |other: &&String| {
+        (
+            strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase()),
+            other.len(),
+        )
+    };
+    let nearest = names
+        .iter()
+        .min_by_key(near)
+        .filter(|other| near(other).0 <= name.len().max(3) / 2);
+    let remedy = match nearest {
+        Some(nearest) => format!("did you mean '{nearest}'?"),
+        None if names.is_empty() => "there are none".to_owned(),
+        None => format!("there are: {}", shown(names)),
+    };
+    DataError::new(
+        DataErrorKind::Options,
+        format!("there is no column '{name}', named as {what}"),
+    )
+    .remedy(remedy)
+}
+
+/// Names in a list that does not get too long.
+pub(crate) fn shown(names: &[String]) -> String {
+    const LONGEST: usize = 12;
+    let mut text = names
+        .iter()
+        .take(LONGEST)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > LONGEST {
+        text.push_str(&format!(" and {} more", names.len() - LONGEST));
+    }
+    text
+}
+
+/// A schema with what is to be said about it.
+pub(crate) struct Inferred {
+    pub(crate) schema: Schema,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Infers the schema of a table from its first rows.
+pub(crate) fn table(sample: &Sample, options: &Options) -> Result<Inferred, DataError> {
+    check_options(sample, options)?;
+    let mut notes = Vec::new();
+    let target = target(sample, options, &mut notes)?;
+    let mut slots = Slots { next: 1 };
+    let mut groups = Groups::default();
+    let mut columns = Vec::with_capacity(sample.names.len());
+    for (name, seen) in sample.names.iter().zip(&sample.seen) {
+        let role = role(
+            name,
+            seen,
+            &target.column,
+            options,
+            sample.rows,
+            &mut slots,
+            &mut groups,
+        );
+        columns.push(Column {
+            name: name.clone(),
+            role,
+        });
+    }
+    notes.extend(groups.lines(sample.rows));
+    if groups.features() == 0 {
+        return Err(
+            DataError::new(DataErrorKind::Format, "no column is left to learn from")
+                .remedy("name columns in --numeric, --categorical or --text that were left out"),
+        );
+    }
+    let schema = Schema {
+        layout: Layout::Table,
+        bits: options.bits,
+        ngrams: options.ngrams,
+        columns,
+        target,
+    };
+    Ok(Inferred { schema, notes })
+}
+
+/// The schema of a format without columns, from the labels of the first rows.
+pub(crate) fn labels(
+    layout: Layout,
+    seen: &Seen,
+    options: &Options,
+) -> Result<Inferred, DataError> {
+    let mut notes = Vec::new();
+    let expression = Expression::parse(options.target.as_deref().unwrap_or("label"), &["label"])?;
+    if expression.column != "label" {
+        return Err(DataError::new(
+            DataErrorKind::Options,
+            format!("there is no column '{}' in this format", expression.column),
+        )
+        .remedy("its one target is called label: --target 'label==3', or leave --target out"));
+    }
+    for (flag, names) in table_options(options) {
+        if !names.is_empty() && !(flag == "--ignore" && layout == Layout::Named) {
+            return Err(DataError::new(
+                DataErrorKind::Options,
+                format!("{flag} names columns, and this format has none"),
+            )
+            .remedy(format!("leave {flag} out")));
+        }
+    }
+    let target = rule(expression, seen, options, &mut notes)?;
+    let schema = Schema {
+        layout,
+        bits: options.bits,
+        ngrams: options.ngrams,
+        columns: Vec::new(),
+        target,
+    };
+    Ok(Inferred { schema, notes })
+}
+
+/// The options that name columns.
+fn table_options(options: &Options) -> [(&'static str, &[String]); 6] {
+    let weight = options.weight.as_slice();
+    [
+        ("--ignore", &options.ignore),
+        ("--categorical", &options.categorical),
+        ("--numeric", &options.numeric),
+        ("--text", &options.text),
+        ("--id", &options.ids),
+        ("--weight", weight),
+    ]
+}
+
+/// Every column named in an option exists and is named in one only.
+fn check_options(sample: &Sample, options: &Options) -> Result<(), DataError> {
+    let named = table_options(options);
+    for (at, (flag, names)) in named.iter().enumerate() {
+        for name in *names {
+            sample.find(name, flag)?;
+            let other = named[..at].iter().find(|(_, others)| others.contains(name));
+            // An id may be a feature too? No: then it would be learnt by heart.
+            if let Some((other, _)) = other {
+                return Err(twice(name, other, flag));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn twice(name: &str, first: &str, second: &str) -> DataError {
+    DataError::new(
+        DataErrorKind::Options,
+        format!("column '{name}' is named as {first} and as {second}"),
+    )
+    .remedy("name it in one of the two")
+}
+
+fn target(
+    sample: &Sample,
+    options: &Options,
+    notes: &mut Vec<String>,
+) -> Result<Target, DataError> {
+    let names: Vec<_> = sample.names.iter().map(String::as_str).collect();
+    let Some(text) = &options.target else {
+        return Err(
+            DataError::new(DataErrorKind::Options, "which column is to be predicted?").remedy(
+                format!("name it with --target; there are: {}", shown(&sample.names)),
+            ),
+        );
+    };
+    let expression = Expression::parse(text, &names)?;
+    let at = sample.find(&expression.column, "--target")?;
+    for (flag, names) in table_options(options) {
+        if names.contains(&expression.column) {
+            return Err(twice(&expression.column, "--target", flag));
+        }
+    }
+    rule(expression, &sample.seen[at], options, notes)
+}
+
+/// How the values of the target become labels.
+fn rule(
+    expression: Expression,
+    seen: &Seen,
+    options: &Options,
+    notes: &mut Vec<String>,
+) -> Result<Target, DataError> {
+    let column = expression.column;
+    let rule = match expression.comparison {
+        Some(rule) if options.task == Some(Task::Regression) => {
+            let target = Target { column, rule };
+            return Err(DataError::new(
+                DataErrorKind::Options,
+                format!("the target {target} makes two classes, and the task is regression"),
+            )
+            .remedy("leave out the comparison, or --task"));
+        }
+        Some(rule) => rule,
+        None => match options.task {
+            Some(Task::Regression) => TargetRule::Number,
+            Some(Task::Binary) => binary_rule(&column, seen)?,
+            _ => inferred_rule(&column, seen)?,
+        },
+    };
+    let target = Target { column, rule };
+    notes.push(match &target.rule {
+        TargetRule::Number => format!("target: {target} (regression)"),
+        TargetRule::Classes { negative, positive } => format!(
+            "target: {}, {positive} against {negative} (binary)",
+            target.column
+        ),
+        TargetRule::Probability => format!("target: {target} (a probability, binary)"),
+        TargetRule::Signs => format!("target: {target}, 1 against 0 or -1 (binary)"),
+        TargetRule::Comparison { .. } => format!("target: {target} (binary)"),
+    });
+    Ok(target)
+}
+
+fn all_numbers(seen: &Seen) -> bool {
+    seen.numbers > 0 && seen.numbers == seen.present()
+}
+
+fn are_signs(seen: &Seen) -> bool {
+    let numbers_fit = seen.integers == seen.numbers
+        && seen.largest <= 1.0
+        && (seen.smallest >= 0.0
+            || seen.distinct.len() <= 2 && seen.smallest == -1.0 && seen.largest != 0.0);
+    all_numbers(seen) && numbers_fit || seen.booleans > 0 && seen.booleans == seen.present()
+}
+
+/// The rule when the user did not say what the task is.
+fn inferred_rule(column: &str, seen: &Seen) -> Result<TargetRule, DataError> {
+    match (seen.present(), seen.distinct.len()) {
+        (0, _) => Ok(TargetRule::Number),
+        _ if are_signs(seen) => Ok(TargetRule::Signs),
+        _ if all_numbers(seen) => Ok(TargetRule::Number),
+        _ => binary_rule(column, seen),
+    }
+}
+
+/// The rule for two classes.
+fn binary_rule(column: &str, seen: &Seen) -> Result<TargetRule, DataError> {
+    if are_signs(seen) || seen.present() == 0 {
+        return Ok(TargetRule::Signs);
+    }
+    if all_numbers(seen) && seen.smallest >= 0.0 && seen.largest <= 1.0 {
+        return Ok(TargetRule::Probability);
+    }
+    let mut classes = seen.examples.clone();
+    classes.sort();
+    match (classes.as_slice(), seen.distinct.len()) {
+        ([negative, positive], 2) => Ok(TargetRule::Classes { negative: negative.clone(), positive: positive.clone() }),
+        ([only], 1) => Err(DataError::new(DataErrorKind::Options, format!("target '{column}' is always '{only}' in the first rows"))
+            .remedy(format!("say which class is positive: --target '{column}=={only}'"))),
+        _ => Err(DataError::new(DataErrorKind::Options, format!("target '{column}' has more than two values in the first rows: {}, …", shown(&classes)))
+            .remedy(format!("say which is positive, --target '{column}=={}', or for numbers compare, --target '{column}>0'", classes.first().map_or("", String::as_str)))),
+    }
+}
+
+/// Hands out indices that never collide.
+struct Slots {
+    next: u32,
+}
+
+impl Slots {
+    fn take(&mut self) -> u32 {
+        self.next += 2;
+        self.next - 2
+    }
+}
+
+/// Columns by what became of them, for the notes.
+#[derive(Default)]
+struct Groups {
+    numeric: Vec<String>,
+    categorical: Vec<String>,
+    boolean: Vec<String>,
+    timestamp: Vec<String>,
+    text: Vec<String>,
+    constant: Vec<String>,
+    identifiers: Vec<String>,
+    mixed: Vec<String>,
+    empty: Vec<String>,
+    sets: Vec<String>,
+}
+
+impl Groups {
+    fn features(&self) -> usize {
+        [
+            &self.numeric,
+            &self.categorical,
+            &self.boolean,
+            &self.timestamp,
+            &self.text,
+            &self.sets,
+        ]
+        .iter()
+        .map(|names| names.len())
+        .sum()
+    }
+
+    fn lines(&self, rows: usize) -> Vec<String> {
+        let say = |names: &[String], what: &str| {
+            (!names.is_empty()).then(|| format!("{what}: {}", shown(names)))
+        };
+        let lines = [
+            say(&self.numeric, "numbers"),
+            say(&self.boolean, "true or false"),
+            say(&self.categorical, "categories"),
+            say(&self.sets, "sets"),
+            say(&self.timestamp, "dates (hour, weekday, month, days)"),
+            say(&self.text, "text (words)"),
+            say(
+                &self.mixed,
+                "taken as categories since some values are no numbers (else name them in --numeric)",
+            ),
+            say(
+                &self.empty,
+                &format!(
+                    "taken as categories since they are empty in the first {rows} rows (else name them in --numeric)"
+                ),
+            ),
+            say(
+                &self.constant,
+                &format!("constant in the first {rows} rows, ignored until they change"),
+            ),
+            say(
+                &self.identifiers,
+                &format!(
+                    "ignored since no value repeats in the first {rows} rows (else name them in --categorical or --text)"
+                ),
+            ),
+        ];
+        lines.into_iter().flatten().collect()
+    }
+}
+
+fn role(
+    name: &str,
+    seen: &Seen,
+    target: &str,
+    options: &Options,
+    rows: usize,
+    slots: &mut Slots,
+    groups: &mut Groups,
+) -> Role {
+    let named = |names: &[String]| names.iter().any(|other| other == name);
+    if name == target {
+        return Role::Target;
+    }
+    if named(options.weight.as_slice()) {
+        return Role::Weight;
+    }
+    if named(&options.ids) {
+        return Role::Id;
+    }
+    if named(&options.ignore) {
+        return Role::Ignored;
+    }
+    if named(&options.numeric) {
+        groups.numeric.push(name.to_owned());
+        return Role::Feature(Kind::Numeric {
+            slot: slots.take(),
+            origin: None,
+        });
+    }
+    if named(&options.categorical) {
+        groups.categorical.push(name.to_owned());
+        return Role::Feature(Kind::Categorical { origin: None });
+    }
+    if named(&options.text) {
+        groups.text.push(name.to_owned());
+        return Role::Feature(Kind::Text);
+    }
+    inferred_role(name, seen, rows, slots, groups)
+}
+
+fn inferred_role(
+    name: &str,
+    seen: &Seen,
+    rows: usize,
+    slots: &mut Slots,
+    groups: &mut Groups,
+) -> Role {
+    let present = seen.present();
+    let constant = seen.is_constant() && rows > 1;
+    let mut note = |group: fn(&mut Groups) -> &mut Vec<String>| {
+        let group = if constant {
+            &mut groups.constant
+        } else {
+            group(groups)
+        };
+        group.push(name.to_owned());
+    };
+    if present == 0 {
+        let (is_set, empty): (bool, fn(&mut Groups) -> &mut Vec<String>) =
+            (seen.sets > 0, |groups| &mut groups.empty);
+        note(if is_set {
+            |groups| &mut groups.sets
+        } else {
+            empty
+        });
+        return Role::Feature(Kind::Categorical { origin: None });
+    }
+    if seen.numbers == present {
+        note(|groups| &mut groups.numeric);
+        let origin = seen
+            .first_number
+            .filter(|origin| constant && origin.is_finite());
+        return Role::Feature(Kind::Numeric {
+            slot: slots.take(),
+            origin,
+        });
+    }
+    if seen.moments == present && !constant {
+        note(|groups| &mut groups.timestamp);
+        return Role::Feature(Kind::Timestamp {
+            slot: slots.take(),
+            origin: seen.first_days.unwrap_or(0.0),
+        });
+    }
+    if seen.booleans == present && seen.distinct.len() == 2 {
+        note(|groups| &mut groups.boolean);
+        return Role::Feature(Kind::Boolean { slot: slots.take() });
+    }
+    if seen.is_text() {
+        note(|groups| &mut groups.text);
+        return Role::Feature(Kind::Text);
+    }
+    if seen.is_identifier() {
+        note(|groups| &mut groups.identifiers);
+        return Role::Ignored;
+    }
+    note(if seen.numbers > 0 {
+        |groups| &mut groups.mixed
+    } else {
+        |groups| &mut groups.categorical
+    });
+    let origin = seen.examples.first().filter(|_| constant).cloned();
+    Role::Feature(Kind::Categorical { origin })
+}

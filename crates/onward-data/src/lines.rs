@@ -1,0 +1,77 @@
+//! Formats with a record a line: lines of a piece, with positions of errors.
+
+use memchr::memchr;
+
+use crate::error::{DataError, quoted};
+use crate::parsed::Parsed;
+use crate::piece::{Content, Piece};
+
+/// Calls `parse` with each line that is not blank. An error gets its position;
+/// it ends the piece, or is counted when errors are skipped.
+pub(crate) fn each_line(
+    piece: &Piece,
+    skip_errors: bool,
+    out: &mut Parsed,
+    mut parse: impl FnMut(&[u8], &mut Parsed) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    #[cfg_attr(not(feature = "arrow"), allow(irrefutable_let_patterns))]
+    let Content::Text { bytes, first_line } = &piece.content else {
+        return Ok(());
+    };
+    out.bytes += bytes.len() as u64;
+    let mut start = 0;
+    let mut invalid = invalid_utf8(bytes, 0);
+    while start < bytes.len() {
+        let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
+        let line = bytes[start..end]
+            .strip_suffix(b"\r")
+            .unwrap_or(&bytes[start..end]);
+        let is_invalid = invalid.is_some_and(|at| at < end);
+        let result = if is_invalid {
+            invalid = invalid_utf8(bytes, end);
+            Err(not_utf8(line))
+        } else if line.trim_ascii().is_empty() {
+            Ok(())
+        } else {
+            parse(line, out)
+        };
+        if let Err(error) = result {
+            let error = error
+                .input(&piece.input)
+                .line(first_line + count_lines(&bytes[..start]));
+            if !skip_errors {
+                out.abandon();
+                return Err(error);
+            }
+            out.skip(error);
+        }
+        start = end + 1;
+    }
+    Ok(())
+}
+
+/// How many line ends there are.
+pub(crate) fn count_lines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// Where, from `start` on, the text stops to be UTF-8.
+pub(crate) fn invalid_utf8(bytes: &[u8], start: usize) -> Option<usize> {
+    std::str::from_utf8(&bytes[start..])
+        .err()
+        .map(|error| start + error.valid_up_to())
+}
+
+/// A record that is not UTF-8.
+pub(crate) fn not_utf8(record: &[u8]) -> DataError {
+    let at = invalid_utf8(record, 0).unwrap_or(0);
+    let shown = record[at..]
+        .iter()
+        .take(4)
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let before = &record[at.saturating_sub(12)..at];
+    DataError::record(format!("is not UTF-8: bytes {shown} after {}", quoted(before)))
+        .remedy("convert the file to UTF-8, for instance with iconv, or leave such records out with --on-error skip")
+}

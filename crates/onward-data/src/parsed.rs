@@ -1,0 +1,97 @@
+//! What a parser makes of a chunk.
+
+use onward::Batch;
+
+use crate::error::DataError;
+
+/// A batch of examples with what came along: ids, names, skipped records.
+#[derive(Debug, Default)]
+pub struct Parsed {
+    /// The examples.
+    pub batch: Batch,
+    /// The names of features whose index this parser met for the first time.
+    pub names: Vec<(u32, Box<str>)>,
+    /// Records that could not be read, when those are skipped: the first few errors.
+    pub errors: Vec<DataError>,
+    /// How many records were skipped.
+    pub skipped: u64,
+    /// How many bytes of input (decompressed) the batch was made from.
+    pub bytes: u64,
+    ids: TextList,
+    id_columns: usize,
+}
+
+/// How many errors of skipped records a batch keeps.
+const KEPT_ERRORS: usize = 5;
+
+impl Parsed {
+    /// Empties it and keeps its memory.
+    pub(crate) fn clear(&mut self) {
+        self.batch.clear();
+        self.names.clear();
+        self.errors.clear();
+        self.skipped = 0;
+        self.bytes = 0;
+        self.ids.truncate(0);
+    }
+
+    /// Says how many ids a row has.
+    pub(crate) fn set_id_columns(&mut self, columns: usize) {
+        self.id_columns = columns;
+    }
+
+    /// Adds an id of the row that is being filled.
+    pub(crate) fn push_id(&mut self, id: &[u8]) {
+        self.ids.push(id);
+    }
+
+    /// Drops the row that is being filled and counts it as skipped.
+    pub(crate) fn skip(&mut self, error: DataError) {
+        self.abandon();
+        self.skipped += 1;
+        if self.errors.len() < KEPT_ERRORS {
+            self.errors.push(error);
+        }
+    }
+
+    /// Takes back the last finished row, to be filled again.
+    pub(crate) fn undo(&mut self) {
+        self.batch.unfinish();
+    }
+
+    /// Drops the row that is being filled.
+    pub(crate) fn abandon(&mut self) {
+        self.batch.abandon();
+        self.ids.truncate(self.batch.len() * self.id_columns);
+    }
+
+    /// The ids of a row, in the order of the id columns.
+    pub fn ids(&self, row: usize) -> impl Iterator<Item = &[u8]> {
+        let first = row * self.id_columns;
+        (first..first + self.id_columns).map(|at| self.ids.get(at))
+    }
+}
+
+/// Many short byte strings in one arena.
+#[derive(Debug, Default)]
+struct TextList {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl TextList {
+    fn push(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn get(&self, at: usize) -> &[u8] {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.bytes[start..self.ends[at]]
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.ends.truncate(len);
+        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+}

@@ -1,0 +1,372 @@
+//! Reads inputs ahead of the learner, in parallel, and hands out batches in order.
+//!
+//! There is no reading thread and no learning thread: whichever thread is free
+//! takes the next piece (reading and decompressing it under a lock), parses it
+//! and puts the batch where the learner will look for it. The caller, when its
+//! next batch is not there yet, does the same. So two cores parse until a batch
+//! is due, and none waits for the other for long. What comes out depends on the
+//! pieces alone, never on who parsed them.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::error::{DataError, DataErrorKind};
+use crate::format::Format;
+use crate::input::Input;
+use crate::open::{self, Opening};
+use crate::options::Options;
+use crate::parsed::Parsed;
+use crate::piece::{Content, Parser, Piece, Source};
+use crate::schema::Schema;
+
+/// Hands out the examples of inputs as batches, in order.
+pub struct Reader {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+    /// The caller's own parser.
+    parser: Box<dyn Parser>,
+    helps: bool,
+    current: Parsed,
+    failed: Option<DataError>,
+    facts: Facts,
+}
+
+/// What is known once the inputs are open.
+struct Facts {
+    schema: Arc<Schema>,
+    format: Format,
+    notes: Vec<String>,
+    id_names: Vec<String>,
+    read: Arc<AtomicU64>,
+    total: Option<u64>,
+}
+
+/// What the threads share.
+struct Shared {
+    source: Mutex<Numbered>,
+    state: Mutex<State>,
+    /// Something was put into the state.
+    changed: Condvar,
+    stop: AtomicBool,
+    /// How many pieces may be taken and not yet handed out.
+    window: u64,
+}
+
+/// The source with the number of its next piece.
+struct Numbered {
+    source: Box<dyn Source>,
+    next: u64,
+    ended: bool,
+}
+
+struct State {
+    ready: BTreeMap<u64, Outcome>,
+    /// The number of the batch that is handed out next.
+    due: u64,
+    /// How many pieces have been taken.
+    taken: u64,
+    /// Memory to use again.
+    spare: Vec<(Parsed, Vec<u8>)>,
+}
+
+/// What became of a piece.
+enum Outcome {
+    Parsed(Parsed, Vec<u8>, Option<DataError>),
+    Failed(DataError),
+    End,
+}
+
+/// A panic elsewhere leaves these data as they were: plain values.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    /// Takes the next piece and parses it. False when there is nothing to do now:
+    /// the end, a full window, or (if not `patient`) another thread is reading.
+    fn work(&self, parser: &mut dyn Parser, patient: bool) -> bool {
+        let (mut parsed, buffer) = lock(&self.state).spare.pop().unwrap_or_default();
+        let Some((number, taken)) = self.take(buffer, patient) else {
+            return false;
+        };
+        let outcome = match taken {
+            Ok(Some(piece)) => {
+                parsed.clear();
+                let result = parse_guarded(parser, &piece, &mut parsed);
+                Outcome::Parsed(parsed, buffer_of(piece), result.err())
+            }
+            Ok(None) => Outcome::End,
+            Err(error) => Outcome::Failed(error),
+        };
+        lock(&self.state).ready.insert(number, outcome);
+        self.changed.notify_all();
+        true
+    }
+
+    /// Reads the next piece, with its number.
+    #[allow(clippy::type_complexity)]
+    fn take(
+        &self,
+        buffer: Vec<u8>,
+        patient: bool,
+    ) -> Option<(u64, Result<Option<Piece>, DataError>)> {
+        let mut numbered = match self.source.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) if patient => lock(&self.source),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        if numbered.ended || self.is_full() {
+            return None;
+        }
+        let number = numbered.next;
+        let taken = numbered.source.next(buffer);
+        numbered.next += 1;
+        numbered.ended = !matches!(taken, Ok(Some(_)));
+        lock(&self.state).taken = numbered.next;
+        Some((number, taken))
+    }
+
+    fn is_full(&self) -> bool {
+        let state = lock(&self.state);
+        state.taken - state.due >= self.window
+    }
+
+    /// The life of a worker thread.
+    fn run(&self, parser: &mut dyn Parser) {
+        while !self.stop.load(Ordering::Relaxed) {
+            if self.work(parser, true) {
+                continue;
+            }
+            if lock(&self.source).ended {
+                return;
+            }
+            let state = lock(&self.state);
+            if state.taken - state.due >= self.window {
+                drop(self.changed.wait_timeout(state, Duration::from_millis(50)));
+            }
+        }
+    }
+}
+
+/// A parser that panics is a fault of ours, and must not hang the run.
+fn parse_guarded(
+    parser: &mut dyn Parser,
+    piece: &Piece,
+    out: &mut Parsed,
+) -> Result<(), DataError> {
+    catch_unwind(AssertUnwindSafe(|| parser.parse(piece, out))).unwrap_or_else(|_| {
+        Err(DataError::new(
+            DataErrorKind::Io,
+            "the parser failed on this input: a fault of onward, please report it",
+        )
+        .input(&piece.input))
+    })
+}
+
+fn buffer_of(piece: Piece) -> Vec<u8> {
+    match piece.content {
+        Content::Text { bytes, .. } => bytes,
+        #[cfg(feature = "arrow")]
+        Content::Rows { .. } => Vec::new(),
+    }
+}
+
+impl Reader {
+    /// Opens inputs: recognises format and columns from the first rows, and starts
+    /// to read ahead.
+    ///
+    /// # Errors
+    /// When an input cannot be opened or recognised, or the options do not fit it.
+    pub fn open(inputs: &[Input], options: Options) -> Result<Self, DataError> {
+        let threads = options.threads;
+        let read = Arc::new(AtomicU64::new(0));
+        let Opening {
+            source,
+            mut parser,
+            schema,
+            format,
+            notes,
+        } = open::open(inputs, &options, Arc::clone(&read))?;
+        let is_live = source.is_live();
+        let shared = Arc::new(Shared {
+            source: Mutex::new(Numbered {
+                source,
+                next: 0,
+                ended: false,
+            }),
+            state: Mutex::new(State {
+                ready: BTreeMap::new(),
+                due: 0,
+                taken: 0,
+                spare: Vec::new(),
+            }),
+            changed: Condvar::new(),
+            stop: AtomicBool::new(false),
+            window: 2 * threads.max(1) as u64 + 1,
+        });
+        // A thread that waits for a pipe must not be the one that learns.
+        let count = if is_live {
+            threads.saturating_sub(1).max(1)
+        } else {
+            threads.saturating_sub(1)
+        };
+        let workers = (0..count)
+            .map(|_| spawn(Arc::clone(&shared), parser()))
+            .collect();
+        let total = inputs.iter().map(Input::size).sum();
+        let id_names = id_names(&schema, format);
+        Ok(Self {
+            shared,
+            workers,
+            parser: parser(),
+            helps: !is_live,
+            current: Parsed::default(),
+            failed: None,
+            facts: Facts {
+                schema,
+                format,
+                notes,
+                id_names,
+                read,
+                total,
+            },
+        })
+    }
+
+    /// What the columns mean.
+    pub fn schema(&self) -> &Schema {
+        &self.facts.schema
+    }
+
+    /// The format that was recognised or asked for.
+    pub fn format(&self) -> Format {
+        self.facts.format
+    }
+
+    /// What was inferred, a line each.
+    pub fn notes(&self) -> &[String] {
+        &self.facts.notes
+    }
+
+    /// The names of the ids that come with each row.
+    pub fn id_names(&self) -> &[String] {
+        &self.facts.id_names
+    }
+
+    /// Bytes of the files read so far (before decompression), and in all if that is known.
+    pub fn progress(&self) -> (u64, Option<u64>) {
+        (self.facts.read.load(Ordering::Relaxed), self.facts.total)
+    }
+
+    /// The next batch; `None` at the end.
+    ///
+    /// # Errors
+    /// At a malformed record (unless those are skipped) or when reading fails; the
+    /// examples before it have been handed out.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<Option<&Parsed>, DataError> {
+        self.next_within(Duration::MAX).map(|next| next.flatten())
+    }
+
+    /// As [`next`](Reader::next), but gives up after some time: `None` when
+    /// nothing has come, `Some(None)` at the end.
+    ///
+    /// # Errors
+    /// As [`next`](Reader::next).
+    pub fn next_within(
+        &mut self,
+        patience: Duration,
+    ) -> Result<Option<Option<&Parsed>>, DataError> {
+        if let Some(error) = self.failed.clone() {
+            return Err(error);
+        }
+        match self.wait(patience) {
+            None => Ok(None),
+            Some(Outcome::End) => Ok(Some(None)),
+            Some(Outcome::Failed(error)) => {
+                self.failed = Some(error.clone());
+                Err(error)
+            }
+            Some(Outcome::Parsed(parsed, buffer, error)) => {
+                let spent = std::mem::replace(&mut self.current, parsed);
+                lock(&self.shared.state).spare.push((spent, buffer));
+                self.failed = error;
+                match &self.failed {
+                    Some(error) if self.current.batch.is_empty() && self.current.skipped == 0 => {
+                        Err(error.clone())
+                    }
+                    _ => Ok(Some(Some(&self.current))),
+                }
+            }
+        }
+    }
+
+    /// What became of the piece that is due, parsing meanwhile.
+    fn wait(&mut self, patience: Duration) -> Option<Outcome> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let mut state = lock(&self.shared.state);
+            let due = state.due;
+            if let Some(outcome) = state.ready.remove(&due) {
+                if matches!(outcome, Outcome::End) {
+                    state.ready.insert(due, Outcome::End);
+                } else {
+                    state.due += 1;
+                }
+                drop(state);
+                self.shared.changed.notify_all();
+                return Some(outcome);
+            }
+            drop(state);
+            if self.helps
+                && self
+                    .shared
+                    .work(self.parser.as_mut(), self.workers.is_empty())
+            {
+                continue;
+            }
+            if waited >= patience {
+                return None;
+            }
+            let state = lock(&self.shared.state);
+            if !state.ready.contains_key(&due) {
+                let step = Duration::from_millis(20);
+                drop(self.shared.changed.wait_timeout(state, step));
+                waited += step;
+            }
+        }
+    }
+}
+
+fn spawn(shared: Arc<Shared>, mut parser: Box<dyn Parser>) -> JoinHandle<()> {
+    std::thread::spawn(move || shared.run(parser.as_mut()))
+}
+
+fn id_names(schema: &Schema, format: Format) -> Vec<String> {
+    if format == Format::Vw {
+        return vec!["tag".to_owned()];
+    }
+    let ids = schema
+        .columns
+        .iter()
+        .filter(|column| column.role == crate::schema::Role::Id);
+    ids.map(|column| column.name.clone()).collect()
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        self.shared.changed.notify_all();
+        // A thread that waits for a pipe may wait for ever: it is left to the end of the program.
+        if self.helps {
+            for worker in self.workers.drain(..) {
+                let _ = worker.join();
+            }
+        }
+    }
+}

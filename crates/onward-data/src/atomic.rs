@@ -60,13 +60,9 @@ impl AtomicFile {
             Writer::Standard(mut writer) => writer.flush(),
             Writer::Direct(mut writer) => writer.flush(),
             Writer::Temporary(writer) => {
-                let temporary = writer
-                    .into_inner()
-                    .map_err(io::IntoInnerError::into_error)?;
+                let temporary = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
                 temporary.as_file().sync_all()?;
-                temporary
-                    .persist(&self.target)
-                    .map_err(|error| error.error)?;
+                temporary.persist(&self.target).map_err(|error| error.error)?;
                 sync_folder(&self.target)
             }
         }
@@ -83,8 +79,7 @@ fn temporary(target: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let mode =
-            fs::metadata(target).map_or(0o666, |metadata| metadata.permissions().mode() & 0o777);
+        let mode = fs::metadata(target).map_or(0o666, |metadata| metadata.permissions().mode() & 0o777);
         builder.permissions(fs::Permissions::from_mode(mode));
     }
     builder.tempfile_in(folder(target))

@@ -53,8 +53,7 @@ fn walk_quotes(bytes: &[u8], delimiter: u8, mut outside: impl FnMut(usize, usize
     while let Some(at) = memchr(b'"', &bytes[from..]) {
         let quote = from + at;
         // A quote opens a quoted cell only where a cell begins.
-        let opens =
-            quote == 0 || matches!(bytes[quote - 1], b'\n') || bytes[quote - 1] == delimiter;
+        let opens = quote == 0 || matches!(bytes[quote - 1], b'\n') || bytes[quote - 1] == delimiter;
         if !opens {
             from = quote + 1;
             continue;
@@ -182,11 +181,7 @@ impl Current {
     }
 
     /// The end of the first record, read as far as needed; `None` at the end of the input.
-    fn first_record(
-        &mut self,
-        boundaries: Boundaries,
-        limit: usize,
-    ) -> Result<Option<usize>, DataError> {
+    fn first_record(&mut self, boundaries: Boundaries, limit: usize) -> Result<Option<usize>, DataError> {
         let mut size = 4096;
         loop {
             self.fill(size, false)?;
@@ -210,9 +205,7 @@ impl Current {
         )
         .input(&self.name)
         .line(self.line)
-        .remedy(
-            "is a quote left open, or is the format another one? Else allow it with --record-limit",
-        )
+        .remedy("is a quote left open, or is the format another one? Else allow it with --record-limit")
     }
 
     /// Cuts off the first `end` bytes into `buffer`.
@@ -276,11 +269,7 @@ impl TextSource {
     }
 
     /// Sets what could not be known before the head was seen.
-    pub(crate) fn set_layout(
-        &mut self,
-        boundaries: Boundaries,
-        header: Header,
-    ) -> Result<(), DataError> {
+    pub(crate) fn set_layout(&mut self, boundaries: Boundaries, header: Header) -> Result<(), DataError> {
         self.boundaries = boundaries;
         self.header = header;
         if let Some(mut current) = self.current.take() {
@@ -345,9 +334,7 @@ impl Source for TextSource {
                         return Err(current.too_long(self.record_limit));
                     }
                     // A record longer than the chunk, or one of which only a part has arrived.
-                    0 if current.pending.len() >= size => {
-                        size = (size * 2).min(self.record_limit + 1)
-                    }
+                    0 if current.pending.len() >= size => size = (size * 2).min(self.record_limit + 1),
                     0 => {}
                     end => break end,
                 }

@@ -31,12 +31,7 @@ struct CellReader {
 impl CellReader {
     /// The cell that begins at `start`. At the end of the bytes the cell is empty and the last.
     #[inline]
-    fn read<'a>(
-        &'a mut self,
-        bytes: &'a [u8],
-        start: usize,
-        delimiter: u8,
-    ) -> Result<Found<'a>, DataError> {
+    fn read<'a>(&'a mut self, bytes: &'a [u8], start: usize, delimiter: u8) -> Result<Found<'a>, DataError> {
         if bytes.get(start) == Some(&b'"') {
             return self.quoted(bytes, start, delimiter);
         }
@@ -44,12 +39,7 @@ impl CellReader {
     }
 
     #[cold]
-    fn quoted<'a>(
-        &'a mut self,
-        bytes: &'a [u8],
-        start: usize,
-        delimiter: u8,
-    ) -> Result<Found<'a>, DataError> {
+    fn quoted<'a>(&'a mut self, bytes: &'a [u8], start: usize, delimiter: u8) -> Result<Found<'a>, DataError> {
         let Some(close) = closing_quote(bytes, start + 1) else {
             return Err(DataError::record("a quote is opened and never closed")
                 .remedy("close it, or double it if it is part of the text"));
@@ -61,8 +51,7 @@ impl CellReader {
             self.buffer.extend_from_slice(&bytes[from..=from + at]);
             from += at + 2;
         }
-        self.buffer
-            .extend_from_slice(bytes.get(from..close).unwrap_or(&[]));
+        self.buffer.extend_from_slice(bytes.get(from..close).unwrap_or(&[]));
         self.buffer.extend_from_slice(tail.cell);
         Ok(Found {
             cell: &self.buffer,
@@ -207,8 +196,7 @@ impl CsvParser {
         for (number, column) in columns.iter().enumerate() {
             let found = self.reader.read(bytes, at, self.delimiter)?;
             if let Some(column) = *column {
-                self.encoder
-                    .cell(schema, column, Cell::Text(found.cell), out)?;
+                self.encoder.cell(schema, column, Cell::Text(found.cell), out)?;
             }
             at = found.next;
             if found.is_last != (number + 1 == columns.len()) {
@@ -223,14 +211,10 @@ impl CsvParser {
 
 #[cold]
 fn ragged(bytes: &[u8], expected: usize, delimiter: u8) -> DataError {
-    let end = (Boundaries::Quoted { delimiter })
-        .first(bytes)
-        .unwrap_or(bytes.len());
+    let end = (Boundaries::Quoted { delimiter }).first(bytes).unwrap_or(bytes.len());
     let found = header(&bytes[..end], delimiter).map_or(0, |cells| cells.len());
-    DataError::record(format!(
-        "the record has {found} cells where the header has {expected}"
-    ))
-    .remedy("quote cells that hold the delimiter, or leave such records out with --on-error skip")
+    DataError::record(format!("the record has {found} cells where the header has {expected}"))
+        .remedy("quote cells that hold the delimiter, or leave such records out with --on-error skip")
 }
 
 impl Parser for CsvParser {
@@ -259,9 +243,7 @@ impl Parser for CsvParser {
             at = match result {
                 Ok(next) => next,
                 Err(error) => {
-                    let error = error
-                        .input(&piece.input)
-                        .line(first_line + count_lines(&bytes[..at]));
+                    let error = error.input(&piece.input).line(first_line + count_lines(&bytes[..at]));
                     if !self.encoder.skips_errors() {
                         out.abandon();
                         return Err(error);
@@ -270,9 +252,7 @@ impl Parser for CsvParser {
                     let boundaries = Boundaries::Quoted {
                         delimiter: self.delimiter,
                     };
-                    let next = boundaries
-                        .first(&bytes[at..])
-                        .map_or(bytes.len(), |end| at + end);
+                    let next = boundaries.first(&bytes[at..]).map_or(bytes.len(), |end| at + end);
                     if invalid.is_some_and(|invalid| invalid < next) {
                         invalid = invalid_utf8(bytes, next);
                     }

@@ -76,8 +76,7 @@ impl Rules {
         let label = self.schema.target.rule.label(value)?;
         if let (Some(label), Some(loss)) = (label, &self.loss) {
             loss.check_label(label).map_err(|error| {
-                DataError::record(error)
-                    .remedy("choose another --loss, or leave such records out with --on-error skip")
+                DataError::record(error).remedy("choose another --loss, or leave such records out with --on-error skip")
             })?;
         }
         Ok(label)
@@ -89,10 +88,7 @@ pub(crate) fn checked_weight(weight: f64) -> Result<f64, DataError> {
     if weight.is_finite() && weight >= 0.0 {
         return Ok(weight);
     }
-    Err(
-        DataError::record(format!("the importance weight is {weight}"))
-            .remedy("weights are finite numbers, 0 or more"),
-    )
+    Err(DataError::record(format!("the importance weight is {weight}")).remedy("weights are finite numbers, 0 or more"))
 }
 
 /// A feature value as f32: finite, and an error when it overflows.
@@ -112,7 +108,8 @@ fn too_large(value: f64) -> DataError {
         true => format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"),
         false => format!("the value is {value}"),
     };
-    DataError::record(found).remedy("rescale the column, or leave it out with --ignore; write a missing value as an empty cell or NA")
+    DataError::record(found)
+        .remedy("rescale the column, or leave it out with --ignore; write a missing value as an empty cell or NA")
 }
 
 /// Which indices have had their name handed on: one bit each.
@@ -237,17 +234,11 @@ impl RowEncoder {
         self.last_row[column] = self.row;
         let result = match &schema.columns[column].role {
             Role::Ignored => Ok(()),
-            Role::Feature(Kind::Numeric { slot, origin }) => {
-                self.number(column, *slot, *origin, cell, out)
-            }
-            Role::Feature(Kind::Categorical { origin }) => {
-                self.category(column, origin.as_deref(), cell, out)
-            }
+            Role::Feature(Kind::Numeric { slot, origin }) => self.number(column, *slot, *origin, cell, out),
+            Role::Feature(Kind::Categorical { origin }) => self.category(column, origin.as_deref(), cell, out),
             Role::Feature(Kind::Boolean { slot }) => self.boolean(column, *slot, cell, out),
             Role::Feature(Kind::Text) => self.words(column, cell, out),
-            Role::Feature(Kind::Timestamp { slot, origin }) => {
-                self.moment(column, *slot, *origin, cell, out)
-            }
+            Role::Feature(Kind::Timestamp { slot, origin }) => self.moment(column, *slot, *origin, cell, out),
             Role::Target => self.target(cell),
             Role::Weight => self.weight(cell),
             Role::Id => {
@@ -259,17 +250,13 @@ impl RowEncoder {
     }
 
     /// A key that the schema does not know, met later in the stream: hashed by its name.
-    pub(crate) fn unknown(
-        &mut self,
-        key: &str,
-        cell: Cell<'_>,
-        out: &mut Parsed,
-    ) -> Result<(), DataError> {
+    pub(crate) fn unknown(&mut self, key: &str, cell: Cell<'_>, out: &mut Parsed) -> Result<(), DataError> {
         let seed = hash::seed(key.as_bytes());
         let result = match cell {
             Cell::Missing => Ok(()),
-            Cell::Number(value) => checked_value(value)
-                .map(|value| self.hashed(hash::name(seed, b""), value, out, || key.to_owned())),
+            Cell::Number(value) => {
+                checked_value(value).map(|value| self.hashed(hash::name(seed, b""), value, out, || key.to_owned()))
+            }
             _ => {
                 self.value_text(cell);
                 let value = std::mem::take(&mut self.text);
@@ -367,13 +354,7 @@ impl RowEncoder {
     }
 
     #[inline]
-    fn category_text(
-        &mut self,
-        column: usize,
-        origin: Option<&str>,
-        text: &[u8],
-        out: &mut Parsed,
-    ) {
+    fn category_text(&mut self, column: usize, origin: Option<&str>, text: &[u8], out: &mut Parsed) {
         if number::is_missing(text) || origin.is_some_and(|origin| origin.as_bytes() == text) {
             return;
         }
@@ -388,13 +369,7 @@ impl RowEncoder {
         out.batch.push(index, 1.0);
     }
 
-    fn boolean(
-        &mut self,
-        column: usize,
-        slot: u32,
-        cell: Cell<'_>,
-        out: &mut Parsed,
-    ) -> Result<(), DataError> {
+    fn boolean(&mut self, column: usize, slot: u32, cell: Cell<'_>, out: &mut Parsed) -> Result<(), DataError> {
         let flag = match cell {
             Cell::Missing => None,
             Cell::Boolean(flag) => Some(flag),
@@ -459,10 +434,7 @@ impl RowEncoder {
             Cell::Text(text) => match timestamp::parse(text.trim_ascii()) {
                 Some(moment) => Some(moment),
                 None => {
-                    return Err(expected(
-                        "a date like 2013-01-31 or 2013-01-31T23:59:59",
-                        &quoted(text),
-                    ));
+                    return Err(expected("a date like 2013-01-31 or 2013-01-31T23:59:59", &quoted(text)));
                 }
             },
             Cell::Number(value) => return Err(expected("a date", &value.to_string())),
@@ -548,8 +520,9 @@ fn number_in(text: &[u8]) -> Result<Option<f64>, DataError> {
         Number::Finite(value) => Ok(Some(value)),
         Number::Missing => Ok(None),
         Number::Infinite => Err(infinite(text)),
-        Number::Invalid => Err(expected("a number", &quoted(text))
-            .remedy("mend the record, name the column in --categorical, or leave such records out with --on-error skip")),
+        Number::Invalid => Err(expected("a number", &quoted(text)).remedy(
+            "mend the record, name the column in --categorical, or leave such records out with --on-error skip",
+        )),
     }
 }
 
@@ -562,13 +535,9 @@ pub(crate) fn infinite(text: &[u8]) -> DataError {
 }
 
 fn expected(what: &str, found: &str) -> DataError {
-    DataError::new(
-        DataErrorKind::Record,
-        format!("expected {what}, found {found}"),
-    )
+    DataError::new(DataErrorKind::Record, format!("expected {what}, found {found}"))
 }
 
 fn bad_weight(found: &str) -> DataError {
-    DataError::record(format!("the importance weight is {found}"))
-        .remedy("weights are finite numbers, 0 or more")
+    DataError::record(format!("the importance weight is {found}")).remedy("weights are finite numbers, 0 or more")
 }

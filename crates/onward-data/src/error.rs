@@ -72,9 +72,7 @@ impl DataError {
             found: found.to_string(),
             remedy: None,
         };
-        Self {
-            inner: Box::new(inner),
-        }
+        Self { inner: Box::new(inner) }
     }
 
     /// A malformed record.
@@ -108,10 +106,7 @@ impl DataError {
 
     /// Adds the column, unless one is named already.
     pub(crate) fn column(mut self, column: &str) -> Self {
-        self.inner
-            .position
-            .column
-            .get_or_insert_with(|| column.to_owned());
+        self.inner.position.column.get_or_insert_with(|| column.to_owned());
         self
     }
 
@@ -146,11 +141,7 @@ impl std::error::Error for DataError {}
 pub(crate) fn quoted(bytes: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(bytes);
-    let mut shown: String = text
-        .chars()
-        .take(LONGEST)
-        .flat_map(char::escape_debug)
-        .collect();
+    let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
     if text.chars().nth(LONGEST).is_some() {
         shown.push('…');
     }

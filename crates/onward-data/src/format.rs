@@ -56,10 +56,7 @@ impl FromStr for Format {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.to_ascii_lowercase();
-        let found = NAMES
-            .iter()
-            .find(|(name, _)| *name == text)
-            .map(|&(_, format)| format);
+        let found = NAMES.iter().find(|(name, _)| *name == text).map(|&(_, format)| format);
         found.ok_or_else(|| {
             let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
             format!("unknown format '{text}': it is one of {}", names.join(", "))

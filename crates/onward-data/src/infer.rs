@@ -127,8 +127,7 @@ impl Seen {
 
     fn value(&mut self, text: &[u8]) {
         if self.distinct.insert(hash::seed(text)) && self.examples.len() < KEPT_EXAMPLES {
-            self.examples
-                .push(String::from_utf8_lossy(text).into_owned());
+            self.examples.push(String::from_utf8_lossy(text).into_owned());
         }
     }
 
@@ -141,8 +140,7 @@ impl Seen {
     }
 
     fn is_text(&self) -> bool {
-        self.words as f64 > WORDS_FOR_TEXT * self.present() as f64
-            && 2 * self.distinct.len() > self.present()
+        self.words as f64 > WORDS_FOR_TEXT * self.present() as f64 && 2 * self.distinct.len() > self.present()
     }
 }
 
@@ -157,26 +155,18 @@ pub(crate) struct Sample {
 impl Sample {
     pub(crate) fn with_columns(names: Vec<String>) -> Self {
         let seen = vec![Seen::default(); names.len()];
-        Self {
-            names,
-            seen,
-            rows: 0,
-        }
+        Self { names, seen, rows: 0 }
     }
 
     /// The column of a name; a new one lacks all rows before.
     pub(crate) fn column(&mut self, name: &str) -> &mut Seen {
-        let at = self
-            .names
-            .iter()
-            .position(|other| other == name)
-            .unwrap_or_else(|| {
-                self.names.push(name.to_owned());
-                let mut seen = Seen::default();
-                seen.lacks(self.rows);
-                self.seen.push(seen);
-                self.names.len() - 1
-            });
+        let at = self.names.iter().position(|other| other == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            let mut seen = Seen::default();
+            seen.lacks(self.rows);
+            self.seen.push(seen);
+            self.names.len() - 1
+        });
         &mut self.seen[at]
     }
 
@@ -258,10 +248,8 @@ pub(crate) fn table(sample: &Sample, options: &Options) -> Result<Inferred, Data
     }
     notes.extend(groups.lines(sample.rows));
     if groups.features() == 0 {
-        return Err(
-            DataError::new(DataErrorKind::Format, "no column is left to learn from")
-                .remedy("name columns in --numeric, --categorical or --text that were left out"),
-        );
+        return Err(DataError::new(DataErrorKind::Format, "no column is left to learn from")
+            .remedy("name columns in --numeric, --categorical or --text that were left out"));
     }
     let schema = Schema {
         layout: Layout::Table,
@@ -274,11 +262,7 @@ pub(crate) fn table(sample: &Sample, options: &Options) -> Result<Inferred, Data
 }
 
 /// The schema of a format without columns, from the labels of the first rows.
-pub(crate) fn labels(
-    layout: Layout,
-    seen: &Seen,
-    options: &Options,
-) -> Result<Inferred, DataError> {
+pub(crate) fn labels(layout: Layout, seen: &Seen, options: &Options) -> Result<Inferred, DataError> {
     let mut notes = Vec::new();
     let expression = Expression::parse(options.target.as_deref().unwrap_or("label"), &["label"])?;
     if expression.column != "label" {
@@ -345,17 +329,12 @@ fn twice(name: &str, first: &str, second: &str) -> DataError {
     .remedy("name it in one of the two")
 }
 
-fn target(
-    sample: &Sample,
-    options: &Options,
-    notes: &mut Vec<String>,
-) -> Result<Target, DataError> {
+fn target(sample: &Sample, options: &Options, notes: &mut Vec<String>) -> Result<Target, DataError> {
     let names: Vec<_> = sample.names.iter().map(String::as_str).collect();
     let Some(text) = &options.target else {
         return Err(
-            DataError::new(DataErrorKind::Options, "which column is to be predicted?").remedy(
-                format!("name it with --target; there are: {}", shown(&sample.names)),
-            ),
+            DataError::new(DataErrorKind::Options, "which column is to be predicted?")
+                .remedy(format!("name it with --target; there are: {}", shown(&sample.names))),
         );
     };
     let expression = Expression::parse(text, &names)?;
@@ -369,12 +348,7 @@ fn target(
 }
 
 /// How the values of the target become labels.
-fn rule(
-    expression: Expression,
-    seen: &Seen,
-    options: &Options,
-    notes: &mut Vec<String>,
-) -> Result<Target, DataError> {
+fn rule(expression: Expression, seen: &Seen, options: &Options, notes: &mut Vec<String>) -> Result<Target, DataError> {
     let column = expression.column;
     let rule = match expression.comparison {
         Some(rule) if options.task == Some(Task::Regression) => {
@@ -395,10 +369,9 @@ fn rule(
     let target = Target { column, rule };
     notes.push(match &target.rule {
         TargetRule::Number => format!("target: {target} (regression)"),
-        TargetRule::Classes { negative, positive } => format!(
-            "target: {}, {positive} against {negative} (binary)",
-            target.column
-        ),
+        TargetRule::Classes { negative, positive } => {
+            format!("target: {}, {positive} against {negative} (binary)", target.column)
+        }
         TargetRule::Probability => format!("target: {target} (a probability, binary)"),
         TargetRule::Signs => format!("target: {target}, 1 against 0 or -1 (binary)"),
         TargetRule::Comparison { .. } => format!("target: {target} (binary)"),
@@ -413,8 +386,7 @@ fn all_numbers(seen: &Seen) -> bool {
 fn are_signs(seen: &Seen) -> bool {
     let numbers_fit = seen.integers == seen.numbers
         && seen.largest <= 1.0
-        && (seen.smallest >= 0.0
-            || seen.distinct.len() <= 2 && seen.smallest == -1.0 && seen.largest != 0.0);
+        && (seen.smallest >= 0.0 || seen.distinct.len() <= 2 && seen.smallest == -1.0 && seen.largest != 0.0);
     all_numbers(seen) && numbers_fit || seen.booleans > 0 && seen.booleans == seen.present()
 }
 
@@ -439,11 +411,26 @@ fn binary_rule(column: &str, seen: &Seen) -> Result<TargetRule, DataError> {
     let mut classes = seen.examples.clone();
     classes.sort();
     match (classes.as_slice(), seen.distinct.len()) {
-        ([negative, positive], 2) => Ok(TargetRule::Classes { negative: negative.clone(), positive: positive.clone() }),
-        ([only], 1) => Err(DataError::new(DataErrorKind::Options, format!("target '{column}' is always '{only}' in the first rows"))
-            .remedy(format!("say which class is positive: --target '{column}=={only}'"))),
-        _ => Err(DataError::new(DataErrorKind::Options, format!("target '{column}' has more than two values in the first rows: {}, …", shown(&classes)))
-            .remedy(format!("say which is positive, --target '{column}=={}', or for numbers compare, --target '{column}>0'", classes.first().map_or("", String::as_str)))),
+        ([negative, positive], 2) => Ok(TargetRule::Classes {
+            negative: negative.clone(),
+            positive: positive.clone(),
+        }),
+        ([only], 1) => Err(DataError::new(
+            DataErrorKind::Options,
+            format!("target '{column}' is always '{only}' in the first rows"),
+        )
+        .remedy(format!("say which class is positive: --target '{column}=={only}'"))),
+        _ => Err(DataError::new(
+            DataErrorKind::Options,
+            format!(
+                "target '{column}' has more than two values in the first rows: {}, …",
+                shown(&classes)
+            ),
+        )
+        .remedy(format!(
+            "say which is positive, --target '{column}=={}', or for numbers compare, --target '{column}>0'",
+            classes.first().map_or("", String::as_str)
+        ))),
     }
 }
 
@@ -490,9 +477,7 @@ impl Groups {
     }
 
     fn lines(&self, rows: usize) -> Vec<String> {
-        let say = |names: &[String], what: &str| {
-            (!names.is_empty()).then(|| format!("{what}: {}", shown(names)))
-        };
+        let say = |names: &[String], what: &str| (!names.is_empty()).then(|| format!("{what}: {}", shown(names)));
         let lines = [
             say(&self.numeric, "numbers"),
             say(&self.boolean, "true or false"),
@@ -565,38 +550,21 @@ fn role(
     inferred_role(name, seen, rows, slots, groups)
 }
 
-fn inferred_role(
-    name: &str,
-    seen: &Seen,
-    rows: usize,
-    slots: &mut Slots,
-    groups: &mut Groups,
-) -> Role {
+fn inferred_role(name: &str, seen: &Seen, rows: usize, slots: &mut Slots, groups: &mut Groups) -> Role {
     let present = seen.present();
     let constant = seen.is_constant() && rows > 1;
     let mut note = |group: fn(&mut Groups) -> &mut Vec<String>| {
-        let group = if constant {
-            &mut groups.constant
-        } else {
-            group(groups)
-        };
+        let group = if constant { &mut groups.constant } else { group(groups) };
         group.push(name.to_owned());
     };
     if present == 0 {
-        let (is_set, empty): (bool, fn(&mut Groups) -> &mut Vec<String>) =
-            (seen.sets > 0, |groups| &mut groups.empty);
-        note(if is_set {
-            |groups| &mut groups.sets
-        } else {
-            empty
-        });
+        let (is_set, empty): (bool, fn(&mut Groups) -> &mut Vec<String>) = (seen.sets > 0, |groups| &mut groups.empty);
+        note(if is_set { |groups| &mut groups.sets } else { empty });
         return Role::Feature(Kind::Categorical { origin: None });
     }
     if seen.numbers == present {
         note(|groups| &mut groups.numeric);
-        let origin = seen
-            .first_number
-            .filter(|origin| constant && origin.is_finite());
+        let origin = seen.first_number.filter(|origin| constant && origin.is_finite());
         return Role::Feature(Kind::Numeric {
             slot: slots.take(),
             origin,

@@ -127,8 +127,7 @@ impl Input {
             }),
         };
         let head = self.head(&mut raw)?;
-        let buffered =
-            BufReader::with_capacity(128 << 10, io::Cursor::new(head.clone()).chain(raw));
+        let buffered = BufReader::with_capacity(128 << 10, io::Cursor::new(head.clone()).chain(raw));
         let compressed = head.starts_with(GZIP) || head.starts_with(ZSTD);
         let reader: Box<dyn Read + Send> = if head.starts_with(GZIP) {
             Box::new(flate2::bufread::MultiGzDecoder::new(buffered))
@@ -147,10 +146,7 @@ impl Input {
     /// The first bytes, enough to recognise how they are compressed.
     fn head(&self, reader: &mut impl Read) -> Result<Vec<u8>, DataError> {
         let mut head = Vec::with_capacity(ZSTD.len());
-        let read = reader
-            .by_ref()
-            .take(ZSTD.len() as u64)
-            .read_to_end(&mut head);
+        let read = reader.by_ref().take(ZSTD.len() as u64).read_to_end(&mut head);
         read.map_err(|error| self.failed(&error))?;
         Ok(head)
     }
@@ -159,11 +155,8 @@ impl Input {
     pub(crate) fn failed(&self, error: &io::Error) -> DataError {
         use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
         match error.kind() {
-            UnexpectedEof => DataError::new(
-                DataErrorKind::Format,
-                "ends in the middle of the compressed data",
-            )
-            .remedy("it was cut short: copy or download it again"),
+            UnexpectedEof => DataError::new(DataErrorKind::Format, "ends in the middle of the compressed data")
+                .remedy("it was cut short: copy or download it again"),
             InvalidData | InvalidInput | Other => DataError::new(
                 DataErrorKind::Format,
                 format!("the compressed data is damaged ({error})"),

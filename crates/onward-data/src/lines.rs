@@ -23,9 +23,7 @@ pub(crate) fn each_line(
     let mut invalid = invalid_utf8(bytes, 0);
     while start < bytes.len() {
         let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
-        let line = bytes[start..end]
-            .strip_suffix(b"\r")
-            .unwrap_or(&bytes[start..end]);
+        let line = bytes[start..end].strip_suffix(b"\r").unwrap_or(&bytes[start..end]);
         let is_invalid = invalid.is_some_and(|at| at < end);
         let result = if is_invalid {
             invalid = invalid_utf8(bytes, end);

@@ -20,8 +20,8 @@ pub(crate) enum Number {
 
 /// Powers of ten that are exact in f64.
 const EXACT_POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
-    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
 ];
 
 /// Below this the digits are exact in f64.
@@ -51,9 +51,7 @@ fn decimal(text: &[u8]) -> Option<f64> {
     let mut mantissa = 0u64;
     let mut at = 0;
     while at < digits.len() && digits[at].is_ascii_digit() {
-        mantissa = mantissa
-            .wrapping_mul(10)
-            .wrapping_add(u64::from(digits[at] - b'0'));
+        mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digits[at] - b'0'));
         at += 1;
     }
     let mut count = at;
@@ -62,9 +60,7 @@ fn decimal(text: &[u8]) -> Option<f64> {
         at += 1;
         let start = at;
         while at < digits.len() && digits[at].is_ascii_digit() {
-            mantissa = mantissa
-                .wrapping_mul(10)
-                .wrapping_add(u64::from(digits[at] - b'0'));
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digits[at] - b'0'));
             at += 1;
         }
         scale = at - start;
@@ -93,10 +89,7 @@ fn parse_rest(text: &[u8]) -> Number {
         };
     }
     // What the grammar lets through is ASCII and std parses all of it, correctly rounded.
-    match std::str::from_utf8(text)
-        .ok()
-        .and_then(|text| text.parse::<f64>().ok())
-    {
+    match std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) {
         Some(value) if value.is_finite() => Number::Finite(value),
         Some(_) => Number::Infinite,
         None => Number::Invalid,
@@ -158,8 +151,7 @@ mod tests {
     #[test]
     fn what_is_no_number_is_refused() {
         for text in [
-            "0x10", "1-2", "1_000", "--1", "1e", "1e+", ".", "-", "+", "1.2.3", "1 2", "١", "1f",
-            "e5",
+            "0x10", "1-2", "1_000", "--1", "1e", "1e+", ".", "-", "+", "1.2.3", "1 2", "١", "1f", "e5",
         ] {
             assert_eq!(parse(text.as_bytes()), Number::Invalid, "{text}");
         }
@@ -205,11 +197,7 @@ mod tests {
             let Number::Finite(value) = parse(text.as_bytes()) else {
                 panic!("{text}")
             };
-            assert_eq!(
-                value.to_bits(),
-                text.parse::<f64>().unwrap().to_bits(),
-                "{text}"
-            );
+            assert_eq!(value.to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
         }
     }
 

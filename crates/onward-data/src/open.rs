@@ -33,11 +33,7 @@ pub(crate) struct Opening {
 const HEAD: usize = 4096;
 
 /// Opens inputs.
-pub(crate) fn open(
-    inputs: &[Input],
-    options: &Options,
-    count: Arc<AtomicU64>,
-) -> Result<Opening, DataError> {
+pub(crate) fn open(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -> Result<Opening, DataError> {
     check_ranges(options)?;
     if inputs.is_empty() {
         return Err(DataError::new(DataErrorKind::Options, "there is no input"));
@@ -93,13 +89,7 @@ fn columnar_format(inputs: &[Input], options: &Options) -> Result<Option<Format>
 }
 
 fn text(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -> Result<Opening, DataError> {
-    let mut source = TextSource::new(
-        inputs.to_vec(),
-        Boundaries::Lines,
-        Header::Fixed,
-        options,
-        count,
-    );
+    let mut source = TextSource::new(inputs.to_vec(), Boundaries::Lines, Header::Fixed, options, count);
     let head = source.head(SAMPLE_BYTES)?.to_vec();
     let name = source.name();
     if head.iter().all(u8::is_ascii_whitespace) {
@@ -113,12 +103,18 @@ fn text(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -> Result<Op
     };
     let named = |error: DataError| error.input(&name);
     let format = found.ok_or_else(|| {
-        named(DataError::new(DataErrorKind::Format, "is not in a format that onward reads: it holds binary data"))
-            .remedy("formats are csv, tsv, jsonl, svmlight, vw, parquet and arrow, as they are or in gzip or zstd")
+        named(DataError::new(
+            DataErrorKind::Format,
+            "is not in a format that onward reads: it holds binary data",
+        ))
+        .remedy("formats are csv, tsv, jsonl, svmlight, vw, parquet and arrow, as they are or in gzip or zstd")
     })?;
     if matches!(format, Format::Parquet | Format::Arrow) {
-        return Err(named(DataError::new(DataErrorKind::Format, format!("{format} is read from files that are not compressed as a whole, for it is read by seeking")))
-            .remedy("save it to a file first"));
+        return Err(named(DataError::new(
+            DataErrorKind::Format,
+            format!("{format} is read from files that are not compressed as a whole, for it is read by seeking"),
+        ))
+        .remedy("save it to a file first"));
     }
     if format::looks_binary(&head[..head.len().min(HEAD)]) {
         return Err(named(DataError::new(
@@ -129,18 +125,13 @@ fn text(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -> Result<Op
     let mut notes = vec![format!("format: {format}")];
     let (boundaries, sampled) = sample(format, &head, options).map_err(named)?;
     let schema = match &options.schema {
-        Some(schema) => {
-            bound_schema(schema, format, sampled.as_ref(), options, &mut notes).map_err(named)?
-        }
+        Some(schema) => bound_schema(schema, format, sampled.as_ref(), options, &mut notes).map_err(named)?,
         None => {
             let inferred = match &sampled {
                 Sampled::Table(sample) => infer::table(sample, options),
                 Sampled::Labels(seen) => infer::labels(format.layout(), seen, options),
             };
-            let Inferred {
-                schema,
-                notes: more,
-            } = inferred.map_err(named)?;
+            let Inferred { schema, notes: more } = inferred.map_err(named)?;
             notes.extend(more);
             schema
         }
@@ -148,8 +139,7 @@ fn text(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -> Result<Op
     let schema = Arc::new(schema);
     source.set_layout(boundaries, header_of(format, options, &schema))?;
     let rules = Rules::new(Arc::clone(&schema), options);
-    let parser: Box<dyn FnMut() -> Box<dyn Parser>> =
-        Box::new(move || parser(format, rules.clone()));
+    let parser: Box<dyn FnMut() -> Box<dyn Parser>> = Box::new(move || parser(format, rules.clone()));
     Ok(Opening {
         source: Box::new(source),
         parser,
@@ -178,74 +168,45 @@ fn delimiter(format: Format) -> u8 {
     if format == Format::Tsv { b'\t' } else { b',' }
 }
 
-fn sample(
-    format: Format,
-    head: &[u8],
-    options: &Options,
-) -> Result<(Boundaries, Sampled), DataError> {
+fn sample(format: Format, head: &[u8], options: &Options) -> Result<(Boundaries, Sampled), DataError> {
     let limit = SAMPLE_ROWS;
     match format {
         Format::Csv | Format::Tsv => {
             let boundaries = Boundaries::Quoted {
                 delimiter: delimiter(format),
             };
-            csv_sample(head, delimiter(format), options, limit)
-                .map(|sample| (boundaries, Sampled::Table(sample)))
+            csv_sample(head, delimiter(format), options, limit).map(|sample| (boundaries, Sampled::Table(sample)))
         }
-        Format::Jsonl => {
-            jsonl::sample(head, limit).map(|sample| (Boundaries::Lines, Sampled::Table(sample)))
-        }
-        Format::Svmlight => Ok((
-            Boundaries::Lines,
-            Sampled::Labels(svmlight::sample(head, limit)),
-        )),
+        Format::Jsonl => jsonl::sample(head, limit).map(|sample| (Boundaries::Lines, Sampled::Table(sample))),
+        Format::Svmlight => Ok((Boundaries::Lines, Sampled::Labels(svmlight::sample(head, limit)))),
         _ => Ok((Boundaries::Lines, Sampled::Labels(vw::sample(head, limit)))),
     }
 }
 
-fn csv_sample(
-    head: &[u8],
-    delimiter: u8,
-    options: &Options,
-    limit: usize,
-) -> Result<Sample, DataError> {
-    let end = (Boundaries::Quoted { delimiter })
-        .first(head)
-        .unwrap_or(head.len());
+fn csv_sample(head: &[u8], delimiter: u8, options: &Options, limit: usize) -> Result<Sample, DataError> {
+    let end = (Boundaries::Quoted { delimiter }).first(head).unwrap_or(head.len());
     let first = csv::header(&head[..end], delimiter)?;
     let (names, rows) = if options.header {
         csv::check_header(&first)?;
         refuse_numbers(&first)?;
         (first, &head[end..])
     } else {
-        (
-            (1..=first.len()).map(|number| number.to_string()).collect(),
-            head,
-        )
+        ((1..=first.len()).map(|number| number.to_string()).collect(), head)
     };
     let columns = names.len();
     let mut sample = Sample::with_columns(names);
     let seen = &mut sample.seen;
-    sample.rows = csv::sample(rows, delimiter, columns, limit, |column, cell| {
-        seen[column].text(cell)
-    });
+    sample.rows = csv::sample(rows, delimiter, columns, limit, |column, cell| seen[column].text(cell));
     if sample.rows == 0 && rows.iter().all(u8::is_ascii_whitespace) {
-        return Err(
-            DataError::new(DataErrorKind::Format, "holds a header and no rows")
-                .remedy("give an input with examples in it"),
-        );
+        return Err(DataError::new(DataErrorKind::Format, "holds a header and no rows")
+            .remedy("give an input with examples in it"));
     }
     Ok(sample)
 }
 
 /// A first line of numbers only is data.
 fn refuse_numbers(names: &[String]) -> Result<(), DataError> {
-    let is_number = |name: &String| {
-        matches!(
-            crate::number::parse(name.as_bytes()),
-            crate::number::Number::Finite(_)
-        )
-    };
+    let is_number = |name: &String| matches!(crate::number::parse(name.as_bytes()), crate::number::Number::Finite(_));
     if !names.iter().all(is_number) {
         return Ok(());
     }
@@ -286,10 +247,7 @@ pub(crate) fn check_layout(schema: &Schema, format: Format) -> Result<(), DataEr
     };
     Err(DataError::new(
         DataErrorKind::Options,
-        format!(
-            "the model was learnt from {}, and this is {format}",
-            of(schema.layout)
-        ),
+        format!("the model was learnt from {}, and this is {format}", of(schema.layout)),
     )
     .remedy("convert the input with onward convert, or learn a model from it"))
 }
@@ -316,10 +274,7 @@ pub(crate) fn bind_columns(
     if !features.is_empty() && lacking.len() == features.len() {
         return Err(DataError::new(
             DataErrorKind::Options,
-            format!(
-                "has none of the model's columns ({})",
-                infer::shown(&lacking)
-            ),
+            format!("has none of the model's columns ({})", infer::shown(&lacking)),
         )
         .remedy("is it the right file, and does it have a header?"));
     }
@@ -358,9 +313,7 @@ fn header_of(format: Format, options: &Options, schema: &Arc<Schema>) -> Header 
 
 fn parser(format: Format, rules: Rules) -> Box<dyn Parser> {
     match format {
-        Format::Csv | Format::Tsv => {
-            Box::new(CsvParser::new(delimiter(format), RowEncoder::new(rules)))
-        }
+        Format::Csv | Format::Tsv => Box::new(CsvParser::new(delimiter(format), RowEncoder::new(rules))),
         Format::Jsonl => Box::new(JsonlParser::new(RowEncoder::new(rules))),
         Format::Svmlight => Box::new(SvmlightParser::new(rules)),
         _ => Box::new(VwParser::new(rules)),

@@ -109,11 +109,7 @@ impl Shared {
 
     /// Reads the next piece, with its number.
     #[allow(clippy::type_complexity)]
-    fn take(
-        &self,
-        buffer: Vec<u8>,
-        patient: bool,
-    ) -> Option<(u64, Result<Option<Piece>, DataError>)> {
+    fn take(&self, buffer: Vec<u8>, patient: bool) -> Option<(u64, Result<Option<Piece>, DataError>)> {
         let mut numbered = match self.source.try_lock() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -154,11 +150,7 @@ impl Shared {
 }
 
 /// A parser that panics is a fault of ours, and must not hang the run.
-fn parse_guarded(
-    parser: &mut dyn Parser,
-    piece: &Piece,
-    out: &mut Parsed,
-) -> Result<(), DataError> {
+fn parse_guarded(parser: &mut dyn Parser, piece: &Piece, out: &mut Parsed) -> Result<(), DataError> {
     catch_unwind(AssertUnwindSafe(|| parser.parse(piece, out))).unwrap_or_else(|_| {
         Err(DataError::new(
             DataErrorKind::Io,
@@ -215,9 +207,7 @@ impl Reader {
         } else {
             threads.saturating_sub(1)
         };
-        let workers = (0..count)
-            .map(|_| spawn(Arc::clone(&shared), parser()))
-            .collect();
+        let workers = (0..count).map(|_| spawn(Arc::clone(&shared), parser())).collect();
         let total = inputs.iter().map(Input::size).sum();
         let id_names = id_names(&schema, format);
         Ok(Self {
@@ -278,10 +268,7 @@ impl Reader {
     ///
     /// # Errors
     /// As [`next`](Reader::next).
-    pub fn next_within(
-        &mut self,
-        patience: Duration,
-    ) -> Result<Option<Option<&Parsed>>, DataError> {
+    pub fn next_within(&mut self, patience: Duration) -> Result<Option<Option<&Parsed>>, DataError> {
         if let Some(error) = self.failed.clone() {
             return Err(error);
         }
@@ -297,9 +284,7 @@ impl Reader {
                 lock(&self.shared.state).spare.push((spent, buffer));
                 self.failed = error;
                 match &self.failed {
-                    Some(error) if self.current.batch.is_empty() && self.current.skipped == 0 => {
-                        Err(error.clone())
-                    }
+                    Some(error) if self.current.batch.is_empty() && self.current.skipped == 0 => Err(error.clone()),
                     _ => Ok(Some(Some(&self.current))),
                 }
             }
@@ -323,11 +308,7 @@ impl Reader {
                 return Some(outcome);
             }
             drop(state);
-            if self.helps
-                && self
-                    .shared
-                    .work(self.parser.as_mut(), self.workers.is_empty())
-            {
+            if self.helps && self.shared.work(self.parser.as_mut(), self.workers.is_empty()) {
                 continue;
             }
             if waited >= patience {

@@ -104,9 +104,9 @@ impl Schema {
     /// The first index that hashed features can have: what is below has an owner.
     pub fn reserved(&self) -> u32 {
         let slots = self.columns.iter().filter_map(|column| match column.role {
-            Role::Feature(
-                Kind::Numeric { slot, .. } | Kind::Boolean { slot } | Kind::Timestamp { slot, .. },
-            ) => Some(slot + 2),
+            Role::Feature(Kind::Numeric { slot, .. } | Kind::Boolean { slot } | Kind::Timestamp { slot, .. }) => {
+                Some(slot + 2)
+            }
             _ => None,
         });
         slots.max().unwrap_or(1)
@@ -123,9 +123,6 @@ impl Schema {
         if self.layout == Layout::Indexed {
             return 0.0;
         }
-        hash::expected_collisions(
-            distinct.saturating_sub(u64::from(self.reserved())),
-            self.bits,
-        )
+        hash::expected_collisions(distinct.saturating_sub(u64::from(self.reserved())), self.bits)
     }
 }

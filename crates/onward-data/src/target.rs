@@ -123,8 +123,7 @@ impl Expression {
                 comparison: None,
             });
         }
-        let first =
-            |&(sign, operator): &(&'static str, Operator)| Some((text.find(sign)?, sign, operator));
+        let first = |&(sign, operator): &(&'static str, Operator)| Some((text.find(sign)?, sign, operator));
         let found = OPERATORS
             .iter()
             .filter_map(first)
@@ -152,8 +151,9 @@ fn check_operand(text: &str, operator: Operator, with: &str) -> Result<(), DataE
     let ordered = !matches!(operator, Operator::Equal | Operator::NotEqual);
     if with.is_empty() || ordered && !matches!(number::parse(with.as_bytes()), Number::Finite(_)) {
         let found = format!("target '{text}' compares with {}", quoted(with.as_bytes()));
-        return Err(DataError::new(DataErrorKind::Options, found)
-            .remedy(format!("'{operator}' needs a number after it")));
+        return Err(
+            DataError::new(DataErrorKind::Options, found).remedy(format!("'{operator}' needs a number after it"))
+        );
     }
     Ok(())
 }
@@ -171,30 +171,23 @@ impl TargetRule {
             Self::Probability => probability(numeric(value, self)?).map(Some),
             Self::Signs => sign(value).map(Some),
             Self::Classes { negative, positive } => class(value, negative, positive).map(Some),
-            Self::Comparison { operator, with } => self
-                .compare(value, *operator, with)
-                .map(|holds| Some(signed(holds))),
+            Self::Comparison { operator, with } => {
+                self.compare(value, *operator, with).map(|holds| Some(signed(holds)))
+            }
         }
     }
 
-    fn compare(
-        &self,
-        value: TargetValue<'_>,
-        operator: Operator,
-        with: &str,
-    ) -> Result<bool, DataError> {
+    fn compare(&self, value: TargetValue<'_>, operator: Operator, with: &str) -> Result<bool, DataError> {
         let Number::Finite(threshold) = number::parse(with.as_bytes()) else {
             let equal = text_of(value) == with.as_bytes();
             return Ok(equal == (operator == Operator::Equal));
         };
         let number = match (value, operator) {
             // A text that is no number is different from every number.
-            (TargetValue::Text(text), Operator::Equal | Operator::NotEqual) => {
-                match number::parse(text) {
-                    Number::Finite(number) => number,
-                    _ => return Ok(operator == Operator::NotEqual),
-                }
-            }
+            (TargetValue::Text(text), Operator::Equal | Operator::NotEqual) => match number::parse(text) {
+                Number::Finite(number) => number,
+                _ => return Ok(operator == Operator::NotEqual),
+            },
             _ => numeric(value, self)?,
         };
         Ok(match operator {
@@ -241,9 +234,7 @@ fn numeric(value: TargetValue<'_>, rule: &TargetRule) -> Result<f64, DataError> 
 }
 
 fn not_a_number(found: &str, rule: &TargetRule) -> DataError {
-    let error = DataError::record(format!(
-        "the label should be a finite number, found {found}"
-    ));
+    let error = DataError::record(format!("the label should be a finite number, found {found}"));
     match rule {
         TargetRule::Number => error.remedy("mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'COLUMN==CLASS'"),
         _ => error.remedy("mend the record, or leave such records out with --on-error skip"),
@@ -254,17 +245,19 @@ fn checked_number(label: f64) -> Result<f64, DataError> {
     if label.abs() <= f64::from(f32::MAX) {
         return Ok(label);
     }
-    Err(
-        DataError::record(format!("the label {label:e} is beyond ±3.4e38"))
-            .remedy("labels are at most ±3.4e38: rescale them"),
-    )
+    Err(DataError::record(format!("the label {label:e} is beyond ±3.4e38"))
+        .remedy("labels are at most ±3.4e38: rescale them"))
 }
 
 fn probability(label: f64) -> Result<f64, DataError> {
     if (0.0..=1.0).contains(&label) {
         return Ok(label);
     }
-    Err(DataError::record(format!("the label {label} is no probability")).remedy("labels of a binary task are 0 and 1, -1 and 1, or between 0 and 1; --task regression takes any number"))
+    Err(
+        DataError::record(format!("the label {label} is no probability")).remedy(
+            "labels of a binary task are 0 and 1, -1 and 1, or between 0 and 1; --task regression takes any number",
+        ),
+    )
 }
 
 fn sign(value: TargetValue<'_>) -> Result<f64, DataError> {
@@ -286,8 +279,10 @@ fn sign(value: TargetValue<'_>) -> Result<f64, DataError> {
 }
 
 fn not_a_sign(found: &str) -> DataError {
-    DataError::record(format!("the label should be 1 for the positive class and 0 or -1 for the other, found {found}"))
-        .remedy("for numbers say --task regression; for classes say which is positive: --target 'COLUMN==CLASS'")
+    DataError::record(format!(
+        "the label should be 1 for the positive class and 0 or -1 for the other, found {found}"
+    ))
+    .remedy("for numbers say --task regression; for classes say which is positive: --target 'COLUMN==CLASS'")
 }
 
 fn class(value: TargetValue<'_>, negative: &str, positive: &str) -> Result<f64, DataError> {
@@ -339,10 +334,7 @@ mod tests {
     fn expressions_split_at_the_first_operator() {
         assert_eq!(expression("x"), ("x".into(), None));
         assert_eq!(expression("a>b"), ("a>b".into(), None));
-        assert_eq!(
-            expression("x>15"),
-            ("x".into(), Some((Operator::Greater, "15".into())))
-        );
+        assert_eq!(expression("x>15"), ("x".into(), Some((Operator::Greater, "15".into()))));
         assert_eq!(
             expression("x >= -1.5"),
             ("x".into(), Some((Operator::GreaterOrEqual, "-1.5".into())))
@@ -373,10 +365,7 @@ mod tests {
         assert_eq!(rule.label(TargetValue::Text(b"15.5")).unwrap(), Some(1.0));
         assert_eq!(rule.label(TargetValue::Text(b"NA")).unwrap(), None);
         assert!(rule.label(TargetValue::Text(b"abc")).is_err());
-        let rule = Expression::parse("x==late", &[])
-            .unwrap()
-            .comparison
-            .unwrap();
+        let rule = Expression::parse("x==late", &[]).unwrap().comparison.unwrap();
         assert_eq!(rule.label(TargetValue::Text(b"late")).unwrap(), Some(1.0));
         assert_eq!(rule.label(TargetValue::Number(1.0)).unwrap(), Some(-1.0));
     }
@@ -392,9 +381,7 @@ mod tests {
             ("no", -1.0),
         ] {
             assert_eq!(
-                TargetRule::Signs
-                    .label(TargetValue::Text(text.as_bytes()))
-                    .unwrap(),
+                TargetRule::Signs.label(TargetValue::Text(text.as_bytes())).unwrap(),
                 Some(label)
             );
         }

@@ -30,9 +30,7 @@ pub(crate) fn parse(text: &[u8]) -> Option<Moment> {
     if rest.is_empty() {
         return Some(moment(date, month, None, 0.0));
     }
-    let rest = rest
-        .strip_prefix(b"T")
-        .or_else(|| rest.strip_prefix(b" "))?;
+    let rest = rest.strip_prefix(b"T").or_else(|| rest.strip_prefix(b" "))?;
     let (hour, rest) = number(rest, 2)?;
     let (minute, rest) = number(rest.strip_prefix(b":")?, 2)?;
     let (second, rest) = seconds(rest)?;
@@ -41,12 +39,7 @@ pub(crate) fn parse(text: &[u8]) -> Option<Moment> {
         return None;
     }
     let clock = f64::from(hour * 3600 + minute * 60) + second;
-    Some(moment(
-        date,
-        month,
-        Some(hour),
-        (clock - offset) / SECONDS_PER_DAY,
-    ))
+    Some(moment(date, month, Some(hour), (clock - offset) / SECONDS_PER_DAY))
 }
 
 /// A moment from microseconds since 1970.
@@ -95,8 +88,7 @@ fn seconds(text: &[u8]) -> Option<(f64, &[u8])> {
     }
     let (fraction, rest) = number(rest, count)?;
     Some((
-        f64::from(whole)
-            + f64::from(fraction) / [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9][count],
+        f64::from(whole) + f64::from(fraction) / [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9][count],
         rest,
     ))
 }
@@ -113,13 +105,8 @@ fn zone(text: &[u8]) -> Option<f64> {
     };
     let (hours, rest) = number(rest, 2)?;
     let rest = rest.strip_prefix(b":").unwrap_or(rest);
-    let (minutes, rest) = if rest.is_empty() {
-        (0, rest)
-    } else {
-        number(rest, 2)?
-    };
-    (rest.is_empty() && hours < 24 && minutes < 60)
-        .then(|| sign * f64::from(hours * 3600 + minutes * 60))
+    let (minutes, rest) = if rest.is_empty() { (0, rest) } else { number(rest, 2)? };
+    (rest.is_empty() && hours < 24 && minutes < 60).then(|| sign * f64::from(hours * 3600 + minutes * 60))
 }
 
 /// Days since 1970-01-01 of a date in the Gregorian calendar (Hinnant, "chrono-compatible
@@ -136,8 +123,7 @@ fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
 /// The month of a day since 1970-01-01.
 fn month_of(date: i64) -> u32 {
     let day_of_era = (date + 719_468).rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
     ((shifted + 2) % 12 + 1) as u32

@@ -61,10 +61,7 @@ impl Words {
         for first in 0..self.spans.len() {
             for length in 1..=self.ngrams.min(self.spans.len() - first) {
                 let span = (self.spans[first].0, self.spans[first + length - 1].1);
-                self.add(
-                    hash::name(seed, &self.text.as_bytes()[span.0..span.1]),
-                    span,
-                );
+                self.add(hash::name(seed, &self.text.as_bytes()[span.0..span.1]), span);
             }
         }
     }
@@ -101,9 +98,9 @@ impl Words {
             .map(|&(_, count, _)| value(count) * value(count))
             .sum::<f64>()
             .sqrt();
-        self.found.iter().map(move |&(hash, count, (start, end))| {
-            (hash, (value(count) / length) as f32, &self.text[start..end])
-        })
+        self.found
+            .iter()
+            .map(move |&(hash, count, (start, end))| (hash, (value(count) / length) as f32, &self.text[start..end]))
     }
 }
 

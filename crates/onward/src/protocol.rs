@@ -52,19 +52,12 @@ impl<'a> Features<'a> {
         let largest = indices.iter().copied().max();
         let limit = match largest {
             Some(u32::MAX) => {
-                return Err(Error::new(
-                    ErrorKind::Features,
-                    "index 4294967295 is one too large",
-                ));
+                return Err(Error::new(ErrorKind::Features, "index 4294967295 is one too large"));
             }
             Some(index) => index + 1,
             None => 0,
         };
-        Ok(Self {
-            indices,
-            values,
-            limit,
-        })
+        Ok(Self { indices, values, limit })
     }
 
     /// The indices, in the order in which they were given.
@@ -94,10 +87,7 @@ impl<'a> Features<'a> {
 
     /// Pairs of index and value.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, f32)> + 'a {
-        self.indices
-            .iter()
-            .copied()
-            .zip(self.values.iter().copied())
+        self.indices.iter().copied().zip(self.values.iter().copied())
     }
 
     /// The same indices with other values, finite and as many.
@@ -153,10 +143,7 @@ impl Batch {
     /// When `value` is not finite or `index` is `u32::MAX`: readers check both.
     #[inline]
     pub fn push(&mut self, index: u32, value: f32) {
-        assert!(
-            value.is_finite() && index != u32::MAX,
-            "feature {index} = {value}"
-        );
+        assert!(value.is_finite() && index != u32::MAX, "feature {index} = {value}");
         self.indices.push(index);
         self.values.push(value);
         self.limit = self.limit.max(index + 1);

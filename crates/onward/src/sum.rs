@@ -23,9 +23,7 @@ pub(crate) fn sum(terms: impl Iterator<Item = f64>) -> f64 {
 /// Σ x² of a row.
 #[inline]
 pub(crate) fn squares(values: &[f32]) -> f64 {
-    sum(values
-        .iter()
-        .map(|&value| f64::from(value) * f64::from(value)))
+    sum(values.iter().map(|&value| f64::from(value) * f64::from(value)))
 }
 
 #[cfg(test)]

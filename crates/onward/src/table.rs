@@ -28,10 +28,7 @@ impl<S: Copy + Zeroable> Table<S> {
     /// The slot of an index; all zeros beyond the table.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> S {
-        self.slots
-            .get(index as usize)
-            .copied()
-            .unwrap_or_else(S::zeroed)
+        self.slots.get(index as usize).copied().unwrap_or_else(S::zeroed)
     }
 
     /// The slot of an index below the reserved limit.

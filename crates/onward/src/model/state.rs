@@ -147,11 +147,7 @@ impl State {
 
     /// The part under a prefix, as it was before [`absorb`](State::absorb).
     pub fn part(&self, prefix: &str) -> State {
-        let cut = |name: &str| {
-            name.strip_prefix(prefix)?
-                .strip_prefix('.')
-                .map(str::to_owned)
-        };
+        let cut = |name: &str| name.strip_prefix(prefix)?.strip_prefix('.').map(str::to_owned);
         State {
             numbers: self
                 .numbers

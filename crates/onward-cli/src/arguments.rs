@@ -313,9 +313,5 @@ fn parse_size(text: &str) -> Result<usize, String> {
     let count: usize = digits.parse().map_err(|_| wrong())?;
     let size = count.checked_mul(unit).ok_or_else(wrong)?;
     // Memory for one record is held several times over.
-    if (1..=1 << 31).contains(&size) {
-        Ok(size)
-    } else {
-        Err(format!("a record limit is from 1 to 2G, not {text}"))
-    }
+    if (1..=1 << 31).contains(&size) { Ok(size) } else { Err(format!("a record limit is from 1 to 2G, not {text}")) }
 }

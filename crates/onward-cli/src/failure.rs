@@ -24,20 +24,12 @@ const SYSTEM: u8 = 1;
 impl Failure {
     /// Something that the user can mend.
     pub(crate) fn user(message: impl fmt::Display) -> Self {
-        Self {
-            message: message.to_string(),
-            code: MENDABLE,
-            broken_pipe: false,
-        }
+        Self { message: message.to_string(), code: MENDABLE, broken_pipe: false }
     }
 
     /// A file that cannot be written.
     pub(crate) fn writing(path: &Path, error: &io::Error) -> Self {
-        let name = if path == Path::new("-") {
-            "standard output".to_owned()
-        } else {
-            path.display().to_string()
-        };
+        let name = if path == Path::new("-") { "standard output".to_owned() } else { path.display().to_string() };
         let code = match error.kind() {
             io::ErrorKind::NotFound
             | io::ErrorKind::PermissionDenied
@@ -51,11 +43,7 @@ impl Failure {
             _ => "",
         };
         let broken_pipe = error.kind() == io::ErrorKind::BrokenPipe;
-        Self {
-            message: format!("{name}: cannot be written: {error}{remedy}"),
-            code,
-            broken_pipe,
-        }
+        Self { message: format!("{name}: cannot be written: {error}{remedy}"), code, broken_pipe }
     }
 
     /// A file that cannot be read.
@@ -85,16 +73,8 @@ impl fmt::Display for Failure {
 
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
-        let code = if error.kind() == DataErrorKind::Io {
-            SYSTEM
-        } else {
-            MENDABLE
-        };
-        Self {
-            message: error.to_string(),
-            code,
-            broken_pipe: false,
-        }
+        let code = if error.kind() == DataErrorKind::Io { SYSTEM } else { MENDABLE };
+        Self { message: error.to_string(), code, broken_pipe: false }
     }
 }
 

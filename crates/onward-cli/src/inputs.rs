@@ -19,9 +19,7 @@ pub(crate) fn inputs(names: &[String]) -> Result<Vec<Input>, Failure> {
     }
     let standard = names.iter().filter(|name| *name == "-").count();
     if standard > 1 {
-        return Err(Failure::user(
-            "standard input (`-`) is named twice: it can be read once",
-        ));
+        return Err(Failure::user("standard input (`-`) is named twice: it can be read once"));
     }
     Ok(names.iter().map(|name| Input::from(name.as_str())).collect())
 }

@@ -14,11 +14,7 @@ use crate::{outputs, report};
 
 pub(crate) fn run(options: &InspectOptions) -> Result<ExitCode, Failure> {
     let trained = Trained::load(&options.model)?;
-    let text = if options.json {
-        as_json(&trained, options.top)
-    } else {
-        as_text(&trained, options.top)
-    };
+    let text = if options.json { as_json(&trained, options.top) } else { as_text(&trained, options.top) };
     outputs::write(Path::new("-"), text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -65,9 +61,7 @@ fn as_text(trained: &Trained, top: usize) -> String {
         grouped(trained.names.len() as u64)
     ));
     if ledger.rounds() > 0 {
-        let baseline = ledger
-            .baseline_risk()
-            .map_or(String::new(), |risk| format!(", best constant {}", number(risk)));
+        let baseline = ledger.baseline_risk().map_or(String::new(), |risk| format!(", best constant {}", number(risk)));
         text.push_str(&format!("risk       {}{baseline}\n", number(ledger.sequential_risk())));
     }
     let found = heaviest(trained, top);

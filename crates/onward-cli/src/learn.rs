@@ -30,16 +30,11 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let inputs = inputs::inputs(&options.input.inputs)?;
     check_outputs(options, &inputs)?;
     let begun = Begun::new(options)?;
-    let reading = Options {
-        record_limit: options.input.record_limit,
-        ..begun.reading.clone()
-    };
+    let reading = Options { record_limit: options.input.record_limit, ..begun.reading.clone() };
     let mut reader = Reader::open(&inputs, reading.clone())?;
     let mut trained = begun.trained(&reader, options)?;
-    let watch = Watch {
-        signals: Signals::catch().map_err(Failure::user)?,
-        progress: Progress::new(options.voice.quiet),
-    };
+    let watch =
+        Watch { signals: Signals::catch().map_err(Failure::user)?, progress: Progress::new(options.voice.quiet) };
     if !options.voice.quiet {
         reader.notes().iter().for_each(|note| eprintln!("{note}"));
         eprintln!("learner: {}, loss: {}", trained.learner.describe(), trained.loss.name());
@@ -53,10 +48,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let mut session = Session::new(&mut trained, &watch);
     session.learn(&mut reader, writer.as_mut())?;
     drop(reader);
-    let again = Options {
-        schema: Some(session.trained().schema.clone()),
-        ..reading
-    };
+    let again = Options { schema: Some(session.trained().schema.clone()), ..reading };
     let mut pass_risks = vec![session.trained().ledger.sequential_risk()];
     for _ in 1..options.passes {
         if watch.signals.received() {
@@ -98,15 +90,8 @@ fn finish(options: &LearnOptions, run: &report::Run<'_>, writer: Option<Predicti
 }
 
 fn check_outputs(options: &LearnOptions, inputs: &[Input]) -> Result<(), Failure> {
-    let (model, predictions, report) = (
-        options.model.as_ref(),
-        options.predictions.as_ref(),
-        options.report.as_ref(),
-    );
-    outputs::check(
-        &[("--model", model), ("--predictions", predictions), ("--report", report)],
-        inputs,
-    )?;
+    let (model, predictions, report) = (options.model.as_ref(), options.predictions.as_ref(), options.report.as_ref());
+    outputs::check(&[("--model", model), ("--predictions", predictions), ("--report", report)], inputs)?;
     if options.passes > 1
         && let Some(input) = inputs.iter().find(|input| !input.is_repeatable())
         && !matches!(input, Input::Path(path) if !path.exists())
@@ -132,16 +117,9 @@ impl Begun {
         let base = inputs::reading(&options.input);
         if let Some(path) = &options.init {
             let saved = Trained::load(path)?;
-            let reading = Options {
-                schema: Some(saved.schema.clone()),
-                loss: Some(saved.learner.charged_loss()),
-                ..base
-            };
-            return Ok(Self {
-                reading,
-                specification: None,
-                saved: Some(saved),
-            });
+            let reading =
+                Options { schema: Some(saved.schema.clone()), loss: Some(saved.learner.charged_loss()), ..base };
+            return Ok(Self { reading, specification: None, saved: Some(saved) });
         }
         let specification: Specification = options.learner.as_deref().unwrap_or(DEFAULT_LEARNER).parse()?;
         let mut reading = inputs::with_columns(base, &options.columns)?;
@@ -156,11 +134,7 @@ impl Begun {
             specification.build(loss, checked_radius(options.radius)?)?;
         }
         reading.loss = loss;
-        Ok(Self {
-            reading,
-            specification: Some(specification),
-            saved: None,
-        })
+        Ok(Self { reading, specification: Some(specification), saved: None })
     }
 
     fn trained(self, reader: &Reader, options: &LearnOptions) -> Result<Trained, Failure> {
@@ -168,31 +142,21 @@ impl Begun {
             return Ok(saved);
         }
         let schema = reader.schema().clone();
-        let task = if schema.target.rule.is_binary() {
-            Task::Binary
-        } else {
-            Task::Regression
-        };
+        let task = if schema.target.rule.is_binary() { Task::Binary } else { Task::Regression };
         let specification = self.specification.map_or_else(|| DEFAULT_LEARNER.parse(), Ok)?;
         let loss = match self.reading.loss {
             Some(loss) => loss,
             None => loss::parse(specification.default_loss(task))?,
         };
-        Trained::new(
-            &specification,
-            loss,
-            checked_radius(options.radius)?,
-            schema,
-            Facts::new(reader.format()),
-        )
+        Trained::new(&specification, loss, checked_radius(options.radius)?, schema, Facts::new(reader.format()))
     }
 }
 
 fn checked_radius(radius: Option<f64>) -> Result<Option<f64>, Failure> {
     match radius {
-        Some(radius) if !(radius.is_finite() && radius > 0.0) => Err(Failure::user(format!(
-            "--radius is {radius}: it is a finite number above 0"
-        ))),
+        Some(radius) if !(radius.is_finite() && radius > 0.0) => {
+            Err(Failure::user(format!("--radius is {radius}: it is a finite number above 0")))
+        }
         radius => Ok(radius),
     }
 }
@@ -215,10 +179,7 @@ fn list(options: &LearnOptions) -> Result<ExitCode, Failure> {
         for learner in LEARNERS {
             text.push_str(&format!("{}\n    {}\n", learner.name, learner.summary));
             for parameter in learner.parameters {
-                text.push_str(&format!(
-                    "    {}={}  {}\n",
-                    parameter.name, parameter.default, parameter.meaning
-                ));
+                text.push_str(&format!("    {}={}  {}\n", parameter.name, parameter.default, parameter.meaning));
             }
         }
     }

@@ -24,10 +24,7 @@ pub(crate) fn check(outputs: &[(&str, Option<&PathBuf>)], inputs: &[Input]) -> R
             }
         }
         if let Some((other, _)) = named[..at].iter().find(|(_, other)| same(other, path)) {
-            return Err(Failure::user(format!(
-                "{other} and {flag} both write to {}",
-                path.display()
-            )));
+            return Err(Failure::user(format!("{other} and {flag} both write to {}", path.display())));
         }
     }
     Ok(())
@@ -56,9 +53,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// Finds out early that a file cannot be written at all, rather than after an hour.
 pub(crate) fn probe(path: Option<&PathBuf>) -> Result<(), Failure> {
     match path {
-        Some(path) => AtomicFile::create(path)
-            .map(drop)
-            .map_err(|error| Failure::writing(path, &error)),
+        Some(path) => AtomicFile::create(path).map(drop).map_err(|error| Failure::writing(path, &error)),
         None => Ok(()),
     }
 }

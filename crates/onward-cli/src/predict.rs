@@ -28,13 +28,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     }
     let mut read = inputs.clone();
     read.push(onward_data::Input::Path(options.model.clone()));
-    outputs::check(
-        &[
-            ("--predictions", Some(&options.predictions)),
-            ("--report", options.report.as_ref()),
-        ],
-        &read,
-    )?;
+    outputs::check(&[("--predictions", Some(&options.predictions)), ("--report", options.report.as_ref())], &read)?;
     let mut trained = Trained::load(&options.model)?;
     // The account of what is predicted now, not of what was learnt.
     let mut ledger = Ledger::new(trained.learner.charged_loss());
@@ -48,10 +42,8 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     };
     let mut reader = Reader::open(&inputs, reading)?;
     trained.facts = Facts::new(reader.format());
-    let watch = Watch {
-        signals: Signals::catch().map_err(Failure::user)?,
-        progress: Progress::new(options.voice.quiet),
-    };
+    let watch =
+        Watch { signals: Signals::catch().map_err(Failure::user)?, progress: Progress::new(options.voice.quiet) };
     if !options.voice.quiet {
         reader.notes().iter().for_each(|note| eprintln!("{note}"));
     }
@@ -62,14 +54,8 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     let counts = session.finish();
     writer.commit()?;
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
-    let run = report::Run {
-        trained: &trained,
-        inputs: &inputs,
-        resumed_at: None,
-        counts: &counts,
-        timing,
-        pass_risks: &[],
-    };
+    let run =
+        report::Run { trained: &trained, inputs: &inputs, resumed_at: None, counts: &counts, timing, pass_risks: &[] };
     if let Some(path) = &options.report {
         outputs::write(path, report::text(&report::predicted(&run)).as_bytes())?;
     }

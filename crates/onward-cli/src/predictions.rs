@@ -30,12 +30,7 @@ impl PredictionWriter {
         }
         header.extend_from_slice(b"prediction,label\n");
         file.write_all(&header).map_err(failed)?;
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            link,
-            numbers: zmij::Buffer::new(),
-        })
+        Ok(Self { path: path.to_owned(), file, link, numbers: zmij::Buffer::new() })
     }
 
     pub(crate) fn write<'a>(

@@ -21,11 +21,7 @@ const FIRST_LINE: u64 = 1024;
 impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
         let bar = (!quiet && std::io::stderr().is_terminal()).then(ProgressBar::no_length);
-        Self {
-            bar,
-            quiet,
-            next_line: Cell::new(FIRST_LINE),
-        }
+        Self { bar, quiet, next_line: Cell::new(FIRST_LINE) }
     }
 
     /// Takes in how much was read, and of how much.
@@ -88,9 +84,5 @@ fn draw(bar: &ProgressBar, counts: &Counts, read: u64, total: Option<u64>, ledge
     }
     bar.set_position(read.max(1));
     let rate = counts.examples as f64 / bar.elapsed().as_secs_f64().max(1e-3);
-    bar.set_message(format!(
-        "{}, {}/s",
-        state(counts, ledger),
-        crate::summary::grouped(rate as u64)
-    ));
+    bar.set_message(format!("{}, {}/s", state(counts, ledger), crate::summary::grouped(rate as u64)));
 }

@@ -54,12 +54,7 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
     insert("resumed_at", json!(run.resumed_at));
     insert(
         "guarantees",
-        Value::Array(
-            guarantees(run.trained)
-                .iter()
-                .map(|it| guarantee(it, ledger.weight()))
-                .collect(),
-        ),
+        Value::Array(guarantees(run.trained).iter().map(|it| guarantee(it, ledger.weight())).collect()),
     );
     insert("curve", curve(ledger));
     if run.pass_risks.len() > 1 {
@@ -79,28 +74,14 @@ pub(crate) fn predicted(run: &Run<'_>) -> Value {
 }
 
 fn common(run: &Run<'_>) -> Map<String, Value> {
-    let Trained {
-        learner,
-        ledger,
-        facts,
-        schema,
-        loss,
-        ..
-    } = run.trained;
+    let Trained { learner, ledger, facts, schema, loss, .. } = run.trained;
     let mut report = Map::new();
     let mut insert = |key: &str, value: Value| report.insert(key.to_owned(), value);
     insert("onward", json!(env!("CARGO_PKG_VERSION")));
     insert("inputs", json!(run.inputs.iter().map(Input::name).collect::<Vec<_>>()));
     insert("format", json!(facts.format.to_string()));
     insert("target", json!(schema.target.to_string()));
-    insert(
-        "task",
-        json!(if schema.target.rule.is_binary() {
-            "binary"
-        } else {
-            "regression"
-        }),
-    );
+    insert("task", json!(if schema.target.rule.is_binary() { "binary" } else { "regression" }));
     insert("loss", json!(loss.name()));
     insert("learner", json!(learner.describe()));
     insert("examples", json!(facts.examples));
@@ -148,13 +129,7 @@ fn guarantee(guarantee: &Guarantee, weight: f64) -> Value {
 }
 
 fn curve(ledger: &Ledger) -> Value {
-    let mut before = Point {
-        round: 0,
-        loss: 0.0,
-        weight: 0.0,
-        guarantee: None,
-        baseline: None,
-    };
+    let mut before = Point { round: 0, loss: 0.0, weight: 0.0, guarantee: None, baseline: None };
     let mut points = Vec::new();
     for point in ledger.curve().points() {
         points.push(json!({

@@ -42,14 +42,7 @@ pub(crate) struct Facts {
 
 impl Facts {
     pub(crate) fn new(format: Format) -> Self {
-        Self {
-            format,
-            examples: 0,
-            unlabelled: 0,
-            weightless: 0,
-            skipped: 0,
-            passes: 1,
-        }
+        Self { format, examples: 0, unlabelled: 0, weightless: 0, skipped: 0, passes: 1 }
     }
 }
 
@@ -65,15 +58,7 @@ impl Trained {
         let learner = specification.build(&loss, radius)?;
         let mut ledger = Ledger::new(learner.charged_loss());
         ledger.set_radius(radius);
-        Ok(Self {
-            learner,
-            loss,
-            radius,
-            ledger,
-            names: Names::default(),
-            schema,
-            facts,
-        })
+        Ok(Self { learner, loss, radius, ledger, names: Names::default(), schema, facts })
     }
 
     /// Saves it.
@@ -109,13 +94,7 @@ impl Trained {
         let facts = serde_json::from_value(model.facts).map_err(|error| unfit("facts", error))?;
         schema.check().map_err(Failure::user)?;
         let specification: Specification = model.learner.parse()?;
-        let mut trained = Self::new(
-            &specification,
-            onward::loss::parse(&model.loss)?,
-            model.radius,
-            schema,
-            facts,
-        )?;
+        let mut trained = Self::new(&specification, onward::loss::parse(&model.loss)?, model.radius, schema, facts)?;
         trained.learner.restore(&model.state.part("learner"))?;
         trained.ledger.restore(&model.state.part("ledger"))?;
         trained.names = Names::restore(&model.state.part("names"))?;

@@ -40,11 +40,7 @@ pub(crate) struct Session<'a> {
 
 impl<'a> Session<'a> {
     pub(crate) fn new(trained: &'a mut Trained, watch: &'a Watch) -> Self {
-        Self {
-            trained,
-            watch,
-            counts: Counts::default(),
-        }
+        Self { trained, watch, counts: Counts::default() }
     }
 
     pub(crate) fn trained(&self) -> &Trained {
@@ -153,9 +149,7 @@ fn charge(trained: &mut Trained, example: Example<'_>, prediction: Prediction) {
     match example.label {
         Some(label) => {
             trained.facts.weightless += u64::from(example.weight == 0.0);
-            trained
-                .ledger
-                .observe(prediction, label, example.weight, example.features);
+            trained.ledger.observe(prediction, label, example.weight, example.features);
         }
         None => trained.facts.unlabelled += 1,
     }

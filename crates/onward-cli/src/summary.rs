@@ -47,12 +47,7 @@ pub(crate) fn learned(run: &Run<'_>) -> String {
     }
     if run.pass_risks.len() > 1 {
         let risks: Vec<_> = run.pass_risks.iter().map(|&risk| number(risk)).collect();
-        row(
-            &mut text,
-            "passes",
-            &risks.join(" "),
-            "mean loss of each; what is above is of the first",
-        );
+        row(&mut text, "passes", &risks.join(" "), "mean loss of each; what is above is of the first");
     }
     say_heaviest(&mut text, run.trained, HEAVIEST);
     text
@@ -128,12 +123,7 @@ fn head(run: &Run<'_>) -> String {
 fn body(text: &mut String, trained: &Trained) {
     let ledger = &trained.ledger;
     if let Some(risk) = ledger.baseline_risk() {
-        row(
-            text,
-            "best constant",
-            &number(risk),
-            "the same for the best predictor that ignores the features",
-        );
+        row(text, "best constant", &number(risk), "the same for the best predictor that ignores the features");
     }
     let metrics = ledger.metrics().summary();
     let metric = |name: &str| metrics.get(name).and_then(serde_json::Value::as_f64);
@@ -141,12 +131,7 @@ fn body(text: &mut String, trained: &Trained) {
         Task::Regression => {
             if let (Some(rmse), Some(mae)) = (metric("rmse"), metric("mae")) {
                 let r2 = metric("r2").map_or(String::new(), |r2| format!(", R² {r2:.4}"));
-                row(
-                    text,
-                    "errors",
-                    "",
-                    &format!("RMSE {}, MAE {}{r2}", number(rmse), number(mae)),
-                );
+                row(text, "errors", "", &format!("RMSE {}, MAE {}{r2}", number(rmse), number(mae)));
             }
         }
         _ => {
@@ -161,12 +146,7 @@ fn body(text: &mut String, trained: &Trained) {
             }
             if let Some(auc) = metric("auc") {
                 let error = metric("auc_error").unwrap_or(0.0);
-                row(
-                    text,
-                    "AUC",
-                    &format!("{auc:.4}"),
-                    &format!("± {error:.1e}, from a streaming histogram"),
-                );
+                row(text, "AUC", &format!("{auc:.4}"), &format!("± {error:.1e}, from a streaming histogram"));
             }
         }
     }
@@ -186,22 +166,14 @@ fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
     };
     let per_round = bound / ledger.weight();
     let comparator = guarantee.comparator.replace("radius", &radius.to_string());
-    row(
-        text,
-        title,
-        &format!("≤ {}", number(per_round)),
-        &format!("regret an example against {comparator}"),
-    );
+    row(text, title, &format!("≤ {}", number(per_round)), &format!("regret an example against {comparator}"));
     if guarantee.kind == GuaranteeKind::Universal {
         let floor = ledger.sequential_risk() - per_round;
         row(
             text,
             "",
             "",
-            &format!(
-                "so no such predictor, knowing the whole stream, pays less than {}",
-                number(floor.max(0.0))
-            ),
+            &format!("so no such predictor, knowing the whole stream, pays less than {}", number(floor.max(0.0))),
         );
     }
 }
@@ -219,16 +191,8 @@ pub(crate) fn heaviest(trained: &Trained, top: usize) -> Vec<(String, f64, f64)>
         .collect();
     found.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
     found.truncate(top);
-    let name = |index: u32| {
-        trained
-            .names
-            .get(index)
-            .map_or_else(|| format!("#{index}"), str::to_owned)
-    };
-    found
-        .into_iter()
-        .map(|(index, weight, effect)| (name(index), weight, effect))
-        .collect()
+    let name = |index: u32| trained.names.get(index).map_or_else(|| format!("#{index}"), str::to_owned);
+    found.into_iter().map(|(index, weight, effect)| (name(index), weight, effect)).collect()
 }
 
 fn say_heaviest(text: &mut String, trained: &Trained, top: usize) {
@@ -243,18 +207,11 @@ fn say_heaviest(text: &mut String, trained: &Trained, top: usize) {
 pub(crate) fn table(found: &[(String, f64, f64)]) -> String {
     let mut text = String::from("\nheaviest features          weight    effect (|weight| × root mean square)\n");
     for (name, weight, effect) in found {
-        let shown: String = if name.chars().count() > 24 {
-            name.chars().take(23).chain(['…']).collect()
-        } else {
-            name.clone()
-        };
+        let shown: String =
+            if name.chars().count() > 24 { name.chars().take(23).chain(['…']).collect() } else { name.clone() };
         write_to(
             &mut text,
-            format_args!(
-                "{shown:24} {weight:>9} {effect:>9}\n",
-                weight = number(*weight),
-                effect = number(*effect)
-            ),
+            format_args!("{shown:24} {weight:>9} {effect:>9}\n", weight = number(*weight), effect = number(*effect)),
         );
     }
     text
@@ -266,11 +223,7 @@ fn row(text: &mut String, title: &str, value: &str, meaning: &str) {
 
 /// Four decimals, or as many significant digits when that would show too few or too many.
 pub(crate) fn number(value: f64) -> String {
-    if value == 0.0 || (1e-3..1e4).contains(&value.abs()) {
-        format!("{value:.4}")
-    } else {
-        format!("{value:.3e}")
-    }
+    if value == 0.0 || (1e-3..1e4).contains(&value.abs()) { format!("{value:.4}") } else { format!("{value:.3e}") }
 }
 
 /// Writing to a String cannot fail.
@@ -284,13 +237,7 @@ mod tests {
 
     #[test]
     fn counts_are_grouped_and_numbers_are_short() {
-        assert_eq!(
-            [0, 999, 1000, 1_234_567].map(grouped),
-            ["0", "999", "1,000", "1,234,567"]
-        );
-        assert_eq!(
-            [0.45123, 0.00001, -12.5, 1e9].map(number),
-            ["0.4512", "1.000e-5", "-12.5000", "1.000e9"]
-        );
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0.45123, 0.00001, -12.5, 1e9].map(number), ["0.4512", "1.000e-5", "-12.5000", "1.000e9"]);
     }
 }

@@ -144,15 +144,8 @@ impl Current {
     fn open(input: Input, count: Arc<AtomicU64>) -> Result<Self, DataError> {
         let opened = input.open(count)?;
         let name = Arc::from(input.name());
-        let mut current = Self {
-            input,
-            name,
-            opened,
-            pending: Vec::new(),
-            ended: false,
-            line: 1,
-            binding: Arc::default(),
-        };
+        let mut current =
+            Self { input, name, opened, pending: Vec::new(), ended: false, line: 1, binding: Arc::default() };
         current.fill(3, false)?;
         if current.pending.starts_with(b"\xef\xbb\xbf") {
             current.pending.drain(..3);
@@ -199,13 +192,10 @@ impl Current {
     }
 
     fn too_long(&self, limit: usize) -> DataError {
-        DataError::new(
-            DataErrorKind::Format,
-            format!("the record that begins here is longer than {limit} bytes"),
-        )
-        .input(&self.name)
-        .line(self.line)
-        .remedy("is a quote left open, or is the format another one? Else allow it with --record-limit")
+        DataError::new(DataErrorKind::Format, format!("the record that begins here is longer than {limit} bytes"))
+            .input(&self.name)
+            .line(self.line)
+            .remedy("is a quote left open, or is the format another one? Else allow it with --record-limit")
     }
 
     /// Cuts off the first `end` bytes into `buffer`.
@@ -242,11 +232,7 @@ impl TextSource {
     /// Reads the head of the first input that has any bytes, up to the last whole
     /// record in `size` bytes; the head stays to be read.
     pub(crate) fn head(&mut self, size: usize) -> Result<&[u8], DataError> {
-        while self
-            .current
-            .as_ref()
-            .is_none_or(|current| current.ended && current.pending.is_empty())
-        {
+        while self.current.as_ref().is_none_or(|current| current.ended && current.pending.is_empty()) {
             if !self.advance()? {
                 return Ok(&[]);
             }
@@ -263,9 +249,7 @@ impl TextSource {
 
     /// The name of the input that is being read.
     pub(crate) fn name(&self) -> Arc<str> {
-        self.current
-            .as_ref()
-            .map_or_else(|| Arc::from(""), |current| Arc::clone(&current.name))
+        self.current.as_ref().map_or_else(|| Arc::from(""), |current| Arc::clone(&current.name))
     }
 
     /// Sets what could not be known before the head was seen.

@@ -55,12 +55,7 @@ pub(crate) fn from_microseconds(microseconds: i64, has_time: bool) -> Moment {
 fn moment(date: i64, month: u32, hour: Option<u32>, fraction: f64) -> Moment {
     // 1970-01-01 was a Thursday.
     let weekday = (date + 3).rem_euclid(7) as u32;
-    Moment {
-        days: date as f64 + fraction,
-        month,
-        weekday,
-        hour,
-    }
+    Moment { days: date as f64 + fraction, month, weekday, hour }
 }
 
 /// A number of exactly so many digits, and what follows.
@@ -87,10 +82,7 @@ fn seconds(text: &[u8]) -> Option<(f64, &[u8])> {
         return None;
     }
     let (fraction, rest) = number(rest, count)?;
-    Some((
-        f64::from(whole) + f64::from(fraction) / [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9][count],
-        rest,
-    ))
+    Some((f64::from(whole) + f64::from(fraction) / [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9][count], rest))
 }
 
 /// The offset from UTC in seconds: nothing, `Z`, `+02`, `+0200`, `+02:00`.
@@ -156,16 +148,7 @@ mod tests {
 
     #[test]
     fn what_is_no_moment_is_none() {
-        for text in [
-            "2013-13-01",
-            "2013-02-29",
-            "2013-1-1",
-            "20130101",
-            "2013-01-01T24:00",
-            "2013-01-01x",
-            "1-2",
-            "",
-        ] {
+        for text in ["2013-13-01", "2013-02-29", "2013-1-1", "20130101", "2013-01-01T24:00", "2013-01-01x", "1-2", ""] {
             assert_eq!(parse(text.as_bytes()), None, "{text}");
         }
     }
@@ -190,10 +173,7 @@ mod tests {
         let days = days_from_civil(2013, 6, 15);
         let clock = ((13 * 60 + 45) * 60 + 30) * 1_000_000;
         let counted = from_microseconds(days * 86_400_000_000 + clock, true);
-        assert_eq!(
-            (counted.month, counted.weekday, counted.hour),
-            (text.month, text.weekday, text.hour)
-        );
+        assert_eq!((counted.month, counted.weekday, counted.hour), (text.month, text.weekday, text.hour));
         assert!((counted.days - text.days).abs() < 1e-9);
     }
 }

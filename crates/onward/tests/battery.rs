@@ -30,11 +30,7 @@ fn plain() -> Vec<(String, SharedLoss)> {
 /// The same, and each on standardised features.
 fn every() -> Vec<(String, SharedLoss)> {
     let mut all = plain();
-    all.extend(
-        plain()
-            .into_iter()
-            .map(|(name, loss)| (format!("{name}:standardise=true"), loss)),
-    );
+    all.extend(plain().into_iter().map(|(name, loss)| (format!("{name}:standardise=true"), loss)));
     all
 }
 
@@ -44,9 +40,7 @@ fn build(name: &str, loss: &SharedLoss) -> Box<dyn Learner> {
 
 /// Learns from rows and returns the scores.
 fn learn(learner: &mut dyn Learner, rows: &[Row]) -> Vec<f64> {
-    rows.iter()
-        .map(|row| learner.learn(row.features(), row.label, row.weight).score)
-        .collect()
+    rows.iter().map(|row| learner.learn(row.features(), row.label, row.weight).score).collect()
 }
 
 fn bits(scores: &[f64]) -> Vec<u64> {
@@ -89,11 +83,7 @@ fn equal_streams_give_equal_bits() {
     for (name, loss) in every() {
         let rows = stream(loss.as_ref(), 200, 4);
         let (mut one, mut other) = (build(&name, &loss), build(&name, &loss));
-        assert_eq!(
-            bits(&learn(one.as_mut(), &rows)),
-            bits(&learn(other.as_mut(), &rows)),
-            "{name}"
-        );
+        assert_eq!(bits(&learn(one.as_mut(), &rows)), bits(&learn(other.as_mut(), &rows)), "{name}");
     }
 }
 
@@ -121,18 +111,11 @@ fn a_state_that_lacks_something_is_refused() {
         let state = learner.state();
         for missing in state.numbers().keys().chain(state.columns().keys()) {
             let mut damaged = onward::model::State::default();
-            state
-                .numbers()
-                .iter()
-                .filter(|(key, _)| *key != missing)
-                .for_each(|(key, value)| damaged.set(key, *value));
+            state.numbers().iter().filter(|(key, _)| *key != missing).for_each(|(key, value)| damaged.set(key, *value));
             let columns = state.columns().iter().filter(|(key, _)| *key != missing);
             columns.for_each(|(key, column)| damaged.set_column(key, column.clone()));
             // A number and a column may share a name: then both are gone.
-            assert!(
-                build(&name, &loss).restore(&damaged).is_err(),
-                "{name} without {missing}"
-            );
+            assert!(build(&name, &loss).restore(&damaged).is_err(), "{name} without {missing}");
         }
     }
 }
@@ -145,39 +128,19 @@ fn an_absent_feature_equals_a_feature_of_value_zero() {
         let (mut sparse, mut dense) = (build(&name, &loss), build(&name, &loss));
         for row in &rows {
             let mut full = [0.0; 8];
-            row.indices
-                .iter()
-                .zip(&row.values)
-                .for_each(|(&index, &value)| full[index as usize] = value);
+            row.indices.iter().zip(&row.values).for_each(|(&index, &value)| full[index as usize] = value);
             let indices: Vec<u32> = (0..8).collect();
             let one = sparse.learn(row.features(), row.label, row.weight).score;
-            let other = dense
-                .learn(Features::new(&indices, &full).unwrap(), row.label, row.weight)
-                .score;
+            let other = dense.learn(Features::new(&indices, &full).unwrap(), row.label, row.weight).score;
             // The sums run in other accumulators: equal to rounding, which 200 rounds may amplify.
-            assert!(
-                (one - other).abs() <= 1e-5 * one.abs().max(1.0),
-                "{name} {}: {one} {other}",
-                loss.name()
-            );
+            assert!((one - other).abs() <= 1e-5 * one.abs().max(1.0), "{name} {}: {one} {other}", loss.name());
         }
     }
 }
 
 #[test]
 fn everything_stays_finite_under_any_finite_input() {
-    let extremes = [
-        0.0,
-        1.0,
-        -1.0,
-        f32::MAX,
-        f32::MIN,
-        f32::MIN_POSITIVE,
-        1e-45,
-        -1e30,
-        1e-20,
-        3.0e7,
-    ];
+    let extremes = [0.0, 1.0, -1.0, f32::MAX, f32::MIN, f32::MIN_POSITIVE, 1e-45, -1e30, 1e-20, 3.0e7];
     for (name, loss) in every() {
         let mut random = Random(8);
         let mut learner = build(&name, &loss);
@@ -195,16 +158,8 @@ fn everything_stays_finite_under_any_finite_input() {
             assert!(prediction.score.is_finite(), "{name} {} round {round}", loss.name());
             ledger.observe(prediction, label, weight, x);
         }
-        assert!(
-            (0..5).all(|index| learner.weight(index).unwrap().is_finite()),
-            "{name} {}",
-            loss.name()
-        );
-        assert!(
-            learner.state().numbers().values().all(|number| number.is_finite()),
-            "{name} {}",
-            loss.name()
-        );
+        assert!((0..5).all(|index| learner.weight(index).unwrap().is_finite()), "{name} {}", loss.name());
+        assert!(learner.state().numbers().values().all(|number| number.is_finite()), "{name} {}", loss.name());
     }
 }
 
@@ -235,10 +190,7 @@ fn trial_streams(loss: &SharedLoss) -> Vec<(&'static str, Vec<Row>)> {
     let mut sorted = random.clone();
     sorted.sort_by(|a, b| a.label.total_cmp(&b.label));
     let mut heavy = stream(loss.as_ref(), 256, 10);
-    heavy
-        .iter_mut()
-        .step_by(17)
-        .for_each(|row| row.values.iter_mut().for_each(|value| *value *= 30.0));
+    heavy.iter_mut().step_by(17).for_each(|row| row.values.iter_mut().for_each(|value| *value *= 30.0));
     vec![("random", random), ("sorted", sorted), ("heavy-tailed", heavy)]
 }
 
@@ -261,11 +213,7 @@ fn no_guarantee_is_below_the_regret() {
                 let universal = ledger.certificate();
                 if let (Ok(bound), Some(radius)) = (&universal.bound, universal.radius) {
                     let regret = paid - best_on_ball(&rows[..=round], charged.as_ref(), radius, 8);
-                    assert!(
-                        regret <= bound + 1e-9 * paid.abs(),
-                        "universal, {name} {} {kind} {round}",
-                        loss.name()
-                    );
+                    assert!(regret <= bound + 1e-9 * paid.abs(), "universal, {name} {} {kind} {round}", loss.name());
                     tried += 1;
                 }
                 let own = learner.guarantee();

@@ -9,11 +9,7 @@ use onward::learner::Specification;
 use onward::{Features, Learner, loss};
 
 fn nag(loss: &str) -> Box<dyn Learner> {
-    "nag"
-        .parse::<Specification>()
-        .unwrap()
-        .build(&loss::parse(loss).unwrap(), None)
-        .unwrap()
+    "nag".parse::<Specification>().unwrap().build(&loss::parse(loss).unwrap(), None).unwrap()
 }
 
 /// The rows of data/phishing.csv: nine values and the label.
@@ -29,11 +25,7 @@ fn phishing() -> Vec<(Vec<f32>, f64)> {
 
 fn golden(name: &str) -> Vec<f64> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    std::fs::read_to_string(path)
-        .unwrap()
-        .lines()
-        .map(|line| line.parse().unwrap())
-        .collect()
+    std::fs::read_to_string(path).unwrap().lines().map(|line| line.parse().unwrap()).collect()
 }
 
 fn agrees_with_vowpal_wabbit(file: &str, importance: impl Fn(usize) -> f64) {
@@ -47,10 +39,7 @@ fn agrees_with_vowpal_wabbit(file: &str, importance: impl Fn(usize) -> f64) {
         let x = Features::new(&indices, &values).unwrap();
         let score = learner.learn(x, *label, importance(row)).score;
         // Six decimals are printed, and Vowpal Wabbit computes in f32.
-        assert!(
-            (score - expected).abs() < 2e-5 * expected.abs().max(1.0),
-            "row {row}: {score} {expected}"
-        );
+        assert!((score - expected).abs() < 2e-5 * expected.abs().max(1.0), "row {row}: {score} {expected}");
     }
 }
 
@@ -80,18 +69,11 @@ struct Plain {
 
 impl Plain {
     fn learn(&mut self, loss: &dyn onward::Loss, row: &common::Row, range: (f64, f64)) -> f64 {
-        let x: Vec<(usize, f64)> = row
-            .indices
-            .iter()
-            .zip(&row.values)
-            .map(|(&i, &x)| (i as usize, f64::from(x)))
-            .collect();
+        let x: Vec<(usize, f64)> =
+            row.indices.iter().zip(&row.values).map(|(&i, &x)| (i as usize, f64::from(x))).collect();
         let raw: f64 = x.iter().map(|&(i, x)| self.w[i] * x).sum();
-        let p = if loss.task() == loss::Task::Regression {
-            raw.clamp(range.0, range.1)
-        } else {
-            raw.clamp(-50.0, 50.0)
-        };
+        let p =
+            if loss.task() == loss::Task::Regression { raw.clamp(range.0, range.1) } else { raw.clamp(-50.0, 50.0) };
         let g = loss.derivative(p, row.label);
         if g == 0.0 {
             return p;
@@ -123,13 +105,7 @@ fn the_rule_in_units_of_the_scale_equals_the_rule_in_raw_units() {
     for name in ["logistic", "squared", "poisson"] {
         let loss = loss::parse(name).unwrap();
         let mut learner = nag(name);
-        let mut plain = Plain {
-            w: [0.0; 8],
-            g: [0.0; 8],
-            m: [0.0; 8],
-            n: 0.0,
-            t: 0.0,
-        };
+        let mut plain = Plain { w: [0.0; 8], g: [0.0; 8], m: [0.0; 8], n: 0.0, t: 0.0 };
         let mut range = (0.0f64, 0.0f64);
         let log_link = name == "poisson";
         for (round, row) in stream(loss.as_ref(), 2000, 11).iter().enumerate() {
@@ -138,10 +114,7 @@ fn the_rule_in_units_of_the_scale_equals_the_rule_in_raw_units() {
             let score = learner.learn(row.features(), row.label, row.weight).score;
             range = (range.0.min(row.label), range.1.max(row.label));
             // Weights are f32: relative rounding 6e-8 a step, of steps that shrink like 1/√t.
-            assert!(
-                (score - expected).abs() < 2e-5 * expected.abs().max(1.0),
-                "{name} {round}: {score} {expected}"
-            );
+            assert!((score - expected).abs() < 2e-5 * expected.abs().max(1.0), "{name} {round}: {score} {expected}");
         }
     }
 }
@@ -153,15 +126,8 @@ fn units_do_not_matter() {
     for row in stream(loss.as_ref(), 500, 12) {
         let mut scaled = row.clone();
         let unit = |index: u32| 2f32.powi(7 * index as i32 - 20);
-        scaled
-            .values
-            .iter_mut()
-            .zip(&row.indices)
-            .for_each(|(value, &index)| *value *= unit(index));
-        let (a, b) = (
-            one.learn(row.features(), row.label, 1.0),
-            other.learn(scaled.features(), row.label, 1.0),
-        );
+        scaled.values.iter_mut().zip(&row.indices).for_each(|(value, &index)| *value *= unit(index));
+        let (a, b) = (one.learn(row.features(), row.label, 1.0), other.learn(scaled.features(), row.label, 1.0));
         // Powers of two scale exactly.
         assert_eq!(a.score.to_bits(), b.score.to_bits());
     }

@@ -25,12 +25,7 @@ fn on_separable_streams_updates_stay_below_diameter_over_margin_squared() {
         let (mut margin, mut diameter) = (f64::INFINITY, 0f64);
         for _ in 0..5000 {
             let values: Vec<f32> = (0..5).map(|_| random.between(-1.0, 1.0) as f32).collect();
-            let score = direction
-                .iter()
-                .zip(&values)
-                .map(|(u, &x)| u * f64::from(x))
-                .sum::<f64>()
-                / norm;
+            let score = direction.iter().zip(&values).map(|(u, &x)| u * f64::from(x)).sum::<f64>() / norm;
             if score.abs() < 0.05 {
                 continue;
             }

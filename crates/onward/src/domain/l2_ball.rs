@@ -33,22 +33,14 @@ pub struct BallVector {
 
 impl Default for BallVector {
     fn default() -> Self {
-        Self {
-            scale: 1.0,
-            entries: Table::default(),
-            square: 0.0,
-        }
+        Self { scale: 1.0, entries: Table::default(), square: 0.0 }
     }
 }
 
 impl BallVector {
     /// ⟨w, x⟩.
     pub fn dot(&self, x: Features<'_>) -> f64 {
-        self.scale
-            * sum::sum(
-                x.iter()
-                    .map(|(index, value)| f64::from(self.entries.get(index)) * f64::from(value)),
-            )
+        self.scale * sum::sum(x.iter().map(|(index, value)| f64::from(self.entries.get(index)) * f64::from(value)))
     }
 
     /// w_i.
@@ -107,10 +99,7 @@ impl BallVector {
         state.set("scale", self.scale);
         state.set("square", self.square);
         let indices = self.entries.used(|entry| *entry != 0.0);
-        state.set_column(
-            "weight",
-            Column::F32(indices.iter().map(|&index| self.entries.get(index)).collect()),
-        );
+        state.set_column("weight", Column::F32(indices.iter().map(|&index| self.entries.get(index)).collect()));
         state.set_column("index", Column::U32(indices));
         state
     }

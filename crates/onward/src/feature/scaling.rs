@@ -120,9 +120,7 @@ impl RunningScale {
         self.total = state.number("total")?;
         let (weights, means, squares) = (state.f64s("weight")?, state.f64s("mean")?, state.f64s("squares")?);
         if weights.len() != means.len() || weights.len() != squares.len() {
-            return Err(Error::model(
-                "the columns of the running scale differ in length: the model is damaged",
-            ));
+            return Err(Error::model("the columns of the running scale differ in length: the model is damaged"));
         }
         let slots = weights.iter().zip(means).zip(squares);
         let slots = slots.map(|((&weight, &mean), &squares)| Slot { weight, mean, squares });
@@ -144,11 +142,7 @@ mod tests {
             assert_eq!(scaled[0], 1.0);
         }
         let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / 1000.0;
-        let variance = values
-            .iter()
-            .map(|&value| (f64::from(value) - mean).powi(2))
-            .sum::<f64>()
-            / 1000.0;
+        let variance = values.iter().map(|&value| (f64::from(value) - mean).powi(2)).sum::<f64>() / 1000.0;
         let last = f64::from(*values.last().unwrap());
         assert!((f64::from(scaled[1]) - (last - mean) / variance.sqrt()).abs() < 1e-6);
         assert!((scale.deviation(1) - variance.sqrt()).abs() < 1e-9 * variance);
@@ -158,11 +152,7 @@ mod tests {
     fn rare_features_stay_and_constant_ones_vanish() {
         let (mut scale, mut scaled) = (RunningScale::default(), Vec::new());
         for row in 0..100u32 {
-            let rare: &[(u32, f32)] = if row % 2 == 0 {
-                &[(1, 9.0), (2, 3.0)]
-            } else {
-                &[(1, 9.0)]
-            };
+            let rare: &[(u32, f32)] = if row % 2 == 0 { &[(1, 9.0), (2, 3.0)] } else { &[(1, 9.0)] };
             let (indices, values): (Vec<_>, Vec<_>) = rare.iter().copied().unzip();
             scale.observe(Features::new(&indices, &values).unwrap(), 1.0, &mut scaled);
         }

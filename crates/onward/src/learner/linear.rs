@@ -35,12 +35,7 @@ pub struct Linear<O> {
 impl<O: Optimizer> Linear<O> {
     /// A learner of this loss.
     pub fn new(loss: SharedLoss, optimizer: O, clip: Clip) -> Self {
-        Self {
-            loss,
-            optimizer,
-            clip,
-            range: (0.0, 0.0),
-        }
+        Self { loss, optimizer, clip, range: (0.0, 0.0) }
     }
 
     fn clipped(&self, score: f64) -> f64 {

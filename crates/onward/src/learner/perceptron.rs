@@ -45,12 +45,7 @@ impl Perceptron {
                 "the perceptron is charged by mistakes and cannot take the loss '{name}': leave --loss out, or say zero-one"
             )));
         }
-        Ok(Self {
-            radius,
-            weights: Table::default(),
-            updates: 0.0,
-            squares: 0.0,
-        })
+        Ok(Self { radius, weights: Table::default(), updates: 0.0, squares: 0.0 })
     }
 
     /// M: rounds with an update, weighted by importance.
@@ -61,9 +56,7 @@ impl Perceptron {
 
 impl Learner for Perceptron {
     fn predict(&self, x: Features<'_>) -> Prediction {
-        let products = x
-            .iter()
-            .map(|(index, value)| f64::from(self.weights.get(index)) * f64::from(value));
+        let products = x.iter().map(|(index, value)| f64::from(self.weights.get(index)) * f64::from(value));
         Prediction::new(sum::sum(products))
     }
 
@@ -108,10 +101,7 @@ impl Learner for Perceptron {
         state.set("updates", self.updates);
         state.set("squares", self.squares);
         let indices = self.weights.used(|weight| *weight != 0.0);
-        state.set_column(
-            "weight",
-            Column::F32(indices.iter().map(|&index| self.weights.get(index)).collect()),
-        );
+        state.set_column("weight", Column::F32(indices.iter().map(|&index| self.weights.get(index)).collect()));
         state.set_column("index", Column::U32(indices));
         state
     }

@@ -51,14 +51,7 @@ pub const LEARNERS: &[LearnerEntry] = &[
         name: "nag",
         summary: "normalised adaptive importance-aware gradient, Vowpal Wabbit's default rule (with standardise=true: \
                   the default here)",
-        parameters: &[
-            ParameterEntry {
-                name: "eta",
-                default: "0.5",
-                meaning: "learning rate, above 0",
-            },
-            STANDARDISE,
-        ],
+        parameters: &[ParameterEntry { name: "eta", default: "0.5", meaning: "learning rate, above 0" }, STANDARDISE],
         build: |arguments| {
             let optimizer = Nag::new(arguments.number("eta")?)?;
             Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Plausible)))
@@ -73,11 +66,7 @@ pub const LEARNERS: &[LearnerEntry] = &[
                 default: "auto",
                 meaning: "the rate is eta/√t, above 0; auto tunes itself from the gradients",
             },
-            ParameterEntry {
-                name: "radius",
-                default: "10",
-                meaning: "of the ball, above 0 (or --radius)",
-            },
+            ParameterEntry { name: "radius", default: "10", meaning: "of the ball, above 0 (or --radius)" },
             STANDARDISE,
         ],
         build: |arguments| {
@@ -93,11 +82,7 @@ pub const LEARNERS: &[LearnerEntry] = &[
         name: "ogd-strong",
         summary: "gradient descent with rate 1/(sigma·t) on the loss plus ½·sigma·‖w‖² (online SVM, ridge, logistic)",
         parameters: &[
-            ParameterEntry {
-                name: "sigma",
-                default: "0.0001",
-                meaning: "strength of the regularisation, above 0",
-            },
+            ParameterEntry { name: "sigma", default: "0.0001", meaning: "strength of the regularisation, above 0" },
             ParameterEntry {
                 name: "radius",
                 default: "none",
@@ -118,11 +103,7 @@ pub const LEARNERS: &[LearnerEntry] = &[
         name: "adagrad",
         summary: "a rate for each feature that falls with its gradients (Duchi, Hazan, Singer)",
         parameters: &[
-            ParameterEntry {
-                name: "eta",
-                default: "0.5",
-                meaning: "learning rate, above 0",
-            },
+            ParameterEntry { name: "eta", default: "0.5", meaning: "learning rate, above 0" },
             COMPARATOR_RADIUS,
             STANDARDISE,
         ],
@@ -176,27 +157,18 @@ impl FromStr for Specification {
         let mut given = BTreeMap::new();
         for pair in rest.split(',').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').ok_or_else(|| {
-                Error::parameter(format!(
-                    "'{pair}' in '{text}' should read key=value, such as {}",
-                    entry.example()
-                ))
+                Error::parameter(format!("'{pair}' in '{text}' should read key=value, such as {}", entry.example()))
             })?;
             let (key, value) = (key.trim(), value.trim());
             if !entry.parameters.iter().any(|parameter| parameter.name == key) {
                 let known: Vec<_> = entry.parameters.iter().map(|parameter| parameter.name).collect();
-                return Err(Error::parameter(format!(
-                    "{name} has no parameter '{key}': it has {}",
-                    known.join(", ")
-                )));
+                return Err(Error::parameter(format!("{name} has no parameter '{key}': it has {}", known.join(", "))));
             }
             if given.insert(key.to_owned(), value.to_owned()).is_some() {
                 return Err(Error::parameter(format!("'{text}' gives {key} twice")));
             }
         }
-        Ok(Self {
-            name: name.to_owned(),
-            given,
-        })
+        Ok(Self { name: name.to_owned(), given })
     }
 }
 
@@ -223,18 +195,9 @@ impl Specification {
     pub fn build(&self, loss: &SharedLoss, radius: Option<f64>) -> Result<Box<dyn Learner>, Error> {
         let entry = entry(&self.name)?;
         let radius = radius.map(|radius| radius.to_string());
-        let arguments = Arguments {
-            entry,
-            given: &self.given,
-            loss,
-            radius: radius.as_deref(),
-        };
+        let arguments = Arguments { entry, given: &self.given, loss, radius: radius.as_deref() };
         let learner = (entry.build)(&arguments)?;
-        if arguments.flag("standardise")? {
-            Ok(Box::new(Standardised::new(learner)))
-        } else {
-            Ok(learner)
-        }
+        if arguments.flag("standardise")? { Ok(Box::new(Standardised::new(learner))) } else { Ok(learner) }
     }
 }
 
@@ -248,10 +211,7 @@ fn entry(name: &str) -> Result<&'static LearnerEntry, Error> {
 impl LearnerEntry {
     fn example(&self) -> String {
         let first = self.parameters.first();
-        first.map_or_else(
-            || self.name.to_owned(),
-            |first| format!("{}:{}={}", self.name, first.name, first.default),
-        )
+        first.map_or_else(|| self.name.to_owned(), |first| format!("{}:{}={}", self.name, first.name, first.default))
     }
 }
 
@@ -270,13 +230,8 @@ impl Arguments<'_> {
     }
 
     fn text(&self, key: &str) -> &str {
-        let default = || {
-            self.entry
-                .parameters
-                .iter()
-                .find(|parameter| parameter.name == key)
-                .map_or("", |it| it.default)
-        };
+        let default =
+            || self.entry.parameters.iter().find(|parameter| parameter.name == key).map_or("", |it| it.default);
         match self.given.get(key) {
             Some(given) => given,
             None if key == "radius" => self.radius.unwrap_or_else(default),
@@ -294,10 +249,7 @@ impl Arguments<'_> {
         match self.text(key) {
             "true" => Ok(true),
             "false" | "" => Ok(false),
-            other => Err(Error::parameter(format!(
-                "{key} of {} is '{other}': it is true or false",
-                self.entry.name
-            ))),
+            other => Err(Error::parameter(format!("{key} of {} is '{other}': it is true or false", self.entry.name))),
         }
     }
 }

@@ -27,11 +27,7 @@ thread_local! {
 impl Standardised {
     /// Puts a running scale before a learner.
     pub fn new(inner: Box<dyn Learner>) -> Self {
-        Self {
-            inner,
-            scale: RunningScale::default(),
-            scaled: Vec::new(),
-        }
+        Self { inner, scale: RunningScale::default(), scaled: Vec::new() }
     }
 }
 

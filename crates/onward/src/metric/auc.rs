@@ -20,10 +20,7 @@ struct Zone {
 impl Zone {
     /// A zone that begins at 2^exponent.
     const fn new(exponent: i32, dropped: u32) -> Self {
-        Self {
-            lowest: (exponent + 1023) as usize,
-            dropped,
-        }
+        Self { lowest: (exponent + 1023) as usize, dropped }
     }
 
     /// How many bins lie below an exponent field, were the whole axis cut as here.
@@ -50,11 +47,7 @@ const ZONES: [Zone; 9] = [
 
 /// The exponent field at which a zone ends.
 const fn end(zone: usize) -> usize {
-    if zone + 1 < ZONES.len() {
-        ZONES[zone + 1].lowest
-    } else {
-        FIELDS
-    }
+    if zone + 1 < ZONES.len() { ZONES[zone + 1].lowest } else { FIELDS }
 }
 
 /// The first bin of each zone, and behind them how many bins a side has.
@@ -103,11 +96,7 @@ fn rank(magnitude: f64) -> usize {
 #[inline]
 fn bin_of(score: f64) -> usize {
     let rank = rank(score.abs());
-    if score < 0.0 {
-        SIDE - 1 - rank
-    } else {
-        SIDE + rank
-    }
+    if score < 0.0 { SIDE - 1 - rank } else { SIDE + rank }
 }
 
 /// The area under the ROC curve: the probability that a positive example scores
@@ -176,9 +165,7 @@ impl Bin {
 
 impl Default for Auc {
     fn default() -> Self {
-        Self {
-            bins: vec![Bin::default(); 2 * SIDE],
-        }
+        Self { bins: vec![Bin::default(); 2 * SIDE] }
     }
 }
 
@@ -198,11 +185,7 @@ impl Auc {
     #[inline]
     pub fn observe(&mut self, score: f64, label: f64, weight: f64) {
         let bin = &mut self.bins[bin_of(score)];
-        let side = if is_positive(label) {
-            &mut bin.positive
-        } else {
-            &mut bin.negative
-        };
+        let side = if is_positive(label) { &mut bin.positive } else { &mut bin.negative };
         *side += bounded(weight);
     }
 
@@ -238,26 +221,12 @@ impl Auc {
 
     /// What is needed to continue to the bit: the bins that are not empty.
     pub fn state(&self) -> State {
-        let filled = || {
-            self.bins
-                .iter()
-                .enumerate()
-                .filter(|(_, bin)| !bin.is_empty())
-        };
+        let filled = || self.bins.iter().enumerate().filter(|(_, bin)| !bin.is_empty());
         let mut state = State::default();
         state.set("layout", LAYOUT);
-        state.set_column(
-            "bins",
-            Column::U32(filled().map(|(at, _)| at as u32).collect()),
-        );
-        state.set_column(
-            "positive",
-            Column::F64(filled().map(|(_, bin)| bin.positive).collect()),
-        );
-        state.set_column(
-            "negative",
-            Column::F64(filled().map(|(_, bin)| bin.negative).collect()),
-        );
+        state.set_column("bins", Column::U32(filled().map(|(at, _)| at as u32).collect()));
+        state.set_column("positive", Column::F64(filled().map(|(_, bin)| bin.positive).collect()));
+        state.set_column("negative", Column::F64(filled().map(|(_, bin)| bin.negative).collect()));
         state
     }
 
@@ -274,10 +243,8 @@ impl Auc {
         check_shape(bins, positive.len(), negative.len())?;
         let mut read = Self::default();
         for ((&at, &positive), &negative) in bins.iter().zip(positive).zip(negative) {
-            read.bins[at as usize] = Bin {
-                positive: count("positive", positive)?,
-                negative: count("negative", negative)?,
-            };
+            read.bins[at as usize] =
+                Bin { positive: count("positive", positive)?, negative: count("negative", negative)? };
         }
         *self = read;
         Ok(())
@@ -288,8 +255,7 @@ fn check_layout(found: f64) -> Result<(), Error> {
     if found == LAYOUT {
         return Ok(());
     }
-    let message =
-        format!("the saved AUC has layout {found} of its bins, but this program reads {LAYOUT}");
+    let message = format!("the saved AUC has layout {found} of its bins, but this program reads {LAYOUT}");
     Err(Error::model(message))
 }
 
@@ -317,8 +283,7 @@ mod tests {
 
     fn auc(rows: &[(f64, f64, f64)]) -> Auc {
         let mut auc = Auc::default();
-        rows.iter()
-            .for_each(|&(score, label, weight)| auc.observe(score, label, weight));
+        rows.iter().for_each(|&(score, label, weight)| auc.observe(score, label, weight));
         auc
     }
 
@@ -344,18 +309,7 @@ mod tests {
 
     /// Any finite score: ties, neighbours, denormals, both zeros, the largest.
     fn score() -> impl Strategy<Value = f64> {
-        let special = [
-            0.0,
-            -0.0,
-            5e-324,
-            -5e-324,
-            1e-310,
-            2e-300,
-            f64::MAX,
-            f64::MIN,
-            1e300,
-            2e300,
-        ];
+        let special = [0.0, -0.0, 5e-324, -5e-324, 1e-310, 2e-300, f64::MAX, f64::MIN, 1e300, 2e300];
         prop_oneof![
             4 => (-8i32..=8).prop_map(|k| f64::from(k) / 4.0),
             4 => -10.0..10.0,
@@ -436,26 +390,15 @@ mod tests {
         for (positive, negative, truth) in [(high, low, 1.0), (low, high, 0.0)] {
             let rows = [(positive, 1.0, 2.0), (negative, -1.0, 3.0)];
             assert_eq!(exact(&rows), Some(truth));
-            assert_eq!(
-                (auc(&rows).value(), auc(&rows).error()),
-                (Some(0.5), Some(0.5))
-            );
+            assert_eq!((auc(&rows).value(), auc(&rows).error()), (Some(0.5), Some(0.5)));
         }
     }
 
     #[test]
     fn perfect_reversed_and_constant_scores_give_one_zero_and_one_half() {
-        let ranked: Rows = (0..30)
-            .map(|t| (f64::from(t) - 9.5, if t < 17 { -1.0 } else { 1.0 }, 0.1))
-            .collect();
-        let reversed: Rows = ranked
-            .iter()
-            .map(|&(score, label, weight)| (-score, label, weight))
-            .collect();
-        let constant: Rows = ranked
-            .iter()
-            .map(|&(_, label, weight)| (0.25, label, weight))
-            .collect();
+        let ranked: Rows = (0..30).map(|t| (f64::from(t) - 9.5, if t < 17 { -1.0 } else { 1.0 }, 0.1)).collect();
+        let reversed: Rows = ranked.iter().map(|&(score, label, weight)| (-score, label, weight)).collect();
+        let constant: Rows = ranked.iter().map(|&(_, label, weight)| (0.25, label, weight)).collect();
         assert_eq!(auc(&ranked).value_and_error(), Some((1.0, 0.0)));
         assert_eq!(auc(&reversed).value_and_error(), Some((0.0, 0.0)));
         let (value, error) = auc(&constant).value_and_error().unwrap();
@@ -482,38 +425,23 @@ mod tests {
     #[test]
     fn one_class_alone_has_no_auc() {
         assert_eq!(auc(&[]).value_and_error(), None);
-        assert_eq!(
-            auc(&[(1.0, 1.0, 1.0), (2.0, 1.0, 1.0)]).value_and_error(),
-            None
-        );
-        assert_eq!(
-            auc(&[(1.0, -1.0, 1.0), (2.0, 1.0, 0.0)]).value_and_error(),
-            None
-        );
+        assert_eq!(auc(&[(1.0, 1.0, 1.0), (2.0, 1.0, 1.0)]).value_and_error(), None);
+        assert_eq!(auc(&[(1.0, -1.0, 1.0), (2.0, 1.0, 0.0)]).value_and_error(), None);
     }
 
     #[test]
     fn weights_of_any_size_leave_the_value_finite() {
         for weight in [5e-324, 1e-300, 1e300, f64::MAX] {
-            let rows = [
-                (1.0, 1.0, weight),
-                (-1.0, -1.0, weight),
-                (-1.0, -1.0, weight),
-                (3.0, 1.0, weight),
-            ];
+            let rows = [(1.0, 1.0, weight), (-1.0, -1.0, weight), (-1.0, -1.0, weight), (3.0, 1.0, weight)];
             let auc = auc(&rows);
             assert_eq!(auc.value(), Some(1.0), "{weight}");
-            Auc::default()
-                .restore(&auc.state())
-                .expect("what was saved can be read");
+            Auc::default().restore(&auc.state()).expect("what was saved can be read");
         }
     }
 
     /// Pseudo-random numbers in [0, 1): a linear congruential generator of Knuth's.
     fn uniform(seed: &mut u64) -> f64 {
-        *seed = seed
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (*seed >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -543,14 +471,7 @@ mod tests {
 
     #[test]
     fn logistic_scores_leave_less_than_an_eighth_of_the_error_of_plain_bits() {
-        for (centre, scale) in [
-            (0.0, 0.25),
-            (0.0, 0.5),
-            (0.0, 1.0),
-            (0.0, 3.0),
-            (-2.0, 0.2),
-            (-3.5, 1.0),
-        ] {
+        for (centre, scale) in [(0.0, 0.25), (0.0, 0.5), (0.0, 1.0), (0.0, 3.0), (-2.0, 0.2), (-3.5, 1.0)] {
             let rows = logistic_stream(centre, scale, 400_000);
             let error = auc(&rows).error().unwrap();
             let plain = error_of_upper_bits(&rows);

@@ -78,10 +78,7 @@ impl Accuracy {
     /// # Errors
     /// When a number is missing, not finite or negative; nothing is changed then.
     pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        *self = Self {
-            weight: Total::load_count(state, "weight")?,
-            mistakes: Total::load_count(state, "mistakes")?,
-        };
+        *self = Self { weight: Total::load_count(state, "weight")?, mistakes: Total::load_count(state, "mistakes")? };
         Ok(())
     }
 }
@@ -109,12 +106,7 @@ impl Probability {
         let e = libm::exp(-score.abs());
         let likelier = 1.0 / (1.0 + e);
         let (up, down) = if score >= 0.0 { (1.0, e) } else { (e, 1.0) };
-        Self {
-            score,
-            e,
-            positive: up * likelier,
-            negative: down * likelier,
-        }
+        Self { score, e, positive: up * likelier, negative: down * likelier }
     }
 
     /// −q·ln P(1) − (1−q)·ln P(−1) = q·max(−s, 0) + (1−q)·max(s, 0) + ln(1+e): terms that
@@ -183,10 +175,7 @@ impl LogLoss {
     /// # Errors
     /// When a number is missing, not finite or negative; nothing is changed then.
     pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        *self = Self {
-            weight: Total::load_count(state, "weight")?,
-            loss: Total::load_count(state, "loss")?,
-        };
+        *self = Self { weight: Total::load_count(state, "weight")?, loss: Total::load_count(state, "loss")? };
         Ok(())
     }
 }
@@ -241,10 +230,7 @@ impl Brier {
     /// # Errors
     /// When a number is missing, not finite or negative; nothing is changed then.
     pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        *self = Self {
-            weight: Total::load_count(state, "weight")?,
-            squares: Total::load_count(state, "squares")?,
-        };
+        *self = Self { weight: Total::load_count(state, "weight")?, squares: Total::load_count(state, "squares")? };
         Ok(())
     }
 }
@@ -263,10 +249,7 @@ mod tests {
 
     /// Σ h·f / Σ h, plainly.
     fn mean(rows: &[(f64, f64, f64)], f: impl Fn(f64, f64) -> f64) -> f64 {
-        let sum: f64 = rows
-            .iter()
-            .map(|&(score, label, weight)| weight * f(score, label))
-            .sum();
+        let sum: f64 = rows.iter().map(|&(score, label, weight)| weight * f(score, label)).sum();
         sum / rows.iter().map(|row| row.2).sum::<f64>()
     }
 
@@ -316,20 +299,10 @@ mod tests {
 
     #[test]
     fn labels_are_positive_above_one_half() {
-        for (label, positive) in [
-            (1.0, true),
-            (0.51, true),
-            (0.5, false),
-            (0.0, false),
-            (-1.0, false),
-        ] {
+        for (label, positive) in [(1.0, true), (0.51, true), (0.5, false), (0.0, false), (-1.0, false)] {
             let mut accuracy = Accuracy::default();
             accuracy.observe(1.0, label, 3.0);
-            assert_eq!(
-                accuracy.mistakes(),
-                if positive { 0.0 } else { 3.0 },
-                "label {label}"
-            );
+            assert_eq!(accuracy.mistakes(), if positive { 0.0 } else { 3.0 }, "label {label}");
         }
     }
 

@@ -81,27 +81,15 @@ impl Calibration {
 
     /// The table, by rising probability, without the bins that nothing fell into.
     pub fn bins(&self) -> Vec<CalibrationBin> {
-        self.bins
-            .iter()
-            .enumerate()
-            .filter_map(|(at, bin)| bin.row(at))
-            .collect()
+        self.bins.iter().enumerate().filter_map(|(at, bin)| bin.row(at)).collect()
     }
 
     /// What is needed to continue to the bit.
     pub fn state(&self) -> State {
         let mut state = State::default();
         Total::save_all(&mut state, "weight", self.bins.iter().map(|bin| bin.weight));
-        Total::save_all(
-            &mut state,
-            "predicted",
-            self.bins.iter().map(|bin| bin.predicted),
-        );
-        Total::save_all(
-            &mut state,
-            "observed",
-            self.bins.iter().map(|bin| bin.observed),
-        );
+        Total::save_all(&mut state, "predicted", self.bins.iter().map(|bin| bin.predicted));
+        Total::save_all(&mut state, "observed", self.bins.iter().map(|bin| bin.observed));
         state
     }
 
@@ -114,24 +102,15 @@ impl Calibration {
         let weight = Total::load_counts::<BINS>(state, "weight")?;
         let predicted = Total::load_counts::<BINS>(state, "predicted")?;
         let observed = Total::load_counts::<BINS>(state, "observed")?;
-        self.bins = std::array::from_fn(|at| Bin {
-            weight: weight[at],
-            predicted: predicted[at],
-            observed: observed[at],
-        });
+        self.bins =
+            std::array::from_fn(|at| Bin { weight: weight[at], predicted: predicted[at], observed: observed[at] });
         Ok(())
     }
 }
 
 impl CalibrationBin {
     pub(super) fn json(&self) -> Value {
-        let Self {
-            from,
-            to,
-            weight,
-            predicted,
-            observed,
-        } = self;
+        let Self { from, to, weight, predicted, observed } = self;
         json!({"from": from, "to": to, "weight": weight, "predicted": predicted, "observed": observed})
     }
 }
@@ -165,8 +144,7 @@ mod tests {
 
     fn calibration(rows: &[(f64, f64, f64)]) -> Calibration {
         let mut calibration = Calibration::default();
-        rows.iter()
-            .for_each(|&(p, label, weight)| calibration.observe(p, label, weight));
+        rows.iter().for_each(|&(p, label, weight)| calibration.observe(p, label, weight));
         calibration
     }
 
@@ -175,8 +153,7 @@ mod tests {
         let (mut table, mut gaps, mut all) = (Vec::new(), 0.0, 0.0);
         for k in 0..20 {
             let (from, to) = (f64::from(k) / 20.0, f64::from(k + 1) / 20.0);
-            let inside =
-                |p: f64| p * 20.0 >= f64::from(k) && (p * 20.0 < f64::from(k + 1) || k == 19);
+            let inside = |p: f64| p * 20.0 >= f64::from(k) && (p * 20.0 < f64::from(k + 1) || k == 19);
             let mine: Vec<_> = rows.iter().filter(|row| inside(row.0)).collect();
             let weight: f64 = mine.iter().map(|row| row.2).sum();
             if weight == 0.0 {
@@ -231,21 +208,13 @@ mod tests {
 
     #[test]
     fn a_predictor_that_says_what_is_true_has_no_error() {
-        let rows = [
-            (0.25, 1.0, 1.0),
-            (0.25, -1.0, 3.0),
-            (0.75, 1.0, 3.0),
-            (0.75, -1.0, 1.0),
-        ];
+        let rows = [(0.25, 1.0, 1.0), (0.25, -1.0, 3.0), (0.75, 1.0, 3.0), (0.75, -1.0, 1.0)];
         assert_eq!(calibration(&rows).error(), Some(0.0));
     }
 
     #[test]
     fn certainty_about_the_wrong_class_is_the_largest_error() {
-        assert_eq!(
-            calibration(&[(0.0, 1.0, 2.0), (1.0, -1.0, 5.0)]).error(),
-            Some(1.0)
-        );
+        assert_eq!(calibration(&[(0.0, 1.0, 2.0), (1.0, -1.0, 5.0)]).error(), Some(1.0));
     }
 
     #[test]

@@ -143,10 +143,7 @@ impl Metrics {
 impl Binary {
     fn new(link: Link) -> Self {
         let probabilities = (link == Link::Logistic).then(Probabilities::default);
-        Self {
-            probabilities,
-            ..Self::default()
-        }
+        Self { probabilities, ..Self::default() }
     }
 
     #[inline]
@@ -199,20 +196,14 @@ impl Probabilities {
         let target = target(label);
         self.log_loss.add(probability, target, weight);
         self.brier.add(probability, target, weight);
-        self.calibration
-            .observe(probability.positive, label, weight);
+        self.calibration.observe(probability.positive, label, weight);
     }
 
     fn summarise(&self, summary: &mut Map<String, Value>) {
         put(summary, "log_loss", self.log_loss.value());
         put(summary, "brier", self.brier.value());
         put(summary, "calibration_error", self.calibration.error());
-        let bins: Vec<Value> = self
-            .calibration
-            .bins()
-            .iter()
-            .map(CalibrationBin::json)
-            .collect();
+        let bins: Vec<Value> = self.calibration.bins().iter().map(CalibrationBin::json).collect();
         if !bins.is_empty() {
             summary.insert("calibration".to_owned(), Value::Array(bins));
         }
@@ -270,8 +261,7 @@ mod tests {
     }
 
     fn feed(metrics: &mut Metrics, rows: &[(f64, f64, f64)]) {
-        rows.iter()
-            .for_each(|&(score, label, weight)| metrics.observe(score, label, weight));
+        rows.iter().for_each(|&(score, label, weight)| metrics.observe(score, label, weight));
     }
 
     /// All bits of what is kept: debug output tells every two numbers apart.
@@ -289,11 +279,7 @@ mod tests {
     fn some_rows() -> Vec<(f64, f64, f64)> {
         let row = |t: i32| {
             let label = if t % 3 == 0 { 1.0 } else { -1.0 };
-            (
-                f64::from(t % 17 - 8) / 3.0,
-                label,
-                1.0 + f64::from(t % 4) / 3.0,
-            )
+            (f64::from(t % 17 - 8) / 3.0, label, 1.0 + f64::from(t % 4) / 3.0)
         };
         (0..200).map(row).collect()
     }
@@ -344,9 +330,7 @@ mod tests {
         match (a, b) {
             (Value::Object(a), Value::Object(b)) => {
                 prop_assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
-                a.values()
-                    .zip(b.values())
-                    .try_for_each(|(a, b)| equal(a, b))
+                a.values().zip(b.values()).try_for_each(|(a, b)| equal(a, b))
             }
             (Value::Array(a), Value::Array(b)) => {
                 prop_assert_eq!(a.len(), b.len());
@@ -376,18 +360,8 @@ mod tests {
 
     #[test]
     fn each_task_and_link_has_its_own_keys() {
-        let keys = |kind| {
-            metrics(kind, &some_rows())
-                .summary()
-                .keys()
-                .cloned()
-                .collect::<Vec<_>>()
-                .join(" ")
-        };
-        assert_eq!(
-            keys((Task::Binary, Link::Identity)),
-            "accuracy auc auc_error"
-        );
+        let keys = |kind| metrics(kind, &some_rows()).summary().keys().cloned().collect::<Vec<_>>().join(" ");
+        assert_eq!(keys((Task::Binary, Link::Identity)), "accuracy auc auc_error");
         assert_eq!(keys((Task::Binary, Link::Log)), "accuracy auc auc_error");
         assert_eq!(
             keys((Task::Binary, Link::Logistic)),
@@ -422,15 +396,8 @@ mod tests {
 
     #[test]
     fn regression_is_measured_on_the_scale_of_the_response() {
-        let rates = metrics(
-            (Task::Regression, Link::Log),
-            &[(0.0, 3.0, 1.0), (0.0, 0.0, 1.0)],
-        )
-        .summary();
-        assert_eq!(
-            (&rates["mae"], &rates["bias"]),
-            (&1.5.into(), &(-0.5).into())
-        );
+        let rates = metrics((Task::Regression, Link::Log), &[(0.0, 3.0, 1.0), (0.0, 0.0, 1.0)]).summary();
+        assert_eq!((&rates["mae"], &rates["bias"]), (&1.5.into(), &(-0.5).into()));
         let shares = metrics((Task::Regression, Link::Logistic), &[(0.0, 1.0, 1.0)]).summary();
         assert_eq!(shares["bias"], -0.5);
     }
@@ -460,22 +427,13 @@ mod tests {
         for kind in KINDS {
             let mut metrics = Metrics::new(kind.0, kind.1);
             let keys = metrics_of_one_pass(&mut metrics, &extreme);
-            assert_eq!(
-                keys,
-                self::metrics(kind, &some_rows()).summary().len(),
-                "{kind:?} left something out"
-            );
-            Metrics::new(kind.0, kind.1)
-                .restore(&metrics.state())
-                .expect("what was saved can be read");
+            assert_eq!(keys, self::metrics(kind, &some_rows()).summary().len(), "{kind:?} left something out");
+            Metrics::new(kind.0, kind.1).restore(&metrics.state()).expect("what was saved can be read");
         }
     }
 
     fn metrics_of_one_pass(metrics: &mut Metrics, scores: &[f64]) -> usize {
-        for (&score, sign, label) in scores
-            .iter()
-            .flat_map(|s| [(s, 1.0, -1.0), (s, -1.0, 1.0), (s, 1.0, 1.0)])
-        {
+        for (&score, sign, label) in scores.iter().flat_map(|s| [(s, 1.0, -1.0), (s, -1.0, 1.0), (s, 1.0, 1.0)]) {
             metrics.observe(sign * score, label, 1.0);
         }
         metrics.summary().len()
@@ -491,28 +449,20 @@ mod tests {
                 _ => changed.set(other, number),
             }
         }
-        state
-            .columns()
-            .iter()
-            .for_each(|(name, column)| changed.set_column(name, column.clone()));
+        state.columns().iter().for_each(|(name, column)| changed.set_column(name, column.clone()));
         changed
     }
 
     /// A state with one column changed, or left out.
     fn with_column(state: &State, name: &str, column: Option<Column>) -> State {
         let mut changed = State::default();
-        state
-            .numbers()
-            .iter()
-            .for_each(|(name, &number)| changed.set(name, number));
+        state.numbers().iter().for_each(|(name, &number)| changed.set(name, number));
         for (other, old) in state.columns() {
             if other != name {
                 changed.set_column(other, old.clone());
             }
         }
-        column
-            .into_iter()
-            .for_each(|column| changed.set_column(name, column));
+        column.into_iter().for_each(|column| changed.set_column(name, column));
         changed
     }
 
@@ -520,9 +470,7 @@ mod tests {
     fn refused(kind: (Task, Link), state: &State) -> bool {
         let mut metrics = metrics(kind, &[(1.0, 1.0, 1.0)]);
         let before = bits(&metrics);
-        let failed = metrics
-            .restore(state)
-            .is_err_and(|error| error.kind() == crate::ErrorKind::Model);
+        let failed = metrics.restore(state).is_err_and(|error| error.kind() == crate::ErrorKind::Model);
         failed && bits(&metrics) == before
     }
 
@@ -531,16 +479,8 @@ mod tests {
         for kind in KINDS {
             let state = metrics(kind, &some_rows()).state();
             for name in state.numbers().keys() {
-                for value in [
-                    None,
-                    Some(f64::NAN),
-                    Some(f64::INFINITY),
-                    Some(f64::NEG_INFINITY),
-                ] {
-                    assert!(
-                        refused(kind, &with_number(&state, name, value)),
-                        "{kind:?} {name} {value:?}"
-                    );
+                for value in [None, Some(f64::NAN), Some(f64::INFINITY), Some(f64::NEG_INFINITY)] {
+                    assert!(refused(kind, &with_number(&state, name, value)), "{kind:?} {name} {value:?}");
                 }
             }
         }
@@ -550,11 +490,7 @@ mod tests {
     fn a_state_with_a_negative_count_is_refused() {
         for kind in KINDS {
             let state = metrics(kind, &some_rows()).state();
-            let signed = [
-                "regression.errors",
-                "regression.errors_rest",
-                "regression.label_mean",
-            ];
+            let signed = ["regression.errors", "regression.errors_rest", "regression.label_mean"];
             for name in state.numbers().keys() {
                 let refused = refused(kind, &with_number(&state, name, Some(-1e6)));
                 assert_eq!(refused, !signed.contains(&name.as_str()), "{kind:?} {name}");
@@ -569,9 +505,7 @@ mod tests {
             Column::F64(values) => {
                 let last = values.len() - 1;
                 let with = |value| [&values[..last], &[value]].concat();
-                all.extend(
-                    [f64::NAN, f64::INFINITY, -1e6].map(|value| Some(Column::F64(with(value)))),
-                );
+                all.extend([f64::NAN, f64::INFINITY, -1e6].map(|value| Some(Column::F64(with(value)))));
                 all.push(Some(Column::F64(values[..last].to_vec())));
                 all.push(Some(Column::F64([values.as_slice(), &[0.0]].concat())));
                 all.push(Some(Column::F64(Vec::new())));
@@ -579,10 +513,7 @@ mod tests {
             Column::U32(values) => {
                 let last = values.len() - 1;
                 let with = |value| [&values[..last], &[value]].concat();
-                all.extend(
-                    [0, values[last - 1], 62_440, u32::MAX]
-                        .map(|value| Some(Column::U32(with(value)))),
-                );
+                all.extend([0, values[last - 1], 62_440, u32::MAX].map(|value| Some(Column::U32(with(value)))));
                 all.push(Some(Column::U32(values[..last].to_vec())));
                 all.push(Some(Column::U32(values.iter().rev().copied().collect())));
             }
@@ -617,9 +548,6 @@ mod tests {
     #[test]
     fn an_auc_of_another_layout_of_bins_is_refused() {
         let state = metrics(KINDS[0], &some_rows()).state();
-        assert!(refused(
-            KINDS[0],
-            &with_number(&state, "auc.layout", Some(2.0))
-        ));
+        assert!(refused(KINDS[0], &with_number(&state, "auc.layout", Some(2.0))));
     }
 }

@@ -129,8 +129,7 @@ mod tests {
 
     fn regression(rows: &[(f64, f64, f64)]) -> Regression {
         let mut regression = Regression::default();
-        rows.iter()
-            .for_each(|&(p, y, h)| regression.observe(p, y, h));
+        rows.iter().for_each(|&(p, y, h)| regression.observe(p, y, h));
         regression
     }
 
@@ -141,10 +140,7 @@ mod tests {
     fn close(found: Option<f64>, expected: f64, scale: f64) -> Result<(), TestCaseError> {
         // 100 terms, each rounded a few times: below 1000·2^-53 ≈ 1.1e-13 of the scale.
         let found = found.unwrap_or(f64::NAN);
-        prop_assert!(
-            (found - expected).abs() <= 1.2e-13 * scale,
-            "{found} {expected}"
-        );
+        prop_assert!((found - expected).abs() <= 1.2e-13 * scale, "{found} {expected}");
         Ok(())
     }
 
@@ -170,27 +166,17 @@ mod tests {
 
     #[test]
     fn the_spread_of_large_labels_close_together_keeps_its_digits() {
-        let rows: Vec<_> = (0..3000)
-            .map(|t| (1e9 + 1.0, 1e9 + f64::from(t % 3), 1.0))
-            .collect();
+        let rows: Vec<_> = (0..3000).map(|t| (1e9 + 1.0, 1e9 + f64::from(t % 3), 1.0)).collect();
         // Errors 1, 0, −1 and labels −1, 0, 1 about their mean: SSE = SST, R² = 0.
         // A mean near 1e9 is rounded by 1e9·2^-53 ≈ 1.1e-7 a step.
         assert!(regression(&rows).r2().unwrap().abs() < 1e-6);
         let textbook = sum(&rows, |_, y| y * y) - sum(&rows, |_, y| y).powi(2) / 3000.0;
-        assert!(
-            (textbook / 2000.0 - 1.0).abs() > 0.1,
-            "the textbook's formula fails here: {textbook}"
-        );
+        assert!((textbook / 2000.0 - 1.0).abs() > 0.1, "the textbook's formula fails here: {textbook}");
     }
 
     #[test]
     fn small_errors_of_either_sign_survive_large_ones_that_cancel() {
-        let rows = [
-            (1e16, 0.0, 1.0),
-            (1.0, 0.0, 1.0),
-            (1.0, 0.0, 1.0),
-            (-1e16, 0.0, 1.0),
-        ];
+        let rows = [(1e16, 0.0, 1.0), (1.0, 0.0, 1.0), (1.0, 0.0, 1.0), (-1e16, 0.0, 1.0)];
         assert_eq!(regression(&rows).bias(), Some(0.5));
     }
 
@@ -206,25 +192,14 @@ mod tests {
 
     #[test]
     fn bias_is_positive_when_predictions_are_too_high() {
-        assert_eq!(
-            regression(&[(3.0, 1.0, 1.0), (4.0, 5.0, 3.0)]).bias(),
-            Some(-0.25)
-        );
-        assert_eq!(
-            regression(&[(3.0, 1.0, 3.0), (4.0, 5.0, 1.0)]).bias(),
-            Some(1.25)
-        );
+        assert_eq!(regression(&[(3.0, 1.0, 1.0), (4.0, 5.0, 3.0)]).bias(), Some(-0.25));
+        assert_eq!(regression(&[(3.0, 1.0, 3.0), (4.0, 5.0, 1.0)]).bias(), Some(1.25));
     }
 
     #[test]
     fn equal_labels_have_no_r2_at_any_weight() {
         for label in [0.0, 0.1, -7.3, 1e300] {
-            let rows = [
-                (1.0, label, 0.3),
-                (2.0, label, 0.7),
-                (0.0, label, 1e-9),
-                (5.0, label, 1e9),
-            ];
+            let rows = [(1.0, label, 0.3), (2.0, label, 0.7), (0.0, label, 1e-9), (5.0, label, 1e9)];
             assert_eq!(regression(&rows).r2(), None, "{label}");
             assert!(regression(&rows).rmse().is_some());
         }
@@ -232,16 +207,8 @@ mod tests {
 
     #[test]
     fn nothing_observed_means_no_value() {
-        for regression in [
-            Regression::default(),
-            regression(&[(1.0, f64::MAX, 0.0), (f64::INFINITY, 2.0, 0.0)]),
-        ] {
-            let values = [
-                regression.rmse(),
-                regression.mae(),
-                regression.r2(),
-                regression.bias(),
-            ];
+        for regression in [Regression::default(), regression(&[(1.0, f64::MAX, 0.0), (f64::INFINITY, 2.0, 0.0)])] {
+            let values = [regression.rmse(), regression.mae(), regression.r2(), regression.bias()];
             assert_eq!(values, [None; 4]);
         }
     }
@@ -250,20 +217,12 @@ mod tests {
     fn a_predictor_that_runs_away_leaves_finite_numbers() {
         let huge = [f64::MAX, f64::MIN, f64::INFINITY, f64::NEG_INFINITY, 1e200];
         let mut regression = Regression::default();
-        for (prediction, label) in huge
-            .iter()
-            .flat_map(|&p| [(p, f64::MAX), (p, f64::MIN), (p, 0.0)])
-        {
+        for (prediction, label) in huge.iter().flat_map(|&p| [(p, f64::MAX), (p, f64::MIN), (p, 0.0)]) {
             regression.observe(prediction, label, 1.0);
             let values = [regression.rmse(), regression.mae(), regression.bias()];
-            assert!(
-                values.iter().all(|value| value.unwrap().is_finite()),
-                "{regression:?}"
-            );
+            assert!(values.iter().all(|value| value.unwrap().is_finite()), "{regression:?}");
         }
         assert!(regression.r2().unwrap().is_finite());
-        Regression::default()
-            .restore(&regression.state())
-            .expect("what was saved can be read");
+        Regression::default().restore(&regression.state()).expect("what was saved can be read");
     }
 }

@@ -63,10 +63,7 @@ impl Total {
     /// Reads a sum that may have either sign.
     pub(super) fn load(state: &State, name: &str) -> Result<Self, Error> {
         let rest = rest_of(name);
-        Ok(Self {
-            sum: finite(name, state.number(name)?)?,
-            rest: finite(&rest, state.number(&rest)?)?,
-        })
+        Ok(Self { sum: finite(name, state.number(name)?)?, rest: finite(&rest, state.number(&rest)?)? })
     }
 
     /// Reads a sum of terms that are not negative.
@@ -82,19 +79,13 @@ impl Total {
     }
 
     /// Reads as many sums of terms that are not negative as there are in `totals`.
-    pub(super) fn load_counts<const N: usize>(
-        state: &State,
-        name: &str,
-    ) -> Result<[Total; N], Error> {
+    pub(super) fn load_counts<const N: usize>(state: &State, name: &str) -> Result<[Total; N], Error> {
         let rest = rest_of(name);
         let sums = column::<N>(state, name)?;
         let rests = column::<N>(state, &rest)?;
         let mut totals = [Total::default(); N];
         for (at, total) in totals.iter_mut().enumerate() {
-            let read = Total {
-                sum: finite(name, sums[at])?,
-                rest: finite(&rest, rests[at])?,
-            };
+            let read = Total { sum: finite(name, sums[at])?, rest: finite(&rest, rests[at])? };
             *total = read.not_negative(name)?;
         }
         Ok(totals)
@@ -115,34 +106,22 @@ fn column<'a, const N: usize>(state: &'a State, name: &str) -> Result<&'a [f64; 
     let values = state.f64s(name)?;
     values.try_into().map_err(|_| {
         let found = values.len();
-        Error::model(format!(
-            "the saved metrics are damaged: '{name}' holds {found} numbers, not {N}"
-        ))
+        Error::model(format!("the saved metrics are damaged: '{name}' holds {found} numbers, not {N}"))
     })
 }
 
 /// A saved number that must be finite.
 pub(super) fn finite(name: &str, value: f64) -> Result<f64, Error> {
-    if value.is_finite() {
-        Ok(value)
-    } else {
-        Err(refused(name, value, "finite"))
-    }
+    if value.is_finite() { Ok(value) } else { Err(refused(name, value, "finite")) }
 }
 
 /// A saved number that must be finite and not negative.
 pub(super) fn count(name: &str, value: f64) -> Result<f64, Error> {
-    if value.is_finite() && value >= 0.0 {
-        Ok(value)
-    } else {
-        Err(refused(name, value, "finite and not negative"))
-    }
+    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(refused(name, value, "finite and not negative")) }
 }
 
 fn refused(name: &str, value: f64, allowed: &str) -> Error {
-    Error::model(format!(
-        "the saved metrics are damaged: '{name}' is {value}, but must be {allowed}"
-    ))
+    Error::model(format!("the saved metrics are damaged: '{name}' is {value}, but must be {allowed}"))
 }
 
 #[cfg(test)]

@@ -28,11 +28,7 @@ struct Slot {
 
 impl Slot {
     fn rate(&self, eta: f64) -> f64 {
-        if self.squares > 0.0 {
-            eta / self.squares.sqrt()
-        } else {
-            0.0
-        }
+        if self.squares > 0.0 { eta / self.squares.sqrt() } else { 0.0 }
     }
 }
 
@@ -57,22 +53,13 @@ impl AdaGrad {
     pub fn new(eta: f64, radius: f64) -> Result<Self, Error> {
         expect_positive("eta", eta)?;
         expect_positive("radius", radius)?;
-        Ok(Self {
-            eta,
-            radius,
-            table: Table::default(),
-            roots: 0.0,
-            largest: 0.0,
-        })
+        Ok(Self { eta, radius, table: Table::default(), roots: 0.0, largest: 0.0 })
     }
 }
 
 impl Optimizer for AdaGrad {
     fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(
-            x.iter()
-                .map(|(index, value)| f64::from(self.table.get(index).weight) * f64::from(value)),
-        )
+        sum::sum(x.iter().map(|(index, value)| f64::from(self.table.get(index).weight) * f64::from(value)))
     }
 
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
@@ -85,10 +72,8 @@ impl Optimizer for AdaGrad {
             self.roots += slot.squares.sqrt() - before.sqrt();
         }
         let (table, eta) = (&self.table, self.eta);
-        let q = sum::sum(
-            x.iter()
-                .map(|(index, value)| f64::from(value) * f64::from(value) * table.get(index).rate(eta)),
-        );
+        let q =
+            sum::sum(x.iter().map(|(index, value)| f64::from(value) * f64::from(value) * table.get(index).rate(eta)));
         Step::Flow { time: h, q }
     }
 
@@ -135,15 +120,9 @@ impl Optimizer for AdaGrad {
         self.largest = state.number("largest")?;
         let (weights, squares) = (state.f32s("weight")?, state.f64s("squares")?);
         if weights.len() != squares.len() {
-            return Err(Error::model(
-                "the columns of adagrad differ in length: the model is damaged",
-            ));
+            return Err(Error::model("the columns of adagrad differ in length: the model is damaged"));
         }
-        let slots = weights.iter().zip(squares).map(|(&weight, &squares)| Slot {
-            squares,
-            weight,
-            unused: 0,
-        });
+        let slots = weights.iter().zip(squares).map(|(&weight, &squares)| Slot { squares, weight, unused: 0 });
         self.table = Table::filled(state.u32s("index")?, slots)?;
         Ok(())
     }

@@ -81,7 +81,5 @@ pub(crate) fn expect_positive(name: &str, value: f64) -> Result<f64, Error> {
     if value.is_finite() && value > 0.0 {
         return Ok(value);
     }
-    Err(Error::parameter(format!(
-        "{name} is {value}: it is a finite number above 0"
-    )))
+    Err(Error::parameter(format!("{name} is {value}: it is a finite number above 0")))
 }

@@ -36,11 +36,7 @@ impl Slot {
     /// x_i/M_i.
     #[inline]
     fn normalised(&self, value: f32) -> f64 {
-        if self.scale > 0.0 {
-            f64::from(value) / f64::from(self.scale)
-        } else {
-            0.0
-        }
+        if self.scale > 0.0 { f64::from(value) / f64::from(self.scale) } else { 0.0 }
     }
 
     /// Takes in a value: M_i, G_i.
@@ -56,11 +52,7 @@ impl Slot {
 
     #[inline]
     fn rate(&self) -> f64 {
-        if self.squares > 0.0 {
-            1.0 / self.squares.sqrt()
-        } else {
-            0.0
-        }
+        if self.squares > 0.0 { 1.0 / self.squares.sqrt() } else { 0.0 }
     }
 }
 
@@ -84,13 +76,7 @@ impl Nag {
     /// When η is not positive and finite.
     pub fn new(eta: f64) -> Result<Self, Error> {
         expect_positive("eta", eta)?;
-        Ok(Self {
-            eta,
-            table: Table::default(),
-            squares: 0.0,
-            weight: 0.0,
-            multiplier: 0.0,
-        })
+        Ok(Self { eta, table: Table::default(), squares: 0.0, weight: 0.0, multiplier: 0.0 })
     }
 }
 
@@ -119,15 +105,8 @@ impl Optimizer for Nag {
         }
         self.squares += h * sum::join(squares);
         self.weight += h;
-        self.multiplier = if self.squares > 0.0 {
-            (self.weight / self.squares).sqrt()
-        } else {
-            0.0
-        };
-        Step::Flow {
-            time: self.eta * h,
-            q: self.multiplier * sum::join(q),
-        }
+        self.multiplier = if self.squares > 0.0 { (self.weight / self.squares).sqrt() } else { 0.0 };
+        Step::Flow { time: self.eta * h, q: self.multiplier * sum::join(q) }
     }
 
     fn advance(&mut self, u: f64, x: Features<'_>) {
@@ -143,18 +122,11 @@ impl Optimizer for Nag {
 
     fn weight(&self, index: u32) -> f64 {
         let slot = self.table.get(index);
-        if slot.scale > 0.0 {
-            f64::from(slot.weight) / f64::from(slot.scale)
-        } else {
-            0.0
-        }
+        if slot.scale > 0.0 { f64::from(slot.weight) / f64::from(slot.scale) } else { 0.0 }
     }
 
     fn guarantee(&self) -> Guarantee {
-        Guarantee::none(
-            GuaranteeKind::Own,
-            "nag has no regret bound of its own: the universal certificate holds",
-        )
+        Guarantee::none(GuaranteeKind::Own, "nag has no regret bound of its own: the universal certificate holds")
     }
 
     fn describe(&self) -> String {
@@ -179,9 +151,7 @@ impl Optimizer for Nag {
         self.weight = state.number("weight")?;
         let (weights, scales, squares) = (state.f32s("weight")?, state.f32s("scale")?, state.f64s("squares")?);
         if weights.len() != scales.len() || weights.len() != squares.len() {
-            return Err(Error::model(
-                "the columns of nag differ in length: the model is damaged",
-            ));
+            return Err(Error::model("the columns of nag differ in length: the model is damaged"));
         }
         let slots = weights.iter().zip(scales).zip(squares);
         let slots = slots.map(|((&weight, &scale), &squares)| Slot { squares, weight, scale });

@@ -53,15 +53,7 @@ impl Ogd {
             expect_positive("eta", eta)?;
         }
         let point = BallVector::default();
-        Ok(Self {
-            radius,
-            rate,
-            point,
-            rounds: 0.0,
-            squares: 0.0,
-            last_rate: 0.0,
-            paid: 0.0,
-        })
+        Ok(Self { radius, rate, point, rounds: 0.0, squares: 0.0, last_rate: 0.0, paid: 0.0 })
     }
 }
 

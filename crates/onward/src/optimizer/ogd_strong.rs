@@ -45,14 +45,7 @@ impl OgdStrong {
         if let Some(radius) = radius {
             expect_positive("radius", radius)?;
         }
-        Ok(Self {
-            sigma,
-            radius,
-            point: BallVector::default(),
-            weight: 0.0,
-            paid: 0.0,
-            norms: 0.0,
-        })
+        Ok(Self { sigma, radius, point: BallVector::default(), weight: 0.0, paid: 0.0, norms: 0.0 })
     }
 }
 

@@ -41,11 +41,7 @@ impl Row {
     }
 
     pub fn score(&self, weights: &[f64]) -> f64 {
-        self.indices
-            .iter()
-            .zip(&self.values)
-            .map(|(&i, &x)| weights[i as usize] * f64::from(x))
-            .sum()
+        self.indices.iter().zip(&self.values).map(|(&i, &x)| weights[i as usize] * f64::from(x)).sum()
     }
 }
 
@@ -88,12 +84,7 @@ pub fn stream(loss: &dyn Loss, rounds: usize, seed: u64) -> Vec<Row> {
             }
             let mean = 0.5 + 1.5 * f64::from(values[1]) - if indices.contains(&3) { 1.0 } else { 0.0 };
             let weight = [1.0, 1.0, 2.0, 0.5][(random.next() % 4) as usize];
-            Row {
-                indices,
-                values,
-                label: label(loss, mean, &mut random),
-                weight,
-            }
+            Row { indices, values, label: label(loss, mean, &mut random), weight }
         })
         .collect()
 }
@@ -101,11 +92,7 @@ pub fn stream(loss: &dyn Loss, rounds: usize, seed: u64) -> Vec<Row> {
 /// The least Σ h·ℓ over the ball that long averaged and plain subgradient descent finds:
 /// an upper bound of the least loss, close to it on these small problems.
 pub fn best_on_ball(rows: &[Row], loss: &dyn Loss, radius: f64, dimension: usize) -> f64 {
-    let total = |w: &[f64]| {
-        rows.iter()
-            .map(|row| row.weight * loss.value(row.score(w), row.label))
-            .sum::<f64>()
-    };
+    let total = |w: &[f64]| rows.iter().map(|row| row.weight * loss.value(row.score(w), row.label)).sum::<f64>();
     let mut w = vec![0.0; dimension];
     let mut best = total(&w);
     for step in 1..=400 {

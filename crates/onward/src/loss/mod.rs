@@ -189,3 +189,40 @@ fn expect_not_negative(loss: &str, parameter: &str, value: f64) -> Result<(), Er
         Err(refuse_parameter(loss, parameter, value, "a finite number, 0 or above"))
     }
 }
+
+/// Refuses a parameter with a message of one form for all losses.
+fn refuse_parameter(loss: &str, parameter: &str, value: f64, allowed: &str) -> Error {
+    Error::parameter(format!("{parameter} of the {loss} loss must be {allowed}, not {value}"))
+}
+
+/// Accepts the open interval (0, 1).
+fn expect_open_unit(loss: &str, parameter: &str, value: f64) -> Result<(), Error> {
+    if value > 0.0 && value < 1.0 {
+        Ok(())
+    } else {
+        Err(refuse_parameter(
+            loss,
+            parameter,
+            value,
+            "between 0 and 1, both excluded",
+        ))
+    }
+}
+
+/// Accepts finite numbers above 0.
+fn expect_positive(loss: &str, parameter: &str, value: f64) -> Result<(), Error> {
+    if value > 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(refuse_parameter(loss, parameter, value, "a finite number above 0"))
+    }
+}
+
+/// Accepts finite numbers from 0.
+fn expect_not_negative(loss: &str, parameter: &str, value: f64) -> Result<(), Error> {
+    if value >= 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(refuse_parameter(loss, parameter, value, "a finite number, 0 or above"))
+    }
+}

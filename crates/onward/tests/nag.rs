@@ -38,8 +38,8 @@ fn agrees_with_vowpal_wabbit(file: &str, importance: impl Fn(usize) -> f64) {
         let indices: Vec<u32> = (0..10).collect();
         let x = Features::new(&indices, &values).unwrap();
         let score = learner.learn(x, *label, importance(row)).score;
-        // Six decimals are printed, and Vowpal Wabbit computes in f32.
-        assert!((score - expected).abs() < 2e-5 * expected.abs().max(1.0), "row {row}: {score} {expected}");
+        // Six decimals are printed, and Vowpal Wabbit computes in f32 with approximate roots and exponentials.
+        assert!((score - expected).abs() < 1e-4, "row {row}: {score} {expected}");
     }
 }
 

@@ -17,11 +17,7 @@ pub(super) fn reach(time: f64, q: f64) -> f64 {
 /// when a speed fades at this rate. Equals `time` at rate 0 and 1/rate for ever.
 pub(super) fn faded(rate: f64, time: f64) -> f64 {
     let a = rate * time;
-    if a < SMALL {
-        time * (1.0 - a / 2.0 * (1.0 - a / 3.0))
-    } else {
-        -libm::expm1(-a) / rate
-    }
+    if a < SMALL { time * (1.0 - a / 2.0 * (1.0 - a / 3.0)) } else { -libm::expm1(-a) / rate }
 }
 
 /// Down the slope of ℓ = `speed`·gap: constant speed, a stop where the gap is
@@ -33,11 +29,7 @@ pub(super) fn slide(gap: f64, speed: f64, time: f64, q: f64) -> f64 {
 /// Down the parabola ℓ = gap²: the gap shrinks to gap·e^(−2·time·q) and is
 /// never closed. 0 when there is no gap.
 pub(super) fn settle(gap: f64, time: f64, q: f64) -> f64 {
-    if gap > 0.0 {
-        2.0 * gap * faded(2.0 * q, time)
-    } else {
-        0.0
-    }
+    if gap > 0.0 { 2.0 * gap * faded(2.0 * q, time) } else { 0.0 }
 }
 
 /// Down Huber's ℓ: slides at speed 2δ until the gap is δ, then settles.

@@ -127,11 +127,7 @@ impl Loss for ModifiedHuber {
 
     fn second_derivative(&self, p: f64, y: f64) -> f64 {
         let shortfall = 1.0 - y * p;
-        if shortfall > 0.0 && shortfall <= STRAIGHT_FROM {
-            2.0
-        } else {
-            0.0
-        }
+        if shortfall > 0.0 && shortfall <= STRAIGHT_FROM { 2.0 } else { 0.0 }
     }
 
     fn curvature(&self) -> Curvature {

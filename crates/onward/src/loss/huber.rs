@@ -67,11 +67,7 @@ impl Loss for Huber {
 
 /// gap² up to δ, its tangent beyond.
 pub(super) fn huber(gap: f64, delta: f64) -> f64 {
-    if gap <= delta {
-        gap * gap
-    } else {
-        delta * (2.0 * gap - delta)
-    }
+    if gap <= delta { gap * gap } else { delta * (2.0 * gap - delta) }
 }
 
 #[cfg(test)]

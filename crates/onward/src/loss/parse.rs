@@ -13,24 +13,12 @@ use crate::Error;
 pub const NAMES: &[(&str, &str)] = &[
     ("squared", "(p-y)^2; predicts the mean"),
     ("absolute", "|p-y|; predicts the median"),
-    (
-        "huber:delta=1",
-        "squared up to delta, straight beyond: outliers pull no harder than 2 delta",
-    ),
+    ("huber:delta=1", "squared up to delta, straight beyond: outliers pull no harder than 2 delta"),
     ("quantile:tau=0.5", "pinball loss; predicts the tau-quantile"),
     ("expectile:tau=0.5", "asymmetric square; predicts the tau-expectile"),
-    (
-        "epsilon-insensitive:epsilon=0.1",
-        "max(0, |p-y|-epsilon): errors up to epsilon are free",
-    ),
-    (
-        "squared-epsilon-insensitive:epsilon=0.1",
-        "the square of epsilon-insensitive",
-    ),
-    (
-        "logistic",
-        "ln(1+e^(-yp)) for labels -1 and 1, cross-entropy for probabilities",
-    ),
+    ("epsilon-insensitive:epsilon=0.1", "max(0, |p-y|-epsilon): errors up to epsilon are free"),
+    ("squared-epsilon-insensitive:epsilon=0.1", "the square of epsilon-insensitive"),
+    ("logistic", "ln(1+e^(-yp)) for labels -1 and 1, cross-entropy for probabilities"),
     ("hinge", "max(0, 1-yp) for labels -1 and 1"),
     ("squared-hinge", "max(0, 1-yp)^2 for labels -1 and 1"),
     ("modified-huber", "squared hinge, straight below a margin of -1"),
@@ -213,34 +201,13 @@ mod tests {
     #[test]
     fn a_bad_loss_is_refused_with_what_is_allowed() {
         for (text, message) in [
-            (
-                "huber:delta=0",
-                "delta of the huber loss must be a finite number above 0, not 0",
-            ),
-            (
-                "huber:delta=-1",
-                "delta of the huber loss must be a finite number above 0, not -1",
-            ),
-            (
-                "huber:delta=inf",
-                "delta of the huber loss must be a finite number above 0, not inf",
-            ),
-            (
-                "huber:delta=NaN",
-                "delta of the huber loss must be a finite number above 0, not NaN",
-            ),
-            (
-                "quantile:tau=0",
-                "tau of the quantile loss must be between 0 and 1, both excluded, not 0",
-            ),
-            (
-                "quantile:tau=1",
-                "tau of the quantile loss must be between 0 and 1, both excluded, not 1",
-            ),
-            (
-                "expectile:tau=1.5",
-                "tau of the expectile loss must be between 0 and 1, both excluded, not 1.5",
-            ),
+            ("huber:delta=0", "delta of the huber loss must be a finite number above 0, not 0"),
+            ("huber:delta=-1", "delta of the huber loss must be a finite number above 0, not -1"),
+            ("huber:delta=inf", "delta of the huber loss must be a finite number above 0, not inf"),
+            ("huber:delta=NaN", "delta of the huber loss must be a finite number above 0, not NaN"),
+            ("quantile:tau=0", "tau of the quantile loss must be between 0 and 1, both excluded, not 0"),
+            ("quantile:tau=1", "tau of the quantile loss must be between 0 and 1, both excluded, not 1"),
+            ("expectile:tau=1.5", "tau of the expectile loss must be between 0 and 1, both excluded, not 1.5"),
             (
                 "epsilon-insensitive:epsilon=-0.1",
                 "epsilon of the epsilon-insensitive loss must be a finite number, 0 or above, not -0.1",
@@ -249,32 +216,14 @@ mod tests {
                 "squared-epsilon-insensitive:epsilon=-1",
                 "epsilon of the squared-epsilon-insensitive loss must be a finite number, 0 or above, not -1",
             ),
-            (
-                "huber:delta=wide",
-                "the huber loss takes a number for delta, not \"delta=wide\"",
-            ),
-            (
-                "huber:delta=",
-                "the huber loss takes a number for delta, not \"delta=\"",
-            ),
-            (
-                "huber:tau=0.5",
-                "the huber loss takes delta=NUMBER only, not \"tau=0.5\"",
-            ),
-            (
-                "huber:delta=1,tau=0.5",
-                "the huber loss takes delta=NUMBER only, not \"delta=1,tau=0.5\"",
-            ),
-            (
-                "huber:delta=1,delta=2",
-                "the huber loss takes its parameter delta once, not \"delta=1,delta=2\"",
-            ),
+            ("huber:delta=wide", "the huber loss takes a number for delta, not \"delta=wide\""),
+            ("huber:delta=", "the huber loss takes a number for delta, not \"delta=\""),
+            ("huber:tau=0.5", "the huber loss takes delta=NUMBER only, not \"tau=0.5\""),
+            ("huber:delta=1,tau=0.5", "the huber loss takes delta=NUMBER only, not \"delta=1,tau=0.5\""),
+            ("huber:delta=1,delta=2", "the huber loss takes its parameter delta once, not \"delta=1,delta=2\""),
             ("huber:1.35", "the huber loss takes delta=NUMBER only, not \"1.35\""),
             ("huber:", "the huber loss takes delta=NUMBER only, not \"\""),
-            (
-                "squared:delta=1",
-                "the squared loss takes no parameters, not \"delta=1\"",
-            ),
+            ("squared:delta=1", "the squared loss takes no parameters, not \"delta=1\""),
             ("logistic:", "the logistic loss takes no parameters, not \"\""),
         ] {
             let error = parse(text).unwrap_err();
@@ -308,13 +257,9 @@ mod tests {
 
     #[test]
     fn edits_are_counted_as_levenshtein_does() {
-        for (from, to, distance) in [
-            ("kitten", "sitting", 3),
-            ("", "abc", 3),
-            ("abc", "", 3),
-            ("hinge", "hinge", 0),
-            ("flaw", "lawn", 2),
-        ] {
+        for (from, to, distance) in
+            [("kitten", "sitting", 3), ("", "abc", 3), ("abc", "", 3), ("hinge", "hinge", 0), ("flaw", "lawn", 2)]
+        {
             assert_eq!(edits(from, to), distance, "{from} {to}");
         }
     }

@@ -127,12 +127,7 @@ impl<'a> Equation<'a> {
         let others = scores.iter().enumerate().filter(|&(class, _)| class != label);
         let largest = others.map(|(_, &score)| score).reduce(f64::max)?;
         let lead = (scores[label] - largest).clamp(-f64::MAX, f64::MAX);
-        Some(Self {
-            scores,
-            label,
-            largest,
-            lead,
-        })
+        Some(Self { scores, label, largest, lead })
     }
 
     /// The ln θ at which the time is h. `shares` is room to work in.
@@ -146,11 +141,7 @@ impl<'a> Equation<'a> {
             *(if excess > 0.0 { &mut high } else { &mut low }) = at;
             // Newton's step for the logarithm of the time.
             let newton = at - excess * libm::exp(log_time - log_slope);
-            let next = if (low..=high).contains(&newton) {
-                newton
-            } else {
-                low + (high - low) / 2.0
-            };
+            let next = if (low..=high).contains(&newton) { newton } else { low + (high - low) / 2.0 };
             let step = (next - at).abs();
             at = next;
             // Errors square from step to step.
@@ -186,10 +177,7 @@ impl<'a> Equation<'a> {
         let total: f64 = shares.iter().sum();
         let own = self.lead + log_theta + raised;
         let own_time = own + libm::log(integrate_product(shares, total));
-        (
-            log_sum_exp(own_time, libm::log(raised)),
-            log_sum_exp(own, libm::log(total)),
-        )
+        (log_sum_exp(own_time, libm::log(raised)), log_sum_exp(own, libm::log(total)))
     }
 }
 

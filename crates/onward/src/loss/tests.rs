@@ -32,10 +32,7 @@ fn all() -> Vec<SharedLoss> {
 
 /// The losses that a certificate applies to.
 fn convex() -> Vec<SharedLoss> {
-    all()
-        .into_iter()
-        .filter(|loss| loss.curvature() != Curvature::None)
-        .collect()
+    all().into_iter().filter(|loss| loss.curvature() != Curvature::None).collect()
 }
 
 /// The losses whose flow is gradient flow: all but the perceptron's, whose step
@@ -312,9 +309,7 @@ fn the_first_moments_of_flow_are_exact_to_rounding() {
 
 #[test]
 fn flow_solves_its_differential_equation_where_the_loss_has_kinks() {
-    let kinked = flowing()
-        .into_iter()
-        .filter(|loss| loss.curvature() == Curvature::Convex);
+    let kinked = flowing().into_iter().filter(|loss| loss.curvature() == Curvature::Convex);
     for loss in kinked.filter(|loss| loss.name() != "poisson") {
         for y in labels(&*loss) {
             for p in [-7.0, -1.2, 0.4, 2.6, y] {
@@ -340,11 +335,7 @@ fn the_lipschitz_constant_bounds_the_derivative_and_is_attained() {
             let slopes = taken.flat_map(|y| grid().map(move |p| (p, y)));
             let steepest = slopes.map(|(p, y)| loss.derivative(p, y).abs()).fold(0.0, f64::max);
             let constant = loss.lipschitz(range);
-            assert!(
-                steepest <= constant * (1.0 + 1e-14),
-                "{}: {steepest} {constant}",
-                loss.name()
-            );
+            assert!(steepest <= constant * (1.0 + 1e-14), "{}: {steepest} {constant}", loss.name());
             assert!(constant <= 1.01 * steepest, "{}: {steepest} {constant}", loss.name());
         }
     }
@@ -399,11 +390,7 @@ fn the_best_constant_has_the_least_total_loss() {
         };
         let grid = (-8000..=8000).map(|at| f64::from(at) / 1000.0);
         let nearest = grid.min_by(|a, b| total(*a).total_cmp(&total(*b))).unwrap();
-        assert!(
-            (best - nearest).abs() <= 0.5001e-3,
-            "{}: {best}, not {nearest}",
-            loss.name()
-        );
+        assert!((best - nearest).abs() <= 0.5001e-3, "{}: {best}, not {nearest}", loss.name());
         assert!(total(best) <= total(nearest), "{}", loss.name());
     }
 }
@@ -425,37 +412,17 @@ fn best_constants_of_extreme_means_are_held_within_fifty() {
         ("poisson", 1.0, 0.0),
         ("poisson", 1e300, 50.0),
     ] {
-        assert_eq!(
-            parse(name).unwrap().best_constant(mean),
-            Some(expected),
-            "{name} {mean}"
-        );
+        assert_eq!(parse(name).unwrap().best_constant(mean), Some(expected), "{name} {mean}");
     }
 }
 
 #[test]
 fn labels_outside_the_task_are_refused_by_name() {
     for (name, y, message) in [
-        (
-            "squared",
-            f64::NAN,
-            "label NaN is not one for the squared loss, which takes finite numbers",
-        ),
-        (
-            "huber:delta=1",
-            f64::INFINITY,
-            "label inf is not one for the huber:delta=1 loss, which takes finite numbers",
-        ),
-        (
-            "hinge",
-            0.0,
-            "label 0 is not one for the hinge loss, which takes -1 and 1",
-        ),
-        (
-            "perceptron",
-            2.0,
-            "label 2 is not one for the perceptron loss, which takes -1 and 1",
-        ),
+        ("squared", f64::NAN, "label NaN is not one for the squared loss, which takes finite numbers"),
+        ("huber:delta=1", f64::INFINITY, "label inf is not one for the huber:delta=1 loss, which takes finite numbers"),
+        ("hinge", 0.0, "label 0 is not one for the hinge loss, which takes -1 and 1"),
+        ("perceptron", 2.0, "label 2 is not one for the perceptron loss, which takes -1 and 1"),
         (
             "logistic",
             -0.5,

@@ -5,10 +5,10 @@
 use onward::{Features, Loss};
 
 /// SplitMix64: documented, small, the same everywhere.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -16,37 +16,37 @@ impl Random {
     }
 
     /// Uniform on [0, 1).
-    pub fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Uniform on [low, high).
-    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.uniform()
     }
 }
 
 /// A row of a test stream.
 #[derive(Debug, Clone)]
-pub struct Row {
-    pub indices: Vec<u32>,
-    pub values: Vec<f32>,
-    pub label: f64,
-    pub weight: f64,
+pub(crate) struct Row {
+    pub(crate) indices: Vec<u32>,
+    pub(crate) values: Vec<f32>,
+    pub(crate) label: f64,
+    pub(crate) weight: f64,
 }
 
 impl Row {
-    pub fn features(&self) -> Features<'_> {
+    pub(crate) fn features(&self) -> Features<'_> {
         Features::new(&self.indices, &self.values).unwrap()
     }
 
-    pub fn score(&self, weights: &[f64]) -> f64 {
+    pub(crate) fn score(&self, weights: &[f64]) -> f64 {
         self.indices.iter().zip(&self.values).map(|(&i, &x)| weights[i as usize] * f64::from(x)).sum()
     }
 }
 
 /// A label for a loss: −1 or 1 for classes, else a number ≥ 0 near `mean`.
-pub fn label(loss: &dyn Loss, mean: f64, random: &mut Random) -> f64 {
+pub(crate) fn label(loss: &dyn Loss, mean: f64, random: &mut Random) -> f64 {
     match loss.task() {
         onward::loss::Task::Binary => {
             if random.uniform() < 1.0 / (1.0 + (-mean).exp()) {
@@ -70,7 +70,7 @@ impl RoundTo for f64 {
 }
 
 /// Rows with a bias, dense and sparse features, and labels that depend on them.
-pub fn stream(loss: &dyn Loss, rounds: usize, seed: u64) -> Vec<Row> {
+pub(crate) fn stream(loss: &dyn Loss, rounds: usize, seed: u64) -> Vec<Row> {
     let mut random = Random(seed);
     (0..rounds)
         .map(|_| {
@@ -91,7 +91,7 @@ pub fn stream(loss: &dyn Loss, rounds: usize, seed: u64) -> Vec<Row> {
 
 /// The least Σ h·ℓ over the ball that long averaged and plain subgradient descent finds:
 /// an upper bound of the least loss, close to it on these small problems.
-pub fn best_on_ball(rows: &[Row], loss: &dyn Loss, radius: f64, dimension: usize) -> f64 {
+pub(crate) fn best_on_ball(rows: &[Row], loss: &dyn Loss, radius: f64, dimension: usize) -> f64 {
     let total = |w: &[f64]| rows.iter().map(|row| row.weight * loss.value(row.score(w), row.label)).sum::<f64>();
     let mut w = vec![0.0; dimension];
     let mut best = total(&w);

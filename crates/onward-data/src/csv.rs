@@ -106,7 +106,7 @@ pub(crate) fn check_header(names: &[String]) -> Result<(), DataError> {
     Ok(())
 }
 
-/// Calls `row` with the cells of each record at the head of an input, at most
+/// Calls `cell` with the cells of each whole record at the head of an input, at most
 /// `limit` records; stops where a record is malformed (the parser reports it).
 pub(crate) fn sample(
     bytes: &[u8],
@@ -119,32 +119,21 @@ pub(crate) fn sample(
     let mut at = 0;
     let mut rows = 0;
     while at < bytes.len() && rows < limit {
-        let Some(end) = (Boundaries::Quoted { delimiter }).first(&bytes[at..]).map(|end| at + end) else {
-            break;
-        };
-        let record = &bytes[at..end];
-        at = end;
-        if is_blank(record) {
+        if let Some(next) = blank_line(bytes, at) {
+            at = next;
             continue;
         }
-        let mut from = 0;
         for column in 0..columns {
-            let Ok(found) = reader.read(record, from, delimiter) else {
-                return rows;
-            };
+            let Ok(found) = reader.read(bytes, at, delimiter) else { return rows };
             cell(column, found.cell);
-            from = found.next;
-            if found.is_last {
-                break;
+            at = found.next;
+            if found.is_last != (column + 1 == columns) {
+                return rows;
             }
         }
         rows += 1;
     }
     rows
-}
-
-fn is_blank(record: &[u8]) -> bool {
-    matches!(record, b"\n" | b"\r\n" | b"\r" | b"")
 }
 
 /// Parses pieces of CSV or TSV.

@@ -1,7 +1,6 @@
 //! Opens inputs: recognises the format, infers or binds the schema, and makes
 //! the source and the parsers.
 
-use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -77,6 +76,7 @@ fn columnar_format(inputs: &[Input], options: &Options) -> Result<Option<Format>
     let Some(file) = inputs[0].file()? else {
         return Ok(None);
     };
+    use std::io::Read;
     let mut head = Vec::new();
     file.take(8).read_to_end(&mut head).map_err(|error| inputs[0].failed(&error))?;
     let format = Format::recognise(&head);
@@ -175,9 +175,14 @@ fn csv_sample(head: &[u8], delimiter: u8, options: &Options, limit: usize) -> Re
         ((1..=first.len()).map(|number| number.to_string()).collect(), head)
     };
     let columns = names.len();
+    // The last record may go on beyond what was read.
+    let whole = match (Boundaries::Quoted { delimiter }).last(rows) {
+        0 => rows,
+        end => &rows[..end],
+    };
     let mut sample = Sample::with_columns(names);
     let seen = &mut sample.seen;
-    sample.rows = csv::sample(rows, delimiter, columns, limit, |column, cell| seen[column].text(cell));
+    sample.rows = csv::sample(whole, delimiter, columns, limit, |column, cell| seen[column].text(cell));
     if sample.rows == 0 && rows.iter().all(u8::is_ascii_whitespace) {
         return Err(DataError::new(DataErrorKind::Format, "holds a header and no rows")
             .remedy("give an input with examples in it"));

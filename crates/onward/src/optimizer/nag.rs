@@ -17,6 +17,7 @@ use super::{Optimizer, Step, expect_positive};
 use crate::domain::saturate;
 use crate::model::{Column, State};
 use crate::regret::{Guarantee, GuaranteeKind};
+use crate::sum::LANES;
 use crate::table::Table;
 use crate::{Error, Features, sum};
 
@@ -67,6 +68,9 @@ pub struct Nag {
     weight: f64,
     /// √(n/N) of this round.
     multiplier: f64,
+    /// x̂_i/√G_i of this round's features: computed once, for a root and two divisions a feature
+    /// are a third of the time of a round.
+    directions: Vec<f64>,
 }
 
 impl Nag {
@@ -76,7 +80,7 @@ impl Nag {
     /// When η is not positive and finite.
     pub fn new(eta: f64) -> Result<Self, Error> {
         expect_positive("eta", eta)?;
-        Ok(Self { eta, table: Table::default(), squares: 0.0, weight: 0.0, multiplier: 0.0 })
+        Ok(Self { eta, table: Table::default(), squares: 0.0, weight: 0.0, multiplier: 0.0, directions: Vec::new() })
     }
 }
 
@@ -93,15 +97,18 @@ impl Optimizer for Nag {
             return Step::Flow { time: 0.0, q: 0.0 };
         }
         self.table.reserve(x.limit());
-        let (mut squares, mut q) = ([0.0; 8], [0.0; 8]);
+        self.directions.clear();
+        let (mut squares, mut q) = ([0.0; LANES], [0.0; LANES]);
         for (at, (index, value)) in x.iter().enumerate() {
             let slot = self.table.slot(index);
             slot.widen(value);
             let normalised = slot.normalised(value);
             let square = normalised * normalised;
             slot.squares += h * g * g * square;
-            squares[at % 8] += square;
-            q[at % 8] += square * slot.rate();
+            let rate = slot.rate();
+            squares[at % LANES] += square;
+            q[at % LANES] += square * rate;
+            self.directions.push(normalised * rate);
         }
         self.squares += h * sum::join(squares);
         self.weight += h;
@@ -113,10 +120,10 @@ impl Optimizer for Nag {
         if u == 0.0 {
             return;
         }
-        for (index, value) in x.iter() {
+        let u = u * self.multiplier;
+        for (&index, direction) in x.indices().iter().zip(&self.directions) {
             let slot = self.table.slot(index);
-            let step = u * self.multiplier * slot.normalised(value) * slot.rate();
-            slot.weight = saturate(f64::from(slot.weight) + step);
+            slot.weight = saturate(f64::from(slot.weight) + u * direction);
         }
     }
 

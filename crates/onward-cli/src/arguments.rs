@@ -147,7 +147,7 @@ pub(crate) struct LearnOptions {
     pub(crate) learner: Option<String>,
 
     /// Compare with predictors of ‖u‖ ≤ U (and keep the learner's weights there, where it projects)
-    #[arg(long, value_name = "U", help_heading = "Learning")]
+    #[arg(long, value_name = "U", allow_negative_numbers = true, help_heading = "Learning")]
     pub(crate) radius: Option<f64>,
 
     /// Go over the input N times; risk and guarantee are those of the first pass

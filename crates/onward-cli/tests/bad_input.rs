@@ -89,9 +89,12 @@ fn zstandard_that_is_cut_short() {
 
 #[test]
 fn compressed_data_that_is_damaged() {
-    let mut whole = zstd::encode_all(rows(20_000).as_bytes(), 3).unwrap();
-    let middle = whole.len() / 2;
-    whole[middle..middle + 64].fill(0xff);
+    let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(rows(20_000).as_bytes()).unwrap();
+    let mut whole = encoder.finish().unwrap();
+    // The last byte is of the checksum.
+    *whole.last_mut().unwrap() ^= 1;
     let folder = Folder::new();
     folder.write("data", whole);
     let outcome = folder.run(&["learn", "data", "-q", "--target", "y"]);

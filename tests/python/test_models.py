@@ -1,0 +1,73 @@
+"""A saved model opens with the stock safetensors library, and its weights are the model."""
+
+import csv
+import json
+
+import numpy
+import safetensors
+import safetensors.numpy
+from conftest import ROOT
+
+PHISHING = ROOT / "data" / "phishing.csv"
+
+
+def phishing():
+    """Features with the bias in front, and labels in -1, 1."""
+    with PHISHING.open() as file:
+        rows = list(csv.DictReader(file))
+    names = [name for name in rows[0] if name != "is_phishing"]
+    features = numpy.array([[1.0, *(float(row[name]) for name in names)] for row in rows], dtype=numpy.float32)
+    return names, features.astype(float), numpy.array([1 if row["is_phishing"] == "1" else -1 for row in rows])
+
+
+def predictions(path):
+    with path.open() as file:
+        return numpy.array([float(row["prediction"]) for row in csv.DictReader(file)])
+
+
+def named(tensors):
+    """Feature names by index."""
+    text, ends = bytes(tensors["names.text"]), tensors["names.end"]
+    starts = [0, *ends[:-1]]
+    pieces = [text[start:end].decode() for start, end in zip(starts, ends, strict=True)]
+    return dict(zip(tensors["names.index"].tolist(), pieces, strict=True))
+
+
+def test_weights_read_in_python_give_the_predictions_of_the_program(onward, tmp_path):
+    onward("learn", "-q", PHISHING, "--target", "is_phishing", "--learner", "nag", "--model", "m.safetensors")
+    onward("predict", "-q", "m.safetensors", PHISHING, "--predictions", "p.csv")
+    tensors = safetensors.numpy.load_file(tmp_path / "m.safetensors")
+    names, features, _ = phishing()
+    column = {"bias": 0, **{name: at + 1 for at, name in enumerate(names)}}
+    scores = numpy.zeros(len(features))
+    feature_names = named(tensors)
+    rows = zip(tensors["learner.index"], tensors["learner.weight"], tensors["learner.scale"], strict=True)
+    for index, weight, scale in rows:
+        scores += float(weight) / float(scale) * features[:, column[feature_names[int(index)]]]
+    expected = 1 / (1 + numpy.exp(-scores))
+    assert numpy.abs(expected - predictions(tmp_path / "p.csv")).max() < 1e-9
+
+
+def test_the_certificate_in_a_model_is_that_of_the_definition(onward, tmp_path):
+    arguments = ("--learner", "nag", "--model", "m.safetensors", "--predictions", "p.csv", "--report", "r.json")
+    onward("learn", "-q", PHISHING, "--target", "is_phishing", "--radius", "3", *arguments)
+    report = json.loads((tmp_path / "r.json").read_text())
+    _, features, labels = phishing()
+    probabilities = predictions(tmp_path / "p.csv")
+    scores = numpy.log(probabilities / (1 - probabilities))
+    derivatives = probabilities - (labels > 0)
+    theta = features.T @ derivatives
+    bound = derivatives @ scores + 3 * numpy.linalg.norm(theta)
+    universal = next(it for it in report["guarantees"] if it["kind"] == "universal")
+    assert abs(universal["bound_per_round"] - bound / len(labels)) < 1e-6
+    stored = safetensors.numpy.load_file(tmp_path / "m.safetensors")["ledger.certificate.theta"]
+    assert numpy.abs(numpy.sort(stored) - numpy.sort(theta)).max() < 1e-6
+
+
+def test_the_header_says_what_the_model_is(onward, tmp_path):
+    onward("learn", "-q", PHISHING, "--target", "is_phishing", "--model", "m.safetensors")
+    with safetensors.safe_open(tmp_path / "m.safetensors", framework="numpy") as file:
+        header = json.loads(file.metadata()["onward"])["header"]
+    assert header["learner"] == "nag:eta=0.5,standardise=true"
+    assert header["loss"] == "logistic"
+    assert header["facts"]["examples"] == 1250

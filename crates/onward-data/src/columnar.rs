@@ -31,7 +31,7 @@ use crate::piece::{Content, Parser, Piece, Source};
 use crate::schema::{Kind, Layout, Role, Schema};
 use cells::{Column, Form, Leaf};
 use examples::ExampleParser;
-pub(crate) use examples::Names;
+pub(crate) use examples::{INDICES, LABEL, NAMES_KEY, Names, SCHEMA_KEY, VALUES, WEIGHT};
 use ipc::Ipc;
 use parquet::Parquet;
 
@@ -139,7 +139,7 @@ pub(crate) fn open(
     let schema = Arc::new(schema);
     let rules = Rules::new(Arc::clone(&schema), options);
     let mut source = ColumnSource {
-        inputs: inputs.to_vec().into_iter(),
+        inputs: Vec::from(inputs).into_iter(),
         format,
         schema: Arc::clone(&schema),
         piece: options.chunk_size.max(1).saturating_mul(PIECE_FACTOR),

@@ -1,2 +1,49 @@
-//! x
-fn main() {}
+//! The `onward` program: learns from files and pipes, and says what it cost.
+
+mod arguments;
+mod completions;
+mod convert;
+mod failure;
+mod inputs;
+mod inspect;
+mod learn;
+mod outputs;
+mod predict;
+mod predictions;
+mod progress;
+mod report;
+mod saved;
+mod session;
+mod signals;
+mod summary;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::{Arguments, Command};
+use crate::failure::Failure;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Learn(options) => learn::run(&options),
+        Command::Predict(options) => predict::run(&options),
+        Command::Inspect(options) => inspect::run(&options),
+        Command::Convert(options) => convert::run(&options),
+        Command::Completions { shell } => completions::run(shell),
+    };
+    match result {
+        Ok(code) => code,
+        Err(failure) => report_failure(&failure),
+    }
+}
+
+/// Says what went wrong; a reader of our output that has gone away is no fault.
+fn report_failure(failure: &Failure) -> ExitCode {
+    if failure.is_broken_pipe() {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("onward: {failure}");
+    failure.exit_code()
+}

@@ -41,10 +41,7 @@ impl AtomicFile {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let special = fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file());
         let writer = if special {
-            Writer::Direct(BufWriter::with_capacity(
-                BUFFER,
-                File::options().write(true).open(&target)?,
-            ))
+            Writer::Direct(BufWriter::with_capacity(BUFFER, File::options().write(true).open(&target)?))
         } else {
             Writer::Temporary(BufWriter::with_capacity(BUFFER, temporary(&target)?))
         };

@@ -29,7 +29,7 @@ pub(crate) enum Boundaries {
 
 impl Boundaries {
     /// The end of the last whole record in bytes that begin with one; 0 if there is none.
-    fn last(self, bytes: &[u8]) -> usize {
+    pub(crate) fn last(self, bytes: &[u8]) -> usize {
         match self {
             Self::Lines => memrchr(b'\n', bytes).map_or(0, |at| at + 1),
             Self::Quoted { delimiter } => last_unquoted(bytes, delimiter),
@@ -45,34 +45,6 @@ impl Boundaries {
     }
 }
 
-/// Walks the quoted cells of `bytes`: calls `outside` with each stretch that is
-/// not quoted, until it returns true. Returns false when a quote stays open.
-fn walk_quotes(bytes: &[u8], delimiter: u8, mut outside: impl FnMut(usize, usize) -> bool) -> bool {
-    let mut start = 0;
-    let mut from = 0;
-    while let Some(at) = memchr(b'"', &bytes[from..]) {
-        let quote = from + at;
-        // A quote opens a quoted cell only where a cell begins.
-        let opens = quote == 0 || matches!(bytes[quote - 1], b'\n') || bytes[quote - 1] == delimiter;
-        if !opens {
-            from = quote + 1;
-            continue;
-        }
-        if outside(start, quote) {
-            return true;
-        }
-        match closing_quote(bytes, quote + 1) {
-            Some(close) => {
-                start = close + 1;
-                from = start;
-            }
-            None => return false,
-        }
-    }
-    outside(start, bytes.len());
-    true
-}
-
 /// The quote that ends a quoted cell whose text begins at `from`.
 pub(crate) fn closing_quote(bytes: &[u8], mut from: usize) -> Option<usize> {
     loop {
@@ -86,22 +58,39 @@ pub(crate) fn closing_quote(bytes: &[u8], mut from: usize) -> Option<usize> {
 
 fn last_unquoted(bytes: &[u8], delimiter: u8) -> usize {
     let mut last = 0;
-    walk_quotes(bytes, delimiter, |start, end| {
-        if let Some(at) = memrchr(b'\n', &bytes[start..end]) {
-            last = start + at + 1;
+    let mut start = 0;
+    loop {
+        let quote = opening_quote(bytes, start, bytes.len(), delimiter);
+        let end = quote.unwrap_or(bytes.len());
+        last = memrchr(b'\n', &bytes[start..end]).map_or(last, |at| start + at + 1);
+        match quote.and_then(|quote| closing_quote(bytes, quote + 1)) {
+            Some(close) => start = close + 1,
+            None => return last,
         }
-        false
-    });
-    last
+    }
 }
 
+/// Looks no further than the record: it is called once a record where many are bad.
 fn first_unquoted(bytes: &[u8], delimiter: u8) -> Option<usize> {
-    let mut first = None;
-    walk_quotes(bytes, delimiter, |start, end| {
-        first = memchr(b'\n', &bytes[start..end]).map(|at| start + at + 1);
-        first.is_some()
-    });
-    first
+    let mut start = 0;
+    loop {
+        let end = start + memchr(b'\n', &bytes[start..])?;
+        match opening_quote(bytes, start, end, delimiter) {
+            Some(quote) => start = closing_quote(bytes, quote + 1)? + 1,
+            None => return Some(end + 1),
+        }
+    }
+}
+
+/// The first quote from `start` to `end` that opens a quoted cell: one where a cell begins.
+fn opening_quote(bytes: &[u8], mut start: usize, end: usize, delimiter: u8) -> Option<usize> {
+    loop {
+        let quote = start + memchr(b'"', &bytes[start..end])?;
+        if quote == 0 || bytes[quote - 1] == b'\n' || bytes[quote - 1] == delimiter {
+            return Some(quote);
+        }
+        start = quote + 1;
+    }
 }
 
 /// The text inputs of a run as one sequence of pieces.
@@ -144,15 +133,8 @@ impl Current {
     fn open(input: Input, count: Arc<AtomicU64>) -> Result<Self, DataError> {
         let opened = input.open(count)?;
         let name = Arc::from(input.name());
-        let mut current = Self {
-            input,
-            name,
-            opened,
-            pending: Vec::new(),
-            ended: false,
-            line: 1,
-            binding: Arc::default(),
-        };
+        let mut current =
+            Self { input, name, opened, pending: Vec::new(), ended: false, line: 1, binding: Arc::default() };
         current.fill(3, false)?;
         if current.pending.starts_with(b"\xef\xbb\xbf") {
             current.pending.drain(..3);
@@ -199,13 +181,10 @@ impl Current {
     }
 
     fn too_long(&self, limit: usize) -> DataError {
-        DataError::new(
-            DataErrorKind::Format,
-            format!("the record that begins here is longer than {limit} bytes"),
-        )
-        .input(&self.name)
-        .line(self.line)
-        .remedy("is a quote left open, or is the format another one? Else allow it with --record-limit")
+        DataError::new(DataErrorKind::Format, format!("the record that begins here is longer than {limit} bytes"))
+            .input(&self.name)
+            .line(self.line)
+            .remedy("is a quote left open, or is the format another one? Else allow it with --record-limit")
     }
 
     /// Cuts off the first `end` bytes into `buffer`.
@@ -242,11 +221,7 @@ impl TextSource {
     /// Reads the head of the first input that has any bytes, up to the last whole
     /// record in `size` bytes; the head stays to be read.
     pub(crate) fn head(&mut self, size: usize) -> Result<&[u8], DataError> {
-        while self
-            .current
-            .as_ref()
-            .is_none_or(|current| current.ended && current.pending.is_empty())
-        {
+        while self.current.as_ref().is_none_or(|current| current.ended && current.pending.is_empty()) {
             if !self.advance()? {
                 return Ok(&[]);
             }
@@ -263,9 +238,7 @@ impl TextSource {
 
     /// The name of the input that is being read.
     pub(crate) fn name(&self) -> Arc<str> {
-        self.current
-            .as_ref()
-            .map_or_else(|| Arc::from(""), |current| Arc::clone(&current.name))
+        self.current.as_ref().map_or_else(|| Arc::from(""), |current| Arc::clone(&current.name))
     }
 
     /// Sets what could not be known before the head was seen.
@@ -367,8 +340,8 @@ mod tests {
     #[test]
     fn line_ends_in_quotes_do_not_end_records() {
         let text = b"a,\"b\nc\"\nd,e\n\"f\n";
-        assert_eq!(CSV.first(text), Some(9));
-        assert_eq!(CSV.last(text), 13);
+        assert_eq!(CSV.first(text), Some(8));
+        assert_eq!(CSV.last(text), 12);
     }
 
     #[test]

@@ -53,11 +53,7 @@ impl CellReader {
         }
         self.buffer.extend_from_slice(bytes.get(from..close).unwrap_or(&[]));
         self.buffer.extend_from_slice(tail.cell);
-        Ok(Found {
-            cell: &self.buffer,
-            next: tail.next,
-            is_last: tail.is_last,
-        })
+        Ok(Found { cell: &self.buffer, next: tail.next, is_last: tail.is_last })
     }
 }
 
@@ -70,16 +66,8 @@ fn plain(bytes: &[u8], start: usize, delimiter: u8) -> Found<'_> {
     }
     let is_last = end >= bytes.len() || bytes[end] == b'\n';
     let cell = bytes.get(start..end).unwrap_or(&[]);
-    let cell = if is_last {
-        cell.strip_suffix(b"\r").unwrap_or(cell)
-    } else {
-        cell
-    };
-    Found {
-        cell,
-        next: end + 1,
-        is_last,
-    }
+    let cell = if is_last { cell.strip_suffix(b"\r").unwrap_or(cell) } else { cell };
+    Found { cell, next: end + 1, is_last }
 }
 
 /// All cells of the first record of `bytes`, as text.
@@ -112,17 +100,13 @@ pub(crate) fn check_header(names: &[String]) -> Result<(), DataError> {
             return Err(wrong(format!("column {} has no name", at + 1)));
         }
         if let Some(before) = names[..at].iter().position(|other| other == name) {
-            return Err(wrong(format!(
-                "columns {} and {} are both named '{name}'",
-                before + 1,
-                at + 1
-            )));
+            return Err(wrong(format!("columns {} and {} are both named '{name}'", before + 1, at + 1)));
         }
     }
     Ok(())
 }
 
-/// Calls `row` with the cells of each record at the head of an input, at most
+/// Calls `cell` with the cells of each whole record at the head of an input, at most
 /// `limit` records; stops where a record is malformed (the parser reports it).
 pub(crate) fn sample(
     bytes: &[u8],
@@ -135,35 +119,21 @@ pub(crate) fn sample(
     let mut at = 0;
     let mut rows = 0;
     while at < bytes.len() && rows < limit {
-        let Some(end) = (Boundaries::Quoted { delimiter })
-            .first(&bytes[at..])
-            .map(|end| at + end)
-        else {
-            break;
-        };
-        let record = &bytes[at..end];
-        at = end;
-        if is_blank(record) {
+        if let Some(next) = blank_line(bytes, at) {
+            at = next;
             continue;
         }
-        let mut from = 0;
         for column in 0..columns {
-            let Ok(found) = reader.read(record, from, delimiter) else {
-                return rows;
-            };
+            let Ok(found) = reader.read(bytes, at, delimiter) else { return rows };
             cell(column, found.cell);
-            from = found.next;
-            if found.is_last {
-                break;
+            at = found.next;
+            if found.is_last != (column + 1 == columns) {
+                return rows;
             }
         }
         rows += 1;
     }
     rows
-}
-
-fn is_blank(record: &[u8]) -> bool {
-    matches!(record, b"\n" | b"\r\n" | b"\r" | b"")
 }
 
 /// Parses pieces of CSV or TSV.
@@ -175,11 +145,7 @@ pub(crate) struct CsvParser {
 
 impl CsvParser {
     pub(crate) fn new(delimiter: u8, encoder: RowEncoder) -> Self {
-        Self {
-            delimiter,
-            encoder,
-            reader: CellReader::default(),
-        }
+        Self { delimiter, encoder, reader: CellReader::default() }
     }
 
     /// Parses the record at `start` and returns where the next begins.
@@ -249,9 +215,7 @@ impl Parser for CsvParser {
                         return Err(error);
                     }
                     out.skip(error);
-                    let boundaries = Boundaries::Quoted {
-                        delimiter: self.delimiter,
-                    };
+                    let boundaries = Boundaries::Quoted { delimiter: self.delimiter };
                     let next = boundaries.first(&bytes[at..]).map_or(bytes.len(), |end| at + end);
                     if invalid.is_some_and(|invalid| invalid < next) {
                         invalid = invalid_utf8(bytes, next);

@@ -41,9 +41,7 @@ impl Binding {
     pub(crate) fn new<'a>(schema: &Schema, names: impl Iterator<Item = &'a str>) -> Self {
         let find = |name: &str| schema.columns.iter().position(|column| column.name == name);
         let columns: Vec<_> = names.map(find).collect();
-        let absent = (0..schema.columns.len())
-            .filter(|&at| !columns.contains(&Some(at)))
-            .collect();
+        let absent = (0..schema.columns.len()).filter(|&at| !columns.contains(&Some(at))).collect();
         Self { columns, absent }
     }
 }
@@ -95,11 +93,7 @@ pub(crate) fn checked_weight(weight: f64) -> Result<f64, DataError> {
 #[inline]
 pub(crate) fn checked_value(value: f64) -> Result<f32, DataError> {
     let narrow = value as f32;
-    if narrow.is_finite() {
-        Ok(narrow)
-    } else {
-        Err(too_large(value))
-    }
+    if narrow.is_finite() { Ok(narrow) } else { Err(too_large(value)) }
 }
 
 #[cold]
@@ -155,10 +149,7 @@ pub(crate) struct RowEncoder {
 impl RowEncoder {
     pub(crate) fn new(rules: Rules) -> Self {
         let columns = &rules.schema.columns;
-        let seeds = columns
-            .iter()
-            .map(|column| hash::seed(column.name.as_bytes()))
-            .collect();
+        let seeds = columns.iter().map(|column| hash::seed(column.name.as_bytes())).collect();
         let mut count = 0;
         let id_at: Vec<_> = columns
             .iter()
@@ -260,9 +251,7 @@ impl RowEncoder {
             _ => {
                 self.value_text(cell);
                 let value = std::mem::take(&mut self.text);
-                self.hashed(hash::name(seed, value.as_bytes()), 1.0, out, || {
-                    format!("{key}={value}")
-                });
+                self.hashed(hash::name(seed, value.as_bytes()), 1.0, out, || format!("{key}={value}"));
                 self.text = value;
                 Ok(())
             }
@@ -273,9 +262,7 @@ impl RowEncoder {
     /// An element of a set: hashed as `key=element`, whatever column it is.
     pub(crate) fn element(&mut self, key: &str, element: &str, out: &mut Parsed) {
         let seed = hash::seed(key.as_bytes());
-        self.hashed(hash::name(seed, element.as_bytes()), 1.0, out, || {
-            format!("{key}={element}")
-        });
+        self.hashed(hash::name(seed, element.as_bytes()), 1.0, out, || format!("{key}={element}"));
     }
 
     #[inline]
@@ -358,10 +345,7 @@ impl RowEncoder {
         if number::is_missing(text) || origin.is_some_and(|origin| origin.as_bytes() == text) {
             return;
         }
-        let index = self
-            .rules
-            .schema
-            .hashed(self.rules.reserved, hash::name(self.seeds[column], text));
+        let index = self.rules.schema.hashed(self.rules.reserved, hash::name(self.seeds[column], text));
         if self.seen.first(index) {
             let name = format!("{}={}", self.name(column), String::from_utf8_lossy(text));
             out.names.push((index, name.into_boxed_str()));
@@ -445,9 +429,7 @@ impl RowEncoder {
             return Ok(());
         };
         let name = self.name(column);
-        self.push(slot, checked_value(moment.days - origin)?, out, || {
-            format!("{name} days")
-        });
+        self.push(slot, checked_value(moment.days - origin)?, out, || format!("{name} days"));
         let seed = self.seeds[column];
         // Codes that no column=value text can be: a zero byte, the part, its number.
         let part = |code: u8, number: u32| hash::name(seed, &[0, code, number as u8]);
@@ -455,12 +437,8 @@ impl RowEncoder {
             self.hashed(part(b'h', hour), 1.0, out, || format!("{name} hour={hour}"));
         }
         let weekday = WEEKDAYS[moment.weekday as usize % WEEKDAYS.len()];
-        self.hashed(part(b'd', moment.weekday), 1.0, out, || {
-            format!("{name} weekday={weekday}")
-        });
-        self.hashed(part(b'm', moment.month), 1.0, out, || {
-            format!("{name} month={}", moment.month)
-        });
+        self.hashed(part(b'd', moment.weekday), 1.0, out, || format!("{name} weekday={weekday}"));
+        self.hashed(part(b'm', moment.month), 1.0, out, || format!("{name} month={}", moment.month));
         Ok(())
     }
 
@@ -527,11 +505,8 @@ fn number_in(text: &[u8]) -> Result<Option<f64>, DataError> {
 }
 
 pub(crate) fn infinite(text: &[u8]) -> DataError {
-    DataError::record(format!(
-        "{} is infinite, or beyond the range of 64-bit floats",
-        quoted(text)
-    ))
-    .remedy("features are finite: write a missing value as an empty cell or NA")
+    DataError::record(format!("{} is infinite, or beyond the range of 64-bit floats", quoted(text)))
+        .remedy("features are finite: write a missing value as an empty cell or NA")
 }
 
 fn expected(what: &str, found: &str) -> DataError {

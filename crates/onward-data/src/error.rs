@@ -66,12 +66,7 @@ pub enum DataErrorKind {
 impl DataError {
     /// An error without a position yet.
     pub(crate) fn new(kind: DataErrorKind, found: impl fmt::Display) -> Self {
-        let inner = Inner {
-            kind,
-            position: Position::default(),
-            found: found.to_string(),
-            remedy: None,
-        };
+        let inner = Inner { kind, position: Position::default(), found: found.to_string(), remedy: None };
         Self { inner: Box::new(inner) }
     }
 

@@ -42,12 +42,7 @@ const NAMES: [(&str, Format); 7] = [
 
 impl fmt::Display for Format {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(
-            NAMES
-                .iter()
-                .find(|(_, format)| format == self)
-                .map_or("", |(name, _)| name),
-        )
+        out.write_str(NAMES.iter().find(|(_, format)| format == self).map_or("", |(name, _)| name))
     }
 }
 
@@ -121,16 +116,12 @@ impl Format {
 /// The first line with something on it.
 fn first_line(head: &[u8]) -> &[u8] {
     let lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    lines
-        .into_iter()
-        .find(|line| !line.is_empty() && line[0] != b'#')
-        .unwrap_or(&[])
+    lines.into_iter().find(|line| !line.is_empty() && line[0] != b'#').unwrap_or(&[])
 }
 
 /// Control characters do not occur in text (but for tab, line ends, form feed).
 pub(crate) fn looks_binary(head: &[u8]) -> bool {
-    head.iter()
-        .any(|&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c))
+    head.iter().any(|&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c))
 }
 
 fn is_number(text: &[u8]) -> bool {
@@ -140,9 +131,7 @@ fn is_number(text: &[u8]) -> bool {
 /// `label index:value …`: a number, then only pairs (and a qid, and a comment).
 fn is_svmlight(line: &[u8]) -> bool {
     let line = line.split(|&byte| byte == b'#').next().unwrap_or(line);
-    let mut words = line
-        .split(|byte| byte.is_ascii_whitespace())
-        .filter(|word| !word.is_empty());
+    let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
     let label = words.next().unwrap_or(&[]);
     let mut pairs = words.peekable();
     is_number(label) && pairs.peek().is_some() && pairs.all(is_pair)
@@ -161,12 +150,8 @@ fn is_vw(line: &[u8]) -> bool {
     let Some(bar) = line.iter().position(|&byte| byte == b'|') else {
         return false;
     };
-    let mut words = line[..bar]
-        .split(|byte| byte.is_ascii_whitespace())
-        .filter(|word| !word.is_empty());
-    words
-        .next()
-        .is_none_or(|word| is_number(word) || word.starts_with(b"'"))
+    let mut words = line[..bar].split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    words.next().is_none_or(|word| is_number(word) || word.starts_with(b"'"))
 }
 
 #[cfg(test)]

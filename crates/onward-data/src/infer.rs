@@ -118,10 +118,7 @@ impl Seen {
         } else {
             self.others += 1;
         }
-        self.words += text
-            .split(|byte| byte.is_ascii_whitespace())
-            .filter(|word| !word.is_empty())
-            .count();
+        self.words += text.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty()).count();
         self.value(text);
     }
 
@@ -171,46 +168,27 @@ impl Sample {
     }
 
     fn find(&self, name: &str, what: &str) -> Result<usize, DataError> {
-        self.names
-            .iter()
-            .position(|other| other == name)
-            .ok_or_else(|| no_such_column(name, what, &self.names))
+        self.names.iter().position(|other| other == name).ok_or_else(|| no_such_column(name, what, &self.names))
     }
 }
 
 /// A column that does not exist, with the nearest that does.
 pub(crate) fn no_such_column(name: &str, what: &str, names: &[String]) -> DataError {
-    let near = |other: &&String| {
-        (
-            strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase()),
-            other.len(),
-        )
-    };
-    let nearest = names
-        .iter()
-        .min_by_key(near)
-        .filter(|other| near(other).0 <= name.len().max(3) / 2);
+    let near =
+        |other: &&String| (strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase()), other.len());
+    let nearest = names.iter().min_by_key(near).filter(|other| near(other).0 <= name.len().max(3) / 2);
     let remedy = match nearest {
         Some(nearest) => format!("did you mean '{nearest}'?"),
         None if names.is_empty() => "there are none".to_owned(),
         None => format!("there are: {}", shown(names)),
     };
-    DataError::new(
-        DataErrorKind::Options,
-        format!("there is no column '{name}', named as {what}"),
-    )
-    .remedy(remedy)
+    DataError::new(DataErrorKind::Options, format!("there is no column '{name}', named as {what}")).remedy(remedy)
 }
 
 /// Names in a list that does not get too long.
 pub(crate) fn shown(names: &[String]) -> String {
     const LONGEST: usize = 12;
-    let mut text = names
-        .iter()
-        .take(LONGEST)
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ");
+    let mut text = names.iter().take(LONGEST).map(String::as_str).collect::<Vec<_>>().join(", ");
     if names.len() > LONGEST {
         text.push_str(&format!(" and {} more", names.len() - LONGEST));
     }
@@ -232,32 +210,15 @@ pub(crate) fn table(sample: &Sample, options: &Options) -> Result<Inferred, Data
     let mut groups = Groups::default();
     let mut columns = Vec::with_capacity(sample.names.len());
     for (name, seen) in sample.names.iter().zip(&sample.seen) {
-        let role = role(
-            name,
-            seen,
-            &target.column,
-            options,
-            sample.rows,
-            &mut slots,
-            &mut groups,
-        );
-        columns.push(Column {
-            name: name.clone(),
-            role,
-        });
+        let role = role(name, seen, &target.column, options, sample.rows, &mut slots, &mut groups);
+        columns.push(Column { name: name.clone(), role });
     }
     notes.extend(groups.lines(sample.rows));
     if groups.features() == 0 {
         return Err(DataError::new(DataErrorKind::Format, "no column is left to learn from")
             .remedy("name columns in --numeric, --categorical or --text that were left out"));
     }
-    let schema = Schema {
-        layout: Layout::Table,
-        bits: options.bits,
-        ngrams: options.ngrams,
-        columns,
-        target,
-    };
+    let schema = Schema { layout: Layout::Table, bits: options.bits, ngrams: options.ngrams, columns, target };
     Ok(Inferred { schema, notes })
 }
 
@@ -282,13 +243,7 @@ pub(crate) fn labels(layout: Layout, seen: &Seen, options: &Options) -> Result<I
         }
     }
     let target = rule(expression, seen, options, &mut notes)?;
-    let schema = Schema {
-        layout,
-        bits: options.bits,
-        ngrams: options.ngrams,
-        columns: Vec::new(),
-        target,
-    };
+    let schema = Schema { layout, bits: options.bits, ngrams: options.ngrams, columns: Vec::new(), target };
     Ok(Inferred { schema, notes })
 }
 
@@ -322,20 +277,15 @@ fn check_options(sample: &Sample, options: &Options) -> Result<(), DataError> {
 }
 
 fn twice(name: &str, first: &str, second: &str) -> DataError {
-    DataError::new(
-        DataErrorKind::Options,
-        format!("column '{name}' is named as {first} and as {second}"),
-    )
-    .remedy("name it in one of the two")
+    DataError::new(DataErrorKind::Options, format!("column '{name}' is named as {first} and as {second}"))
+        .remedy("name it in one of the two")
 }
 
 fn target(sample: &Sample, options: &Options, notes: &mut Vec<String>) -> Result<Target, DataError> {
     let names: Vec<_> = sample.names.iter().map(String::as_str).collect();
     let Some(text) = &options.target else {
-        return Err(
-            DataError::new(DataErrorKind::Options, "which column is to be predicted?")
-                .remedy(format!("name it with --target; there are: {}", shown(&sample.names))),
-        );
+        return Err(DataError::new(DataErrorKind::Options, "which column is to be predicted?")
+            .remedy(format!("name it with --target; there are: {}", shown(&sample.names))));
     };
     let expression = Expression::parse(text, &names)?;
     let at = sample.find(&expression.column, "--target")?;
@@ -411,10 +361,7 @@ fn binary_rule(column: &str, seen: &Seen) -> Result<TargetRule, DataError> {
     let mut classes = seen.examples.clone();
     classes.sort();
     match (classes.as_slice(), seen.distinct.len()) {
-        ([negative, positive], 2) => Ok(TargetRule::Classes {
-            negative: negative.clone(),
-            positive: positive.clone(),
-        }),
+        ([negative, positive], 2) => Ok(TargetRule::Classes { negative: negative.clone(), positive: positive.clone() }),
         ([only], 1) => Err(DataError::new(
             DataErrorKind::Options,
             format!("target '{column}' is always '{only}' in the first rows"),
@@ -422,10 +369,7 @@ fn binary_rule(column: &str, seen: &Seen) -> Result<TargetRule, DataError> {
         .remedy(format!("say which class is positive: --target '{column}=={only}'"))),
         _ => Err(DataError::new(
             DataErrorKind::Options,
-            format!(
-                "target '{column}' has more than two values in the first rows: {}, …",
-                shown(&classes)
-            ),
+            format!("target '{column}' has more than two values in the first rows: {}, …", shown(&classes)),
         )
         .remedy(format!(
             "say which is positive, --target '{column}=={}', or for numbers compare, --target '{column}>0'",
@@ -463,17 +407,10 @@ struct Groups {
 
 impl Groups {
     fn features(&self) -> usize {
-        [
-            &self.numeric,
-            &self.categorical,
-            &self.boolean,
-            &self.timestamp,
-            &self.text,
-            &self.sets,
-        ]
-        .iter()
-        .map(|names| names.len())
-        .sum()
+        [&self.numeric, &self.categorical, &self.boolean, &self.timestamp, &self.text, &self.sets]
+            .iter()
+            .map(|names| names.len())
+            .sum()
     }
 
     fn lines(&self, rows: usize) -> Vec<String> {
@@ -485,20 +422,14 @@ impl Groups {
             say(&self.sets, "sets"),
             say(&self.timestamp, "dates (hour, weekday, month, days)"),
             say(&self.text, "text (words)"),
-            say(
-                &self.mixed,
-                "taken as categories since some values are no numbers (else name them in --numeric)",
-            ),
+            say(&self.mixed, "taken as categories since some values are no numbers (else name them in --numeric)"),
             say(
                 &self.empty,
                 &format!(
                     "taken as categories since they are empty in the first {rows} rows (else name them in --numeric)"
                 ),
             ),
-            say(
-                &self.constant,
-                &format!("constant in the first {rows} rows, ignored until they change"),
-            ),
+            say(&self.constant, &format!("constant in the first {rows} rows, ignored until they change")),
             say(
                 &self.identifiers,
                 &format!(
@@ -534,10 +465,7 @@ fn role(
     }
     if named(&options.numeric) {
         groups.numeric.push(name.to_owned());
-        return Role::Feature(Kind::Numeric {
-            slot: slots.take(),
-            origin: None,
-        });
+        return Role::Feature(Kind::Numeric { slot: slots.take(), origin: None });
     }
     if named(&options.categorical) {
         groups.categorical.push(name.to_owned());
@@ -565,17 +493,11 @@ fn inferred_role(name: &str, seen: &Seen, rows: usize, slots: &mut Slots, groups
     if seen.numbers == present {
         note(|groups| &mut groups.numeric);
         let origin = seen.first_number.filter(|origin| constant && origin.is_finite());
-        return Role::Feature(Kind::Numeric {
-            slot: slots.take(),
-            origin,
-        });
+        return Role::Feature(Kind::Numeric { slot: slots.take(), origin });
     }
     if seen.moments == present && !constant {
         note(|groups| &mut groups.timestamp);
-        return Role::Feature(Kind::Timestamp {
-            slot: slots.take(),
-            origin: seen.first_days.unwrap_or(0.0),
-        });
+        return Role::Feature(Kind::Timestamp { slot: slots.take(), origin: seen.first_days.unwrap_or(0.0) });
     }
     if seen.booleans == present && seen.distinct.len() == 2 {
         note(|groups| &mut groups.boolean);
@@ -589,11 +511,7 @@ fn inferred_role(name: &str, seen: &Seen, rows: usize, slots: &mut Slots, groups
         note(|groups| &mut groups.identifiers);
         return Role::Ignored;
     }
-    note(if seen.numbers > 0 {
-        |groups| &mut groups.mixed
-    } else {
-        |groups| &mut groups.categorical
-    });
+    note(if seen.numbers > 0 { |groups| &mut groups.mixed } else { |groups| &mut groups.categorical });
     let origin = seen.examples.first().filter(|_| constant).cloned();
     Role::Feature(Kind::Categorical { origin })
 }

@@ -20,11 +20,7 @@ pub enum Input {
 impl From<&str> for Input {
     /// `-` is standard input.
     fn from(text: &str) -> Self {
-        if text == "-" {
-            Self::Standard
-        } else {
-            Self::Path(PathBuf::from(text))
-        }
+        if text == "-" { Self::Standard } else { Self::Path(PathBuf::from(text)) }
     }
 }
 
@@ -84,11 +80,7 @@ impl Input {
     /// The bytes of the file on disk; `None` for a pipe.
     pub fn size(&self) -> Option<u64> {
         match self {
-            Self::Path(path) => path
-                .metadata()
-                .ok()
-                .filter(std::fs::Metadata::is_file)
-                .map(|metadata| metadata.len()),
+            Self::Path(path) => path.metadata().ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len()),
             Self::Standard => None,
         }
     }
@@ -121,16 +113,10 @@ impl Input {
     /// What is read of the file, before decompression, is added to `count`.
     pub(crate) fn open(&self, count: Arc<AtomicU64>) -> Result<Opened, DataError> {
         let file = self.file()?;
-        let is_file = file
-            .as_ref()
-            .and_then(|file| file.metadata().ok())
-            .is_some_and(|metadata| metadata.is_file());
+        let is_file = file.as_ref().and_then(|file| file.metadata().ok()).is_some_and(|metadata| metadata.is_file());
         let mut raw: Box<dyn Read + Send> = match file {
             Some(file) => Box::new(Counted { inner: file, count }),
-            None => Box::new(Counted {
-                inner: io::stdin(),
-                count,
-            }),
+            None => Box::new(Counted { inner: io::stdin(), count }),
         };
         let head = self.head(&mut raw)?;
         let buffered = BufReader::with_capacity(128 << 10, io::Cursor::new(head.clone()).chain(raw));
@@ -143,10 +129,7 @@ impl Input {
         } else {
             Box::new(buffered)
         };
-        Ok(Opened {
-            reader,
-            is_live: !is_file && !compressed,
-        })
+        Ok(Opened { reader, is_live: !is_file && !compressed })
     }
 
     /// The first bytes, enough to recognise how they are compressed.
@@ -163,11 +146,10 @@ impl Input {
         match error.kind() {
             UnexpectedEof => DataError::new(DataErrorKind::Format, "ends in the middle of the compressed data")
                 .remedy("it was cut short: copy or download it again"),
-            InvalidData | InvalidInput | Other => DataError::new(
-                DataErrorKind::Format,
-                format!("the compressed data is damaged ({error})"),
-            )
-            .remedy("copy or download it again"),
+            InvalidData | InvalidInput | Other => {
+                DataError::new(DataErrorKind::Format, format!("the compressed data is damaged ({error})"))
+                    .remedy("copy or download it again")
+            }
             _ => DataError::new(DataErrorKind::Io, format!("reading failed: {error}")),
         }
         .input(&self.name())

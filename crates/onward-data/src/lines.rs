@@ -34,9 +34,7 @@ pub(crate) fn each_line(
             parse(line, out)
         };
         if let Err(error) = result {
-            let error = error
-                .input(&piece.input)
-                .line(first_line + count_lines(&bytes[..start]));
+            let error = error.input(&piece.input).line(first_line + count_lines(&bytes[..start]));
             if !skip_errors {
                 out.abandon();
                 return Err(error);
@@ -55,20 +53,13 @@ pub(crate) fn count_lines(bytes: &[u8]) -> u64 {
 
 /// Where, from `start` on, the text stops to be UTF-8.
 pub(crate) fn invalid_utf8(bytes: &[u8], start: usize) -> Option<usize> {
-    std::str::from_utf8(&bytes[start..])
-        .err()
-        .map(|error| start + error.valid_up_to())
+    std::str::from_utf8(&bytes[start..]).err().map(|error| start + error.valid_up_to())
 }
 
 /// A record that is not UTF-8.
 pub(crate) fn not_utf8(record: &[u8]) -> DataError {
     let at = invalid_utf8(record, 0).unwrap_or(0);
-    let shown = record[at..]
-        .iter()
-        .take(4)
-        .map(|byte| format!("{byte:02x}"))
-        .collect::<Vec<_>>()
-        .join(" ");
+    let shown = record[at..].iter().take(4).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
     let before = &record[at.saturating_sub(12)..at];
     DataError::record(format!("is not UTF-8: bytes {shown} after {}", quoted(before)))
         .remedy("convert the file to UTF-8, for instance with iconv, or leave such records out with --on-error skip")

@@ -82,11 +82,7 @@ fn parse_rest(text: &[u8]) -> Number {
         return Number::Missing;
     }
     if !is_decimal(text) {
-        return if is_infinite(text) {
-            Number::Infinite
-        } else {
-            Number::Invalid
-        };
+        return if is_infinite(text) { Number::Infinite } else { Number::Invalid };
     }
     // What the grammar lets through is ASCII and std parses all of it, correctly rounded.
     match std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) {
@@ -103,19 +99,13 @@ pub(crate) fn is_missing(text: &[u8]) -> bool {
 }
 
 fn is_infinite(text: &[u8]) -> bool {
-    let unsigned = text
-        .strip_prefix(b"-")
-        .or_else(|| text.strip_prefix(b"+"))
-        .unwrap_or(text);
+    let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
     unsigned.eq_ignore_ascii_case(b"inf") || unsigned.eq_ignore_ascii_case(b"infinity")
 }
 
 /// Whether a text follows the grammar.
 fn is_decimal(text: &[u8]) -> bool {
-    let unsigned = text
-        .strip_prefix(b"-")
-        .or_else(|| text.strip_prefix(b"+"))
-        .unwrap_or(text);
+    let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
     let (integer, rest) = digits(unsigned);
     let (fraction, rest) = match rest.strip_prefix(b".") {
         Some(rest) => digits(rest),
@@ -128,10 +118,7 @@ fn is_exponent(text: &[u8]) -> bool {
     let Some((b'e' | b'E', rest)) = text.split_first() else {
         return false;
     };
-    let rest = rest
-        .strip_prefix(b"-")
-        .or_else(|| rest.strip_prefix(b"+"))
-        .unwrap_or(rest);
+    let rest = rest.strip_prefix(b"-").or_else(|| rest.strip_prefix(b"+")).unwrap_or(rest);
     let (count, rest) = digits(rest);
     count > 0 && rest.is_empty()
 }
@@ -150,9 +137,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        for text in [
-            "0x10", "1-2", "1_000", "--1", "1e", "1e+", ".", "-", "+", "1.2.3", "1 2", "١", "1f", "e5",
-        ] {
+        for text in ["0x10", "1-2", "1_000", "--1", "1e", "1e+", ".", "-", "+", "1.2.3", "1 2", "١", "1f", "e5"] {
             assert_eq!(parse(text.as_bytes()), Number::Invalid, "{text}");
         }
     }
@@ -194,9 +179,7 @@ mod tests {
             "8.000000000000000000000000001",
             "179.99999999999999999",
         ] {
-            let Number::Finite(value) = parse(text.as_bytes()) else {
-                panic!("{text}")
-            };
+            let Number::Finite(value) = parse(text.as_bytes()) else { panic!("{text}") };
             assert_eq!(value.to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
         }
     }

@@ -1,7 +1,6 @@
 //! Opens inputs: recognises the format, infers or binds the schema, and makes
 //! the source and the parsers.
 
-use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -51,10 +50,7 @@ pub(crate) fn open(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -
 
 fn check_ranges(options: &Options) -> Result<(), DataError> {
     let wrong = |what: &str, allowed: &str, found: u64| {
-        Err(DataError::new(
-            DataErrorKind::Options,
-            format!("{what} is {found}: it is {allowed}"),
-        ))
+        Err(DataError::new(DataErrorKind::Options, format!("{what} is {found}: it is {allowed}")))
     };
     if !(1..=30).contains(&options.bits) {
         return wrong("--bits", "from 1 to 30", options.bits.into());
@@ -80,10 +76,9 @@ fn columnar_format(inputs: &[Input], options: &Options) -> Result<Option<Format>
     let Some(file) = inputs[0].file()? else {
         return Ok(None);
     };
+    use std::io::Read;
     let mut head = Vec::new();
-    file.take(8)
-        .read_to_end(&mut head)
-        .map_err(|error| inputs[0].failed(&error))?;
+    file.take(8).read_to_end(&mut head).map_err(|error| inputs[0].failed(&error))?;
     let format = Format::recognise(&head);
     Ok(format.filter(|format| matches!(format, Format::Parquet | Format::Arrow)))
 }
@@ -103,11 +98,8 @@ fn text(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -> Result<Op
     };
     let named = |error: DataError| error.input(&name);
     let format = found.ok_or_else(|| {
-        named(DataError::new(
-            DataErrorKind::Format,
-            "is not in a format that onward reads: it holds binary data",
-        ))
-        .remedy("formats are csv, tsv, jsonl, svmlight, vw, parquet and arrow, as they are or in gzip or zstd")
+        named(DataError::new(DataErrorKind::Format, "is not in a format that onward reads: it holds binary data"))
+            .remedy("formats are csv, tsv, jsonl, svmlight, vw, parquet and arrow, as they are or in gzip or zstd")
     })?;
     if matches!(format, Format::Parquet | Format::Arrow) {
         return Err(named(DataError::new(
@@ -117,10 +109,7 @@ fn text(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -> Result<Op
         .remedy("save it to a file first"));
     }
     if format::looks_binary(&head[..head.len().min(HEAD)]) {
-        return Err(named(DataError::new(
-            DataErrorKind::Format,
-            format!("is no {format}: it holds binary data"),
-        )));
+        return Err(named(DataError::new(DataErrorKind::Format, format!("is no {format}: it holds binary data"))));
     }
     let mut notes = vec![format!("format: {format}")];
     let (boundaries, sampled) = sample(format, &head, options).map_err(named)?;
@@ -140,13 +129,7 @@ fn text(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -> Result<Op
     source.set_layout(boundaries, header_of(format, options, &schema))?;
     let rules = Rules::new(Arc::clone(&schema), options);
     let parser: Box<dyn FnMut() -> Box<dyn Parser>> = Box::new(move || parser(format, rules.clone()));
-    Ok(Opening {
-        source: Box::new(source),
-        parser,
-        schema,
-        format,
-        notes,
-    })
+    Ok(Opening { source: Box::new(source), parser, schema, format, notes })
 }
 
 /// What the first rows gave.
@@ -172,9 +155,7 @@ fn sample(format: Format, head: &[u8], options: &Options) -> Result<(Boundaries,
     let limit = SAMPLE_ROWS;
     match format {
         Format::Csv | Format::Tsv => {
-            let boundaries = Boundaries::Quoted {
-                delimiter: delimiter(format),
-            };
+            let boundaries = Boundaries::Quoted { delimiter: delimiter(format) };
             csv_sample(head, delimiter(format), options, limit).map(|sample| (boundaries, Sampled::Table(sample)))
         }
         Format::Jsonl => jsonl::sample(head, limit).map(|sample| (Boundaries::Lines, Sampled::Table(sample))),
@@ -194,9 +175,14 @@ fn csv_sample(head: &[u8], delimiter: u8, options: &Options, limit: usize) -> Re
         ((1..=first.len()).map(|number| number.to_string()).collect(), head)
     };
     let columns = names.len();
+    // The last record may go on beyond what was read.
+    let whole = match (Boundaries::Quoted { delimiter }).last(rows) {
+        0 => rows,
+        end => &rows[..end],
+    };
     let mut sample = Sample::with_columns(names);
     let seen = &mut sample.seen;
-    sample.rows = csv::sample(rows, delimiter, columns, limit, |column, cell| seen[column].text(cell));
+    sample.rows = csv::sample(whole, delimiter, columns, limit, |column, cell| seen[column].text(cell));
     if sample.rows == 0 && rows.iter().all(u8::is_ascii_whitespace) {
         return Err(DataError::new(DataErrorKind::Format, "holds a header and no rows")
             .remedy("give an input with examples in it"));
@@ -212,10 +198,7 @@ fn refuse_numbers(names: &[String]) -> Result<(), DataError> {
     }
     Err(DataError::new(
         DataErrorKind::Format,
-        format!(
-            "the first line should name the columns, found only numbers: {}",
-            infer::shown(names)
-        ),
+        format!("the first line should name the columns, found only numbers: {}", infer::shown(names)),
     )
     .line(1)
     .remedy("say --no-header if it is data; its columns are then named 1, 2, …"))
@@ -262,16 +245,9 @@ pub(crate) fn bind_columns(
 ) -> Result<(), DataError> {
     use crate::schema::Role;
     let has = |name: &str| names.iter().any(|other| other == name);
-    let features: Vec<_> = schema
-        .columns
-        .iter()
-        .filter(|column| matches!(column.role, Role::Feature(_)))
-        .collect();
-    let lacking: Vec<_> = features
-        .iter()
-        .filter(|column| !has(&column.name))
-        .map(|column| column.name.clone())
-        .collect();
+    let features: Vec<_> = schema.columns.iter().filter(|column| matches!(column.role, Role::Feature(_))).collect();
+    let lacking: Vec<_> =
+        features.iter().filter(|column| !has(&column.name)).map(|column| column.name.clone()).collect();
     if !features.is_empty() && lacking.len() == features.len() {
         return Err(DataError::new(
             DataErrorKind::Options,
@@ -280,25 +256,15 @@ pub(crate) fn bind_columns(
         .remedy("is it the right file, and does it have a header?"));
     }
     if options.require_target && !has(&schema.target.column) {
-        return Err(infer::no_such_column(
-            &schema.target.column,
-            "the model's target",
-            names,
-        ));
+        return Err(infer::no_such_column(&schema.target.column, "the model's target", names));
     }
     if !lacking.is_empty() {
-        notes.push(format!(
-            "columns of the model that the input lacks, taken as missing: {}",
-            infer::shown(&lacking)
-        ));
+        notes.push(format!("columns of the model that the input lacks, taken as missing: {}", infer::shown(&lacking)));
     }
     let known = |name: &&String| schema.columns.iter().any(|column| column.name == **name);
     let extra: Vec<_> = names.iter().filter(|name| !known(name)).cloned().collect();
     if !extra.is_empty() {
-        notes.push(format!(
-            "columns that the model does not know, ignored: {}",
-            infer::shown(&extra)
-        ));
+        notes.push(format!("columns that the model does not know, ignored: {}", infer::shown(&extra)));
     }
     Ok(())
 }

@@ -152,11 +152,8 @@ impl Shared {
 /// A parser that panics is a fault of ours, and must not hang the run.
 fn parse_guarded(parser: &mut dyn Parser, piece: &Piece, out: &mut Parsed) -> Result<(), DataError> {
     catch_unwind(AssertUnwindSafe(|| parser.parse(piece, out))).unwrap_or_else(|_| {
-        Err(DataError::new(
-            DataErrorKind::Io,
-            "the parser failed on this input: a fault of onward, please report it",
-        )
-        .input(&piece.input))
+        Err(DataError::new(DataErrorKind::Io, "the parser failed on this input: a fault of onward, please report it")
+            .input(&piece.input))
     })
 }
 
@@ -177,36 +174,17 @@ impl Reader {
     pub fn open(inputs: &[Input], options: Options) -> Result<Self, DataError> {
         let threads = options.threads;
         let read = Arc::new(AtomicU64::new(0));
-        let Opening {
-            source,
-            mut parser,
-            schema,
-            format,
-            notes,
-        } = open::open(inputs, &options, Arc::clone(&read))?;
+        let Opening { source, mut parser, schema, format, notes } = open::open(inputs, &options, Arc::clone(&read))?;
         let is_live = source.is_live();
         let shared = Arc::new(Shared {
-            source: Mutex::new(Numbered {
-                source,
-                next: 0,
-                ended: false,
-            }),
-            state: Mutex::new(State {
-                ready: BTreeMap::new(),
-                due: 0,
-                taken: 0,
-                spare: Vec::new(),
-            }),
+            source: Mutex::new(Numbered { source, next: 0, ended: false }),
+            state: Mutex::new(State { ready: BTreeMap::new(), due: 0, taken: 0, spare: Vec::new() }),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),
             window: 2 * threads.max(1) as u64 + 1,
         });
         // A thread that waits for a pipe must not be the one that learns.
-        let count = if is_live {
-            threads.saturating_sub(1).max(1)
-        } else {
-            threads.saturating_sub(1)
-        };
+        let count = if is_live { threads.saturating_sub(1).max(1) } else { threads.saturating_sub(1) };
         let workers = (0..count).map(|_| spawn(Arc::clone(&shared), parser())).collect();
         let total = inputs.iter().map(Input::size).sum();
         let id_names = id_names(&schema, format);
@@ -217,14 +195,7 @@ impl Reader {
             helps: !is_live,
             current: Parsed::default(),
             failed: None,
-            facts: Facts {
-                schema,
-                format,
-                notes,
-                id_names,
-                read,
-                total,
-            },
+            facts: Facts { schema, format, notes, id_names, read, total },
         })
     }
 
@@ -332,10 +303,7 @@ fn id_names(schema: &Schema, format: Format) -> Vec<String> {
     if format == Format::Vw {
         return vec!["tag".to_owned()];
     }
-    let ids = schema
-        .columns
-        .iter()
-        .filter(|column| column.role == crate::schema::Role::Id);
+    let ids = schema.columns.iter().filter(|column| column.role == crate::schema::Role::Id);
     ids.map(|column| column.name.clone()).collect()
 }
 

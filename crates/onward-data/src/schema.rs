@@ -105,11 +105,20 @@ impl Schema {
     pub fn reserved(&self) -> u32 {
         let slots = self.columns.iter().filter_map(|column| match column.role {
             Role::Feature(Kind::Numeric { slot, .. } | Kind::Boolean { slot } | Kind::Timestamp { slot, .. }) => {
-                Some(slot + 2)
+                Some(slot.saturating_add(2))
             }
             _ => None,
         });
         slots.max().unwrap_or(1)
+    }
+
+    /// Refuses a schema that no reader makes.
+    ///
+    /// # Errors
+    /// When bits or n-grams are out of range or an index is beyond any table.
+    pub fn check(&self) -> Result<(), String> {
+        let slots = (1..=30).contains(&self.bits) && (1..=8).contains(&self.ngrams) && self.reserved() <= 1 << 30;
+        if slots { Ok(()) } else { Err("its schema is out of range: the model is damaged".to_owned()) }
     }
 
     /// The index of a hashed feature.

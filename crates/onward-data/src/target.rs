@@ -77,10 +77,7 @@ const OPERATORS: [(&str, Operator); 6] = [
 
 impl fmt::Display for Operator {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = OPERATORS
-            .iter()
-            .find(|(_, operator)| operator == self)
-            .map_or("", |(text, _)| text);
+        let text = OPERATORS.iter().find(|(_, operator)| operator == self).map_or("", |(text, _)| text);
         out.write_str(text)
     }
 }
@@ -118,32 +115,17 @@ impl Expression {
     /// found first by its whole name.
     pub(crate) fn parse(text: &str, columns: &[&str]) -> Result<Self, DataError> {
         if columns.contains(&text) {
-            return Ok(Self {
-                column: text.to_owned(),
-                comparison: None,
-            });
+            return Ok(Self { column: text.to_owned(), comparison: None });
         }
         let first = |&(sign, operator): &(&'static str, Operator)| Some((text.find(sign)?, sign, operator));
-        let found = OPERATORS
-            .iter()
-            .filter_map(first)
-            .min_by_key(|&(at, sign, _)| (at, usize::MAX - sign.len()));
+        let found = OPERATORS.iter().filter_map(first).min_by_key(|&(at, sign, _)| (at, usize::MAX - sign.len()));
         let Some((at, sign, operator)) = found else {
-            return Ok(Self {
-                column: text.to_owned(),
-                comparison: None,
-            });
+            return Ok(Self { column: text.to_owned(), comparison: None });
         };
         let column = text[..at].trim().to_owned();
-        let with = text[at + sign.len()..]
-            .trim()
-            .trim_matches(|mark| mark == '"' || mark == '\'')
-            .to_owned();
+        let with = text[at + sign.len()..].trim().trim_matches(|mark| mark == '"' || mark == '\'').to_owned();
         check_operand(text, operator, &with)?;
-        Ok(Self {
-            column,
-            comparison: Some(TargetRule::Comparison { operator, with }),
-        })
+        Ok(Self { column, comparison: Some(TargetRule::Comparison { operator, with }) })
     }
 }
 
@@ -253,11 +235,9 @@ fn probability(label: f64) -> Result<f64, DataError> {
     if (0.0..=1.0).contains(&label) {
         return Ok(label);
     }
-    Err(
-        DataError::record(format!("the label {label} is no probability")).remedy(
-            "labels of a binary task are 0 and 1, -1 and 1, or between 0 and 1; --task regression takes any number",
-        ),
-    )
+    Err(DataError::record(format!("the label {label} is no probability")).remedy(
+        "labels of a binary task are 0 and 1, -1 and 1, or between 0 and 1; --task regression takes any number",
+    ))
 }
 
 fn sign(value: TargetValue<'_>) -> Result<f64, DataError> {
@@ -279,10 +259,8 @@ fn sign(value: TargetValue<'_>) -> Result<f64, DataError> {
 }
 
 fn not_a_sign(found: &str) -> DataError {
-    DataError::record(format!(
-        "the label should be 1 for the positive class and 0 or -1 for the other, found {found}"
-    ))
-    .remedy("for numbers say --task regression; for classes say which is positive: --target 'COLUMN==CLASS'")
+    DataError::record(format!("the label should be 1 for the positive class and 0 or -1 for the other, found {found}"))
+        .remedy("for numbers say --task regression; for classes say which is positive: --target 'COLUMN==CLASS'")
 }
 
 fn class(value: TargetValue<'_>, negative: &str, positive: &str) -> Result<f64, DataError> {
@@ -298,9 +276,7 @@ fn class(value: TargetValue<'_>, negative: &str, positive: &str) -> Result<f64, 
         "the label {} is neither '{negative}' nor '{positive}', the two classes of the first rows",
         quoted(text)
     ))
-    .remedy(format!(
-        "say which class is positive, the others being negative: --target 'COLUMN=={positive}'"
-    )))
+    .remedy(format!("say which class is positive, the others being negative: --target 'COLUMN=={positive}'")))
 }
 
 /// Reads the usual words for true and false.
@@ -335,27 +311,15 @@ mod tests {
         assert_eq!(expression("x"), ("x".into(), None));
         assert_eq!(expression("a>b"), ("a>b".into(), None));
         assert_eq!(expression("x>15"), ("x".into(), Some((Operator::Greater, "15".into()))));
-        assert_eq!(
-            expression("x >= -1.5"),
-            ("x".into(), Some((Operator::GreaterOrEqual, "-1.5".into())))
-        );
-        assert_eq!(
-            expression("x==a>b"),
-            ("x".into(), Some((Operator::Equal, "a>b".into())))
-        );
-        assert_eq!(
-            expression("x!='late'"),
-            ("x".into(), Some((Operator::NotEqual, "late".into())))
-        );
+        assert_eq!(expression("x >= -1.5"), ("x".into(), Some((Operator::GreaterOrEqual, "-1.5".into()))));
+        assert_eq!(expression("x==a>b"), ("x".into(), Some((Operator::Equal, "a>b".into()))));
+        assert_eq!(expression("x!='late'"), ("x".into(), Some((Operator::NotEqual, "late".into()))));
     }
 
     #[test]
     fn an_ordering_needs_a_number() {
         let error = Expression::parse("x>late", &[]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "target 'x>late' compares with 'late'; '>' needs a number after it"
-        );
+        assert_eq!(error.to_string(), "target 'x>late' compares with 'late'; '>' needs a number after it");
     }
 
     #[test]
@@ -372,18 +336,8 @@ mod tests {
 
     #[test]
     fn signs_take_zero_minus_one_and_words() {
-        for (text, label) in [
-            ("1", 1.0),
-            ("0", -1.0),
-            ("-1", -1.0),
-            ("1.0", 1.0),
-            ("True", 1.0),
-            ("no", -1.0),
-        ] {
-            assert_eq!(
-                TargetRule::Signs.label(TargetValue::Text(text.as_bytes())).unwrap(),
-                Some(label)
-            );
+        for (text, label) in [("1", 1.0), ("0", -1.0), ("-1", -1.0), ("1.0", 1.0), ("True", 1.0), ("no", -1.0)] {
+            assert_eq!(TargetRule::Signs.label(TargetValue::Text(text.as_bytes())).unwrap(), Some(label));
         }
         assert!(TargetRule::Signs.label(TargetValue::Text(b"2")).is_err());
     }

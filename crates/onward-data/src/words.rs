@@ -40,10 +40,7 @@ impl std::hash::Hasher for Passed {
 
 impl Words {
     pub(crate) fn new(ngrams: usize) -> Self {
-        Self {
-            ngrams: ngrams.max(1),
-            ..Self::default()
-        }
+        Self { ngrams: ngrams.max(1), ..Self::default() }
     }
 
     /// Forgets the cell and keeps the memory.
@@ -92,12 +89,7 @@ impl Words {
     /// The distinct words with hash and value, in order of appearance.
     pub(crate) fn weighted(&self) -> impl Iterator<Item = (u64, f32, &str)> {
         let value = |count: u32| 1.0 + onward::feature::logarithm(f64::from(count));
-        let length = self
-            .found
-            .iter()
-            .map(|&(_, count, _)| value(count) * value(count))
-            .sum::<f64>()
-            .sqrt();
+        let length = self.found.iter().map(|&(_, count, _)| value(count) * value(count)).sum::<f64>().sqrt();
         self.found
             .iter()
             .map(move |&(hash, count, (start, end))| (hash, (value(count) / length) as f32, &self.text[start..end]))
@@ -111,19 +103,13 @@ mod tests {
     fn bag(ngrams: usize, text: &str) -> Vec<(String, f32)> {
         let mut words = Words::new(ngrams);
         words.count(7, text.as_bytes());
-        words
-            .weighted()
-            .map(|(_, value, word)| (word.to_owned(), value))
-            .collect()
+        words.weighted().map(|(_, value, word)| (word.to_owned(), value)).collect()
     }
 
     #[test]
     fn words_are_lower_case_runs_of_letters_and_digits() {
         let half = 0.5f64.sqrt() as f32;
-        assert_eq!(
-            bag(1, "Free,  MONEY!"),
-            [("free".to_owned(), half), ("money".to_owned(), half)]
-        );
+        assert_eq!(bag(1, "Free,  MONEY!"), [("free".to_owned(), half), ("money".to_owned(), half)]);
         assert_eq!(bag(1, " --- "), []);
         assert_eq!(bag(1, "Éa2"), [("éa2".to_owned(), 1.0)]);
     }

@@ -27,10 +27,7 @@ pub enum ErrorKind {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl fmt::Display) -> Self {
-        Self {
-            kind,
-            message: message.to_string(),
-        }
+        Self { kind, message: message.to_string() }
     }
 
     /// An error about a parameter.

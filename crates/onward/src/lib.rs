@@ -1,12 +1,45 @@
-//! x
+//! Online machine learning that measures itself against hindsight.
+//!
+//! A [`Learner`] sees one example at a time: it predicts, is told the truth,
+//! pays a [`Loss`], and updates, in memory that does not grow with the stream.
+//! A [`Ledger`](regret::Ledger) keeps what was paid (the *sequential risk*) and
+//! a certificate of how much less any fixed linear predictor could have paid
+//! (the *regret*).
+//!
+//! ```
+//! use onward::{Features, learner::Specification, regret::Ledger};
+//!
+//! let specification: Specification = "nag:eta=0.5".parse()?;
+//! let loss = onward::loss::parse("logistic")?;
+//! let mut learner = specification.build(&loss, None)?;
+//! let mut ledger = Ledger::new(learner.charged_loss());
+//!
+//! // Rows are sparse: indices and values. Index 0 is the bias by convention.
+//! for (values, label) in [([1.0, 0.3], 1.0), ([1.0, -0.8], -1.0), ([1.0, 0.5], 1.0)] {
+//!     let x = Features::new(&[0, 1], &values)?;
+//!     let prediction = learner.learn(x, label, 1.0);
+//!     ledger.observe(prediction, label, 1.0, x);
+//! }
+//! assert!(ledger.sequential_risk() < 0.8);
+//! # Ok::<(), onward::Error>(())
+//! ```
+//!
+//! No files, threads, clocks or network in here: those are in `onward-data`
+//! and the `onward` program.
+
+pub mod domain;
 mod error;
 pub mod feature;
+pub mod learner;
 pub mod loss;
+pub mod metric;
 pub mod model;
+pub mod optimizer;
 mod protocol;
 pub mod regret;
 mod sum;
 mod table;
+
 pub use error::{Error, ErrorKind};
 pub use loss::{Loss, SharedLoss};
 pub use protocol::{Batch, Example, Features, Learner, Prediction};

@@ -35,18 +35,11 @@ impl<'a> Features<'a> {
     /// ```
     pub fn new(indices: &'a [u32], values: &'a [f32]) -> Result<Self, Error> {
         if indices.len() != values.len() {
-            let message = format!(
-                "{} indices but {} values: a row needs as many",
-                indices.len(),
-                values.len()
-            );
+            let message = format!("{} indices but {} values: a row needs as many", indices.len(), values.len());
             return Err(Error::new(ErrorKind::Features, message));
         }
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-            let message = format!(
-                "the value of feature {} is {}: features are finite",
-                indices[at], values[at]
-            );
+            let message = format!("the value of feature {} is {}: features are finite", indices[at], values[at]);
             return Err(Error::new(ErrorKind::Features, message));
         }
         let largest = indices.iter().copied().max();
@@ -96,11 +89,7 @@ impl<'a> Features<'a> {
         'a: 'b,
     {
         debug_assert_eq!(values.len(), self.indices.len());
-        Features {
-            indices: self.indices,
-            values,
-            limit: self.limit,
-        }
+        Features { indices: self.indices, values, limit: self.limit }
     }
 }
 
@@ -209,17 +198,10 @@ impl Batch {
     pub fn get(&self, row: usize) -> Example<'_> {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         let end = self.ends[row];
-        let features = Features {
-            indices: &self.indices[start..end],
-            values: &self.values[start..end],
-            limit: self.limit,
-        };
+        let features =
+            Features { indices: &self.indices[start..end], values: &self.values[start..end], limit: self.limit };
         let label = self.labels[row];
-        Example {
-            features,
-            label: (!label.is_nan()).then_some(label),
-            weight: self.weights[row],
-        }
+        Example { features, label: (!label.is_nan()).then_some(label), weight: self.weights[row] }
     }
 
     /// All finished rows in order.

@@ -1,12 +1,15 @@
 //! Sums whose bits do not depend on vector width: eight accumulators, joined in
 //! a fixed tree. No fused multiply-add: Rust never contracts on its own.
 
+use crate::Error;
+use crate::model::State;
+
 /// How many accumulators run side by side.
-const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 
 /// Joins the accumulators in a fixed tree.
 #[inline]
-fn join(sums: [f64; LANES]) -> f64 {
+pub(crate) fn join(sums: [f64; LANES]) -> f64 {
     ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]))
 }
 
@@ -26,6 +29,41 @@ pub(crate) fn squares(values: &[f32]) -> f64 {
     sum(values.iter().map(|&value| f64::from(value) * f64::from(value)))
 }
 
+/// A sum with a running compensation (Neumaier 1974): the error does not grow with
+/// the number of terms.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Sum {
+    sum: f64,
+    lost: f64,
+}
+
+impl Sum {
+    /// Adds a term.
+    #[inline]
+    pub(crate) fn add(&mut self, term: f64) {
+        let sum = self.sum + term;
+        self.lost += if self.sum.abs() >= term.abs() { (self.sum - sum) + term } else { (term - sum) + self.sum };
+        self.sum = sum;
+    }
+
+    /// The sum so far.
+    #[inline]
+    pub(crate) fn total(&self) -> f64 {
+        self.sum + self.lost
+    }
+
+    /// Saves it under a name.
+    pub(crate) fn save(&self, name: &str, state: &mut State) {
+        state.set(name, self.sum);
+        state.set(&format!("{name}.lost"), self.lost);
+    }
+
+    /// The sum saved under a name.
+    pub(crate) fn load(name: &str, state: &State) -> Result<Self, Error> {
+        Ok(Self { sum: state.number(name)?, lost: state.number(&format!("{name}.lost"))? })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,5 +73,16 @@ mod tests {
         assert_eq!(sum((1..=100).map(f64::from)), 5050.0);
         assert_eq!(squares(&[3.0, 4.0]), 25.0);
         assert_eq!(sum(std::iter::empty()), 0.0);
+    }
+
+    #[test]
+    fn small_terms_are_not_lost_beside_a_large_one() {
+        let mut sum = Sum::default();
+        sum.add(1e16);
+        for _ in 0..1000 {
+            sum.add(1.0);
+        }
+        sum.add(-1e16);
+        assert_eq!(sum.total(), 1000.0);
     }
 }

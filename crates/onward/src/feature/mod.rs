@@ -1,6 +1,9 @@
 //! What happens to features between the reader and the learner.
 
 pub mod hash;
+mod scaling;
+
+pub use scaling::RunningScale;
 
 /// The natural logarithm, with the same bits on all machines: readers that
 /// compute feature values use it.

@@ -7,8 +7,28 @@
 //! seeing the example twice at a fixed rate, and a weight of 10⁹ does not
 //! overshoot.
 
+mod absolute;
+mod flow;
+mod hinge;
+mod huber;
+mod logistic;
+mod parse;
+mod poisson;
+pub mod softmax;
+mod squared;
+#[cfg(test)]
+mod tests;
+
 use std::fmt::Debug;
 use std::sync::Arc;
+
+pub use absolute::{Absolute, EpsilonInsensitive, Quantile, SquaredEpsilonInsensitive};
+pub use hinge::{Hinge, ModifiedHuber, PerceptronLoss, SquaredHinge, ZeroOne};
+pub use huber::Huber;
+pub use logistic::Logistic;
+pub use parse::{NAMES, parse};
+pub use poisson::Poisson;
+pub use squared::{Expectile, Squared};
 
 use crate::{Error, ErrorKind};
 
@@ -33,7 +53,7 @@ pub enum Link {
     Identity,
     /// The probability of the positive class, 1/(1+e^(−p)).
     Logistic,
-    /// A rate, e^p.
+    /// A rate, e^p, held at e^50 above p = 50, where the loss is straight.
     Log,
 }
 
@@ -42,8 +62,8 @@ impl Link {
     pub fn response(self, score: f64) -> f64 {
         match self {
             Self::Identity => score,
-            Self::Logistic => score,
-            Self::Log => libm::exp(score),
+            Self::Logistic => logistic::sigmoid(score),
+            Self::Log => libm::exp(score.min(poisson::STRAIGHT_FROM)),
         }
     }
 }
@@ -79,14 +99,15 @@ pub trait Loss: Debug + Send + Sync {
     /// the loss names.
     fn derivative(&self, p: f64, y: f64) -> f64;
 
-    /// ∂²ℓ/∂p² where it exists, 0 at kinks.
+    /// ∂²ℓ/∂p² where it exists, 0 at kinks; where it jumps, the value of the
+    /// side that the documentation of the loss names.
     fn second_derivative(&self, p: f64, y: f64) -> f64;
 
     /// The class of curvature.
     fn curvature(&self) -> Curvature;
 
-    /// The largest |∂ℓ/∂p| for scores and labels in [−range, range] (labels as
-    /// far as the loss takes them).
+    /// The largest |∂ℓ/∂p| for scores and labels in [−range, range], range > 0
+    /// (labels as far as the loss takes them, −1 and 1 at any range).
     fn lipschitz(&self, range: f64) -> f64;
 
     /// From scores to what people read.
@@ -101,10 +122,17 @@ pub trait Loss: Debug + Send + Sync {
     fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64;
 
     /// The score of least loss for a constant predictor that sees each label
-    /// with its weight, if it has a closed form in the mean label.
+    /// with its weight, if it has a closed form in the mean of the labels as
+    /// [`label_for_mean`](Loss::label_for_mean) gives them.
     fn best_constant(&self, mean_label: f64) -> Option<f64> {
         let _ = mean_label;
         None
+    }
+
+    /// The label as it enters the mean for [`best_constant`](Loss::best_constant):
+    /// itself, except that the logistic loss's −1 stands for probability 0.
+    fn label_for_mean(&self, y: f64) -> f64 {
+        y
     }
 
     /// Whether the loss takes this label.
@@ -116,27 +144,48 @@ pub trait Loss: Debug + Send + Sync {
 
 /// Refuses a label with a message of one form for all losses.
 fn refuse_label(loss: &dyn Loss, y: f64, allowed: &str) -> Error {
-    let message = format!(
-        "label {y} is not one for the {} loss, which takes {allowed}",
-        loss.name()
-    );
+    let message = format!("label {y} is not one for the {} loss, which takes {allowed}", loss.name());
     Error::new(ErrorKind::Label, message)
 }
 
 /// Accepts every finite label.
 fn finite_label(loss: &dyn Loss, y: f64) -> Result<(), Error> {
-    if y.is_finite() {
-        Ok(())
-    } else {
-        Err(refuse_label(loss, y, "finite numbers"))
-    }
+    if y.is_finite() { Ok(()) } else { Err(refuse_label(loss, y, "finite numbers")) }
 }
 
 /// Accepts −1 and 1.
 fn sign_label(loss: &dyn Loss, y: f64) -> Result<(), Error> {
-    if y == 1.0 || y == -1.0 {
+    if y == 1.0 || y == -1.0 { Ok(()) } else { Err(refuse_label(loss, y, "-1 and 1")) }
+}
+
+/// Refuses a parameter with a message of one form for all losses.
+fn refuse_parameter(loss: &str, parameter: &str, value: f64, allowed: &str) -> Error {
+    Error::parameter(format!("{parameter} of the {loss} loss must be {allowed}, not {value}"))
+}
+
+/// Accepts the open interval (0, 1).
+fn expect_open_unit(loss: &str, parameter: &str, value: f64) -> Result<(), Error> {
+    if value > 0.0 && value < 1.0 {
         Ok(())
     } else {
-        Err(refuse_label(loss, y, "-1 and 1"))
+        Err(refuse_parameter(loss, parameter, value, "between 0 and 1, both excluded"))
+    }
+}
+
+/// Accepts finite numbers above 0.
+fn expect_positive(loss: &str, parameter: &str, value: f64) -> Result<(), Error> {
+    if value > 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(refuse_parameter(loss, parameter, value, "a finite number above 0"))
+    }
+}
+
+/// Accepts finite numbers from 0.
+fn expect_not_negative(loss: &str, parameter: &str, value: f64) -> Result<(), Error> {
+    if value >= 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(refuse_parameter(loss, parameter, value, "a finite number, 0 or above"))
     }
 }

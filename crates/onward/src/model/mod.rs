@@ -1,6 +1,10 @@
 //! Saving and loading: what a learner, a ledger and a schema need to continue
 //! to the bit, and the file format that holds it.
 
+mod file;
+mod names;
 mod state;
 
+pub use file::{FORMAT_VERSION, Model};
+pub use names::Names;
 pub use state::{Column, State};

@@ -131,40 +131,20 @@ impl State {
 
     /// Takes in another state under a prefix: its `x` becomes `prefix.x`.
     pub fn absorb(&mut self, prefix: &str, other: State) {
-        self.numbers.extend(
-            other
-                .numbers
-                .into_iter()
-                .map(|(name, value)| (format!("{prefix}.{name}"), value)),
-        );
-        self.columns.extend(
-            other
-                .columns
-                .into_iter()
-                .map(|(name, column)| (format!("{prefix}.{name}"), column)),
-        );
+        self.numbers.extend(other.numbers.into_iter().map(|(name, value)| (format!("{prefix}.{name}"), value)));
+        self.columns.extend(other.columns.into_iter().map(|(name, column)| (format!("{prefix}.{name}"), column)));
     }
 
     /// The part under a prefix, as it was before [`absorb`](State::absorb).
     pub fn part(&self, prefix: &str) -> State {
         let cut = |name: &str| name.strip_prefix(prefix)?.strip_prefix('.').map(str::to_owned);
         State {
-            numbers: self
-                .numbers
-                .iter()
-                .filter_map(|(name, value)| Some((cut(name)?, *value)))
-                .collect(),
-            columns: self
-                .columns
-                .iter()
-                .filter_map(|(name, column)| Some((cut(name)?, column.clone())))
-                .collect(),
+            numbers: self.numbers.iter().filter_map(|(name, value)| Some((cut(name)?, *value))).collect(),
+            columns: self.columns.iter().filter_map(|(name, column)| Some((cut(name)?, column.clone()))).collect(),
         }
     }
 }
 
 fn missing(name: &str) -> Error {
-    Error::model(format!(
-        "the model lacks '{name}', or holds it in another type: it was made for another learner"
-    ))
+    Error::model(format!("the model lacks '{name}', or holds it in another type: it was made for another learner"))
 }

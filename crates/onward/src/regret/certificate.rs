@@ -1,1 +1,196 @@
+//! The universal certificate: a bound on the regret of *any* predictor, of any
+//! kind, for any convex loss.
+//!
+//! Convexity in the prediction gives, for every u,
+//! ℓ_t(p_t) − ℓ_t(⟨u, x_t⟩) ≤ g_t (p_t − ⟨u, x_t⟩), g_t the derivative at the
+//! charged prediction. With A = Σ h_t g_t p_t and θ = Σ h_t g_t x_t, the regret is at
+//! most A − ⟨θ, u⟩, so for all u at once
+//!
+//! - in the ball ‖u‖₂ ≤ B: R_T(u) ≤ A + B‖θ‖₂;
+//! - in the standardised ball Σ(s_i u_i)² ≤ B²: R_T(u) ≤ A + B√(Σ(θ_i/s_i)²), where
+//!   s_i² = Σ h x_i²/Σ h is the mean square of feature i over the stream, uncentred.
+//!
+//! A and θ are f64: in f32 they would stall and the certificate could be false.
 
+use bytemuck::Zeroable;
+
+use crate::model::{Column, State};
+use crate::regret::{Guarantee, GuaranteeKind};
+use crate::sum::Sum;
+use crate::table::Table;
+use crate::{Error, Features, sum};
+
+/// The radius of the standardised ball that is used when none is given.
+pub const DEFAULT_RADIUS: f64 = 10.0;
+
+/// The sums of a feature.
+#[derive(Debug, Clone, Copy, Zeroable)]
+#[repr(C)]
+struct Slot {
+    /// θ_i = Σ h g x_i.
+    theta: f64,
+    /// Σ h x_i².
+    square: f64,
+}
+
+/// The sums that the universal certificate is computed from.
+#[derive(Debug, Clone, Default)]
+pub struct Certificate {
+    /// A = Σ h g p.
+    paid: Sum,
+    /// Σ h.
+    weight: f64,
+    table: Table<Slot>,
+    /// The features with a value other than 0, in order of appearance: what a scan walks.
+    seen: Vec<u32>,
+}
+
+impl Certificate {
+    /// Takes in a round: the charged prediction p, the derivative g there, the importance h > 0.
+    pub fn observe(&mut self, p: f64, g: f64, h: f64, x: Features<'_>) {
+        self.paid.add(h * g * p);
+        self.weight += h;
+        self.table.reserve(x.limit());
+        let hg = h * g;
+        for (index, value) in x.iter() {
+            let value = f64::from(value);
+            let slot = self.table.slot(index);
+            let fresh = slot.square == 0.0;
+            slot.theta += hg * value;
+            slot.square += h * value * value;
+            if fresh && slot.square != 0.0 {
+                self.seen.push(index);
+            }
+        }
+    }
+
+    /// How many features had a value other than 0.
+    pub fn distinct_features(&self) -> u64 {
+        self.seen.len() as u64
+    }
+
+    /// s_i: the root mean square of a feature over the stream, absent counting as 0.
+    pub fn root_mean_square(&self, index: u32) -> f64 {
+        if self.weight > 0.0 { (self.table.get(index).square / self.weight).sqrt() } else { 0.0 }
+    }
+
+    /// The features that were seen, in order of appearance.
+    pub fn features(&self) -> &[u32] {
+        &self.seen
+    }
+
+    /// The bound for the ball ‖u‖₂ ≤ radius, summed over rounds.
+    pub fn ball(&self, radius: f64) -> f64 {
+        let squares = self.slots().map(|slot| slot.theta * slot.theta);
+        self.paid.total() + radius * sum::sum(squares).sqrt()
+    }
+
+    /// The bound for the standardised ball Σ(s_i u_i)² ≤ radius², summed over rounds.
+    pub fn standardised_ball(&self, radius: f64) -> f64 {
+        let squares = self.slots().map(|slot| slot.theta * slot.theta / slot.square);
+        self.paid.total() + radius * (self.weight * sum::sum(squares)).sqrt()
+    }
+
+    fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.seen.iter().map(|&index| self.table.get(index))
+    }
+
+    /// The guarantee for the raw ball of `radius`, or the standardised ball of the default radius.
+    pub fn guarantee(&self, radius: Option<f64>) -> Guarantee {
+        let (comparator, bound, radius) = match radius {
+            Some(radius) => ("every u with ‖u‖₂ ≤ radius", self.ball(radius), radius),
+            None => (
+                "every u with Σ(s_i u_i)² ≤ radius², s_i the root mean square of feature i",
+                self.standardised_ball(DEFAULT_RADIUS),
+                DEFAULT_RADIUS,
+            ),
+        };
+        Guarantee {
+            kind: GuaranteeKind::Universal,
+            comparator: comparator.to_owned(),
+            radius: Some(radius),
+            bound: Ok(bound),
+        }
+    }
+
+    /// All that is needed to continue to the bit.
+    pub fn state(&self) -> State {
+        let mut state = State::default();
+        self.paid.save("paid", &mut state);
+        state.set("weight", self.weight);
+        state.set_column("theta", Column::F64(self.slots().map(|slot| slot.theta).collect()));
+        state.set_column("square", Column::F64(self.slots().map(|slot| slot.square).collect()));
+        state.set_column("index", Column::U32(self.seen.clone()));
+        state
+    }
+
+    /// Continues from a saved state.
+    ///
+    /// # Errors
+    /// When something is missing or does not match.
+    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.paid = Sum::load("paid", state)?;
+        self.weight = state.number("weight")?;
+        let (thetas, squares) = (state.f64s("theta")?, state.f64s("square")?);
+        if thetas.len() != squares.len() || squares.contains(&0.0) {
+            return Err(Error::model("the columns of the certificate do not match: the model is damaged"));
+        }
+        let slots = thetas.iter().zip(squares).map(|(&theta, &square)| Slot { theta, square });
+        self.seen = state.u32s("index")?.to_vec();
+        self.table = Table::filled(&self.seen, slots)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss;
+
+    /// The certificate against the regret itself, for many comparators.
+    #[test]
+    fn no_comparator_beats_the_certificate() {
+        let loss = loss::parse("logistic").unwrap();
+        let mut certificate = Certificate::default();
+        let rows: Vec<([f32; 3], f64, f64)> = (0..200u32)
+            .map(|t| {
+                let x = [1.0, (t * 7 % 13) as f32 - 6.0, (t * 5 % 11) as f32 * 0.1];
+                (x, if (t * t) % 7 < 3 { 1.0 } else { -1.0 }, 1.0 + f64::from(t % 3))
+            })
+            .collect();
+        // An arbitrary predictor that is not linear: the certificate does not care.
+        let predict = |x: &[f32; 3]| f64::from(x[1]).sin() + 0.3;
+        let mut paid = 0.0;
+        for (x, y, h) in &rows {
+            let p = predict(x);
+            certificate.observe(p, loss.derivative(p, *y), *h, Features::new(&[0, 1, 2], x).unwrap());
+            paid += h * loss.value(p, *y);
+        }
+        let at = |u: &[f64; 3]| -> f64 {
+            let score = |x: &[f32; 3]| u.iter().zip(x).map(|(u, &x)| u * f64::from(x)).sum();
+            rows.iter().map(|(x, y, h)| h * loss.value(score(x), *y)).sum()
+        };
+        for angle in 0..60 {
+            let angle = f64::from(angle) * 0.1;
+            for radius in [0.1, 1.0, 5.0] {
+                let u = [radius * angle.cos(), radius * angle.sin() * 0.8, radius * angle.sin() * 0.6];
+                assert!(paid - at(&u) <= certificate.ball(radius) + 1e-9);
+                let scaled = (0..3).map(|i| (u[i as usize] * certificate.root_mean_square(i)).powi(2));
+                let size = scaled.sum::<f64>().sqrt();
+                assert!(paid - at(&u) <= certificate.standardised_ball(size) + 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn the_bound_is_that_of_the_best_comparator_of_the_linearised_losses() {
+        let mut certificate = Certificate::default();
+        certificate.observe(0.5, 2.0, 1.0, Features::new(&[1], &[3.0]).unwrap());
+        certificate.observe(-1.0, 1.0, 2.0, Features::new(&[2], &[4.0]).unwrap());
+        // A = 1·2·0.5 + 2·1·(−1) = −1; θ = (6, 8); ‖θ‖ = 10.
+        assert_eq!(certificate.ball(2.0), -1.0 + 2.0 * 10.0);
+        // s₁² = 9/3, s₂² = 2·16/3: Σ θ²/s² = 36/3 + 64·3/32 = 12 + 6.
+        assert!((certificate.standardised_ball(1.0) - (-1.0 + 18f64.sqrt())).abs() < 1e-12);
+        assert_eq!(certificate.distinct_features(), 2);
+    }
+}

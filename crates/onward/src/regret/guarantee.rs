@@ -32,11 +32,6 @@ pub struct Guarantee {
 impl Guarantee {
     /// No guarantee, with the reason.
     pub fn none(kind: GuaranteeKind, reason: impl Into<String>) -> Self {
-        Self {
-            kind,
-            comparator: String::new(),
-            radius: None,
-            bound: Err(reason.into()),
-        }
+        Self { kind, comparator: String::new(), radius: None, bound: Err(reason.into()) }
     }
 }

@@ -1,6 +1,14 @@
 //! Measuring a learner against hindsight: the ledger of what was paid, the
 //! certificate of what any fixed predictor must have paid, and guarantees.
 
+mod baseline;
+mod certificate;
+mod curve;
 mod guarantee;
+mod ledger;
 
+pub use baseline::BestConstant;
+pub use certificate::{Certificate, DEFAULT_RADIUS};
+pub use curve::{Curve, Point};
 pub use guarantee::{Guarantee, GuaranteeKind};
+pub use ledger::Ledger;

@@ -1,0 +1,317 @@
+//! The arguments of the program. Each option's documentation is its help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use onward_data::Format;
+
+/// Online machine learning that measures itself against hindsight
+#[derive(Debug, Parser)]
+#[command(name = "onward", version, about, long_about = LONG_ABOUT, after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const LONG_ABOUT: &str = "Online machine learning that measures itself against hindsight.\n\n\
+A learner sees one example at a time: it predicts, is told the truth, pays a loss, and updates, in memory that does \
+not grow with the stream. At the end onward prints what that cost (the sequential risk), what ignoring the features \
+would have cost (the best constant), and how much less any fixed linear predictor could have paid (the guarantee).";
+
+const EXAMPLES: &str = "Examples:
+  onward learn flights.csv.zst --target 'arr_delay>15' --model late.safetensors
+  onward predict late.safetensors tomorrow.csv > predictions.csv
+  onward inspect late.safetensors --top 20
+  zcat clicks.jsonl.gz | onward learn --target clicked
+  onward convert flights.csv.zst flights.vw --target 'arr_delay>15'
+
+`onward COMMAND --help` says more. Data formats: docs/data-formats.md.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Learn from examples, one at a time, and report what it cost
+    Learn(Box<LearnOptions>),
+    /// Predict with a saved model, without learning
+    Predict(Box<PredictOptions>),
+    /// Show what a saved model holds
+    Inspect(InspectOptions),
+    /// Write examples in another format
+    Convert(Box<ConvertOptions>),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// What the input is, common to all commands that read examples.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct InputOptions {
+    /// Files to read, one after the other; `-`, or none: standard input. gzip and Zstandard are
+    /// recognised
+    #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
+    pub(crate) inputs: Vec<String>,
+
+    /// csv, tsv, jsonl, svmlight, vw, parquet or arrow; recognised from content if not given
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(crate) format: Option<Format>,
+
+    /// CSV and TSV begin with data, not with column names: columns are named 1, 2, …
+    #[arg(long)]
+    pub(crate) no_header: bool,
+
+    /// What to do with a record that cannot be read: stop, or skip (and count) it
+    #[arg(long, value_name = "WHAT", default_value = "stop")]
+    pub(crate) on_error: OnErrorOption,
+
+    /// The longest record, in bytes (or with K, M, G)
+    #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = parse_size)]
+    pub(crate) record_limit: usize,
+
+    /// Threads that parse, the learning one among them; results do not depend on it [default: all
+    /// processors]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+}
+
+/// What the columns are.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Columns")]
+pub(crate) struct ColumnOptions {
+    /// The column to predict, or a comparison of it that makes two classes: 'delay>15', 'kind==spam'
+    /// (>, >=, <, <=, ==, !=)
+    #[arg(long, value_name = "COLUMN", action = clap::ArgAction::Append)]
+    pub(crate) target: Vec<String>,
+
+    /// binary or regression; inferred from the target if not given
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Option<TaskOption>,
+
+    /// Columns (or Vowpal Wabbit namespaces) to leave out
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', action = clap::ArgAction::Append)]
+    pub(crate) ignore: Vec<String>,
+
+    /// Columns that are categories, though they look like numbers
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', action = clap::ArgAction::Append)]
+    pub(crate) categorical: Vec<String>,
+
+    /// Columns that are numbers, though the first rows do not show it
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', action = clap::ArgAction::Append)]
+    pub(crate) numeric: Vec<String>,
+
+    /// Columns of text, taken as bags of words
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', action = clap::ArgAction::Append)]
+    pub(crate) text: Vec<String>,
+
+    /// The column of importance weights
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) weight: Option<String>,
+
+    /// Columns that are copied to the predictions and not learnt from
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', action = clap::ArgAction::Append)]
+    pub(crate) id: Vec<String>,
+
+    /// Text gives sequences of up to N words, 1 to 8
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) ngrams: u32,
+
+    /// Hashed features share 2^N weights, 1 to 30
+    #[arg(long, value_name = "N", default_value_t = 22)]
+    pub(crate) bits: u32,
+}
+
+/// How loud.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct VoiceOptions {
+    /// Say nothing but errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = LEARN_EXAMPLES)]
+pub(crate) struct LearnOptions {
+    #[command(flatten)]
+    pub(crate) input: InputOptions,
+    #[command(flatten)]
+    pub(crate) columns: ColumnOptions,
+
+    /// The loss [default: logistic for binary, squared for regression]; see --list-losses
+    #[arg(long, value_name = "NAME[:KEY=VALUE]", help_heading = "Learning")]
+    pub(crate) loss: Option<String>,
+
+    /// The learner [default: nag:standardise=true]; see --list-learners
+    #[arg(long, value_name = "NAME[:KEY=VALUE,…]", help_heading = "Learning")]
+    pub(crate) learner: Option<String>,
+
+    /// Compare with predictors of ‖u‖ ≤ U (and keep the learner's weights there, where it projects)
+    #[arg(long, value_name = "U", help_heading = "Learning")]
+    pub(crate) radius: Option<f64>,
+
+    /// Go over the input N times; risk and guarantee are those of the first pass
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Learning")]
+    pub(crate) passes: u32,
+
+    /// Continue from a saved model: its learner, columns and account
+    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath, help_heading = "Learning",
+          conflicts_with_all = ["loss", "learner", "radius", "target", "task", "categorical", "numeric", "text", "weight", "id"])]
+    pub(crate) init: Option<PathBuf>,
+
+    /// Save the model here when done
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) model: Option<PathBuf>,
+
+    /// Write the prediction made for each example before its label was seen, as CSV (`-`: standard
+    /// output)
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) predictions: Option<PathBuf>,
+
+    /// Write a report in JSON (`-`: standard output)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) voice: VoiceOptions,
+
+    /// List the learners with their parameters, and stop
+    #[arg(long, help_heading = "Help")]
+    pub(crate) list_learners: bool,
+
+    /// List the losses, and stop
+    #[arg(long, help_heading = "Help")]
+    pub(crate) list_losses: bool,
+}
+
+const LEARN_EXAMPLES: &str = "Examples:
+  onward learn flights.csv.zst --target 'arr_delay>15'
+      whether a flight is late; format, column kinds and task are recognised and said
+  onward learn flights.csv.zst --target arr_delay --loss absolute --ignore tailnum
+      by how many minutes, the median
+  onward learn monday.csv tuesday.csv --target clicked --model clicks.safetensors
+  onward learn wednesday.csv --init clicks.safetensors --model clicks.safetensors
+      day after day
+  tail -f log.jsonl | onward learn --target clicked --predictions -
+      a stream that never ends: Ctrl-C writes model and report
+  onward learn data.svm --learner ogd:radius=5 --report - --quiet | jq .guarantees
+      a learner with a guarantee of its own";
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  onward predict late.safetensors tomorrow.csv > predictions.csv
+  onward predict late.safetensors today.csv --report -
+      when the labels are there, the loss on them is reported too")]
+pub(crate) struct PredictOptions {
+    /// The model
+    #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub(crate) model: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) input: InputOptions,
+
+    /// Write the predictions here, as CSV
+    #[arg(long, short, value_name = "FILE", default_value = "-", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) predictions: PathBuf,
+
+    /// Write a report in JSON (`-`: standard output; then say where the predictions go)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) voice: VoiceOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectOptions {
+    /// The model
+    #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub(crate) model: PathBuf,
+
+    /// How many of the heaviest features to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
+
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  onward convert flights.csv.zst flights.vw --target 'arr_delay>15'
+  onward convert flights.csv.zst flights.svm --target arr_delay
+  onward convert flights.csv.zst flights.arrow --target arr_delay
+      ready examples, which are learnt from without parsing")]
+pub(crate) struct ConvertOptions {
+    /// The file to read; `-`: standard input
+    #[arg(value_name = "IN", value_hint = ValueHint::FilePath)]
+    pub(crate) from: String,
+
+    /// The file to write; its ending says the format
+    #[arg(value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub(crate) to: PathBuf,
+
+    /// The format to write, if the ending does not say it
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(crate) to_format: Option<Format>,
+
+    #[command(flatten)]
+    pub(crate) input: ConvertInputOptions,
+    #[command(flatten)]
+    pub(crate) columns: ColumnOptions,
+    #[command(flatten)]
+    pub(crate) voice: VoiceOptions,
+}
+
+/// As [`InputOptions`], without the inputs.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct ConvertInputOptions {
+    /// The format of IN; recognised from content if not given
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(crate) format: Option<Format>,
+
+    /// CSV and TSV begin with data, not with column names: columns are named 1, 2, …
+    #[arg(long)]
+    pub(crate) no_header: bool,
+
+    /// What to do with a record that cannot be read: stop, or skip (and count) it
+    #[arg(long, value_name = "WHAT", default_value = "stop")]
+    pub(crate) on_error: OnErrorOption,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnErrorOption {
+    /// End the run, with a message that says where
+    Stop,
+    /// Leave the record out, and count it
+    Skip,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TaskOption {
+    /// Two classes
+    Binary,
+    /// Numbers
+    Regression,
+}
+
+fn parse_format(text: &str) -> Result<Format, String> {
+    text.parse()
+}
+
+/// A size in bytes: a whole number, with K, M or G for powers of 1024.
+fn parse_size(text: &str) -> Result<usize, String> {
+    let wrong = || format!("'{text}' is no size: write bytes, or a number with K, M or G");
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1 << 10),
+        Some((at, 'm' | 'M')) => (&text[..at], 1 << 20),
+        Some((at, 'g' | 'G')) => (&text[..at], 1 << 30),
+        _ => (text, 1),
+    };
+    let count: usize = digits.parse().map_err(|_| wrong())?;
+    let size = count.checked_mul(unit).ok_or_else(wrong)?;
+    // Memory for one record is held several times over.
+    if (1..=1 << 31).contains(&size) { Ok(size) } else { Err(format!("a record limit is from 1 to 2G, not {text}")) }
+}

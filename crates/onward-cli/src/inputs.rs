@@ -1,0 +1,88 @@
+//! From arguments to the options of a reader.
+
+use onward::loss::Task;
+use onward_data::{Input, OnError, Options};
+
+use crate::arguments::{ColumnOptions, ConvertInputOptions, InputOptions, OnErrorOption, TaskOption};
+use crate::failure::Failure;
+
+/// The inputs; standard input if none is named.
+pub(crate) fn inputs(names: &[String]) -> Result<Vec<Input>, Failure> {
+    if names.is_empty() {
+        use std::io::IsTerminal;
+        if std::io::stdin().is_terminal() {
+            return Err(Failure::user(
+                "no input is named and nothing is piped in: name a file, or `-` to type examples",
+            ));
+        }
+        return Ok(vec![Input::Standard]);
+    }
+    let standard = names.iter().filter(|name| *name == "-").count();
+    if standard > 1 {
+        return Err(Failure::user("standard input (`-`) is named twice: it can be read once"));
+    }
+    Ok(names.iter().map(|name| Input::from(name.as_str())).collect())
+}
+
+fn threads(asked: Option<usize>) -> usize {
+    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from).min(16))
+}
+
+/// The options that say how to read.
+pub(crate) fn reading(options: &InputOptions) -> Options {
+    Options {
+        format: options.format,
+        header: !options.no_header,
+        on_error: on_error(options.on_error),
+        record_limit: options.record_limit,
+        threads: threads(options.threads),
+        ..Options::default()
+    }
+}
+
+/// The same for a conversion.
+pub(crate) fn converting(options: &ConvertInputOptions) -> Options {
+    Options {
+        format: options.format,
+        header: !options.no_header,
+        on_error: on_error(options.on_error),
+        threads: threads(None),
+        ..Options::default()
+    }
+}
+
+fn on_error(option: OnErrorOption) -> OnError {
+    match option {
+        OnErrorOption::Stop => OnError::Stop,
+        OnErrorOption::Skip => OnError::Skip,
+    }
+}
+
+/// Adds what the columns are.
+pub(crate) fn with_columns(base: Options, columns: &ColumnOptions) -> Result<Options, Failure> {
+    let target = match columns.target.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        [first, second, ..] => {
+            return Err(Failure::user(format!(
+                "--target is given twice ('{first}' and '{second}'): a learner predicts one thing"
+            )));
+        }
+    };
+    Ok(Options {
+        target,
+        task: columns.task.map(|task| match task {
+            TaskOption::Binary => Task::Binary,
+            TaskOption::Regression => Task::Regression,
+        }),
+        ignore: columns.ignore.clone(),
+        categorical: columns.categorical.clone(),
+        numeric: columns.numeric.clone(),
+        text: columns.text.clone(),
+        weight: columns.weight.clone(),
+        ids: columns.id.clone(),
+        bits: columns.bits,
+        ngrams: columns.ngrams,
+        ..base
+    })
+}

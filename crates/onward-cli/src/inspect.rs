@@ -1,0 +1,95 @@
+//! `onward inspect`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use onward_data::{Kind, Role};
+use serde_json::json;
+
+use crate::arguments::InspectOptions;
+use crate::failure::Failure;
+use crate::saved::Trained;
+use crate::summary::{grouped, heaviest, number, table};
+use crate::{outputs, report};
+
+pub(crate) fn run(options: &InspectOptions) -> Result<ExitCode, Failure> {
+    let trained = Trained::load(&options.model)?;
+    let text = if options.json { as_json(&trained, options.top) } else { as_text(&trained, options.top) };
+    outputs::write(Path::new("-"), text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_json(trained: &Trained, top: usize) -> String {
+    let ledger = &trained.ledger;
+    let features: Vec<_> = heaviest(trained, top)
+        .into_iter()
+        .map(|(name, weight, effect)| json!({ "name": name, "weight": weight, "effect": effect }))
+        .collect();
+    report::text(&json!({
+        "learner": trained.learner.describe(),
+        "loss": trained.loss.name(),
+        "target": trained.schema.target.to_string(),
+        "schema": trained.schema,
+        "facts": trained.facts,
+        "sequential_risk": if ledger.rounds() > 0 { json!(ledger.sequential_risk()) } else { json!(null) },
+        "baseline_risk": ledger.baseline_risk(),
+        "distinct_features": ledger.sums().distinct_features(),
+        "heaviest": features,
+    }))
+}
+
+fn as_text(trained: &Trained, top: usize) -> String {
+    let (ledger, facts) = (&trained.ledger, &trained.facts);
+    let mut text = format!(
+        "learner    {}\nloss       {}\ntarget     {}\n",
+        trained.learner.describe(),
+        trained.loss.name(),
+        trained.schema.target
+    );
+    text.push_str(&format!(
+        "examples   {} from {}, {} without a label\n",
+        grouped(facts.examples),
+        facts.format,
+        grouped(facts.unlabelled)
+    ));
+    for (kind, names) in columns(trained) {
+        text.push_str(&format!("{kind:10} {}\n", names.join(", ")));
+    }
+    text.push_str(&format!(
+        "features   {} distinct, names of {} kept\n",
+        grouped(ledger.sums().distinct_features()),
+        grouped(trained.names.len() as u64)
+    ));
+    if ledger.rounds() > 0 {
+        let baseline = ledger.baseline_risk().map_or(String::new(), |risk| format!(", best constant {}", number(risk)));
+        text.push_str(&format!("risk       {}{baseline}\n", number(ledger.sequential_risk())));
+    }
+    let found = heaviest(trained, top);
+    if !found.is_empty() {
+        text.push_str(&table(&found));
+    }
+    text
+}
+
+/// The columns by kind.
+fn columns(trained: &Trained) -> Vec<(&'static str, Vec<&str>)> {
+    let mut groups: Vec<(&'static str, Vec<&str>)> = Vec::new();
+    for column in &trained.schema.columns {
+        let kind = match &column.role {
+            Role::Feature(Kind::Numeric { .. }) => "numbers",
+            Role::Feature(Kind::Boolean { .. }) => "booleans",
+            Role::Feature(Kind::Categorical { .. }) => "categories",
+            Role::Feature(Kind::Text) => "text",
+            Role::Feature(Kind::Timestamp { .. }) => "dates",
+            Role::Weight => "weight",
+            Role::Id => "ids",
+            Role::Ignored => "ignored",
+            Role::Target => continue,
+        };
+        match groups.iter_mut().find(|(name, _)| *name == kind) {
+            Some((_, names)) => names.push(&column.name),
+            None => groups.push((kind, vec![&column.name])),
+        }
+    }
+    groups
+}

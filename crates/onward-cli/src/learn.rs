@@ -1,0 +1,193 @@
+//! `onward learn`.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use onward::SharedLoss;
+use onward::learner::{LEARNERS, Specification};
+use onward::loss::{self, Task};
+use onward_data::{Input, Options, Reader};
+
+use crate::arguments::LearnOptions;
+use crate::failure::Failure;
+use crate::inputs;
+use crate::outputs;
+use crate::predictions::PredictionWriter;
+use crate::progress::Progress;
+use crate::report::{self, Timing};
+use crate::saved::{Facts, Trained};
+use crate::session::{Session, Watch};
+use crate::signals::Signals;
+use crate::summary;
+
+/// What learns when nothing is asked for.
+const DEFAULT_LEARNER: &str = "nag:standardise=true";
+
+pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
+    if options.list_learners || options.list_losses {
+        return list(options);
+    }
+    let inputs = inputs::inputs(&options.input.inputs)?;
+    check_outputs(options, &inputs)?;
+    let begun = Begun::new(options)?;
+    let reading = Options { record_limit: options.input.record_limit, ..begun.reading.clone() };
+    let mut reader = Reader::open(&inputs, reading.clone())?;
+    let mut trained = begun.trained(&reader, options)?;
+    let watch =
+        Watch { signals: Signals::catch().map_err(Failure::user)?, progress: Progress::new(options.voice.quiet) };
+    if !options.voice.quiet {
+        reader.notes().iter().for_each(|note| eprintln!("{note}"));
+        eprintln!("learner: {}, loss: {}", trained.learner.describe(), trained.loss.name());
+    }
+    let started = Instant::now();
+    let mut writer = match &options.predictions {
+        Some(path) => Some(PredictionWriter::create(path, reader.id_names(), trained.loss.link())?),
+        None => None,
+    };
+    let before = trained.facts.examples;
+    let mut session = Session::new(&mut trained, &watch);
+    session.learn(&mut reader, writer.as_mut())?;
+    drop(reader);
+    let again = Options { schema: Some(session.trained().schema.clone()), ..reading };
+    let mut pass_risks = vec![session.trained().ledger.sequential_risk()];
+    for _ in 1..options.passes {
+        if watch.signals.received() {
+            break;
+        }
+        let mut reader = Reader::open(&inputs, again.clone())?;
+        pass_risks.push(session.repeat(&mut reader)?);
+    }
+    let counts = session.finish();
+    let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
+    trained.facts.passes = pass_risks.len() as u32;
+    let run = report::Run {
+        trained: &trained,
+        inputs: &inputs,
+        resumed_at: options.init.as_ref().map(|_| before),
+        counts: &counts,
+        timing,
+        pass_risks: &pass_risks,
+    };
+    finish(options, &run, writer)?;
+    Ok(watch.signals.exit_code())
+}
+
+/// Writes what the run is to leave behind, then says how it went.
+fn finish(options: &LearnOptions, run: &report::Run<'_>, writer: Option<PredictionWriter>) -> Result<(), Failure> {
+    if let Some(path) = &options.model {
+        run.trained.save(path)?;
+    }
+    if let Some(writer) = writer {
+        writer.commit()?;
+    }
+    if let Some(path) = &options.report {
+        outputs::write(path, report::text(&report::learned(run)).as_bytes())?;
+    }
+    if !options.voice.quiet {
+        eprint!("{}", summary::learned(run));
+    }
+    Ok(())
+}
+
+fn check_outputs(options: &LearnOptions, inputs: &[Input]) -> Result<(), Failure> {
+    let (model, predictions, report) = (options.model.as_ref(), options.predictions.as_ref(), options.report.as_ref());
+    outputs::check(&[("--model", model), ("--predictions", predictions), ("--report", report)], inputs)?;
+    if options.passes > 1
+        && let Some(input) = inputs.iter().find(|input| !input.is_repeatable())
+        && !matches!(input, Input::Path(path) if !path.exists())
+    {
+        let name = input.name();
+        return Err(Failure::user(format!(
+            "--passes {} reads the input again, and {name} can be read once: save it to a file first",
+            options.passes
+        )));
+    }
+    [model, predictions, report].into_iter().try_for_each(outputs::probe)
+}
+
+/// What is known before the input is opened: from the arguments, or from a saved model.
+struct Begun {
+    reading: Options,
+    specification: Option<Specification>,
+    saved: Option<Trained>,
+}
+
+impl Begun {
+    fn new(options: &LearnOptions) -> Result<Self, Failure> {
+        let base = inputs::reading(&options.input);
+        if let Some(path) = &options.init {
+            let saved = Trained::load(path)?;
+            let reading =
+                Options { schema: Some(saved.schema.clone()), loss: Some(saved.learner.charged_loss()), ..base };
+            return Ok(Self { reading, specification: None, saved: Some(saved) });
+        }
+        let specification: Specification = options.learner.as_deref().unwrap_or(DEFAULT_LEARNER).parse()?;
+        let mut reading = inputs::with_columns(base, &options.columns)?;
+        let loss = match (&options.loss, specification.name()) {
+            (Some(name), _) => Some(loss::parse(name)?),
+            (None, "perceptron") => Some(loss::parse(specification.default_loss(Task::Binary))?),
+            (None, _) => None,
+        };
+        if let Some(loss) = &loss {
+            reading.task = Some(agreed_task(reading.task, loss)?);
+            // Whether learner, loss and parameters fit is said before the input is read.
+            specification.build(loss, checked_radius(options.radius)?)?;
+        }
+        reading.loss = loss;
+        Ok(Self { reading, specification: Some(specification), saved: None })
+    }
+
+    fn trained(self, reader: &Reader, options: &LearnOptions) -> Result<Trained, Failure> {
+        if let Some(saved) = self.saved {
+            return Ok(saved);
+        }
+        let schema = reader.schema().clone();
+        let task = if schema.target.rule.is_binary() { Task::Binary } else { Task::Regression };
+        let specification = self.specification.map_or_else(|| DEFAULT_LEARNER.parse(), Ok)?;
+        let loss = match self.reading.loss {
+            Some(loss) => loss,
+            None => loss::parse(specification.default_loss(task))?,
+        };
+        Trained::new(&specification, loss, checked_radius(options.radius)?, schema, Facts::new(reader.format()))
+    }
+}
+
+fn checked_radius(radius: Option<f64>) -> Result<Option<f64>, Failure> {
+    match radius {
+        Some(radius) if !(radius.is_finite() && radius > 0.0) => {
+            Err(Failure::user(format!("--radius is {radius}: it is a finite number above 0")))
+        }
+        radius => Ok(radius),
+    }
+}
+
+/// The task that the loss is for, if the user did not ask for another.
+fn agreed_task(asked: Option<Task>, loss: &SharedLoss) -> Result<Task, Failure> {
+    match (asked, loss.task()) {
+        (Some(Task::Regression), Task::Binary) => Err(Failure::user(format!(
+            "the {} loss is for two classes, and --task is regression: leave one of them out",
+            loss.name()
+        ))),
+        (Some(asked), _) => Ok(asked),
+        (None, task) => Ok(task),
+    }
+}
+
+fn list(options: &LearnOptions) -> Result<ExitCode, Failure> {
+    let mut text = String::new();
+    if options.list_learners {
+        for learner in LEARNERS {
+            text.push_str(&format!("{}\n    {}\n", learner.name, learner.summary));
+            for parameter in learner.parameters {
+                text.push_str(&format!("    {}={}  {}\n", parameter.name, parameter.default, parameter.meaning));
+            }
+        }
+    }
+    if options.list_losses {
+        for (name, summary) in loss::NAMES {
+            text.push_str(&format!("{name:36}{summary}\n"));
+        }
+    }
+    outputs::write(std::path::Path::new("-"), text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,66 @@
+//! `onward predict`.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use onward::regret::Ledger;
+use onward_data::{Options, Reader};
+
+use crate::arguments::PredictOptions;
+use crate::failure::Failure;
+use crate::predictions::PredictionWriter;
+use crate::progress::Progress;
+use crate::report::{self, Timing};
+use crate::saved::{Facts, Trained};
+use crate::session::{Session, Watch};
+use crate::signals::Signals;
+use crate::{inputs, outputs, summary};
+
+pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
+    let inputs = inputs::inputs(&options.input.inputs)?;
+    let both_to_stdout = options.report.as_deref() == Some(Path::new("-")) && options.predictions == Path::new("-");
+    // With the report on standard output, the predictions go there only if asked to.
+    if both_to_stdout {
+        return Err(Failure::user(
+            "the report and the predictions cannot both go to standard output: say --predictions FILE",
+        ));
+    }
+    let mut read = inputs.clone();
+    read.push(onward_data::Input::Path(options.model.clone()));
+    outputs::check(&[("--predictions", Some(&options.predictions)), ("--report", options.report.as_ref())], &read)?;
+    let mut trained = Trained::load(&options.model)?;
+    // The account of what is predicted now, not of what was learnt.
+    let mut ledger = Ledger::new(trained.learner.charged_loss());
+    ledger.set_radius(trained.radius);
+    trained.ledger = ledger;
+    let reading = Options {
+        schema: Some(trained.schema.clone()),
+        loss: Some(trained.learner.charged_loss()),
+        require_target: false,
+        ..inputs::reading(&options.input)
+    };
+    let mut reader = Reader::open(&inputs, reading)?;
+    trained.facts = Facts::new(reader.format());
+    let watch =
+        Watch { signals: Signals::catch().map_err(Failure::user)?, progress: Progress::new(options.voice.quiet) };
+    if !options.voice.quiet {
+        reader.notes().iter().for_each(|note| eprintln!("{note}"));
+    }
+    let started = Instant::now();
+    let mut writer = PredictionWriter::create(&options.predictions, reader.id_names(), trained.loss.link())?;
+    let mut session = Session::new(&mut trained, &watch);
+    session.predict(&mut reader, &mut writer)?;
+    let counts = session.finish();
+    writer.commit()?;
+    let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
+    let run =
+        report::Run { trained: &trained, inputs: &inputs, resumed_at: None, counts: &counts, timing, pass_risks: &[] };
+    if let Some(path) = &options.report {
+        outputs::write(path, report::text(&report::predicted(&run)).as_bytes())?;
+    }
+    if !options.voice.quiet {
+        eprint!("{}", summary::predicted(&run));
+    }
+    Ok(watch.signals.exit_code())
+}

@@ -1,0 +1,88 @@
+//! How far a run is: a bar on a terminal, else a line at doubling counts.
+
+use std::cell::Cell;
+use std::io::IsTerminal;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use onward::regret::Ledger;
+
+use crate::session::Counts;
+
+/// Says how far a run is, on standard error.
+pub(crate) struct Progress {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    next_line: Cell<u64>,
+}
+
+/// From how many examples on a line is worth it.
+const FIRST_LINE: u64 = 1024;
+
+impl Progress {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(ProgressBar::no_length);
+        Self { bar, quiet, next_line: Cell::new(FIRST_LINE) }
+    }
+
+    /// Takes in how much was read, and of how much.
+    pub(crate) fn update(&self, counts: &Counts, (read, total): (u64, Option<u64>), ledger: &Ledger) {
+        if self.quiet {
+            return;
+        }
+        match &self.bar {
+            Some(bar) => draw(bar, counts, read, total, ledger),
+            None => self.line(counts, ledger),
+        }
+    }
+
+    fn line(&self, counts: &Counts, ledger: &Ledger) {
+        if counts.examples < self.next_line.get() {
+            return;
+        }
+        while self.next_line.get() <= counts.examples {
+            self.next_line.set(self.next_line.get() * 2);
+        }
+        eprintln!("{}", state(counts, ledger));
+    }
+
+    /// Says something between bars and lines.
+    pub(crate) fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None if self.quiet => {}
+            None => eprintln!("{text}"),
+        }
+    }
+
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn state(counts: &Counts, ledger: &Ledger) -> String {
+    let risk = match ledger.rounds() {
+        0 => String::new(),
+        _ => format!(", sequential risk {:.4}", ledger.sequential_risk()),
+    };
+    format!("{} examples{risk}", crate::summary::grouped(counts.examples))
+}
+
+fn draw(bar: &ProgressBar, counts: &Counts, read: u64, total: Option<u64>, ledger: &Ledger) {
+    let known = total.filter(|&total| total > 0);
+    if bar.position() == 0 {
+        // The templates are constants: if one were wrong, the plain style would serve.
+        let template = match known {
+            Some(_) => "[{bar:30}] {percent:>3}%  {msg}  {eta} left",
+            None => "{spinner} {msg}",
+        };
+        bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+    }
+    if let Some(total) = known {
+        bar.set_length(total);
+    }
+    bar.set_position(read.max(1));
+    let rate = counts.examples as f64 / bar.elapsed().as_secs_f64().max(1e-3);
+    bar.set_message(format!("{}, {}/s", state(counts, ledger), crate::summary::grouped(rate as u64)));
+}

@@ -1,0 +1,145 @@
+//! The report: what a run did and what it cost, as JSON with stable keys. Runs on
+//! equal inputs with equal arguments differ in `timing` alone.
+
+use std::time::Duration;
+
+use onward::regret::{Guarantee, Ledger, Point};
+use onward_data::Input;
+use serde_json::{Map, Value, json};
+
+use crate::saved::Trained;
+use crate::session::Counts;
+
+/// How long it took.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timing {
+    pub(crate) seconds: f64,
+    pub(crate) examples_per_second: f64,
+    pub(crate) megabytes_per_second: f64,
+}
+
+impl Timing {
+    pub(crate) fn new(elapsed: Duration, examples: u64, bytes: u64) -> Self {
+        let seconds = elapsed.as_secs_f64().max(1e-9);
+        Self {
+            seconds,
+            examples_per_second: examples as f64 / seconds,
+            megabytes_per_second: bytes as f64 / 1e6 / seconds,
+        }
+    }
+}
+
+/// A run that is over.
+pub(crate) struct Run<'a> {
+    pub(crate) trained: &'a Trained,
+    pub(crate) inputs: &'a [Input],
+    /// Examples that the model had seen before, when it was continued.
+    pub(crate) resumed_at: Option<u64>,
+    pub(crate) counts: &'a Counts,
+    pub(crate) timing: Timing,
+    /// The mean loss of each pass.
+    pub(crate) pass_risks: &'a [f64],
+}
+
+/// A report as text.
+pub(crate) fn text(report: &Value) -> String {
+    format!("{report:#}\n")
+}
+
+/// The report of `onward learn`.
+pub(crate) fn learned(run: &Run<'_>) -> Value {
+    let mut report = common(run);
+    let ledger = &run.trained.ledger;
+    let mut insert = |key: &str, value: Value| report.insert(key.to_owned(), value);
+    insert("resumed_at", json!(run.resumed_at));
+    insert(
+        "guarantees",
+        Value::Array(guarantees(run.trained).iter().map(|it| guarantee(it, ledger.weight())).collect()),
+    );
+    insert("curve", curve(ledger));
+    if run.pass_risks.len() > 1 {
+        insert("pass_risks", json!(run.pass_risks));
+    }
+    Value::Object(report)
+}
+
+/// The report of `onward predict`.
+pub(crate) fn predicted(run: &Run<'_>) -> Value {
+    let mut report = common(run);
+    // Nothing was learnt on the way: this is the mean loss of a fixed predictor.
+    if let Some(risk) = report.remove("sequential_risk") {
+        report.insert("mean_loss".to_owned(), risk);
+    }
+    Value::Object(report)
+}
+
+fn common(run: &Run<'_>) -> Map<String, Value> {
+    let Trained { learner, ledger, facts, schema, loss, .. } = run.trained;
+    let mut report = Map::new();
+    let mut insert = |key: &str, value: Value| report.insert(key.to_owned(), value);
+    insert("onward", json!(env!("CARGO_PKG_VERSION")));
+    insert("inputs", json!(run.inputs.iter().map(Input::name).collect::<Vec<_>>()));
+    insert("format", json!(facts.format.to_string()));
+    insert("target", json!(schema.target.to_string()));
+    insert("task", json!(if schema.target.rule.is_binary() { "binary" } else { "regression" }));
+    insert("loss", json!(loss.name()));
+    insert("learner", json!(learner.describe()));
+    insert("examples", json!(facts.examples));
+    insert("unlabelled", json!(facts.unlabelled));
+    insert("weightless", json!(facts.weightless));
+    insert("skipped", json!(facts.skipped));
+    insert("features", json!(ledger.features()));
+    let distinct = ledger.sums().distinct_features();
+    insert("distinct_features", json!(distinct));
+    insert("collisions", json!(schema.expected_collisions(distinct)));
+    insert("bytes", json!(run.counts.bytes));
+    insert("sequential_risk", finite(ledger.sequential_risk()));
+    insert("baseline_risk", json!(ledger.baseline_risk()));
+    insert("mistakes", json!(ledger.metrics().mistakes()));
+    insert("metrics", Value::Object(ledger.metrics().summary()));
+    insert(
+        "timing",
+        json!({
+            "seconds": run.timing.seconds,
+            "examples_per_second": run.timing.examples_per_second,
+            "megabytes_per_second": run.timing.megabytes_per_second,
+        }),
+    );
+    report
+}
+
+/// JSON has no NaN: nothing was charged.
+fn finite(value: f64) -> Value {
+    if value.is_finite() { json!(value) } else { Value::Null }
+}
+
+/// The learner's own guarantee, and the universal certificate.
+pub(crate) fn guarantees(trained: &Trained) -> [Guarantee; 2] {
+    [trained.learner.guarantee(), trained.ledger.certificate()]
+}
+
+fn guarantee(guarantee: &Guarantee, weight: f64) -> Value {
+    let mut value = json!({ "kind": guarantee.kind, "comparator": guarantee.comparator, "radius": guarantee.radius });
+    match &guarantee.bound {
+        Ok(bound) if weight > 0.0 => value["bound_per_round"] = finite(bound / weight),
+        Ok(_) => (value["bound_per_round"], value["reason"]) = (Value::Null, json!("nothing has been charged yet")),
+        Err(reason) => (value["bound_per_round"], value["reason"]) = (Value::Null, json!(reason)),
+    }
+    value
+}
+
+fn curve(ledger: &Ledger) -> Value {
+    let mut before = Point { round: 0, loss: 0.0, weight: 0.0, guarantee: None, baseline: None };
+    let mut points = Vec::new();
+    for point in ledger.curve().points() {
+        points.push(json!({
+            "t": point.round,
+            "risk": finite(point.loss / point.weight),
+            "recent_risk": finite((point.loss - before.loss) / (point.weight - before.weight)),
+            "guarantee": point.guarantee.map(|bound| finite(bound / point.weight)),
+            "baseline": point.baseline,
+        }));
+        before = point;
+    }
+    Value::Array(points)
+}

@@ -1,0 +1,103 @@
+//! Models on disk: what a run saves and what another continues from.
+
+use std::fs;
+use std::path::Path;
+
+use onward::learner::Specification;
+use onward::model::{Model, Names, State};
+use onward::regret::Ledger;
+use onward::{Learner, SharedLoss};
+use onward_data::{Format, Schema};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+
+/// What learns and keeps account, with what it needs to know.
+pub(crate) struct Trained {
+    pub(crate) learner: Box<dyn Learner>,
+    pub(crate) loss: SharedLoss,
+    pub(crate) radius: Option<f64>,
+    pub(crate) ledger: Ledger,
+    pub(crate) names: Names,
+    pub(crate) schema: Schema,
+    pub(crate) facts: Facts,
+}
+
+/// What else a model remembers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    /// The format it was learnt from.
+    pub(crate) format: Format,
+    /// Examples, those without a label among them.
+    pub(crate) examples: u64,
+    /// Examples without a label.
+    pub(crate) unlabelled: u64,
+    /// Examples of importance 0.
+    pub(crate) weightless: u64,
+    /// Records that could not be read.
+    pub(crate) skipped: u64,
+    /// Passes over the data.
+    pub(crate) passes: u32,
+}
+
+impl Facts {
+    pub(crate) fn new(format: Format) -> Self {
+        Self { format, examples: 0, unlabelled: 0, weightless: 0, skipped: 0, passes: 1 }
+    }
+}
+
+impl Trained {
+    /// A fresh learner.
+    pub(crate) fn new(
+        specification: &Specification,
+        loss: SharedLoss,
+        radius: Option<f64>,
+        schema: Schema,
+        facts: Facts,
+    ) -> Result<Self, Failure> {
+        let learner = specification.build(&loss, radius)?;
+        let mut ledger = Ledger::new(learner.charged_loss());
+        ledger.set_radius(radius);
+        Ok(Self { learner, loss, radius, ledger, names: Names::default(), schema, facts })
+    }
+
+    /// Saves it.
+    pub(crate) fn save(&self, path: &Path) -> Result<(), Failure> {
+        let mut state = State::default();
+        state.absorb("learner", self.learner.state());
+        state.absorb("ledger", self.ledger.state());
+        state.absorb("names", self.names.state());
+        let json = |value: Result<serde_json::Value, serde_json::Error>| value.map_err(Failure::user);
+        let model = Model {
+            learner: self.learner.describe(),
+            loss: self.loss.name(),
+            radius: self.radius,
+            schema: json(serde_json::to_value(&self.schema))?,
+            facts: json(serde_json::to_value(&self.facts))?,
+            state,
+        };
+        crate::outputs::write(path, &model.to_bytes()?)
+    }
+
+    /// Loads what was saved.
+    pub(crate) fn load(path: &Path) -> Result<Self, Failure> {
+        let bytes = fs::read(path).map_err(|error| Failure::reading(path, &error))?;
+        let damaged = |error: &dyn std::fmt::Display| Failure::user(format!("{}: {error}", path.display()));
+        let model = Model::from_bytes(&bytes).map_err(|error| damaged(&error))?;
+        drop(bytes);
+        Self::restore(model).map_err(|failure| damaged(&failure))
+    }
+
+    fn restore(model: Model) -> Result<Self, Failure> {
+        let unfit = |what: &str, error: serde_json::Error| Failure::user(format!("its {what} cannot be read: {error}"));
+        let schema: Schema = serde_json::from_value(model.schema).map_err(|error| unfit("schema", error))?;
+        let facts = serde_json::from_value(model.facts).map_err(|error| unfit("facts", error))?;
+        schema.check().map_err(Failure::user)?;
+        let specification: Specification = model.learner.parse()?;
+        let mut trained = Self::new(&specification, onward::loss::parse(&model.loss)?, model.radius, schema, facts)?;
+        trained.learner.restore(&model.state.part("learner"))?;
+        trained.ledger.restore(&model.state.part("ledger"))?;
+        trained.names = Names::restore(&model.state.part("names"))?;
+        Ok(trained)
+    }
+}

@@ -1,0 +1,156 @@
+//! The round, batch by batch: predict, pay, update, and what goes along with it.
+
+use std::time::Duration;
+
+use onward::{Example, Prediction};
+use onward_data::{Parsed, Reader};
+
+use crate::failure::Failure;
+use crate::predictions::PredictionWriter;
+use crate::progress::Progress;
+use crate::saved::Trained;
+use crate::signals::Signals;
+
+/// How long a signal may go unnoticed while nothing arrives.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How many skipped records are shown.
+const SHOWN_ERRORS: u64 = 5;
+
+/// What a run looks at besides the data.
+pub(crate) struct Watch {
+    pub(crate) signals: Signals,
+    pub(crate) progress: Progress,
+}
+
+/// What was read, whatever pass it was.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) examples: u64,
+    pub(crate) bytes: u64,
+    shown_errors: u64,
+}
+
+/// A run of a learner over inputs.
+pub(crate) struct Session<'a> {
+    trained: &'a mut Trained,
+    watch: &'a Watch,
+    counts: Counts,
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(trained: &'a mut Trained, watch: &'a Watch) -> Self {
+        Self { trained, watch, counts: Counts::default() }
+    }
+
+    pub(crate) fn trained(&self) -> &Trained {
+        self.trained
+    }
+
+    pub(crate) fn finish(self) -> Counts {
+        self.watch.progress.finish();
+        self.counts
+    }
+
+    /// The first pass: everything is charged.
+    pub(crate) fn learn(
+        &mut self,
+        reader: &mut Reader,
+        mut writer: Option<&mut PredictionWriter>,
+    ) -> Result<(), Failure> {
+        self.each_batch(reader, |trained, parsed| {
+            for (row, example) in parsed.batch.iter().enumerate() {
+                let prediction = round(trained, example);
+                if let Some(writer) = writer.as_deref_mut() {
+                    writer.write(parsed.ids(row), prediction, example.label)?;
+                }
+            }
+            // With a pipe behind it, whoever reads the predictions wants them now.
+            if let Some(writer) = writer.as_deref_mut() {
+                writer.flush()?;
+            }
+            Ok(())
+        })
+    }
+
+    /// A later pass: the learner learns again, and only the mean loss of the pass is kept.
+    pub(crate) fn repeat(&mut self, reader: &mut Reader) -> Result<f64, Failure> {
+        let (mut paid, mut weight) = (0.0, 0.0);
+        let loss = self.trained.learner.charged_loss();
+        self.each_batch(reader, |trained, parsed| {
+            for example in parsed.batch.iter() {
+                if let Some(label) = example.label {
+                    let prediction = trained.learner.learn(example.features, label, example.weight);
+                    paid += example.weight * loss.value(prediction.score, label);
+                    weight += example.weight;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(paid / weight)
+    }
+
+    /// Predicting: what has a label is charged, and nothing is learnt.
+    pub(crate) fn predict(&mut self, reader: &mut Reader, writer: &mut PredictionWriter) -> Result<(), Failure> {
+        self.each_batch(reader, |trained, parsed| {
+            for (row, example) in parsed.batch.iter().enumerate() {
+                let prediction = trained.learner.predict(example.features);
+                charge(trained, example, prediction);
+                writer.write(parsed.ids(row), prediction, example.label)?;
+            }
+            writer.flush()
+        })
+    }
+
+    fn each_batch(
+        &mut self,
+        reader: &mut Reader,
+        mut each: impl FnMut(&mut Trained, &Parsed) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        while !self.watch.signals.received() {
+            let parsed = match reader.next_within(PATIENCE)? {
+                None => continue,
+                Some(None) => break,
+                Some(Some(parsed)) => parsed,
+            };
+            for (index, name) in &parsed.names {
+                self.trained.names.add(*index, name);
+            }
+            each(self.trained, parsed)?;
+            self.counts.examples += parsed.batch.len() as u64;
+            self.counts.bytes += parsed.bytes;
+            self.trained.facts.skipped += parsed.skipped;
+            for error in &parsed.errors {
+                if self.counts.shown_errors < SHOWN_ERRORS {
+                    self.watch.progress.say(&format!("skipped: {error}"));
+                }
+                self.counts.shown_errors += 1;
+            }
+            let read = reader.progress();
+            self.watch.progress.update(&self.counts, read, &self.trained.ledger);
+        }
+        Ok(())
+    }
+}
+
+/// One round of learning.
+fn round(trained: &mut Trained, example: Example<'_>) -> Prediction {
+    let prediction = match example.label {
+        Some(label) => trained.learner.learn(example.features, label, example.weight),
+        None => trained.learner.predict(example.features),
+    };
+    charge(trained, example, prediction);
+    prediction
+}
+
+/// Charges a prediction, if there is a label.
+fn charge(trained: &mut Trained, example: Example<'_>, prediction: Prediction) {
+    trained.facts.examples += 1;
+    match example.label {
+        Some(label) => {
+            trained.facts.weightless += u64::from(example.weight == 0.0);
+            trained.ledger.observe(prediction, label, example.weight, example.features);
+        }
+        None => trained.facts.unlabelled += 1,
+    }
+}

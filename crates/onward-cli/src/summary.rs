@@ -1,0 +1,243 @@
+//! What a person reads at the end of a run.
+
+use std::fmt::Write;
+
+use onward::loss::Task;
+use onward::regret::{Guarantee, GuaranteeKind};
+
+use crate::report::{Run, guarantees};
+use crate::saved::Trained;
+
+/// How many features are shown.
+const HEAVIEST: usize = 10;
+
+/// A count with commas between thousands.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The summary of `onward learn`.
+pub(crate) fn learned(run: &Run<'_>) -> String {
+    let mut text = head(run);
+    let ledger = &run.trained.ledger;
+    if ledger.rounds() == 0 {
+        text.push_str("no example had a label: nothing was learnt\n");
+        return text;
+    }
+    row(
+        &mut text,
+        "sequential risk",
+        &number(ledger.sequential_risk()),
+        &format!(
+            "mean {} loss, each example predicted before its label was seen",
+            run.trained.learner.charged_loss().name()
+        ),
+    );
+    body(&mut text, run.trained);
+    for guarantee in guarantees(run.trained) {
+        say_guarantee(&mut text, &guarantee, run);
+    }
+    if run.pass_risks.len() > 1 {
+        let risks: Vec<_> = run.pass_risks.iter().map(|&risk| number(risk)).collect();
+        row(&mut text, "passes", &risks.join(" "), "mean loss of each; what is above is of the first");
+    }
+    say_heaviest(&mut text, run.trained, HEAVIEST);
+    text
+}
+
+/// The summary of `onward predict`.
+pub(crate) fn predicted(run: &Run<'_>) -> String {
+    let mut text = head(run);
+    let ledger = &run.trained.ledger;
+    if ledger.rounds() > 0 {
+        let loss = run.trained.learner.charged_loss().name();
+        row(
+            &mut text,
+            "mean loss",
+            &number(ledger.sequential_risk()),
+            &format!("{loss} loss of the model as it is, on the examples with a label"),
+        );
+        body(&mut text, run.trained);
+    }
+    text
+}
+
+/// What was read and how fast.
+fn head(run: &Run<'_>) -> String {
+    let facts = &run.trained.facts;
+    let mut text = format!("\n{} examples", grouped(facts.examples));
+    let extras = [
+        (facts.unlabelled, "without a label"),
+        (facts.weightless, "of weight 0"),
+        (facts.skipped, "unreadable records skipped"),
+    ];
+    let extras: Vec<_> = extras
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", grouped(*count)))
+        .collect();
+    if !extras.is_empty() {
+        write_to(&mut text, format_args!(" ({})", extras.join(", ")));
+    }
+    let timing = run.timing;
+    write_to(
+        &mut text,
+        format_args!(
+            " in {:.2} s: {} a second, {:.0} MB/s\n",
+            timing.seconds,
+            grouped(timing.examples_per_second as u64),
+            timing.megabytes_per_second
+        ),
+    );
+    let ledger = &run.trained.ledger;
+    let distinct = ledger.sums().distinct_features();
+    let collisions = 100.0 * run.trained.schema.expected_collisions(distinct);
+    if ledger.rounds() > 0 {
+        write_to(
+            &mut text,
+            format_args!(
+                "{:.1} features an example, {} distinct{}\n",
+                ledger.features() as f64 / ledger.rounds() as f64,
+                grouped(distinct),
+                if collisions >= 0.005 {
+                    format!("; {collisions:.2}% of hashed ones share a weight (--bits)")
+                } else {
+                    String::new()
+                }
+            ),
+        );
+    }
+    text.push('\n');
+    text
+}
+
+/// The best constant and the metrics.
+fn body(text: &mut String, trained: &Trained) {
+    let ledger = &trained.ledger;
+    if let Some(risk) = ledger.baseline_risk() {
+        row(text, "best constant", &number(risk), "the same for the best predictor that ignores the features");
+    }
+    let metrics = ledger.metrics().summary();
+    let metric = |name: &str| metrics.get(name).and_then(serde_json::Value::as_f64);
+    match ledger.loss().task() {
+        Task::Regression => {
+            if let (Some(rmse), Some(mae)) = (metric("rmse"), metric("mae")) {
+                let r2 = metric("r2").map_or(String::new(), |r2| format!(", R² {r2:.4}"));
+                row(text, "errors", "", &format!("RMSE {}, MAE {}{r2}", number(rmse), number(mae)));
+            }
+        }
+        _ => {
+            if let Some(accuracy) = metric("accuracy") {
+                let mistakes = ledger.metrics().mistakes().unwrap_or(0.0);
+                row(
+                    text,
+                    "accuracy",
+                    &format!("{:.2}%", 100.0 * accuracy),
+                    &format!("{} mistakes", grouped(mistakes.round() as u64)),
+                );
+            }
+            if let Some(auc) = metric("auc") {
+                let error = metric("auc_error").unwrap_or(0.0);
+                row(text, "AUC", &format!("{auc:.4}"), &format!("± {error:.1e}, from a streaming histogram"));
+            }
+        }
+    }
+}
+
+fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
+    let ledger = &run.trained.ledger;
+    let title = match guarantee.kind {
+        GuaranteeKind::Universal => "guarantee",
+        _ => "own guarantee",
+    };
+    let (Ok(bound), Some(radius)) = (&guarantee.bound, guarantee.radius) else {
+        if let Err(reason) = &guarantee.bound {
+            row(text, title, "none", reason);
+        }
+        return;
+    };
+    let per_round = bound / ledger.weight();
+    let comparator = guarantee.comparator.replace("radius", &radius.to_string());
+    row(text, title, &format!("≤ {}", number(per_round)), &format!("regret an example against {comparator}"));
+    if guarantee.kind == GuaranteeKind::Universal {
+        let floor = ledger.sequential_risk() - per_round;
+        row(
+            text,
+            "",
+            "",
+            &format!("so no such predictor, knowing the whole stream, pays less than {}", number(floor.max(0.0))),
+        );
+    }
+}
+
+/// The heaviest features: by |weight| × root mean square, that is by how much they move a typical score.
+pub(crate) fn heaviest(trained: &Trained, top: usize) -> Vec<(String, f64, f64)> {
+    let sums = trained.ledger.sums();
+    let mut found: Vec<(u32, f64, f64)> = sums
+        .features()
+        .iter()
+        .filter_map(|&index| {
+            let weight = trained.learner.weight(index)?;
+            Some((index, weight, weight.abs() * sums.root_mean_square(index)))
+        })
+        .collect();
+    found.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
+    found.truncate(top);
+    let name = |index: u32| trained.names.get(index).map_or_else(|| format!("#{index}"), str::to_owned);
+    found.into_iter().map(|(index, weight, effect)| (name(index), weight, effect)).collect()
+}
+
+fn say_heaviest(text: &mut String, trained: &Trained, top: usize) {
+    let found = heaviest(trained, top);
+    if found.is_empty() {
+        return;
+    }
+    text.push_str(&table(&found));
+}
+
+/// Features with weights as a table.
+pub(crate) fn table(found: &[(String, f64, f64)]) -> String {
+    let mut text = String::from("\nheaviest features          weight    effect (|weight| × root mean square)\n");
+    for (name, weight, effect) in found {
+        let shown: String =
+            if name.chars().count() > 24 { name.chars().take(23).chain(['…']).collect() } else { name.clone() };
+        write_to(
+            &mut text,
+            format_args!("{shown:24} {weight:>9} {effect:>9}\n", weight = number(*weight), effect = number(*effect)),
+        );
+    }
+    text
+}
+
+fn row(text: &mut String, title: &str, value: &str, meaning: &str) {
+    write_to(text, format_args!("{title:16} {value:>9}  {meaning}\n"));
+}
+
+/// Four decimals, or as many significant digits when that would show too few or too many.
+pub(crate) fn number(value: f64) -> String {
+    if value == 0.0 || (1e-3..1e4).contains(&value.abs()) { format!("{value:.4}") } else { format!("{value:.3e}") }
+}
+
+/// Writing to a String cannot fail.
+fn write_to(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    let _ = text.write_fmt(arguments);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped_and_numbers_are_short() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0.45123, 0.00001, -12.5, 1e9].map(number), ["0.4512", "1.000e-5", "-12.5000", "1.000e9"]);
+    }
+}

@@ -1,0 +1,413 @@
+//! What is wrong with an input or a command line, and the message it gives: one
+//! test for each. All end with exit code 2 (the user can mend it), say where, what
+//! was found and what to do, and leave no file behind.
+
+mod common;
+
+use std::io::Write;
+
+use common::Folder;
+
+/// Enough rows that every column is what it looks like: y in 0, 1; x a number; c a category.
+fn rows(count: usize) -> String {
+    let row = |number: usize| format!("{},{},{}\n", number % 2, number % 17, ["a", "b", "c"][number % 3]);
+    "y,x,c\n".to_owned() + &(0..count).map(row).collect::<String>()
+}
+
+/// Learning from the file `data` fails with this message, and writes nothing.
+fn refused(content: impl AsRef<[u8]>, options: &[&str], message: &str) {
+    let folder = Folder::new();
+    folder.write("data", content);
+    let mut arguments = vec!["learn", "data", "--quiet", "--model", "model", "--predictions", "p", "--report", "r"];
+    arguments.extend(options);
+    let outcome = folder.run(&arguments);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), format!("onward: {message}\n").as_str()));
+    assert_eq!(outcome.stdout, "");
+    assert_eq!(folder.files(), ["data"]);
+}
+
+const Y: &[&str] = &["--target", "y"];
+
+#[test]
+fn a_file_that_is_missing() {
+    let outcome = Folder::new().run(&["learn", "nowhere.csv", "--target", "y"]);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), "onward: nowhere.csv: no such file\n"));
+}
+
+#[test]
+fn a_later_file_that_is_missing_is_found_before_the_first_is_read() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    let outcome = folder.run(&["learn", "-q", "data", "nowhere.csv", "--target", "y"]);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), "onward: nowhere.csv: no such file\n"));
+}
+
+#[test]
+fn a_folder() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("days")).unwrap();
+    let outcome = folder.run(&["learn", "days", "--target", "y"]);
+    let message = "onward: days: is a folder; name the files in it, for instance with *\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
+}
+
+#[test]
+fn an_empty_file() {
+    refused("", Y, "data: is empty; give an input with examples in it");
+    refused("\n\n \n", Y, "data: is empty; give an input with examples in it");
+}
+
+#[test]
+fn empty_standard_input() {
+    let outcome = Folder::new().pipe(&["learn", "--target", "y"], b"");
+    let message = "onward: standard input: is empty; give an input with examples in it\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
+}
+
+#[test]
+fn a_header_and_no_rows() {
+    refused("y,x\n", Y, "data: holds a header and no rows; give an input with examples in it");
+}
+
+#[test]
+fn gzip_that_is_cut_short() {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(rows(20_000).as_bytes()).unwrap();
+    let whole = encoder.finish().unwrap();
+    let message = "data: ends in the middle of the compressed data; it was cut short: copy or download it again";
+    refused(&whole[..whole.len() / 2], Y, message);
+    refused(&whole[..whole.len() - 1], Y, message);
+}
+
+#[test]
+fn zstandard_that_is_cut_short() {
+    let whole = zstd::encode_all(rows(20_000).as_bytes(), 3).unwrap();
+    let message = "data: ends in the middle of the compressed data; it was cut short: copy or download it again";
+    refused(&whole[..whole.len() / 2], Y, message);
+    refused(&whole[..whole.len() - 1], Y, message);
+}
+
+#[test]
+fn compressed_data_that_is_damaged() {
+    let mut whole = zstd::encode_all(rows(20_000).as_bytes(), 3).unwrap();
+    let middle = whole.len() / 2;
+    whole[middle..middle + 64].fill(0xff);
+    let folder = Folder::new();
+    folder.write("data", whole);
+    let outcome = folder.run(&["learn", "data", "-q", "--target", "y"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.starts_with("onward: data: the compressed data is damaged ("), "{}", outcome.stderr);
+}
+
+#[test]
+fn binary_noise() {
+    let noise: Vec<u8> = (0..4096u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let message = "data: is not in a format that onward reads: it holds binary data; formats are csv, tsv, jsonl, \
+                   svmlight, vw, parquet and arrow, as they are or in gzip or zstd";
+    refused(&noise, Y, message);
+    refused(&noise, &["--target", "y", "--format", "csv"], "data: is no csv: it holds binary data");
+}
+
+#[test]
+fn a_label_that_is_not_a_number_in_line_81402() {
+    let mut text = String::from("delay,x\n");
+    for line in 2..=90_000 {
+        let label = if line == 81_402 { "late".to_owned() } else { format!("{}.5", line % 90) };
+        text.push_str(&format!("{label},{}\n", line % 13));
+    }
+    let remedy = "mend the record, or leave such records out with --on-error skip; for classes, say which is \
+                  positive: --target 'COLUMN==CLASS'";
+    let message =
+        format!("data, line 81402, column 'delay': the label should be a finite number, found 'late'; {remedy}");
+    refused(&text, &["--target", "delay"], &message);
+}
+
+#[test]
+fn a_column_that_does_not_exist() {
+    refused(rows(50), &["--target", "Y2"], "data: there is no column 'Y2', named as --target; did you mean 'y'?");
+    let message = "data: there is no column 'carrier', named as --ignore; there are: y, x, c";
+    refused(rows(50), &["--target", "y", "--ignore", "carrier"], message);
+}
+
+#[test]
+fn no_target() {
+    refused(rows(50), &[], "data: which column is to be predicted?; name it with --target; there are: y, x, c");
+}
+
+#[test]
+fn a_column_that_is_there_twice() {
+    let message =
+        "data, line 1: columns 2 and 3 are both named 'x'; rename a column, or say --no-header if this line is data";
+    refused("y,x,x\n0,1,2\n", Y, message);
+}
+
+#[test]
+fn a_header_that_is_data() {
+    let message = "data, line 1: the first line should name the columns, found only numbers: 0, 1, 2; say --no-header \
+                   if it is data; its columns are then named 1, 2, …";
+    refused("0,1,2\n1,3,4\n", Y, message);
+}
+
+/// A value in line 62 of a column of numbers.
+fn with_value(value: &str) -> String {
+    rows(60) + &format!("1,{value},a\n") + &rows(20)[6..]
+}
+
+const INFINITE: &str = "is infinite, or beyond the range of 64-bit floats; features are finite: write a missing value as an empty cell or NA";
+
+#[test]
+fn numbers_that_are_too_large() {
+    refused(with_value("1e400"), Y, &format!("data, line 62, column 'x': '1e400' {INFINITE}"));
+    let message = "data, line 62, column 'x': the value 1e300 is beyond ±3.4e38, the range of 32-bit floats; rescale \
+                   the column, or leave it out with --ignore; write a missing value as an empty cell or NA";
+    refused(with_value("1e300"), Y, message);
+}
+
+#[test]
+fn infinity() {
+    refused(with_value("inf"), Y, &format!("data, line 62, column 'x': 'inf' {INFINITE}"));
+    refused(with_value("-Infinity"), Y, &format!("data, line 62, column 'x': '-Infinity' {INFINITE}"));
+}
+
+#[test]
+fn nan_is_a_missing_value() {
+    let folder = Folder::new();
+    folder.write("data", with_value("nan"));
+    let report = common::report(&folder, &["data", "--target", "y"]);
+    assert_eq!(report["examples"], 81);
+}
+
+#[test]
+fn what_only_looks_like_a_number() {
+    let remedy = "mend the record, name the column in --categorical, or leave such records out with --on-error skip";
+    for value in ["0x10", "1-2", "12abc"] {
+        let message = format!("data, line 62, column 'x': expected a number, found '{value}'; {remedy}");
+        // In the first rows it would make the column one of categories: say that it is one of numbers.
+        refused(with_value(value), &["--target", "y", "--numeric", "x"], &message);
+    }
+}
+
+#[test]
+fn an_index_above_the_limit() {
+    let folder = Folder::new();
+    folder.write("data", "1 3:1\n0 4194304:1\n");
+    let outcome = folder.run(&["learn", "data", "-q"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.starts_with("onward: data, line 2"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("4194304") && outcome.stderr.contains("--bits"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_weight_that_is_negative_or_no_number() {
+    let data = |weight: &str| format!("y,x,w\n0,1,1\n1,2,{weight}\n");
+    let options = &["--target", "y", "--weight", "w"];
+    let remedy = "weights are finite numbers, 0 or more";
+    refused(data("-1"), options, &format!("data, line 3, column 'w': the importance weight is -1; {remedy}"));
+    refused(data("nan"), options, &format!("data, line 3, column 'w': the importance weight is 'nan'; {remedy}"));
+    refused(data("inf"), options, &format!("data, line 3, column 'w': the importance weight is 'inf'; {remedy}"));
+    refused(data(""), options, &format!("data, line 3, column 'w': the importance weight is ''; {remedy}"));
+}
+
+#[test]
+fn a_line_of_ten_megabytes() {
+    let long = rows(50) + &format!("1,2,{}\n", "z".repeat(10_000_000));
+    let message = "data, line 52: the record that begins here is longer than 8388608 bytes; is a quote left open, or \
+                   is the format another one? Else allow it with --record-limit";
+    refused(&long, Y, message);
+    let folder = Folder::new();
+    folder.write("data", long);
+    let report = common::report(&folder, &["data", "--target", "y", "--record-limit", "16M"]);
+    assert_eq!(report["examples"], 51);
+}
+
+#[test]
+fn a_quote_that_is_never_closed() {
+    let message = "data, line 3: a quote is opened and never closed; close it, or double it if it is part of the text";
+    refused("y,x,c\n0,1,a\n1,2,\"b\n0,3,c\n", Y, message);
+}
+
+#[test]
+fn text_that_is_not_utf_8() {
+    let mut bytes = rows(60).into_bytes();
+    bytes.extend_from_slice(b"1,2,M\xfcnchen\n");
+    let message = "data, line 62: is not UTF-8: bytes fc 6e 63 68 after '1,2,M'; convert the file to UTF-8, for \
+                   instance with iconv, or leave such records out with --on-error skip";
+    refused(&bytes, Y, message);
+}
+
+#[test]
+fn mixed_line_ends_are_read_alike() {
+    let folder = Folder::new();
+    folder.write("unix", rows(100));
+    let mixed: String =
+        rows(100).lines().enumerate().map(|(at, line)| format!("{line}{}", ["\n", "\r\n"][at % 2])).collect();
+    folder.write("mixed", mixed + "\r\n\n");
+    let risk = |name: &str| common::report(&folder, &[name, "--target", "y"])["sequential_risk"].clone();
+    assert_eq!(risk("unix"), risk("mixed"));
+}
+
+#[test]
+fn ragged_rows() {
+    let remedy = "quote cells that hold the delimiter, or leave such records out with --on-error skip";
+    refused(
+        "y,x,c\n0,1,a\n1,2\n",
+        Y,
+        &format!("data, line 3: the record has 2 cells where the header has 3; {remedy}"),
+    );
+    refused("y,x,c\n0,1,a,b\n", Y, &format!("data, line 2: the record has 4 cells where the header has 3; {remedy}"));
+}
+
+#[test]
+fn a_target_that_is_also_ignored() {
+    let message = "data: column 'y' is named as --target and as --ignore; name it in one of the two";
+    refused(rows(50), &["--target", "y", "--ignore", "y"], message);
+}
+
+#[test]
+fn two_targets() {
+    let message = "--target is given twice ('y' and 'x'): a learner predicts one thing";
+    refused(rows(50), &["--target", "y", "--target", "x"], message);
+}
+
+#[test]
+fn a_third_class() {
+    let text = rows(60) + "2,3,a\n";
+    let message = "data, line 62, column 'y': the label should be 1 for the positive class and 0 or -1 for the other, \
+                   found 2; for numbers say --task regression; for classes say which is positive: --target 'COLUMN==CLASS'";
+    refused(rows(12_000) + &text[6..], Y, &message.replace("line 62", "line 12062"));
+}
+
+#[test]
+fn many_classes() {
+    let message = "data: target 'c' has more than two values in the first rows: a, b, c, …; say which is positive, \
+                   --target 'c==a', or for numbers compare, --target 'c>0'";
+    refused(rows(50), &["--target", "c"], message);
+}
+
+#[test]
+fn parquet_that_is_cut_short() {
+    let folder = Folder::new();
+    folder.write("data", b"PAR1 and then nothing that a footer could be");
+    let outcome = folder.run(&["learn", "data", "-q", "--target", "y"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.starts_with("onward: data: "), "{}", outcome.stderr);
+}
+
+#[test]
+fn an_output_that_is_an_input() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    for flag in ["--model", "--predictions", "--report"] {
+        let outcome = folder.run(&["learn", "data", "-q", "--target", "y", flag, "./data"]);
+        let message = format!("onward: {flag} ./data is also an input: it would be overwritten\n");
+        assert_eq!((outcome.code, outcome.stderr), (Some(2), message));
+    }
+    assert_eq!(folder.read("data"), rows(50));
+}
+
+#[test]
+fn two_outputs_that_are_one() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--model", "out", "--report", "out"]);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), "onward: --model and --report both write to out\n"));
+}
+
+#[test]
+fn an_output_in_a_folder_that_is_not_there() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--model", "models/m"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.starts_with("onward: models/m: cannot be written: "), "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with("; the folder must exist\n"), "{}", outcome.stderr);
+}
+
+#[test]
+fn passes_over_a_pipe() {
+    let outcome = Folder::new().pipe(&["learn", "--target", "y", "--passes", "2"], rows(50).as_bytes());
+    let message =
+        "onward: --passes 2 reads the input again, and standard input can be read once: save it to a file first\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
+}
+
+#[test]
+fn parameters_out_of_range() {
+    for (options, message) in [
+        (vec!["--learner", "ngd"], "there is no learner 'ngd': there are nag, ogd, ogd-strong, adagrad, perceptron"),
+        (vec!["--learner", "nag:rate=1"], "nag has no parameter 'rate': it has eta, standardise"),
+        (vec!["--learner", "nag:eta=0"], "eta is 0: it is a finite number above 0"),
+        (vec!["--learner", "nag:eta=fast"], "eta of nag is 'fast': it is a number"),
+        (vec!["--radius", "-1"], "--radius is -1: it is a finite number above 0"),
+        (vec!["--bits", "31"], "--bits is 31: it is from 1 to 30"),
+        (vec!["--ngrams", "0"], "--ngrams is 0: it is from 1 to 8"),
+        (vec!["--threads", "0"], "--threads is 0: it is from 1 to 256"),
+        (
+            vec!["--loss", "logistic", "--task", "regression"],
+            "the logistic loss is for two classes, and --task is regression: leave one of them out",
+        ),
+        (
+            vec!["--learner", "perceptron", "--loss", "hinge"],
+            "the perceptron is charged by mistakes and cannot take the loss 'hinge': leave --loss out, or say zero-one",
+        ),
+    ] {
+        let options: Vec<&str> = Y.iter().copied().chain(options).collect();
+        refused(rows(50), &options, message);
+    }
+}
+
+#[test]
+fn bad_records_can_be_skipped_and_are_counted() {
+    let folder = Folder::new();
+    let mut bytes = rows(100).into_bytes();
+    bytes.extend_from_slice(b"1,2\n1,inf,a\n0,1,\xff\n7,1,a\n1,5,\"b\nc\",d\n0,1,b\n");
+    folder.write("data", bytes);
+    let report =
+        common::report(&folder, &["data", "--target", "y", "--on-error", "skip", "--numeric", "x", "--task", "binary"]);
+    assert_eq!((report["examples"].as_u64(), report["skipped"].as_u64()), (Some(101), Some(5)));
+}
+
+#[test]
+fn a_damaged_model_is_refused_by_what_is_wrong() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
+    let whole = std::fs::read(folder.path("model")).unwrap();
+    for (name, bytes) in
+        [("cut", &whole[..whole.len() - 3]), ("empty", &[][..]), ("noise", b"hello there, I am no model".as_slice())]
+    {
+        folder.write(name, bytes);
+        let outcome = folder.run(&["predict", name, "data"]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
+        assert!(
+            outcome.stderr.starts_with(&format!("onward: {name}: is not an intact safetensors file: ")),
+            "{}",
+            outcome.stderr
+        );
+    }
+    let mut flipped = whole.clone();
+    let last = flipped.len() - 1;
+    flipped[last] ^= 1;
+    folder.write("flipped", flipped);
+    let outcome = folder.run(&["predict", "flipped", "data"]);
+    assert_eq!(outcome.stderr, "onward: flipped: is damaged: its checksum does not match its contents\n");
+}
+
+#[test]
+fn data_that_a_model_does_not_fit() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    folder.write("other", "a,b\n1,2\n");
+    folder.write("svm", "1 2:3\n");
+    folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
+    let outcome = folder.run(&["predict", "model", "other", "-q"]);
+    let message =
+        "onward: other: has none of the model's columns (x, c); is it the right file, and does it have a header?\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
+    let outcome = folder.run(&["predict", "model", "svm", "-q"]);
+    let message = "onward: svm: the model was learnt from named columns, and this is svmlight; convert the input with \
+                   onward convert, or learn a model from it\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
+    let outcome = folder.run(&["learn", "--init", "model", "data", "-q", "--target", "y"]);
+    assert_eq!(outcome.code, Some(2));
+}

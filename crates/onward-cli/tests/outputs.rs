@@ -1,0 +1,228 @@
+//! What a run leaves: whole files or none, the same bytes for the same run.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use common::{Folder, data, report};
+
+fn phishing(folder: &Folder, options: &[&str]) {
+    let file = data("phishing.csv");
+    let arguments: Vec<&str> =
+        ["learn", "-q", &file, "--target", "is_phishing"].iter().chain(options).copied().collect();
+    folder.succeed(&arguments);
+}
+
+#[test]
+fn equal_runs_leave_equal_bytes_whatever_the_number_of_threads() {
+    let folder = Folder::new();
+    for threads in ["1", "2", "5"] {
+        let [model, predictions] = [format!("m{threads}"), format!("p{threads}")];
+        phishing(&folder, &["--threads", threads, "--model", &model, "--predictions", &predictions]);
+    }
+    for threads in ["2", "5"] {
+        assert_eq!(
+            std::fs::read(folder.path("m1")).unwrap(),
+            std::fs::read(folder.path(&format!("m{threads}"))).unwrap()
+        );
+        assert_eq!(folder.read("p1"), folder.read(&format!("p{threads}")));
+    }
+}
+
+#[test]
+fn reports_differ_in_timing_alone() {
+    let folder = Folder::new();
+    let file = data("phishing.csv");
+    let mut reports: Vec<_> = (0..2).map(|_| report(&folder, &[&file, "--target", "is_phishing"])).collect();
+    for report in &mut reports {
+        assert!(report["timing"]["seconds"].as_f64().unwrap() > 0.0);
+        report.as_object_mut().unwrap().remove("timing");
+    }
+    assert_eq!(reports[0], reports[1]);
+}
+
+#[test]
+fn continuing_a_model_equals_never_stopping() {
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(data("phishing.csv")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let part = |range: std::ops::Range<usize>| {
+        lines[..1].iter().chain(&lines[range]).map(|line| format!("{line}\n")).collect::<String>()
+    };
+    folder.write("first", part(1..700));
+    folder.write("second", part(700..lines.len()));
+    let target = ["--target", "is_phishing"];
+    let mut whole = report(&folder, &["first", "second", target[0], target[1], "--model", "whole"]);
+    folder.succeed(&["learn", "-q", "first", target[0], target[1], "--model", "half"]);
+    let mut resumed = report(&folder, &["second", "--init", "half", "--model", "resumed"]);
+    assert_eq!(std::fs::read(folder.path("whole")).unwrap(), std::fs::read(folder.path("resumed")).unwrap());
+    assert_eq!(resumed["resumed_at"], 699);
+    for report in [&mut whole, &mut resumed] {
+        // What was read now, not what was learnt.
+        ["timing", "resumed_at", "inputs", "bytes"].map(|key| report.as_object_mut().unwrap().remove(key));
+    }
+    assert_eq!(whole, resumed);
+}
+
+#[test]
+fn predictions_of_a_saved_model_equal_those_of_a_continued_run_to_the_bit() {
+    let folder = Folder::new();
+    phishing(&folder, &["--model", "model"]);
+    // The same rows with the labels taken out: a continued run predicts them and learns nothing.
+    let text = std::fs::read_to_string(data("phishing.csv")).unwrap();
+    let unlabelled: String = text
+        .lines()
+        .enumerate()
+        .map(|(at, line)| match (at, line.rsplit_once(',')) {
+            (0, _) | (_, None) => format!("{line}\n"),
+            (_, Some((features, _))) => format!("{features},\n"),
+        })
+        .collect();
+    folder.write("unlabelled", unlabelled);
+    folder.succeed(&["predict", "-q", "model", "unlabelled", "--predictions", "predicted"]);
+    folder.succeed(&["learn", "-q", "--init", "model", "unlabelled", "--predictions", "continued"]);
+    assert_eq!(folder.read("predicted"), folder.read("continued"));
+    assert_eq!(folder.read("predicted").lines().count(), 1251);
+}
+
+#[test]
+fn predicting_labelled_data_reports_the_loss_and_leaves_the_model_alone() {
+    let folder = Folder::new();
+    phishing(&folder, &["--model", "model"]);
+    let before = std::fs::read(folder.path("model")).unwrap();
+    let file = data("phishing.csv");
+    folder.succeed(&["predict", "-q", "model", &file, "--predictions", "p", "--report", "r"]);
+    assert_eq!(std::fs::read(folder.path("model")).unwrap(), before);
+    let report: serde_json::Value = serde_json::from_str(&folder.read("r")).unwrap();
+    // Log loss computed here from the predictions file.
+    let losses = folder.read("p");
+    let losses = losses.lines().skip(1).map(|line| {
+        let (p, y) = line.split_once(',').unwrap();
+        let (p, y): (f64, f64) = (p.parse().unwrap(), y.parse().unwrap());
+        -(if y > 0.0 { p } else { 1.0 - p }).ln()
+    });
+    let mean = losses.sum::<f64>() / 1250.0;
+    assert!((report["mean_loss"].as_f64().unwrap() - mean).abs() < 1e-9);
+    assert!(report.get("sequential_risk").is_none());
+}
+
+#[test]
+fn progressive_predictions_pay_the_sequential_risk() {
+    let folder = Folder::new();
+    phishing(&folder, &["--predictions", "p", "--report", "r"]);
+    let report: serde_json::Value = serde_json::from_str(&folder.read("r")).unwrap();
+    let predictions = folder.read("p");
+    let mut correct = 0;
+    let mut total = 0.0;
+    for line in predictions.lines().skip(1) {
+        let (p, y) = line.split_once(',').unwrap();
+        let (p, y): (f64, f64) = (p.parse().unwrap(), y.parse().unwrap());
+        total -= (if y > 0.0 { p } else { 1.0 - p }).ln();
+        correct += u32::from((p >= 0.5) == (y > 0.0));
+    }
+    assert!((report["sequential_risk"].as_f64().unwrap() - total / 1250.0).abs() < 1e-9);
+    assert!((report["metrics"]["accuracy"].as_f64().unwrap() - f64::from(correct) / 1250.0).abs() < 1e-12);
+}
+
+#[test]
+fn ids_go_along_with_predictions() {
+    let folder = Folder::new();
+    folder.write("data", "id,y,x\n\"a,1\",1,2\nb,0,3\nc,,4\n");
+    let outcome = folder.succeed(&["learn", "-q", "data", "--target", "y", "--id", "id", "--predictions", "-"]);
+    let rows: Vec<Vec<&str>> = outcome.stdout.lines().map(|line| line.rsplitn(3, ',').collect()).collect();
+    let column = |at: usize| rows.iter().map(|row| row[at]).collect::<Vec<_>>();
+    assert_eq!(column(2), ["id", "\"a,1\"", "b", "c"]);
+    assert_eq!(column(0), ["label", "1.0", "-1.0", ""]);
+}
+
+#[test]
+fn a_full_disk_leaves_what_was_there() {
+    let folder = Folder::new();
+    phishing(&folder, &["--model", "model"]);
+    let before = std::fs::read(folder.path("model")).unwrap();
+    let file = data("phishing.csv");
+    // /dev/full takes nothing.
+    for flag in ["--report", "--predictions", "--model"] {
+        let outcome = folder.run(&["learn", "-q", &file, "--target", "is_phishing", flag, "/dev/full"]);
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        assert!(
+            outcome.stderr.starts_with("onward: /dev/full: cannot be written: No space left on device"),
+            "{}",
+            outcome.stderr
+        );
+    }
+    // A limit on the size of files stops the model half-way.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 8; exec {} learn -q {file} --target is_phishing --model model",
+        env!("CARGO_BIN_EXE_onward")
+    );
+    let outcome =
+        std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+    assert_eq!(outcome.status.code(), Some(1), "{outcome:?}");
+    assert_eq!(std::fs::read(folder.path("model")).unwrap(), before);
+    assert_eq!(folder.files(), ["model"]);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_fault() {
+    let folder = Folder::new();
+    let file = data("flights.csv.zst");
+    let mut command = folder.command(&["learn", "-q", &file, "--target", "arr_delay>15", "--predictions", "-"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(
+        (first.as_str(), output.status.code(), output.stderr.as_slice()),
+        ("prediction,label\n", Some(0), &b""[..])
+    );
+}
+
+#[test]
+fn a_signal_ends_the_run_and_what_was_learnt_is_written() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let folder = Folder::new();
+        let mut command = folder.command(&["learn", "-q", "--target", "y", "--model", "model", "--report", "report"]);
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let rows: String = (0..20_000).map(|row| format!("{},{}\n", row % 2, row % 7)).collect();
+        stdin.write_all(format!("y,x\n{rows}").as_bytes()).unwrap();
+        stdin.flush().unwrap();
+        // The pipe stays open: without the signal the run would wait for ever.
+        std::thread::sleep(std::time::Duration::from_millis(600));
+        let killed = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let output = child.wait_with_output().unwrap();
+        drop(stdin);
+        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+        let report: serde_json::Value = serde_json::from_str(&folder.read("report")).unwrap();
+        assert!(report["examples"].as_u64().unwrap() > 0);
+        assert_eq!(folder.files(), ["model", "report"]);
+    }
+}
+
+#[test]
+fn a_pipe_and_a_file_give_the_same() {
+    let folder = Folder::new();
+    let file = data("phishing.csv");
+    phishing(&folder, &["--model", "from_file"]);
+    let text = std::fs::read(&file).unwrap();
+    let outcome = folder.pipe(&["learn", "-q", "--target", "is_phishing", "--model", "from_pipe"], &text);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert_eq!(std::fs::read(folder.path("from_file")).unwrap(), std::fs::read(folder.path("from_pipe")).unwrap());
+}
+
+#[test]
+fn later_passes_learn_on_and_the_account_is_of_the_first() {
+    let folder = Folder::new();
+    let file = data("phishing.csv");
+    let once = report(&folder, &[&file, "--target", "is_phishing"]);
+    let thrice = report(&folder, &[&file, "--target", "is_phishing", "--passes", "3"]);
+    assert_eq!(once["sequential_risk"], thrice["sequential_risk"]);
+    assert_eq!(once["examples"], thrice["examples"]);
+    let risks: Vec<f64> = serde_json::from_value(thrice["pass_risks"].clone()).unwrap();
+    assert_eq!(risks.len(), 3);
+    assert_eq!(risks[0], once["sequential_risk"].as_f64().unwrap());
+    assert!(risks[1] < risks[0]);
+}

@@ -1,0 +1,164 @@
+//! The L2 ball ‖w‖₂ ≤ U, with projection in constant time.
+//!
+//! The vector is kept as w = a·v with a running ‖v‖². The Euclidean projection
+//! Π(w) = w·min(1, U/‖w‖) only changes the scale a; a step w += c·x costs one
+//! operation a non-zero of x. The entries of v are f32, its norm f64 and of the
+//! entries as they are stored.
+
+use crate::model::{Column, State};
+use crate::table::Table;
+use crate::{Error, Features, sum};
+
+/// Below this the scale is multiplied into the entries, so that they do not overflow.
+const SMALLEST_SCALE: f64 = 1e-10;
+
+/// A vector that can be projected on an L2 ball, or shrunk, in constant time.
+///
+/// ```
+/// use onward::{Features, domain::BallVector};
+/// let mut w = BallVector::default();
+/// w.add(1.0, Features::new(&[0, 1], &[3.0, 4.0])?);
+/// w.project(1.0);
+/// assert!((w.norm_squared() - 1.0).abs() < 1e-12);
+/// assert!((w.get(1) - 0.8).abs() < 1e-7);
+/// # Ok::<(), onward::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct BallVector {
+    scale: f64,
+    entries: Table<f32>,
+    /// ‖v‖² of the entries.
+    square: f64,
+}
+
+impl Default for BallVector {
+    fn default() -> Self {
+        Self { scale: 1.0, entries: Table::default(), square: 0.0 }
+    }
+}
+
+impl BallVector {
+    /// ⟨w, x⟩.
+    pub fn dot(&self, x: Features<'_>) -> f64 {
+        self.scale * sum::sum(x.iter().map(|(index, value)| f64::from(self.entries.get(index)) * f64::from(value)))
+    }
+
+    /// w_i.
+    pub fn get(&self, index: u32) -> f64 {
+        self.scale * f64::from(self.entries.get(index))
+    }
+
+    /// ‖w‖².
+    pub fn norm_squared(&self) -> f64 {
+        self.scale * self.scale * self.square
+    }
+
+    /// w += step·x.
+    pub fn add(&mut self, step: f64, x: Features<'_>) {
+        self.entries.reserve(x.limit());
+        let step = step / self.scale;
+        let mut change = 0.0;
+        for (index, value) in x.iter() {
+            let entry = self.entries.slot(index);
+            let before = f64::from(*entry);
+            *entry = saturate(before + step * f64::from(value));
+            let after = f64::from(*entry);
+            change += (after - before) * (after + before);
+        }
+        self.square = (self.square + change).max(0.0);
+    }
+
+    /// w ← factor·w, factor ≥ 0.
+    pub fn shrink(&mut self, factor: f64) {
+        self.scale *= factor;
+        if self.scale < SMALLEST_SCALE {
+            self.fold();
+        }
+    }
+
+    /// The Euclidean projection on the ball of a radius > 0.
+    pub fn project(&mut self, radius: f64) {
+        let norm = self.norm_squared().sqrt();
+        if norm > radius {
+            self.shrink(radius / norm);
+        }
+    }
+
+    /// Multiplies the scale into the entries: O(d), once in many rounds.
+    fn fold(&mut self) {
+        for entry in self.entries.slots_mut() {
+            *entry = saturate(f64::from(*entry) * self.scale);
+        }
+        self.scale = 1.0;
+        self.square = sum::squares(self.entries.slots());
+    }
+
+    /// The vector as columns `index` and `weight` (entries), and its scale and square.
+    pub fn state(&self) -> State {
+        let mut state = State::default();
+        state.set("scale", self.scale);
+        state.set("square", self.square);
+        let indices = self.entries.used(|entry| *entry != 0.0);
+        state.set_column("weight", Column::F32(indices.iter().map(|&index| self.entries.get(index)).collect()));
+        state.set_column("index", Column::U32(indices));
+        state
+    }
+
+    /// The vector of a saved state.
+    ///
+    /// # Errors
+    /// When something is missing or does not match.
+    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.scale = state.number("scale")?;
+        self.square = state.number("square")?;
+        self.entries = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
+        Ok(())
+    }
+}
+
+/// The nearest finite f32: weights stay finite whatever happens.
+#[inline]
+pub(crate) fn saturate(value: f64) -> f32 {
+    (value as f32).clamp(f32::MIN, f32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn steps_and_projections_equal_those_of_a_plain_vector(
+            steps in prop::collection::vec((prop::array::uniform5(-3.0f32..3.0), 0.1f64..2.0), 1..60)
+        ) {
+            let mut ball = BallVector::default();
+            let mut plain = [0.0f64; 5];
+            for (row, radius) in &steps {
+                ball.add(0.7, Features::new(&[0, 1, 2, 3, 4], row).unwrap());
+                plain.iter_mut().zip(row).for_each(|(entry, &value)| *entry += 0.7 * f64::from(value));
+                ball.project(*radius);
+                let norm = plain.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
+                plain.iter_mut().for_each(|entry| *entry *= (radius / norm).min(1.0));
+            }
+            // Entries are f32: 60 steps of relative rounding 6e-8 on values up to about 5.
+            for (index, &entry) in plain.iter().enumerate() {
+                prop_assert!((ball.get(index as u32) - entry).abs() < 60.0 * 6e-8 * 10.0);
+            }
+            let norm: f64 = (0..5).map(|index| ball.get(index) * ball.get(index)).sum();
+            prop_assert!((ball.norm_squared() - norm).abs() <= 1e-12 * norm.max(1.0));
+        }
+    }
+
+    #[test]
+    fn a_thousand_projections_keep_the_norm() {
+        let mut ball = BallVector::default();
+        for round in 0..100_000u32 {
+            let sign = if round % 3 == 0 { -1.0 } else { 1.0 };
+            ball.add(1e3, Features::new(&[round % 7], &[sign]).unwrap());
+            ball.project(0.5);
+        }
+        assert!((ball.norm_squared().sqrt() - 0.5).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,103 @@
+//! A linear learner: an optimiser fed with the gradients of a loss.
+//!
+//! Each round: p = ⟨w, x⟩, clipped to what the past makes plausible; pay
+//! h·ℓ(p, y); g = ∂ℓ/∂p at p; the optimiser takes in h·g·x and moves by gradient
+//! flow of the loss (or by the gradient as it is, if that is its theorem).
+
+use crate::loss::{Link, Task};
+use crate::model::State;
+use crate::optimizer::{Optimizer, Step};
+use crate::regret::Guarantee;
+use crate::{Error, Features, Learner, Prediction, SharedLoss};
+
+/// The largest score for losses with a probability or rate: e^±50.
+const LARGEST_SCORE: f64 = 50.0;
+
+/// How predictions are kept plausible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clip {
+    /// Not at all: what the theorem of the optimiser is about.
+    Never,
+    /// Probabilities and rates to e^±50; regression to the range of *past* labels and
+    /// zero (0 before the first): never with the label that is being predicted.
+    Plausible,
+}
+
+/// A loss and an optimiser.
+pub struct Linear<O> {
+    loss: SharedLoss,
+    optimizer: O,
+    clip: Clip,
+    /// The smallest and largest label so far, and zero.
+    range: (f64, f64),
+}
+
+impl<O: Optimizer> Linear<O> {
+    /// A learner of this loss.
+    pub fn new(loss: SharedLoss, optimizer: O, clip: Clip) -> Self {
+        Self { loss, optimizer, clip, range: (0.0, 0.0) }
+    }
+
+    fn clipped(&self, score: f64) -> f64 {
+        let (low, high) = match (self.clip, self.loss.link(), self.loss.task()) {
+            (Clip::Never, ..) => return score,
+            (_, Link::Logistic | Link::Log, _) => (-LARGEST_SCORE, LARGEST_SCORE),
+            (_, _, Task::Regression) => self.range,
+            (_, _, Task::Binary) => return score,
+        };
+        score.clamp(low, high)
+    }
+}
+
+impl<O: Optimizer> Learner for Linear<O> {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        Prediction::new(self.clipped(self.optimizer.dot(x)))
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        let prediction = self.predict(x);
+        if weight == 0.0 {
+            return prediction;
+        }
+        let p = prediction.score;
+        let g = self.loss.derivative(p, label);
+        let u = match self.optimizer.prepare(g, weight, x) {
+            Step::Flow { time, q } => self.loss.flow(p, label, time, q),
+            Step::Gradient { time } => -time * g,
+        };
+        self.optimizer.advance(u, x);
+        self.range = (self.range.0.min(label), self.range.1.max(label));
+        prediction
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        SharedLoss::clone(&self.loss)
+    }
+
+    fn describe(&self) -> String {
+        self.optimizer.describe()
+    }
+
+    fn weight(&self, index: u32) -> Option<f64> {
+        Some(self.optimizer.weight(index))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.optimizer.guarantee()
+    }
+
+    fn state(&self) -> State {
+        let mut state = self.optimizer.state();
+        state.set("label.smallest", self.range.0);
+        state.set("label.largest", self.range.1);
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.range = (state.number("label.smallest")?, state.number("label.largest")?);
+        if self.range.0 > self.range.1 {
+            return Err(Error::model("the range of labels in the model is empty: it is damaged"));
+        }
+        self.optimizer.restore(state)
+    }
+}

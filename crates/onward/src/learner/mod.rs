@@ -1,0 +1,19 @@
+//! Learners, by the names that `--learner` takes.
+//!
+//! ```
+//! use onward::learner::Specification;
+//! let specification: Specification = "ogd:radius=5".parse()?;
+//! let learner = specification.build(&onward::loss::parse("logistic")?, None)?;
+//! assert_eq!(learner.describe(), "ogd:eta=auto,radius=5");
+//! # Ok::<(), onward::Error>(())
+//! ```
+
+mod linear;
+mod perceptron;
+mod registry;
+mod standardised;
+
+pub use linear::{Clip, Linear};
+pub use perceptron::Perceptron;
+pub use registry::{LEARNERS, LearnerEntry, ParameterEntry, Specification};
+pub use standardised::Standardised;

@@ -1,0 +1,115 @@
+//! The perceptron (Rosenblatt 1958).
+//!
+//! Predict 1 if ⟨w, x⟩ ≥ 0, else −1. When y⟨w, x⟩ ≤ 0, w += h·y·x. A learning
+//! rate would only scale w.
+//!
+//! The charged loss is 0/1. **Guarantee** (Novikoff 1962; Freund, Schapire 1999):
+//! over the rounds with an update, of which there are M, and for every u,
+//! M ≤ H(u) + ‖u‖√(Σ‖x‖²), where H(u) = Σ max(0, 1 − y⟨u, x⟩) and both sums are
+//! over those rounds only. Sign mistakes may be fewer than M, since a score of 0
+//! is updated whatever the label. So the mistakes exceed the hinge loss of any u
+//! with ‖u‖ ≤ U by at most U√(Σ‖x‖²). If some u has margin γ on every example and
+//! ‖x‖ ≤ D, M ≤ (D/γ)², however long the stream.
+
+use std::sync::Arc;
+
+use crate::domain::saturate;
+use crate::loss::{Curvature, ZeroOne};
+use crate::model::{Column, State};
+use crate::optimizer::expect_positive;
+use crate::regret::{Guarantee, GuaranteeKind};
+use crate::table::Table;
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+
+/// The perceptron.
+pub struct Perceptron {
+    radius: f64,
+    weights: Table<f32>,
+    /// M: the importance of rounds with an update.
+    updates: f64,
+    /// Σ h²‖x‖² over rounds with an update.
+    squares: f64,
+}
+
+impl Perceptron {
+    /// A perceptron whose guarantee is printed for comparators in the ball of this radius.
+    ///
+    /// # Errors
+    /// When the radius is not positive and finite, or the loss is one that the
+    /// perceptron does not pay.
+    pub fn new(radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
+        expect_positive("radius", radius)?;
+        if loss.curvature() != Curvature::None && loss.name() != "perceptron" {
+            let name = loss.name();
+            return Err(Error::parameter(format!(
+                "the perceptron is charged by mistakes and cannot take the loss '{name}': leave --loss out, or say zero-one"
+            )));
+        }
+        Ok(Self { radius, weights: Table::default(), updates: 0.0, squares: 0.0 })
+    }
+
+    /// M: rounds with an update, weighted by importance.
+    pub fn updates(&self) -> f64 {
+        self.updates
+    }
+}
+
+impl Learner for Perceptron {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        let products = x.iter().map(|(index, value)| f64::from(self.weights.get(index)) * f64::from(value));
+        Prediction::new(sum::sum(products))
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        let prediction = self.predict(x);
+        if weight == 0.0 || label * prediction.score > 0.0 {
+            return prediction;
+        }
+        self.weights.reserve(x.limit());
+        for (index, value) in x.iter() {
+            let slot = self.weights.slot(index);
+            *slot = saturate(f64::from(*slot) + weight * label * f64::from(value));
+        }
+        self.updates += weight;
+        self.squares += weight * weight * sum::squares(x.values());
+        prediction
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        Arc::new(ZeroOne)
+    }
+
+    fn describe(&self) -> String {
+        format!("perceptron:radius={}", self.radius)
+    }
+
+    fn weight(&self, index: u32) -> Option<f64> {
+        Some(f64::from(self.weights.get(index)))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        Guarantee {
+            kind: GuaranteeKind::Own,
+            comparator: "the hinge loss, on the rounds with an update, of every u with ‖u‖₂ ≤ radius".to_owned(),
+            radius: Some(self.radius),
+            bound: Ok(self.radius * self.squares.sqrt()),
+        }
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        state.set("updates", self.updates);
+        state.set("squares", self.squares);
+        let indices = self.weights.used(|weight| *weight != 0.0);
+        state.set_column("weight", Column::F32(indices.iter().map(|&index| self.weights.get(index)).collect()));
+        state.set_column("index", Column::U32(indices));
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.updates = state.number("updates")?;
+        self.squares = state.number("squares")?;
+        self.weights = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
+        Ok(())
+    }
+}

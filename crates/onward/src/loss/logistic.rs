@@ -1,0 +1,307 @@
+//! The logistic loss, for signs and for probabilities.
+
+use super::flow::{SMALL, reach};
+use super::{Curvature, Link, Loss, Task, refuse_label};
+use crate::Error;
+
+/// σ(x) = 1/(1 + e^(−x)), accurate to the last digits on both sides.
+pub(crate) fn sigmoid(x: f64) -> f64 {
+    sigmoids(x).0
+}
+
+/// σ(x) and σ(−x) = 1 − σ(x), neither by cancellation.
+fn sigmoids(x: f64) -> (f64, f64) {
+    let e = libm::exp(-x.abs());
+    let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
+    if x >= 0.0 { (large, small) } else { (small, large) }
+}
+
+/// ln(1 + e^x), finite for every finite x.
+pub(super) fn softplus(x: f64) -> f64 {
+    x.max(0.0) + libm::log1p(libm::exp(-x.abs()))
+}
+
+/// The logistic loss: ℓ(p, y) = ln(1 + e^(−yp)) for labels −1 and 1.
+///
+/// A label in [0, 1] is the probability π of the positive class, and the loss
+/// the cross-entropy ℓ = π·ln(1 + e^(−p)) + (1 − π)·ln(1 + e^p); 1 is π = 1,
+/// and −1 stands for π = 0. With σ(p) = 1/(1 + e^(−p)), g = σ(p) − π and
+/// ℓ'' = σ(1 − σ) ≤ ¼. The best constant is the logit of the mean probability,
+/// held within ±50.
+///
+/// # Gradient flow
+/// dp/ds = q(π − σ(p)). Mirrored so that the score rises, by δ in a time H = τq,
+/// it satisfies, with d = logit(π) − p the distance to the minimum,
+///
+/// δ − ln(1 − (e^δ − 1)/(e^d − 1))/(1 − π) = πH, and
+/// δ + e^p(e^δ − 1) = H for π = 1.
+///
+/// Both left sides are increasing and convex in δ and sums of positive terms,
+/// so nothing cancels, and few of Newton's or Halley's steps solve them. (The
+/// closed form with Lambert's W cancels for large yp.) Karampatziakis and
+/// Langford 2011 for π = 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Logistic;
+
+/// Bounds the best constant: σ(±50) differs from 0 or 1 by 2e-22.
+const LARGEST_CONSTANT: f64 = 50.0;
+
+/// e^(−40) is below the rounding of 1: what it is added to stays as it is.
+const NEGLIGIBLE: f64 = 40.0;
+
+/// A label this close to certain is certain: flow would come near its minimum,
+/// at a score of ±668, after a time of 10²⁹⁰ only.
+const CERTAIN: f64 = 1e-290;
+
+/// Halley's steps for a sign; on a wide grid 4 were the most, 1 the rule.
+const MOST_STEPS: usize = 6;
+
+/// Newton's steps for a probability; on a wide grid 22 were the most, 2 the rule.
+const MOST_STEPS_TO_MINIMUM: usize = 64;
+
+impl Loss for Logistic {
+    fn name(&self) -> String {
+        "logistic".into()
+    }
+
+    fn task(&self) -> Task {
+        Task::Binary
+    }
+
+    fn value(&self, p: f64, y: f64) -> f64 {
+        let target = probability(y);
+        target * softplus(-p) + (1.0 - target) * softplus(p)
+    }
+
+    fn derivative(&self, p: f64, y: f64) -> f64 {
+        let (target, (up, down)) = (probability(y), sigmoids(p));
+        (1.0 - target) * up - target * down
+    }
+
+    fn second_derivative(&self, p: f64, _: f64) -> f64 {
+        let (up, down) = sigmoids(p);
+        up * down
+    }
+
+    fn curvature(&self) -> Curvature {
+        Curvature::Smooth(0.25)
+    }
+
+    fn lipschitz(&self, range: f64) -> f64 {
+        sigmoid(range)
+    }
+
+    fn link(&self) -> Link {
+        Link::Logistic
+    }
+
+    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
+        let target = probability(y);
+        let h = reach(time, q);
+        if h < SMALL {
+            time * mean_speed(p, target, h)
+        } else if target >= sigmoid(p) {
+            rise(p, target, 1.0 - target, h) / q
+        } else {
+            -rise(-p, 1.0 - target, target, h) / q
+        }
+    }
+
+    fn best_constant(&self, mean_label: f64) -> Option<f64> {
+        let logit = libm::log(mean_label) - libm::log1p(-mean_label);
+        Some(logit.clamp(-LARGEST_CONSTANT, LARGEST_CONSTANT))
+    }
+
+    fn label_for_mean(&self, y: f64) -> f64 {
+        probability(y)
+    }
+
+    fn check_label(&self, y: f64) -> Result<(), Error> {
+        if y == -1.0 || (0.0..=1.0).contains(&y) {
+            Ok(())
+        } else {
+            Err(refuse_label(self, y, "-1, 1 and probabilities in [0, 1]"))
+        }
+    }
+}
+
+/// The probability that a label stands for: −1 is 0.
+fn probability(y: f64) -> f64 {
+    y.clamp(0.0, 1.0)
+}
+
+/// The mean of π − σ over a short time h: Taylor's series of the flow to h².
+fn mean_speed(p: f64, target: f64, h: f64) -> f64 {
+    let (up, down) = sigmoids(p);
+    let speed = target * down - (1.0 - target) * up;
+    let second = up * down;
+    let third = second * (down - up);
+    speed * (1.0 - h / 2.0 * second + h * h / 6.0 * (second * second - speed * third))
+}
+
+/// How far the score rises from p in time h towards a label of probability
+/// `target` = 1 − `complement`, given that it rises.
+fn rise(p: f64, target: f64, complement: f64, h: f64) -> f64 {
+    let certain = complement < CERTAIN;
+    // Far below its minimum the score moves at constant speed, to rounding.
+    let bend = if certain { 0.0 } else { libm::log(target) } - NEGLIGIBLE;
+    let straight = (bend - p).max(0.0);
+    let budget = target * h - straight;
+    if budget <= 0.0 {
+        target * h
+    } else if certain {
+        straight + rise_for_ever(p.max(bend), budget)
+    } else {
+        let minimum = libm::log(target) - libm::log(complement);
+        straight + rise_to_minimum(minimum - p.max(bend), complement, budget)
+    }
+}
+
+/// Solves δ + e^p(e^δ − 1) = h by Halley's method: two steps as a rule, from
+/// Taylor's series for a short way and from an upper bound for a long one.
+fn rise_for_ever(p: f64, h: f64) -> f64 {
+    if p > NEGLIGIBLE {
+        return libm::log1p(h * libm::exp(-p));
+    }
+    let e = libm::exp(p);
+    let (tangent, share) = (h / (1.0 + e), e / (1.0 + e));
+    let mut delta = if tangent < 1.0 {
+        tangent - share * tangent * tangent * (0.5 - tangent * (share / 2.0 - 1.0 / 6.0))
+    } else {
+        tangent.min(libm::log1p(h / e))
+    };
+    for _ in 0..MOST_STEPS {
+        let grown = e * libm::expm1(delta);
+        let (value, first, second) = (delta + grown - h, 1.0 + e + grown, e + grown);
+        let newton = value / first;
+        let step = newton / (1.0 - newton * (second / first) / 2.0);
+        delta -= step;
+        // Errors are cubed from step to step.
+        if step.abs() <= 1e-6 * delta {
+            break;
+        }
+    }
+    delta
+}
+
+/// Solves δ − ln(1 − (e^δ − 1)/(e^d − 1))/c = h for δ in [0, d), where c is the
+/// complement of the target probability, by Newton's method from above.
+fn rise_to_minimum(d: f64, c: f64, h: f64) -> f64 {
+    let surplus = h - d;
+    // From here on what is left of d is below d·e^(−40).
+    if d <= 0.0 || c * surplus > NEGLIGIBLE {
+        return d.max(0.0);
+    }
+    let width = libm::expm1(d);
+    // The δ whose logarithm is −drop: δ ≤ d bounds it from below, and that δ from above.
+    let inverse = |drop: f64| libm::log1p(width * -libm::expm1(-drop));
+    let least = inverse(c * surplus.max(0.0));
+    let tangent = h / (1.0 + 1.0 / (c * width));
+    let mut delta = tangent.min(inverse(c * (h - least)));
+    for _ in 0..MOST_STEPS_TO_MINIMUM {
+        let share = libm::exp(delta - d) * libm::expm1(-delta) / libm::expm1(-d);
+        let slope = 1.0 + 1.0 / (c * libm::expm1(d - delta));
+        let step = (delta - libm::log1p(-share) / c - h) / slope;
+        // The function is convex: only rounding can lead up again.
+        if step > 1e-15 * delta {
+            delta -= step;
+        } else {
+            break;
+        }
+    }
+    delta
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_signs_or_probabilities() {
+        let p = 0.7f64;
+        let positive = (1.0 + (-p).exp()).ln();
+        let negative = (1.0 + p.exp()).ln();
+        assert!((Logistic.value(p, 1.0) - positive).abs() < 1e-15);
+        assert!((Logistic.value(p, -1.0) - negative).abs() < 1e-15);
+        assert_eq!(Logistic.value(p, 0.0), Logistic.value(p, -1.0));
+        let mixed = 0.3 * positive + 0.7 * negative;
+        assert!((Logistic.value(p, 0.3) - mixed).abs() < 1e-15);
+        assert!((Logistic.derivative(p, 0.3) - (sigmoid(p) - 0.3)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn tails_do_not_cancel() {
+        assert_eq!(Logistic.value(100.0, 1.0), libm::exp(-100.0));
+        assert_eq!(Logistic.derivative(100.0, 1.0), -libm::exp(-100.0));
+        assert_eq!(Logistic.derivative(-100.0, -1.0), libm::exp(-100.0));
+        assert_eq!(Logistic.second_derivative(-100.0, 1.0), libm::exp(-100.0));
+        assert_eq!(Logistic.value(-1e300, 1.0), 1e300);
+        assert_eq!(Logistic.value(1e300, 0.25), 0.75e300);
+    }
+
+    #[test]
+    fn the_label_minus_one_counts_as_probability_zero_in_a_mean() {
+        assert_eq!(Logistic.label_for_mean(-1.0), 0.0);
+        assert_eq!(Logistic.label_for_mean(0.3), 0.3);
+        assert_eq!(Logistic.label_for_mean(1.0), 1.0);
+    }
+
+    /// Relative error of H in the implicit equation of the flow for y = 1,
+    /// which bounds the relative error of δ.
+    fn residual(p: f64, h: f64) -> f64 {
+        let delta = Logistic.flow(p, 1.0, h, 1.0);
+        (delta + p.exp() * delta.exp_m1()) / h - 1.0
+    }
+
+    #[test]
+    fn the_flow_of_a_sign_solves_its_implicit_equation() {
+        for p in (-80..=80).map(|at| f64::from(at) / 2.0) {
+            for log_h in (-100..=200).map(|at| f64::from(at) / 10.0) {
+                let h = 10f64.powf(log_h);
+                let found = residual(p, h);
+                // e^δ turns an error of δ into δ times it.
+                assert!(found.abs() < 1e-13, "p={p} h={h}: {found:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_flow_of_a_sign_is_the_same_for_both() {
+        for (p, time, q) in [(-3.0, 1.0, 2.0), (50.0, 1e30, 1.0), (-90.0, 95.0, 1.0)] {
+            assert_eq!(Logistic.flow(p, 1.0, time, q), -Logistic.flow(-p, -1.0, time, q));
+        }
+    }
+
+    #[test]
+    fn far_from_the_boundary_the_flow_follows_its_tails() {
+        // A sure prediction hardly moves: e^p grows by h, here from 10^43.
+        let p = 100.0 + Logistic.flow(100.0, 1.0, 1e60, 1.0);
+        assert!((p - 1e60f64.ln()).abs() < 1e-13);
+        // A gross mistake moves at speed 1 until it is hardly one: p + e^p = 0.
+        let arrived = Logistic.flow(-200.0, 1.0, 200.0, 1.0) - 200.0;
+        assert!((arrived + arrived.exp()).abs() < 1e-13, "{arrived}");
+    }
+
+    #[test]
+    fn the_flow_towards_one_half_follows_its_closed_form() {
+        // For π = ½, dp/ds = −tanh(p/2)/2, so sinh(p/2) decays as e^(−s/4).
+        for p in (1..=60).map(f64::from) {
+            for h in (1..=200).map(|at| 1.25 * f64::from(at)) {
+                let expected = 2.0 * ((p / 2.0).sinh() * (-h / 4.0).exp()).asinh();
+                let found = p + Logistic.flow(p, 0.5, h, 1.0);
+                assert!((found - expected).abs() < 1e-14 * (1.0 + p), "{p} {h}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_flow_of_a_probability_arrives_at_its_logit() {
+        for y in [1e-200f64, 1e-20, 0.01, 0.3, 0.5, 0.9, 1.0 - 1e-15] {
+            let logit = y.ln() - (-y).ln_1p();
+            for p in [-1000.0, -60.0, -3.0, 0.0, 2.0, 39.0, 1000.0] {
+                let end = p + Logistic.flow(p, y, 1e305, 1.0);
+                assert!((end - logit).abs() < 1e-13 * (1.0 + p.abs()), "{p} to {y}: {end}");
+            }
+        }
+    }
+}

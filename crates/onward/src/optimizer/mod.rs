@@ -1,0 +1,85 @@
+//! Online convex optimisation: one file an algorithm.
+//!
+//! An optimiser sees (sub)gradients, one a round, and keeps a point w. The
+//! gradient of a linear predictor's loss is a number times the features, z =
+//! h·g·x, so one interface serves both: learning, and general online convex
+//! optimisation, where the features are the gradient and the number is 1.
+
+mod adagrad;
+mod nag;
+mod ogd;
+mod ogd_strong;
+
+pub use adagrad::AdaGrad;
+pub use nag::Nag;
+pub use ogd::{Ogd, Rate};
+pub use ogd_strong::OgdStrong;
+
+use crate::model::State;
+use crate::regret::Guarantee;
+use crate::{Error, Features};
+
+/// How far to move: w_i += u·x_i·rate_i, where u is chosen by the caller.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step {
+    /// By gradient flow of the loss for this time, where the score moves by q for u = 1
+    /// (see [`Loss::flow`](crate::Loss::flow)).
+    Flow {
+        /// The time, the importance weight included.
+        time: f64,
+        /// q = Σ x²·rate.
+        q: f64,
+    },
+    /// By the gradient as it is: u = −time·g.
+    Gradient {
+        /// The step size, the importance weight included.
+        time: f64,
+    },
+}
+
+/// An algorithm of online convex optimisation on sparse vectors.
+pub trait Optimizer: Send + Sync {
+    /// ⟨w, x⟩.
+    fn dot(&self, x: Features<'_>) -> f64;
+
+    /// Takes in the gradient h·g·x and sets this round's rates.
+    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step;
+
+    /// Moves: w_i += u·x_i·rate_i with the rates that were set, then projects.
+    fn advance(&mut self, u: f64, x: Features<'_>);
+
+    /// A round of general online convex optimisation: takes in the gradient
+    /// `scalar`·x and moves against it.
+    fn observe(&mut self, scalar: f64, x: Features<'_>) {
+        let time = match self.prepare(scalar, 1.0, x) {
+            Step::Flow { time, .. } | Step::Gradient { time } => time,
+        };
+        self.advance(-time * scalar, x);
+    }
+
+    /// w_i.
+    fn weight(&self, index: u32) -> f64;
+
+    /// The guarantee of the algorithm's theorem, from sums of what happened.
+    fn guarantee(&self) -> Guarantee;
+
+    /// Name and all parameters.
+    fn describe(&self) -> String;
+
+    /// All that is needed to continue to the bit.
+    fn state(&self) -> State;
+
+    /// Continues from a saved state.
+    ///
+    /// # Errors
+    /// When something is missing or does not match.
+    fn restore(&mut self, state: &State) -> Result<(), Error>;
+}
+
+/// Refuses a parameter that is not positive and finite.
+pub(crate) fn expect_positive(name: &str, value: f64) -> Result<f64, Error> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(value);
+    }
+    Err(Error::parameter(format!("{name} is {value}: it is a finite number above 0")))
+}

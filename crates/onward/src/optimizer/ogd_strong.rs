@@ -1,0 +1,119 @@
+//! Online gradient descent for strongly convex losses (Hazan, Agarwal, Kale 2007).
+//!
+//! For the regularised losses h_t(ℓ_t(w) + ½σ‖w‖²): z_t = h_t(g_t x_t + σ w_t),
+//! w_{t+1} = w_t − η_t z_t with η_t = 1/(σ Σ_{s≤t} h_s). No projection is needed;
+//! with a radius the point is projected on the ball. The shrinking of weights
+//! whose feature is absent is lazy (one scale for all), and equals the dense
+//! computation to rounding.
+//!
+//! **Guarantee** on the regularised losses, for convex ℓ: ½ Σ η_t ‖z_t‖²
+//! ≤ G²(1 + ln T)/(2σ) when ‖z‖ ≤ G (1 + ln T, not ln(T+1)). On the plain losses,
+//! which is what is printed, ½σ Σ h_t (‖u‖² − ‖w_t‖²) is added: the
+//! regularisation is what the comparator pays.
+
+use super::{Optimizer, Step, expect_positive};
+use crate::domain::BallVector;
+use crate::model::State;
+use crate::regret::{Guarantee, GuaranteeKind};
+use crate::{Error, Features, sum};
+
+/// Online gradient descent with rate 1/(σt) on σ-regularised losses.
+#[derive(Debug, Clone)]
+pub struct OgdStrong {
+    sigma: f64,
+    /// The radius of the ball that the point is projected on, if any.
+    radius: Option<f64>,
+    point: BallVector,
+    /// Σ h_t.
+    weight: f64,
+    /// Σ η_t‖z_t‖².
+    paid: f64,
+    /// Σ h_t‖w_t‖².
+    norms: f64,
+}
+
+/// The radius of the comparators that the guarantee is printed for, when none is given.
+const COMPARATOR_RADIUS: f64 = 1.0;
+
+impl OgdStrong {
+    /// With this regularisation.
+    ///
+    /// # Errors
+    /// When σ or the radius is not positive and finite.
+    pub fn new(sigma: f64, radius: Option<f64>) -> Result<Self, Error> {
+        expect_positive("sigma", sigma)?;
+        if let Some(radius) = radius {
+            expect_positive("radius", radius)?;
+        }
+        Ok(Self { sigma, radius, point: BallVector::default(), weight: 0.0, paid: 0.0, norms: 0.0 })
+    }
+}
+
+impl Optimizer for OgdStrong {
+    fn dot(&self, x: Features<'_>) -> f64 {
+        self.point.dot(x)
+    }
+
+    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
+        let norm = self.point.norm_squared();
+        // ‖g x + σ w‖² without a pass over all weights.
+        let square = g * g * sum::squares(x.values())
+            + 2.0 * g * self.sigma * self.point.dot(x)
+            + self.sigma * self.sigma * norm;
+        self.weight += h;
+        let rate = 1.0 / (self.sigma * self.weight);
+        self.paid += rate * h * h * square.max(0.0);
+        self.norms += h * norm;
+        // −η h σ w: the first round's factor is 0, when w is 0 anyway.
+        let keep = 1.0 - h / self.weight;
+        if norm > 0.0 {
+            self.point.shrink(keep);
+        }
+        Step::Gradient { time: rate * h }
+    }
+
+    fn advance(&mut self, u: f64, x: Features<'_>) {
+        self.point.add(u, x);
+        if let Some(radius) = self.radius {
+            self.point.project(radius);
+        }
+    }
+
+    fn weight(&self, index: u32) -> f64 {
+        self.point.get(index)
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let radius = self.radius.unwrap_or(COMPARATOR_RADIUS);
+        let regularisation = 0.5 * self.sigma * (self.weight * radius * radius - self.norms);
+        Guarantee {
+            kind: GuaranteeKind::Own,
+            comparator: "every u with ‖u‖₂ ≤ radius".to_owned(),
+            radius: Some(radius),
+            bound: Ok(0.5 * self.paid + regularisation),
+        }
+    }
+
+    fn describe(&self) -> String {
+        match self.radius {
+            Some(radius) => format!("ogd-strong:radius={radius},sigma={}", self.sigma),
+            None => format!("ogd-strong:sigma={}", self.sigma),
+        }
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        state.set("weight", self.weight);
+        state.set("paid", self.paid);
+        state.set("norms", self.norms);
+        state.absorb("point", self.point.state());
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.weight = state.number("weight")?;
+        self.paid = state.number("paid")?;
+        self.norms = state.number("norms")?;
+        self.point.restore(&state.part("point"))
+    }
+}

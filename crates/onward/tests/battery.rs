@@ -1,0 +1,234 @@
+//! The battery that every learner goes through, with every loss it takes.
+
+mod common;
+
+use common::{Random, Row, best_on_ball, stream};
+use onward::learner::{LEARNERS, Specification};
+use onward::loss::{self, Curvature};
+use onward::regret::Ledger;
+use onward::{Features, Learner, SharedLoss};
+
+/// Every learner as it is, with each loss it takes.
+fn plain() -> Vec<(String, SharedLoss)> {
+    let mut all = Vec::new();
+    for entry in LEARNERS {
+        for (name, _) in loss::NAMES {
+            let loss = loss::parse(name).unwrap();
+            let specification: Specification = entry.name.parse().unwrap();
+            // 0/1 has no derivative: it is for charging, and only learners that need none take it.
+            let only_charges = loss.curvature() == Curvature::None;
+            if only_charges != (entry.name == "perceptron") || specification.build(&loss, None).is_err() {
+                continue;
+            }
+            all.push((entry.name.to_owned(), loss));
+        }
+    }
+    assert!(all.len() > 4 * 12, "{}", all.len());
+    all
+}
+
+/// The same, and each on standardised features.
+fn every() -> Vec<(String, SharedLoss)> {
+    let mut all = plain();
+    all.extend(plain().into_iter().map(|(name, loss)| (format!("{name}:standardise=true"), loss)));
+    all
+}
+
+fn build(name: &str, loss: &SharedLoss) -> Box<dyn Learner> {
+    name.parse::<Specification>().unwrap().build(loss, None).unwrap()
+}
+
+/// Learns from rows and returns the scores.
+fn learn(learner: &mut dyn Learner, rows: &[Row]) -> Vec<f64> {
+    rows.iter().map(|row| learner.learn(row.features(), row.label, row.weight).score).collect()
+}
+
+fn bits(scores: &[f64]) -> Vec<u64> {
+    scores.iter().map(|score| score.to_bits()).collect()
+}
+
+#[test]
+fn predicting_changes_nothing_and_says_what_learning_will_say() {
+    for (name, loss) in every() {
+        let rows = stream(loss.as_ref(), 200, 1);
+        let (mut asked, mut silent) = (build(&name, &loss), build(&name, &loss));
+        for row in &rows {
+            let predicted = asked.predict(row.features()).score;
+            asked.predict(rows[0].features());
+            // Standardising looks at the row's weight: a row of weight 1 is what is predicted.
+            let said = asked.learn(row.features(), row.label, 1.0).score;
+            assert_eq!(predicted.to_bits(), said.to_bits(), "{name} {}", loss.name());
+            silent.learn(row.features(), row.label, 1.0);
+        }
+        assert_eq!(asked.state(), silent.state(), "{name} {}", loss.name());
+    }
+}
+
+#[test]
+fn weight_zero_changes_nothing() {
+    for (name, loss) in every() {
+        let rows = stream(loss.as_ref(), 60, 2);
+        let mut learner = build(&name, &loss);
+        learn(learner.as_mut(), &rows);
+        let before = learner.state();
+        for row in stream(loss.as_ref(), 20, 3) {
+            learner.learn(row.features(), row.label, 0.0);
+        }
+        assert_eq!(learner.state(), before, "{name} {}", loss.name());
+    }
+}
+
+#[test]
+fn equal_streams_give_equal_bits() {
+    for (name, loss) in every() {
+        let rows = stream(loss.as_ref(), 200, 4);
+        let (mut one, mut other) = (build(&name, &loss), build(&name, &loss));
+        assert_eq!(bits(&learn(one.as_mut(), &rows)), bits(&learn(other.as_mut(), &rows)), "{name}");
+    }
+}
+
+#[test]
+fn saving_loading_and_continuing_equals_never_stopping() {
+    for (name, loss) in every() {
+        let rows = stream(loss.as_ref(), 300, 5);
+        let (mut whole, mut first) = (build(&name, &loss), build(&name, &loss));
+        let scores = learn(whole.as_mut(), &rows);
+        let mut stopped = learn(first.as_mut(), &rows[..150]);
+        let mut second = build(&first.describe(), &loss);
+        second.restore(&first.state()).unwrap();
+        stopped.extend(learn(second.as_mut(), &rows[150..]));
+        assert_eq!(bits(&scores), bits(&stopped), "{name} {}", loss.name());
+        assert_eq!(whole.state(), second.state(), "{name} {}", loss.name());
+        assert_eq!(whole.guarantee(), second.guarantee(), "{name} {}", loss.name());
+    }
+}
+
+#[test]
+fn a_state_that_lacks_something_is_refused() {
+    for (name, loss) in every() {
+        let mut learner = build(&name, &loss);
+        learn(learner.as_mut(), &stream(loss.as_ref(), 20, 6));
+        let state = learner.state();
+        for missing in state.numbers().keys().chain(state.columns().keys()) {
+            let mut damaged = onward::model::State::default();
+            state.numbers().iter().filter(|(key, _)| *key != missing).for_each(|(key, value)| damaged.set(key, *value));
+            let columns = state.columns().iter().filter(|(key, _)| *key != missing);
+            columns.for_each(|(key, column)| damaged.set_column(key, column.clone()));
+            // A number and a column may share a name: then both are gone.
+            assert!(build(&name, &loss).restore(&damaged).is_err(), "{name} without {missing}");
+        }
+    }
+}
+
+#[test]
+fn an_absent_feature_equals_a_feature_of_value_zero() {
+    // Not so on standardised features: a zero that is there is a value to centre.
+    for (name, loss) in plain() {
+        let rows = stream(loss.as_ref(), 200, 7);
+        let (mut sparse, mut dense) = (build(&name, &loss), build(&name, &loss));
+        for row in &rows {
+            let mut full = [0.0; 8];
+            row.indices.iter().zip(&row.values).for_each(|(&index, &value)| full[index as usize] = value);
+            let indices: Vec<u32> = (0..8).collect();
+            let one = sparse.learn(row.features(), row.label, row.weight).score;
+            let other = dense.learn(Features::new(&indices, &full).unwrap(), row.label, row.weight).score;
+            // The sums run in other accumulators: equal to rounding, which 200 rounds may amplify.
+            assert!((one - other).abs() <= 1e-5 * one.abs().max(1.0), "{name} {}: {one} {other}", loss.name());
+        }
+    }
+}
+
+#[test]
+fn everything_stays_finite_under_any_finite_input() {
+    let extremes = [0.0, 1.0, -1.0, f32::MAX, f32::MIN, f32::MIN_POSITIVE, 1e-45, -1e30, 1e-20, 3.0e7];
+    for (name, loss) in every() {
+        let mut random = Random(8);
+        let mut learner = build(&name, &loss);
+        let mut ledger = Ledger::new(learner.charged_loss());
+        for round in 0..300 {
+            let values: Vec<f32> = (0..6).map(|_| extremes[(random.next() % 10) as usize]).collect();
+            let label = match (loss.task(), loss.check_label(-1.0).is_ok()) {
+                (loss::Task::Binary, _) => [-1.0, 1.0][(random.next() % 2) as usize],
+                (_, true) => [0.0, 1.0, -1e9, f64::from(f32::MAX), f64::from(f32::MIN)][(random.next() % 5) as usize],
+                (_, false) => [0.0, 1.0, 1e9, f64::from(f32::MAX)][(random.next() % 4) as usize],
+            };
+            let weight = [1.0, 1e-9, 1e9, 3.0e38][(random.next() % 4) as usize];
+            let x = Features::new(&[0, 1, 2, 3, 4, 4], &values).unwrap();
+            let prediction = learner.learn(x, label, weight);
+            assert!(prediction.score.is_finite(), "{name} {} round {round}", loss.name());
+            ledger.observe(prediction, label, weight, x);
+        }
+        assert!((0..5).all(|index| learner.weight(index).unwrap().is_finite()), "{name} {}", loss.name());
+        assert!(learner.state().numbers().values().all(|number| number.is_finite()), "{name} {}", loss.name());
+    }
+}
+
+#[test]
+fn labels_outside_the_task_are_refused() {
+    for (name, loss) in plain() {
+        let charged = build(&name, &loss).charged_loss();
+        assert!(charged.check_label(f64::NAN).is_err());
+        assert!(charged.check_label(f64::INFINITY).is_err());
+        if charged.task() == loss::Task::Binary {
+            assert!(charged.check_label(2.0).is_err(), "{}", charged.name());
+            assert!(charged.check_label(-1.0).is_ok() && charged.check_label(1.0).is_ok());
+        }
+    }
+}
+
+#[test]
+fn the_description_builds_the_same_learner_again() {
+    for (name, loss) in every() {
+        let learner = build(&name, &loss);
+        assert_eq!(build(&learner.describe(), &loss).describe(), learner.describe());
+    }
+}
+
+/// Streams on which guarantees are tried: what is random, sorted, and made against the learner.
+fn trial_streams(loss: &SharedLoss) -> Vec<(&'static str, Vec<Row>)> {
+    let random = stream(loss.as_ref(), 256, 9);
+    let mut sorted = random.clone();
+    sorted.sort_by(|a, b| a.label.total_cmp(&b.label));
+    let mut heavy = stream(loss.as_ref(), 256, 10);
+    heavy.iter_mut().step_by(17).for_each(|row| row.values.iter_mut().for_each(|value| *value *= 30.0));
+    vec![("random", random), ("sorted", sorted), ("heavy-tailed", heavy)]
+}
+
+#[test]
+fn no_guarantee_is_below_the_regret() {
+    let mut tried = 0;
+    for (name, loss) in every() {
+        for (kind, rows) in trial_streams(&loss) {
+            let mut learner = build(&name, &loss);
+            let charged = learner.charged_loss();
+            let mut ledger = Ledger::new(charged.clone());
+            ledger.set_radius(Some(2.0));
+            for (round, row) in rows.iter().enumerate() {
+                let prediction = learner.learn(row.features(), row.label, row.weight);
+                ledger.observe(prediction, row.label, row.weight, row.features());
+                if !(round + 1).is_power_of_two() || round < 7 {
+                    continue;
+                }
+                let paid = ledger.sequential_risk() * ledger.weight();
+                let universal = ledger.certificate();
+                if let (Ok(bound), Some(radius)) = (&universal.bound, universal.radius) {
+                    let regret = paid - best_on_ball(&rows[..=round], charged.as_ref(), radius, 8);
+                    assert!(regret <= bound + 1e-9 * paid.abs(), "universal, {name} {} {kind} {round}", loss.name());
+                    tried += 1;
+                }
+                let own = learner.guarantee();
+                // The perceptron's is about the hinge loss on its updates: tests/perceptron.rs.
+                if let (Ok(bound), Some(radius), false) = (&own.bound, own.radius, name.starts_with("perceptron")) {
+                    let regret = paid - best_on_ball(&rows[..=round], charged.as_ref(), radius, 8);
+                    assert!(
+                        regret <= bound + 1e-9 * paid.abs(),
+                        "own, {name} {} {kind} {round}: {regret} > {bound}",
+                        loss.name()
+                    );
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert!(tried > 1000);
+}

@@ -151,9 +151,7 @@ pub(crate) fn open(
         source: Box::new(source),
         parser: Box::new(move || match layout {
             Layout::Indexed => Box::new(ExampleParser::new(rules.clone())),
-            _ => Box::new(TableParser {
-                encoder: RowEncoder::new(rules.clone()),
-            }),
+            _ => Box::new(TableParser { encoder: RowEncoder::new(rules.clone()) }),
         }),
         schema,
         format,
@@ -250,9 +248,7 @@ fn check_type(leaf: &Leaf) -> Result<(), DataError> {
 
 fn one_value(leaf: &Leaf, what: &str) -> DataError {
     let found = format!("its type is list, and {what} is one value a row");
-    DataError::new(DataErrorKind::Options, found)
-        .column(&leaf.name)
-        .remedy("name another column")
+    DataError::new(DataErrorKind::Options, found).column(&leaf.name).remedy("name another column")
 }
 
 /// Checks the columns of a file that a schema uses, and tells which they are.
@@ -298,18 +294,13 @@ fn check_magic(input: &Input, format: Format) -> Result<(), DataError> {
 }
 
 fn no_file(format: Format) -> DataError {
-    DataError::new(
-        DataErrorKind::Format,
-        format!("{format} is read from files, for it is read by seeking"),
-    )
-    .remedy("save it to a file first")
+    DataError::new(DataErrorKind::Format, format!("{format} is read from files, for it is read by seeking"))
+        .remedy("save it to a file first")
 }
 
 fn no_rows(inputs: &[Input]) -> DataError {
     let name = inputs.first().map_or_else(String::new, Input::name);
-    DataError::new(DataErrorKind::Format, "holds no rows")
-        .input(&name)
-        .remedy("give an input with examples in it")
+    DataError::new(DataErrorKind::Format, "holds no rows").input(&name).remedy("give an input with examples in it")
 }
 
 /// What a damaged file is.
@@ -339,10 +330,8 @@ fn guarded<T>(input: &str, read: impl FnOnce() -> Result<T, DataError>) -> Resul
     let result = catch_unwind(AssertUnwindSafe(read));
     result
         .unwrap_or_else(|panic| {
-            let found = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied());
+            let found =
+                panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
             Err(damaged(found.unwrap_or("it makes no sense")))
         })
         .map_err(|error| error.input(input))
@@ -385,11 +374,8 @@ impl ColumnSource {
     fn open(&self, input: &Input) -> Result<(Current, Vec<String>), DataError> {
         let opened = Opened::new(input, self.format)?;
         if opened.layout() != self.schema.layout {
-            return Err(DataError::new(
-                DataErrorKind::Format,
-                "is laid out in another way than the inputs before it",
-            )
-            .remedy("a run reads tables, or examples (columns 'indices' and 'values'), and not both"));
+            return Err(DataError::new(DataErrorKind::Format, "is laid out in another way than the inputs before it")
+                .remedy("a run reads tables, or examples (columns 'indices' and 'values'), and not both"));
         }
         let names = Names::of(&opened)?;
         let (binding, rows, notes) = match self.schema.layout {
@@ -428,9 +414,7 @@ fn zone_notes(leaves: &[Leaf]) -> Vec<String> {
     let note = |leaf: &Leaf| {
         let zone = cells::named_zone(&leaf.data_type)?;
         let name = &leaf.name;
-        Some(format!(
-            "times of '{name}' are read as UTC has them, for the clock of {zone} is not known here"
-        ))
+        Some(format!("times of '{name}' are read as UTC has them, for the clock of {zone} is not known here"))
     };
     leaves.iter().filter_map(note).collect()
 }
@@ -471,12 +455,7 @@ impl Current {
         Piece {
             input: Arc::clone(&self.name),
             binding: Arc::clone(&self.binding),
-            content: Content::Rows {
-                rows: table.rows,
-                first_row,
-                bytes: table.bytes,
-                names: Arc::clone(&self.names),
-            },
+            content: Content::Rows { rows: table.rows, first_row, bytes: table.bytes, names: Arc::clone(&self.names) },
         }
     }
 }
@@ -488,10 +467,7 @@ struct TableParser {
 
 impl Parser for TableParser {
     fn parse(&mut self, piece: &Piece, out: &mut Parsed) -> Result<(), DataError> {
-        let Content::Rows {
-            rows, first_row, bytes, ..
-        } = &piece.content
-        else {
+        let Content::Rows { rows, first_row, bytes, .. } = &piece.content else {
             return Ok(());
         };
         out.bytes += bytes;

@@ -129,24 +129,18 @@ fn writer<'a>(
     out: &'a mut dyn Write,
 ) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError> {
     if compression != Compression::None && format != Format::Arrow {
-        return Err(DataError::new(
-            DataErrorKind::Options,
-            format!("{format} has no compression of its own"),
-        )
-        .remedy("leave it out, and compress the file as a whole")
-        .into());
+        return Err(DataError::new(DataErrorKind::Options, format!("{format} has no compression of its own"))
+            .remedy("leave it out, and compress the file as a whole")
+            .into());
     }
     match format {
         Format::Svmlight => Ok(Box::new(svmlight::SvmlightWriter::new(out))),
         Format::Vw => Ok(Box::new(vw::VwWriter::new(out))),
         #[cfg(feature = "arrow")]
         Format::Arrow => Ok(Box::new(arrow::ArrowWriter::new(reader.schema(), compression, out)?)),
-        _ => Err(DataError::new(
-            DataErrorKind::Options,
-            format!("examples cannot be written as {format}"),
-        )
-        .remedy("formats of examples are svmlight, vw and arrow")
-        .into()),
+        _ => Err(DataError::new(DataErrorKind::Options, format!("examples cannot be written as {format}"))
+            .remedy("formats of examples are svmlight, vw and arrow")
+            .into()),
     }
 }
 

@@ -48,11 +48,7 @@ pub(crate) fn parse(text: &[u8]) -> Option<Moment> {
 /// that is `offset` seconds ahead of UTC. The same bits as [`parse`] gives for its text.
 #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
 pub(crate) fn from_units(units: i64, per_second: i64, offset: i64) -> Moment {
-    let Clock {
-        date,
-        second_of_day,
-        subunits,
-    } = clock(units, per_second, offset);
+    let Clock { date, second_of_day, subunits } = clock(units, per_second, offset);
     let second = (second_of_day % 60) as f64 + subunits as f64 / per_second as f64;
     let since_midnight = (second_of_day - second_of_day % 60) as f64 + second;
     let hour = (second_of_day / 3600) as u32;
@@ -107,11 +103,7 @@ pub(crate) fn write_date(out: &mut String, date: i64) {
 pub(crate) fn write_units(out: &mut String, units: i64, per_second: i64, offset: Option<i64>) {
     use fmt::Write;
     let clock = clock(units, per_second, offset.unwrap_or(0));
-    let (hour, minute, second) = (
-        clock.second_of_day / 3600,
-        clock.second_of_day / 60 % 60,
-        clock.second_of_day % 60,
-    );
+    let (hour, minute, second) = (clock.second_of_day / 3600, clock.second_of_day / 60 % 60, clock.second_of_day % 60);
     write_date(out, clock.date);
     let _ = write!(out, "T{hour:02}:{minute:02}:{second:02}");
     if clock.subunits != 0 {
@@ -133,12 +125,7 @@ pub(crate) fn write_units(out: &mut String, units: i64, per_second: i64, offset:
 fn moment(date: i64, month: u32, hour: Option<u32>, fraction: f64) -> Moment {
     // 1970-01-01 was a Thursday.
     let weekday = date.saturating_add(3).rem_euclid(7) as u32;
-    Moment {
-        days: date as f64 + fraction,
-        month,
-        weekday,
-        hour,
-    }
+    Moment { days: date as f64 + fraction, month, weekday, hour }
 }
 
 /// A number of exactly so many digits, and what follows.
@@ -165,10 +152,7 @@ fn seconds(text: &[u8]) -> Option<(f64, &[u8])> {
         return None;
     }
     let (fraction, rest) = number(rest, count)?;
-    Some((
-        f64::from(whole) + f64::from(fraction) / [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9][count],
-        rest,
-    ))
+    Some((f64::from(whole) + f64::from(fraction) / [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9][count], rest))
 }
 
 /// The offset from UTC in seconds: nothing, `Z`, `+02`, `+0200`, `+02:00`.
@@ -244,16 +228,7 @@ mod tests {
 
     #[test]
     fn what_is_no_moment_is_none() {
-        for text in [
-            "2013-13-01",
-            "2013-02-29",
-            "2013-1-1",
-            "20130101",
-            "2013-01-01T24:00",
-            "2013-01-01x",
-            "1-2",
-            "",
-        ] {
+        for text in ["2013-13-01", "2013-02-29", "2013-1-1", "20130101", "2013-01-01T24:00", "2013-01-01x", "1-2", ""] {
             assert_eq!(parse(text.as_bytes()), None, "{text}");
         }
     }
@@ -300,7 +275,7 @@ mod tests {
         assert_eq!(written(0, 1, None), "1970-01-01T00:00:00");
         assert_eq!(written(1_250, 1000, Some(0)), "1970-01-01T00:00:01.25Z");
         assert_eq!(written(-1, 1_000_000, Some(-5400)), "1969-12-31T22:29:59.999999-01:30");
-        assert_eq!(written(i64::MAX, 1, Some(86_340)).len(), 34);
+        assert_eq!(written(i64::MAX, 1, None), "292277026596-12-04T15:30:07");
     }
 
     #[test]

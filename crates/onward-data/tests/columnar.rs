@@ -41,10 +41,7 @@ fn values() -> impl Strategy<Value = Values> {
     let maybe = |none: f64| move |strategy| prop::option::weighted(1.0 - none, strategy);
     (
         prop::option::weighted(0.9, 0i64..2),
-        prop::option::weighted(
-            0.8,
-            prop_oneof![-1e6..1e6f64, Just(0.0), Just(-0.0), Just(1e-300), Just(f64::NAN)],
-        ),
+        prop::option::weighted(0.8, prop_oneof![-1e6..1e6f64, Just(0.0), Just(-0.0), Just(1e-300), Just(f64::NAN)]),
         prop::option::weighted(0.9, -1e3..1e3f32),
         prop::option::weighted(0.9, prop_oneof![Just(7), any::<i32>()]),
         prop::option::weighted(0.9, any::<bool>()),
@@ -67,24 +64,12 @@ fn values() -> impl Strategy<Value = Values> {
 fn as_batch(rows: &[Values]) -> RecordBatch {
     batch(vec![
         ("label", array(Int64Array::from_iter(rows.iter().map(|row| row.label)))),
-        (
-            "number",
-            array(Float64Array::from_iter(rows.iter().map(|row| row.number))),
-        ),
-        (
-            "single",
-            array(Float32Array::from_iter(rows.iter().map(|row| row.single))),
-        ),
+        ("number", array(Float64Array::from_iter(rows.iter().map(|row| row.number)))),
+        ("single", array(Float32Array::from_iter(rows.iter().map(|row| row.single)))),
         ("whole", array(Int32Array::from_iter(rows.iter().map(|row| row.whole)))),
         ("flag", array(BooleanArray::from_iter(rows.iter().map(|row| row.flag)))),
-        (
-            "word",
-            array(StringArray::from_iter(rows.iter().map(|row| row.word.as_deref()))),
-        ),
-        (
-            "moment",
-            array(TimestampMicrosecondArray::from_iter(rows.iter().map(|row| row.moment))),
-        ),
+        ("word", array(StringArray::from_iter(rows.iter().map(|row| row.word.as_deref())))),
+        ("moment", array(TimestampMicrosecondArray::from_iter(rows.iter().map(|row| row.moment)))),
         ("date", array(Date32Array::from_iter(rows.iter().map(|row| row.date)))),
     ])
 }
@@ -105,9 +90,7 @@ fn as_csv(rows: &[Values]) -> Vec<u8> {
         value.as_ref().map_or_else(String::new, T::to_string)
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer
-        .write_record(["label", "number", "single", "whole", "flag", "word", "moment", "date"])
-        .unwrap();
+    writer.write_record(["label", "number", "single", "whole", "flag", "word", "moment", "date"]).unwrap();
     for row in rows {
         let cells = [
             text(&row.label),
@@ -190,9 +173,7 @@ fn features_of(x: ArrayRef, options: Options) -> Vec<Vec<(String, f32)>> {
     }
     let named = |row: &Row| {
         let features = row.features.iter().filter(|(index, _)| *index != 0);
-        features
-            .map(|&(index, bits)| (found.names[&index].clone(), f32::from_bits(bits)))
-            .collect()
+        features.map(|&(index, bits)| (found.names[&index].clone(), f32::from_bits(bits))).collect()
     };
     found.rows.iter().map(named).collect()
 }
@@ -224,21 +205,9 @@ fn numbers_of_every_width_are_numbers() {
         )),
         array(Float32Array::from(vec![1.0, 2.0, 3.0])),
         array(Float64Array::from(vec![1.0, 2.0, 3.0])),
-        array(
-            Decimal32Array::from(vec![100, 200, 300])
-                .with_precision_and_scale(9, 2)
-                .unwrap(),
-        ),
-        array(
-            Decimal64Array::from(vec![100, 200, 300])
-                .with_precision_and_scale(18, 2)
-                .unwrap(),
-        ),
-        array(
-            Decimal128Array::from(vec![100, 200, 300])
-                .with_precision_and_scale(38, 2)
-                .unwrap(),
-        ),
+        array(Decimal32Array::from(vec![100, 200, 300]).with_precision_and_scale(9, 2).unwrap()),
+        array(Decimal64Array::from(vec![100, 200, 300]).with_precision_and_scale(18, 2).unwrap()),
+        array(Decimal128Array::from(vec![100, 200, 300]).with_precision_and_scale(38, 2).unwrap()),
         array(
             Decimal256Array::from_iter_values([1i128, 2, 3].map(arrow_buffer::i256::from_i128))
                 .with_precision_and_scale(76, 0)
@@ -255,20 +224,14 @@ fn numbers_of_every_width_are_numbers() {
 fn decimals_are_the_nearest_floats_to_what_is_written() {
     let unscaled = [123_456_789_012_345_678_901_234_567_890i128, -5, 9_007_199_254_740_993];
     let text = ["1234567890123456789.01234567890", "-0.00000000005", "90071.99254740993"];
-    let decimals = Decimal128Array::from(unscaled.to_vec())
-        .with_precision_and_scale(38, 11)
-        .unwrap();
+    let decimals = Decimal128Array::from(unscaled.to_vec()).with_precision_and_scale(38, 11).unwrap();
     let folder = Folder::new();
     let mut columns = labels(3);
     columns[0].1 = array(decimals);
     columns.push(("x", array(Int8Array::from(vec![1, 2, 3]))));
     let path = file(&folder, columns);
     let found = read_all(&[path], target("y")).unwrap();
-    let labels: Vec<_> = found
-        .rows
-        .iter()
-        .map(|row| f64::from_bits(row.label.unwrap()))
-        .collect();
+    let labels: Vec<_> = found.rows.iter().map(|row| f64::from_bits(row.label.unwrap())).collect();
     assert_eq!(labels, text.map(|text| text.parse::<f64>().unwrap()));
 }
 
@@ -307,10 +270,7 @@ fn infinity_is_an_error_with_its_row_and_column() {
         "x.arrow, row 3, column 'x': the value is -inf; rescale the column, or leave it out with --ignore; \
          write a missing value as an empty cell or NA"
     );
-    let options = Options {
-        on_error: OnError::Skip,
-        ..target("y")
-    };
+    let options = Options { on_error: OnError::Skip, ..target("y") };
     let found = read_all(&[path], options).unwrap();
     assert_eq!((found.rows.len(), found.skipped), (2, 1));
 }
@@ -342,17 +302,7 @@ fn dictionaries_of_numbers_are_numbers_and_their_nulls_are_missing() {
         Int8Array::from(vec![None, None]),
         array(StringArray::from(Vec::<&str>::new())),
     );
-    assert_eq!(
-        features_of(
-            array(empty),
-            Options {
-                numeric: vec!["x".to_owned()],
-                ..target("y")
-            }
-        )[0]
-        .len(),
-        1
-    );
+    assert_eq!(features_of(array(empty), Options { numeric: vec!["x".to_owned()], ..target("y") })[0].len(), 1);
 }
 
 #[test]
@@ -377,14 +327,9 @@ fn timestamps_of_every_unit_and_zone_are_moments() {
     for array in arrays {
         let name = array.data_type().to_string();
         let found = features_of(array, target("y"));
-        let expected: Vec<_> = [
-            ("x days", 0.0),
-            ("x hour=5", 1.0),
-            ("x weekday=Tue", 1.0),
-            ("x month=1", 1.0),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .to_vec();
+        let expected: Vec<_> = [("x days", 0.0), ("x hour=5", 1.0), ("x weekday=Tue", 1.0), ("x month=1", 1.0)]
+            .map(|(name, value)| (name.to_owned(), value))
+            .to_vec();
         assert_eq!(found[0], expected, "{name}");
         assert_eq!(found[1][0], ("x days".to_owned(), 32.03125));
     }
@@ -432,10 +377,7 @@ fn lists_of_strings_are_sets() {
     let lists = builder.finish();
     let name = |element: &str| (format!("x={element}"), 1.0);
     let expected = [vec![name("a"), name("b")], vec![], vec![], vec![name("b")]];
-    let options = Options {
-        ignore: Vec::new(),
-        ..target("y")
-    };
+    let options = Options { ignore: Vec::new(), ..target("y") };
     assert_eq!(features_of(array(lists.clone()), options.clone()), expected);
     // A slice begins in the middle.
     assert_eq!(features_of(array(lists.slice(2, 2)), options.clone()), expected[2..]);
@@ -445,30 +387,20 @@ fn lists_of_strings_are_sets() {
         array(StringArray::from(vec!["a", "b", "?", "?", "b", "c"])),
         Some(NullBuffer::from(vec![true, false, true])),
     );
-    assert_eq!(
-        features_of(array(fixed), options),
-        [vec![name("a"), name("b")], vec![], vec![name("b"), name("c")]]
-    );
+    assert_eq!(features_of(array(fixed), options), [vec![name("a"), name("b")], vec![], vec![name("b"), name("c")]]);
 }
 
 #[test]
 fn structs_are_flattened_and_a_null_struct_is_missing_in_all_its_columns() {
-    let inner = Fields::from(vec![
-        Field::new("deep", DataType::Float64, true),
-        Field::new("bytes", DataType::Binary, true),
-    ]);
+    let inner =
+        Fields::from(vec![Field::new("deep", DataType::Float64, true), Field::new("bytes", DataType::Binary, true)]);
     let deep = StructArray::new(
         inner.clone(),
-        vec![
-            array(Float64Array::from(vec![1.0, 2.0, 3.0, 4.0])),
-            array(BinaryArray::from(vec![b"a".as_ref(); 4])),
-        ],
+        vec![array(Float64Array::from(vec![1.0, 2.0, 3.0, 4.0])), array(BinaryArray::from(vec![b"a".as_ref(); 4]))],
         Some(NullBuffer::from(vec![true, false, true, true])),
     );
-    let fields = Fields::from(vec![
-        Field::new("s", DataType::Struct(inner), true),
-        Field::new("w", DataType::Utf8, true),
-    ]);
+    let fields =
+        Fields::from(vec![Field::new("s", DataType::Struct(inner), true), Field::new("w", DataType::Utf8, true)]);
     let outer = StructArray::new(
         fields,
         vec![array(deep), array(StringArray::from(vec!["u", "v", "u", "v"]))],
@@ -484,17 +416,10 @@ fn structs_are_flattened_and_a_null_struct_is_missing_in_all_its_columns() {
     for path in paths {
         let error = error_of(std::slice::from_ref(&path), target("y"));
         assert!(error.contains("column 'x.s.bytes': its type is binary"), "{error}");
-        let options = Options {
-            ignore: vec!["x.s.bytes".to_owned()],
-            ..target("y")
-        };
+        let options = Options { ignore: vec!["x.s.bytes".to_owned()], ..target("y") };
         let found = read_all(&[path], options).unwrap();
         let named = |row: usize| -> Vec<_> {
-            found.rows[row]
-                .named(&found.names)
-                .into_iter()
-                .filter(|(name, _)| name != "bias")
-                .collect()
+            found.rows[row].named(&found.names).into_iter().filter(|(name, _)| name != "bias").collect()
         };
         let feature = |name: &str, value| (name.to_owned(), value);
         assert_eq!(named(0), [feature("x.s.deep", 1.0), feature("x.w=u", 1.0)]);
@@ -510,33 +435,15 @@ fn ids_and_categories_of_large_integers_and_moments_keep_every_digit() {
     let mut columns = labels(2);
     columns.push(("n", array(Int8Array::from(vec![1, 2]))));
     columns.push(("id", array(UInt64Array::from(vec![u64::MAX, u64::MAX - 1]))));
-    columns.push((
-        "at",
-        array(TimestampMicrosecondArray::from(vec![1, 1_500_000]).with_timezone("+02:00")),
-    ));
+    columns.push(("at", array(TimestampMicrosecondArray::from(vec![1, 1_500_000]).with_timezone("+02:00"))));
     columns.push(("code", array(Int64Array::from(vec![i64::MAX, i64::MAX - 1]))));
     let path = file(&folder, columns);
-    let options = Options {
-        ids: vec!["id".to_owned(), "at".to_owned()],
-        categorical: vec!["code".to_owned()],
-        ..target("y")
-    };
+    let options =
+        Options { ids: vec!["id".to_owned(), "at".to_owned()], categorical: vec!["code".to_owned()], ..target("y") };
     let found = read_all(&[path], options).unwrap();
     let ids: Vec<_> = found.rows.iter().map(|row| row.ids.clone()).collect();
-    assert_eq!(
-        ids[0],
-        [
-            b"18446744073709551615".to_vec(),
-            b"1970-01-01T02:00:00.000001+02:00".to_vec()
-        ]
-    );
-    assert_eq!(
-        ids[1],
-        [
-            b"18446744073709551614".to_vec(),
-            b"1970-01-01T02:00:01.5+02:00".to_vec()
-        ]
-    );
+    assert_eq!(ids[0], [b"18446744073709551615".to_vec(), b"1970-01-01T02:00:00.000001+02:00".to_vec()]);
+    assert_eq!(ids[1], [b"18446744073709551614".to_vec(), b"1970-01-01T02:00:01.5+02:00".to_vec()]);
     let codes: Vec<_> = found.names.values().filter(|name| name.starts_with("code=")).collect();
     assert_eq!(codes.len(), 2);
     assert!(codes.contains(&&"code=9223372036854775807".to_owned()));
@@ -549,18 +456,11 @@ fn refused(x: ArrayRef) -> String {
     columns.push(("x", x));
     let path = file(&folder, columns);
     let error = error_of(std::slice::from_ref(&path), target("y"));
-    let ignored = Options {
-        ignore: vec!["x".to_owned()],
-        ..target("y")
-    };
+    let ignored = Options { ignore: vec!["x".to_owned()], ..target("y") };
     assert_eq!(read_all(&[path], ignored).unwrap().rows.len(), 2);
     let error = folder.without(&error);
-    let rest = error
-        .strip_prefix("x.arrow, column 'x': its type is ")
-        .unwrap_or(&error);
-    let rest = rest
-        .strip_suffix(", which cannot be a feature; leave it out with --ignore 'x'")
-        .unwrap_or(rest);
+    let rest = error.strip_prefix("x.arrow, column 'x': its type is ").unwrap_or(&error);
+    let rest = rest.strip_suffix(", which cannot be a feature; leave it out with --ignore 'x'").unwrap_or(rest);
     rest.to_owned()
 }
 
@@ -588,19 +488,10 @@ fn lists_of_anything_but_strings_are_refused() {
         array(ListArray::new(field, OffsetBuffer::from_lengths([1, 1]), values, None))
     };
     assert_eq!(refused(list(array(Int32Array::from(vec![1, 2])))), "list of numbers");
-    assert_eq!(
-        refused(list(array(BooleanArray::from(vec![true, false])))),
-        "list of booleans"
-    );
+    assert_eq!(refused(list(array(BooleanArray::from(vec![true, false])))), "list of booleans");
     assert_eq!(refused(list(array(Date32Array::from(vec![1, 2])))), "list of dates");
-    assert_eq!(
-        refused(list(list(array(StringArray::from(vec!["a", "b"]))))),
-        "list of list"
-    );
-    assert_eq!(
-        refused(list(array(BinaryArray::from(vec![b"a".as_ref(); 2])))),
-        "list of binary"
-    );
+    assert_eq!(refused(list(list(array(StringArray::from(vec!["a", "b"]))))), "list of list");
+    assert_eq!(refused(list(array(BinaryArray::from(vec![b"a".as_ref(); 2])))), "list of binary");
 }
 
 #[test]
@@ -614,16 +505,9 @@ fn maps_unions_and_runs_are_refused() {
     assert_eq!(refused(array(map.finish())), "map");
     let runs = RunArray::<Int32Type>::try_new(&Int32Array::from(vec![2]), &StringArray::from(vec!["a"])).unwrap();
     assert_eq!(refused(array(runs)), "run-end encoded");
-    let fields = [(0, Arc::new(Field::new("a", DataType::Int32, false)))]
-        .into_iter()
-        .collect();
-    let union = UnionArray::try_new(
-        fields,
-        vec![0, 0].into(),
-        None,
-        vec![array(Int32Array::from(vec![1, 2]))],
-    )
-    .unwrap();
+    let fields = [(0, Arc::new(Field::new("a", DataType::Int32, false)))].into_iter().collect();
+    let union =
+        UnionArray::try_new(fields, vec![0, 0].into(), None, vec![array(Int32Array::from(vec![1, 2]))]).unwrap();
     assert_eq!(refused(array(union)), "union");
 }
 
@@ -643,10 +527,7 @@ fn a_column_that_a_model_does_not_know_may_be_of_any_type() {
     write_parquet(&first, &[batch(columns.clone())]);
     let schema = open(&[first], target("y")).unwrap().schema().clone();
     columns.push(("blob", array(BinaryArray::from(vec![b"a".as_ref(); 3]))));
-    let options = Options {
-        schema: Some(schema),
-        ..Options::default()
-    };
+    let options = Options { schema: Some(schema), ..Options::default() };
     let mut reader = open(&[file(&folder, columns)], options).unwrap();
     assert_eq!(reader.notes()[1], "columns that the model does not know, ignored: blob");
     assert_eq!(read(&mut reader).unwrap().rows.len(), 3);
@@ -668,20 +549,8 @@ fn a_set_is_no_target_no_weight_and_no_id() {
         "x.arrow, column 'tags': its type is list, and the target is one value a row; name another column"
     );
     let tags = || vec!["tags".to_owned()];
-    assert!(
-        message(Options {
-            ids: tags(),
-            ..target("y")
-        })
-        .contains("an id is one value a row")
-    );
-    assert!(
-        message(Options {
-            weight: Some("tags".to_owned()),
-            ..target("y")
-        })
-        .contains("the weight is one value")
-    );
+    assert!(message(Options { ids: tags(), ..target("y") }).contains("an id is one value a row"));
+    assert!(message(Options { weight: Some("tags".to_owned()), ..target("y") }).contains("the weight is one value"));
 }
 
 // Several files.
@@ -703,18 +572,11 @@ fn further_files_are_bound_by_name_and_may_have_other_types() {
     write_parquet(&paths[0], &[first]);
     write_parquet(&paths[1], &[second]);
     for threads in 1..4 {
-        let options = Options {
-            threads,
-            chunk_size: 1,
-            ..target("y")
-        };
+        let options = Options { threads, chunk_size: 1, ..target("y") };
         let found = read_all(&paths, options).unwrap();
         assert_eq!(found.rows.len(), 4);
         let last = found.rows[3].named(&found.names);
-        assert_eq!(
-            last.into_iter().collect::<Vec<_>>(),
-            [("bias".to_owned(), 1.0), ("x".to_owned(), 4.0)]
-        );
+        assert_eq!(last.into_iter().collect::<Vec<_>>(), [("bias".to_owned(), 1.0), ("x".to_owned(), 4.0)]);
         assert_eq!(found.rows[3].label, Some(1f64.to_bits()));
     }
 }
@@ -732,16 +594,10 @@ fn an_error_in_a_further_file_names_it_and_its_row() {
     let good = write("good.arrow", array(Float64Array::from(vec![1.0, 2.0])));
     let bad = write("bad.arrow", array(StringArray::from(vec!["3", "four"])));
     let error = folder.without(&error_of(&[good.clone(), bad], target("y")));
-    assert!(
-        error.starts_with("bad.arrow, row 2, column 'x': expected a number, found 'four'"),
-        "{error}"
-    );
+    assert!(error.starts_with("bad.arrow, row 2, column 'x': expected a number, found 'four'"), "{error}");
     let blob = write("blob.arrow", array(BinaryArray::from(vec![b"a".as_ref(); 2])));
     let error = folder.without(&error_of(&[good, blob], target("y")));
-    assert!(
-        error.starts_with("blob.arrow, column 'x': its type is binary"),
-        "{error}"
-    );
+    assert!(error.starts_with("blob.arrow, column 'x': its type is binary"), "{error}");
 }
 
 #[test]
@@ -753,10 +609,7 @@ fn inputs_of_two_formats_are_refused() {
     write_parquet(&parquet, &[batch(columns.clone())]);
     let arrow = file(&folder, columns);
     let error = folder.without(&error_of(&[parquet, arrow], target("y")));
-    assert_eq!(
-        error,
-        "x.arrow: is no parquet file; all inputs are of one format: convert it first, or leave it out"
-    );
+    assert_eq!(error, "x.arrow: is no parquet file; all inputs are of one format: convert it first, or leave it out");
 }
 
 #[test]
@@ -782,10 +635,7 @@ fn a_name_that_occurs_twice_is_refused() {
     columns.push(("a", array(nested)));
     columns.push(("a.b", array(Int8Array::from(vec![1, 2]))));
     let error = folder.without(&error_of(&[file(&folder, columns)], target("y")));
-    assert_eq!(
-        error,
-        "x.arrow: columns 2 and 3 are both named 'a.b'; rename one of them"
-    );
+    assert_eq!(error, "x.arrow: columns 2 and 3 are both named 'a.b'; rename one of them");
 }
 
 // Sizes.
@@ -794,10 +644,7 @@ fn a_name_that_occurs_twice_is_refused() {
 fn a_huge_row_group_comes_in_pieces() {
     let rows = 40_000;
     let mut columns = labels(rows);
-    columns.push((
-        "x",
-        array(Float64Array::from_iter_values((0..rows).map(|row| row as f64))),
-    ));
+    columns.push(("x", array(Float64Array::from_iter_values((0..rows).map(|row| row as f64)))));
     let batch = batch(columns);
     let folder = Folder::new();
     let (parquet, arrow) = (folder.path("x.parquet"), folder.path("x.arrow"));
@@ -807,11 +654,7 @@ fn a_huge_row_group_comes_in_pieces() {
     assert_eq!(expected.largest_batch, 8192);
     for path in [parquet, arrow] {
         for chunk_size in [1, 100, 5000] {
-            let options = Options {
-                chunk_size,
-                threads: 3,
-                ..target("y")
-            };
+            let options = Options { chunk_size, threads: 3, ..target("y") };
             let found = read_all(std::slice::from_ref(&path), options).unwrap();
             assert!(found.largest_batch <= chunk_size * 8, "{}", found.largest_batch);
             assert_eq!(found.rows, expected.rows);
@@ -828,10 +671,7 @@ fn wide_strings_make_short_pieces() {
     let folder = Folder::new();
     let path = folder.path("x.parquet");
     write_parquet(&path, &[batch(columns)]);
-    let options = Options {
-        text: vec!["x".to_owned()],
-        ..target("y")
-    };
+    let options = Options { text: vec!["x".to_owned()], ..target("y") };
     let found = read_all(&[path], options).unwrap();
     assert_eq!(found.rows.len(), rows);
     assert!(found.largest_batch < 100, "{}", found.largest_batch);
@@ -841,12 +681,7 @@ fn wide_strings_make_short_pieces() {
 fn every_compression_that_was_built_in_is_read() {
     let mut columns = labels(1000);
     columns.push(("x", array(Int32Array::from_iter_values(0..1000))));
-    columns.push((
-        "w",
-        array(StringArray::from_iter_values(
-            (0..1000).map(|row| format!("w{}", row % 7)),
-        )),
-    ));
+    columns.push(("w", array(StringArray::from_iter_values((0..1000).map(|row| format!("w{}", row % 7))))));
     let batch = [batch(columns)];
     let folder = Folder::new();
     let path = folder.path("x.parquet");
@@ -876,25 +711,19 @@ fn every_compression_that_was_built_in_is_read() {
 #[test]
 fn pages_of_both_versions_and_without_dictionaries_are_read() {
     let mut columns = labels(1000);
-    columns.push((
-        "x",
-        array(Int64Array::from_iter((0..1000).map(|row| (row % 3 > 0).then_some(row)))),
-    ));
+    columns.push(("x", array(Int64Array::from_iter((0..1000).map(|row| (row % 3 > 0).then_some(row))))));
     columns.push((
         "w",
-        array(StringArray::from_iter(
-            (0..1000).map(|row| (row % 5 > 0).then(|| format!("w{}", row % 7))),
-        )),
+        array(StringArray::from_iter((0..1000).map(|row| (row % 5 > 0).then(|| format!("w{}", row % 7))))),
     ));
     let batch = [batch(columns)];
     let folder = Folder::new();
     let path = folder.path("x.arrow");
     write_arrow(&path, &batch);
     let expected = read_all(&[path], target("y")).unwrap().rows;
-    for version in [
-        parquet::file::properties::WriterVersion::PARQUET_1_0,
-        parquet::file::properties::WriterVersion::PARQUET_2_0,
-    ] {
+    for version in
+        [parquet::file::properties::WriterVersion::PARQUET_1_0, parquet::file::properties::WriterVersion::PARQUET_2_0]
+    {
         for dictionary in [true, false] {
             let properties = WriterProperties::builder()
                 .set_writer_version(version)
@@ -904,10 +733,7 @@ fn pages_of_both_versions_and_without_dictionaries_are_read() {
                 .build();
             let path = folder.path("v.parquet");
             write_parquet_with(&path, &batch, properties);
-            let options = Options {
-                chunk_size: 64,
-                ..target("y")
-            };
+            let options = Options { chunk_size: 64, ..target("y") };
             assert_eq!(read_all(&[path], options).unwrap().rows, expected);
         }
     }
@@ -918,10 +744,7 @@ fn pages_of_both_versions_and_without_dictionaries_are_read() {
 #[test]
 fn what_cannot_be_sought_in_is_refused() {
     for format in [onward_data::Format::Parquet, onward_data::Format::Arrow] {
-        let options = Options {
-            format: Some(format),
-            ..target("y")
-        };
+        let options = Options { format: Some(format), ..target("y") };
         let error = Reader::open(&[Input::Standard], options).err().unwrap().to_string();
         assert_eq!(
             error,
@@ -935,10 +758,7 @@ fn what_is_compressed_encrypted_empty_or_something_else_is_told_apart() {
     let folder = Folder::new();
     let message = |content: &[u8]| {
         let path = folder.write("x.parquet", content);
-        let options = Options {
-            format: Some(onward_data::Format::Parquet),
-            ..target("y")
-        };
+        let options = Options { format: Some(onward_data::Format::Parquet), ..target("y") };
         folder.without(&error_of(&[path], options))
     };
     assert_eq!(message(b""), "x.parquet: is empty; give an input with examples in it");
@@ -946,10 +766,7 @@ fn what_is_compressed_encrypted_empty_or_something_else_is_told_apart() {
         message(b"\x1f\x8b\x08\0"),
         "x.parquet: is no parquet file; it is compressed as a whole: decompress it first"
     );
-    assert_eq!(
-        message(b"PARE...."),
-        "x.parquet: is no parquet file; it is encrypted: decrypt it first"
-    );
+    assert_eq!(message(b"PARE...."), "x.parquet: is no parquet file; it is encrypted: decrypt it first");
     assert!(message(b"a,b\n1,2\n").starts_with("x.parquet: is no parquet file; all inputs"));
 }
 
@@ -964,44 +781,18 @@ fn mixed() -> RecordBatch {
     let decimal = PrimitiveArray::<Decimal128Type>::from(vec![Some(1), None, Some(3), Some(4)])
         .with_precision_and_scale(20, 3)
         .unwrap();
-    let nested = StructArray::new(
-        fields,
-        vec![array(decimal)],
-        Some(NullBuffer::from(vec![true, true, false, true])),
-    );
+    let nested = StructArray::new(fields, vec![array(decimal)], Some(NullBuffer::from(vec![true, true, false, true])));
     let mut columns = labels(4);
     columns.extend([
-        (
-            "n",
-            array(Float64Array::from(vec![Some(0.5), None, Some(2.5), Some(-1.0)])),
-        ),
-        (
-            "s",
-            array(StringArray::from(vec![
-                Some("long enough to be no inline view"),
-                None,
-                Some("b"),
-                Some("c"),
-            ])),
-        ),
+        ("n", array(Float64Array::from(vec![Some(0.5), None, Some(2.5), Some(-1.0)]))),
+        ("s", array(StringArray::from(vec![Some("long enough to be no inline view"), None, Some("b"), Some("c")]))),
         (
             "v",
-            array(StringViewArray::from(vec![
-                Some("another that is longer than twelve"),
-                None,
-                Some("b"),
-                Some("c"),
-            ])),
+            array(StringViewArray::from(vec![Some("another that is longer than twelve"), None, Some("b"), Some("c")])),
         ),
         ("w", array(words)),
-        (
-            "t",
-            array(TimestampMillisecondArray::from(vec![1, 2, 3, 4]).with_timezone("UTC")),
-        ),
-        (
-            "f",
-            array(BooleanArray::from(vec![Some(true), Some(false), None, Some(true)])),
-        ),
+        ("t", array(TimestampMillisecondArray::from(vec![1, 2, 3, 4]).with_timezone("UTC"))),
+        ("f", array(BooleanArray::from(vec![Some(true), Some(false), None, Some(true)]))),
         ("tags", array(tags.finish())),
         ("x", array(nested)),
     ]);
@@ -1011,17 +802,9 @@ fn mixed() -> RecordBatch {
 /// The files that are damaged: a plain and a compressed one of each kind.
 fn victims(folder: &Folder) -> Vec<PathBuf> {
     let batches = [mixed(), mixed()];
-    let paths: Vec<_> = [
-        "p.parquet",
-        "z.parquet",
-        "2.parquet",
-        "a.arrow",
-        "s.arrows",
-        "l.arrow",
-        "z.arrow",
-    ]
-    .map(|name| folder.path(name))
-    .to_vec();
+    let paths: Vec<_> = ["p.parquet", "z.parquet", "2.parquet", "a.arrow", "s.arrows", "l.arrow", "z.arrow"]
+        .map(|name| folder.path(name))
+        .to_vec();
     write_parquet(&paths[0], &batches);
     write_parquet_with(&paths[1], &batches, compressed(Compression::ZSTD(Default::default())));
     let properties = WriterProperties::builder()
@@ -1033,10 +816,7 @@ fn victims(folder: &Folder) -> Vec<PathBuf> {
     // The dictionaries of both batches are the same: a file has one.
     write_arrow(&paths[3], &batches);
     write_stream(&paths[4], &batches);
-    for (path, codec) in [
-        (&paths[5], CompressionType::LZ4_FRAME),
-        (&paths[6], CompressionType::ZSTD),
-    ] {
+    for (path, codec) in [(&paths[5], CompressionType::LZ4_FRAME), (&paths[6], CompressionType::ZSTD)] {
         let options = IpcWriteOptions::default().try_with_compression(Some(codec)).unwrap();
         write_arrow_with(path, &batches, options);
     }
@@ -1066,10 +846,7 @@ fn a_file_that_was_cut_short_is_an_error_wherever_it_was_cut() {
 }
 
 fn one_thread() -> Options {
-    Options {
-        threads: 1,
-        ..target("y")
-    }
+    Options { threads: 1, ..target("y") }
 }
 
 #[test]
@@ -1117,12 +894,7 @@ fn a_parquet_footer_that_counts_other_rows_than_there_are_is_an_error() {
 // Files of examples.
 
 fn examples(label: ArrayRef, weight: ArrayRef, indices: ArrayRef, values: ArrayRef) -> RecordBatch {
-    batch(vec![
-        ("label", label),
-        ("weight", weight),
-        ("indices", indices),
-        ("values", values),
-    ])
+    batch(vec![("label", label), ("weight", weight), ("indices", indices), ("values", values)])
 }
 
 fn lists(indices: Vec<Vec<u32>>, values: Vec<Vec<f32>>) -> (ArrayRef, ArrayRef) {
@@ -1149,29 +921,18 @@ fn lists(indices: Vec<Vec<u32>>, values: Vec<Vec<f32>>) -> (ArrayRef, ArrayRef) 
 #[test]
 fn lists_of_indices_and_values_are_examples_as_they_are() {
     let folder = Folder::new();
-    let (indices, values) = lists(
-        vec![vec![0, 9, 9], vec![], vec![7]],
-        vec![vec![1.0, 0.0, -0.0], vec![], vec![2.5]],
-    );
+    let (indices, values) = lists(vec![vec![0, 9, 9], vec![], vec![7]], vec![vec![1.0, 0.0, -0.0], vec![], vec![2.5]]);
     let label = array(Float64Array::from(vec![Some(1.0), None, Some(-1.0)]));
     let path = folder.path("x.arrow");
     let weight = array(Float64Array::from(vec![1.0, 0.0, 2.5]));
     write_arrow(&path, &[examples(label, weight, indices, values)]);
     for threads in 1..4 {
-        let options = Options {
-            threads,
-            chunk_size: 1,
-            ..Options::default()
-        };
+        let options = Options { threads, chunk_size: 1, ..Options::default() };
         let mut reader = open(&[path.clone()], options).unwrap();
         assert_eq!(reader.schema().layout, Layout::Indexed);
         let rows = read(&mut reader).unwrap().rows;
         let features = |row: usize| -> Vec<_> {
-            rows[row]
-                .features
-                .iter()
-                .map(|&(index, bits)| (index, f32::from_bits(bits)))
-                .collect()
+            rows[row].features.iter().map(|&(index, bits)| (index, f32::from_bits(bits))).collect()
         };
         assert_eq!(features(0), [(0, 1.0), (9, 0.0), (9, -0.0)]);
         assert_eq!(rows[0].features[2].1, (-0.0f32).to_bits());
@@ -1192,15 +953,7 @@ fn each_way_in_which_an_example_can_be_bad_has_its_message() {
         let (indices, values) = lists(indices, values);
         let label = array(Float64Array::from(vec![Some(1.0)]));
         let path = folder.path("x.arrow");
-        write_arrow(
-            &path,
-            &[examples(
-                label,
-                array(Float64Array::from(vec![weight])),
-                indices,
-                values,
-            )],
-        );
+        write_arrow(&path, &[examples(label, array(Float64Array::from(vec![weight])), indices, values)]);
         folder.without(&error_of(&[path], Options::default()))
     };
     assert_eq!(
@@ -1264,10 +1017,7 @@ fn a_label_of_examples_that_is_no_number_is_refused() {
     let (indices, values) = lists(vec![vec![1]], vec![vec![1.0]]);
     let path = folder.path("x.arrow");
     let label = array(StringArray::from(vec!["1"]));
-    write_arrow(
-        &path,
-        &[batch(vec![("indices", indices), ("values", values), ("label", label)])],
-    );
+    write_arrow(&path, &[batch(vec![("indices", indices), ("values", values), ("label", label)])]);
     assert_eq!(
         folder.without(&error_of(&[path], Options::default())),
         "x.arrow, column 'label': its type is Utf8; \
@@ -1286,18 +1036,9 @@ fn a_table_and_examples_do_not_mix() {
     columns.push(("x", array(Int8Array::from(vec![1, 2]))));
     let table = file(&folder, columns);
     let error = folder.without(&error_of(&[table.clone(), ready.clone()], target("y")));
-    assert!(
-        error.starts_with("ready.arrow: is laid out in another way than the inputs before it"),
-        "{error}"
-    );
+    assert!(error.starts_with("ready.arrow: is laid out in another way than the inputs before it"), "{error}");
     let schema = open(&[table], target("y")).unwrap().schema().clone();
-    let options = Options {
-        schema: Some(schema),
-        ..Options::default()
-    };
+    let options = Options { schema: Some(schema), ..Options::default() };
     let error = folder.without(&error_of(&[ready], options));
-    assert!(
-        error.starts_with("ready.arrow: the model was learnt from named columns, and this is arrow"),
-        "{error}"
-    );
+    assert!(error.starts_with("ready.arrow: the model was learnt from named columns, and this is arrow"), "{error}");
 }

@@ -33,11 +33,7 @@ fn error(csv: &str, options: Options, format: Format) -> String {
 }
 
 fn weighted() -> Options {
-    Options {
-        weight: Some("weight".to_owned()),
-        ids: vec!["id".to_owned()],
-        ..target("label")
-    }
+    Options { weight: Some("weight".to_owned()), ids: vec!["id".to_owned()], ..target("label") }
 }
 
 /// Rows of CSV: label, weight, id, numbers, a category and words.
@@ -127,17 +123,10 @@ proptest! {
 #[test]
 fn the_same_input_gives_the_same_bytes() {
     let folder = Folder::new();
-    let rows: String = (0..500)
-        .map(|row| format!("{},{},{}\n", row % 2, row, row % 7))
-        .collect();
+    let rows: String = (0..500).map(|row| format!("{},{},{}\n", row % 2, row, row % 7)).collect();
     let path = [folder.write("x.csv", format!("y,a,b\n{rows}"))];
     let bytes = |threads, format| {
-        let options = Options {
-            threads,
-            chunk_size: 100,
-            categorical: vec!["b".to_owned()],
-            ..target("y")
-        };
+        let options = Options { threads, chunk_size: 100, categorical: vec!["b".to_owned()], ..target("y") };
         convert_to(&path, options, format).unwrap().0
     };
     for format in [Format::Arrow, Format::Vw, Format::Svmlight] {
@@ -152,27 +141,9 @@ fn labels_of_every_rule_are_read_again_as_they_were() {
         ("y,x\n0,1\n1,2\n", target("y")),
         ("y,x\nno,1\nyes,2\n,3\n", target("y")),
         ("y,x\nlate,1\nearly,2\non time,3\n", target("y==late")),
-        (
-            "y,x\n0,1\n1,2\n0,3\n",
-            Options {
-                task: Some(onward::loss::Task::Regression),
-                ..target("y")
-            },
-        ),
-        (
-            "y,x\n0.5,1\n1,2\n0,3\n",
-            Options {
-                task: Some(onward::loss::Task::Binary),
-                ..target("y")
-            },
-        ),
-        (
-            "y,x\n-0.25,1\n1e300,2\n",
-            Options {
-                task: Some(onward::loss::Task::Binary),
-                ..target("y>0")
-            },
-        ),
+        ("y,x\n0,1\n1,2\n0,3\n", Options { task: Some(onward::loss::Task::Regression), ..target("y") }),
+        ("y,x\n0.5,1\n1,2\n0,3\n", Options { task: Some(onward::loss::Task::Binary), ..target("y") }),
+        ("y,x\n-0.25,1\n1e300,2\n", Options { task: Some(onward::loss::Task::Binary), ..target("y>0") }),
     ];
     for (csv, options) in inputs {
         let folder = Folder::new();
@@ -190,11 +161,7 @@ fn a_target_that_is_asked_for_goes_before_the_one_of_the_file() {
     let path = [folder.write("x.csv", "y,x\n3,1\n4,2\n5,3\n")];
     let (out, _) = convert_to(&path, target("y"), Format::Arrow).unwrap();
     let found = read_all(&[folder.write("x.arrow", out)], target("label==4")).unwrap();
-    let labels: Vec<_> = found
-        .rows
-        .iter()
-        .map(|row| f64::from_bits(row.label.unwrap()))
-        .collect();
+    let labels: Vec<_> = found.rows.iter().map(|row| f64::from_bits(row.label.unwrap())).collect();
     assert_eq!(labels, [-1.0, 1.0, -1.0]);
 }
 
@@ -214,15 +181,8 @@ fn the_metadata_of_examples_say_where_they_come_from() {
     let names: Vec<_> = names.into_values().collect();
     assert_eq!(names[0], "bias");
     assert!(names.contains(&"from=L \"GA".to_owned()));
-    let types: Vec<_> = schema
-        .fields()
-        .iter()
-        .map(|field| field.data_type().to_string())
-        .collect();
-    assert_eq!(
-        types,
-        ["Float64", "Float64", "List(non-null UInt32)", "List(non-null Float32)"]
-    );
+    let types: Vec<_> = schema.fields().iter().map(|field| field.data_type().to_string()).collect();
+    assert_eq!(types, ["Float64", "Float64", "List(non-null UInt32)", "List(non-null Float32)"]);
 }
 
 #[test]
@@ -234,9 +194,7 @@ fn names_that_are_damaged_are_an_error() {
     out[at] = b'x';
     let error = error_of(&[folder.write("x.arrow", out)], Options::default());
     assert!(
-        folder
-            .without(&error)
-            .starts_with("x.arrow: is damaged: its metadata 'onward.names' cannot be read"),
+        folder.without(&error).starts_with("x.arrow: is damaged: its metadata 'onward.names' cannot be read"),
         "{error}"
     );
 }
@@ -262,11 +220,7 @@ fn many_rows_make_several_record_batches() {
 #[test]
 fn examples_are_written_as_vowpal_wabbit_has_them() {
     let csv = "y,weight,id,a b,c\n1,1,,0.1,\n,2,r|1,1,x:y\n0,2.5,r 2,-3,z\n1,1,,,z\n";
-    let options = Options {
-        weight: Some("weight".to_owned()),
-        ids: vec!["id".to_owned()],
-        ..target("y")
-    };
+    let options = Options { weight: Some("weight".to_owned()), ids: vec!["id".to_owned()], ..target("y") };
     assert_eq!(
         text_of(csv, options, Format::Vw),
         "1 | a%20b:0.1\n\
@@ -291,14 +245,7 @@ fn examples_are_written_as_svmlight_has_them() {
 #[test]
 fn svmlight_has_no_weights() {
     assert_eq!(
-        error(
-            "y,w,a\n1,1,2\n0,2,3\n",
-            Options {
-                weight: Some("w".to_owned()),
-                ..target("y")
-            },
-            Format::Svmlight
-        ),
+        error("y,w,a\n1,1,2\n0,2,3\n", Options { weight: Some("w".to_owned()), ..target("y") }, Format::Svmlight),
         "example 2 has weight 2, and svmlight has no weights; convert to vw or arrow"
     );
 }
@@ -309,12 +256,7 @@ fn svmlight_has_examples_with_a_bias_only() {
     let path = folder.path("x.arrow");
     let list = |values: ArrayRef| {
         let field = std::sync::Arc::new(arrow_schema::Field::new_list_field(values.data_type().clone(), false));
-        array(ListArray::new(
-            field,
-            arrow_buffer::OffsetBuffer::from_lengths([1]),
-            values,
-            None,
-        ))
+        array(ListArray::new(field, arrow_buffer::OffsetBuffer::from_lengths([1]), values, None))
     };
     let columns = vec![
         ("label", array(Float64Array::from(vec![1.0]))),
@@ -336,26 +278,16 @@ fn svmlight_has_examples_with_a_bias_only() {
 fn what_shares_an_index_is_added_up_in_svmlight() {
     let folder = Folder::new();
     let path = [folder.write("x.csv", "y,t\n1,a b c d e f\n0,a b\n1,g h a i j k l\n")];
-    let options = Options {
-        bits: 1,
-        text: vec!["t".to_owned()],
-        ..target("y")
-    };
+    let options = Options { bits: 1, text: vec!["t".to_owned()], ..target("y") };
     let rows = read_all(&path, options.clone()).unwrap().rows;
     let (out, converted) = convert_to(&path, options, Format::Svmlight).unwrap();
     let features: usize = rows.iter().map(|row| row.features.len() - 1).sum();
     let text = String::from_utf8(out).unwrap();
     assert_eq!(text.matches(':').count() as u64 + converted.merged, features as u64);
     for (line, row) in text.lines().zip(&rows) {
-        let sum: f64 = line
-            .split(' ')
-            .skip(1)
-            .map(|word| word.split_once(':').unwrap().1.parse::<f64>().unwrap())
-            .sum();
-        let expected: f64 = row.features[1..]
-            .iter()
-            .map(|&(_, bits)| f64::from(f32::from_bits(bits)))
-            .sum();
+        let sum: f64 =
+            line.split(' ').skip(1).map(|word| word.split_once(':').unwrap().1.parse::<f64>().unwrap()).sum();
+        let expected: f64 = row.features[1..].iter().map(|&(_, bits)| f64::from(f32::from_bits(bits))).sum();
         assert!((sum - expected).abs() < 1e-6);
     }
 }
@@ -373,10 +305,7 @@ fn the_bits_that_svmlight_needs_are_told() {
 fn skipped_records_are_counted() {
     let folder = Folder::new();
     let path = [folder.write("x.csv", "y,a\n1,1\n0\n0,3\n")];
-    let options = Options {
-        on_error: onward_data::OnError::Skip,
-        ..target("y")
-    };
+    let options = Options { on_error: onward_data::OnError::Skip, ..target("y") };
     let (_, converted) = convert_to(&path, options, Format::Vw).unwrap();
     assert_eq!((converted.rows, converted.skipped), (2, 1));
     let error = convert_to(&path, target("y"), Format::Vw).unwrap_err();
@@ -423,8 +352,5 @@ fn only_arrow_is_compressed_from_inside() {
     let path = [folder.write("x.csv", "y,a\n1,1\n0,2\n")];
     let mut reader = open(&path, target("y")).unwrap();
     let error = convert(&mut reader, Format::Vw, Compression::Zstd, &mut Vec::new()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "vw has no compression of its own; leave it out, and compress the file as a whole"
-    );
+    assert_eq!(error.to_string(), "vw has no compression of its own; leave it out, and compress the file as a whole");
 }

@@ -38,11 +38,7 @@ fn descend(fields: &Fields, path: &mut Vec<String>, found: &mut Vec<Leaf>) {
         path.push(field.name().clone());
         match field.data_type() {
             DataType::Struct(fields) => descend(fields, path, found),
-            data_type => found.push(Leaf {
-                name: path.join("."),
-                data_type: data_type.clone(),
-                path: path.clone(),
-            }),
+            data_type => found.push(Leaf { name: path.join("."), data_type: data_type.clone(), path: path.clone() }),
         }
         path.pop();
     }
@@ -124,10 +120,7 @@ pub(crate) fn is_scalar(data_type: &DataType) -> bool {
 
 /// Whether a column is a set of strings a row.
 pub(crate) fn is_set(data_type: &DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..)
-    )
+    matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
 }
 
 /// The zone of a timestamp that is a place, whose clock is not known here.
@@ -326,10 +319,7 @@ where
 /// The f64 nearest to `mantissa` · 10^−`scale`, as if it were read from text.
 fn decimal(mantissa: i128, scale: i8) -> f64 {
     const EXACT: u128 = 1 << 53;
-    match usize::try_from(scale)
-        .ok()
-        .and_then(|scale| number::EXACT_POWERS.get(scale))
-    {
+    match usize::try_from(scale).ok().and_then(|scale| number::EXACT_POWERS.get(scale)) {
         // Both are exact, so the quotient is rounded once.
         Some(power) if mantissa.unsigned_abs() <= EXACT => mantissa as f64 / power,
         _ => scaled(&mantissa, scale),
@@ -348,10 +338,7 @@ fn moments<'a>(array: &dyn Array, form: Form) -> Option<Values<'a>> {
     const MILLISECONDS_PER_DAY: i64 = 86_400_000;
     let (values, unit): (Vec<i64>, _) = match array.data_type() {
         DataType::Date32 => (in_units::<Date32Type>(array, i64::from), Unit::Days),
-        DataType::Date64 => (
-            in_units::<Date64Type>(array, |value| value.div_euclid(MILLISECONDS_PER_DAY)),
-            Unit::Days,
-        ),
+        DataType::Date64 => (in_units::<Date64Type>(array, |value| value.div_euclid(MILLISECONDS_PER_DAY)), Unit::Days),
         DataType::Timestamp(unit, zone) => {
             // The clock of a place is not known here: that of UTC is shown.
             let offset = zone.as_ref().map(|zone| timestamp::fixed_offset(zone).unwrap_or(0));
@@ -372,12 +359,7 @@ fn moments<'a>(array: &dyn Array, form: Form) -> Option<Values<'a>> {
 }
 
 fn in_units<T: ArrowPrimitiveType>(array: &dyn Array, unit: impl Fn(T::Native) -> i64) -> Vec<i64> {
-    array
-        .as_primitive::<T>()
-        .values()
-        .iter()
-        .map(|&value| unit(value))
-        .collect()
+    array.as_primitive::<T>().values().iter().map(|&value| unit(value)).collect()
 }
 
 impl Unit {

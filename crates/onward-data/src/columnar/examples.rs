@@ -86,10 +86,7 @@ pub(super) fn inferred(inputs: &[Input], options: &Options, notes: &mut Vec<Stri
             continue;
         };
         let inferred = infer::labels(crate::Layout::Indexed, &seen, options);
-        let Inferred {
-            mut schema,
-            notes: more,
-        } = inferred.map_err(|error| error.input(&input.name()))?;
+        let Inferred { mut schema, notes: more } = inferred.map_err(|error| error.input(&input.name()))?;
         match rule {
             // The labels are those that this rule gave: the same again.
             Some(rule) if options.target.is_none() && options.task.is_none() => {
@@ -107,9 +104,8 @@ pub(super) fn inferred(inputs: &[Input], options: &Options, notes: &mut Vec<Stri
 /// by one.
 fn look(opened: Opened) -> Result<(Option<Seen>, Option<TargetRule>), DataError> {
     let origin = opened.metadata(SCHEMA_KEY).map(serde_json::from_str::<Schema>);
-    let origin = origin
-        .transpose()
-        .map_err(|error| damaged(format!("its metadata '{SCHEMA_KEY}' cannot be read ({error})")))?;
+    let origin =
+        origin.transpose().map_err(|error| damaged(format!("its metadata '{SCHEMA_KEY}' cannot be read ({error})")))?;
     let rule = origin.map(|schema| match schema.target.rule {
         TargetRule::Signs | TargetRule::Classes { .. } | TargetRule::Comparison { .. } => TargetRule::Signs,
         rule @ (TargetRule::Number | TargetRule::Probability) => rule,
@@ -199,10 +195,7 @@ impl<'a> Columns<'a> {
 
 impl ExampleParser {
     pub(super) fn new(rules: Rules) -> Self {
-        Self {
-            rules,
-            seen: NamesSeen::default(),
-        }
+        Self { rules, seen: NamesSeen::default() }
     }
 
     fn row(&mut self, columns: &Columns<'_>, row: usize, names: &Names, out: &mut Parsed) -> Result<(), DataError> {
@@ -280,13 +273,7 @@ fn bad_feature(index: u32, value: f32) -> DataError {
 
 impl Parser for ExampleParser {
     fn parse(&mut self, piece: &Piece, out: &mut Parsed) -> Result<(), DataError> {
-        let Content::Rows {
-            rows,
-            first_row,
-            bytes,
-            names,
-        } = &piece.content
-        else {
+        let Content::Rows { rows, first_row, bytes, names } = &piece.content else {
             return Ok(());
         };
         out.bytes += bytes;

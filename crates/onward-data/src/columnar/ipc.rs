@@ -34,12 +34,7 @@ pub(super) struct Ipc {
 /// Where the messages are.
 enum Messages {
     /// In blocks that the footer lists.
-    File {
-        file: File,
-        length: u64,
-        dictionaries: std::vec::IntoIter<Block>,
-        batches: std::vec::IntoIter<Block>,
-    },
+    File { file: File, length: u64, dictionaries: std::vec::IntoIter<Block>, batches: std::vec::IntoIter<Block> },
     /// One after the other.
     Stream { reader: BufReader<File>, left: u64 },
 }
@@ -83,10 +78,7 @@ impl Ipc {
     }
 
     fn open_stream(file: File, length: u64) -> Result<Self, DataError> {
-        let mut messages = Messages::Stream {
-            reader: BufReader::new(file),
-            left: length,
-        };
+        let mut messages = Messages::Stream { reader: BufReader::new(file), left: length };
         let Some(raw) = messages.next()? else {
             return Err(damaged("it holds no schema"));
         };
@@ -97,11 +89,7 @@ impl Ipc {
             return Err(damaged("it was written on a machine with another order of bytes"));
         }
         let schema = try_fb_to_schema(schema).map_err(|error| broken(&error))?;
-        Ok(Self {
-            metadata: schema.metadata().clone().into(),
-            schema: Arc::new(schema),
-            messages,
-        })
+        Ok(Self { metadata: schema.metadata().clone().into(), schema: Arc::new(schema), messages })
     }
 
     /// The rows, about `piece` bytes of them at a time, with the columns that are asked for.
@@ -113,11 +101,7 @@ impl Ipc {
             messages: self.messages,
             piece,
             current: None,
-            decoder: Decoder {
-                schema: self.schema,
-                columns,
-                dictionaries: HashMap::new(),
-            },
+            decoder: Decoder { schema: self.schema, columns, dictionaries: HashMap::new() },
         }
     }
 }
@@ -134,9 +118,7 @@ fn footer(file: &mut File, length: u64) -> Result<Vec<u8>, DataError> {
         return Err(cut());
     };
     let mut tail = [0; TAIL as usize];
-    file.seek(SeekFrom::Start(end))
-        .and_then(|_| file.read_exact(&mut tail))
-        .map_err(|error| failed(&error))?;
+    file.seek(SeekFrom::Start(end)).and_then(|_| file.read_exact(&mut tail)).map_err(|error| failed(&error))?;
     let Some((size, MAGIC)) = tail.split_first_chunk::<4>() else {
         return Err(cut());
     };
@@ -146,9 +128,7 @@ fn footer(file: &mut File, length: u64) -> Result<Vec<u8>, DataError> {
         return Err(damaged(format!("its footer is said to be {size} bytes long")));
     };
     let mut bytes = vec![0; (end - start) as usize];
-    file.seek(SeekFrom::Start(start))
-        .and_then(|_| file.read_exact(&mut bytes))
-        .map_err(|error| failed(&error))?;
+    file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(&mut bytes)).map_err(|error| failed(&error))?;
     Ok(bytes)
 }
 
@@ -169,15 +149,12 @@ impl Raw {
 impl Messages {
     fn next(&mut self) -> Result<Option<Raw>, DataError> {
         match self {
-            Self::File {
-                file,
-                length,
-                dictionaries,
-                batches,
-            } => match dictionaries.next().or_else(|| batches.next()) {
-                Some(block) => block_at(file, *length, &block).map(Some),
-                None => Ok(None),
-            },
+            Self::File { file, length, dictionaries, batches } => {
+                match dictionaries.next().or_else(|| batches.next()) {
+                    Some(block) => block_at(file, *length, &block).map(Some),
+                    None => Ok(None),
+                }
+            }
             Self::Stream { reader, left } => streamed(reader, left),
         }
     }
@@ -202,11 +179,7 @@ fn block_at(file: &mut File, length: u64, block: &Block) -> Result<Raw, DataErro
     let padding = described.checked_sub(whole - left).ok_or_else(wrong)?;
     bytes(file, &mut left, padding)?;
     let body = body(file, &mut left, &description)?;
-    Ok(Raw {
-        description,
-        body,
-        length: whole - left,
-    })
+    Ok(Raw { description, body, length: whole - left })
 }
 
 /// The next message of a stream.
@@ -217,11 +190,7 @@ fn streamed(reader: &mut BufReader<File>, left: &mut u64) -> Result<Option<Raw>,
     };
     let description = bytes(reader, left, size)?;
     let body = body(reader, left, &description)?;
-    Ok(Some(Raw {
-        description,
-        body,
-        length: before - *left,
-    }))
+    Ok(Some(Raw { description, body, length: before - *left }))
 }
 
 /// The length of the description that follows; `None` at the end of a stream.
@@ -292,13 +261,7 @@ struct Current {
 impl Current {
     fn new(rows: RecordBatch, bytes: u64, read: u64, piece: usize) -> Self {
         let widest = (rows.get_array_memory_size() / rows.num_rows().max(1)).max(1);
-        Self {
-            part: (piece / widest).clamp(1, MOST_ROWS),
-            rows,
-            done: 0,
-            bytes,
-            read,
-        }
+        Self { part: (piece / widest).clamp(1, MOST_ROWS), rows, done: 0, bytes, read }
     }
 
     fn next(&mut self) -> Option<Table> {
@@ -401,9 +364,7 @@ fn check_claim(claim: i64, compressed: usize) -> Result<(), DataError> {
     }
     let has_memory = |claim: u64| Vec::<u8>::new().try_reserve_exact(claim as usize).is_ok();
     if claim / BEST_RATIO > compressed as u64 || !has_memory(claim) {
-        return Err(damaged(format!(
-            "{compressed} compressed bytes are said to hold {claim}"
-        )));
+        return Err(damaged(format!("{compressed} compressed bytes are said to hold {claim}")));
     }
     Ok(())
 }

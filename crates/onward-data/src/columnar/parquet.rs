@@ -44,12 +44,7 @@ impl Parquet {
         let viewed = Schema::new(as_views(found.schema().fields()));
         let options = options().with_schema(Arc::new(viewed));
         let metadata = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options).unwrap_or(found);
-        Ok(Self {
-            schema: Arc::clone(metadata.schema()),
-            file,
-            metadata,
-            size,
-        })
+        Ok(Self { schema: Arc::clone(metadata.schema()), file, metadata, size })
     }
 
     /// The rows, about `piece` bytes of them at a time, with the columns that are asked for.
@@ -62,11 +57,7 @@ impl Parquet {
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file, self.metadata)
             .with_projection(mask)
             .with_batch_size(rows_a_piece);
-        Ok(ParquetRows {
-            reader: builder.build().map_err(|error| broken(&error))?,
-            size: self.size,
-            done: 0,
-        })
+        Ok(ParquetRows { reader: builder.build().map_err(|error| broken(&error))?, size: self.size, done: 0 })
     }
 }
 
@@ -75,12 +66,7 @@ impl Size {
         let claimed = |number: i64| {
             u64::try_from(number).map_err(|_| damaged(format!("its footer counts {number} rows or bytes")))
         };
-        let mut size = Self {
-            rows: 0,
-            bytes: 0,
-            length,
-            widest: 0,
-        };
+        let mut size = Self { rows: 0, bytes: 0, length, widest: 0 };
         for group in metadata.metadata().row_groups() {
             let (rows, bytes) = (claimed(group.num_rows())?, claimed(group.total_byte_size())?);
             size.rows = size.rows.saturating_add(rows);
@@ -138,11 +124,7 @@ impl Rows for ParquetRows {
             return self.check_end().map(|()| None);
         }
         let share = |whole| self.size.share(whole, self.done) - self.size.share(whole, before);
-        Ok(Some(Table {
-            bytes: share(self.size.bytes),
-            read: share(self.size.length),
-            rows,
-        }))
+        Ok(Some(Table { bytes: share(self.size.bytes), read: share(self.size.length), rows }))
     }
 }
 
@@ -152,9 +134,6 @@ impl ParquetRows {
         if self.done == self.size.rows {
             return Ok(());
         }
-        Err(damaged(format!(
-            "its footer counts {} rows, and it holds {}",
-            self.size.rows, self.done
-        )))
+        Err(damaged(format!("its footer counts {} rows, and it holds {}", self.size.rows, self.done)))
     }
 }

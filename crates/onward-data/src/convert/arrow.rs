@@ -100,12 +100,8 @@ impl Rows {
             Arc::new(UInt32Array::from(self.indices)),
             None,
         )?;
-        let values = ListArray::try_new(
-            element(DataType::Float32),
-            offsets,
-            Arc::new(Float32Array::from(self.values)),
-            None,
-        )?;
+        let values =
+            ListArray::try_new(element(DataType::Float32), offsets, Arc::new(Float32Array::from(self.values)), None)?;
         let columns: Vec<ArrayRef> = vec![
             Arc::new(Float64Array::from(self.labels)),
             Arc::new(Float64Array::from(self.weights)),

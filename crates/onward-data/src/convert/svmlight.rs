@@ -22,14 +22,7 @@ pub(super) struct SvmlightWriter<'a> {
 
 impl<'a> SvmlightWriter<'a> {
     pub(super) fn new(out: &'a mut dyn Write) -> Self {
-        Self {
-            out,
-            line: Vec::new(),
-            sorted: Vec::new(),
-            features: Vec::new(),
-            merged: 0,
-            largest: 0,
-        }
+        Self { out, line: Vec::new(), sorted: Vec::new(), features: Vec::new(), merged: 0, largest: 0 }
     }
 
     /// Whether the row names a feature twice.
@@ -54,8 +47,7 @@ impl<'a> SvmlightWriter<'a> {
         }
         self.merged += (self.features.len() - merged.len()) as u64;
         self.features.clear();
-        self.features
-            .extend(merged.iter().map(|&(index, value)| (index, value as f32)));
+        self.features.extend(merged.iter().map(|&(index, value)| (index, value as f32)));
         match self.features.iter().find(|(_, value)| !value.is_finite()) {
             None => Ok(()),
             Some((index, _)) => Err(cannot(

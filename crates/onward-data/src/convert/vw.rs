@@ -23,11 +23,7 @@ pub(super) struct VwWriter<'a> {
 
 impl<'a> VwWriter<'a> {
     pub(super) fn new(out: &'a mut dyn Write) -> Self {
-        Self {
-            out,
-            line: Vec::new(),
-            names: HashMap::new(),
-        }
+        Self { out, line: Vec::new(), names: HashMap::new() }
     }
 
     fn features(&mut self, example: Example<'_>) {

@@ -56,16 +56,8 @@ pub fn read(reader: &mut Reader) -> Result<Read, DataError> {
             read.rows.push(Row {
                 label: example.label.map(f64::to_bits),
                 weight: example.weight.to_bits(),
-                features: example
-                    .features
-                    .iter()
-                    .map(|(index, value)| (index, value.to_bits()))
-                    .collect(),
-                ids: if ids == 0 {
-                    Vec::new()
-                } else {
-                    parsed.ids(row).map(<[u8]>::to_vec).collect()
-                },
+                features: example.features.iter().map(|(index, value)| (index, value.to_bits())).collect(),
+                ids: if ids == 0 { Vec::new() } else { parsed.ids(row).map(<[u8]>::to_vec).collect() },
             });
         }
         for (index, name) in &parsed.names {
@@ -84,16 +76,11 @@ pub fn read_all(paths: &[PathBuf], options: Options) -> Result<Read, DataError> 
 
 /// The error of reading files that have one.
 pub fn error_of(paths: &[PathBuf], options: Options) -> String {
-    read_all(paths, options)
-        .expect_err("there should be an error")
-        .to_string()
+    read_all(paths, options).expect_err("there should be an error").to_string()
 }
 
 pub fn target(name: &str) -> Options {
-    Options {
-        target: Some(name.to_owned()),
-        ..Options::default()
-    }
+    Options { target: Some(name.to_owned()), ..Options::default() }
 }
 
 pub fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {

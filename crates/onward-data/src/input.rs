@@ -33,6 +33,12 @@ impl From<&Path> for Input {
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
+/// Whether the first bytes are those of a compressed input.
+#[cfg_attr(not(feature = "arrow"), allow(dead_code))]
+pub(crate) fn is_compressed(head: &[u8]) -> bool {
+    head.starts_with(GZIP) || head.starts_with(ZSTD)
+}
+
 /// An open input: decompressed bytes.
 pub(crate) struct Opened {
     pub(crate) reader: Box<dyn Read + Send>,
@@ -114,7 +120,7 @@ impl Input {
         };
         let head = self.head(&mut raw)?;
         let buffered = BufReader::with_capacity(128 << 10, io::Cursor::new(head.clone()).chain(raw));
-        let compressed = head.starts_with(GZIP) || head.starts_with(ZSTD);
+        let compressed = is_compressed(&head);
         let reader: Box<dyn Read + Send> = if head.starts_with(GZIP) {
             Box::new(flate2::bufread::MultiGzDecoder::new(buffered))
         } else if head.starts_with(ZSTD) {

@@ -20,7 +20,7 @@ mod atomic;
 mod chunk;
 #[cfg(feature = "arrow")]
 mod columnar;
-
+mod convert;
 mod csv;
 mod encode;
 mod error;
@@ -43,6 +43,7 @@ mod vw;
 mod words;
 
 pub use atomic::AtomicFile;
+pub use convert::{Compression, ConvertError, Converted, convert};
 pub use error::{DataError, DataErrorKind, Position};
 pub use format::Format;
 pub use input::Input;

@@ -212,15 +212,16 @@ fn bound_schema(
     options: &Options,
     notes: &mut Vec<String>,
 ) -> Result<Schema, DataError> {
-    check_layout(schema, format)?;
+    check_layout(schema, format.layout(), format)?;
     if let Some(sample) = sample {
         bind_columns(schema, &sample.names, options, notes)?;
     }
     Ok(schema.clone())
 }
 
-pub(crate) fn check_layout(schema: &Schema, format: Format) -> Result<(), DataError> {
-    if schema.layout == format.layout() {
+/// Refuses an input that is laid out in another way than a model's.
+pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: Format) -> Result<(), DataError> {
+    if schema.layout == layout {
         return Ok(());
     }
     let of = |layout| match layout {

@@ -33,6 +33,8 @@ pub(crate) enum Content {
         first_row: u64,
         /// About how many bytes of the input they take.
         bytes: u64,
+        /// The names of features, in files of examples.
+        names: Arc<crate::columnar::Names>,
     },
 }
 

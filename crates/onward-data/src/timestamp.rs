@@ -1,6 +1,8 @@
 //! Moments in time as ISO 8601 writes them: `2013-01-01`, `2013-01-01 05:15`,
 //! `2013-01-01T05:15:00.25Z`, `…+02:00`.
 
+use std::fmt;
+
 /// A moment: the clock as written, and the days since 1970 in UTC.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Moment {
@@ -42,19 +44,87 @@ pub(crate) fn parse(text: &[u8]) -> Option<Moment> {
     Some(moment(date, month, Some(hour), (clock - offset) / SECONDS_PER_DAY))
 }
 
-/// A moment from microseconds since 1970.
-pub(crate) fn from_microseconds(microseconds: i64, has_time: bool) -> Moment {
-    const PER_DAY: i64 = 86_400_000_000;
-    let date = microseconds.div_euclid(PER_DAY);
-    let within = microseconds.rem_euclid(PER_DAY);
-    let month = month_of(date);
-    let hour = has_time.then_some((within / 3_600_000_000) as u32);
-    moment(date, month, hour, within as f64 / PER_DAY as f64)
+/// A moment from whole units since 1970 UTC, `per_second` of them a second, on a clock
+/// that is `offset` seconds ahead of UTC. The same bits as [`parse`] gives for its text.
+#[cfg_attr(not(feature = "arrow"), allow(dead_code))]
+pub(crate) fn from_units(units: i64, per_second: i64, offset: i64) -> Moment {
+    let Clock { date, second_of_day, subunits } = clock(units, per_second, offset);
+    let second = (second_of_day % 60) as f64 + subunits as f64 / per_second as f64;
+    let since_midnight = (second_of_day - second_of_day % 60) as f64 + second;
+    let hour = (second_of_day / 3600) as u32;
+    let fraction = (since_midnight - offset as f64) / SECONDS_PER_DAY;
+    moment(date, month_of(date), Some(hour), fraction)
+}
+
+/// A date from days since 1970.
+#[cfg_attr(not(feature = "arrow"), allow(dead_code))]
+pub(crate) fn from_date(date: i64) -> Moment {
+    moment(date, month_of(date), None, 0.0)
+}
+
+/// What a clock and a calendar show.
+struct Clock {
+    date: i64,
+    second_of_day: i64,
+    /// What is left of a second, in units.
+    subunits: i64,
+}
+
+fn clock(units: i64, per_second: i64, offset: i64) -> Clock {
+    const PER_DAY: i64 = 86_400;
+    let seconds = units.div_euclid(per_second).saturating_add(offset);
+    Clock {
+        date: seconds.div_euclid(PER_DAY),
+        second_of_day: seconds.rem_euclid(PER_DAY),
+        subunits: units.rem_euclid(per_second),
+    }
+}
+
+/// The offset from UTC in seconds that a zone of Arrow stands for, if it is a fixed one.
+#[cfg_attr(not(feature = "arrow"), allow(dead_code))]
+pub(crate) fn fixed_offset(name: &str) -> Option<i64> {
+    match name {
+        "UTC" | "Etc/UTC" | "GMT" => Some(0),
+        _ => zone(name.as_bytes()).map(|offset| offset as i64),
+    }
+}
+
+/// Writes a date as ISO 8601 has it.
+#[cfg_attr(not(feature = "arrow"), allow(dead_code))]
+pub(crate) fn write_date(out: &mut String, date: i64) {
+    use fmt::Write;
+    let (year, month, day) = civil_from_days(date);
+    // Writing to a String cannot fail.
+    let _ = write!(out, "{year:04}-{month:02}-{day:02}");
+}
+
+/// Writes a moment as ISO 8601 has it; `offset` is `None` on a clock without a zone.
+#[cfg_attr(not(feature = "arrow"), allow(dead_code))]
+pub(crate) fn write_units(out: &mut String, units: i64, per_second: i64, offset: Option<i64>) {
+    use fmt::Write;
+    let clock = clock(units, per_second, offset.unwrap_or(0));
+    let (hour, minute, second) = (clock.second_of_day / 3600, clock.second_of_day / 60 % 60, clock.second_of_day % 60);
+    write_date(out, clock.date);
+    let _ = write!(out, "T{hour:02}:{minute:02}:{second:02}");
+    if clock.subunits != 0 {
+        let digits = per_second.ilog10() as usize;
+        let _ = write!(out, ".{:0digits$}", clock.subunits);
+        out.truncate(out.trim_end_matches('0').len());
+    }
+    match offset {
+        None => {}
+        Some(0) => out.push('Z'),
+        Some(offset) => {
+            let sign = if offset < 0 { '-' } else { '+' };
+            let minutes = offset.abs() / 60;
+            let _ = write!(out, "{sign}{:02}:{:02}", minutes / 60, minutes % 60);
+        }
+    }
 }
 
 fn moment(date: i64, month: u32, hour: Option<u32>, fraction: f64) -> Moment {
     // 1970-01-01 was a Thursday.
-    let weekday = (date + 3).rem_euclid(7) as u32;
+    let weekday = date.saturating_add(3).rem_euclid(7) as u32;
     Moment { days: date as f64 + fraction, month, weekday, hour }
 }
 
@@ -112,13 +182,21 @@ fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// The month of a day since 1970-01-01.
-fn month_of(date: i64) -> u32 {
-    let day_of_era = (date + 719_468).rem_euclid(146_097);
+/// Year, month and day of a day since 1970-01-01.
+fn civil_from_days(date: i64) -> (i64, u32, u32) {
+    let day = date.saturating_add(719_468);
+    let day_of_era = day.rem_euclid(146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
-    ((shifted + 2) % 12 + 1) as u32
+    let month = ((shifted + 2) % 12 + 1) as u32;
+    let year = day.div_euclid(146_097) * 400 + year_of_era + i64::from(month <= 2);
+    (year, month, (day_of_year - (153 * shifted + 2) / 5 + 1) as u32)
+}
+
+/// The month of a day since 1970-01-01.
+fn month_of(date: i64) -> u32 {
+    civil_from_days(date).1
 }
 
 fn month_length(year: u32, month: u32) -> u32 {
@@ -132,6 +210,8 @@ fn month_length(year: u32, month: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -160,20 +240,59 @@ mod tests {
             for month in 1..=12 {
                 for day in 1..=month_length(year, month) {
                     assert_eq!(days_from_civil(i64::from(year), month, day), expected);
-                    assert_eq!(month_of(expected), month);
+                    assert_eq!(civil_from_days(expected), (i64::from(year), month, day));
                     expected += 1;
                 }
             }
         }
     }
 
+    proptest! {
+        #[test]
+        fn a_moment_in_units_and_its_text_are_the_same_to_the_bit(
+            seconds in -62_000_000_000i64..250_000_000_000,
+            subunits in prop_oneof![Just(0i64), Just(250_000_000), 0i64..1_000_000_000],
+            digits in prop_oneof![Just(0u32), Just(3), Just(6), Just(9)],
+            offset in prop_oneof![Just(None), (-1439i64..1440).prop_map(|minutes| Some(minutes * 60))],
+        ) {
+            let per_second = 10i64.pow(digits);
+            prop_assume!(digits < 9 || seconds.abs() < 9_000_000_000);
+            let units = seconds * per_second + subunits / 10i64.pow(9 - digits);
+            let mut text = String::new();
+            write_units(&mut text, units, per_second, offset);
+            let expected = from_units(units, per_second, offset.unwrap_or(0));
+            prop_assert_eq!(parse(text.as_bytes()), Some(expected), "{}", text);
+        }
+    }
+
     #[test]
-    fn microseconds_and_text_agree() {
-        let text = parse(b"2013-06-15T13:45:30").unwrap();
-        let days = days_from_civil(2013, 6, 15);
-        let clock = ((13 * 60 + 45) * 60 + 30) * 1_000_000;
-        let counted = from_microseconds(days * 86_400_000_000 + clock, true);
-        assert_eq!((counted.month, counted.weekday, counted.hour), (text.month, text.weekday, text.hour));
-        assert!((counted.days - text.days).abs() < 1e-9);
+    fn moments_are_written_as_iso_8601_has_them() {
+        let written = |units, per_second, offset| {
+            let mut text = String::new();
+            write_units(&mut text, units, per_second, offset);
+            text
+        };
+        assert_eq!(written(0, 1, None), "1970-01-01T00:00:00");
+        assert_eq!(written(1_250, 1000, Some(0)), "1970-01-01T00:00:01.25Z");
+        assert_eq!(written(-1, 1_000_000, Some(-5400)), "1969-12-31T22:29:59.999999-01:30");
+        assert_eq!(written(i64::MAX, 1, None), "292277026596-12-04T15:30:07");
+    }
+
+    #[test]
+    fn fixed_zones_have_an_offset_and_places_have_none() {
+        assert_eq!(fixed_offset("UTC"), Some(0));
+        assert_eq!(fixed_offset("+02:00"), Some(7200));
+        assert_eq!(fixed_offset("-0130"), Some(-5400));
+        assert_eq!(fixed_offset("Europe/Berlin"), None);
+    }
+
+    #[test]
+    fn the_first_and_last_moments_there_are_do_not_overflow() {
+        for units in [i64::MIN, i64::MAX] {
+            for per_second in [1, 1000, 1_000_000, 1_000_000_000] {
+                assert!(from_units(units, per_second, 86_340).days.is_finite());
+            }
+            assert!(from_date(units).days.is_finite());
+        }
     }
 }

@@ -1,0 +1,404 @@
+//! Columns of Arrow arrays as cells: each is downcast once a batch, not once a cell.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, BooleanArray, GenericStringArray, OffsetSizeTrait, RecordBatch, StringViewArray};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+
+use crate::encode::Cell;
+use crate::infer::Seen;
+use crate::number::{self, Number};
+use crate::timestamp;
+
+/// A column of a file once structs are flattened.
+#[derive(Debug, Clone)]
+pub(crate) struct Leaf {
+    /// The names on the way to it, joined by dots.
+    pub(crate) name: String,
+    pub(crate) data_type: DataType,
+    /// The names on the way to it.
+    pub(crate) path: Vec<String>,
+}
+
+/// The columns of a schema, structs flattened, in order.
+pub(crate) fn leaves(schema: &Schema) -> Vec<Leaf> {
+    let mut found = Vec::new();
+    descend(schema.fields(), &mut Vec::new(), &mut found);
+    found
+}
+
+fn descend(fields: &Fields, path: &mut Vec<String>, found: &mut Vec<Leaf>) {
+    for field in fields {
+        path.push(field.name().clone());
+        match field.data_type() {
+            DataType::Struct(fields) => descend(fields, path, found),
+            data_type => found.push(Leaf { name: path.join("."), data_type: data_type.clone(), path: path.clone() }),
+        }
+        path.pop();
+    }
+}
+
+/// The arrays of a batch, structs flattened, in the order of [`leaves`], each with where
+/// it is null because of itself or a struct around it.
+pub(crate) fn arrays(batch: &RecordBatch) -> Vec<(ArrayRef, Option<NullBuffer>)> {
+    let mut found = Vec::new();
+    flatten(batch.columns(), None, &mut found);
+    found
+}
+
+fn flatten(columns: &[ArrayRef], outer: Option<&NullBuffer>, found: &mut Vec<(ArrayRef, Option<NullBuffer>)>) {
+    for array in columns {
+        let nulls = NullBuffer::union(outer, array.nulls());
+        match array.as_struct_opt() {
+            Some(array) => flatten(array.columns(), nulls.as_ref(), found),
+            None => found.push((ArrayRef::clone(array), nulls)),
+        }
+    }
+}
+
+/// What a type is called in a message, if its values cannot be features.
+pub(crate) fn refused(data_type: &DataType) -> Option<String> {
+    match data_type {
+        DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
+            (!is_text(field.data_type())).then(|| format!("list of {}", described(field)))
+        }
+        data_type => (!is_scalar(data_type)).then(|| name_of(data_type)),
+    }
+}
+
+fn described(field: &Field) -> String {
+    match field.data_type() {
+        data_type if data_type.is_numeric() => "numbers".to_owned(),
+        data_type => name_of(data_type),
+    }
+}
+
+fn name_of(data_type: &DataType) -> String {
+    use DataType as T;
+    let name = match data_type {
+        T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_) => "binary",
+        T::Map(..) => "map",
+        T::Interval(_) => "interval",
+        T::Duration(_) => "duration",
+        T::Time32(_) | T::Time64(_) => "time of day",
+        T::List(_) | T::LargeList(_) | T::FixedSizeList(..) | T::ListView(_) | T::LargeListView(_) => "list",
+        T::Struct(_) => "struct",
+        T::Union(..) => "union",
+        T::Dictionary(_, value) => return format!("dictionary of {}", name_of(value)),
+        T::RunEndEncoded(..) => "run-end encoded",
+        T::Boolean => "booleans",
+        T::Date32 | T::Date64 => "dates",
+        T::Timestamp(..) => "timestamps",
+        other => return other.to_string(),
+    };
+    name.to_owned()
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, value) => is_text(value),
+        _ => false,
+    }
+}
+
+/// Whether a value of the type is one cell.
+pub(crate) fn is_scalar(data_type: &DataType) -> bool {
+    use DataType as T;
+    match data_type {
+        T::Null | T::Boolean | T::Date32 | T::Date64 | T::Timestamp(..) => true,
+        T::Dictionary(_, value) => !matches!(**value, T::Dictionary(..)) && is_scalar(value),
+        data_type => is_text(data_type) || data_type.is_numeric(),
+    }
+}
+
+/// Whether a column is a set of strings a row.
+pub(crate) fn is_set(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
+}
+
+/// The zone of a timestamp that is a place, whose clock is not known here.
+pub(crate) fn named_zone(data_type: &DataType) -> Option<&str> {
+    match data_type {
+        DataType::Timestamp(_, Some(zone)) if timestamp::fixed_offset(zone).is_none() => Some(zone),
+        DataType::Dictionary(_, value) => named_zone(value),
+        _ => None,
+    }
+}
+
+/// How the cells of a column will be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As what they are.
+    Typed,
+    /// As text wherever that says more than a 64-bit float: large integers, moments.
+    Written,
+}
+
+/// A column of a batch, downcast.
+pub(crate) struct Column<'a> {
+    nulls: Option<NullBuffer>,
+    values: Values<'a>,
+}
+
+enum Values<'a> {
+    Missing,
+    /// NaN is missing.
+    Numbers(Vec<f64>),
+    Booleans(&'a BooleanArray),
+    Moments(Vec<i64>, Unit),
+    Text(&'a GenericStringArray<i32>),
+    LargeText(&'a GenericStringArray<i64>),
+    TextView(&'a StringViewArray),
+    Written(Written),
+    Dictionary(Vec<usize>, Box<Column<'a>>),
+    /// Where in the elements each row begins, and the last ends.
+    Set(Vec<usize>, Box<Column<'a>>),
+}
+
+/// What moments are counted in.
+#[derive(Debug, Clone, Copy)]
+enum Unit {
+    Days,
+    Seconds { per_second: i64, offset: Option<i64> },
+}
+
+/// Values as text, in one arena.
+struct Written {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Written {
+    fn new<T>(values: impl ExactSizeIterator<Item = T>, mut write: impl FnMut(&mut String, T)) -> Self {
+        let (mut text, mut ends) = (String::new(), Vec::with_capacity(values.len()));
+        for value in values {
+            write(&mut text, value);
+            ends.push(text.len());
+        }
+        Self { text, ends }
+    }
+
+    fn get(&self, row: usize) -> &[u8] {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.text.as_bytes()[start..self.ends[row]]
+    }
+}
+
+impl<'a> Column<'a> {
+    /// Downcasts an array; `None` when its type is one of those [`refused`].
+    pub(crate) fn new(array: &'a dyn Array, nulls: Option<NullBuffer>, form: Form) -> Option<Self> {
+        let values = Values::new(array, form)?;
+        Some(Self { nulls, values })
+    }
+
+    /// The cell of a row. (For a set, [`elements`](Self::elements) has them.)
+    #[inline]
+    pub(crate) fn cell(&self, row: usize) -> Cell<'_> {
+        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            return Cell::Missing;
+        }
+        match &self.values {
+            Values::Numbers(values) => Cell::Number(values[row]),
+            Values::Text(array) => Cell::Text(array.value(row).as_bytes()),
+            Values::LargeText(array) => Cell::Text(array.value(row).as_bytes()),
+            Values::TextView(array) => Cell::Text(array.value(row).as_bytes()),
+            Values::Written(written) => Cell::Text(written.get(row)),
+            Values::Booleans(array) => Cell::Boolean(array.value(row)),
+            Values::Moments(values, unit) => Cell::Moment(unit.moment(values[row])),
+            Values::Dictionary(keys, values) => values.cell(keys[row]),
+            Values::Missing | Values::Set(..) => Cell::Missing,
+        }
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        matches!(self.values, Values::Set(..))
+    }
+
+    /// Takes in the cell of a row as inference does that of CSV, but that strings which
+    /// look like numbers stay strings.
+    pub(crate) fn look(&self, row: usize, seen: &mut Seen) {
+        match self.cell(row) {
+            Cell::Text(text) if self.is_written() => seen.text(text),
+            Cell::Missing if self.elements(row).is_some() => seen.set(),
+            cell => seen.cell(cell),
+        }
+    }
+
+    fn is_written(&self) -> bool {
+        match &self.values {
+            Values::Written(_) => true,
+            Values::Dictionary(_, values) => values.is_written(),
+            _ => false,
+        }
+    }
+
+    /// The strings of a row, if the column is a set of strings a row and it is there.
+    pub(crate) fn elements(&self, row: usize) -> Option<impl Iterator<Item = &str>> {
+        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            return None;
+        }
+        let Values::Set(starts, elements) = &self.values else {
+            return None;
+        };
+        let text = |at| match elements.cell(at) {
+            Cell::Text(text) => std::str::from_utf8(text).ok(),
+            _ => None,
+        };
+        Some((starts[row]..starts[row + 1]).filter_map(text))
+    }
+}
+
+impl<'a> Values<'a> {
+    fn new(array: &'a dyn Array, form: Form) -> Option<Self> {
+        use DataType as T;
+        Some(match array.data_type() {
+            T::Null => Self::Missing,
+            T::Boolean => Self::Booleans(array.as_boolean()),
+            T::Int8 => numbers::<Int8Type>(array, f64::from),
+            T::Int16 => numbers::<Int16Type>(array, f64::from),
+            T::Int32 => numbers::<Int32Type>(array, f64::from),
+            T::UInt8 => numbers::<UInt8Type>(array, f64::from),
+            T::UInt16 => numbers::<UInt16Type>(array, f64::from),
+            T::UInt32 => numbers::<UInt32Type>(array, f64::from),
+            T::Int64 => integers::<Int64Type>(array, form, |value| value as f64),
+            T::UInt64 => integers::<UInt64Type>(array, form, |value| value as f64),
+            T::Float16 => numbers::<Float16Type>(array, f64::from),
+            T::Float32 => numbers::<Float32Type>(array, f64::from),
+            T::Float64 => numbers::<Float64Type>(array, |value| value),
+            T::Decimal32(_, scale) => numbers::<Decimal32Type>(array, |value| decimal(value.into(), *scale)),
+            T::Decimal64(_, scale) => numbers::<Decimal64Type>(array, |value| decimal(value.into(), *scale)),
+            T::Decimal128(_, scale) => numbers::<Decimal128Type>(array, |value| decimal(value, *scale)),
+            T::Decimal256(_, scale) => numbers::<Decimal256Type>(array, |value| match value.to_i128() {
+                Some(value) => decimal(value, *scale),
+                None => scaled(&value, *scale),
+            }),
+            T::Utf8 => Self::Text(array.as_string()),
+            T::LargeUtf8 => Self::LargeText(array.as_string()),
+            T::Utf8View => Self::TextView(array.as_string_view()),
+            T::Date32 | T::Date64 | T::Timestamp(..) => moments(array, form)?,
+            T::Dictionary(..) => dictionary(array, form)?,
+            T::List(_) => set::<i32>(array)?,
+            T::LargeList(_) => set::<i64>(array)?,
+            T::FixedSizeList(_, length) => {
+                let list = array.as_fixed_size_list();
+                let starts = (0..=list.len()).map(|row| row * *length as usize).collect();
+                set_of(starts, list.values())?
+            }
+            _ => return None,
+        })
+    }
+}
+
+fn numbers<'a, T: ArrowPrimitiveType>(array: &dyn Array, number: impl Fn(T::Native) -> f64) -> Values<'a> {
+    let values = array.as_primitive::<T>().values();
+    Values::Numbers(values.iter().map(|&value| number(value)).collect())
+}
+
+fn integers<'a, T>(array: &dyn Array, form: Form, number: impl Fn(T::Native) -> f64) -> Values<'a>
+where
+    T: ArrowPrimitiveType<Native: std::fmt::Display>,
+{
+    if form == Form::Typed {
+        return numbers::<T>(array, number);
+    }
+    let values = array.as_primitive::<T>().values();
+    Values::Written(Written::new(values.iter(), |text, value| {
+        use std::fmt::Write;
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{value}");
+    }))
+}
+
+/// The f64 nearest to `mantissa` · 10^−`scale`, as if it were read from text.
+fn decimal(mantissa: i128, scale: i8) -> f64 {
+    const EXACT: u128 = 1 << 53;
+    match usize::try_from(scale).ok().and_then(|scale| number::EXACT_POWERS.get(scale)) {
+        // Both are exact, so the quotient is rounded once.
+        Some(power) if mantissa.unsigned_abs() <= EXACT => mantissa as f64 / power,
+        _ => scaled(&mantissa, scale),
+    }
+}
+
+#[cold]
+fn scaled(mantissa: &dyn std::fmt::Display, scale: i8) -> f64 {
+    match number::parse(format!("{mantissa}e{}", -i32::from(scale)).as_bytes()) {
+        Number::Finite(value) => value,
+        _ => f64::INFINITY,
+    }
+}
+
+fn moments<'a>(array: &dyn Array, form: Form) -> Option<Values<'a>> {
+    const MILLISECONDS_PER_DAY: i64 = 86_400_000;
+    let (values, unit): (Vec<i64>, _) = match array.data_type() {
+        DataType::Date32 => (in_units::<Date32Type>(array, i64::from), Unit::Days),
+        DataType::Date64 => (in_units::<Date64Type>(array, |value| value.div_euclid(MILLISECONDS_PER_DAY)), Unit::Days),
+        DataType::Timestamp(unit, zone) => {
+            // The clock of a place is not known here: that of UTC is shown.
+            let offset = zone.as_ref().map(|zone| timestamp::fixed_offset(zone).unwrap_or(0));
+            let (values, per_second) = match unit {
+                TimeUnit::Second => (in_units::<TimestampSecondType>(array, |value| value), 1),
+                TimeUnit::Millisecond => (in_units::<TimestampMillisecondType>(array, |value| value), 1000),
+                TimeUnit::Microsecond => (in_units::<TimestampMicrosecondType>(array, |value| value), 1_000_000),
+                TimeUnit::Nanosecond => (in_units::<TimestampNanosecondType>(array, |value| value), 1_000_000_000),
+            };
+            (values, Unit::Seconds { per_second, offset })
+        }
+        _ => return None,
+    };
+    Some(match form {
+        Form::Typed => Values::Moments(values, unit),
+        Form::Written => Values::Written(Written::new(values.into_iter(), |text, value| unit.write(text, value))),
+    })
+}
+
+fn in_units<T: ArrowPrimitiveType>(array: &dyn Array, unit: impl Fn(T::Native) -> i64) -> Vec<i64> {
+    array.as_primitive::<T>().values().iter().map(|&value| unit(value)).collect()
+}
+
+impl Unit {
+    fn moment(self, value: i64) -> timestamp::Moment {
+        match self {
+            Self::Days => timestamp::from_date(value),
+            Self::Seconds { per_second, offset } => timestamp::from_units(value, per_second, offset.unwrap_or(0)),
+        }
+    }
+
+    fn write(self, text: &mut String, value: i64) {
+        match self {
+            Self::Days => timestamp::write_date(text, value),
+            Self::Seconds { per_second, offset } => timestamp::write_units(text, value, per_second, offset),
+        }
+    }
+}
+
+fn dictionary<'a>(array: &'a dyn Array, form: Form) -> Option<Values<'a>> {
+    let dictionary = array.as_any_dictionary_opt()?;
+    let values: &'a ArrayRef = dictionary.values();
+    if values.is_empty() {
+        return Some(Values::Missing);
+    }
+    let keys = dictionary.normalized_keys();
+    let values = Column::new(values, values.nulls().cloned(), form)?;
+    Some(Values::Dictionary(keys, Box::new(values)))
+}
+
+fn set<O: OffsetSizeTrait>(array: &dyn Array) -> Option<Values<'_>> {
+    let list = array.as_list_opt::<O>()?;
+    let starts = list.value_offsets().iter().map(|offset| offset.as_usize()).collect();
+    set_of(starts, list.values())
+}
+
+fn set_of(starts: Vec<usize>, elements: &ArrayRef) -> Option<Values<'_>> {
+    if !is_text(elements.data_type()) {
+        return None;
+    }
+    let elements = Column::new(elements, elements.nulls().cloned(), Form::Typed)?;
+    Some(Values::Set(starts, Box::new(elements)))
+}

@@ -1,0 +1,295 @@
+//! Arrow files of examples that are ready, as `onward convert` writes them.
+//!
+//! The columns: `indices` (list of u32) and `values` (list of f32), of which each row has
+//! as many; `label` (a number, null where it is missing) and `weight` (a number), which may
+//! both be absent. Indices are used as they are: whoever wants a bias has index 0 with value
+//! 1 in every row. The metadata, all of which may be absent: `onward.schema`, what the
+//! examples were made from as JSON, in the schema's; `onward.names`, an object of JSON from
+//! indices to names, in the footer's.
+
+use std::collections::HashMap;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, UInt32Type};
+use arrow_array::{Array, OffsetSizeTrait, PrimitiveArray, RecordBatch};
+use arrow_schema::DataType;
+
+use super::cells::{self, Column, Form, Leaf};
+use super::{Opened, damaged, guarded, no_rows};
+use crate::encode::{Cell, NamesSeen, Rules, checked_weight};
+use crate::error::{DataError, DataErrorKind};
+use crate::format::Format;
+use crate::infer::{self, Inferred, SAMPLE_ROWS, Seen};
+use crate::input::Input;
+use crate::options::Options;
+use crate::parsed::Parsed;
+use crate::piece::{Content, Parser, Piece};
+use crate::schema::Schema;
+use crate::target::{TargetRule, TargetValue};
+
+pub(crate) const LABEL: &str = "label";
+pub(crate) const WEIGHT: &str = "weight";
+pub(crate) const INDICES: &str = "indices";
+pub(crate) const VALUES: &str = "values";
+pub(crate) const NAMES_KEY: &str = "onward.names";
+pub(crate) const SCHEMA_KEY: &str = "onward.schema";
+
+/// Indices are below this: the half of the range that learners can address.
+const INDEX_LIMIT: u32 = 1 << 31;
+
+/// Whether a file holds examples: a table has no use for lists of numbers.
+pub(super) fn are_examples(schema: &arrow_schema::Schema) -> bool {
+    let is_list_of = |name: &str, of: &DataType| match schema.field_with_name(name).map(|field| field.data_type()) {
+        Ok(DataType::List(field) | DataType::LargeList(field)) => field.data_type() == of,
+        _ => false,
+    };
+    is_list_of(INDICES, &DataType::UInt32) && is_list_of(VALUES, &DataType::Float32)
+}
+
+/// The columns of a file of examples.
+pub(super) fn columns(opened: &Opened) -> Result<Vec<Leaf>, DataError> {
+    let mut columns = super::named_leaves(opened)?;
+    columns.retain(|leaf| [LABEL, WEIGHT, INDICES, VALUES].contains(&leaf.name.as_str()));
+    for leaf in &columns {
+        let is_number =
+            |data_type: &DataType| data_type.is_numeric() || matches!(data_type, DataType::Null | DataType::Boolean);
+        if [LABEL, WEIGHT].contains(&leaf.name.as_str()) && !is_number(&leaf.data_type) {
+            let found = format!("its type is {}", leaf.data_type);
+            let error = DataError::new(DataErrorKind::Format, found).column(&leaf.name);
+            return Err(error.remedy("in a file of examples (columns 'indices' and 'values') it is a number"));
+        }
+    }
+    Ok(columns)
+}
+
+/// The names of features in a file of examples.
+#[derive(Debug, Default)]
+pub(crate) struct Names(HashMap<u32, Box<str>>);
+
+impl Names {
+    pub(super) fn of(opened: &Opened) -> Result<Self, DataError> {
+        let Some(text) = opened.metadata(NAMES_KEY) else {
+            return Ok(Self::default());
+        };
+        serde_json::from_str(text)
+            .map(Self)
+            .map_err(|error| damaged(format!("its metadata '{NAMES_KEY}' cannot be read ({error})")))
+    }
+}
+
+/// The schema of examples: that of their origin where the file tells, else from the labels of
+/// the first rows.
+pub(super) fn inferred(inputs: &[Input], options: &Options, notes: &mut Vec<String>) -> Result<Schema, DataError> {
+    for input in inputs {
+        let (seen, rule) = guarded(&input.name(), || look(Opened::new(input, Format::Arrow)?))?;
+        let Some(seen) = seen else {
+            continue;
+        };
+        let inferred = infer::labels(crate::Layout::Indexed, &seen, options);
+        let Inferred { mut schema, notes: more } = inferred.map_err(|error| error.input(&input.name()))?;
+        match rule {
+            // The labels are those that this rule gave: the same again.
+            Some(rule) if options.target.is_none() && options.task.is_none() => {
+                schema.target.rule = rule;
+                notes.push("target: label, as the file was converted with".to_owned());
+            }
+            _ => notes.extend(more),
+        }
+        return Ok(schema);
+    }
+    Err(no_rows(inputs))
+}
+
+/// The labels of the first rows, if there are any rows, and the rule of labels that were made
+/// by one.
+fn look(opened: Opened) -> Result<(Option<Seen>, Option<TargetRule>), DataError> {
+    let origin = opened.metadata(SCHEMA_KEY).map(serde_json::from_str::<Schema>);
+    let origin =
+        origin.transpose().map_err(|error| damaged(format!("its metadata '{SCHEMA_KEY}' cannot be read ({error})")))?;
+    let rule = origin.map(|schema| match schema.target.rule {
+        TargetRule::Signs | TargetRule::Classes { .. } | TargetRule::Comparison { .. } => TargetRule::Signs,
+        rule @ (TargetRule::Number | TargetRule::Probability) => rule,
+    });
+    let mut columns = columns(&opened)?;
+    columns.retain(|leaf| leaf.name == LABEL);
+    let mut rows = opened.rows(&columns, crate::Options::default().chunk_size)?;
+    let (mut seen, mut count) = (Seen::default(), 0);
+    while count < SAMPLE_ROWS
+        && let Some(table) = rows.next()?
+    {
+        let label = scalar(&table.rows, LABEL);
+        for row in 0..table.rows.num_rows().min(SAMPLE_ROWS - count) {
+            match &label {
+                Some(label) => label.look(row, &mut seen),
+                None => seen.cell(Cell::Missing),
+            }
+        }
+        count += table.rows.num_rows();
+    }
+    Ok(((count > 0).then_some(seen), rule))
+}
+
+fn scalar<'a>(rows: &'a RecordBatch, name: &str) -> Option<Column<'a>> {
+    let array = rows.column_by_name(name)?;
+    Column::new(array, array.nulls().cloned(), Form::Typed).filter(|_| cells::is_scalar(array.data_type()))
+}
+
+/// A column of lists, downcast.
+struct Lists<'a, T: arrow_array::ArrowPrimitiveType> {
+    array: &'a dyn Array,
+    starts: Vec<usize>,
+    elements: &'a PrimitiveArray<T>,
+}
+
+impl<'a, T: arrow_array::ArrowPrimitiveType> Lists<'a, T> {
+    fn new(rows: &'a RecordBatch, name: &str) -> Option<Self> {
+        let array = rows.column_by_name(name)?;
+        match array.data_type() {
+            DataType::List(_) => Self::of::<i32>(array),
+            _ => Self::of::<i64>(array),
+        }
+    }
+
+    fn of<O: OffsetSizeTrait>(array: &'a dyn Array) -> Option<Self> {
+        let list = array.as_list_opt::<O>()?;
+        Some(Self {
+            array,
+            starts: list.value_offsets().iter().map(|offset| offset.as_usize()).collect(),
+            elements: list.values().as_primitive_opt()?,
+        })
+    }
+
+    /// The elements of a row; `None` if the list or one of them is null.
+    fn get(&self, row: usize) -> Option<&[T::Native]> {
+        let (start, end) = (self.starts[row], self.starts[row + 1]);
+        let has_nulls = self.array.is_null(row)
+            || self.elements.null_count() > 0 && (start..end).any(|at| self.elements.is_null(at));
+        (!has_nulls).then(|| &self.elements.values()[start..end])
+    }
+}
+
+/// Takes examples out of record batches.
+pub(super) struct ExampleParser {
+    rules: Rules,
+    seen: NamesSeen,
+}
+
+/// The columns of a record batch of examples.
+struct Columns<'a> {
+    label: Option<Column<'a>>,
+    weight: Option<Column<'a>>,
+    indices: Lists<'a, UInt32Type>,
+    values: Lists<'a, Float32Type>,
+}
+
+impl<'a> Columns<'a> {
+    fn new(rows: &'a RecordBatch) -> Option<Self> {
+        Some(Self {
+            label: scalar(rows, LABEL),
+            weight: scalar(rows, WEIGHT),
+            indices: Lists::new(rows, INDICES)?,
+            values: Lists::new(rows, VALUES)?,
+        })
+    }
+}
+
+impl ExampleParser {
+    pub(super) fn new(rules: Rules) -> Self {
+        Self { rules, seen: NamesSeen::default() }
+    }
+
+    fn row(&mut self, columns: &Columns<'_>, row: usize, names: &Names, out: &mut Parsed) -> Result<(), DataError> {
+        let label = label(columns.label.as_ref().map(|label| label.cell(row)));
+        let label = self.rules.label(label).map_err(|error| error.column(LABEL))?;
+        let weight = weight(columns.weight.as_ref().map(|weight| weight.cell(row)))?;
+        let (indices, values) = lists(columns, row)?;
+        for (&index, &value) in indices.iter().zip(values) {
+            check_feature(index, value)?;
+            if self.seen.first(index)
+                && let Some(name) = names.0.get(&index)
+            {
+                out.names.push((index, name.clone()));
+            }
+            out.batch.push(index, value);
+        }
+        out.batch.finish(label, weight);
+        Ok(())
+    }
+}
+
+fn label(cell: Option<Cell<'_>>) -> TargetValue<'static> {
+    match cell {
+        Some(Cell::Number(number)) if !number.is_nan() => TargetValue::Number(number),
+        Some(Cell::Boolean(flag)) => TargetValue::Boolean(flag),
+        _ => TargetValue::Missing,
+    }
+}
+
+/// 1 when there is no such column.
+fn weight(cell: Option<Cell<'_>>) -> Result<f64, DataError> {
+    let weight = match cell {
+        None => 1.0,
+        Some(Cell::Number(number)) => number,
+        Some(Cell::Boolean(flag)) => f64::from(u8::from(flag)),
+        Some(_) => f64::NAN,
+    };
+    checked_weight(weight).map_err(|error| error.column(WEIGHT))
+}
+
+fn lists<'a>(columns: &'a Columns<'_>, row: usize) -> Result<(&'a [u32], &'a [f32]), DataError> {
+    let null = |name: &str| {
+        DataError::record("holds a null")
+            .column(name)
+            .remedy("every row is a list of numbers: leave out a feature that is missing")
+    };
+    let indices = columns.indices.get(row).ok_or_else(|| null(INDICES))?;
+    let values = columns.values.get(row).ok_or_else(|| null(VALUES))?;
+    if indices.len() != values.len() {
+        let found = format!("the row has {} indices and {} values", indices.len(), values.len());
+        return Err(DataError::record(found).remedy("a feature is an index with a value: a row has as many of both"));
+    }
+    Ok((indices, values))
+}
+
+#[inline]
+fn check_feature(index: u32, value: f32) -> Result<(), DataError> {
+    if index < INDEX_LIMIT && value.is_finite() {
+        return Ok(());
+    }
+    Err(bad_feature(index, value))
+}
+
+#[cold]
+fn bad_feature(index: u32, value: f32) -> DataError {
+    if index >= INDEX_LIMIT {
+        return DataError::record(format!("the index {index} is 2^31 or more"))
+            .column(INDICES)
+            .remedy("indices are below 2^31: number the features anew");
+    }
+    DataError::record(format!("the value of feature {index} is {value}"))
+        .column(VALUES)
+        .remedy("values are finite: leave out a feature that is missing")
+}
+
+impl Parser for ExampleParser {
+    fn parse(&mut self, piece: &Piece, out: &mut Parsed) -> Result<(), DataError> {
+        let Content::Rows { rows, first_row, bytes, names } = &piece.content else {
+            return Ok(());
+        };
+        out.bytes += bytes;
+        let Some(columns) = Columns::new(rows) else {
+            return Ok(());
+        };
+        for row in 0..rows.num_rows() {
+            if let Err(error) = self.row(&columns, row, names, out) {
+                let error = error.input(&piece.input).row(first_row + row as u64);
+                if !self.rules.skip_errors {
+                    out.abandon();
+                    return Err(error);
+                }
+                out.skip(error);
+            }
+        }
+        Ok(())
+    }
+}

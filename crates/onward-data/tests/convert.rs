@@ -1,0 +1,356 @@
+//! What is converted and read again is what it was.
+
+#![cfg(feature = "arrow")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use arrow_array::*;
+use common::*;
+use onward_data::{Compression, ConvertError, Converted, Format, Options, convert};
+use proptest::prelude::*;
+
+fn convert_to(paths: &[PathBuf], options: Options, format: Format) -> Result<(Vec<u8>, Converted), ConvertError> {
+    let mut out = Vec::new();
+    let converted = convert(&mut open(paths, options)?, format, Compression::None, &mut out)?;
+    Ok((out, converted))
+}
+
+fn text_of(csv: &str, options: Options, format: Format) -> String {
+    let folder = Folder::new();
+    let path = folder.write("x.csv", csv);
+    let (out, _) = convert_to(&[path], options, format).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn error(csv: &str, options: Options, format: Format) -> String {
+    let folder = Folder::new();
+    let path = folder.write("x.csv", csv);
+    convert_to(&[path], options, format).unwrap_err().to_string()
+}
+
+fn weighted() -> Options {
+    Options { weight: Some("weight".to_owned()), ids: vec!["id".to_owned()], ..target("label") }
+}
+
+/// Rows of CSV: label, weight, id, numbers, a category and words.
+fn csv() -> impl Strategy<Value = String> {
+    let row = (
+        prop_oneof![Just(""), Just("0"), Just("1")],
+        prop_oneof![Just("1"), Just("0"), Just("2.5"), Just("0.1")],
+        "[a-z ]{0,3}",
+        prop_oneof![
+            Just(String::new()),
+            (-1e6..1e6f64).prop_map(|x| x.to_string()),
+            Just("0".to_owned()),
+            Just("-0".to_owned())
+        ],
+        any::<i32>(),
+        "[a-c]{0,2}",
+        "([a-f]{1,2} ){0,7}",
+    );
+    prop::collection::vec(row, 1..80).prop_map(|rows| {
+        let mut text = "label,weight,id,x,n,c,words\n".to_owned();
+        for (label, weight, id, x, n, c, words) in rows {
+            text += &format!("{label},{weight},{id},{x},{n},{c},{words}\n");
+        }
+        text
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn examples_in_arrow_are_read_again_to_the_bit(
+        text in csv(),
+        bits in prop_oneof![Just(2u32), Just(22)],
+        threads in 1usize..4,
+        chunk_size in prop_oneof![Just(1usize), Just(300), Just(1 << 18)],
+        compression in prop_oneof![Just(Compression::None), Just(Compression::Lz4), Just(Compression::Zstd)],
+    ) {
+        let folder = Folder::new();
+        let path = [folder.write("x.csv", &text)];
+        let options = Options { bits, threads, chunk_size, ..weighted() };
+        let mut expected = read_all(&path, options.clone()).unwrap();
+        let mut out = Vec::new();
+        let converted = convert(&mut open(&path, options.clone()).unwrap(), Format::Arrow, compression, &mut out).unwrap();
+        prop_assert_eq!(converted.rows, expected.rows.len() as u64);
+        prop_assert_eq!(converted.names, expected.names.len() as u64);
+        let again = folder.write("x.arrow", &out);
+        let options = Options { threads, chunk_size, ..Options::default() };
+        let found = read_all(std::slice::from_ref(&again), options.clone()).unwrap();
+        expected.rows.iter_mut().for_each(|row| row.ids.clear());
+        prop_assert_eq!(&found.rows, &expected.rows);
+        prop_assert_eq!(&found.names, &expected.names);
+        // And once more from there.
+        let mut second = Vec::new();
+        let mut reader = open(&[again], options).unwrap();
+        convert(&mut reader, Format::Arrow, compression, &mut second).unwrap();
+        let found = read_all(&[folder.write("y.arrow", &second)], Options::default()).unwrap();
+        prop_assert_eq!(&found.rows, &expected.rows);
+        prop_assert_eq!(&found.names, &expected.names);
+    }
+
+    #[test]
+    fn svmlight_says_what_the_examples_hold_but_for_zeros(text in csv(), threads in 1usize..4) {
+        let folder = Folder::new();
+        let path = [folder.write("x.csv", text.replace("weight", "other"))];
+        let options = Options { threads, chunk_size: 200, ..target("label") };
+        let expected = read_all(&path, options.clone()).unwrap();
+        let (out, converted) = convert_to(&path, options, Format::Svmlight).unwrap();
+        let lines: Vec<_> = std::str::from_utf8(&out).unwrap().lines().collect();
+        prop_assert_eq!(lines.len(), expected.rows.len());
+        prop_assert_eq!(converted.merged, 0);
+        for (line, row) in lines.iter().zip(&expected.rows) {
+            let mut words = line.split(' ');
+            let label = words.next().unwrap();
+            prop_assert_eq!((label != "?").then(|| label.parse::<f64>().unwrap().to_bits()), row.label);
+            let features: Vec<_> = words.map(|word| {
+                let (index, value) = word.split_once(':').unwrap();
+                // By way of f64, as our reader does it.
+                (index.parse::<u32>().unwrap() + 1, (value.parse::<f64>().unwrap() as f32).to_bits())
+            }).collect();
+            let of_row = row.features[1..].iter().copied().filter(|(_, bits)| f32::from_bits(*bits) != 0.0);
+            prop_assert_eq!(features, of_row.collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let folder = Folder::new();
+    let rows: String = (0..500).map(|row| format!("{},{},{}\n", row % 2, row, row % 7)).collect();
+    let path = [folder.write("x.csv", format!("y,a,b\n{rows}"))];
+    let bytes = |threads, format| {
+        let options = Options { threads, chunk_size: 100, categorical: vec!["b".to_owned()], ..target("y") };
+        convert_to(&path, options, format).unwrap().0
+    };
+    for format in [Format::Arrow, Format::Vw, Format::Svmlight] {
+        let first = bytes(1, format);
+        assert!((1..5).all(|threads| bytes(threads, format) == first));
+    }
+}
+
+#[test]
+fn labels_of_every_rule_are_read_again_as_they_were() {
+    let inputs = [
+        ("y,x\n0,1\n1,2\n", target("y")),
+        ("y,x\nno,1\nyes,2\n,3\n", target("y")),
+        ("y,x\nlate,1\nearly,2\non time,3\n", target("y==late")),
+        ("y,x\n0,1\n1,2\n0,3\n", Options { task: Some(onward::loss::Task::Regression), ..target("y") }),
+        ("y,x\n0.5,1\n1,2\n0,3\n", Options { task: Some(onward::loss::Task::Binary), ..target("y") }),
+        ("y,x\n-0.25,1\n1e300,2\n", Options { task: Some(onward::loss::Task::Binary), ..target("y>0") }),
+    ];
+    for (csv, options) in inputs {
+        let folder = Folder::new();
+        let path = [folder.write("x.csv", csv)];
+        let expected = read_all(&path, options.clone()).unwrap();
+        let (out, _) = convert_to(&path, options, Format::Arrow).unwrap();
+        let found = read_all(&[folder.write("x.arrow", out)], Options::default()).unwrap();
+        assert_eq!(found.rows, expected.rows, "{csv}");
+    }
+}
+
+#[test]
+fn a_target_that_is_asked_for_goes_before_the_one_of_the_file() {
+    let folder = Folder::new();
+    let path = [folder.write("x.csv", "y,x\n3,1\n4,2\n5,3\n")];
+    let (out, _) = convert_to(&path, target("y"), Format::Arrow).unwrap();
+    let found = read_all(&[folder.write("x.arrow", out)], target("label==4")).unwrap();
+    let labels: Vec<_> = found.rows.iter().map(|row| f64::from_bits(row.label.unwrap())).collect();
+    assert_eq!(labels, [-1.0, 1.0, -1.0]);
+}
+
+#[test]
+fn the_metadata_of_examples_say_where_they_come_from() {
+    let folder = Folder::new();
+    let path = [folder.write("x.csv", "delay,from\n20,JFK\n3,\"L \"\"GA\"\n7,JFK\n")];
+    let (out, converted) = convert_to(&path, target("delay>15"), Format::Arrow).unwrap();
+    assert_eq!(converted.names, 3);
+    let reader = arrow_ipc::reader::FileReader::try_new(io::Cursor::new(out), None).unwrap();
+    let schema = reader.schema();
+    assert_eq!(schema.metadata()["onward.version"], "1");
+    assert_eq!(schema.metadata()["onward.target"], "delay>15");
+    let origin: onward_data::Schema = serde_json::from_str(&schema.metadata()["onward.schema"]).unwrap();
+    assert_eq!(origin, *open(&path, target("delay>15")).unwrap().schema());
+    let names: BTreeMap<u32, String> = serde_json::from_str(&reader.custom_metadata()["onward.names"]).unwrap();
+    let names: Vec<_> = names.into_values().collect();
+    assert_eq!(names[0], "bias");
+    assert!(names.contains(&"from=L \"GA".to_owned()));
+    let types: Vec<_> = schema.fields().iter().map(|field| field.data_type().to_string()).collect();
+    assert_eq!(types, ["Float64", "Float64", "List(non-null UInt32)", "List(non-null Float32)"]);
+}
+
+#[test]
+fn names_that_are_damaged_are_an_error() {
+    let folder = Folder::new();
+    let path = [folder.write("x.csv", "y,x\n1,1\n0,2\n")];
+    let (mut out, _) = convert_to(&path, target("y"), Format::Arrow).unwrap();
+    let at = out.windows(6).rposition(|word| word == b"\"bias\"").unwrap();
+    out[at] = b'x';
+    let error = error_of(&[folder.write("x.arrow", out)], Options::default());
+    assert!(
+        folder.without(&error).starts_with("x.arrow: is damaged: its metadata 'onward.names' cannot be read"),
+        "{error}"
+    );
+}
+
+#[test]
+fn many_rows_make_several_record_batches() {
+    let rows = 70_000u32;
+    let folder = Folder::new();
+    let path = folder.path("x.parquet");
+    let label = Int8Array::from_iter_values((0..rows).map(|row| (row % 2) as i8));
+    let x = UInt32Array::from_iter_values(0..rows);
+    write_parquet(&path, &[batch(vec![("y", array(label)), ("x", array(x))])]);
+    let expected = read_all(std::slice::from_ref(&path), target("y")).unwrap();
+    let (out, converted) = convert_to(&[path], target("y"), Format::Arrow).unwrap();
+    assert_eq!(converted.rows, u64::from(rows));
+    let reader = arrow_ipc::reader::FileReader::try_new(io::Cursor::new(&out), None).unwrap();
+    let sizes: Vec<_> = reader.map(|batch| batch.unwrap().num_rows()).collect();
+    assert_eq!(sizes, [65_536, 4_464]);
+    let found = read_all(&[folder.write("x.arrow", out)], Options::default()).unwrap();
+    assert_eq!(found.rows, expected.rows);
+}
+
+#[test]
+fn examples_are_written_as_vowpal_wabbit_has_them() {
+    let csv = "y,weight,id,a b,c\n1,1,,0.1,\n,2,r|1,1,x:y\n0,2.5,r 2,-3,z\n1,1,,,z\n";
+    let options = Options { weight: Some("weight".to_owned()), ids: vec!["id".to_owned()], ..target("y") };
+    assert_eq!(
+        text_of(csv, options, Format::Vw),
+        "1 | a%20b:0.1\n\
+         'r%7C1 | a%20b c=x%3Ay\n\
+         -1 2.5 'r%202 | a%20b:-3 c=z\n\
+         1 | a%20b%20missing c=z\n"
+    );
+}
+
+#[test]
+fn examples_are_written_as_svmlight_has_them() {
+    let csv = "y,a,b\n1,0.1,0\n,1,-2.5e-7\nNA,,1e20\n0,16777217,3\n";
+    assert_eq!(
+        text_of(csv, target("y"), Format::Svmlight),
+        "1 0:0.1\n\
+         ? 0:1 2:-2.5e-7\n\
+         ? 1:1 2:1e+20\n\
+         -1 0:16777216 2:3\n"
+    );
+}
+
+#[test]
+fn svmlight_has_no_weights() {
+    assert_eq!(
+        error("y,w,a\n1,1,2\n0,2,3\n", Options { weight: Some("w".to_owned()), ..target("y") }, Format::Svmlight),
+        "example 2 has weight 2, and svmlight has no weights; convert to vw or arrow"
+    );
+}
+
+#[test]
+fn svmlight_has_examples_with_a_bias_only() {
+    let folder = Folder::new();
+    let path = folder.path("x.arrow");
+    let list = |values: ArrayRef| {
+        let field = std::sync::Arc::new(arrow_schema::Field::new_list_field(values.data_type().clone(), false));
+        array(ListArray::new(field, arrow_buffer::OffsetBuffer::from_lengths([1]), values, None))
+    };
+    let columns = vec![
+        ("label", array(Float64Array::from(vec![1.0]))),
+        ("indices", list(array(UInt32Array::from(vec![5])))),
+        ("values", list(array(Float32Array::from(vec![2.0])))),
+    ];
+    write_arrow(&path, &[batch(columns)]);
+    let error = convert_to(&[path.clone()], Options::default(), Format::Svmlight).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "example 1 does not begin with the bias (index 0, value 1), which is added when svmlight is read; \
+         convert to arrow"
+    );
+    let (out, _) = convert_to(&[path], Options::default(), Format::Vw).unwrap();
+    assert_eq!(out, b"1 | 4:2\n");
+}
+
+#[test]
+fn what_shares_an_index_is_added_up_in_svmlight() {
+    let folder = Folder::new();
+    let path = [folder.write("x.csv", "y,t\n1,a b c d e f\n0,a b\n1,g h a i j k l\n")];
+    let options = Options { bits: 1, text: vec!["t".to_owned()], ..target("y") };
+    let rows = read_all(&path, options.clone()).unwrap().rows;
+    let (out, converted) = convert_to(&path, options, Format::Svmlight).unwrap();
+    let features: usize = rows.iter().map(|row| row.features.len() - 1).sum();
+    let text = String::from_utf8(out).unwrap();
+    assert_eq!(text.matches(':').count() as u64 + converted.merged, features as u64);
+    for (line, row) in text.lines().zip(&rows) {
+        let sum: f64 =
+            line.split(' ').skip(1).map(|word| word.split_once(':').unwrap().1.parse::<f64>().unwrap()).sum();
+        let expected: f64 = row.features[1..].iter().map(|&(_, bits)| f64::from(f32::from_bits(bits))).sum();
+        assert!((sum - expected).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn the_bits_that_svmlight_needs_are_told() {
+    let folder = Folder::new();
+    let path = [folder.write("x.csv", "y,a,b,c\n1,1,2,3\n0,4,5,6\n")];
+    // Indices 1, 3 and 5: 0, 2 and 4 in the file, which are below 2^3.
+    let (_, converted) = convert_to(&path, target("y"), Format::Svmlight).unwrap();
+    assert_eq!(converted.bits, 3);
+}
+
+#[test]
+fn skipped_records_are_counted() {
+    let folder = Folder::new();
+    let path = [folder.write("x.csv", "y,a\n1,1\n0\n0,3\n")];
+    let options = Options { on_error: onward_data::OnError::Skip, ..target("y") };
+    let (_, converted) = convert_to(&path, options, Format::Vw).unwrap();
+    assert_eq!((converted.rows, converted.skipped), (2, 1));
+    let error = convert_to(&path, target("y"), Format::Vw).unwrap_err();
+    assert!(matches!(error, ConvertError::Data(_)));
+}
+
+/// Takes some bytes, and then no more.
+struct Full(usize);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0 < bytes.len() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.0 -= bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_output_that_is_full_is_a_fault_of_writing() {
+    let folder = Folder::new();
+    let path = [folder.write("x.csv", "y,a\n1,1\n0,2\n0,3\n")];
+    for format in [Format::Arrow, Format::Vw, Format::Svmlight] {
+        let whole = convert_to(&path, target("y"), format).unwrap().0.len();
+        for room in 0..whole {
+            let mut reader = open(&path, target("y")).unwrap();
+            let error = convert(&mut reader, format, Compression::None, &mut Full(room)).unwrap_err();
+            let ConvertError::Write(error) = error else {
+                panic!("{error}");
+            };
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        }
+    }
+}
+
+#[test]
+fn only_arrow_is_compressed_from_inside() {
+    let folder = Folder::new();
+    let path = [folder.write("x.csv", "y,a\n1,1\n0,2\n")];
+    let mut reader = open(&path, target("y")).unwrap();
+    let error = convert(&mut reader, Format::Vw, Compression::Zstd, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.to_string(), "vw has no compression of its own; leave it out, and compress the file as a whole");
+}

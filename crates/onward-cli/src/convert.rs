@@ -2,12 +2,54 @@
 
 use std::process::ExitCode;
 
+use onward_data::{AtomicFile, Compression, ConvertError, Converted, Format, Input, Reader, convert};
+
 use crate::arguments::ConvertOptions;
 use crate::failure::Failure;
-use crate::inputs;
+use crate::summary::grouped;
+use crate::{inputs, outputs};
 
 pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
-    let _ = (&options.from, &options.to, options.to_format, options.voice.quiet);
-    let _ = inputs::with_columns(inputs::converting(&options.input), &options.columns)?;
-    Err(Failure::user("not yet"))
+    let format = format(options)?;
+    let inputs = [Input::from(options.from.as_str())];
+    outputs::check(&[("the output", Some(&options.to))], &inputs)?;
+    let reading = inputs::with_columns(inputs::converting(&options.input), &options.columns)?;
+    let mut reader = Reader::open(&inputs, reading)?;
+    if !options.voice.quiet {
+        reader.notes().iter().for_each(|note| eprintln!("{note}"));
+    }
+    let writing = |error: std::io::Error| Failure::writing(&options.to, &error);
+    let mut file = AtomicFile::create(&options.to).map_err(writing)?;
+    let converted = convert(&mut reader, format, Compression::None, &mut file).map_err(|error| match error {
+        ConvertError::Write(error) => writing(error),
+        ConvertError::Data(error) => error.into(),
+        other => Failure::user(other),
+    })?;
+    file.commit().map_err(writing)?;
+    if !options.voice.quiet {
+        say(&converted, format);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The format to write: as asked, or as the ending of the name says.
+fn format(options: &ConvertOptions) -> Result<Format, Failure> {
+    let named = || Format::from_name(&options.to.display().to_string());
+    options.to_format.or_else(named).ok_or_else(|| {
+        let name = options.to.display();
+        Failure::user(format!("the ending of {name} does not say the format: add --to-format, such as --to-format vw"))
+    })
+}
+
+fn say(converted: &Converted, format: Format) {
+    eprintln!("{} examples written as {format}", grouped(converted.rows));
+    if converted.skipped > 0 {
+        eprintln!("{} unreadable records skipped", grouped(converted.skipped));
+    }
+    if converted.merged > 0 {
+        eprintln!("{} features added to another of the same index in their row", grouped(converted.merged));
+    }
+    if format == Format::Svmlight && converted.bits > onward_data::Options::default().bits {
+        eprintln!("to learn from it: --bits {}", converted.bits);
+    }
 }

@@ -24,7 +24,7 @@ use crate::error::{DataError, DataErrorKind};
 use crate::format::Format;
 use crate::infer::{self, Inferred, SAMPLE_BYTES, SAMPLE_ROWS, Sample};
 use crate::input::Input;
-use crate::open::{self, Opening};
+use crate::open::{self, Opening, Purpose};
 use crate::options::Options;
 use crate::parsed::Parsed;
 use crate::piece::{Content, Parser, Piece, Source};
@@ -37,7 +37,7 @@ use parquet::Parquet;
 
 /// The most rows of a piece.
 const MOST_ROWS: usize = 8192;
-/// Columns decode and parse several times faster than text: pieces are so much larger.
+/// Pieces are so much larger than those of text, for each costs something a column.
 const PIECE_FACTOR: usize = 8;
 
 /// Some rows of a file.
@@ -111,6 +111,7 @@ pub(crate) fn open(
     inputs: &[Input],
     format: Format,
     options: &Options,
+    purpose: Purpose,
     count: Arc<AtomicU64>,
 ) -> Result<Opening, DataError> {
     for input in inputs {
@@ -125,7 +126,17 @@ pub(crate) fn open(
         let schema = schema.map(|schema| bound_schema(schema, &opened, format, options, &mut notes));
         Ok((layout, schema.transpose()?))
     })?;
+    let mut holds = None;
     let schema = match (schema, layout) {
+        (_, Layout::Indexed) if purpose == Purpose::Copy => {
+            return Err(open::no_table(format).input(&first.name()));
+        }
+        _ if purpose == Purpose::Copy => {
+            let copied = infer::copied(&sample(inputs, format, options)?, options);
+            let (schema, found) = copied.map_err(|error| error.input(&first.name()))?;
+            holds = Some(found);
+            schema
+        }
         (Some(schema), _) => schema,
         (None, Layout::Indexed) => examples::inferred(inputs, options, &mut notes)?,
         (None, _) => {
@@ -156,6 +167,7 @@ pub(crate) fn open(
         schema,
         format,
         notes,
+        holds,
     })
 }
 

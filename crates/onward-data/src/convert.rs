@@ -3,10 +3,14 @@
 //! Formats of examples take any input: svmlight, Vowpal Wabbit's text, and Arrow files of
 //! lists, which say all there is (indices, values, labels, weights, names) and give the
 //! same batches to the bit when they are read again.
+//!
+//! Formats of tables take tables: CSV, TSV, JSON lines and Parquet. Columns keep their names,
+//! and cells their values.
 
 #[cfg(feature = "arrow")]
 mod arrow;
 mod svmlight;
+mod table;
 mod vw;
 
 use std::io::{self, Write};
@@ -72,7 +76,9 @@ trait ExampleWriter {
     fn finish(self: Box<Self>, converted: &mut Converted) -> Result<(), ConvertError>;
 }
 
-/// Writes all examples of a reader to `out` in one of the formats of examples.
+/// Writes all that a reader reads to `out`: examples as svmlight, Vowpal Wabbit's text or
+/// Arrow; the rows of [`Reader::open_table`] as CSV, TSV, JSON lines or Parquet
+/// ([`Format::is_table`]).
 ///
 /// # Errors
 /// When reading fails, when the format cannot say what was read, when writing fails.
@@ -96,6 +102,9 @@ pub fn convert(
     compression: Compression,
     out: &mut dyn Write,
 ) -> Result<Converted, ConvertError> {
+    if format.is_table() || reader.holds().is_some() {
+        return table::convert(reader, format, compression, out);
+    }
     let mut writer = writer(reader, format, compression, out)?;
     let mut converted = Converted::default();
     let mut seen = NamesSeen::default();
@@ -122,16 +131,15 @@ fn rows(parsed: &Parsed, has_ids: bool, writer: &mut dyn ExampleWriter, count: &
     Ok(())
 }
 
+#[cfg_attr(not(feature = "arrow"), allow(unused_variables))]
 fn writer<'a>(
     reader: &Reader,
     format: Format,
     compression: Compression,
     out: &'a mut dyn Write,
 ) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError> {
-    if compression != Compression::None && format != Format::Arrow {
-        return Err(DataError::new(DataErrorKind::Options, format!("{format} has no compression of its own"))
-            .remedy("leave it out, and compress the file as a whole")
-            .into());
+    if format != Format::Arrow {
+        no_compression(format, compression)?;
     }
     match format {
         Format::Svmlight => Ok(Box::new(svmlight::SvmlightWriter::new(out))),
@@ -142,6 +150,16 @@ fn writer<'a>(
             .remedy("formats of examples are svmlight, vw and arrow")
             .into()),
     }
+}
+
+/// Refuses compression in a format of text.
+fn no_compression(format: Format, compression: Compression) -> Result<(), ConvertError> {
+    if compression == Compression::None {
+        return Ok(());
+    }
+    Err(DataError::new(DataErrorKind::Options, format!("{format} has no compression of its own"))
+        .remedy("leave it out, and compress the file as a whole")
+        .into())
 }
 
 /// An example that a format has no words for.
@@ -159,6 +177,10 @@ fn shortest(number: f64, out: &mut Vec<u8>) {
 
 /// The shortest decimal that is read back as the same 32-bit float, by way of a 64-bit one.
 fn shortest_single(number: f32, out: &mut Vec<u8>) {
+    if number == 1.0 {
+        // All categories have it.
+        return out.push(b'1');
+    }
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format(number);
     let text = text.strip_suffix(".0").unwrap_or(text);

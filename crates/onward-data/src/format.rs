@@ -69,6 +69,11 @@ impl Format {
         }
     }
 
+    /// Whether [`convert`](crate::convert) writes tables in this format, and not examples.
+    pub fn is_table(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv | Self::Jsonl | Self::Parquet)
+    }
+
     /// The format that a file name's ending stands for, for writing.
     pub fn from_name(name: &str) -> Option<Self> {
         let ending = name.rsplit('.').next()?.to_ascii_lowercase();

@@ -222,6 +222,53 @@ pub(crate) fn table(sample: &Sample, options: &Options) -> Result<Inferred, Data
     Ok(Inferred { schema, notes })
 }
 
+/// What the cells of a column hold, where a table is copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    Text,
+    /// Whole numbers.
+    Whole,
+    Number,
+    Boolean,
+}
+
+/// The schema of a table that is copied (all columns are ids), and what its columns hold.
+pub(crate) fn copied(sample: &Sample, options: &Options) -> Result<(Schema, Vec<Holds>), DataError> {
+    check_options(sample, options)?;
+    let (mut columns, mut holds) = (Vec::new(), Vec::new());
+    for (name, seen) in sample.names.iter().zip(&sample.seen) {
+        let ignored = options.ignore.contains(name);
+        if !ignored {
+            holds.push(held(name, seen, options)?);
+        }
+        columns.push(Column { name: name.clone(), role: if ignored { Role::Ignored } else { Role::Id } });
+    }
+    // No column has this name: labels are all missing.
+    let target = Target { column: String::new(), rule: TargetRule::Number };
+    let schema = Schema { layout: Layout::Table, bits: options.bits, ngrams: 1, columns, target };
+    Ok((schema, holds))
+}
+
+fn held(name: &str, seen: &Seen, options: &Options) -> Result<Holds, DataError> {
+    if seen.sets > 0 {
+        return Err(DataError::new(DataErrorKind::Options, "holds lists, and a cell is one value")
+            .column(name)
+            .remedy(format!("leave it out with --ignore '{name}'")));
+    }
+    let named = |names: &[String]| names.iter().any(|other| other == name);
+    let is_truth = |text: &String| matches!(text.as_str(), "true" | "false");
+    Ok(match seen.present() {
+        _ if named(&options.numeric) => Holds::Number,
+        _ if named(&options.categorical) || named(&options.text) => Holds::Text,
+        _ if seen.strings > 0 => Holds::Text,
+        0 => Holds::Text,
+        present if seen.numbers == present && seen.integers == present => Holds::Whole,
+        present if seen.numbers == present => Holds::Number,
+        present if seen.booleans == present && seen.examples.iter().all(is_truth) => Holds::Boolean,
+        _ => Holds::Text,
+    })
+}
+
 /// The schema of a format without columns, from the labels of the first rows.
 pub(crate) fn labels(layout: Layout, seen: &Seen, options: &Options) -> Result<Inferred, DataError> {
     let mut notes = Vec::new();

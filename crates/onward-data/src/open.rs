@@ -9,7 +9,7 @@ use crate::csv::{self, CsvParser};
 use crate::encode::{RowEncoder, Rules};
 use crate::error::{DataError, DataErrorKind};
 use crate::format::{self, Format};
-use crate::infer::{self, Inferred, SAMPLE_BYTES, SAMPLE_ROWS, Sample, Seen};
+use crate::infer::{self, Holds, Inferred, SAMPLE_BYTES, SAMPLE_ROWS, Sample, Seen};
 use crate::input::Input;
 use crate::jsonl::{self, JsonlParser};
 use crate::options::Options;
@@ -17,6 +17,15 @@ use crate::piece::{Parser, Source};
 use crate::schema::{Layout, Schema};
 use crate::svmlight::{self, SvmlightParser};
 use crate::vw::{self, VwParser};
+
+/// What inputs are opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Examples.
+    Learn,
+    /// The cells of tables, as text: each row has all its columns as ids.
+    Copy,
+}
 
 /// Inputs that are open, and what was found.
 pub(crate) struct Opening {
@@ -26,13 +35,20 @@ pub(crate) struct Opening {
     pub(crate) schema: Arc<Schema>,
     pub(crate) format: Format,
     pub(crate) notes: Vec<String>,
+    /// What the columns hold, where tables are copied.
+    pub(crate) holds: Option<Vec<Holds>>,
 }
 
 /// How much of an input is looked at to recognise it.
 const HEAD: usize = 4096;
 
 /// Opens inputs.
-pub(crate) fn open(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -> Result<Opening, DataError> {
+pub(crate) fn open(
+    inputs: &[Input],
+    options: &Options,
+    purpose: Purpose,
+    count: Arc<AtomicU64>,
+) -> Result<Opening, DataError> {
     check_ranges(options)?;
     if inputs.is_empty() {
         return Err(DataError::new(DataErrorKind::Options, "there is no input"));
@@ -43,9 +59,9 @@ pub(crate) fn open(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -
     }
     #[cfg(feature = "arrow")]
     if let Some(format) = columnar_format(inputs, options)? {
-        return crate::columnar::open(inputs, format, options, count);
+        return crate::columnar::open(inputs, format, options, purpose, count);
     }
-    text(inputs, options, count)
+    text(inputs, options, purpose, count)
 }
 
 fn check_ranges(options: &Options) -> Result<(), DataError> {
@@ -83,7 +99,7 @@ fn columnar_format(inputs: &[Input], options: &Options) -> Result<Option<Format>
     Ok(format.filter(|format| matches!(format, Format::Parquet | Format::Arrow)))
 }
 
-fn text(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -> Result<Opening, DataError> {
+fn text(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<AtomicU64>) -> Result<Opening, DataError> {
     let mut source = TextSource::new(inputs.to_vec(), Boundaries::Lines, Header::Fixed, options, count);
     let head = source.head(SAMPLE_BYTES)?.to_vec();
     let name = source.name();
@@ -113,7 +129,16 @@ fn text(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -> Result<Op
     }
     let mut notes = vec![format!("format: {format}")];
     let (boundaries, sampled) = sample(format, &head, options).map_err(named)?;
+    let mut holds = None;
     let schema = match &options.schema {
+        _ if purpose == Purpose::Copy => {
+            let Sampled::Table(sample) = &sampled else {
+                return Err(named(no_table(format)));
+            };
+            let (schema, found) = infer::copied(sample, options).map_err(named)?;
+            holds = Some(found);
+            schema
+        }
         Some(schema) => bound_schema(schema, format, sampled.as_ref(), options, &mut notes).map_err(named)?,
         None => {
             let inferred = match &sampled {
@@ -129,7 +154,13 @@ fn text(inputs: &[Input], options: &Options, count: Arc<AtomicU64>) -> Result<Op
     source.set_layout(boundaries, header_of(format, options, &schema))?;
     let rules = Rules::new(Arc::clone(&schema), options);
     let parser: Box<dyn FnMut() -> Box<dyn Parser>> = Box::new(move || parser(format, rules.clone()));
-    Ok(Opening { source: Box::new(source), parser, schema, format, notes })
+    Ok(Opening { source: Box::new(source), parser, schema, format, notes, holds })
+}
+
+/// An input without named columns, where a table is to be copied.
+pub(crate) fn no_table(format: Format) -> DataError {
+    DataError::new(DataErrorKind::Format, format!("is {format}, which holds examples and no table"))
+        .remedy("convert it to svmlight, vw or arrow")
 }
 
 /// What the first rows gave.

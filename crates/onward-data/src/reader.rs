@@ -16,8 +16,9 @@ use std::time::Duration;
 
 use crate::error::{DataError, DataErrorKind};
 use crate::format::Format;
+use crate::infer::Holds;
 use crate::input::Input;
-use crate::open::{self, Opening};
+use crate::open::{self, Opening, Purpose};
 use crate::options::Options;
 use crate::parsed::Parsed;
 use crate::piece::{Content, Parser, Piece, Source};
@@ -40,6 +41,7 @@ struct Facts {
     schema: Arc<Schema>,
     format: Format,
     notes: Vec<String>,
+    holds: Option<Vec<Holds>>,
     id_names: Vec<String>,
     read: Arc<AtomicU64>,
     total: Option<u64>,
@@ -172,9 +174,23 @@ impl Reader {
     /// # Errors
     /// When an input cannot be opened or recognised, or the options do not fit it.
     pub fn open(inputs: &[Input], options: Options) -> Result<Self, DataError> {
+        Self::open_for(inputs, &options, Purpose::Learn)
+    }
+
+    /// Opens tables to be copied to another format of tables with [`convert`](crate::convert):
+    /// rows have no features, and all columns but those to [ignore](Options::ignore) as ids.
+    ///
+    /// # Errors
+    /// As [`open`](Reader::open); and when the input is no table.
+    pub fn open_table(inputs: &[Input], options: Options) -> Result<Self, DataError> {
+        Self::open_for(inputs, &options, Purpose::Copy)
+    }
+
+    fn open_for(inputs: &[Input], options: &Options, purpose: Purpose) -> Result<Self, DataError> {
         let threads = options.threads;
         let read = Arc::new(AtomicU64::new(0));
-        let Opening { source, mut parser, schema, format, notes } = open::open(inputs, &options, Arc::clone(&read))?;
+        let Opening { source, mut parser, schema, format, notes, holds } =
+            open::open(inputs, options, purpose, Arc::clone(&read))?;
         let is_live = source.is_live();
         let shared = Arc::new(Shared {
             source: Mutex::new(Numbered { source, next: 0, ended: false }),
@@ -195,7 +211,7 @@ impl Reader {
             helps: !is_live,
             current: Parsed::default(),
             failed: None,
-            facts: Facts { schema, format, notes, id_names, read, total },
+            facts: Facts { schema, format, notes, holds, id_names, read, total },
         })
     }
 
@@ -217,6 +233,11 @@ impl Reader {
     /// The names of the ids that come with each row.
     pub fn id_names(&self) -> &[String] {
         &self.facts.id_names
+    }
+
+    /// What the columns hold, of tables that are copied.
+    pub(crate) fn holds(&self) -> Option<&[Holds]> {
+        self.facts.holds.as_deref()
     }
 
     /// Bytes of the files read so far (before decompression), and in all if that is known.

@@ -131,7 +131,7 @@ proptest! {
         write_stream(&paths[2], &batches);
         for path in paths {
             let options = Options { chunk_size, ..options.clone() };
-            let mut reader = open(std::slice::from_ref(&path), options).unwrap();
+            let mut reader = open(&[&path], options).unwrap();
             prop_assert_eq!(reader.schema(), expected_reader.schema());
             prop_assert_eq!(&reader.notes()[1..], &expected_reader.notes()[1..]);
             let found = read(&mut reader).unwrap();
@@ -266,7 +266,7 @@ fn infinity_is_an_error_with_its_row_and_column() {
     columns.push(("x", array(Float32Array::from(vec![1.0, 2.0, f32::NEG_INFINITY]))));
     let path = file(&folder, columns);
     assert_eq!(
-        folder.without(&error_of(&[path.clone()], target("y"))),
+        folder.without(&error_of(&[&path], target("y"))),
         "x.arrow, row 3, column 'x': the value is -inf; rescale the column, or leave it out with --ignore; \
          write a missing value as an empty cell or NA"
     );
@@ -414,7 +414,7 @@ fn structs_are_flattened_and_a_null_struct_is_missing_in_all_its_columns() {
     write_arrow(&paths[0], std::slice::from_ref(&batch));
     write_parquet(&paths[1], &[batch]);
     for path in paths {
-        let error = error_of(std::slice::from_ref(&path), target("y"));
+        let error = error_of(&[&path], target("y"));
         assert!(error.contains("column 'x.s.bytes': its type is binary"), "{error}");
         let options = Options { ignore: vec!["x.s.bytes".to_owned()], ..target("y") };
         let found = read_all(&[path], options).unwrap();
@@ -455,7 +455,7 @@ fn refused(x: ArrayRef) -> String {
     columns.push(("n", array(Int8Array::from_iter_values(0..x.len() as i8))));
     columns.push(("x", x));
     let path = file(&folder, columns);
-    let error = error_of(std::slice::from_ref(&path), target("y"));
+    let error = error_of(&[&path], target("y"));
     let ignored = Options { ignore: vec!["x".to_owned()], ..target("y") };
     assert_eq!(read_all(&[path], ignored).unwrap().rows.len(), 2);
     let error = folder.without(&error);
@@ -650,12 +650,12 @@ fn a_huge_row_group_comes_in_pieces() {
     let (parquet, arrow) = (folder.path("x.parquet"), folder.path("x.arrow"));
     write_parquet(&parquet, std::slice::from_ref(&batch));
     write_arrow(&arrow, &[batch]);
-    let expected = read_all(&[parquet.clone()], target("y")).unwrap();
+    let expected = read_all(&[&parquet], target("y")).unwrap();
     assert_eq!(expected.largest_batch, 8192);
     for path in [parquet, arrow] {
         for chunk_size in [1, 100, 5000] {
             let options = Options { chunk_size, threads: 3, ..target("y") };
-            let found = read_all(std::slice::from_ref(&path), options).unwrap();
+            let found = read_all(&[&path], options).unwrap();
             assert!(found.largest_batch <= chunk_size * 8, "{}", found.largest_batch);
             assert_eq!(found.rows, expected.rows);
         }
@@ -828,12 +828,12 @@ fn a_file_that_was_cut_short_is_an_error_wherever_it_was_cut() {
     let folder = Folder::new();
     for path in victims(&folder) {
         let whole = std::fs::read(&path).unwrap();
-        let rows = read_all(&[path.clone()], target("y")).unwrap().rows;
+        let rows = read_all(&[&path], target("y")).unwrap().rows;
         assert_eq!(rows.len(), 8);
         let file = File::options().write(true).open(&path).unwrap();
         for length in (0..whole.len()).rev() {
             file.set_len(length as u64).unwrap();
-            match read_all(std::slice::from_ref(&path), one_thread()) {
+            match read_all(&[&path], one_thread()) {
                 Err(error) => assert!(!error.to_string().contains("fault of onward"), "{error}"),
                 // A stream may end where a message does.
                 Ok(found) => {
@@ -865,7 +865,7 @@ fn a_file_with_damaged_bytes_is_an_error_or_is_read_but_never_a_panic() {
             random ^= random >> 7;
             random ^= random << 17;
             change(at, byte ^ if at % 3 == 0 { 0xff } else { 1 << (random % 8) });
-            if let Err(error) = read_all(std::slice::from_ref(&path), one_thread()) {
+            if let Err(error) = read_all(&[&path], one_thread()) {
                 assert!(!error.to_string().contains("fault of onward"), "{error}");
             }
             change(at, byte);
@@ -879,7 +879,7 @@ fn a_parquet_footer_that_counts_other_rows_than_there_are_is_an_error() {
     let folder = Folder::new();
     let path = &victims(&folder)[0];
     let whole = std::fs::read(path).unwrap();
-    let rows = read_all(&[path.clone()], target("y")).unwrap().rows;
+    let rows = read_all(&[&path], target("y")).unwrap().rows;
     let footer = whole.len() - 8 - u32::from_le_bytes(whole[whole.len() - 8..][..4].try_into().unwrap()) as usize;
     for at in footer..whole.len() {
         let mut damaged = whole.clone();
@@ -928,7 +928,7 @@ fn lists_of_indices_and_values_are_examples_as_they_are() {
     write_arrow(&path, &[examples(label, weight, indices, values)]);
     for threads in 1..4 {
         let options = Options { threads, chunk_size: 1, ..Options::default() };
-        let mut reader = open(&[path.clone()], options).unwrap();
+        let mut reader = open(&[&path], options).unwrap();
         assert_eq!(reader.schema().layout, Layout::Indexed);
         let rows = read(&mut reader).unwrap().rows;
         let features = |row: usize| -> Vec<_> {
@@ -1002,12 +1002,12 @@ fn labels_of_examples_go_through_the_rules_of_targets() {
     let batch = batch(vec![("indices", indices), ("values", values), ("label", label)]);
     write_arrow(&path, &[batch]);
     let labels = |options| -> Vec<_> {
-        let rows = read_all(&[path.clone()], options).unwrap().rows;
+        let rows = read_all(&[&path], options).unwrap().rows;
         rows.iter().map(|row| f64::from_bits(row.label.unwrap())).collect()
     };
     assert_eq!(labels(Options::default()), [1.0, 3.0, 2.0]);
     assert_eq!(labels(target("label==3")), [-1.0, 1.0, -1.0]);
-    let error = error_of(&[path.clone()], target("x"));
+    let error = error_of(&[&path], target("x"));
     assert!(error.ends_with("there is no column 'x' in this format; its one target is called label: --target 'label==3', or leave --target out"), "{error}");
 }
 

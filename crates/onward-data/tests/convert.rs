@@ -6,14 +6,18 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::Path;
 
 use arrow_array::*;
 use common::*;
-use onward_data::{Compression, ConvertError, Converted, Format, Options, convert};
+use onward_data::{Compression, ConvertError, Converted, Format, Input, Options, Reader, convert};
 use proptest::prelude::*;
 
-fn convert_to(paths: &[PathBuf], options: Options, format: Format) -> Result<(Vec<u8>, Converted), ConvertError> {
+fn convert_to<P: AsRef<Path>>(
+    paths: &[P],
+    options: Options,
+    format: Format,
+) -> Result<(Vec<u8>, Converted), ConvertError> {
     let mut out = Vec::new();
     let converted = convert(&mut open(paths, options)?, format, Compression::None, &mut out)?;
     Ok((out, converted))
@@ -82,7 +86,7 @@ proptest! {
         prop_assert_eq!(converted.names, expected.names.len() as u64);
         let again = folder.write("x.arrow", &out);
         let options = Options { threads, chunk_size, ..Options::default() };
-        let found = read_all(std::slice::from_ref(&again), options.clone()).unwrap();
+        let found = read_all(&[&again], options.clone()).unwrap();
         expected.rows.iter_mut().for_each(|row| row.ids.clear());
         prop_assert_eq!(&found.rows, &expected.rows);
         prop_assert_eq!(&found.names, &expected.names);
@@ -207,7 +211,7 @@ fn many_rows_make_several_record_batches() {
     let label = Int8Array::from_iter_values((0..rows).map(|row| (row % 2) as i8));
     let x = UInt32Array::from_iter_values(0..rows);
     write_parquet(&path, &[batch(vec![("y", array(label)), ("x", array(x))])]);
-    let expected = read_all(std::slice::from_ref(&path), target("y")).unwrap();
+    let expected = read_all(&[&path], target("y")).unwrap();
     let (out, converted) = convert_to(&[path], target("y"), Format::Arrow).unwrap();
     assert_eq!(converted.rows, u64::from(rows));
     let reader = arrow_ipc::reader::FileReader::try_new(io::Cursor::new(&out), None).unwrap();
@@ -264,7 +268,7 @@ fn svmlight_has_examples_with_a_bias_only() {
         ("values", list(array(Float32Array::from(vec![2.0])))),
     ];
     write_arrow(&path, &[batch(columns)]);
-    let error = convert_to(&[path.clone()], Options::default(), Format::Svmlight).unwrap_err();
+    let error = convert_to(&[&path], Options::default(), Format::Svmlight).unwrap_err();
     assert_eq!(
         error.to_string(),
         "example 1 does not begin with the bias (index 0, value 1), which is added when svmlight is read; \
@@ -353,4 +357,281 @@ fn only_arrow_is_compressed_from_inside() {
     let mut reader = open(&path, target("y")).unwrap();
     let error = convert(&mut reader, Format::Vw, Compression::Zstd, &mut Vec::new()).unwrap_err();
     assert_eq!(error.to_string(), "vw has no compression of its own; leave it out, and compress the file as a whole");
+}
+
+// Tables.
+
+fn copy_to<P: AsRef<Path>>(
+    paths: &[P],
+    options: Options,
+    format: Format,
+) -> Result<(Vec<u8>, Converted), ConvertError> {
+    let inputs: Vec<_> = paths.iter().map(|path| Input::from(path.as_ref())).collect();
+    let mut out = Vec::new();
+    let mut reader = Reader::open_table(&inputs, options)?;
+    let converted = convert(&mut reader, format, Compression::None, &mut out)?;
+    Ok((out, converted))
+}
+
+fn copied(csv: &str, options: Options, format: Format) -> String {
+    let folder = Folder::new();
+    let path = folder.write("x.csv", csv);
+    String::from_utf8(copy_to(&[path], options, format).unwrap().0).unwrap()
+}
+
+fn copy_error(csv: &str, options: Options, format: Format) -> String {
+    let folder = Folder::new();
+    let path = folder.write("x.csv", csv);
+    copy_to(&[path], options, format).unwrap_err().to_string()
+}
+
+/// Cells that are hard to keep: what looks like a number, needs quotes, is empty.
+fn cell() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just(String::new()),
+        Just("007".to_owned()),
+        Just("NA".to_owned()),
+        Just("true".to_owned()),
+        "[ -~\n\té]{0,6}",
+        any::<f64>().prop_filter("finite", |x| x.is_finite()).prop_map(|x| x.to_string()),
+        any::<i64>().prop_map(|x| x.to_string()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn cells_stay_what_they_are_through_every_format_of_tables(
+        rows in prop::collection::vec(prop::collection::vec(cell(), 3), 1..40),
+        threads in 1usize..4,
+        chunk_size in prop_oneof![Just(1usize), Just(100), Just(1 << 18)],
+    ) {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(["a", "b,\"c\"", "d"]).unwrap();
+        rows.iter().for_each(|row| writer.write_record(row).unwrap());
+        let folder = Folder::new();
+        let first = folder.write("x.csv", writer.into_inner().unwrap());
+        // As text, for what is in them has no type.
+        let options = Options {
+            categorical: ["a", "b,\"c\"", "d"].map(str::to_owned).to_vec(),
+            threads,
+            chunk_size,
+            ..Options::default()
+        };
+        let mut path = first.clone();
+        for (format, name) in [
+            (Format::Csv, "1.csv"),
+            (Format::Tsv, "2.tsv"),
+            (Format::Parquet, "3.parquet"),
+            (Format::Csv, "4.csv"),
+        ] {
+            let (out, converted) = copy_to(&[&path], options.clone(), format).unwrap();
+            prop_assert_eq!(converted.rows, rows.len() as u64);
+            path = folder.write(name, out);
+        }
+        let text = std::fs::read(path).unwrap();
+        let mut reader = csv::Reader::from_reader(&text[..]);
+        let found: Vec<Vec<String>> = reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect();
+        prop_assert_eq!(&found, &rows);
+        // JSON has a null for what is empty.
+        let (out, _) = copy_to(&[first], options, Format::Jsonl).unwrap();
+        for (line, row) in std::str::from_utf8(&out).unwrap().lines().zip(&rows) {
+            let object: BTreeMap<String, Option<String>> = serde_json::from_str(line).unwrap();
+            let found: Vec<_> = object.into_values().map(Option::unwrap_or_default).collect();
+            prop_assert_eq!(&found, row);
+        }
+    }
+}
+
+#[test]
+fn columns_are_written_as_what_the_first_rows_hold() {
+    let csv = "whole,number,flag,word,day,empty\n1,0.50,true,x,2013-01-01,\n-2,1e3,false,NA,2013-01-02,\nNA,,,\"a \"\"b\"\"\",,\n";
+    assert_eq!(
+        copied(csv, Options::default(), Format::Jsonl),
+        "{\"whole\":1,\"number\":0.50,\"flag\":true,\"word\":\"x\",\"day\":\"2013-01-01\",\"empty\":null}\n\
+         {\"whole\":-2,\"number\":1e3,\"flag\":false,\"word\":\"NA\",\"day\":\"2013-01-02\",\"empty\":null}\n\
+         {\"whole\":null,\"number\":null,\"flag\":null,\"word\":\"a \\\"b\\\"\",\"day\":null,\"empty\":null}\n"
+    );
+    let folder = Folder::new();
+    let path = folder.write("x.csv", csv);
+    let (out, _) = copy_to(&[path], Options::default(), Format::Parquet).unwrap();
+    let path = folder.write("x.parquet", out);
+    let file = std::fs::File::open(path).unwrap();
+    let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    let types: Vec<_> = reader.schema().fields().iter().map(|field| field.data_type().to_string()).collect();
+    assert_eq!(types, ["Int64", "Float64", "Boolean", "Utf8", "Utf8", "Utf8"]);
+    let batch = reader.build().unwrap().next().unwrap().unwrap();
+    let nulls: Vec<_> = batch.columns().iter().map(|column| column.null_count()).collect();
+    assert_eq!(nulls, [1, 1, 1, 0, 1, 3]);
+}
+
+#[test]
+fn numbers_that_json_does_not_know_are_written_anew() {
+    assert_eq!(
+        copied("x\n+5.5\n.5\n1.\n-.5e1\n", Options::default(), Format::Jsonl),
+        "{\"x\":5.5}\n{\"x\":0.5}\n{\"x\":1}\n{\"x\":-5}\n"
+    );
+}
+
+#[test]
+fn codes_with_zeros_in_front_do_not_become_numbers() {
+    let csv = "zip,n\n10115,1\n01067,2\n";
+    assert_eq!(
+        copy_error(csv, Options::default(), Format::Jsonl),
+        "row 2, column 'zip': '01067' would lose the zeros in front of it as a number; --categorical 'zip' writes it as text"
+    );
+    let options = Options { categorical: vec!["zip".to_owned()], ..Options::default() };
+    assert_eq!(copied(csv, options, Format::Jsonl), "{\"zip\":\"10115\",\"n\":1}\n{\"zip\":\"01067\",\"n\":2}\n");
+    assert_eq!(copied(csv, Options::default(), Format::Csv), csv);
+}
+
+/// A column of which the last cell, beyond the first 10,000 rows, is another than the rest.
+fn late(usual: [&str; 2], last: &str) -> String {
+    let rows: String = (0..10_000).map(|row| format!("{}\n", usual[row % 2])).collect();
+    format!("x\n{rows}{last}\n")
+}
+
+#[test]
+fn a_later_cell_that_does_not_fit_is_an_error_with_a_remedy() {
+    let message = |usual, last: &str| copy_error(&late(usual, last), Options::default(), Format::Parquet);
+    assert_eq!(
+        message(["1", "2"], "2.5"),
+        "row 10001, column 'x': '2.5' is no whole number, as those in the first rows are; \
+         --numeric 'x' writes all as 64-bit floats, --categorical 'x' as text"
+    );
+    assert_eq!(
+        message(["1", "2"], "18446744073709551615").split(';').next().unwrap(),
+        "row 10001, column 'x': '18446744073709551615' is no whole number, as those in the first rows are"
+    );
+    assert_eq!(
+        message(["1.5", "2"], "late"),
+        "row 10001, column 'x': 'late' is no finite number, as those in the first rows are; \
+         --categorical 'x' writes all as text"
+    );
+    assert_eq!(
+        message(["true", "false"], "maybe"),
+        "row 10001, column 'x': 'maybe' is neither true nor false, as the first rows are; \
+         --categorical 'x' writes all as text"
+    );
+    let options = Options { numeric: vec!["x".to_owned()], ..Options::default() };
+    let text = copied(&late(["1", "2"], "2.5"), options, Format::Jsonl);
+    assert!(text.ends_with("{\"x\":2.5}\n"));
+}
+
+#[test]
+fn tables_of_parquet_and_arrow_keep_their_types_and_digits() {
+    let folder = Folder::new();
+    let columns = vec![
+        ("id", array(Int64Array::from(vec![i64::MAX, i64::MIN]))),
+        ("code", array(StringArray::from(vec!["007", "1"]))),
+        ("f", array(Float64Array::from(vec![Some(0.1), None]))),
+        ("b", array(BooleanArray::from(vec![true, false]))),
+        ("t", array(TimestampMillisecondArray::from(vec![0, 1]))),
+    ];
+    let (parquet, arrow) = (folder.path("x.parquet"), folder.path("x.arrow"));
+    write_parquet(&parquet, &[batch(columns.clone())]);
+    write_arrow(&arrow, &[batch(columns)]);
+    for path in [parquet, arrow] {
+        let (out, _) = copy_to(&[&path], Options::default(), Format::Jsonl).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "{\"id\":9223372036854775807,\"code\":\"007\",\"f\":0.1,\"b\":true,\"t\":\"1970-01-01T00:00:00\"}\n\
+             {\"id\":-9223372036854775808,\"code\":\"1\",\"f\":null,\"b\":false,\"t\":\"1970-01-01T00:00:00.001\"}\n"
+        );
+        let (out, _) = copy_to(&[path], Options::default(), Format::Csv).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "id,code,f,b,t\n\
+             9223372036854775807,007,0.1,true,1970-01-01T00:00:00\n\
+             -9223372036854775808,1,,false,1970-01-01T00:00:00.001\n"
+        );
+    }
+}
+
+#[test]
+fn columns_to_ignore_are_left_out_and_further_files_are_bound_by_name() {
+    let folder = Folder::new();
+    let first = folder.write("1.csv", "a,b,c\n1,2,3\n");
+    let second = folder.write("2.csv", "c,a\n6,4\n");
+    let options = Options { ignore: vec!["b".to_owned()], ..Options::default() };
+    let (out, converted) = copy_to(&[first, second], options, Format::Csv).unwrap();
+    assert_eq!(out, b"a,c\n1,3\n4,6\n");
+    assert_eq!((converted.rows, converted.skipped), (2, 0));
+}
+
+#[test]
+fn what_has_no_header_gets_none() {
+    let options = Options { header: false, ..Options::default() };
+    assert_eq!(copied("x,2\ny,3\n", options, Format::Tsv), "x\t2\ny\t3\n");
+}
+
+#[test]
+fn lists_are_no_cells() {
+    let folder = Folder::new();
+    let mut builder = builder::ListBuilder::new(builder::StringBuilder::new());
+    builder.append_value([Some("a")]);
+    let path = folder.path("x.parquet");
+    write_parquet(&path, &[batch(vec![("tags", array(builder.finish())), ("n", array(Int8Array::from(vec![1])))])]);
+    let error = copy_to(&[&path], Options::default(), Format::Csv).unwrap_err().to_string();
+    assert_eq!(
+        folder.without(&error),
+        "x.parquet, column 'tags': holds lists, and a cell is one value; leave it out with --ignore 'tags'"
+    );
+    let options = Options { ignore: vec!["tags".to_owned()], ..Options::default() };
+    assert_eq!(copy_to(&[path], options, Format::Csv).unwrap().0, b"n\n1\n");
+}
+
+#[test]
+fn examples_are_no_table_and_tables_are_no_examples() {
+    let folder = Folder::new();
+    let csv = folder.write("x.csv", "y,x\n1,1\n0,2\n");
+    let (out, _) = convert_to(&[&csv], target("y"), Format::Arrow).unwrap();
+    let arrow = folder.write("x.arrow", out);
+    let svmlight = folder.write("x.svm", "1 1:2\n");
+    for (path, format) in [(arrow, "arrow"), (svmlight, "svmlight")] {
+        let error = copy_to(&[path], Options::default(), Format::Csv).unwrap_err().to_string();
+        assert!(
+            error.ends_with(&format!(
+                ": is {format}, which holds examples and no table; convert it to svmlight, vw or arrow"
+            )),
+            "{error}"
+        );
+    }
+    let error = convert_to(&[&csv], target("y"), Format::Csv).unwrap_err().to_string();
+    assert!(
+        error.starts_with("csv is not written from what was opened; open tables with Reader::open_table"),
+        "{error}"
+    );
+    let error = copy_to(&[&csv], Options::default(), Format::Vw).unwrap_err().to_string();
+    assert!(error.starts_with("vw is not written from what was opened"), "{error}");
+}
+
+#[test]
+fn many_rows_of_a_table_make_a_parquet_that_is_read_again() {
+    let rows: String = (0..50_000).map(|row| format!("{},{},w{}\n", row % 2, row, row % 9)).collect();
+    let folder = Folder::new();
+    let csv = folder.write("x.csv", format!("y,n,w\n{rows}"));
+    let (out, converted) = copy_to(&[&csv], Options::default(), Format::Parquet).unwrap();
+    assert_eq!(converted.rows, 50_000);
+    let parquet = folder.write("x.parquet", out);
+    let expected = read_all(&[csv], target("y")).unwrap();
+    assert_eq!(read_all(&[parquet], target("y")).unwrap().rows, expected.rows);
+}
+
+#[test]
+fn a_table_whose_output_is_full_is_a_fault_of_writing() {
+    let folder = Folder::new();
+    let csv = folder.write("x.csv", "y,a\n1,1\n0,2\n0,3\n");
+    for format in [Format::Csv, Format::Jsonl, Format::Parquet] {
+        let whole = copy_to(&[&csv], Options::default(), format).unwrap().0.len();
+        for room in 0..whole {
+            let mut reader = Reader::open_table(&[Input::from(csv.as_path())], Options::default()).unwrap();
+            let error = convert(&mut reader, format, Compression::None, &mut Full(room)).unwrap_err();
+            let ConvertError::Write(error) = error else {
+                panic!("{error}");
+            };
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        }
+    }
 }

@@ -42,8 +42,8 @@ impl Row {
     }
 }
 
-pub fn open(paths: &[PathBuf], options: Options) -> Result<Reader, DataError> {
-    let inputs: Vec<_> = paths.iter().map(|path| Input::from(path.as_path())).collect();
+pub fn open<P: AsRef<Path>>(paths: &[P], options: Options) -> Result<Reader, DataError> {
+    let inputs: Vec<_> = paths.iter().map(|path| Input::from(path.as_ref())).collect();
     Reader::open(&inputs, options)
 }
 
@@ -70,12 +70,12 @@ pub fn read(reader: &mut Reader) -> Result<Read, DataError> {
     Ok(read)
 }
 
-pub fn read_all(paths: &[PathBuf], options: Options) -> Result<Read, DataError> {
+pub fn read_all<P: AsRef<Path>>(paths: &[P], options: Options) -> Result<Read, DataError> {
     read(&mut open(paths, options)?)
 }
 
 /// The error of reading files that have one.
-pub fn error_of(paths: &[PathBuf], options: Options) -> String {
+pub fn error_of<P: AsRef<Path>>(paths: &[P], options: Options) -> String {
     read_all(paths, options).expect_err("there should be an error").to_string()
 }
 

@@ -33,8 +33,10 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let reading = Options { record_limit: options.input.record_limit, ..begun.reading.clone() };
     let mut reader = Reader::open(&inputs, reading.clone())?;
     let mut trained = begun.trained(&reader, options)?;
-    let watch =
-        Watch { signals: Signals::catch().map_err(Failure::user)?, progress: Progress::new(options.voice.quiet) };
+    let watch = Watch {
+        signals: Signals::catch().map_err(Failure::user)?,
+        progress: Progress::new(options.voice.quiet, "sequential risk"),
+    };
     if !options.voice.quiet {
         reader.notes().iter().for_each(|note| eprintln!("{note}"));
         eprintln!("learner: {}, loss: {}", trained.learner.describe(), trained.loss.name());

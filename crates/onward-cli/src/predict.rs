@@ -42,8 +42,10 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     };
     let mut reader = Reader::open(&inputs, reading)?;
     trained.facts = Facts::new(reader.format());
-    let watch =
-        Watch { signals: Signals::catch().map_err(Failure::user)?, progress: Progress::new(options.voice.quiet) };
+    let watch = Watch {
+        signals: Signals::catch().map_err(Failure::user)?,
+        progress: Progress::new(options.voice.quiet, "mean loss"),
+    };
     if !options.voice.quiet {
         reader.notes().iter().for_each(|note| eprintln!("{note}"));
     }

@@ -13,15 +13,17 @@ pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     quiet: bool,
     next_line: Cell<u64>,
+    /// What the mean loss is called: the sequential risk, while learning.
+    loss: &'static str,
 }
 
 /// From how many examples on a line is worth it.
 const FIRST_LINE: u64 = 1024;
 
 impl Progress {
-    pub(crate) fn new(quiet: bool) -> Self {
+    pub(crate) fn new(quiet: bool, loss: &'static str) -> Self {
         let bar = (!quiet && std::io::stderr().is_terminal()).then(ProgressBar::no_length);
-        Self { bar, quiet, next_line: Cell::new(FIRST_LINE) }
+        Self { bar, quiet, next_line: Cell::new(FIRST_LINE), loss }
     }
 
     /// Takes in how much was read, and of how much.
@@ -30,7 +32,7 @@ impl Progress {
             return;
         }
         match &self.bar {
-            Some(bar) => draw(bar, counts, read, total, ledger),
+            Some(bar) => self.draw(bar, counts, (read, total), ledger),
             None => self.line(counts, ledger),
         }
     }
@@ -42,7 +44,7 @@ impl Progress {
         while self.next_line.get() <= counts.examples {
             self.next_line.set(self.next_line.get() * 2);
         }
-        eprintln!("{}", state(counts, ledger));
+        eprintln!("{}", self.state(counts, ledger));
     }
 
     /// Says something between bars and lines.
@@ -59,30 +61,30 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
-}
 
-fn state(counts: &Counts, ledger: &Ledger) -> String {
-    let risk = match ledger.rounds() {
-        0 => String::new(),
-        _ => format!(", sequential risk {:.4}", ledger.sequential_risk()),
-    };
-    format!("{} examples{risk}", crate::summary::grouped(counts.examples))
-}
-
-fn draw(bar: &ProgressBar, counts: &Counts, read: u64, total: Option<u64>, ledger: &Ledger) {
-    let known = total.filter(|&total| total > 0);
-    if bar.position() == 0 {
-        // The templates are constants: if one were wrong, the plain style would serve.
-        let template = match known {
-            Some(_) => "[{bar:30}] {percent:>3}%  {msg}  {eta} left",
-            None => "{spinner} {msg}",
+    fn state(&self, counts: &Counts, ledger: &Ledger) -> String {
+        let risk = match ledger.rounds() {
+            0 => String::new(),
+            _ => format!(", {} {:.4}", self.loss, ledger.sequential_risk()),
         };
-        bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        format!("{} examples{risk}", crate::summary::grouped(counts.examples))
     }
-    if let Some(total) = known {
-        bar.set_length(total);
+
+    fn draw(&self, bar: &ProgressBar, counts: &Counts, (read, total): (u64, Option<u64>), ledger: &Ledger) {
+        let known = total.filter(|&total| total > 0);
+        if bar.position() == 0 {
+            // The templates are constants: if one were wrong, the plain style would serve.
+            let template = match known {
+                Some(_) => "[{bar:30}] {percent:>3}%  {msg}  {eta} left",
+                None => "{spinner} {msg}",
+            };
+            bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        }
+        if let Some(total) = known {
+            bar.set_length(total);
+        }
+        bar.set_position(read.max(1));
+        let rate = counts.examples as f64 / bar.elapsed().as_secs_f64().max(1e-3);
+        bar.set_message(format!("{}, {}/s", self.state(counts, ledger), crate::summary::grouped(rate as u64)));
     }
-    bar.set_position(read.max(1));
-    let rate = counts.examples as f64 / bar.elapsed().as_secs_f64().max(1e-3);
-    bar.set_message(format!("{}, {}/s", state(counts, ledger), crate::summary::grouped(rate as u64)));
 }

@@ -169,12 +169,11 @@ fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
     row(text, title, &format!("≤ {}", number(per_round)), &format!("regret an example against {comparator}"));
     if guarantee.kind == GuaranteeKind::Universal {
         let floor = ledger.sequential_risk() - per_round;
-        row(
-            text,
-            "",
-            "",
-            &format!("so no such predictor, knowing the whole stream, pays less than {}", number(floor.max(0.0))),
-        );
+        let meaning = match floor > 0.0 {
+            true => format!("so no such predictor, knowing the whole stream, pays less than {}", number(floor)),
+            false => "which is more than was paid: it rules out no predictor of that size (--radius)".to_owned(),
+        };
+        row(text, "", "", &meaning);
     }
 }
 

@@ -187,6 +187,25 @@ impl Current {
             .remedy("is a quote left open, or is the format another one? Else allow it with --record-limit")
     }
 
+    /// The end of the last whole record in about `size` bytes, more if a record is longer; 0 at
+    /// the end of the input.
+    fn next_end(&mut self, boundaries: Boundaries, mut size: usize, limit: usize) -> Result<usize, DataError> {
+        loop {
+            self.fill(size, true)?;
+            if self.ended && self.pending.len() <= size {
+                return Ok(self.pending.len());
+            }
+            let window = &self.pending[..self.pending.len().min(size)];
+            match boundaries.last(window) {
+                0 if window.len() > limit => return Err(self.too_long(limit)),
+                // A record longer than the window, or one of which only a part has arrived.
+                0 if window.len() == size => size = (size * 2).min(limit + 1).max(size),
+                0 => {}
+                end => return Ok(end),
+            }
+        }
+    }
+
     /// Cuts off the first `end` bytes into `buffer`.
     fn cut(&mut self, end: usize, mut buffer: Vec<u8>) -> Vec<u8> {
         buffer.clear();
@@ -296,22 +315,7 @@ impl Source for TextSource {
                 }
                 continue;
             };
-            let mut size = self.chunk_size;
-            let end = loop {
-                current.fill(size, true)?;
-                if current.ended {
-                    break current.pending.len();
-                }
-                match self.boundaries.last(&current.pending) {
-                    0 if current.pending.len() > self.record_limit => {
-                        return Err(current.too_long(self.record_limit));
-                    }
-                    // A record longer than the chunk, or one of which only a part has arrived.
-                    0 if current.pending.len() >= size => size = (size * 2).min(self.record_limit + 1),
-                    0 => {}
-                    end => break end,
-                }
-            };
+            let end = current.next_end(self.boundaries, self.chunk_size, self.record_limit)?;
             if end == 0 {
                 self.current = None;
                 continue;

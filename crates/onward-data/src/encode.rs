@@ -342,7 +342,7 @@ impl RowEncoder {
 
     #[inline]
     fn category_text(&mut self, column: usize, origin: Option<&str>, text: &[u8], out: &mut Parsed) {
-        if number::is_missing(text) || origin.is_some_and(|origin| origin.as_bytes() == text) {
+        if number::is_missing(text.trim_ascii()) || origin.is_some_and(|origin| origin.as_bytes() == text) {
             return;
         }
         let index = self.rules.schema.hashed(self.rules.reserved, hash::name(self.seeds[column], text));
@@ -357,7 +357,7 @@ impl RowEncoder {
         let flag = match cell {
             Cell::Missing => None,
             Cell::Boolean(flag) => Some(flag),
-            Cell::Text(text) if number::is_missing(text) => None,
+            Cell::Text(text) if number::is_missing(text.trim_ascii()) => None,
             Cell::Text(text) => match (boolean(text), text) {
                 (Some(flag), _) => Some(flag),
                 (None, b"1") => Some(true),
@@ -414,7 +414,7 @@ impl RowEncoder {
         let moment = match cell {
             Cell::Missing => None,
             Cell::Moment(moment) => Some(moment),
-            Cell::Text(text) if number::is_missing(text) => None,
+            Cell::Text(text) if number::is_missing(text.trim_ascii()) => None,
             Cell::Text(text) => match timestamp::parse(text.trim_ascii()) {
                 Some(moment) => Some(moment),
                 None => {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Clip, Linear, Perceptron, Standardised};
-use crate::loss;
+use crate::loss::{self, Curvature};
 use crate::optimizer::{AdaGrad, Nag, Ogd, OgdStrong, Rate};
 use crate::{Error, Learner, SharedLoss};
 
@@ -195,6 +195,12 @@ impl Specification {
     pub fn build(&self, loss: &SharedLoss, radius: Option<f64>) -> Result<Box<dyn Learner>, Error> {
         let entry = entry(&self.name)?;
         let radius = radius.map(|radius| radius.to_string());
+        if self.name != "perceptron" && loss.curvature() == Curvature::None {
+            let message = format!("{} cannot learn from the {} loss, which has no slope", self.name, loss.name());
+            return Err(Error::parameter(format!(
+                "{message}: take hinge, logistic or another loss, or the perceptron"
+            )));
+        }
         let arguments = Arguments { entry, given: &self.given, loss, radius: radius.as_deref() };
         let learner = (entry.build)(&arguments)?;
         if arguments.flag("standardise")? { Ok(Box::new(Standardised::new(learner))) } else { Ok(learner) }

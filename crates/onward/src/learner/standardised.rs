@@ -60,8 +60,7 @@ impl Learner for Standardised {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let reason = "features are standardised by a scale that changes as rows come, and the learner's theorem is \
-                      about features that do not: the universal certificate holds";
+        let reason = "features are standardised by a scale that changes with the stream: the universal one holds";
         Guarantee::none(GuaranteeKind::Own, reason)
     }
 

@@ -1,0 +1,188 @@
+//! The CSV reader against the `csv` crate: on generated tables, however they are
+//! quoted, cut and shared among threads, and on the flights file.
+
+use std::io::Write;
+use std::path::Path;
+
+use onward::feature::hash;
+use onward_data::{Input, Kind, OnError, Options, Reader, Role, Schema};
+use proptest::prelude::*;
+
+/// An example: features, label.
+type Row = (Vec<(u32, u32)>, Option<f64>);
+
+/// All examples of a file, values as bits.
+fn read(path: &Path, options: Options) -> (Schema, Vec<Row>) {
+    let mut reader = Reader::open(&[Input::from(path)], options).unwrap();
+    let schema = reader.schema().clone();
+    let mut rows = Vec::new();
+    while let Some(parsed) = reader.next().unwrap() {
+        for example in parsed.batch.iter() {
+            let features = example.features.iter().map(|(index, value)| (index, value.to_bits())).collect();
+            rows.push((features, example.label));
+        }
+    }
+    (schema, rows)
+}
+
+fn is_missing(cell: &str) -> bool {
+    ["", "na", "n/a", "nan", "null"].contains(&cell.trim().to_lowercase().as_str())
+}
+
+/// The encoding as the documentation of the formats has it, written plainly.
+fn expected(schema: &Schema, record: &csv::StringRecord) -> Row {
+    let reserved = schema.reserved();
+    let hashed = |column: &str, name: &[u8]| {
+        reserved + (hash::name(hash::seed(column.as_bytes()), name) & ((1 << schema.bits) - 1)) as u32
+    };
+    let (mut features, mut label) = (vec![(0, 1f32.to_bits())], None);
+    for (column, cell) in schema.columns.iter().zip(record) {
+        let missing = is_missing(cell);
+        match &column.role {
+            Role::Feature(Kind::Numeric { slot, .. }) if missing => features.push((slot + 1, 1f32.to_bits())),
+            Role::Feature(Kind::Numeric { slot, origin }) => {
+                let value: f64 = cell.trim().parse().unwrap();
+                if Some(value) != *origin {
+                    features.push((*slot, ((value - origin.unwrap_or(0.0)) as f32).to_bits()));
+                }
+            }
+            Role::Feature(Kind::Categorical { origin }) if !missing && origin.as_deref() != Some(cell) => {
+                features.push((hashed(&column.name, cell.as_bytes()), 1f32.to_bits()));
+            }
+            Role::Feature(Kind::Timestamp { slot, origin }) => {
+                // Of flights: the clock as written, the weekday and month of other columns, days from the hour.
+                let (date, time) = cell.split_once('T').unwrap();
+                let day: f64 = day_of_2013(date);
+                let (hours, minutes): (f64, f64) = (time[..2].parse().unwrap(), time[3..5].parse().unwrap());
+                let days = 15_706.0 + day + (hours * 3600.0 + minutes * 60.0) / 86_400.0 - origin;
+                features.push((*slot, (days as f32).to_bits()));
+                let weekday =
+                    ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].iter().position(|day| *day == &record[3]);
+                let month: u8 = record[2].parse().unwrap();
+                for (part, number) in [(b'h', hours as u8), (b'd', weekday.unwrap() as u8), (b'm', month)] {
+                    features.push((hashed(&column.name, &[0, part, number]), 1f32.to_bits()));
+                }
+            }
+            Role::Target if !missing => {
+                let value: f64 = cell.trim().parse().unwrap();
+                label =
+                    Some(if schema.target.rule.is_binary() { if value > 15.0 { 1.0 } else { -1.0 } } else { value });
+            }
+            _ => {}
+        }
+    }
+    (features, label)
+}
+
+/// Days since 2013-01-01 of a date in that year.
+fn day_of_2013(date: &str) -> f64 {
+    const BEFORE: [u32; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+    let (month, day): (usize, u32) = (date[5..7].parse().unwrap(), date[8..10].parse().unwrap());
+    f64::from(BEFORE[month - 1] + day - 1)
+}
+
+#[test]
+fn flights_are_read_as_the_csv_crate_reads_them() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/flights.csv.zst");
+    let options = Options { target: Some("arr_delay>15".to_owned()), ..Options::default() };
+    let (schema, rows) = read(&path, options);
+    let text = zstd::decode_all(std::fs::File::open(&path).unwrap()).unwrap();
+    let mut records = csv::Reader::from_reader(text.as_slice());
+    let mut count = 0;
+    for (row, record) in rows.iter().zip(records.records()) {
+        assert_eq!(*row, expected(&schema, &record.unwrap()), "row {count}");
+        count += 1;
+    }
+    assert_eq!((count, rows.len()), (336_776, 336_776));
+}
+
+/// A cell of text: with all that has to be quoted, and words for missing.
+fn text_cell() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "[a-c]{1,2}",
+        2 => "[ab\"\n\r,;' é]{0,6}",
+        1 => Just("NA".to_owned()),
+        1 => Just(String::new()),
+    ]
+}
+
+fn number_cell() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => any::<f32>().prop_filter("finite", |value| value.is_finite()).prop_map(|value| value.to_string()),
+        2 => (-1000i32..1000).prop_map(|value| value.to_string()),
+        1 => (any::<i16>(), -20i32..20).prop_map(|(digits, exponent)| format!("{digits}e{exponent}")),
+        1 => Just(" 12.50 ".to_owned()),
+        1 => Just("nan".to_owned()),
+    ]
+}
+
+/// A table as CSV with cells quoted where they must be, or everywhere.
+fn table(rows: &[(String, String, String)], style: csv::QuoteStyle, crlf: bool) -> Vec<u8> {
+    let mut builder = csv::WriterBuilder::new();
+    builder.quote_style(style).terminator(if crlf { csv::Terminator::CRLF } else { csv::Terminator::Any(b'\n') });
+    let mut writer = builder.from_writer(Vec::new());
+    writer.write_record(["y", "name, quoted", "x"]).unwrap();
+    for (y, name, x) in rows {
+        writer.write_record([y, name, x]).unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn tables_are_read_as_the_csv_crate_reads_them(
+        rows in prop::collection::vec((number_cell(), text_cell(), number_cell()), 1..40),
+        always in any::<bool>(),
+        crlf in any::<bool>(),
+        chunk_size in 1usize..200,
+        threads in 1usize..4,
+    ) {
+        let style = if always { csv::QuoteStyle::Always } else { csv::QuoteStyle::Necessary };
+        let bytes = table(&rows, style, crlf);
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&bytes).unwrap();
+        let options = Options {
+            target: Some("y".to_owned()),
+            task: Some(onward::loss::Task::Regression),
+            numeric: vec!["x".to_owned()],
+            categorical: vec!["name, quoted".to_owned()],
+            bits: 8,
+            chunk_size,
+            threads,
+            ..Options::default()
+        };
+        let (schema, found) = read(file.path(), options);
+        let mut records = csv::Reader::from_reader(bytes.as_slice());
+        let expected: Vec<Row> = records.records().map(|record| expected(&schema, &record.unwrap())).collect();
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn no_bytes_make_the_reader_panic_or_hang(
+        bytes in prop::collection::vec(prop_oneof![
+            Just(b'"'), Just(b','), Just(b'\n'), Just(b'\r'), Just(b'1'), Just(b'a'), any::<u8>(),
+        ], 0..300),
+        chunk_size in 1usize..50,
+        skip in any::<bool>(),
+    ) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"y,x\n1,2\n").unwrap();
+        file.write_all(&bytes).unwrap();
+        let options = Options {
+            target: Some("y".to_owned()),
+            chunk_size,
+            on_error: if skip { OnError::Skip } else { OnError::Stop },
+            format: Some(onward_data::Format::Csv),
+            ..Options::default()
+        };
+        if let Ok(mut reader) = Reader::open(&[Input::from(file.path())], options) {
+            let mut batches = 0;
+            while let Ok(Some(_)) = reader.next() {
+                batches += 1;
+                prop_assert!(batches <= 400);
+            }
+        }
+    }
+}

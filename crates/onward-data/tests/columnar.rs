@@ -2,7 +2,7 @@
 
 #![cfg(feature = "arrow")]
 
-mod common;
+mod support;
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -16,11 +16,11 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::IpcWriteOptions;
 use arrow_schema::{DataType, Field, Fields};
-use common::*;
 use onward_data::{Input, Layout, OnError, Options, Reader};
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
+use support::*;
 
 // The same rows as CSV and as columns give the same bits.
 

@@ -2,16 +2,16 @@
 
 #![cfg(feature = "arrow")]
 
-mod common;
+mod support;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
 use arrow_array::*;
-use common::*;
 use onward_data::{Compression, ConvertError, Converted, Format, Input, Options, Reader, convert};
 use proptest::prelude::*;
+use support::*;
 
 fn convert_to<P: AsRef<Path>>(
     paths: &[P],

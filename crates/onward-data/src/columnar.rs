@@ -31,7 +31,7 @@ use crate::piece::{Content, Parser, Piece, Source};
 use crate::schema::{Kind, Layout, Role, Schema};
 use cells::{Column, Form, Leaf};
 use examples::ExampleParser;
-pub(crate) use examples::{INDICES, LABEL, NAMES_KEY, Names, SCHEMA_KEY, VALUES, WEIGHT};
+pub(crate) use examples::{INDICES, LABEL, NAMES_KEY, Names, SCHEMA_KEY, VALUES, VERSION, VERSION_KEY, WEIGHT};
 use ipc::Ipc;
 use parquet::Parquet;
 
@@ -227,7 +227,7 @@ fn file_sample(opened: Opened, options: &Options) -> Result<Sample, DataError> {
 fn look(rows: &RecordBatch, places: &[Option<usize>], sample: &mut Sample) {
     let count = rows.num_rows().min(SAMPLE_ROWS - sample.rows);
     for ((array, nulls), place) in cells::arrays(rows).iter().zip(places) {
-        let column = Column::new(array, nulls.clone(), Form::Written);
+        let column = Column::new(array, nulls.clone(), Form::Exact);
         if let (Some(place), Some(column)) = (*place, column) {
             (0..count).for_each(|row| column.look(row, &mut sample.seen[place]));
         }
@@ -530,12 +530,12 @@ impl TableParser {
     }
 }
 
-/// Where 64-bit floats would say less than text does, cells are text.
 fn form(role: &Role) -> Form {
     match role {
         Role::Weight | Role::Feature(Kind::Numeric { .. } | Kind::Boolean { .. } | Kind::Timestamp { .. }) => {
             Form::Typed
         }
-        _ => Form::Written,
+        Role::Target | Role::Ignored => Form::Exact,
+        Role::Id | Role::Feature(Kind::Categorical { .. } | Kind::Text) => Form::Written,
     }
 }

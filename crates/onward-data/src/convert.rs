@@ -176,7 +176,7 @@ fn shortest(number: f64, out: &mut Vec<u8>) {
 }
 
 /// The shortest decimal that is read back as the same 32-bit float, by way of a 64-bit one.
-fn shortest_single(number: f32, out: &mut Vec<u8>) {
+pub(crate) fn shortest_single(number: f32, out: &mut Vec<u8>) {
     if number == 1.0 {
         // All categories have it.
         return out.push(b'1');

@@ -3,14 +3,15 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
-    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    DecimalType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, GenericStringArray, OffsetSizeTrait, RecordBatch, StringViewArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 
+use crate::convert::shortest_single;
 use crate::encode::Cell;
 use crate::infer::Seen;
 use crate::number::{self, Number};
@@ -137,7 +138,9 @@ pub(crate) fn named_zone(data_type: &DataType) -> Option<&str> {
 pub(crate) enum Form {
     /// As what they are.
     Typed,
-    /// As text wherever that says more than a 64-bit float: large integers, moments.
+    /// As text wherever that says more than a 64-bit float: large integers, decimals, moments.
+    Exact,
+    /// As text that people read: short floats are short, too.
     Written,
 }
 
@@ -269,16 +272,13 @@ impl<'a> Values<'a> {
             T::UInt32 => numbers::<UInt32Type>(array, f64::from),
             T::Int64 => integers::<Int64Type>(array, form, |value| value as f64),
             T::UInt64 => integers::<UInt64Type>(array, form, |value| value as f64),
-            T::Float16 => numbers::<Float16Type>(array, f64::from),
-            T::Float32 => numbers::<Float32Type>(array, f64::from),
+            T::Float16 => floats::<Float16Type>(array, form),
+            T::Float32 => floats::<Float32Type>(array, form),
             T::Float64 => numbers::<Float64Type>(array, |value| value),
-            T::Decimal32(_, scale) => numbers::<Decimal32Type>(array, |value| decimal(value.into(), *scale)),
-            T::Decimal64(_, scale) => numbers::<Decimal64Type>(array, |value| decimal(value.into(), *scale)),
-            T::Decimal128(_, scale) => numbers::<Decimal128Type>(array, |value| decimal(value, *scale)),
-            T::Decimal256(_, scale) => numbers::<Decimal256Type>(array, |value| match value.to_i128() {
-                Some(value) => decimal(value, *scale),
-                None => scaled(&value, *scale),
-            }),
+            T::Decimal32(..) => decimals::<Decimal32Type>(array, form, |value| Some(value.into())),
+            T::Decimal64(..) => decimals::<Decimal64Type>(array, form, |value| Some(value.into())),
+            T::Decimal128(..) => decimals::<Decimal128Type>(array, form, Some),
+            T::Decimal256(..) => decimals::<Decimal256Type>(array, form, |value| value.to_i128()),
             T::Utf8 => Self::Text(array.as_string()),
             T::LargeUtf8 => Self::LargeText(array.as_string()),
             T::Utf8View => Self::TextView(array.as_string_view()),
@@ -316,19 +316,50 @@ where
     }))
 }
 
-/// The f64 nearest to `mantissa` · 10^−`scale`, as if it were read from text.
-fn decimal(mantissa: i128, scale: i8) -> f64 {
-    const EXACT: u128 = 1 << 53;
-    match usize::try_from(scale).ok().and_then(|scale| number::EXACT_POWERS.get(scale)) {
-        // Both are exact, so the quotient is rounded once.
-        Some(power) if mantissa.unsigned_abs() <= EXACT => mantissa as f64 / power,
-        _ => scaled(&mantissa, scale),
+/// Floats of fewer than 64 bits.
+fn floats<'a, T>(array: &dyn Array, form: Form) -> Values<'a>
+where
+    T: ArrowPrimitiveType<Native: Into<f32> + Into<f64>>,
+{
+    if form != Form::Written {
+        return numbers::<T>(array, T::Native::into);
     }
+    let mut buffer = Vec::new();
+    Values::Written(Written::new(array.as_primitive::<T>().values().iter(), |text, &value| {
+        buffer.clear();
+        shortest_single(value.into(), &mut buffer);
+        text.extend(buffer.iter().map(|&byte| char::from(byte)));
+    }))
+}
+
+/// Decimals: `whole` has the digits as an integer, if it is not too large for one.
+fn decimals<'a, T: DecimalType>(
+    array: &dyn Array,
+    form: Form,
+    whole: impl Fn(T::Native) -> Option<i128>,
+) -> Values<'a> {
+    let array = array.as_primitive::<T>();
+    let (precision, scale) = (array.precision(), array.scale());
+    let written = |value: T::Native| T::format_decimal(value, precision, scale);
+    if form == Form::Typed {
+        let number = |value: &T::Native| decimal(whole(*value), scale).unwrap_or_else(|| parsed(&written(*value)));
+        return Values::Numbers(array.values().iter().map(number).collect());
+    }
+    Values::Written(Written::new(array.values().iter(), |text, &value| text.push_str(&written(value))))
+}
+
+/// The float nearest to `digits` · 10^−`scale`, if both are small enough to tell at once.
+fn decimal(digits: Option<i128>, scale: i8) -> Option<f64> {
+    const EXACT: u128 = 1 << 53;
+    let power = number::EXACT_POWERS.get(usize::try_from(scale).ok()?)?;
+    // Both are exact, so the quotient is rounded once.
+    let digits = digits.filter(|digits| digits.unsigned_abs() <= EXACT)?;
+    Some(digits as f64 / power)
 }
 
 #[cold]
-fn scaled(mantissa: &dyn std::fmt::Display, scale: i8) -> f64 {
-    match number::parse(format!("{mantissa}e{}", -i32::from(scale)).as_bytes()) {
+fn parsed(text: &str) -> f64 {
+    match number::parse(text.as_bytes()) {
         Number::Finite(value) => value,
         _ => f64::INFINITY,
     }
@@ -354,7 +385,9 @@ fn moments<'a>(array: &dyn Array, form: Form) -> Option<Values<'a>> {
     };
     Some(match form {
         Form::Typed => Values::Moments(values, unit),
-        Form::Written => Values::Written(Written::new(values.into_iter(), |text, value| unit.write(text, value))),
+        Form::Exact | Form::Written => {
+            Values::Written(Written::new(values.into_iter(), |text, value| unit.write(text, value)))
+        }
     })
 }
 

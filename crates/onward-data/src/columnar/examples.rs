@@ -3,8 +3,9 @@
 //! The columns: `indices` (list of u32) and `values` (list of f32), of which each row has
 //! as many; `label` (a number, null where it is missing) and `weight` (a number), which may
 //! both be absent. Indices are used as they are: whoever wants a bias has index 0 with value
-//! 1 in every row. The metadata, all of which may be absent: `onward.schema`, what the
-//! examples were made from as JSON, in the schema's; `onward.names`, an object of JSON from
+//! 1 in every row. The metadata, all of which may be absent: `onward.version` of this layout,
+//! which is 1; `onward.schema`, what the examples were made from, as JSON, and `onward.target`,
+//! their target for people to read, in the schema's; `onward.names`, an object of JSON from
 //! indices to names, in the footer's.
 
 use std::collections::HashMap;
@@ -33,6 +34,9 @@ pub(crate) const INDICES: &str = "indices";
 pub(crate) const VALUES: &str = "values";
 pub(crate) const NAMES_KEY: &str = "onward.names";
 pub(crate) const SCHEMA_KEY: &str = "onward.schema";
+pub(crate) const VERSION_KEY: &str = "onward.version";
+/// The version of the layout.
+pub(crate) const VERSION: &str = "1";
 
 /// Indices are below this: the half of the range that learners can address.
 const INDEX_LIMIT: u32 = 1 << 31;
@@ -48,6 +52,10 @@ pub(super) fn are_examples(schema: &arrow_schema::Schema) -> bool {
 
 /// The columns of a file of examples.
 pub(super) fn columns(opened: &Opened) -> Result<Vec<Leaf>, DataError> {
+    if let Some(version) = opened.metadata(VERSION_KEY).filter(|&version| version != VERSION) {
+        let found = format!("holds examples in layout {version}, and this onward reads layout {VERSION}");
+        return Err(DataError::new(DataErrorKind::Format, found).remedy("read it with a newer onward"));
+    }
     let mut columns = super::named_leaves(opened)?;
     columns.retain(|leaf| [LABEL, WEIGHT, INDICES, VALUES].contains(&leaf.name.as_str()));
     for leaf in &columns {

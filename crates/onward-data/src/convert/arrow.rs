@@ -15,7 +15,7 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, SchemaRef};
 use onward::Example;
 
 use super::{Compression, ConvertError, Converted, ExampleWriter};
-use crate::columnar::{INDICES, LABEL, NAMES_KEY, SCHEMA_KEY, VALUES, WEIGHT};
+use crate::columnar::{INDICES, LABEL, NAMES_KEY, SCHEMA_KEY, VALUES, VERSION, VERSION_KEY, WEIGHT};
 use crate::schema::Schema;
 
 /// The most rows of a record batch.
@@ -24,8 +24,6 @@ const MOST_ROWS: usize = 1 << 16;
 const MOST_FEATURES: usize = 1 << 24;
 /// The most bytes of names: a footer can hold twice as much.
 const MOST_NAMES: usize = 1 << 30;
-/// The version of the layout.
-const VERSION: &str = "1";
 
 pub(super) struct ArrowWriter<'a> {
     writer: FileWriter<&'a mut dyn Write>,
@@ -78,7 +76,7 @@ fn element(data_type: DataType) -> FieldRef {
 fn schema(origin: &Schema) -> Result<arrow_schema::Schema, ConvertError> {
     let origin_json = serde_json::to_string(origin).map_err(io::Error::other)?;
     let metadata = HashMap::from([
-        ("onward.version".to_owned(), VERSION.to_owned()),
+        (VERSION_KEY.to_owned(), VERSION.to_owned()),
         ("onward.target".to_owned(), origin.target.to_string()),
         (SCHEMA_KEY.to_owned(), origin_json),
     ]);

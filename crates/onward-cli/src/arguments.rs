@@ -242,7 +242,9 @@ pub(crate) struct InspectOptions {
   onward convert flights.csv.zst flights.vw --target 'arr_delay>15'
   onward convert flights.csv.zst flights.svm --target arr_delay
   onward convert flights.csv.zst flights.arrow --target arr_delay
-      ready examples, which are learnt from without parsing")]
+      ready examples, which are learnt from without parsing
+  onward convert flights.csv.zst flights.parquet
+      a table: csv, tsv, jsonl and parquet keep the columns as they are")]
 pub(crate) struct ConvertOptions {
     /// The file to read; `-`: standard input
     #[arg(value_name = "IN", value_hint = ValueHint::FilePath)]

@@ -14,13 +14,15 @@ pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
     let inputs = [Input::from(options.from.as_str())];
     outputs::check(&[("the output", Some(&options.to))], &inputs)?;
     let reading = inputs::with_columns(inputs::converting(&options.input), &options.columns)?;
-    let mut reader = Reader::open(&inputs, reading)?;
+    // A table keeps its columns; the other formats hold what the learner would see.
+    let mut reader =
+        if format.is_table() { Reader::open_table(&inputs, reading)? } else { Reader::open(&inputs, reading)? };
     if !options.voice.quiet {
         reader.notes().iter().for_each(|note| eprintln!("{note}"));
     }
     let writing = |error: std::io::Error| Failure::writing(&options.to, &error);
     let mut file = AtomicFile::create(&options.to).map_err(writing)?;
-    let converted = convert(&mut reader, format, Compression::None, &mut file).map_err(|error| match error {
+    let converted = convert(&mut reader, format, compression(format), &mut file).map_err(|error| match error {
         ConvertError::Write(error) => writing(error),
         ConvertError::Data(error) => error.into(),
         other => Failure::user(other),
@@ -30,6 +32,11 @@ pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
         say(&converted, format);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Parquet is for keeping, Arrow for reading fast.
+fn compression(format: Format) -> Compression {
+    if format == Format::Parquet { Compression::Zstd } else { Compression::None }
 }
 
 /// The format to write: as asked, or as the ending of the name says.
@@ -42,7 +49,8 @@ fn format(options: &ConvertOptions) -> Result<Format, Failure> {
 }
 
 fn say(converted: &Converted, format: Format) {
-    eprintln!("{} examples written as {format}", grouped(converted.rows));
+    let what = if format.is_table() { "rows" } else { "examples" };
+    eprintln!("{} {what} written as {format}", grouped(converted.rows));
     if converted.skipped > 0 {
         eprintln!("{} unreadable records skipped", grouped(converted.skipped));
     }

@@ -4,12 +4,14 @@ use std::io::{self, Read};
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
 
 use memchr::{memchr, memrchr};
 
 use crate::csv;
 use crate::encode::Binding;
 use crate::error::{DataError, DataErrorKind};
+use crate::infer::SAMPLE_ROWS;
 use crate::input::{Input, Opened};
 use crate::lines::count_lines;
 use crate::piece::{Content, Piece, Source};
@@ -93,6 +95,18 @@ fn opening_quote(bytes: &[u8], mut start: usize, end: usize, delimiter: u8) -> O
     }
 }
 
+/// How much is read at a time.
+const READ: usize = 256 << 10;
+
+/// How many lines of a live input are waited for before its columns are judged, however
+/// long it takes: a header and a row.
+const HEAD_LINES: u64 = 2;
+
+/// How long a live input may take to deliver the rows that its columns are judged from.
+/// What `cat` sends is judged as the file would be; who sends an event a minute need not
+/// wait for ten thousand.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// The text inputs of a run as one sequence of pieces.
 pub(crate) struct TextSource {
     inputs: std::vec::IntoIter<Input>,
@@ -103,17 +117,17 @@ pub(crate) struct TextSource {
     header: Header,
     current: Option<Current>,
     is_live: bool,
+    /// Whether the columns are to be judged from the head.
+    infers: bool,
 }
 
 /// Whether each input begins with a line of column names.
 pub(crate) enum Header {
-    /// No columns at all.
-    None,
     /// Columns named 1, 2, … in each input, as many as its first record has.
     Numbered { delimiter: u8, schema: Arc<Schema> },
     /// The first record names the columns.
     First { delimiter: u8, schema: Arc<Schema> },
-    /// The same for all inputs.
+    /// No columns, or names that come with each record.
     Fixed,
 }
 
@@ -147,13 +161,13 @@ impl Current {
     fn fill(&mut self, size: usize, eager: bool) -> Result<(), DataError> {
         while !self.ended && self.pending.len() < size {
             let filled = self.pending.len();
-            self.pending.resize(size, 0);
-            let result = self.opened.reader.read(&mut self.pending[filled..]);
+            self.pending.resize(size.min(filled + READ), 0);
+            let result = self.opened.read(&mut self.pending[filled..]);
             let read = *result.as_ref().unwrap_or(&0);
             self.pending.truncate(filled + read);
             match result {
                 Ok(0) => self.ended = true,
-                Ok(_) if eager && self.opened.is_live && self.pending.len() < size => return Ok(()),
+                Ok(_) if eager && self.opened.is_live() && self.pending.len() < size => return Ok(()),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.input.failed(&error)),
@@ -162,21 +176,40 @@ impl Current {
         Ok(())
     }
 
+    /// Reads what the columns are judged from: `size` bytes, but of a live input only what
+    /// comes within [`PATIENCE`], and two lines at least.
+    fn fill_head(&mut self, size: usize, infers: bool) -> Result<(), DataError> {
+        let until = Instant::now() + if infers { PATIENCE } else { Duration::ZERO };
+        let enough = if infers { SAMPLE_ROWS as u64 } else { 1 };
+        let (mut counted, mut lines) = (0, 0);
+        while !self.ended && self.pending.len() < size && lines <= enough {
+            if self.opened.is_live() && lines >= HEAD_LINES.min(enough) && !self.opened.wait(until) {
+                break;
+            }
+            self.fill(size, true)?;
+            lines += count_lines(&self.pending[counted..]);
+            counted = self.pending.len();
+        }
+        Ok(())
+    }
+
     /// The end of the first record, read as far as needed; `None` at the end of the input.
     fn first_record(&mut self, boundaries: Boundaries, limit: usize) -> Result<Option<usize>, DataError> {
         let mut size = 4096;
         loop {
-            self.fill(size, false)?;
             if let Some(end) = boundaries.first(&self.pending) {
                 return Ok(Some(end));
             }
             if self.ended {
                 return Ok((!self.pending.is_empty()).then_some(self.pending.len()));
             }
-            if size > limit {
+            if self.pending.len() > limit {
                 return Err(self.too_long(limit));
             }
-            size *= 2;
+            if self.pending.len() >= size {
+                size *= 2;
+            }
+            self.fill(size, true)?;
         }
     }
 
@@ -190,6 +223,13 @@ impl Current {
     /// The end of the last whole record in about `size` bytes, more if a record is longer; 0 at
     /// the end of the input.
     fn next_end(&mut self, boundaries: Boundaries, mut size: usize, limit: usize) -> Result<usize, DataError> {
+        if self.opened.is_live() {
+            // Whoever writes to it may wait for an answer before writing more.
+            let arrived = boundaries.last(&self.pending[..self.pending.len().min(size)]);
+            if arrived > 0 {
+                return Ok(arrived);
+            }
+        }
         loop {
             self.fill(size, true)?;
             if self.ended && self.pending.len() <= size {
@@ -231,28 +271,33 @@ impl TextSource {
             boundaries,
             chunk_size: options.chunk_size.max(1),
             record_limit: options.record_limit,
+            infers: options.schema.is_none(),
             count,
             header,
             current: None,
         }
     }
 
-    /// Reads the head of the first input that has any bytes, up to the last whole
-    /// record in `size` bytes; the head stays to be read.
+    /// Reads the head of the first input that has any bytes: whole lines, in about `size`
+    /// bytes; they stay to be read.
     pub(crate) fn head(&mut self, size: usize) -> Result<&[u8], DataError> {
         while self.current.as_ref().is_none_or(|current| current.ended && current.pending.is_empty()) {
             if !self.advance()? {
                 return Ok(&[]);
             }
             if let Some(current) = &mut self.current {
-                current.fill(size, true)?;
+                current.fill(1, false)?;
             }
         }
         let Some(current) = &mut self.current else {
             return Ok(&[]);
         };
-        current.fill(size, true)?;
-        Ok(&current.pending)
+        current.fill_head(size, self.infers)?;
+        let end = match current.ended {
+            true => None,
+            false => memrchr(b'\n', &current.pending),
+        };
+        Ok(&current.pending[..end.map_or(current.pending.len(), |at| at + 1)])
     }
 
     /// The name of the input that is being read.
@@ -286,12 +331,16 @@ impl TextSource {
     /// Reads the column names of an input.
     fn bind(&self, current: &mut Current) -> Result<(), DataError> {
         let (delimiter, schema, named) = match &self.header {
-            Header::None | Header::Fixed => return Ok(()),
+            Header::Fixed => return Ok(()),
             Header::Numbered { delimiter, schema } => (*delimiter, schema, false),
             Header::First { delimiter, schema } => (*delimiter, schema, true),
         };
-        let Some(end) = current.first_record(self.boundaries, self.record_limit)? else {
-            return Ok(());
+        let end = loop {
+            match current.first_record(self.boundaries, self.record_limit)? {
+                Some(end) if csv::is_blank(&current.pending[..end]) => drop(current.cut(end, Vec::new())),
+                Some(end) => break end,
+                None => return Ok(()),
+            }
         };
         let mut names = csv::header(&current.pending[..end], delimiter)
             .map_err(|error| error.input(&current.name).line(current.line))?;

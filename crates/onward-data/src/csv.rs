@@ -8,7 +8,7 @@ use memchr::memchr;
 use crate::chunk::{Boundaries, closing_quote};
 use crate::encode::{Cell, RowEncoder};
 use crate::error::{DataError, DataErrorKind};
-use crate::lines::{count_lines, invalid_utf8, not_utf8};
+use crate::lines::{LineNumber, invalid_utf8, not_utf8};
 use crate::parsed::Parsed;
 use crate::piece::{Content, Parser, Piece};
 use crate::schema::Schema;
@@ -136,6 +136,18 @@ pub(crate) fn sample(
     rows
 }
 
+/// What follows the blank lines at the head of an input.
+pub(crate) fn without_blank_lines(mut bytes: &[u8]) -> &[u8] {
+    while let Some(rest) = bytes.strip_prefix(b"\n").or_else(|| bytes.strip_prefix(b"\r\n")) {
+        bytes = rest;
+    }
+    bytes
+}
+
+pub(crate) fn is_blank(record: &[u8]) -> bool {
+    matches!(record, b"\n" | b"\r\n" | b"\r" | b"")
+}
+
 /// Parses pieces of CSV or TSV.
 pub(crate) struct CsvParser {
     delimiter: u8,
@@ -193,6 +205,7 @@ impl Parser for CsvParser {
         out.set_id_columns(self.encoder.id_columns());
         let schema = self.encoder.schema();
         let mut invalid = invalid_utf8(bytes, 0);
+        let mut number = LineNumber::new(*first_line);
         let mut at = 0;
         while at < bytes.len() {
             if let Some(next) = blank_line(bytes, at) {
@@ -209,7 +222,7 @@ impl Parser for CsvParser {
             at = match result {
                 Ok(next) => next,
                 Err(error) => {
-                    let error = error.input(&piece.input).line(first_line + count_lines(&bytes[..at]));
+                    let error = error.input(&piece.input).line(number.at(bytes, at));
                     if !self.encoder.skips_errors() {
                         out.abandon();
                         return Err(error);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use onward::SharedLoss;
 use onward::feature::hash;
 
-use crate::error::{DataError, DataErrorKind, quoted};
+use crate::error::{DataError, quoted};
 use crate::number::{self, Number};
 use crate::options::Options;
 use crate::parsed::Parsed;
@@ -22,6 +22,7 @@ pub(crate) enum Cell<'a> {
     Missing,
     Number(f64),
     Boolean(bool),
+    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
     Moment(Moment),
     /// Text that may be a number, a word, a moment: CSV has nothing else.
     Text(&'a [u8]),
@@ -32,17 +33,13 @@ pub(crate) enum Cell<'a> {
 pub(crate) struct Binding {
     /// For each column of the input, its column in the schema, if it has one.
     pub(crate) columns: Vec<Option<usize>>,
-    /// The columns of the schema that the input lacks.
-    pub(crate) absent: Vec<usize>,
 }
 
 impl Binding {
     /// Binds columns by name.
     pub(crate) fn new<'a>(schema: &Schema, names: impl Iterator<Item = &'a str>) -> Self {
         let find = |name: &str| schema.columns.iter().position(|column| column.name == name);
-        let columns: Vec<_> = names.map(find).collect();
-        let absent = (0..schema.columns.len()).filter(|&at| !columns.contains(&Some(at))).collect();
-        Self { columns, absent }
+        Self { columns: names.map(find).collect() }
     }
 }
 
@@ -54,8 +51,8 @@ pub(crate) struct Rules {
     pub(crate) reserved: u32,
     loss: Option<SharedLoss>,
     pub(crate) skip_errors: bool,
-    /// Namespaces to leave out.
-    pub(crate) ignore: Vec<String>,
+    /// Whether each row needs a weight, if there is a column of them: for learning.
+    require_weight: bool,
 }
 
 impl Rules {
@@ -65,7 +62,17 @@ impl Rules {
             schema,
             loss: options.loss.clone(),
             skip_errors: options.on_error == crate::OnError::Skip,
-            ignore: options.ignore.clone(),
+            require_weight: options.require_target,
+        }
+    }
+
+    /// Whether a row without such a column differs from one where nothing is to be said
+    /// about it: JSON may have very many columns, of which a row has few.
+    fn says_missing(&self, role: &Role) -> bool {
+        match role {
+            Role::Weight => self.require_weight,
+            Role::Feature(Kind::Numeric { .. } | Kind::Boolean { .. } | Kind::Timestamp { .. }) => true,
+            Role::Target | Role::Id | Role::Ignored | Role::Feature(Kind::Categorical { .. } | Kind::Text) => false,
         }
     }
 
@@ -116,14 +123,18 @@ impl NamesSeen {
     /// Whether the index is met for the first time.
     #[inline]
     pub(crate) fn first(&mut self, index: u32) -> bool {
+        let word = self.bits.get((index / 64) as usize).copied().unwrap_or(0);
+        word >> (index % 64) & 1 == 0 && self.note(index)
+    }
+
+    #[cold]
+    fn note(&mut self, index: u32) -> bool {
         let word = (index / 64) as usize;
         if word >= self.bits.len() {
             self.bits.resize((word + 1).next_power_of_two(), 0);
         }
-        let bit = 1 << (index % 64);
-        let first = self.bits[word] & bit == 0;
-        self.bits[word] |= bit;
-        first
+        self.bits[word] |= 1 << (index % 64);
+        true
     }
 }
 
@@ -136,6 +147,8 @@ pub(crate) struct RowEncoder {
     seen: NamesSeen,
     /// For each column of the schema, the row that last had it.
     last_row: Vec<u64>,
+    /// The columns whose absence from a row means something.
+    required: Vec<usize>,
     row: u64,
     label: Option<f64>,
     weight: f64,
@@ -164,6 +177,7 @@ impl RowEncoder {
             seeds,
             seen: NamesSeen::default(),
             last_row: vec![0; columns.len()],
+            required: (0..columns.len()).filter(|&column| rules.says_missing(&columns[column].role)).collect(),
             row: 0,
             label: None,
             weight: 1.0,
@@ -201,7 +215,8 @@ impl RowEncoder {
 
     /// Ends a row: columns that it did not mention are missing.
     pub(crate) fn end(&mut self, schema: &Schema, out: &mut Parsed) -> Result<(), DataError> {
-        for column in 0..self.last_row.len() {
+        for at in 0..self.required.len() {
+            let column = self.required[at];
             if self.last_row[column] != self.row {
                 self.cell(schema, column, Cell::Missing, out)?;
             }
@@ -245,6 +260,7 @@ impl RowEncoder {
         let seed = hash::seed(key.as_bytes());
         let result = match cell {
             Cell::Missing => Ok(()),
+            Cell::Text(text) if number::is_missing(text.trim_ascii()) => Ok(()),
             Cell::Number(value) => {
                 checked_value(value).map(|value| self.hashed(hash::name(seed, b""), value, out, || key.to_owned()))
             }
@@ -462,7 +478,7 @@ impl RowEncoder {
                 Number::Finite(value) => checked_weight(value)?,
                 _ => return Err(bad_weight(&quoted(text))),
             },
-            Cell::Missing => return Err(bad_weight("nothing")),
+            Cell::Missing => return Err(bad_weight("missing")),
             Cell::Boolean(flag) => f64::from(u8::from(flag)),
             Cell::Moment(_) => return Err(bad_weight("a date")),
         };
@@ -498,9 +514,7 @@ fn number_in(text: &[u8]) -> Result<Option<f64>, DataError> {
         Number::Finite(value) => Ok(Some(value)),
         Number::Missing => Ok(None),
         Number::Infinite => Err(infinite(text)),
-        Number::Invalid => Err(expected("a number", &quoted(text)).remedy(
-            "mend the record, name the column in --categorical, or leave such records out with --on-error skip",
-        )),
+        Number::Invalid => Err(expected("a number", &quoted(text))),
     }
 }
 
@@ -510,9 +524,10 @@ pub(crate) fn infinite(text: &[u8]) -> DataError {
 }
 
 fn expected(what: &str, found: &str) -> DataError {
-    DataError::new(DataErrorKind::Record, format!("expected {what}, found {found}"))
+    DataError::record(format!("expected {what}, found {found}"))
+        .remedy("mend the record, name the column in --categorical, or leave such records out with --on-error skip")
 }
 
-fn bad_weight(found: &str) -> DataError {
+pub(crate) fn bad_weight(found: &str) -> DataError {
     DataError::record(format!("the importance weight is {found}")).remedy("weights are finite numbers, 0 or more")
 }

@@ -137,7 +137,14 @@ impl std::error::Error for DataError {}
 pub(crate) fn quoted(bytes: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(bytes);
-    let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    let mut shown = String::new();
+    for letter in text.chars().take(LONGEST) {
+        match letter {
+            // As they stand in the file, where there are many of them.
+            '"' | '\'' | '\\' => shown.push(letter),
+            letter => shown.extend(letter.escape_debug()),
+        }
+    }
     if text.chars().nth(LONGEST).is_some() {
         shown.push('…');
     }

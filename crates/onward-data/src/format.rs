@@ -103,7 +103,7 @@ impl Format {
             return None;
         }
         let line = first_line(head);
-        if line.first() == Some(&b'{') {
+        if line.first() == Some(&b'{') || is_json_array(line) {
             return Some(Self::Jsonl);
         }
         if is_svmlight(line) {
@@ -133,13 +133,18 @@ fn is_number(text: &[u8]) -> bool {
     matches!(number::parse(text), Number::Finite(_))
 }
 
-/// `label index:value …`: a number, then only pairs (and a qid, and a comment).
+/// An array of objects: not a format that is read, but one whose parser says what to do.
+fn is_json_array(line: &[u8]) -> bool {
+    line.strip_prefix(b"[").map(<[u8]>::trim_ascii).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"{"))
+}
+
+/// `label index:value …`: a number (or `?`), then only pairs (and a qid, and a comment).
 fn is_svmlight(line: &[u8]) -> bool {
     let line = line.split(|&byte| byte == b'#').next().unwrap_or(line);
     let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
     let label = words.next().unwrap_or(&[]);
     let mut pairs = words.peekable();
-    is_number(label) && pairs.peek().is_some() && pairs.all(is_pair)
+    (is_number(label) || label == b"?") && pairs.peek().is_some() && pairs.all(is_pair)
 }
 
 fn is_pair(word: &[u8]) -> bool {
@@ -150,13 +155,16 @@ fn is_pair(word: &[u8]) -> bool {
     (name == b"qid" || !name.is_empty() && name.iter().all(u8::is_ascii_digit)) && !value.is_empty()
 }
 
-/// Something, a bar, features: with what stands before the first bar being a label.
+/// Something, a bar, features: with what stands before the first bar being a label, be it
+/// one of an example over several lines, whose parser says that it is not read.
 fn is_vw(line: &[u8]) -> bool {
     let Some(bar) = line.iter().position(|&byte| byte == b'|') else {
         return false;
     };
     let mut words = line[..bar].split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
-    words.next().is_none_or(|word| is_number(word) || word.starts_with(b"'"))
+    words.next().is_none_or(|word| {
+        word == b"shared" || word.starts_with(b"'") || word.split(|&byte| byte == b':').all(is_number)
+    })
 }
 
 #[cfg(test)]
@@ -175,6 +183,12 @@ mod tests {
             ("1 |f a b:2\n", Format::Vw),
             ("| a b\n", Format::Vw),
             ("-1 2.0 'tag|f 3:0.5\n", Format::Vw),
+            ("0:1.0:0.5 | a\n", Format::Vw),
+            ("shared | a\n", Format::Vw),
+            ("? 1:2\n", Format::Svmlight),
+            ("[{\"a\": 1}]\n", Format::Jsonl),
+            ("[\n  {\"a\": 1}]\n", Format::Jsonl),
+            ("[a],[b]\n", Format::Csv),
             ("a|b,c|d\n1|2,3\n", Format::Csv),
             ("single\n1\n", Format::Csv),
         ] {

@@ -1,6 +1,6 @@
 //! What the columns of a table are, judged from the first rows.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use onward::feature::hash;
 use onward::loss::Task;
@@ -21,6 +21,10 @@ pub(crate) const SAMPLE_BYTES: usize = 4 << 20;
 const ROWS_FOR_IDENTIFIER: usize = 20;
 /// A string column of more words than this on average is text.
 const WORDS_FOR_TEXT: f64 = 3.0;
+
+/// A JSON key that fewer than one row in so many has is not worth a column: each row
+/// without it would say that it is missing.
+const ROWS_FOR_ONE_RARE: usize = 20;
 
 /// What was seen of a column in the first rows.
 #[derive(Debug, Default, Clone)]
@@ -64,7 +68,6 @@ impl Seen {
     }
 
     /// Takes in a cell of a format with types.
-    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
     pub(crate) fn cell(&mut self, cell: Cell<'_>) {
         match cell {
             Cell::Missing => self.missing += 1,
@@ -132,6 +135,12 @@ impl Seen {
         self.missing == 0 && self.distinct.len() == 1 && self.present() > 1
     }
 
+    /// A number or truth value that most rows lack, as the words of a bag in JSON.
+    fn is_rare(&self, rows: usize) -> bool {
+        let present = self.present();
+        present > 0 && present < rows / ROWS_FOR_ONE_RARE && (self.numbers == present || self.booleans == present)
+    }
+
     fn is_identifier(&self) -> bool {
         self.present() >= ROWS_FOR_IDENTIFIER && self.distinct.len() == self.present()
     }
@@ -147,24 +156,32 @@ pub(crate) struct Sample {
     pub(crate) names: Vec<String>,
     pub(crate) seen: Vec<Seen>,
     pub(crate) rows: usize,
+    /// Whether rows may lack columns and have others: JSON.
+    pub(crate) is_open: bool,
+    places: HashMap<String, usize>,
 }
 
 impl Sample {
     pub(crate) fn with_columns(names: Vec<String>) -> Self {
         let seen = vec![Seen::default(); names.len()];
-        Self { names, seen, rows: 0 }
+        Self { names, seen, ..Self::default() }
     }
 
-    /// The column of a name; a new one lacks all rows before.
-    pub(crate) fn column(&mut self, name: &str) -> &mut Seen {
-        let at = self.names.iter().position(|other| other == name).unwrap_or_else(|| {
-            self.names.push(name.to_owned());
-            let mut seen = Seen::default();
-            seen.lacks(self.rows);
-            self.seen.push(seen);
-            self.names.len() - 1
-        });
-        &mut self.seen[at]
+    /// No columns yet: they are met in the rows.
+    pub(crate) fn open() -> Self {
+        Self { is_open: true, ..Self::default() }
+    }
+
+    /// The place of the column of a name, which may be a new one.
+    pub(crate) fn column(&mut self, name: &str) -> usize {
+        if let Some(&at) = self.places.get(name) {
+            return at;
+        }
+        let at = self.names.len();
+        self.places.insert(name.to_owned(), at);
+        self.names.push(name.to_owned());
+        self.seen.push(Seen::default());
+        at
     }
 
     fn find(&self, name: &str, what: &str) -> Result<usize, DataError> {
@@ -210,6 +227,10 @@ pub(crate) fn table(sample: &Sample, options: &Options) -> Result<Inferred, Data
     let mut groups = Groups::default();
     let mut columns = Vec::with_capacity(sample.names.len());
     for (name, seen) in sample.names.iter().zip(&sample.seen) {
+        if sample.is_open && seen.is_rare(sample.rows) && !is_named(name, &target.column, options) {
+            groups.rare.push(name.clone());
+            continue;
+        }
         let role = role(name, seen, &target.column, options, sample.rows, &mut slots, &mut groups);
         columns.push(Column { name: name.clone(), role });
     }
@@ -269,8 +290,13 @@ fn held(name: &str, seen: &Seen, options: &Options) -> Result<Holds, DataError> 
     })
 }
 
-/// The schema of a format without columns, from the labels of the first rows.
-pub(crate) fn labels(layout: Layout, seen: &Seen, options: &Options) -> Result<Inferred, DataError> {
+/// The schema of a format without columns, from the labels and the namespaces of the first rows.
+pub(crate) fn labels(
+    layout: Layout,
+    seen: &Seen,
+    namespaces: &[String],
+    options: &Options,
+) -> Result<Inferred, DataError> {
     let mut notes = Vec::new();
     let expression = Expression::parse(options.target.as_deref().unwrap_or("label"), &["label"])?;
     if expression.column != "label" {
@@ -281,7 +307,8 @@ pub(crate) fn labels(layout: Layout, seen: &Seen, options: &Options) -> Result<I
         .remedy("its one target is called label: --target 'label==3', or leave --target out"));
     }
     for (flag, names) in table_options(options) {
-        if !names.is_empty() && !(flag == "--ignore" && layout == Layout::Named) {
+        let fits = flag == "--ignore" && layout == Layout::Named;
+        if !names.is_empty() && !fits {
             return Err(DataError::new(
                 DataErrorKind::Options,
                 format!("{flag} names columns, and this format has none"),
@@ -290,8 +317,27 @@ pub(crate) fn labels(layout: Layout, seen: &Seen, options: &Options) -> Result<I
         }
     }
     let target = rule(expression, seen, options, &mut notes)?;
-    let schema = Schema { layout, bits: options.bits, ngrams: options.ngrams, columns: Vec::new(), target };
+    let schema = Schema {
+        layout,
+        bits: options.bits,
+        ngrams: options.ngrams,
+        columns: ignored_namespaces(namespaces, options)?,
+        target,
+    };
     Ok(Inferred { schema, notes })
+}
+
+/// The namespaces that are left out, kept in the schema so that predicting leaves them out too.
+fn ignored_namespaces(namespaces: &[String], options: &Options) -> Result<Vec<Column>, DataError> {
+    let ignored = |name: &String| match namespaces.contains(name) {
+        true => Ok(Column { name: name.clone(), role: Role::Ignored }),
+        false => Err(DataError::new(
+            DataErrorKind::Options,
+            format!("there is no namespace '{name}' in the first rows, named as --ignore"),
+        )
+        .remedy(format!("there are: {}", shown(namespaces)))),
+    };
+    options.ignore.iter().map(ignored).collect()
 }
 
 /// The options that name columns.
@@ -305,6 +351,12 @@ fn table_options(options: &Options) -> [(&'static str, &[String]); 6] {
         ("--id", &options.ids),
         ("--weight", weight),
     ]
+}
+
+/// Whether the user named the column.
+fn is_named(name: &str, target: &str, options: &Options) -> bool {
+    let mut named = table_options(options).into_iter();
+    name == target || named.any(|(_, names)| names.iter().any(|other| other == name))
 }
 
 /// Every column named in an option exists and is named in one only.
@@ -450,11 +502,12 @@ struct Groups {
     mixed: Vec<String>,
     empty: Vec<String>,
     sets: Vec<String>,
+    rare: Vec<String>,
 }
 
 impl Groups {
     fn features(&self) -> usize {
-        [&self.numeric, &self.categorical, &self.boolean, &self.timestamp, &self.text, &self.sets]
+        [&self.numeric, &self.categorical, &self.boolean, &self.timestamp, &self.text, &self.sets, &self.rare]
             .iter()
             .map(|names| names.len())
             .sum()
@@ -467,6 +520,12 @@ impl Groups {
             say(&self.boolean, "true or false"),
             say(&self.categorical, "categories"),
             say(&self.sets, "sets"),
+            say(
+                &self.rare,
+                &format!(
+                    "in fewer than 1 of {ROWS_FOR_ONE_RARE} rows, hashed by name and not missed elsewhere (else name them in --numeric or --categorical)"
+                ),
+            ),
             say(&self.timestamp, "dates (hour, weekday, month, days)"),
             say(&self.text, "text (words)"),
             say(&self.mixed, "taken as categories since some values are no numbers (else name them in --numeric)"),

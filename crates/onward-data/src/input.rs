@@ -5,6 +5,8 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Instant;
 
 use crate::error::{DataError, DataErrorKind};
 
@@ -30,6 +32,9 @@ impl From<&Path> for Input {
     }
 }
 
+/// How much of a compressed input is read at a time.
+const BUFFER: usize = 128 << 10;
+
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
@@ -40,10 +45,111 @@ pub(crate) fn is_compressed(head: &[u8]) -> bool {
 }
 
 /// An open input: decompressed bytes.
-pub(crate) struct Opened {
-    pub(crate) reader: Box<dyn Read + Send>,
-    /// Whether a short read means that no more is there yet.
-    pub(crate) is_live: bool,
+pub(crate) enum Opened {
+    /// A file, or what is decompressed: a short read means nothing.
+    Steady(Box<dyn Read + Send>),
+    /// A pipe or terminal: a short read means that no more is there yet.
+    Live(Live),
+}
+
+impl Opened {
+    pub(crate) fn is_live(&self) -> bool {
+        matches!(self, Self::Live(_))
+    }
+
+    /// Waits until something can be read (or has ended), `until` a moment at the most.
+    pub(crate) fn wait(&mut self, until: Instant) -> bool {
+        match self {
+            Self::Steady(_) => true,
+            Self::Live(live) => live.wait(until),
+        }
+    }
+}
+
+impl Read for Opened {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Steady(reader) => reader.read(buffer),
+            Self::Live(live) => live.read(buffer),
+        }
+    }
+}
+
+/// A pipe that is read on a thread of its own, since only so can one stop to wait for it.
+pub(crate) struct Live {
+    receiver: Receiver<io::Result<Vec<u8>>>,
+    block: io::Result<Vec<u8>>,
+    at: usize,
+}
+
+/// What a pipe holds on Linux, if nobody asked for more.
+const BLOCK: usize = 64 << 10;
+
+impl Live {
+    fn new(reader: impl Read + Send + 'static) -> Self {
+        let (sender, receiver) = sync_channel(2);
+        // It may wait for ever: it is left to the end of the program.
+        drop(std::thread::spawn(move || send_blocks(reader, &sender)));
+        Self { receiver, block: Ok(Vec::new()), at: 0 }
+    }
+
+    fn has_more(&self) -> bool {
+        self.block.as_ref().is_ok_and(|block| self.at < block.len())
+    }
+
+    fn put(&mut self, block: io::Result<Vec<u8>>) {
+        (self.block, self.at) = (block, 0);
+    }
+
+    fn wait(&mut self, until: Instant) -> bool {
+        if self.has_more() || self.block.is_err() {
+            return true;
+        }
+        match self.receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(block) => self.put(block),
+            Err(RecvTimeoutError::Timeout) => return false,
+            Err(RecvTimeoutError::Disconnected) => {}
+        }
+        true
+    }
+}
+
+impl Read for Live {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.has_more() && self.block.is_ok() {
+            match self.receiver.recv() {
+                Ok(block) => self.put(block),
+                Err(_) => return Ok(0),
+            }
+        }
+        let block = std::mem::replace(&mut self.block, Ok(Vec::new()))?;
+        let length = buffer.len().min(block.len() - self.at);
+        buffer[..length].copy_from_slice(&block[self.at..self.at + length]);
+        self.at += length;
+        self.block = Ok(block);
+        Ok(length)
+    }
+}
+
+/// Reads to the end, or until nobody listens any more.
+fn send_blocks(mut reader: impl Read, sender: &SyncSender<io::Result<Vec<u8>>>) {
+    loop {
+        let mut block = vec![0; BLOCK];
+        let read = reader.read(&mut block);
+        let ends = !matches!(&read, Ok(length) if *length > 0);
+        let sent = match read {
+            Ok(0) => return,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Ok(length) => {
+                block.truncate(length);
+                sender.send(Ok(block))
+            }
+            Err(error) => sender.send(Err(error)),
+        };
+        if ends || sent.is_err() {
+            return;
+        }
+    }
 }
 
 /// A reader that counts what passes.
@@ -85,19 +191,35 @@ impl Input {
         }
     }
 
-    /// The file itself, for formats that seek.
-    pub(crate) fn file(&self) -> Result<Option<File>, DataError> {
-        let Self::Path(path) = self else {
-            return Ok(None);
-        };
-        let failed = |error: io::Error| self.cannot_open(&error);
-        let metadata = path.metadata().map_err(failed)?;
+    /// Refuses what cannot be opened. A pipe is not opened for it: its writer would see
+    /// it closed again.
+    pub(crate) fn check(&self) -> Result<(), DataError> {
+        if let Self::Path(path) = self {
+            self.check_path(path)?;
+        }
+        if self.is_repeatable() {
+            drop(self.file()?);
+        }
+        Ok(())
+    }
+
+    fn check_path(&self, path: &Path) -> Result<(), DataError> {
+        let metadata = path.metadata().map_err(|error| self.cannot_open(&error))?;
         if metadata.is_dir() {
             return Err(DataError::new(DataErrorKind::Open, "is a folder")
                 .input(&self.name())
                 .remedy("name the files in it, for instance with *"));
         }
-        File::open(path).map(Some).map_err(failed)
+        Ok(())
+    }
+
+    /// The file itself, for formats that seek.
+    pub(crate) fn file(&self) -> Result<Option<File>, DataError> {
+        let Self::Path(path) = self else {
+            return Ok(None);
+        };
+        self.check_path(path)?;
+        File::open(path).map(Some).map_err(|error| self.cannot_open(&error))
     }
 
     fn cannot_open(&self, error: &io::Error) -> DataError {
@@ -119,17 +241,20 @@ impl Input {
             None => Box::new(Counted { inner: io::stdin(), count }),
         };
         let head = self.head(&mut raw)?;
-        let buffered = BufReader::with_capacity(128 << 10, io::Cursor::new(head.clone()).chain(raw));
-        let compressed = is_compressed(&head);
-        let reader: Box<dyn Read + Send> = if head.starts_with(GZIP) {
-            Box::new(flate2::bufread::MultiGzDecoder::new(buffered))
-        } else if head.starts_with(ZSTD) {
+        let raw = io::Cursor::new(head.clone()).chain(raw);
+        if head.starts_with(GZIP) {
+            let buffered = BufReader::with_capacity(BUFFER, raw);
+            return Ok(Opened::Steady(Box::new(flate2::bufread::MultiGzDecoder::new(buffered))));
+        }
+        if head.starts_with(ZSTD) {
+            let buffered = BufReader::with_capacity(BUFFER, raw);
             let decoder = zstd::stream::read::Decoder::with_buffer(buffered);
-            Box::new(decoder.map_err(|error| self.failed(&error))?)
-        } else {
-            Box::new(buffered)
-        };
-        Ok(Opened { reader, is_live: !is_file && !compressed })
+            return Ok(Opened::Steady(Box::new(decoder.map_err(|error| self.failed(&error))?)));
+        }
+        Ok(match is_file {
+            true => Opened::Steady(Box::new(raw)),
+            false => Opened::Live(Live::new(raw)),
+        })
     }
 
     /// The first bytes, enough to recognise how they are compressed.

@@ -36,6 +36,7 @@ mod parsed;
 mod piece;
 mod reader;
 mod schema;
+mod sparse;
 mod svmlight;
 mod target;
 mod timestamp;

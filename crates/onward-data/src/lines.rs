@@ -19,6 +19,7 @@ pub(crate) fn each_line(
         return Ok(());
     };
     out.bytes += bytes.len() as u64;
+    let mut number = LineNumber::new(*first_line);
     let mut start = 0;
     let mut invalid = invalid_utf8(bytes, 0);
     while start < bytes.len() {
@@ -34,7 +35,7 @@ pub(crate) fn each_line(
             parse(line, out)
         };
         if let Err(error) = result {
-            let error = error.input(&piece.input).line(first_line + count_lines(&bytes[..start]));
+            let error = error.input(&piece.input).line(number.at(bytes, start));
             if !skip_errors {
                 out.abandon();
                 return Err(error);
@@ -44,6 +45,37 @@ pub(crate) fn each_line(
         start = end + 1;
     }
     Ok(())
+}
+
+/// All lines, blank ones as empty, without the blanks around them.
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let ends = memchr::memchr_iter(b'\n', bytes).chain(std::iter::once(bytes.len()));
+    ends.scan(0, |start, end| Some(&bytes[std::mem::replace(start, end + 1)..end])).map(<[u8]>::trim_ascii)
+}
+
+/// Calls `row` with the first lines that are not blank and are UTF-8, `limit` at the most.
+pub(crate) fn sample_lines(head: &[u8], limit: usize, row: impl FnMut(&[u8])) {
+    lines(head).filter(|line| !line.is_empty() && std::str::from_utf8(line).is_ok()).take(limit).for_each(row);
+}
+
+/// The number of a line, counted on from the one asked for before: a piece full of
+/// bad records is not counted from its start for each of them.
+pub(crate) struct LineNumber {
+    counted: usize,
+    line: u64,
+}
+
+impl LineNumber {
+    pub(crate) fn new(first_line: u64) -> Self {
+        Self { counted: 0, line: first_line }
+    }
+
+    /// The number of the line that begins at `start`, not before the one asked for last.
+    pub(crate) fn at(&mut self, bytes: &[u8], start: usize) -> u64 {
+        self.line += count_lines(&bytes[self.counted..start]);
+        self.counted = start;
+        self.line
+    }
 }
 
 /// How many line ends there are.

@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::jsonl::{self, JsonlParser};
 use crate::options::Options;
 use crate::piece::{Parser, Source};
-use crate::schema::{Layout, Schema};
+use crate::schema::{Layout, Role, Schema};
 use crate::svmlight::{self, SvmlightParser};
 use crate::vw::{self, VwParser};
 
@@ -55,7 +55,7 @@ pub(crate) fn open(
     }
     for input in inputs {
         // All files are there before the first is read for an hour.
-        drop(input.file()?);
+        input.check()?;
     }
     #[cfg(feature = "arrow")]
     if let Some(format) = columnar_format(inputs, options)? {
@@ -139,11 +139,11 @@ fn text(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<Atomic
             holds = Some(found);
             schema
         }
-        Some(schema) => bound_schema(schema, format, sampled.as_ref(), options, &mut notes).map_err(named)?,
+        Some(schema) => bound_schema(schema, format, &sampled, options, &mut notes).map_err(named)?,
         None => {
             let inferred = match &sampled {
                 Sampled::Table(sample) => infer::table(sample, options),
-                Sampled::Labels(seen) => infer::labels(format.layout(), seen, options),
+                Sampled::Labels(seen, namespaces) => infer::labels(format.layout(), seen, namespaces, options),
             };
             let Inferred { schema, notes: more } = inferred.map_err(named)?;
             notes.extend(more);
@@ -166,16 +166,8 @@ pub(crate) fn no_table(format: Format) -> DataError {
 /// What the first rows gave.
 enum Sampled {
     Table(Sample),
-    Labels(Seen),
-}
-
-impl Sampled {
-    fn as_ref(&self) -> Option<&Sample> {
-        match self {
-            Self::Table(sample) => Some(sample),
-            Self::Labels(_) => None,
-        }
-    }
+    /// Labels, and the names of the namespaces.
+    Labels(Seen, Vec<String>),
 }
 
 fn delimiter(format: Format) -> u8 {
@@ -189,13 +181,34 @@ fn sample(format: Format, head: &[u8], options: &Options) -> Result<(Boundaries,
             let boundaries = Boundaries::Quoted { delimiter: delimiter(format) };
             csv_sample(head, delimiter(format), options, limit).map(|sample| (boundaries, Sampled::Table(sample)))
         }
-        Format::Jsonl => jsonl::sample(head, limit).map(|sample| (Boundaries::Lines, Sampled::Table(sample))),
-        Format::Svmlight => Ok((Boundaries::Lines, Sampled::Labels(svmlight::sample(head, limit)))),
-        _ => Ok((Boundaries::Lines, Sampled::Labels(vw::sample(head, limit)))),
+        Format::Jsonl => {
+            let sample = jsonl::sample(head, limit, &ignored(options))?;
+            Ok((Boundaries::Lines, Sampled::Table(sample)))
+        }
+        Format::Svmlight => {
+            let seen = svmlight::sample(head, limit);
+            Ok((Boundaries::Lines, Sampled::Labels(seen, Vec::new())))
+        }
+        _ => {
+            let (seen, namespaces) = vw::sample(head, limit);
+            Ok((Boundaries::Lines, Sampled::Labels(seen, namespaces)))
+        }
+    }
+}
+
+/// The keys that are left out with all that is in them.
+fn ignored(options: &Options) -> Vec<String> {
+    match &options.schema {
+        Some(schema) => {
+            let ignored = schema.columns.iter().filter(|column| column.role == Role::Ignored);
+            ignored.map(|column| column.name.clone()).collect()
+        }
+        None => options.ignore.clone(),
     }
 }
 
 fn csv_sample(head: &[u8], delimiter: u8, options: &Options, limit: usize) -> Result<Sample, DataError> {
+    let head = csv::without_blank_lines(head);
     let end = (Boundaries::Quoted { delimiter }).first(head).unwrap_or(head.len());
     let first = csv::header(&head[..end], delimiter)?;
     let (names, rows) = if options.header {
@@ -206,10 +219,11 @@ fn csv_sample(head: &[u8], delimiter: u8, options: &Options, limit: usize) -> Re
         ((1..=first.len()).map(|number| number.to_string()).collect(), head)
     };
     let columns = names.len();
-    // The last record may go on beyond what was read.
+    // The last record may go on beyond what was read; that ends with a line, and an input need not.
     let whole = match (Boundaries::Quoted { delimiter }).last(rows) {
         0 => rows,
-        end => &rows[..end],
+        end if rows.ends_with(b"\n") => &rows[..end],
+        _ => rows,
     };
     let mut sample = Sample::with_columns(names);
     let seen = &mut sample.seen;
@@ -239,13 +253,16 @@ fn refuse_numbers(names: &[String]) -> Result<(), DataError> {
 fn bound_schema(
     schema: &Schema,
     format: Format,
-    sample: Option<&Sample>,
+    sampled: &Sampled,
     options: &Options,
     notes: &mut Vec<String>,
 ) -> Result<Schema, DataError> {
     check_layout(schema, format.layout(), format)?;
-    if let Some(sample) = sample {
-        bind_columns(schema, &sample.names, options, notes)?;
+    match sampled {
+        // Keys that are no columns are hashed by their names, not ignored.
+        Sampled::Table(sample) if sample.is_open => check_columns(schema, &sample.names, options, notes)?,
+        Sampled::Table(sample) => bind_columns(schema, &sample.names, options, notes)?,
+        Sampled::Labels(..) => {}
     }
     Ok(schema.clone())
 }
@@ -267,14 +284,30 @@ pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: Format) -> R
     .remedy("convert the input with onward convert, or learn a model from it"))
 }
 
-/// Says what the input lacks of a model's columns; refuses if it lacks all of them.
+/// Says what the input lacks of a model's columns, and what it has besides; refuses if it
+/// lacks all of them.
 pub(crate) fn bind_columns(
     schema: &Schema,
     names: &[String],
     options: &Options,
     notes: &mut Vec<String>,
 ) -> Result<(), DataError> {
-    use crate::schema::Role;
+    check_columns(schema, names, options, notes)?;
+    let known = |name: &&String| schema.columns.iter().any(|column| column.name == **name);
+    let extra: Vec<_> = names.iter().filter(|name| !known(name)).cloned().collect();
+    if !extra.is_empty() {
+        notes.push(format!("columns that the model does not know, ignored: {}", infer::shown(&extra)));
+    }
+    Ok(())
+}
+
+/// Says what the input lacks of a model's columns; refuses if it lacks all of them.
+fn check_columns(
+    schema: &Schema,
+    names: &[String],
+    options: &Options,
+    notes: &mut Vec<String>,
+) -> Result<(), DataError> {
     let has = |name: &str| names.iter().any(|other| other == name);
     let features: Vec<_> = schema.columns.iter().filter(|column| matches!(column.role, Role::Feature(_))).collect();
     let lacking: Vec<_> =
@@ -291,11 +324,6 @@ pub(crate) fn bind_columns(
     }
     if !lacking.is_empty() {
         notes.push(format!("columns of the model that the input lacks, taken as missing: {}", infer::shown(&lacking)));
-    }
-    let known = |name: &&String| schema.columns.iter().any(|column| column.name == **name);
-    let extra: Vec<_> = names.iter().filter(|name| !known(name)).cloned().collect();
-    if !extra.is_empty() {
-        notes.push(format!("columns that the model does not know, ignored: {}", infer::shown(&extra)));
     }
     Ok(())
 }

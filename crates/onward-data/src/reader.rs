@@ -76,6 +76,8 @@ struct State {
 }
 
 /// What became of a piece.
+// One a piece of some hundred kilobytes: its size does not matter.
+#[allow(clippy::large_enum_variant)]
 enum Outcome {
     Parsed(Parsed, Vec<u8>, Option<DataError>),
     Failed(DataError),
@@ -91,13 +93,11 @@ impl Shared {
     /// Takes the next piece and parses it. False when there is nothing to do now:
     /// the end, a full window, or (if not `patient`) another thread is reading.
     fn work(&self, parser: &mut dyn Parser, patient: bool) -> bool {
-        let (mut parsed, buffer) = lock(&self.state).spare.pop().unwrap_or_default();
-        let Some((number, taken)) = self.take(buffer, patient) else {
+        let Some((number, taken, mut parsed)) = self.take(patient) else {
             return false;
         };
         let outcome = match taken {
             Ok(Some(piece)) => {
-                parsed.clear();
                 let result = parse_guarded(parser, &piece, &mut parsed);
                 Outcome::Parsed(parsed, buffer_of(piece), result.err())
             }
@@ -109,9 +109,9 @@ impl Shared {
         true
     }
 
-    /// Reads the next piece, with its number.
+    /// Reads the next piece, with its number and an empty batch for it.
     #[allow(clippy::type_complexity)]
-    fn take(&self, buffer: Vec<u8>, patient: bool) -> Option<(u64, Result<Option<Piece>, DataError>)> {
+    fn take(&self, patient: bool) -> Option<(u64, Result<Option<Piece>, DataError>, Parsed)> {
         let mut numbered = match self.source.try_lock() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -121,12 +121,15 @@ impl Shared {
         if numbered.ended || self.is_full() {
             return None;
         }
+        // Only now: memory taken before the checks would be lost whenever there is nothing to do.
+        let (mut parsed, buffer) = lock(&self.state).spare.pop().unwrap_or_default();
+        parsed.clear();
         let number = numbered.next;
         let taken = numbered.source.next(buffer);
         numbered.next += 1;
         numbered.ended = !matches!(taken, Ok(Some(_)));
         lock(&self.state).taken = numbered.next;
-        Some((number, taken))
+        Some((number, taken, parsed))
     }
 
     fn is_full(&self) -> bool {

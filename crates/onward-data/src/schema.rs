@@ -33,7 +33,8 @@ pub struct Schema {
     pub bits: u32,
     /// Text columns give word sequences up to this length.
     pub ngrams: u32,
-    /// The columns of a table, in the order of the first input.
+    /// The columns of a table, in the order of the first input; of Vowpal Wabbit's text,
+    /// the namespaces that are left out.
     pub columns: Vec<Column>,
     /// Where labels come from.
     pub target: Target,

@@ -22,7 +22,7 @@ pub(crate) struct Words {
 
 /// Hashes are hashed already.
 #[derive(Debug, Default)]
-struct Passed(u64);
+pub(crate) struct Passed(u64);
 
 impl std::hash::Hasher for Passed {
     fn finish(&self) -> u64 {

@@ -66,7 +66,7 @@ impl Ledger {
             return loss;
         }
         self.rounds += 1;
-        self.features += x.len() as u64;
+        self.features += x.values().iter().filter(|&&value| value != 0.0).count() as u64;
         self.paid.add(weight * loss);
         self.weight.add(weight);
         self.best_constant.observe(label, weight);
@@ -97,7 +97,7 @@ impl Ledger {
         self.rounds
     }
 
-    /// Features of those rounds, in all.
+    /// Features of those rounds with a value other than 0, in all.
     pub fn features(&self) -> u64 {
         self.features
     }

@@ -1,0 +1,157 @@
+//! From inputs to pieces: what all text formats share.
+
+mod text;
+
+use onward::loss::Task;
+use onward_data::{Format, Input, OnError, Options, Reader};
+use text::{options, read};
+
+fn svmlight() -> Options {
+    Options { task: Some(Task::Regression), ..options(Format::Svmlight, OnError::Stop) }
+}
+
+#[test]
+fn pieces_are_of_the_size_asked_for_from_the_first_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows");
+    std::fs::write(&path, "1 1:1\n".repeat(1000)).unwrap();
+    let options = Options { chunk_size: 100, ..svmlight() };
+    let mut reader = Reader::open(&[Input::from(path.as_path())], options).unwrap();
+    let mut pieces = 0;
+    while let Some(parsed) = reader.next().unwrap() {
+        assert!(parsed.bytes <= 100, "{}", parsed.bytes);
+        pieces += 1;
+    }
+    assert_eq!(pieces, 1000 / (100 / 6) + 1);
+}
+
+#[test]
+fn a_piece_full_of_bad_lines_is_skipped_line_by_line() {
+    let text = "1 1:1\n".to_owned() + &"bad\n".repeat(100_000) + "1 1:1\n";
+    let skipping = Options { on_error: OnError::Skip, ..svmlight() };
+    let outcome = read(&text, skipping).whole();
+    assert_eq!((outcome.rows.len(), outcome.skipped), (2, 100_000));
+    assert!(outcome.errors[4].starts_with("input, line 6: "), "{:?}", outcome.errors);
+}
+
+#[test]
+fn the_last_row_of_a_file_counts_without_a_line_end() {
+    let options = Options { target: Some("y".to_owned()), ..Options::default() };
+    let outcome = read("x,y\n1,2", options).whole();
+    assert_eq!(outcome.notes[2], "numbers: x");
+}
+
+#[test]
+fn blank_lines_before_the_header_count_for_nothing() {
+    let options = |on_error| Options { target: Some("y".to_owned()), ..text::options(Format::Csv, on_error) };
+    let outcome = read("\n\r\nx,y\n1,2\n3,4\n", options(OnError::Stop)).whole();
+    assert_eq!(outcome.rows.len(), 2);
+    let error = read("\n\r\nx,y\n1,2\n3\n", options(OnError::Stop)).error.unwrap();
+    assert!(error.starts_with("input, line 5: "), "{error}");
+}
+
+#[cfg(unix)]
+mod pipes {
+    use std::fs::File;
+    use std::io::Write;
+    use std::path::PathBuf;
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    fn pipe() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        let status = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(status.success());
+        (folder, path)
+    }
+
+    fn regression() -> Options {
+        Options { target: Some("y".to_owned()), task: Some(Task::Regression), ..Options::default() }
+    }
+
+    fn rows(reader: &mut Reader) -> usize {
+        reader.next().unwrap().map_or(0, |parsed| parsed.batch.len())
+    }
+
+    #[test]
+    fn a_header_that_arrives_in_parts_is_read_as_one() {
+        let (_folder, path) = pipe();
+        let writing = path.clone();
+        let writer = thread::spawn(move || {
+            let mut pipe = File::create(writing).unwrap();
+            for part in ["lon", "g,", "y\n", "1", "0,2\n", "11,3\n"] {
+                pipe.write_all(part.as_bytes()).unwrap();
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let mut reader = Reader::open(&[Input::from(path.as_path())], regression()).unwrap();
+        let names: Vec<_> = reader.schema().columns.iter().map(|column| column.name.clone()).collect();
+        assert_eq!(names, ["long", "y"]);
+        let mut count = 0;
+        while let Some(parsed) = reader.next().unwrap() {
+            count += parsed.batch.len();
+        }
+        assert_eq!(count, 2);
+        writer.join().unwrap();
+    }
+
+    #[test]
+    fn what_is_sent_at_once_is_judged_as_the_file_would_be() {
+        let (folder, path) = pipe();
+        let mut text = "x,y,late\n".to_owned();
+        for row in 0..20_000 {
+            text.push_str(&format!("{row},{},{}\n", row % 3, if row < 9000 { "NA" } else { "7" }));
+        }
+        let file = folder.path().join("file");
+        std::fs::write(&file, &text).unwrap();
+        let writing = path.clone();
+        let writer = thread::spawn(move || File::create(writing).unwrap().write_all(text.as_bytes()));
+        let piped = Reader::open(&[Input::from(path.as_path())], regression()).unwrap();
+        let read = Reader::open(&[Input::from(file.as_path())], regression()).unwrap();
+        assert_eq!(piped.schema(), read.schema());
+        // The rest need not be read.
+        drop(piped);
+        drop(writer);
+    }
+
+    #[test]
+    fn rows_are_handed_out_while_the_writer_waits_for_an_answer() {
+        let (_folder, path) = pipe();
+        let (answer, answered) = channel::<()>();
+        let writing = path.clone();
+        let writer = thread::spawn(move || {
+            let mut pipe = File::create(writing).unwrap();
+            pipe.write_all(b"x,y\n1,2\n").unwrap();
+            answered.recv().unwrap();
+            pipe.write_all(b"3,4\n").unwrap();
+        });
+        let mut reader = Reader::open(&[Input::from(path.as_path())], regression()).unwrap();
+        assert_eq!(rows(&mut reader), 1);
+        answer.send(()).unwrap();
+        assert_eq!((rows(&mut reader), rows(&mut reader)), (1, 0));
+        writer.join().unwrap();
+    }
+
+    #[test]
+    fn with_a_schema_the_first_line_is_enough() {
+        let schema = read("{\"x\": 1, \"y\": 1}\n{\"x\": 2, \"y\": 1}\n", regression()).schema;
+        let (_folder, path) = pipe();
+        let (answer, answered) = channel::<()>();
+        let writing = path.clone();
+        let writer = thread::spawn(move || {
+            let mut pipe = File::create(writing).unwrap();
+            pipe.write_all(b"{\"x\": 1, \"y\": 1}\n").unwrap();
+            answered.recv().unwrap();
+        });
+        let options = Options { schema, ..Options::default() };
+        let mut reader = Reader::open(&[Input::from(path.as_path())], options).unwrap();
+        assert_eq!(rows(&mut reader), 1);
+        answer.send(()).unwrap();
+        assert_eq!(rows(&mut reader), 0);
+        writer.join().unwrap();
+    }
+}

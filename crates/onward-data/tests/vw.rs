@@ -1,0 +1,329 @@
+//! The reader of Vowpal Wabbit's text: against a plain parser that splits strings, and on
+//! bad lines.
+
+mod text;
+
+use onward::feature::hash;
+use onward::loss::Task;
+use onward_data::{Format, OnError, Options};
+use proptest::prelude::*;
+use text::{Row, check, number, options, read, value};
+
+const BITS: u32 = 16;
+
+fn regression() -> Options {
+    Options { task: Some(Task::Regression), bits: BITS, ..options(Format::Vw, OnError::Stop) }
+}
+
+fn index(namespace: &str, name: &str) -> u32 {
+    let hash = hash::name(hash::seed(namespace.as_bytes()), name.as_bytes());
+    1 + (hash % (1 << BITS)) as u32
+}
+
+/// A name and the value after a colon, if there is one.
+fn pair(word: &str) -> Result<(&str, f64), ()> {
+    match word.split_once(':') {
+        Some(("", _)) => Err(()),
+        Some((name, value)) => Ok((name, number(value).ok_or(())?)),
+        None => Ok((word, 1.0)),
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    number(text).is_some()
+}
+
+/// The same format, read plainly; the namespaces `ignored` are left out.
+fn plain(line: &str, ignored: &[&str]) -> Result<Option<Row>, ()> {
+    let (before, after) = line.split_once('|').ok_or(())?;
+    let mut words: Vec<_> = before.split([' ', '\t']).filter(|word| !word.is_empty()).collect();
+    let touches = !before.is_empty() && !before.ends_with([' ', '\t']);
+    let quoted = words.last().is_some_and(|word| word.starts_with('\''));
+    if touches && !quoted && words.len() == 1 && words[0].split(':').all(is_number) {
+        return Err(());
+    }
+    let tag = if touches || quoted { words.pop().unwrap_or("") } else { "" };
+    let tag = if quoted { &tag[1..] } else { tag };
+    if words.len() > 3 || words.iter().any(|word| word.contains(':') || *word == "shared") {
+        return Err(());
+    }
+    let label = text::label(words.first().unwrap_or(&""))?;
+    let weight = words.get(1).map_or(Some(1.0), |word| number(word.trim())).ok_or(())?;
+    if weight < 0.0 || words.get(2).is_some_and(|word| number(word.trim()) != Some(0.0)) {
+        return Err(());
+    }
+    let mut features = vec![(0, 1.0)];
+    for part in after.split('|') {
+        let (head, rest) = part.split_at(part.find([' ', '\t']).unwrap_or(part.len()));
+        let named = head.split(':').next().unwrap_or("");
+        if ignored.contains(&named) {
+            continue;
+        }
+        let (namespace, scale) = if head.is_empty() { ("", 1.0) } else { pair(head)? };
+        for word in rest.split([' ', '\t']).filter(|word| !word.is_empty()) {
+            let (name, number) = pair(word)?;
+            let value = value(number * scale)?;
+            if value != 0.0 {
+                features.push((index(namespace, name), value));
+            }
+        }
+    }
+    Ok(Some(Row::new(features, label, weight, &[tag])))
+}
+
+fn rows(text: &str) -> Vec<Row> {
+    read(text, regression()).whole().rows
+}
+
+#[test]
+fn features_are_hashed_by_namespace_and_name() {
+    assert_eq!(
+        rows("1.5 |f a b:0.5 |g:2 a:3 |f a\n"),
+        [Row::new(
+            vec![
+                (0, 1.0),
+                (index("f", "a"), 1.0),
+                (index("f", "b"), 0.5),
+                (index("g", "a"), 6.0),
+                (index("f", "a"), 1.0),
+            ],
+            Some(1.5),
+            1.0,
+            &[""],
+        )]
+    );
+}
+
+#[test]
+fn a_lone_bar_is_the_namespace_without_a_name() {
+    let row = |label| Row::new(vec![(0, 1.0), (index("", "a"), 1.0)], label, 1.0, &[""]);
+    assert_eq!(rows("1 | a\n|\ta\n1 ||f| a\n"), [row(Some(1.0)), row(None), row(Some(1.0))]);
+}
+
+#[test]
+fn label_importance_base_and_tag_stand_before_the_bar() {
+    let row = |label, weight, tag| Row::new(vec![(0, 1.0)], label, weight, &[tag]);
+    for (text, row) in [
+        ("-1 2.5 0 'tag|", row(Some(-1.0), 2.5, "tag")),
+        ("-1 2.5 'a.b |f", row(Some(-1.0), 2.5, "a.b")),
+        ("-1 tag|f", row(Some(-1.0), 1.0, "tag")),
+        ("-1 17|f", row(Some(-1.0), 1.0, "17")),
+        ("-1 0 |f", row(Some(-1.0), 0.0, "")),
+        ("tag|f", row(None, 1.0, "tag")),
+        ("'7|f", row(None, 1.0, "7")),
+        ("|f", row(None, 1.0, "")),
+        ("nan 1 0.0 |f", row(None, 1.0, "")),
+    ] {
+        assert_eq!(rows(text), [row], "{text}");
+    }
+}
+
+#[test]
+fn a_bar_ends_a_feature_and_tabs_and_line_ends_are_blanks() {
+    let row = Row::new(vec![(0, 1.0), (index("f", "a"), 2.0), (index("g", "b"), 1.0)], Some(1.0), 1.0, &[""]);
+    assert_eq!(rows("1\t|f\ta:2|g b\r\n\n"), [row]);
+}
+
+#[test]
+fn zeros_are_dropped_also_those_that_a_namespace_makes() {
+    let row = Row::new(vec![(0, 1.0), (index("f", "b"), 1.0)], Some(1.0), 1.0, &[""]);
+    assert_eq!(rows("1 |f a:0 b |g:0 a b:7 |h c:1e-60"), [row]);
+}
+
+#[test]
+fn features_are_named_with_their_namespace() {
+    let outcome = read("1 |f a |g a:2 | c\n", regression()).whole();
+    assert_eq!(outcome.name(0), "bias");
+    assert_eq!(outcome.name(index("f", "a")), "f^a");
+    assert_eq!(outcome.name(index("g", "a")), "g^a");
+    assert_eq!(outcome.name(index("", "c")), "c");
+}
+
+#[test]
+fn ignored_namespaces_are_left_out_here_and_by_a_model_of_the_schema() {
+    let text = "1 |f a |fg b:x |g c\n0 |fg:x\n";
+    let ignoring = Options { ignore: vec!["fg".to_owned()], ..regression() };
+    let outcome = read(text, ignoring).whole();
+    let row = Row::new(vec![(0, 1.0), (index("f", "a"), 1.0), (index("g", "c"), 1.0)], Some(1.0), 1.0, &[""]);
+    assert_eq!(outcome.rows[0], row);
+    let predicting = Options { schema: outcome.schema, ..options(Format::Vw, OnError::Stop) };
+    assert_eq!(read(text, predicting).whole().rows, outcome.rows);
+}
+
+#[test]
+fn a_namespace_to_ignore_that_is_not_there_is_an_error() {
+    let ignoring = Options { ignore: vec!["zz".to_owned()], ..regression() };
+    assert_eq!(
+        read("1 |f a |g b\n", ignoring).error.unwrap(),
+        "input: there is no namespace 'zz' in the first rows, named as --ignore; there are: f, g"
+    );
+}
+
+/// One test for each way a line can be bad.
+macro_rules! refused {
+    ($($name:ident: $line:expr => $message:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            text::refuses(&regression(), "1 |f a", $line, concat!("input, line 2", $message));
+        }
+    )*};
+}
+
+refused! {
+    a_line_without_a_bar: "1 a:2 b" =>
+        ": expected '|' and features, found '1 a:2 b'; mend the record, or leave such records out with --on-error skip";
+    a_label_that_is_no_number: "abc |f a" =>
+        ": the label should be a finite number, found 'abc'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'COLUMN==CLASS'";
+    a_label_that_touches_the_bar: "1|f a" =>
+        ": '1' touches the bar; write a blank after it if it is a label, or a quote (') before it if it is a tag";
+    too_many_words_before_the_bar: "1 1 0 0 |f a" =>
+        ": too many words before the bar: '1 1 0 0'; these are at most a label, its importance, a base and a tag";
+    far_too_many_words_before_the_bar: "the quick brown fox jumps |f a" =>
+        ": too many words before the bar: 'the quick brown fox jumps'; these are at most a label, its importance, a base and a tag";
+    a_negative_importance: "1 -2 |f a" =>
+        ": the importance weight is -2; weights are finite numbers, 0 or more";
+    an_importance_that_is_nan: "1 nan |f a" =>
+        ": the importance weight is 'nan'; weights are finite numbers, 0 or more";
+    an_infinite_importance: "1 inf |f a" =>
+        ": the importance weight is 'inf'; weights are finite numbers, 0 or more";
+    a_base_that_is_not_zero: "1 1 0.5 |f a" =>
+        ": the base (initial prediction) is '0.5'; predictions start from 0: leave it out, or write a quote (') before it if it is a tag";
+    a_label_with_costs: "0:1.0:0.5 |f a" =>
+        ": '0:1.0:0.5' belongs to an example over several lines or a label with costs; these are not read: write one line an example, with a number as its label";
+    several_labels_with_costs: "1:0 2:1 |f a" =>
+        ": '1:0' belongs to an example over several lines or a label with costs; these are not read: write one line an example, with a number as its label";
+    a_label_with_costs_that_touches_the_bar: "0:1.0:0.5|f a" =>
+        ": '0:1.0:0.5' touches the bar; write a blank after it if it is a label, or a quote (') before it if it is a tag";
+    shared_features_of_several_lines: "shared |f a" =>
+        ": 'shared' belongs to an example over several lines or a label with costs; these are not read: write one line an example, with a number as its label";
+    a_hexadecimal_value: "1 |f a b:0x10" =>
+        ", column 'f^b': expected a number, found '0x10'; mend the record, or leave such records out with --on-error skip";
+    a_value_of_two_numbers: "1 | a:1-2" =>
+        ", column 'a': expected a number, found '1-2'; mend the record, or leave such records out with --on-error skip";
+    a_value_with_a_second_colon: "1 |f a:1:2" =>
+        ", column 'f^a': expected a number, found '1:2'; mend the record, or leave such records out with --on-error skip";
+    a_colon_without_a_value: "1 |f a: b" =>
+        ", column 'f^a': there is no value after the colon; mend the record, or leave such records out with --on-error skip";
+    a_value_that_is_nan: "1 |f a:NaN" =>
+        ", column 'f^a': the value is 'NaN'; leave a missing feature out of the row";
+    an_infinite_value: "1 |f a:inf|g" =>
+        ", column 'f^a': the value 'inf' is infinite, or beyond the range of 64-bit floats; features are finite: rescale this one, or leave it out of the row";
+    a_value_beyond_f32: "1 |f a:-1e39" =>
+        ", column 'f^a': the value -1e39 is beyond ±3.4e38, the range of 32-bit floats; rescale the feature";
+    a_value_that_its_namespace_takes_beyond_f32: "1 |f:1e20 a:1e20" =>
+        ", column 'f^a': the value 1e40 is beyond ±3.4e38, the range of 32-bit floats; rescale the feature";
+    a_namespace_weight_that_is_no_number: "1 |f:x a" =>
+        ", column 'f': expected a number, found 'x'; mend the record, or leave such records out with --on-error skip";
+    a_weight_without_a_namespace: "1 |:2 a" =>
+        ": expected a name before the colon, found ':2'; mend the record, or leave such records out with --on-error skip";
+    a_value_without_a_name: "1 |f a :2 b" =>
+        ", column 'f': expected a name before the colon, found ':2'; mend the record, or leave such records out with --on-error skip";
+    bytes_that_are_not_utf8: b"1 |f caf\xe9" =>
+        ": is not UTF-8: bytes e9 after '1 |f caf'; convert the file to UTF-8, for instance with iconv, or leave such records out with --on-error skip";
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![4 => "[a-c]{1,3}", 2 => "[0-9]{1,3}", 1 => "[^ \t\r\n:|\u{0}-\u{1f}]{1,12}"]
+}
+
+fn value_text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => (-9.0..9.0f64).prop_map(|value| format!("{value:.6}")),
+        2 => (-1e5..1e5f64).prop_map(|value| format!("{value:e}")),
+        2 => (-1000..1000i32).prop_map(|value| value.to_string()),
+        1 => Just("0".to_owned()),
+    ]
+}
+
+fn word(name: String, value: Option<String>) -> String {
+    match value {
+        Some(value) => format!("{name}:{value}"),
+        None => name,
+    }
+}
+
+fn namespace() -> impl Strategy<Value = String> {
+    let named = (name(), prop::option::weighted(0.3, value_text())).prop_map(|(name, value)| word(name, value));
+    let head = prop_oneof![1 => Just(String::new()), 3 => named];
+    let feature = (name(), prop::option::of(value_text())).prop_map(|(name, value)| word(name, value));
+    let blank = prop_oneof![3 => Just(" "), 1 => Just("\t"), 1 => Just("  ")];
+    (head, prop::collection::vec(feature, 0..6), blank, any::<bool>()).prop_map(|(head, features, blank, ends)| {
+        let features: String = features.iter().map(|feature| format!("{blank}{feature}")).collect();
+        format!("|{head}{features}{}", if ends { blank } else { "" })
+    })
+}
+
+fn line() -> impl Strategy<Value = String> {
+    let importance = (0.0..9.0f64).prop_map(|weight| format!(" {weight:.2}"));
+    let head = prop_oneof![
+        1 => Just(String::new()),
+        1 => "'[a-z0-9]{0,4} ?",
+        4 => value_text().prop_map(|label| format!("{label} ")),
+        2 => (value_text(), importance.clone()).prop_map(|(label, weight)| format!("{label}{weight} ")),
+        1 => (value_text(), importance).prop_map(|(label, weight)| format!("{label}{weight} 0 tag")),
+    ];
+    let namespaces = prop::collection::vec(namespace(), 1..4);
+    (head, namespaces, any::<bool>()).prop_map(|(head, namespaces, carriage)| {
+        format!("{head}{}{}", namespaces.concat(), if carriage { "\r" } else { "" })
+    })
+}
+
+/// A line with a few bytes replaced, removed or put in.
+fn mutated() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![prop::sample::select(b" :|\t'-+.eEnainf0123456789shared".to_vec()), any::<u8>()];
+    (line(), prop::collection::vec((any::<prop::sample::Index>(), 0..3, byte), 0..3)).prop_map(|(line, changes)| {
+        let mut line = line.into_bytes();
+        for (at, kind, byte) in changes {
+            let at = at.index(line.len() + 1);
+            match kind {
+                0 => line.insert(at, byte),
+                1 if at < line.len() => drop(line.remove(at)),
+                2 if at < line.len() => line[at] = byte,
+                _ => {}
+            }
+        }
+        line
+    })
+}
+
+fn with(chunk_size: usize, threads: usize) -> Options {
+    Options { chunk_size, threads, ..regression() }
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_as_by_a_plain_parser(
+        lines in prop::collection::vec(line(), 1..20),
+        chunk_size in 1..2000usize,
+        threads in 1..4usize,
+    ) {
+        let outcome = read(lines.join("\n"), with(chunk_size, threads)).whole();
+        let expected: Vec<_> = lines.iter().filter_map(|line| plain(line.trim_end_matches('\r'), &[]).unwrap()).collect();
+        prop_assert_eq!(outcome.rows, expected);
+    }
+
+    #[test]
+    fn what_is_converted_is_read_back_the_same(
+        lines in prop::collection::vec(("(-?[0-9]\\.[0-9]{1,3}( [0-9.]{1,3})? )('[a-z]{1,3} )?", "( [a-z]{1,3}(:-?[0-9]{1,3}\\.[0-9])?){0,5}"), 1..10),
+    ) {
+        let text: String = lines.iter().map(|(head, features)| format!("{head}|{features}\n")).collect();
+        prop_assume!(read(&text, regression()).error.is_none());
+        let again = text::converted(&text, regression(), Format::Vw);
+        prop_assert_eq!(read(again, regression()).whole().rows, read(text, regression()).whole().rows);
+    }
+
+    #[test]
+    fn bad_lines_are_those_of_a_plain_parser(
+        lines in prop::collection::vec(mutated(), 1..12),
+        chunk_size in 1..2000usize,
+        threads in 1..4usize,
+    ) {
+        let text = lines.join(&b'\n');
+        check(&text, &with(chunk_size, threads), |line| plain(line, &[])).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(text in prop::collection::vec(any::<u8>(), 0..300), chunk_size in 1..400usize) {
+        check(&text, &with(chunk_size, 2), |line| plain(line, &[])).map_err(TestCaseError::fail)?;
+    }
+}

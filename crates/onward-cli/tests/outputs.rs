@@ -60,7 +60,9 @@ fn continuing_a_model_equals_never_stopping() {
     assert_eq!(resumed["resumed_at"], 699);
     for report in [&mut whole, &mut resumed] {
         // What was read now, not what was learnt.
-        ["timing", "resumed_at", "inputs", "bytes"].map(|key| report.as_object_mut().unwrap().remove(key));
+        for key in ["timing", "resumed_at", "inputs", "bytes"] {
+            report.as_object_mut().unwrap().remove(key);
+        }
     }
     assert_eq!(whole, resumed);
 }

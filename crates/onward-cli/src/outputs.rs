@@ -53,6 +53,9 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// Finds out early that a file cannot be written at all, rather than after an hour.
 pub(crate) fn probe(path: Option<&PathBuf>) -> Result<(), Failure> {
     match path {
+        // A pipe would see its writer come and go.
+        Some(path) if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) => Ok(()),
+        Some(path) if path == Path::new("-") => Ok(()),
         Some(path) => AtomicFile::create(path).map(drop).map_err(|error| Failure::writing(path, &error)),
         None => Ok(()),
     }

@@ -90,7 +90,7 @@ impl BallVector {
             *entry = saturate(f64::from(*entry) * self.scale);
         }
         self.scale = 1.0;
-        self.square = sum::squares(self.entries.slots());
+        self.square = sum::sum(self.entries.slots().map(|(_, &entry)| f64::from(entry) * f64::from(entry)));
     }
 
     /// The vector as columns `index` and `weight` (entries), and its scale and square.

@@ -31,12 +31,11 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     check_outputs(options, &inputs)?;
     let begun = Begun::new(options)?;
     let reading = Options { record_limit: options.input.record_limit, ..begun.reading.clone() };
+    // Before the input is opened: a pipe may take its time.
+    let signals = Signals::catch().map_err(Failure::user)?;
     let mut reader = Reader::open(&inputs, reading.clone())?;
     let mut trained = begun.trained(&reader, options)?;
-    let watch = Watch {
-        signals: Signals::catch().map_err(Failure::user)?,
-        progress: Progress::new(options.voice.quiet, "sequential risk"),
-    };
+    let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "sequential risk") };
     if !options.voice.quiet {
         reader.notes().iter().for_each(|note| eprintln!("{note}"));
         eprintln!("learner: {}, loss: {}", trained.learner.describe(), trained.loss.name());
@@ -187,7 +186,7 @@ fn list(options: &LearnOptions) -> Result<ExitCode, Failure> {
     }
     if options.list_losses {
         for (name, summary) in loss::NAMES {
-            text.push_str(&format!("{name:36}{summary}\n"));
+            text.push_str(&format!("{name:40} {summary}\n"));
         }
     }
     outputs::write(std::path::Path::new("-"), text.as_bytes())?;

@@ -40,12 +40,11 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
         require_target: false,
         ..inputs::reading(&options.input)
     };
+    // Before the input is opened: a pipe may take its time.
+    let signals = Signals::catch().map_err(Failure::user)?;
     let mut reader = Reader::open(&inputs, reading)?;
     trained.facts = Facts::new(reader.format());
-    let watch = Watch {
-        signals: Signals::catch().map_err(Failure::user)?,
-        progress: Progress::new(options.voice.quiet, "mean loss"),
-    };
+    let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "mean loss") };
     if !options.voice.quiet {
         reader.notes().iter().for_each(|note| eprintln!("{note}"));
     }

@@ -134,7 +134,7 @@ fn a_column_that_does_not_exist() {
 
 #[test]
 fn no_target() {
-    refused(rows(50), &[], "data: which column is to be predicted?; name it with --target; there are: y, x, c");
+    refused(rows(50), &[], "data: the column to predict is not named; name it with --target; there are: y, x, c");
 }
 
 #[test]

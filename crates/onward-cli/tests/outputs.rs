@@ -228,3 +228,24 @@ fn later_passes_learn_on_and_the_account_is_of_the_first() {
     assert_eq!(risks[0], once["sequential_risk"].as_f64().unwrap());
     assert!(risks[1] < risks[0]);
 }
+
+#[test]
+fn a_pipe_whose_header_comes_first_is_predicted_and_continued() {
+    let folder = Folder::new();
+    phishing(&folder, &["--model", "model"]);
+    let file = data("phishing.csv");
+    let program = env!("CARGO_BIN_EXE_onward");
+    for command in ["predict -q model", "learn -q --init model --predictions -"] {
+        let script = format!("(head -n 1 {file}; sleep 0.3; sed -n 2,4p {file}) | {program} {command}");
+        let output =
+            std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 4, "{command}");
+    }
+}
+
+#[test]
+fn the_most_bits_are_not_too_many() {
+    let folder = Folder::new();
+    folder.write("data", "1 |a x\n-1 |b y\n");
+    assert_eq!(report(&folder, &["data", "--bits", "30"])["examples"], 2);
+}

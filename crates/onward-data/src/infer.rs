@@ -383,7 +383,7 @@ fn twice(name: &str, first: &str, second: &str) -> DataError {
 fn target(sample: &Sample, options: &Options, notes: &mut Vec<String>) -> Result<Target, DataError> {
     let names: Vec<_> = sample.names.iter().map(String::as_str).collect();
     let Some(text) = &options.target else {
-        return Err(DataError::new(DataErrorKind::Options, "which column is to be predicted?")
+        return Err(DataError::new(DataErrorKind::Options, "the column to predict is not named")
             .remedy(format!("name it with --target; there are: {}", shown(&sample.names))));
     };
     let expression = Expression::parse(text, &names)?;

@@ -228,7 +228,7 @@ fn csv_sample(head: &[u8], delimiter: u8, options: &Options, limit: usize) -> Re
     let mut sample = Sample::with_columns(names);
     let seen = &mut sample.seen;
     sample.rows = csv::sample(whole, delimiter, columns, limit, |column, cell| seen[column].text(cell));
-    if sample.rows == 0 && rows.iter().all(u8::is_ascii_whitespace) {
+    if sample.rows == 0 && options.schema.is_none() && rows.iter().all(u8::is_ascii_whitespace) {
         return Err(DataError::new(DataErrorKind::Format, "holds a header and no rows")
             .remedy("give an input with examples in it"));
     }

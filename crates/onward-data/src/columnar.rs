@@ -31,7 +31,7 @@ use crate::piece::{Content, Parser, Piece, Source};
 use crate::schema::{Kind, Layout, Role, Schema};
 use cells::{Column, Form, Leaf};
 use examples::ExampleParser;
-pub(crate) use examples::{INDICES, LABEL, NAMES_KEY, Names, SCHEMA_KEY, VALUES, VERSION, VERSION_KEY, WEIGHT};
+pub(crate) use examples::{INDICES, LABEL, NAMES_KEY, Names, OFFSET, SCHEMA_KEY, VALUES, VERSION, VERSION_KEY, WEIGHT};
 use ipc::Ipc;
 use parquet::Parquet;
 

@@ -96,6 +96,15 @@ pub(crate) fn checked_weight(weight: f64) -> Result<f64, DataError> {
     Err(DataError::record(format!("the importance weight is {weight}")).remedy("weights are finite numbers, 0 or more"))
 }
 
+/// What a prediction starts from: within the range that labels have.
+pub(crate) fn checked_offset(offset: f64) -> Result<f64, DataError> {
+    if offset.abs() <= f64::from(f32::MAX) {
+        return Ok(offset);
+    }
+    Err(DataError::record(format!("the offset (initial prediction) is {offset:e}"))
+        .remedy("offsets are numbers within ±3.4e38, 0 for none"))
+}
+
 /// A feature value as f32: finite, and an error when it overflows.
 #[inline]
 pub(crate) fn checked_value(value: f64) -> Result<f32, DataError> {

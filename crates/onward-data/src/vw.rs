@@ -11,7 +11,7 @@
 use memchr::memchr;
 use onward::feature::hash;
 
-use crate::encode::{BIAS, NamesSeen, Rules, bad_weight, checked_weight};
+use crate::encode::{BIAS, NamesSeen, Rules, bad_weight, checked_offset, checked_weight};
 use crate::error::{DataError, quoted};
 use crate::infer::Seen;
 use crate::lines::{each_line, sample_lines};
@@ -83,7 +83,7 @@ impl Parser for VwParser {
             let (head, features) = split(line)?;
             let label = rules.label(TargetValue::Text(head.label))?;
             let weight = importance(head.importance)?;
-            check_base(head.base)?;
+            out.batch.set_offset(base(head.base)?);
             row.features(&rules.schema, features, out)?;
             out.push_id(head.tag);
             out.batch.finish(label, weight);
@@ -166,13 +166,15 @@ fn importance(text: &[u8]) -> Result<f64, DataError> {
     }
 }
 
-/// Learners start from no offset: only a base of 0 says the same.
-fn check_base(text: &[u8]) -> Result<(), DataError> {
+/// What the prediction starts from, 0 if there is none.
+fn base(text: &[u8]) -> Result<f64, DataError> {
+    if text.is_empty() {
+        return Ok(0.0);
+    }
     match number::parse(text) {
-        Number::Finite(0.0) => Ok(()),
-        _ if text.is_empty() => Ok(()),
+        Number::Finite(base) => checked_offset(base),
         _ => Err(DataError::record(format!("the base (initial prediction) is {}", quoted(text)))
-            .remedy("predictions start from 0: leave it out, or write a quote (') before it if it is a tag")),
+            .remedy("it is a finite number: mend it, or write a quote (') before it if it is a tag")),
     }
 }
 

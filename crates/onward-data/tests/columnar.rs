@@ -990,6 +990,18 @@ fn each_way_in_which_an_example_can_be_bad_has_its_message() {
         message(vec![vec![3]], vec![vec![1.0]], -1.0),
         "x.arrow, row 1, column 'weight': the importance weight is -1; weights are finite numbers, 0 or more"
     );
+    let offset_message = |offset: f64| {
+        let (indices, values) = lists(vec![vec![3]], vec![vec![1.0]]);
+        let columns =
+            vec![("offset", array(Float64Array::from(vec![offset]))), ("indices", indices), ("values", values)];
+        let path = folder.path("x.arrow");
+        write_arrow(&path, &[batch(columns)]);
+        folder.without(&error_of(&[path], Options::default()))
+    };
+    assert_eq!(
+        offset_message(f64::NAN),
+        "x.arrow, row 1, column 'offset': the offset (initial prediction) is NaN; offsets are numbers within ±3.4e38, 0 for none"
+    );
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn the_metadata_of_examples_say_where_they_come_from() {
     assert_eq!(names[0], "bias");
     assert!(names.contains(&"from=L \"GA".to_owned()));
     let types: Vec<_> = schema.fields().iter().map(|field| field.data_type().to_string()).collect();
-    assert_eq!(types, ["Float64", "Float64", "List(non-null UInt32)", "List(non-null Float32)"]);
+    assert_eq!(types, ["Float64", "Float64", "Float64", "List(non-null UInt32)", "List(non-null Float32)"]);
 }
 
 #[test]

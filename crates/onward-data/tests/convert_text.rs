@@ -141,3 +141,44 @@ fn arrays_of_json_are_no_cells() {
     let error = copied(&[path], Options::default(), Format::Csv).unwrap_err().to_string();
     assert!(error.contains("column 'a'") && error.contains("--ignore"), "{error}");
 }
+
+/// The offsets of all rows.
+fn offsets<P: AsRef<Path>>(path: P) -> Vec<f64> {
+    let mut reader = open(&[path], Options::default()).unwrap();
+    let mut offsets = Vec::new();
+    while let Some(parsed) = reader.next().unwrap() {
+        offsets.extend(parsed.batch.iter().map(|example| example.features.offset()));
+    }
+    offsets
+}
+
+#[test]
+fn initial_predictions_come_along() {
+    let folder = Folder::new();
+    let text = "1 1 0.5 | a\n-1 2 -1.25 'x | a:3\n1 3 | b\n-1 | b\n| a\n";
+    let vw = folder.write("x.vw", text);
+    let expected = [0.5, -1.25, 0.0, 0.0, 0.0];
+    assert_eq!(offsets(&vw), expected);
+    let (out, _) = converted(&[&vw], Options::default(), Format::Vw);
+    assert_eq!(String::from_utf8(out).unwrap(), text);
+    let (out, _) = converted(&[&vw], Options::default(), Format::Arrow);
+    assert_eq!(offsets(folder.write("x.arrow", out)), expected);
+}
+
+#[test]
+fn an_initial_prediction_that_a_format_has_no_words_for_is_an_error() {
+    let folder = Folder::new();
+    let message = |text: &str, format: Format| {
+        let path = folder.write("x.vw", text);
+        let mut reader = open(&[path], Options::default()).unwrap();
+        convert(&mut reader, format, Compression::None, &mut Vec::new()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        message("1 | a\n-1 1 0.5 | a\n", Format::Svmlight),
+        "example 2 has the offset 0.5, and svmlight has none; convert to vw or arrow"
+    );
+    assert_eq!(
+        message("1 | a\nnan 1 0.5 | a\n", Format::Vw),
+        "example 2 has the offset 0.5 and no label, which Vowpal Wabbit's text cannot say; convert to arrow"
+    );
+}

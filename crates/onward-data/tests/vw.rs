@@ -49,7 +49,8 @@ fn plain(line: &str, ignored: &[&str]) -> Result<Option<Row>, ()> {
     }
     let label = text::label(words.first().unwrap_or(&""))?;
     let weight = words.get(1).map_or(Some(1.0), |word| number(word.trim())).ok_or(())?;
-    if weight < 0.0 || words.get(2).is_some_and(|word| number(word.trim()) != Some(0.0)) {
+    let offset = words.get(2).map_or(Some(0.0), |word| number(word.trim())).ok_or(())?;
+    if weight < 0.0 || offset.abs() > f64::from(f32::MAX) {
         return Err(());
     }
     let mut features = vec![(0, 1.0)];
@@ -68,7 +69,7 @@ fn plain(line: &str, ignored: &[&str]) -> Result<Option<Row>, ()> {
             }
         }
     }
-    Ok(Some(Row::new(features, label, weight, &[tag])))
+    Ok(Some(Row::new(features, label, weight, &[tag]).from(offset)))
 }
 
 fn rows(text: &str) -> Vec<Row> {
@@ -105,6 +106,7 @@ fn label_importance_base_and_tag_stand_before_the_bar() {
     let row = |label, weight, tag| Row::new(vec![(0, 1.0)], label, weight, &[tag]);
     for (text, row) in [
         ("-1 2.5 0 'tag|", row(Some(-1.0), 2.5, "tag")),
+        ("-1 2.5 -0.75 'tag|", row(Some(-1.0), 2.5, "tag").from(-0.75)),
         ("-1 2.5 'a.b |f", row(Some(-1.0), 2.5, "a.b")),
         ("-1 tag|f", row(Some(-1.0), 1.0, "tag")),
         ("-1 17|f", row(Some(-1.0), 1.0, "17")),
@@ -186,8 +188,10 @@ refused! {
         ": the importance weight is 'nan'; weights are finite numbers, 0 or more";
     an_infinite_importance: "1 inf |f a" =>
         ": the importance weight is 'inf'; weights are finite numbers, 0 or more";
-    a_base_that_is_not_zero: "1 1 0.5 |f a" =>
-        ": the base (initial prediction) is '0.5'; predictions start from 0: leave it out, or write a quote (') before it if it is a tag";
+    a_base_that_is_no_number: "1 1 half |f a" =>
+        ": the base (initial prediction) is 'half'; it is a finite number: mend it, or write a quote (') before it if it is a tag";
+    a_base_that_is_too_large: "1 1 1e39 |f a" =>
+        ": the offset (initial prediction) is 1e39; offsets are numbers within ±3.4e38, 0 for none";
     a_label_with_costs: "0:1.0:0.5 |f a" =>
         ": '0:1.0:0.5' belongs to an example over several lines or a label with costs; these are not read: write one line an example, with a number as its label";
     several_labels_with_costs: "1:0 2:1 |f a" =>
@@ -260,7 +264,8 @@ fn line() -> impl Strategy<Value = String> {
         1 => "'[a-z0-9]{0,4} ?",
         4 => value_text().prop_map(|label| format!("{label} ")),
         2 => (value_text(), importance.clone()).prop_map(|(label, weight)| format!("{label}{weight} ")),
-        1 => (value_text(), importance).prop_map(|(label, weight)| format!("{label}{weight} 0 tag")),
+        1 => (value_text(), importance, value_text())
+            .prop_map(|(label, weight, base)| format!("{label}{weight} {base} tag")),
     ];
     let namespaces = prop::collection::vec(namespace(), 1..4);
     (head, namespaces, any::<bool>()).prop_map(|(head, namespaces, carriage)| {

@@ -18,6 +18,7 @@ pub struct Features<'a> {
     indices: &'a [u32],
     values: &'a [f32],
     limit: u32,
+    offset: f64,
 }
 
 impl<'a> Features<'a> {
@@ -50,7 +51,33 @@ impl<'a> Features<'a> {
             Some(index) => index + 1,
             None => 0,
         };
-        Ok(Self { indices, values, limit })
+        Ok(Self { indices, values, limit, offset: 0.0 })
+    }
+
+    /// The same row with an offset: what every predictor of it starts from, so that the score
+    /// is offset + ⟨w, x⟩. Vowpal Wabbit calls it the initial prediction; it may be the score of
+    /// another model, or the logarithm of an exposure for Poisson. 0 if not given.
+    ///
+    /// # Errors
+    /// When it is not a number within ±3.4e38, as labels are.
+    ///
+    /// ```
+    /// let x = onward::Features::new(&[0, 7], &[1.0, 0.25])?.with_offset(-1.5)?;
+    /// assert_eq!(x.offset(), -1.5);
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn with_offset(self, offset: f64) -> Result<Self, Error> {
+        match is_offset(offset) {
+            true => Ok(Self { offset, ..self }),
+            false => {
+                Err(Error::new(ErrorKind::Features, format!("the offset is {offset}: it is a number within ±3.4e38")))
+            }
+        }
+    }
+
+    /// What the score starts from, before the features are looked at.
+    pub fn offset(&self) -> f64 {
+        self.offset
     }
 
     /// The indices, in the order in which they were given.
@@ -89,8 +116,13 @@ impl<'a> Features<'a> {
         'a: 'b,
     {
         debug_assert_eq!(values.len(), self.indices.len());
-        Features { indices: self.indices, values, limit: self.limit }
+        Features { values, ..*self }
     }
+}
+
+/// Whether a score may start from it: squares of scores are finite then.
+fn is_offset(offset: f64) -> bool {
+    offset.abs() <= f64::from(f32::MAX)
 }
 
 /// One round's material: a row, its label if known, its importance weight.
@@ -122,6 +154,9 @@ pub struct Batch {
     /// NaN stands for a missing label.
     labels: Vec<f64>,
     weights: Vec<f64>,
+    offsets: Vec<f64>,
+    /// The offset of the row that is being filled.
+    offset: f64,
     limit: u32,
 }
 
@@ -138,12 +173,22 @@ impl Batch {
         self.limit = self.limit.max(index + 1);
     }
 
+    /// Sets the [offset](Features::offset) of the row that is being filled: 0 unless it is set.
+    ///
+    /// # Panics
+    /// When it is not a number within ±3.4e38: readers check it.
+    pub fn set_offset(&mut self, offset: f64) {
+        assert!(is_offset(offset), "offset {offset}");
+        self.offset = offset;
+    }
+
     /// Ends the row that is being filled, with its label and weight.
     #[inline]
     pub fn finish(&mut self, label: Option<f64>, weight: f64) {
         self.ends.push(self.indices.len());
         self.labels.push(label.unwrap_or(f64::NAN));
         self.weights.push(weight);
+        self.offsets.push(std::mem::take(&mut self.offset));
     }
 
     /// Takes the last finished row back to being filled.
@@ -151,6 +196,7 @@ impl Batch {
         self.ends.pop();
         self.labels.pop();
         self.weights.pop();
+        self.offset = self.offsets.pop().unwrap_or(0.0);
     }
 
     /// Drops the features of the row that is being filled.
@@ -158,6 +204,7 @@ impl Batch {
         let end = self.ends.last().copied().unwrap_or(0);
         self.indices.truncate(end);
         self.values.truncate(end);
+        self.offset = 0.0;
     }
 
     /// Empties the batch and keeps its memory.
@@ -167,6 +214,8 @@ impl Batch {
         self.ends.clear();
         self.labels.clear();
         self.weights.clear();
+        self.offsets.clear();
+        self.offset = 0.0;
         self.limit = 0;
     }
 
@@ -198,8 +247,12 @@ impl Batch {
     pub fn get(&self, row: usize) -> Example<'_> {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         let end = self.ends[row];
-        let features =
-            Features { indices: &self.indices[start..end], values: &self.values[start..end], limit: self.limit };
+        let features = Features {
+            indices: &self.indices[start..end],
+            values: &self.values[start..end],
+            limit: self.limit,
+            offset: self.offsets[row],
+        };
         let label = self.labels[row];
         Example { features, label: (!label.is_nan()).then_some(label), weight: self.weights[row] }
     }
@@ -214,8 +267,8 @@ impl Batch {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Prediction {
-    /// The score p on the scale of the loss, as it is charged: ⟨w, x⟩ for a
-    /// linear learner, clipped where the learner clips.
+    /// The score p on the scale of the loss, as it is charged: offset + ⟨w, x⟩ for
+    /// a linear learner, clipped where the learner clips.
     pub score: f64,
 }
 

@@ -151,13 +151,33 @@ fn everything_stays_finite_under_any_finite_input() {
                 (_, false) => [0.0, 1.0, 1e9, f64::from(f32::MAX)][(random.next() % 4) as usize],
             };
             let weight = [1.0, 1e-9, 1e9, 3.0e38][(random.next() % 4) as usize];
-            let x = Features::new(&[0, 1, 2, 3, 4, 4], &values).unwrap();
+            let offset = f64::from(extremes[(random.next() % 10) as usize]);
+            let x = Features::new(&[0, 1, 2, 3, 4, 4], &values).unwrap().with_offset(offset).unwrap();
             let prediction = learner.learn(x, label, weight);
             assert!(prediction.score.is_finite(), "{name} {} round {round}", loss.name());
             ledger.observe(prediction, label, weight, x);
         }
         assert!((0..5).all(|index| learner.weight(index).unwrap().is_finite()), "{name} {}", loss.name());
         assert!(learner.state().numbers().values().all(|number| number.is_finite()), "{name} {}", loss.name());
+    }
+}
+
+#[test]
+fn scores_start_from_the_offset() {
+    for (name, loss) in every().into_iter().filter(|(_, loss)| loss.task() == loss::Task::Binary) {
+        let rows = stream(loss.as_ref(), 100, 14);
+        let mut learner = build(&name, &loss);
+        learn(learner.as_mut(), &rows);
+        for row in &rows {
+            let without = learner.predict(row.features()).score;
+            let with = learner.predict(row.features().with_offset(1.25).unwrap()).score;
+            // Without a ball ogd-strong may be far out: relative.
+            assert!(
+                (with - without - 1.25).abs() <= 1e-12 * without.abs().max(1.0),
+                "{name} {}: {with} {without}",
+                loss.name()
+            );
+        }
     }
 }
 
@@ -189,7 +209,9 @@ fn trial_streams(loss: &SharedLoss) -> Vec<(&'static str, Vec<Row>)> {
     sorted.sort_by(|a, b| a.label.total_cmp(&b.label));
     let mut heavy = stream(loss.as_ref(), 256, 10);
     heavy.iter_mut().step_by(17).for_each(|row| row.values.iter_mut().for_each(|value| *value *= 30.0));
-    vec![("random", random), ("sorted", sorted), ("heavy-tailed", heavy)]
+    let mut offset = stream(loss.as_ref(), 256, 13);
+    offset.iter_mut().enumerate().for_each(|(round, row)| row.offset = ((round * 7) % 5) as f64 - 2.0);
+    vec![("random", random), ("sorted", sorted), ("heavy-tailed", heavy), ("offset", offset)]
 }
 
 #[test]

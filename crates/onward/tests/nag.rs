@@ -28,7 +28,7 @@ fn golden(name: &str) -> Vec<f64> {
     std::fs::read_to_string(path).unwrap().lines().map(|line| line.parse().unwrap()).collect()
 }
 
-fn agrees_with_vowpal_wabbit(file: &str, importance: impl Fn(usize) -> f64) {
+fn agrees_with_vowpal_wabbit(file: &str, importance: impl Fn(usize) -> f64, base: impl Fn(usize) -> f64) {
     let mut learner = nag("logistic");
     let (rows, expected) = (phishing(), golden(file));
     assert_eq!((rows.len(), expected.len()), (1250, 1250));
@@ -36,7 +36,7 @@ fn agrees_with_vowpal_wabbit(file: &str, importance: impl Fn(usize) -> f64) {
         let mut values = values.clone();
         values.insert(0, 1.0);
         let indices: Vec<u32> = (0..10).collect();
-        let x = Features::new(&indices, &values).unwrap();
+        let x = Features::new(&indices, &values).unwrap().with_offset(base(row)).unwrap();
         let score = learner.learn(x, *label, importance(row)).score;
         // Six decimals are printed, and Vowpal Wabbit computes in f32 with approximate roots and exponentials.
         assert!((score - expected).abs() < 1e-4, "row {row}: {score} {expected}");
@@ -45,7 +45,7 @@ fn agrees_with_vowpal_wabbit(file: &str, importance: impl Fn(usize) -> f64) {
 
 #[test]
 fn scores_on_phishing_are_those_of_vowpal_wabbit() {
-    agrees_with_vowpal_wabbit("phishing.vw-9.11.9.predictions", |_| 1.0);
+    agrees_with_vowpal_wabbit("phishing.vw-9.11.9.predictions", |_| 1.0, |_| 0.0);
 }
 
 #[test]
@@ -55,7 +55,13 @@ fn weighted_scores_on_phishing_are_those_of_vowpal_wabbit() {
         number if number % 5 == 0 => 0.5,
         _ => 1.0,
     };
-    agrees_with_vowpal_wabbit("phishing-weighted.vw-9.11.9.predictions", importance);
+    agrees_with_vowpal_wabbit("phishing-weighted.vw-9.11.9.predictions", importance, |_| 0.0);
+}
+
+#[test]
+fn scores_from_a_base_on_phishing_are_those_of_vowpal_wabbit() {
+    let base = |row: usize| 0.5 * ((row + 1) % 5) as f64 - 1.0;
+    agrees_with_vowpal_wabbit("phishing-base.vw-9.11.9.predictions", |_| 1.0, base);
 }
 
 /// The rule in raw units, as it is usually written, in f64.

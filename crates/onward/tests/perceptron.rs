@@ -38,8 +38,22 @@ fn on_separable_streams_updates_stay_below_diameter_over_margin_squared() {
 }
 
 #[test]
+fn with_offsets_too_updates_exceed_the_hinge_loss_of_no_comparator_by_more_than_the_bound() {
+    for (seed, toward_label) in [(7, true), (8, false), (9, true), (10, false)] {
+        exceed_no_comparator(seed, |random, label| {
+            let size = 0.8 * random.uniform();
+            if (random.uniform() < 0.8) == toward_label { size * label } else { -size * label }
+        });
+    }
+}
+
+#[test]
 fn on_noisy_streams_updates_exceed_the_hinge_loss_of_no_comparator_by_more_than_the_bound() {
-    let mut random = Random(99);
+    exceed_no_comparator(99, |_, _| 0.0);
+}
+
+fn exceed_no_comparator(seed: u64, offset: impl Fn(&mut Random, f64) -> f64) {
+    let mut random = Random(seed);
     let mut learner = Perceptron::new(3.0, &ZeroOne).unwrap();
     let mut updated = Vec::new();
     for _ in 0..3000 {
@@ -48,9 +62,10 @@ fn on_noisy_streams_updates_exceed_the_hinge_loss_of_no_comparator_by_more_than_
         let label = if (values[0] > 0.0) != noise { 1.0 } else { -1.0 };
         let weight = [1.0, 2.0][(random.next() % 2) as usize];
         let before = learner.updates();
-        learner.learn(Features::new(&[0, 1, 2], &values).unwrap(), label, weight);
+        let offset = offset(&mut random, label);
+        learner.learn(Features::new(&[0, 1, 2], &values).unwrap().with_offset(offset).unwrap(), label, weight);
         if learner.updates() > before {
-            updated.push((values, label, weight));
+            updated.push((values, label, weight, offset));
         }
     }
     let bound = learner.guarantee().bound.unwrap();
@@ -60,8 +75,10 @@ fn on_noisy_streams_updates_exceed_the_hinge_loss_of_no_comparator_by_more_than_
         u.iter_mut().for_each(|u| *u *= scale);
         let hinge: f64 = updated
             .iter()
-            .map(|(x, y, h)| h * (1.0 - y * u.iter().zip(x).map(|(u, &x)| u * f64::from(x)).sum::<f64>()).max(0.0))
+            .map(|(x, y, h, b)| {
+                h * (1.0 - y * (b + u.iter().zip(x).map(|(u, &x)| u * f64::from(x)).sum::<f64>())).max(0.0)
+            })
             .sum();
-        assert!(learner.updates() <= hinge + bound);
+        assert!(learner.updates() <= hinge + bound, "{} {hinge} {bound}", learner.updates());
     }
 }

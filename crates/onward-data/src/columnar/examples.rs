@@ -1,8 +1,8 @@
 //! Arrow files of examples that are ready, as `onward convert` writes them.
 //!
 //! The columns: `indices` (list of u32) and `values` (list of f32), of which each row has
-//! as many; `label` (a number, null where it is missing) and `weight` (a number), which may
-//! both be absent. Indices are used as they are: whoever wants a bias has index 0 with value
+//! as many; `label` (a number, null where it is missing), `weight` and `offset` (numbers:
+//! what the prediction starts from), which may all be absent. Indices are used as they are: whoever wants a bias has index 0 with value
 //! 1 in every row. The metadata, all of which may be absent: `onward.version` of this layout,
 //! which is 1; `onward.schema`, what the examples were made from, as JSON, and `onward.target`,
 //! their target for people to read, in the schema's; `onward.names`, an object of JSON from
@@ -17,7 +17,7 @@ use arrow_schema::DataType;
 
 use super::cells::{self, Column, Form, Leaf};
 use super::{Opened, damaged, guarded, no_rows};
-use crate::encode::{Cell, NamesSeen, Rules, checked_weight};
+use crate::encode::{Cell, NamesSeen, Rules, checked_offset, checked_weight};
 use crate::error::{DataError, DataErrorKind};
 use crate::format::Format;
 use crate::infer::{self, Inferred, SAMPLE_ROWS, Seen};
@@ -30,6 +30,7 @@ use crate::target::{TargetRule, TargetValue};
 
 pub(crate) const LABEL: &str = "label";
 pub(crate) const WEIGHT: &str = "weight";
+pub(crate) const OFFSET: &str = "offset";
 pub(crate) const INDICES: &str = "indices";
 pub(crate) const VALUES: &str = "values";
 pub(crate) const NAMES_KEY: &str = "onward.names";
@@ -57,11 +58,11 @@ pub(super) fn columns(opened: &Opened) -> Result<Vec<Leaf>, DataError> {
         return Err(DataError::new(DataErrorKind::Format, found).remedy("read it with a newer onward"));
     }
     let mut columns = super::named_leaves(opened)?;
-    columns.retain(|leaf| [LABEL, WEIGHT, INDICES, VALUES].contains(&leaf.name.as_str()));
+    columns.retain(|leaf| [LABEL, WEIGHT, OFFSET, INDICES, VALUES].contains(&leaf.name.as_str()));
     for leaf in &columns {
         let is_number =
             |data_type: &DataType| data_type.is_numeric() || matches!(data_type, DataType::Null | DataType::Boolean);
-        if [LABEL, WEIGHT].contains(&leaf.name.as_str()) && !is_number(&leaf.data_type) {
+        if [LABEL, WEIGHT, OFFSET].contains(&leaf.name.as_str()) && !is_number(&leaf.data_type) {
             let found = format!("its type is {}", leaf.data_type);
             let error = DataError::new(DataErrorKind::Format, found).column(&leaf.name);
             return Err(error.remedy("in a file of examples (columns 'indices' and 'values') it is a number"));
@@ -186,6 +187,7 @@ pub(super) struct ExampleParser {
 struct Columns<'a> {
     label: Option<Column<'a>>,
     weight: Option<Column<'a>>,
+    offset: Option<Column<'a>>,
     indices: Lists<'a, UInt32Type>,
     values: Lists<'a, Float32Type>,
 }
@@ -195,6 +197,7 @@ impl<'a> Columns<'a> {
         Some(Self {
             label: scalar(rows, LABEL),
             weight: scalar(rows, WEIGHT),
+            offset: scalar(rows, OFFSET),
             indices: Lists::new(rows, INDICES)?,
             values: Lists::new(rows, VALUES)?,
         })
@@ -210,6 +213,7 @@ impl ExampleParser {
         let label = label(columns.label.as_ref().map(|label| label.cell(row)));
         let label = self.rules.label(label).map_err(|error| error.column(LABEL))?;
         let weight = weight(columns.weight.as_ref().map(|weight| weight.cell(row)))?;
+        let offset = offset(columns.offset.as_ref().map(|offset| offset.cell(row)))?;
         let (indices, values) = lists(columns, row)?;
         for (&index, &value) in indices.iter().zip(values) {
             check_feature(index, value)?;
@@ -220,6 +224,7 @@ impl ExampleParser {
             }
             out.batch.push(index, value);
         }
+        out.batch.set_offset(offset);
         out.batch.finish(label, weight);
         Ok(())
     }
@@ -235,13 +240,22 @@ fn label(cell: Option<Cell<'_>>) -> TargetValue<'static> {
 
 /// 1 when there is no such column.
 fn weight(cell: Option<Cell<'_>>) -> Result<f64, DataError> {
-    let weight = match cell {
-        None => 1.0,
+    checked_weight(number_or(1.0, cell)).map_err(|error| error.column(WEIGHT))
+}
+
+/// 0 when there is no such column.
+fn offset(cell: Option<Cell<'_>>) -> Result<f64, DataError> {
+    checked_offset(number_or(0.0, cell)).map_err(|error| error.column(OFFSET))
+}
+
+/// The number in a cell; NaN where there is none in a column that is there.
+fn number_or(absent: f64, cell: Option<Cell<'_>>) -> f64 {
+    match cell {
+        None => absent,
         Some(Cell::Number(number)) => number,
         Some(Cell::Boolean(flag)) => f64::from(u8::from(flag)),
         Some(_) => f64::NAN,
-    };
-    checked_weight(weight).map_err(|error| error.column(WEIGHT))
+    }
 }
 
 fn lists<'a>(columns: &'a Columns<'_>, row: usize) -> Result<(&'a [u32], &'a [f32]), DataError> {

@@ -15,7 +15,7 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, SchemaRef};
 use onward::Example;
 
 use super::{Compression, ConvertError, Converted, ExampleWriter};
-use crate::columnar::{INDICES, LABEL, NAMES_KEY, SCHEMA_KEY, VALUES, VERSION, VERSION_KEY, WEIGHT};
+use crate::columnar::{INDICES, LABEL, NAMES_KEY, OFFSET, SCHEMA_KEY, VALUES, VERSION, VERSION_KEY, WEIGHT};
 use crate::schema::Schema;
 
 /// The most rows of a record batch.
@@ -37,6 +37,7 @@ pub(super) struct ArrowWriter<'a> {
 struct Rows {
     labels: Vec<Option<f64>>,
     weights: Vec<f64>,
+    offsets: Vec<f64>,
     lengths: Vec<usize>,
     indices: Vec<u32>,
     values: Vec<f32>,
@@ -83,6 +84,7 @@ fn schema(origin: &Schema) -> Result<arrow_schema::Schema, ConvertError> {
     let fields = vec![
         Field::new(LABEL, DataType::Float64, true),
         Field::new(WEIGHT, DataType::Float64, false),
+        Field::new(OFFSET, DataType::Float64, false),
         Field::new(INDICES, DataType::List(element(DataType::UInt32)), false),
         Field::new(VALUES, DataType::List(element(DataType::Float32)), false),
     ];
@@ -103,6 +105,7 @@ impl Rows {
         let columns: Vec<ArrayRef> = vec![
             Arc::new(Float64Array::from(self.labels)),
             Arc::new(Float64Array::from(self.weights)),
+            Arc::new(Float64Array::from(self.offsets)),
             Arc::new(indices),
             Arc::new(values),
         ];
@@ -121,6 +124,7 @@ impl ExampleWriter for ArrowWriter<'_> {
         }
         self.rows.labels.push(example.label);
         self.rows.weights.push(example.weight);
+        self.rows.offsets.push(example.features.offset());
         self.rows.lengths.push(example.features.len());
         self.rows.indices.extend_from_slice(example.features.indices());
         self.rows.values.extend_from_slice(example.features.values());

@@ -67,6 +67,10 @@ impl ExampleWriter for SvmlightWriter<'_> {
             let found = format!("has weight {}, and svmlight has no weights", example.weight);
             return Err(cannot(number, &found, "convert to vw or arrow"));
         }
+        if example.features.offset() != 0.0 {
+            let found = format!("has the offset {}, and svmlight has none", example.features.offset());
+            return Err(cannot(number, &found, "convert to vw or arrow"));
+        }
         let mut features = example.features.iter();
         if features.next() != Some((BIAS, 1.0)) || example.features.indices()[1..].contains(&BIAS) {
             return Err(cannot(

@@ -1,4 +1,4 @@
-//! Examples as Vowpal Wabbit's text: `label [weight] 'tag |  name:value …`.
+//! Examples as Vowpal Wabbit's text: `label [weight [base]] 'tag |  name:value …`.
 //!
 //! All features are in the namespace without a name. The bias is left out, for Vowpal
 //! Wabbit adds its own; so are zeros, labels that are missing, a weight or value of 1.
@@ -11,7 +11,7 @@ use std::io::Write;
 
 use onward::Example;
 
-use super::{ConvertError, Converted, ExampleWriter, shortest, shortest_single};
+use super::{ConvertError, Converted, ExampleWriter, cannot, shortest, shortest_single};
 use crate::encode::BIAS;
 
 pub(super) struct VwWriter<'a> {
@@ -52,15 +52,24 @@ impl ExampleWriter for VwWriter<'_> {
         self.names.insert(index, escaped.into_boxed_slice());
     }
 
-    fn row(&mut self, _number: u64, example: Example<'_>, ids: &[&[u8]]) -> Result<(), ConvertError> {
+    fn row(&mut self, number: u64, example: Example<'_>, ids: &[&[u8]]) -> Result<(), ConvertError> {
         self.line.clear();
+        let offset = example.features.offset();
         if let Some(label) = example.label {
             shortest(label, &mut self.line);
-            if example.weight != 1.0 {
+            if example.weight != 1.0 || offset != 0.0 {
                 self.line.push(b' ');
                 shortest(example.weight, &mut self.line);
             }
+            if offset != 0.0 {
+                self.line.push(b' ');
+                shortest(offset, &mut self.line);
+            }
             self.line.push(b' ');
+        } else if offset != 0.0 {
+            // What is first in a line is its label, what is third its base.
+            let found = format!("has the offset {offset} and no label, which Vowpal Wabbit's text cannot say");
+            return Err(cannot(number, &found, "convert to arrow"));
         }
         tag(ids, &mut self.line);
         self.line.push(b'|');

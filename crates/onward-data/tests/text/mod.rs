@@ -14,6 +14,7 @@ pub struct Row {
     pub features: Vec<(u32, u32)>,
     pub label: Option<u64>,
     pub weight: u64,
+    pub offset: u64,
     pub ids: Vec<String>,
 }
 
@@ -24,8 +25,14 @@ impl Row {
             features: features.into_iter().map(bits).collect(),
             label: label.map(f64::to_bits),
             weight: weight.to_bits(),
+            offset: 0,
             ids: ids.iter().map(|&id| id.to_owned()).collect(),
         }
+    }
+
+    /// The same with an offset.
+    pub fn from(self, offset: f64) -> Self {
+        Self { offset: offset.to_bits(), ..self }
     }
 }
 
@@ -109,6 +116,7 @@ fn row_of(parsed: &onward_data::Parsed, row: usize) -> Row {
         features: example.features.iter().map(|(index, value)| (index, value.to_bits())).collect(),
         label: example.label.map(f64::to_bits),
         weight: example.weight.to_bits(),
+        offset: example.features.offset().to_bits(),
         ids: ids.collect(),
     }
 }

@@ -1,6 +1,6 @@
 //! A linear learner: an optimiser fed with the gradients of a loss.
 //!
-//! Each round: p = ⟨w, x⟩, clipped to what the past makes plausible; pay
+//! Each round: p = offset + ⟨w, x⟩, clipped to what the past makes plausible; pay
 //! h·ℓ(p, y); g = ∂ℓ/∂p at p; the optimiser takes in h·g·x and moves by gradient
 //! flow of the loss (or by the gradient as it is, if that is its theorem).
 
@@ -51,7 +51,7 @@ impl<O: Optimizer> Linear<O> {
 
 impl<O: Optimizer> Learner for Linear<O> {
     fn predict(&self, x: Features<'_>) -> Prediction {
-        Prediction::new(self.clipped(self.optimizer.dot(x)))
+        Prediction::new(self.clipped(x.offset() + self.optimizer.dot(x)))
     }
 
     fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {

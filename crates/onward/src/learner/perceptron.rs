@@ -1,7 +1,7 @@
 //! The perceptron (Rosenblatt 1958).
 //!
-//! Predict 1 if ⟨w, x⟩ ≥ 0, else −1. When y⟨w, x⟩ ≤ 0, w += h·y·x. A learning
-//! rate would only scale w.
+//! Predict 1 if s = b + ⟨w, x⟩ ≥ 0, else −1, b being the row's offset. When y·s ≤ 0,
+//! w += h·y·x. A learning rate would only scale w.
 //!
 //! The charged loss is 0/1. **Guarantee** (Novikoff 1962; Freund, Schapire 1999):
 //! over the rounds with an update, of which there are M, and for every u,
@@ -10,6 +10,10 @@
 //! is updated whatever the label. So the mistakes exceed the hinge loss of any u
 //! with ‖u‖ ≤ U by at most U√(Σ‖x‖²). If some u has margin γ on every example and
 //! ‖x‖ ≤ D, M ≤ (D/γ)², however long the stream.
+//!
+//! With offsets, of which y·b = 0 is the usual case, the same proof goes: an update adds
+//! h²‖x‖² + 2h·y⟨w, x⟩ ≤ h²‖x‖² − 2h·y·b to ‖w‖², and h·y⟨u, x⟩ ≥ h(1 − H − y·b) to
+//! ⟨w, u⟩, H being that of b + ⟨u, x⟩. So M ≤ H(u) + Σ h·y·b + ‖u‖√(Σ h²‖x‖² − 2h·y·b).
 
 use std::sync::Arc;
 
@@ -27,8 +31,10 @@ pub struct Perceptron {
     weights: Table<f32>,
     /// M: the importance of rounds with an update.
     updates: f64,
-    /// Σ h²‖x‖² over rounds with an update.
+    /// Σ h²‖x‖² − 2h·y·b over rounds with an update: at least ‖w‖².
     squares: f64,
+    /// Σ h·y·b over rounds with an update.
+    offsets: f64,
 }
 
 impl Perceptron {
@@ -45,7 +51,7 @@ impl Perceptron {
                 "the perceptron is charged by mistakes and cannot take the loss '{name}': leave --loss out, or say zero-one"
             )));
         }
-        Ok(Self { radius, weights: Table::default(), updates: 0.0, squares: 0.0 })
+        Ok(Self { radius, weights: Table::default(), updates: 0.0, squares: 0.0, offsets: 0.0 })
     }
 
     /// M: rounds with an update, weighted by importance.
@@ -57,7 +63,7 @@ impl Perceptron {
 impl Learner for Perceptron {
     fn predict(&self, x: Features<'_>) -> Prediction {
         let products = x.iter().map(|(index, value)| f64::from(self.weights.get(index)) * f64::from(value));
-        Prediction::new(sum::sum(products))
+        Prediction::new(x.offset() + sum::sum(products))
     }
 
     fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
@@ -71,7 +77,9 @@ impl Learner for Perceptron {
             *slot = saturate(f64::from(*slot) + weight * label * f64::from(value));
         }
         self.updates += weight;
-        self.squares += weight * weight * sum::squares(x.values());
+        let offset = weight * label * x.offset();
+        self.squares += weight * weight * sum::squares(x.values()) - 2.0 * offset;
+        self.offsets += offset;
         prediction
     }
 
@@ -92,7 +100,7 @@ impl Learner for Perceptron {
             kind: GuaranteeKind::Own,
             comparator: "the hinge loss, on the rounds with an update, of every u with ‖u‖₂ ≤ radius".to_owned(),
             radius: Some(self.radius),
-            bound: Ok(self.radius * self.squares.sqrt()),
+            bound: Ok(self.offsets + self.radius * self.squares.max(0.0).sqrt()),
         }
     }
 
@@ -100,6 +108,7 @@ impl Learner for Perceptron {
         let mut state = State::default();
         state.set("updates", self.updates);
         state.set("squares", self.squares);
+        state.set("offsets", self.offsets);
         let indices = self.weights.used(|weight| *weight != 0.0);
         state.set_column("weight", Column::F32(indices.iter().map(|&index| self.weights.get(index)).collect()));
         state.set_column("index", Column::U32(indices));
@@ -109,6 +118,7 @@ impl Learner for Perceptron {
     fn restore(&mut self, state: &State) -> Result<(), Error> {
         self.updates = state.number("updates")?;
         self.squares = state.number("squares")?;
+        self.offsets = state.number("offsets")?;
         self.weights = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
         Ok(())
     }

@@ -2,8 +2,8 @@
 //! kind, for any convex loss.
 //!
 //! Convexity in the prediction gives, for every u,
-//! ℓ_t(p_t) − ℓ_t(⟨u, x_t⟩) ≤ g_t (p_t − ⟨u, x_t⟩), g_t the derivative at the
-//! charged prediction. With A = Σ h_t g_t p_t and θ = Σ h_t g_t x_t, the regret is at
+//! ℓ_t(p_t) − ℓ_t(b_t + ⟨u, x_t⟩) ≤ g_t (p_t − b_t − ⟨u, x_t⟩), g_t the derivative at
+//! the charged prediction, b_t the row's offset. With A = Σ h_t g_t (p_t − b_t) and θ = Σ h_t g_t x_t, the regret is at
 //! most A − ⟨θ, u⟩, so for all u at once
 //!
 //! - in the ball ‖u‖₂ ≤ B: R_T(u) ≤ A + B‖θ‖₂;
@@ -36,7 +36,7 @@ struct Slot {
 /// The sums that the universal certificate is computed from.
 #[derive(Debug, Clone, Default)]
 pub struct Certificate {
-    /// A = Σ h g p.
+    /// A = Σ h g (p − b).
     paid: Sum,
     /// Σ h.
     weight: f64,
@@ -48,7 +48,7 @@ pub struct Certificate {
 impl Certificate {
     /// Takes in a round: the charged prediction p, the derivative g there, the importance h > 0.
     pub fn observe(&mut self, p: f64, g: f64, h: f64, x: Features<'_>) {
-        self.paid.add(h * g * p);
+        self.paid.add(h * g * (p - x.offset()));
         self.weight += h;
         self.table.reserve(x.limit());
         let hg = h * g;

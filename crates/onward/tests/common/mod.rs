@@ -33,15 +33,17 @@ pub(crate) struct Row {
     pub(crate) values: Vec<f32>,
     pub(crate) label: f64,
     pub(crate) weight: f64,
+    pub(crate) offset: f64,
 }
 
 impl Row {
     pub(crate) fn features(&self) -> Features<'_> {
-        Features::new(&self.indices, &self.values).unwrap()
+        Features::new(&self.indices, &self.values).unwrap().with_offset(self.offset).unwrap()
     }
 
     pub(crate) fn score(&self, weights: &[f64]) -> f64 {
-        self.indices.iter().zip(&self.values).map(|(&i, &x)| weights[i as usize] * f64::from(x)).sum()
+        let products = self.indices.iter().zip(&self.values).map(|(&i, &x)| weights[i as usize] * f64::from(x));
+        self.offset + products.sum::<f64>()
     }
 }
 
@@ -84,7 +86,7 @@ pub(crate) fn stream(loss: &dyn Loss, rounds: usize, seed: u64) -> Vec<Row> {
             }
             let mean = 0.5 + 1.5 * f64::from(values[1]) - if indices.contains(&3) { 1.0 } else { 0.0 };
             let weight = [1.0, 1.0, 2.0, 0.5][(random.next() % 4) as usize];
-            Row { indices, values, label: label(loss, mean, &mut random), weight }
+            Row { indices, values, label: label(loss, mean, &mut random), weight, offset: 0.0 }
         })
         .collect()
 }

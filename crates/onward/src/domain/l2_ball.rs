@@ -55,7 +55,6 @@ impl BallVector {
 
     /// w += step·x.
     pub fn add(&mut self, step: f64, x: Features<'_>) {
-        self.entries.reserve(x.limit());
         let step = step / self.scale;
         let mut change = 0.0;
         for (index, value) in x.iter() {
@@ -90,7 +89,9 @@ impl BallVector {
             *entry = saturate(f64::from(*entry) * self.scale);
         }
         self.scale = 1.0;
-        self.square = sum::sum(self.entries.slots().map(|(_, &entry)| f64::from(entry) * f64::from(entry)));
+        // In order of index, whatever the order in which they came: a saved vector goes on to the bit.
+        let used = self.entries.used(|entry| *entry != 0.0);
+        self.square = sum::sum(used.into_iter().map(|index| f64::from(self.entries.get(index)).powi(2)));
     }
 
     /// The vector as columns `index` and `weight` (entries), and its scale and square.

@@ -32,6 +32,10 @@ impl Slot {
     fn observe(&mut self, value: f64, weight: f64, shares: &mut Share) {
         self.weight += weight;
         let distance = value - self.mean;
+        if distance == 0.0 {
+            // Categories always, whose value is 1: nothing moves.
+            return;
+        }
         self.mean += distance * shares.of(weight, self.weight);
         self.squares += weight * distance * (value - self.mean);
     }
@@ -78,7 +82,6 @@ pub struct RunningScale {
 impl RunningScale {
     /// Takes in a row of importance > 0 and writes its scaled values.
     pub fn observe(&mut self, x: Features<'_>, weight: f64, scaled: &mut Vec<f32>) {
-        self.slots.reserve(x.limit());
         self.total += weight;
         scaled.clear();
         let mut shares = Share::default();

@@ -55,10 +55,11 @@ impl<O: Optimizer> Learner for Linear<O> {
     }
 
     fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
         if weight == 0.0 {
-            return prediction;
+            return self.predict(x);
         }
+        let score = x.offset() + self.optimizer.begin(x);
+        let prediction = Prediction::new(self.clipped(score));
         let p = prediction.score;
         let g = self.loss.derivative(p, label);
         let u = match self.optimizer.prepare(g, weight, x) {

@@ -71,7 +71,6 @@ impl Learner for Perceptron {
         if weight == 0.0 || label * prediction.score > 0.0 {
             return prediction;
         }
-        self.weights.reserve(x.limit());
         for (index, value) in x.iter() {
             let slot = self.weights.slot(index);
             *slot = saturate(f64::from(*slot) + weight * label * f64::from(value));

@@ -63,7 +63,6 @@ impl Optimizer for AdaGrad {
     }
 
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
-        self.table.reserve(x.limit());
         for (index, value) in x.iter() {
             let slot = self.table.slot(index);
             let z = h * g * f64::from(value);

@@ -42,7 +42,13 @@ pub trait Optimizer: Send + Sync {
     /// ⟨w, x⟩.
     fn dot(&self, x: Features<'_>) -> f64;
 
-    /// Takes in the gradient h·g·x and sets this round's rates.
+    /// ⟨w, x⟩ at the beginning of a round: as [`dot`](Self::dot), and where the weights of x were
+    /// found may be remembered for [`prepare`](Self::prepare), which is then about the same x.
+    fn begin(&mut self, x: Features<'_>) -> f64 {
+        self.dot(x)
+    }
+
+    /// Takes in the gradient h·g·x, x being that of [`begin`](Self::begin), and sets this round's rates.
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step;
 
     /// Moves: w_i += u·x_i·rate_i with the rates that were set, then projects.
@@ -51,6 +57,7 @@ pub trait Optimizer: Send + Sync {
     /// A round of general online convex optimisation: takes in the gradient
     /// `scalar`·x and moves against it.
     fn observe(&mut self, scalar: f64, x: Features<'_>) {
+        self.begin(x);
         let time = match self.prepare(scalar, 1.0, x) {
             Step::Flow { time, .. } | Step::Gradient { time } => time,
         };

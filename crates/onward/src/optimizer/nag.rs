@@ -40,6 +40,12 @@ impl Slot {
         if self.scale > 0.0 { f64::from(value) / f64::from(self.scale) } else { 0.0 }
     }
 
+    /// w_i·x_i.
+    #[inline]
+    fn product(&self, value: f32) -> f64 {
+        f64::from(self.weight) * self.normalised(value)
+    }
+
     /// Takes in a value: M_i, G_i.
     #[inline]
     fn widen(&mut self, value: f32) {
@@ -68,8 +74,11 @@ pub struct Nag {
     weight: f64,
     /// √(n/N) of this round.
     multiplier: f64,
+    /// Where the slots of this round's features are: looked up once instead of three times,
+    /// a tenth of the time of a round.
+    places: Vec<usize>,
     /// x̂_i/√G_i of this round's features: computed once, for a root and two divisions a feature
-    /// are a third of the time of a round.
+    /// are a third of it.
     directions: Vec<f64>,
 }
 
@@ -80,15 +89,22 @@ impl Nag {
     /// When η is not positive and finite.
     pub fn new(eta: f64) -> Result<Self, Error> {
         expect_positive("eta", eta)?;
-        Ok(Self { eta, table: Table::default(), squares: 0.0, weight: 0.0, multiplier: 0.0, directions: Vec::new() })
+        let (places, directions) = (Vec::new(), Vec::new());
+        Ok(Self { eta, table: Table::default(), squares: 0.0, weight: 0.0, multiplier: 0.0, places, directions })
     }
 }
 
 impl Optimizer for Nag {
     fn dot(&self, x: Features<'_>) -> f64 {
+        sum::sum(x.iter().map(|(index, value)| self.table.get(index).product(value)))
+    }
+
+    fn begin(&mut self, x: Features<'_>) -> f64 {
+        self.places.clear();
         sum::sum(x.iter().map(|(index, value)| {
-            let slot = self.table.get(index);
-            f64::from(slot.weight) * slot.normalised(value)
+            let place = self.table.place(index);
+            self.places.push(place);
+            self.table.at(place).product(value)
         }))
     }
 
@@ -96,11 +112,10 @@ impl Optimizer for Nag {
         if g == 0.0 {
             return Step::Flow { time: 0.0, q: 0.0 };
         }
-        self.table.reserve(x.limit());
         self.directions.clear();
         let (mut squares, mut q) = ([0.0; LANES], [0.0; LANES]);
-        for (at, (index, value)) in x.iter().enumerate() {
-            let slot = self.table.slot(index);
+        for (at, (&place, &value)) in self.places.iter().zip(x.values()).enumerate() {
+            let slot = self.table.at(place);
             slot.widen(value);
             let normalised = slot.normalised(value);
             let square = normalised * normalised;
@@ -116,13 +131,13 @@ impl Optimizer for Nag {
         Step::Flow { time: self.eta * h, q: self.multiplier * sum::join(q) }
     }
 
-    fn advance(&mut self, u: f64, x: Features<'_>) {
+    fn advance(&mut self, u: f64, _x: Features<'_>) {
         if u == 0.0 {
             return;
         }
         let u = u * self.multiplier;
-        for (&index, direction) in x.indices().iter().zip(&self.directions) {
-            let slot = self.table.slot(index);
+        for (&place, direction) in self.places.iter().zip(&self.directions) {
+            let slot = self.table.at(place);
             slot.weight = saturate(f64::from(slot.weight) + u * direction);
         }
     }

@@ -50,7 +50,6 @@ impl Certificate {
     pub fn observe(&mut self, p: f64, g: f64, h: f64, x: Features<'_>) {
         self.paid.add(h * g * (p - x.offset()));
         self.weight += h;
-        self.table.reserve(x.limit());
         let hg = h * g;
         for (index, value) in x.iter() {
             let value = f64::from(value);

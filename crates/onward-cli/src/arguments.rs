@@ -112,13 +112,32 @@ pub(crate) struct ColumnOptions {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', action = clap::ArgAction::Append)]
     pub(crate) id: Vec<String>,
 
-    /// Text gives sequences of up to N words, 1 to 8
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) ngrams: u32,
+    /// Text gives sequences of up to N words, 1 to 8 [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) ngrams: Option<u32>,
 
-    /// Hashed features share 2^N weights, 1 to 30
-    #[arg(long, value_name = "N", default_value_t = 22)]
-    pub(crate) bits: u32,
+    /// Hashed features share 2^N weights, 1 to 30 [default: 22]
+    #[arg(long, value_name = "N")]
+    pub(crate) bits: Option<u32>,
+}
+
+impl ColumnOptions {
+    /// The options that were given, by name.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let options = [
+            ("--target", !self.target.is_empty()),
+            ("--task", self.task.is_some()),
+            ("--ignore", !self.ignore.is_empty()),
+            ("--categorical", !self.categorical.is_empty()),
+            ("--numeric", !self.numeric.is_empty()),
+            ("--text", !self.text.is_empty()),
+            ("--weight", self.weight.is_some()),
+            ("--id", !self.id.is_empty()),
+            ("--ngrams", self.ngrams.is_some()),
+            ("--bits", self.bits.is_some()),
+        ];
+        options.into_iter().filter(|&(_, given)| given).map(|(name, _)| name).collect()
+    }
 }
 
 /// How loud.
@@ -154,9 +173,9 @@ pub(crate) struct LearnOptions {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Learning")]
     pub(crate) passes: u32,
 
-    /// Continue from a saved model: its learner, columns and account
-    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath, help_heading = "Learning",
-          conflicts_with_all = ["loss", "learner", "radius", "target", "task", "categorical", "numeric", "text", "weight", "id"])]
+    /// Continue from a saved model: its learner, loss, columns and account, so that no option about
+    /// these goes with it
+    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath, help_heading = "Learning")]
     pub(crate) init: Option<PathBuf>,
 
     /// Save the model here when done

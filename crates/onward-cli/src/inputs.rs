@@ -69,6 +69,7 @@ pub(crate) fn with_columns(base: Options, columns: &ColumnOptions) -> Result<Opt
             )));
         }
     };
+    let default = Options::default();
     Ok(Options {
         target,
         task: columns.task.map(|task| match task {
@@ -81,8 +82,8 @@ pub(crate) fn with_columns(base: Options, columns: &ColumnOptions) -> Result<Opt
         text: columns.text.clone(),
         weight: columns.weight.clone(),
         ids: columns.id.clone(),
-        bits: columns.bits,
-        ngrams: columns.ngrams,
+        bits: columns.bits.unwrap_or(default.bits),
+        ngrams: columns.ngrams.unwrap_or(default.ngrams),
         ..base
     })
 }

@@ -117,6 +117,7 @@ impl Begun {
     fn new(options: &LearnOptions) -> Result<Self, Failure> {
         let base = inputs::reading(&options.input);
         if let Some(path) = &options.init {
+            refuse_what_the_model_says(options)?;
             let saved = Trained::load(path)?;
             let reading =
                 Options { schema: Some(saved.schema.clone()), loss: Some(saved.learner.charged_loss()), ..base };
@@ -151,6 +152,25 @@ impl Begun {
         };
         Trained::new(&specification, loss, checked_radius(options.radius)?, schema, Facts::new(reader.format()))
     }
+}
+
+/// A model says what its columns, learner and loss are: an option that says it again would
+/// be ignored.
+fn refuse_what_the_model_says(options: &LearnOptions) -> Result<(), Failure> {
+    let mut given = options.columns.given();
+    let learning = [
+        ("--loss", options.loss.is_some()),
+        ("--learner", options.learner.is_some()),
+        ("--radius", options.radius.is_some()),
+    ];
+    given.extend(learning.into_iter().filter(|&(_, given)| given).map(|(name, _)| name));
+    if given.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::user(format!(
+        "--init continues with the columns, learner and loss of the model: leave {} out, or learn anew without --init",
+        given.join(" and ")
+    )))
 }
 
 fn checked_radius(radius: Option<f64>) -> Result<Option<f64>, Failure> {

@@ -411,6 +411,40 @@ fn data_that_a_model_does_not_fit() {
     let message = "onward: svm: the model was learnt from named columns, and this is svmlight; convert the input with \
                    onward convert, or learn a model from it\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
-    let outcome = folder.run(&["learn", "--init", "model", "data", "-q", "--target", "y"]);
-    assert_eq!(outcome.code, Some(2));
+}
+
+#[test]
+fn options_that_a_continued_model_would_ignore() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
+    let refused = |options: &[&str], named: &str| {
+        let arguments: Vec<&str> = ["learn", "--init", "model", "data", "-q"].iter().chain(options).copied().collect();
+        let outcome = folder.run(&arguments);
+        let message = format!(
+            "onward: --init continues with the columns, learner and loss of the model: leave {named} out, or learn \
+             anew without --init\n"
+        );
+        assert_eq!((outcome.code, outcome.stderr), (Some(2), message));
+    };
+    for (option, value) in [
+        ("--target", "y"),
+        ("--task", "binary"),
+        ("--ignore", "c"),
+        ("--categorical", "x"),
+        ("--numeric", "x"),
+        ("--text", "c"),
+        ("--weight", "x"),
+        ("--id", "c"),
+        // What is the default is ignored all the same.
+        ("--ngrams", "1"),
+        ("--bits", "22"),
+        ("--loss", "logistic"),
+        ("--learner", "nag"),
+        ("--radius", "2"),
+    ] {
+        refused(&[option, value], option);
+    }
+    refused(&["--bits", "18", "--ignore", "c"], "--ignore and --bits");
+    folder.succeed(&["learn", "--init", "model", "data", "-q", "--passes", "2", "--threads", "1", "--format", "csv"]);
 }

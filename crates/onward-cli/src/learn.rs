@@ -11,7 +11,7 @@ use onward_data::{Input, Options, Reader};
 use crate::arguments::LearnOptions;
 use crate::failure::Failure;
 use crate::inputs;
-use crate::outputs;
+use crate::outputs::{self, Outputs};
 use crate::predictions::PredictionWriter;
 use crate::progress::Progress;
 use crate::report::{self, Timing};
@@ -47,7 +47,8 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     };
     let before = trained.facts.examples;
     let mut session = Session::new(&mut trained, &watch);
-    session.learn(&mut reader, writer.as_mut())?;
+    let files = [("model", options.model.as_ref()), ("report", options.report.as_ref())];
+    session.learn(&mut reader, writer.as_mut()).map_err(|failure| failure.before_files(&files))?;
     drop(reader);
     let again = Options { schema: Some(session.trained().schema.clone()), ..reading };
     let mut pass_risks = vec![session.trained().ledger.sequential_risk()];
@@ -75,15 +76,17 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
 
 /// Writes what the run is to leave behind, then says how it went.
 fn finish(options: &LearnOptions, run: &report::Run<'_>, writer: Option<PredictionWriter>) -> Result<(), Failure> {
+    let mut outputs = Outputs::default();
     if let Some(path) = &options.model {
-        run.trained.save(path)?;
+        outputs.write(path, &run.trained.to_bytes()?)?;
     }
     if let Some(writer) = writer {
-        writer.commit()?;
+        writer.finish(&mut outputs)?;
     }
     if let Some(path) = &options.report {
-        outputs::write(path, report::text(&report::learned(run)).as_bytes())?;
+        outputs.write(path, report::text(&report::learned(run)).as_bytes())?;
     }
+    outputs.commit()?;
     if !options.voice.quiet {
         eprint!("{}", summary::learned(run));
     }

@@ -61,8 +61,8 @@ impl Trained {
         Ok(Self { learner, loss, radius, ledger, names: Names::default(), schema, facts })
     }
 
-    /// Saves it.
-    pub(crate) fn save(&self, path: &Path) -> Result<(), Failure> {
+    /// The bytes of its file.
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, Failure> {
         let mut state = State::default();
         state.absorb("learner", self.learner.state());
         state.absorb("ledger", self.ledger.state());
@@ -76,7 +76,7 @@ impl Trained {
             facts: json(serde_json::to_value(&self.facts))?,
             state,
         };
-        crate::outputs::write(path, &model.to_bytes()?)
+        Ok(model.to_bytes()?)
     }
 
     /// Loads what was saved.

@@ -62,6 +62,11 @@ impl Failure {
         Self { message, code: SYSTEM, broken_pipe: false }
     }
 
+    /// Adds what may help.
+    pub(crate) fn hint(self, hint: impl fmt::Display) -> Self {
+        Self { message: format!("{self}; {hint}"), ..self }
+    }
+
     /// A file that cannot be read.
     pub(crate) fn reading(path: &Path, error: &io::Error) -> Self {
         let found = match error.kind() {

@@ -31,7 +31,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     read.push(onward_data::Input::Path(options.model.clone()));
     outputs::check(&[("--predictions", Some(&options.predictions)), ("--report", options.report.as_ref())], &read)?;
     [Some(&options.predictions), options.report.as_ref()].into_iter().try_for_each(outputs::probe)?;
-    let mut trained = Trained::load(&options.model)?;
+    let mut trained = Trained::load_to_predict(&options.model, &inputs)?;
     // The account of what is predicted now, not of what was learnt.
     let mut ledger = Ledger::new(trained.learner.charged_loss());
     ledger.set_radius(trained.radius);

@@ -1,13 +1,14 @@
 //! Models on disk: what a run saves and what another continues from.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 
 use onward::learner::Specification;
 use onward::model::{Model, Names, State};
 use onward::regret::Ledger;
 use onward::{Learner, SharedLoss};
-use onward_data::{Format, Schema};
+use onward_data::{Format, Input, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -88,6 +89,18 @@ impl Trained {
         Self::restore(model).map_err(|failure| damaged(&failure))
     }
 
+    /// Loads the MODEL of `onward predict MODEL INPUT…`; where this is no model, reminds of the order.
+    pub(crate) fn load_to_predict(path: &Path, inputs: &[Input]) -> Result<Self, Failure> {
+        Self::load(path).map_err(|failure| {
+            let model = inputs.iter().find(|input| matches!(input, Input::Path(path) if is_model(path)));
+            match model {
+                _ if is_model(path) || !path.is_file() => failure,
+                Some(model) => failure.hint(format_args!("{} may be one: the model comes first", model.name())),
+                None => failure.hint("the model comes first: onward predict MODEL INPUT"),
+            }
+        })
+    }
+
     fn restore(model: Model) -> Result<Self, Failure> {
         let unfit = |what: &str, error: serde_json::Error| Failure::user(format!("its {what} cannot be read: {error}"));
         let schema: Schema = serde_json::from_value(model.schema).map_err(|error| unfit("schema", error))?;
@@ -100,4 +113,13 @@ impl Trained {
         trained.names = Names::restore(&model.state.part("names"))?;
         Ok(trained)
     }
+}
+
+/// Whether a file begins as models do.
+fn is_model(path: &Path) -> bool {
+    let mut head = Vec::new();
+    // Of a pipe the reader would miss what is read here.
+    path.is_file()
+        && File::open(path).and_then(|file| file.take(9).read_to_end(&mut head)).is_ok()
+        && onward::model::is_safetensors(&head)
 }

@@ -376,18 +376,29 @@ fn a_damaged_model_is_refused_by_what_is_wrong() {
     folder.write("data", rows(50));
     folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
     let whole = std::fs::read(folder.path("model")).unwrap();
-    for (name, bytes) in
-        [("cut", &whole[..whole.len() - 3]), ("empty", &[][..]), ("noise", b"hello there, I am no model".as_slice())]
-    {
+    let no_model = "is no model: models are safetensors files that onward learn --model writes";
+    let cut = |length: usize, what: &str, whole: usize| {
+        format!("is cut short: it has {length} bytes where {what} {whole}; copy it again, or learn the model again")
+    };
+    let (all, header) = (whole.len(), 8 + u64::from_le_bytes(*whole.first_chunk().unwrap()) as usize);
+    let order = "the model comes first: onward predict MODEL INPUT";
+    for (name, bytes, message) in [
+        ("cut", &whole[..all - 3], cut(all - 3, "its header says", all)),
+        ("cut_early", &whole[..header - 1], cut(header - 1, "its header alone takes", header)),
+        ("empty", &[][..], format!("is empty: it holds no model; {order}")),
+        ("noise", b"hello there, I am no model".as_slice(), format!("{no_model}; {order}")),
+    ] {
         folder.write(name, bytes);
         let outcome = folder.run(&["predict", name, "data"]);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
-        assert!(
-            outcome.stderr.starts_with(&format!("onward: {name}: is not an intact safetensors file: ")),
-            "{}",
-            outcome.stderr
-        );
+        assert_eq!(outcome.stderr, format!("onward: {name}: {message}\n"));
     }
+    let outcome = folder.run(&["predict", "data", "model"]);
+    assert_eq!(outcome.stderr, format!("onward: data: {no_model}; model may be one: the model comes first\n"));
+    let outcome = folder.run(&["inspect", "data"]);
+    assert_eq!((outcome.code, outcome.stderr), (Some(2), format!("onward: data: {no_model}\n")));
+    let outcome = folder.run(&["learn", "-q", "data", "--init", "data"]);
+    assert_eq!((outcome.code, outcome.stderr), (Some(2), format!("onward: data: {no_model}\n")));
     let mut flipped = whole.clone();
     let last = flipped.len() - 1;
     flipped[last] ^= 1;

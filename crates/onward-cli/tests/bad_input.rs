@@ -337,7 +337,12 @@ fn passes_over_a_pipe() {
 #[test]
 fn parameters_out_of_range() {
     for (options, message) in [
-        (vec!["--learner", "ngd"], "there is no learner 'ngd': there are nag, ogd, ogd-strong, adagrad, perceptron"),
+        (
+            vec!["--learner", "nga"],
+            "there is no learner 'nga', did you mean 'nag'? The learners are nag, ogd, ogd-strong, adagrad, perceptron",
+        ),
+        (vec!["--learner", "tree"], "there is no learner 'tree': there are nag, ogd, ogd-strong, adagrad, perceptron"),
+        (vec!["--learner", "nag:etta=1"], "nag has no parameter 'etta', did you mean 'eta'? It has eta, standardise"),
         (vec!["--learner", "nag:rate=1"], "nag has no parameter 'rate': it has eta, standardise"),
         (vec!["--learner", "nag:eta=0"], "eta is 0: it is a finite number above 0"),
         (vec!["--learner", "nag:eta=fast"], "eta of nag is 'fast': it is a number"),
@@ -356,6 +361,21 @@ fn parameters_out_of_range() {
     ] {
         let options: Vec<&str> = Y.iter().copied().chain(options).collect();
         refused(rows(50), &options, message);
+    }
+}
+
+#[test]
+fn a_loss_that_is_misspelt() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    for (typed, meant) in
+        [("logisti", "logistic"), ("logistc", "logistic"), ("sqaured", "squared"), ("hinge-", "hinge")]
+    {
+        let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--loss", typed]);
+        let message =
+            format!("onward: there is no loss \"{typed}\", did you mean \"{meant}\"? The losses are squared, ");
+        assert!(outcome.stderr.starts_with(&message), "{}", outcome.stderr);
+        assert_eq!(outcome.code, Some(2));
     }
 }
 

@@ -6,7 +6,7 @@ use onward_data::{AtomicFile, Compression, ConvertError, Converted, Format, Inpu
 
 use crate::arguments::ConvertOptions;
 use crate::failure::Failure;
-use crate::summary::grouped;
+use crate::summary::counted;
 use crate::{inputs, outputs};
 
 pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
@@ -49,13 +49,13 @@ fn format(options: &ConvertOptions) -> Result<Format, Failure> {
 }
 
 fn say(converted: &Converted, format: Format) {
-    let what = if format.is_table() { "rows" } else { "examples" };
-    eprintln!("{} {what} written as {format}", grouped(converted.rows));
+    let what = if format.is_table() { "row" } else { "example" };
+    eprintln!("{} written as {format}", counted(converted.rows, what));
     if converted.skipped > 0 {
-        eprintln!("{} unreadable records skipped", grouped(converted.skipped));
+        eprintln!("{} skipped", counted(converted.skipped, "unreadable record"));
     }
     if converted.merged > 0 {
-        eprintln!("{} features added to another of the same index in their row", grouped(converted.merged));
+        eprintln!("{} added to another of the same index in the same row", counted(converted.merged, "feature"));
     }
     if format == Format::Svmlight && converted.bits > onward_data::Options::default().bits {
         eprintln!("to learn from it: --bits {}", converted.bits);

@@ -24,6 +24,11 @@ pub(crate) fn grouped(count: u64) -> String {
     text
 }
 
+/// A count with what is counted: 1 example, 2 examples.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
 /// The summary of `onward learn`.
 pub(crate) fn learned(run: &Run<'_>) -> String {
     let mut text = head(run);
@@ -73,17 +78,13 @@ pub(crate) fn predicted(run: &Run<'_>) -> String {
 /// What was read and how fast.
 fn head(run: &Run<'_>) -> String {
     let facts = &run.trained.facts;
-    let mut text = format!("\n{} examples", grouped(facts.examples));
+    let mut text = format!("\n{}", counted(facts.examples, "example"));
     let extras = [
-        (facts.unlabelled, "without a label"),
-        (facts.weightless, "of weight 0"),
-        (facts.skipped, "unreadable records skipped"),
+        (facts.unlabelled, format!("{} without a label", grouped(facts.unlabelled))),
+        (facts.weightless, format!("{} of weight 0", grouped(facts.weightless))),
+        (facts.skipped, format!("{} skipped", counted(facts.skipped, "unreadable record"))),
     ];
-    let extras: Vec<_> = extras
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{} {what}", grouped(*count)))
-        .collect();
+    let extras: Vec<_> = extras.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
     if !extras.is_empty() {
         write_to(&mut text, format_args!(" ({})", extras.join(", ")));
     }
@@ -130,7 +131,7 @@ fn body(text: &mut String, trained: &Trained) {
     match ledger.loss().task() {
         Task::Regression => {
             if let (Some(rmse), Some(mae)) = (metric("rmse"), metric("mae")) {
-                let r2 = metric("r2").map_or(String::new(), |r2| format!(", R² {r2:.4}"));
+                let r2 = metric("r2").map_or(String::new(), |r2| format!(", R² {}", number(r2)));
                 row(text, "errors", "", &format!("RMSE {}, MAE {}{r2}", number(rmse), number(mae)));
             }
         }
@@ -141,7 +142,7 @@ fn body(text: &mut String, trained: &Trained) {
                     text,
                     "accuracy",
                     &format!("{:.2}%", 100.0 * accuracy),
-                    &format!("{} mistakes", grouped(mistakes.round() as u64)),
+                    &counted(mistakes.round() as u64, "mistake"),
                 );
             }
             if let Some(auc) = metric("auc") {
@@ -164,8 +165,12 @@ fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
         }
         return;
     };
+    if !bound.is_finite() {
+        row(text, title, "none", "its bound is beyond the range of 64-bit floats");
+        return;
+    }
     let per_round = bound / ledger.weight();
-    let comparator = guarantee.comparator.replace("radius", &radius.to_string());
+    let comparator = guarantee.comparator.replace("radius", &size(radius));
     row(text, title, &format!("≤ {}", number(per_round)), &format!("regret an example against {comparator}"));
     if guarantee.kind == GuaranteeKind::Universal {
         let floor = ledger.sequential_risk() - per_round;
@@ -225,6 +230,11 @@ pub(crate) fn number(value: f64) -> String {
     if value == 0.0 || (1e-3..1e4).contains(&value.abs()) { format!("{value:.4}") } else { format!("{value:.3e}") }
 }
 
+/// A size that a person gave, as short as it reads back.
+fn size(value: f64) -> String {
+    if (1e-4..1e7).contains(&value) { value.to_string() } else { format!("{value:e}") }
+}
+
 /// Writing to a String cannot fail.
 fn write_to(text: &mut String, arguments: std::fmt::Arguments<'_>) {
     let _ = text.write_fmt(arguments);
@@ -237,6 +247,8 @@ mod tests {
     #[test]
     fn counts_are_grouped_and_numbers_are_short() {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0, 1, 2000].map(|count| counted(count, "example")), ["0 examples", "1 example", "2,000 examples"]);
+        assert_eq!([10.0, 0.5, 1e300, 1e-9].map(size), ["10", "0.5", "1e300", "1e-9"]);
         assert_eq!([0.45123, 0.00001, -12.5, 1e9].map(number), ["0.4512", "1.000e-5", "-12.5000", "1.000e9"]);
     }
 }

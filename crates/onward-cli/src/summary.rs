@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use onward::loss::Task;
+use onward::loss::{Curvature, Task};
 use onward::regret::{Guarantee, GuaranteeKind};
 
 use crate::report::{Run, guarantees};
@@ -47,6 +47,9 @@ pub(crate) fn learned(run: &Run<'_>) -> String {
         ),
     );
     body(&mut text, run.trained);
+    if let Some(meaning) = diverged(run.trained) {
+        row(&mut text, "diverged", "", &meaning);
+    }
     for guarantee in guarantees(run.trained) {
         say_guarantee(&mut text, &guarantee, run);
     }
@@ -151,6 +154,40 @@ fn body(text: &mut String, trained: &Trained) {
             }
         }
     }
+}
+
+/// How many times what the score 0 pays is a sign that the steps were too large.
+const RUNAWAY: f64 = 10.0;
+
+/// What to do where the learner ran away. It starts at the score 0: one that is merely slow, or
+/// held back by a small ball, pays no more than that does. Only steps that go too far do.
+fn diverged(trained: &Trained) -> Option<String> {
+    let ledger = &trained.ledger;
+    let risk = ledger.sequential_risk();
+    let start = ledger.constant_risk(0.0)?;
+    // Losses that cost nothing at 0 (or jump there) give no scale.
+    let has_scale = start > 0.0 && ledger.loss().curvature() != Curvature::None;
+    if risk.is_finite() && !(has_scale && risk > RUNAWAY * start) {
+        return None;
+    }
+    let times = match ledger.baseline_risk() {
+        Some(best) if risk.is_finite() && best > 0.0 => {
+            let times = risk / best;
+            let times = if times < 1e6 { grouped(times.round() as u64) } else { format!("{times:.0e}") };
+            format!("the learner pays {times} times what the best constant does")
+        }
+        _ => "the learner pays far more than a constant does".to_owned(),
+    };
+    let learner = trained.learner.describe();
+    let smaller = match learner.split(':').next() {
+        Some("ogd-strong") => "a larger sigma, a smaller --radius",
+        _ => "a smaller eta",
+    };
+    let remedy = match learner.contains("standardise=true") {
+        true => format!("try {smaller}, or another learner"),
+        false => format!("try standardise=true, {smaller}, or the default learner"),
+    };
+    Some(format!("{times}: its steps are too large for these features; {remedy}"))
 }
 
 fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {

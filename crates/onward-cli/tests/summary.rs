@@ -42,3 +42,47 @@ fn numbers_of_any_size_are_short() {
     let longest = words.map(|word| word.chars().filter(char::is_ascii_digit).count()).max();
     assert!(text.contains("R² -") && !text.contains("inf") && longest < Some(12), "{text}");
 }
+
+#[test]
+fn a_learner_that_runs_away_is_told_what_to_do() {
+    let remedy = |first: &str| {
+        format!(" times what the best constant does: its steps are too large for these features; {first}\n")
+    };
+    for (learner, first) in [
+        ("ogd-strong", "try standardise=true, a larger sigma, a smaller --radius, or the default learner"),
+        ("ogd-strong:standardise=true", "try a larger sigma, a smaller --radius, or another learner"),
+    ] {
+        let text = said(thousands(), &["--target", "y", "--learner", learner]);
+        assert!(text.contains("\ndiverged "), "{text}");
+        assert!(text.contains(&remedy(first)), "{text}");
+    }
+    // What the advice is worth.
+    let fit = said(thousands(), &["--target", "y", "--learner", "ogd-strong:standardise=true,sigma=1"]);
+    assert!(!fit.contains("diverged"), "{fit}");
+    let default = said(thousands(), &["--target", "y"]);
+    assert!(!default.contains("diverged"), "{default}");
+}
+
+#[test]
+fn a_learner_that_is_slow_or_held_back_has_not_diverged() {
+    // Labels far from 0 with little spread: whoever starts at 0 pays many times the best constant.
+    let row = |t: u32| format!("{},{}\n", 1000.0 + f64::from(t % 3), f64::from(t * 37 % 11) * 0.1);
+    let far = "y,x\n".to_owned() + &(0..200).map(row).collect::<String>();
+    for options in [
+        &["--learner", "nag"][..],
+        &["--learner", "nag", "--loss", "absolute"],
+        &["--learner", "ogd", "--radius", "2"],
+        &["--learner", "adagrad"],
+        &["--loss", "huber"],
+    ] {
+        let options: Vec<&str> = ["--target", "y"].iter().chain(options).copied().collect();
+        let text = said(&far, &options);
+        assert!(!text.contains("diverged"), "{text}");
+    }
+    // One positive in a hundred: mistakes are many times those of a constant, and no sign of too large steps.
+    let rare: String = (0..500u32).map(|t| format!("{},{}\n", u32::from(t % 100 == 7), t * 37 % 11)).collect();
+    for learner in ["perceptron", "nag", "nag:standardise=true"] {
+        let text = said(format!("y,x\n{rare}"), &["--target", "y", "--task", "binary", "--learner", learner]);
+        assert!(!text.contains("diverged"), "{text}");
+    }
+}

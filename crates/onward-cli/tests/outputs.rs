@@ -139,6 +139,46 @@ fn ids_go_along_with_predictions() {
 }
 
 #[test]
+fn ids_and_weights_that_the_input_lacks_are_named() {
+    let folder = Folder::new();
+    folder.write("data", "id,name,y,x,w\n1,a,1,2,1\n2,b,0,3,2\n3,a,1,4,1\n");
+    folder.succeed(&["learn", "-q", "data", "--target", "y", "--id", "id,name", "--weight", "w", "--model", "model"]);
+    folder.write("csv", "x,name\n2,c\n");
+    folder.write("json", "{\"x\": 2, \"name\": \"c\"}\n");
+    for input in ["csv", "json"] {
+        let outcome = folder.succeed(&["predict", "model", input]);
+        for note in [
+            "ids that the input lacks, left empty in predictions: id\n",
+            "weights that the input lacks, each example counts 1: w\n",
+        ] {
+            assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+        }
+        let mut lines = outcome.stdout.lines();
+        assert_eq!(lines.next(), Some("id,name,prediction,label"));
+        assert!(lines.next().unwrap().starts_with(",c,0."));
+    }
+    let outcome = folder.succeed(&["predict", "model", "data"]);
+    assert!(!outcome.stderr.contains("lacks"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_model_says_what_it_was_learnt_from() {
+    let folder = Folder::new();
+    phishing(&folder, &["--model", "model", "--passes", "3"]);
+    let text = folder.succeed(&["inspect", "model"]).stdout;
+    for line in [
+        "target     is_phishing (binary)\n",
+        "examples   1,250 from csv, 0 without a label\n",
+        "passes     3 over the data of the last run\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&folder.succeed(&["inspect", "--json", "model"]).stdout).unwrap();
+    assert_eq!((&json["facts"]["passes"], &json["facts"]["format"]), (&3.into(), &"csv".into()));
+}
+
+#[test]
 fn a_full_disk_leaves_what_was_there() {
     let folder = Folder::new();
     phishing(&folder, &["--model", "model"]);

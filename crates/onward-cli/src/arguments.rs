@@ -65,9 +65,9 @@ pub(crate) struct InputOptions {
     #[arg(long, value_name = "WHAT", default_value = "stop")]
     pub(crate) on_error: OnErrorOption,
 
-    /// The longest record, in bytes (or with K, M, G)
-    #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = parse_size)]
-    pub(crate) record_limit: usize,
+    /// The longest record of a text format, in bytes (or with K, M, G) [default: 8M]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) record_limit: Option<usize>,
 
     /// Threads that parse, the learning one among them; results do not depend on it [default: all
     /// processors]

@@ -13,12 +13,15 @@ pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
     let format = format(options)?;
     let inputs = [Input::from(options.from.as_str())];
     outputs::check(&[("the output", Some(&options.to))], &inputs)?;
+    refuse_what_a_copy_ignores(options, format)?;
     let reading = inputs::with_columns(inputs::converting(&options.input), &options.columns)?;
     // A table keeps its columns; the other formats hold what the learner would see.
     let mut reader =
         if format.is_table() { Reader::open_table(&inputs, reading)? } else { Reader::open(&inputs, reading)? };
+    inputs::check_header(options.input.no_header, reader.format())?;
     if !options.voice.quiet {
-        reader.notes().iter().for_each(|note| eprintln!("{note}"));
+        let idle = inputs::idle_options(&options.columns, reader.schema());
+        reader.notes().iter().chain(&idle).for_each(|note| eprintln!("{note}"));
     }
     let writing = |error: std::io::Error| Failure::writing(&options.to, &error);
     let mut file = AtomicFile::create(&options.to).map_err(writing)?;
@@ -32,6 +35,20 @@ pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
         say(&converted, format);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where a table is copied, nothing is a target, a weight or hashed.
+fn refuse_what_a_copy_ignores(options: &ConvertOptions, format: Format) -> Result<(), Failure> {
+    let kept = ["--ignore", "--categorical", "--numeric", "--text"];
+    let given: Vec<_> = options.columns.given().into_iter().filter(|name| !kept.contains(name)).collect();
+    if given.is_empty() || !format.is_table() {
+        return Ok(());
+    }
+    Err(Failure::user(format!(
+        "{} says what a learner would see, and {format} keeps the table as it is: leave it out, or convert to \
+         svmlight, vw or arrow",
+        given.join(" and ")
+    )))
 }
 
 /// Parquet is for keeping, Arrow for reading fast.

@@ -30,14 +30,16 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let inputs = inputs::inputs(&options.input.inputs)?;
     check_outputs(options, &inputs)?;
     let begun = Begun::new(options)?;
-    let reading = Options { record_limit: options.input.record_limit, ..begun.reading.clone() };
+    let reading = begun.reading.clone();
     // Before the input is opened: a pipe may take its time.
     let signals = Signals::catch().map_err(Failure::user)?;
     let mut reader = Reader::open(&inputs, reading.clone())?;
+    inputs::check_format(&options.input, reader.format())?;
     let mut trained = begun.trained(&reader, options)?;
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "sequential risk") };
     if !options.voice.quiet {
-        reader.notes().iter().for_each(|note| eprintln!("{note}"));
+        let idle = inputs::idle_options(&options.columns, reader.schema());
+        reader.notes().iter().chain(&idle).for_each(|note| eprintln!("{note}"));
         eprintln!("learner: {}, loss: {}", trained.learner.describe(), trained.loss.name());
     }
     let started = Instant::now();

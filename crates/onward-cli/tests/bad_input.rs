@@ -380,6 +380,54 @@ fn a_loss_that_is_misspelt() {
 }
 
 #[test]
+fn options_that_a_format_does_not_have() {
+    let header = |format: &str| format!("--no-header is for csv and tsv, and this is {format}: leave it out");
+    refused("{\"y\": 1, \"x\": 2}\n{\"y\": 0, \"x\": 1}\n", &["--target", "y", "--no-header"], &header("jsonl"));
+    refused("1 1:2\n0 1:3\n", &["--no-header"], &header("svmlight"));
+    refused("1 |a x\n-1 |a y\n", &["--no-header"], &header("vw"));
+
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    folder.write("svm", "1 1:2\n0 1:3\n");
+    folder.succeed(&["convert", "-q", "data", "data.parquet"]);
+    folder.succeed(&["convert", "-q", "data", "data.arrow", "--target", "y"]);
+    folder.succeed(&["learn", "-q", "svm", "--model", "model"]);
+    let limit = "--record-limit is for text formats, and this is parquet: leave it out";
+    let copied = "says what a learner would see, and jsonl keeps the table as it is: leave it out, or convert to \
+                  svmlight, vw or arrow";
+    for (arguments, message) in [
+        (&["learn", "data.parquet", "--target", "y", "--no-header"][..], header("parquet")),
+        (&["learn", "data.arrow", "--no-header"], header("arrow")),
+        (&["learn", "data.parquet", "--target", "y", "--record-limit", "8M"], limit.to_owned()),
+        (&["predict", "model", "svm", "--no-header"], header("svmlight")),
+        (&["convert", "svm", "out.vw", "--no-header"], header("svmlight")),
+        (&["convert", "data", "out.jsonl", "--target", "y"], format!("--target {copied}")),
+        (&["convert", "data", "out.jsonl", "--bits", "9", "--id", "c"], format!("--id and --bits {copied}")),
+    ] {
+        let outcome = folder.run(arguments);
+        assert_eq!((outcome.code, outcome.stderr), (Some(2), format!("onward: {message}\n")), "{arguments:?}");
+        assert_eq!(folder.files(), ["data", "data.arrow", "data.parquet", "model", "svm"]);
+    }
+    folder.succeed(&["convert", "data", "out.jsonl", "--ignore", "c", "--categorical", "x"]);
+}
+
+#[test]
+fn word_sequences_without_text_are_remarked_upon() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    let note = "--ngrams changes nothing: no column is text (name such columns in --text)\n";
+    for options in [&["learn", "data"][..], &["convert", "data", "out.vw"]] {
+        let with = |more: &[&str]| {
+            let arguments: Vec<&str> = options.iter().chain(&["--target", "y"]).chain(more).copied().collect();
+            folder.succeed(&arguments).stderr
+        };
+        assert!(with(&["--ngrams", "2"]).contains(note));
+        assert!(!with(&["--ngrams", "2", "--text", "c"]).contains("--ngrams"));
+        assert!(!with(&[]).contains("--ngrams"));
+    }
+}
+
+#[test]
 fn bad_records_can_be_skipped_and_are_counted() {
     let folder = Folder::new();
     let mut bytes = rows(100).into_bytes();

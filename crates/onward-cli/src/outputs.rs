@@ -24,7 +24,12 @@ pub(crate) fn check(outputs: &[(&str, Option<&PathBuf>)], inputs: &[Input]) -> R
             }
         }
         if let Some((other, _)) = named[..at].iter().find(|(_, other)| same(other, path)) {
-            return Err(Failure::user(format!("{other} and {flag} both write to {}", path.display())));
+            let to = if path.as_path() == Path::new("-") {
+                "standard output".to_owned()
+            } else {
+                path.display().to_string()
+            };
+            return Err(Failure::user(format!("{other} and {flag} both write to {to}: say where one of them goes")));
         }
     }
     Ok(())

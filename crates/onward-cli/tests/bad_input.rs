@@ -313,7 +313,11 @@ fn two_outputs_that_are_one() {
     let folder = Folder::new();
     folder.write("data", rows(50));
     let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--model", "out", "--report", "out"]);
-    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), "onward: --model and --report both write to out\n"));
+    let message = "onward: --model and --report both write to out: say where one of them goes\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
+    let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--predictions", "-", "--report", "-"]);
+    let message = "onward: --predictions and --report both write to standard output: say where one of them goes\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("hinge", "max(0, 1-yp) for labels -1 and 1"),
     ("squared-hinge", "max(0, 1-yp)^2 for labels -1 and 1"),
     ("modified-huber", "squared hinge, straight below a margin of -1"),
-    ("perceptron", "max(0, -yp) for labels -1 and 1; charge zero-one with it"),
+    ("perceptron", "max(0, -yp) for labels -1 and 1; a score of 0 costs nothing"),
     ("zero-one", "1 if the sign is wrong; charges, teaches nothing"),
     ("poisson", "e^p-yp for counts and rates y >= 0"),
 ];

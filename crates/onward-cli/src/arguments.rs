@@ -50,7 +50,7 @@ pub(crate) enum Command {
 pub(crate) struct InputOptions {
     /// Files to read, one after the other; `-`, or none: standard input. gzip and Zstandard are
     /// recognised
-    #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath, help_heading = None)]
     pub(crate) inputs: Vec<String>,
 
     /// csv, tsv, jsonl, svmlight, vw, parquet or arrow; recognised from content if not given
@@ -65,12 +65,12 @@ pub(crate) struct InputOptions {
     #[arg(long, value_name = "WHAT", default_value = "stop")]
     pub(crate) on_error: OnErrorOption,
 
-    /// The longest record, in bytes (or with K, M, G)
-    #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = parse_size)]
-    pub(crate) record_limit: usize,
+    /// The longest record of a text format, in bytes (or with K, M, G) [default: 8M]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) record_limit: Option<usize>,
 
-    /// Threads that parse, the learning one among them; results do not depend on it [default: all
-    /// processors]
+    /// Threads that parse, the learning one among them, 1 to 256; results do not depend on it
+    /// [default: all processors, 16 at the most]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
 }
@@ -88,20 +88,20 @@ pub(crate) struct ColumnOptions {
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<TaskOption>,
 
-    /// Columns (or Vowpal Wabbit namespaces) to leave out
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', action = clap::ArgAction::Append)]
+    /// Columns (or Vowpal Wabbit namespaces) to leave out, separated by commas
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', action = clap::ArgAction::Append)]
     pub(crate) ignore: Vec<String>,
 
     /// Columns that are categories, though they look like numbers
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', action = clap::ArgAction::Append)]
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', action = clap::ArgAction::Append)]
     pub(crate) categorical: Vec<String>,
 
     /// Columns that are numbers, though the first rows do not show it
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', action = clap::ArgAction::Append)]
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', action = clap::ArgAction::Append)]
     pub(crate) numeric: Vec<String>,
 
     /// Columns of text, taken as bags of words
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', action = clap::ArgAction::Append)]
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', action = clap::ArgAction::Append)]
     pub(crate) text: Vec<String>,
 
     /// The column of importance weights
@@ -109,23 +109,42 @@ pub(crate) struct ColumnOptions {
     pub(crate) weight: Option<String>,
 
     /// Columns that are copied to the predictions and not learnt from
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', action = clap::ArgAction::Append)]
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', action = clap::ArgAction::Append)]
     pub(crate) id: Vec<String>,
 
-    /// Text gives sequences of up to N words, 1 to 8
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) ngrams: u32,
+    /// Text gives sequences of up to N words, 1 to 8 [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) ngrams: Option<u32>,
 
-    /// Hashed features share 2^N weights, 1 to 30
-    #[arg(long, value_name = "N", default_value_t = 22)]
-    pub(crate) bits: u32,
+    /// Hashed features share 2^N weights, 1 to 30 [default: 22]
+    #[arg(long, value_name = "N")]
+    pub(crate) bits: Option<u32>,
+}
+
+impl ColumnOptions {
+    /// The options that were given, by name.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let options = [
+            ("--target", !self.target.is_empty()),
+            ("--task", self.task.is_some()),
+            ("--ignore", !self.ignore.is_empty()),
+            ("--categorical", !self.categorical.is_empty()),
+            ("--numeric", !self.numeric.is_empty()),
+            ("--text", !self.text.is_empty()),
+            ("--weight", self.weight.is_some()),
+            ("--id", !self.id.is_empty()),
+            ("--ngrams", self.ngrams.is_some()),
+            ("--bits", self.bits.is_some()),
+        ];
+        options.into_iter().filter(|&(_, given)| given).map(|(name, _)| name).collect()
+    }
 }
 
 /// How loud.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct VoiceOptions {
-    /// Say nothing but errors
+    /// Say nothing but errors on standard error
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -147,6 +166,8 @@ pub(crate) struct LearnOptions {
     pub(crate) learner: Option<String>,
 
     /// Compare with predictors of ‖u‖ ≤ U (and keep the learner's weights there, where it projects)
+    /// [default: predictors of a size that does not depend on units, Σ(s_i u_i)² ≤ 10², s_i the root
+    /// mean square of feature i]
     #[arg(long, value_name = "U", allow_negative_numbers = true, help_heading = "Learning")]
     pub(crate) radius: Option<f64>,
 
@@ -154,9 +175,9 @@ pub(crate) struct LearnOptions {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Learning")]
     pub(crate) passes: u32,
 
-    /// Continue from a saved model: its learner, columns and account
-    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath, help_heading = "Learning",
-          conflicts_with_all = ["loss", "learner", "radius", "target", "task", "categorical", "numeric", "text", "weight", "id"])]
+    /// Continue from a saved model: its learner, loss, columns and account, so that no option about
+    /// these goes with it
+    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath, help_heading = "Learning")]
     pub(crate) init: Option<PathBuf>,
 
     /// Save the model here when done
@@ -192,8 +213,8 @@ const LEARN_EXAMPLES: &str = "Examples:
   onward learn monday.csv tuesday.csv --target clicked --model clicks.safetensors
   onward learn wednesday.csv --init clicks.safetensors --model clicks.safetensors
       day after day
-  tail -f log.jsonl | onward learn --target clicked --predictions -
-      a stream that never ends: Ctrl-C writes model and report
+  tail -f log.jsonl | onward learn --target clicked --predictions - --model clicks.safetensors
+      a stream that never ends: Ctrl-C ends the run and writes the model
   onward learn data.svm --learner ogd:radius=5 --report - --quiet | jq .guarantees
       a learner with a guarantee of its own";
 
@@ -203,14 +224,14 @@ const LEARN_EXAMPLES: &str = "Examples:
   onward predict late.safetensors today.csv --report -
       when the labels are there, the loss on them is reported too")]
 pub(crate) struct PredictOptions {
-    /// The model
+    /// The model, a file that `onward learn --model` wrote
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub(crate) model: PathBuf,
 
     #[command(flatten)]
     pub(crate) input: InputOptions,
 
-    /// Write the predictions here, as CSV
+    /// Write the predictions here, as CSV (`-`: standard output)
     #[arg(long, short, value_name = "FILE", default_value = "-", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) predictions: PathBuf,
 
@@ -224,7 +245,7 @@ pub(crate) struct PredictOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectOptions {
-    /// The model
+    /// The model, a file that `onward learn --model` wrote
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub(crate) model: PathBuf,
 
@@ -255,7 +276,7 @@ pub(crate) struct ConvertOptions {
     pub(crate) to: PathBuf,
 
     /// The format to write, if the ending does not say it
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format, help_heading = "Output")]
     pub(crate) to_format: Option<Format>,
 
     #[command(flatten)]

@@ -6,19 +6,22 @@ use onward_data::{AtomicFile, Compression, ConvertError, Converted, Format, Inpu
 
 use crate::arguments::ConvertOptions;
 use crate::failure::Failure;
-use crate::summary::grouped;
+use crate::summary::counted;
 use crate::{inputs, outputs};
 
 pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
     let format = format(options)?;
     let inputs = [Input::from(options.from.as_str())];
     outputs::check(&[("the output", Some(&options.to))], &inputs)?;
+    refuse_what_a_copy_ignores(options, format)?;
     let reading = inputs::with_columns(inputs::converting(&options.input), &options.columns)?;
     // A table keeps its columns; the other formats hold what the learner would see.
     let mut reader =
         if format.is_table() { Reader::open_table(&inputs, reading)? } else { Reader::open(&inputs, reading)? };
+    inputs::check_header(options.input.no_header, reader.format())?;
     if !options.voice.quiet {
-        reader.notes().iter().for_each(|note| eprintln!("{note}"));
+        let idle = inputs::idle_options(&options.columns, reader.schema());
+        reader.notes().iter().chain(&idle).for_each(|note| eprintln!("{note}"));
     }
     let writing = |error: std::io::Error| Failure::writing(&options.to, &error);
     let mut file = AtomicFile::create(&options.to).map_err(writing)?;
@@ -32,6 +35,20 @@ pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
         say(&converted, format);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where a table is copied, nothing is a target, a weight or hashed.
+fn refuse_what_a_copy_ignores(options: &ConvertOptions, format: Format) -> Result<(), Failure> {
+    let kept = ["--ignore", "--categorical", "--numeric", "--text"];
+    let given: Vec<_> = options.columns.given().into_iter().filter(|name| !kept.contains(name)).collect();
+    if given.is_empty() || !format.is_table() {
+        return Ok(());
+    }
+    Err(Failure::user(format!(
+        "{} says what a learner would see, and {format} keeps the table as it is: leave it out, or convert to \
+         svmlight, vw or arrow",
+        given.join(" and ")
+    )))
 }
 
 /// Parquet is for keeping, Arrow for reading fast.
@@ -49,13 +66,13 @@ fn format(options: &ConvertOptions) -> Result<Format, Failure> {
 }
 
 fn say(converted: &Converted, format: Format) {
-    let what = if format.is_table() { "rows" } else { "examples" };
-    eprintln!("{} {what} written as {format}", grouped(converted.rows));
+    let what = if format.is_table() { "row" } else { "example" };
+    eprintln!("{} written as {format}", counted(converted.rows, what));
     if converted.skipped > 0 {
-        eprintln!("{} unreadable records skipped", grouped(converted.skipped));
+        eprintln!("{} skipped", counted(converted.skipped, "unreadable record"));
     }
     if converted.merged > 0 {
-        eprintln!("{} features added to another of the same index in their row", grouped(converted.merged));
+        eprintln!("{} added to another of the same index in the same row", counted(converted.merged, "feature"));
     }
     if format == Format::Svmlight && converted.bits > onward_data::Options::default().bits {
         eprintln!("to learn from it: --bits {}", converted.bits);

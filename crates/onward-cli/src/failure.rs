@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use onward_data::{DataError, DataErrorKind};
@@ -39,11 +39,32 @@ impl Failure {
         };
         let remedy = match error.kind() {
             io::ErrorKind::NotFound => "; the folder must exist",
+            io::ErrorKind::StorageFull if crate::outputs::is_stream(path) => "; free some space and run again",
             io::ErrorKind::StorageFull => "; free some space and run again: what was there before is unchanged",
             _ => "",
         };
         let broken_pipe = error.kind() == io::ErrorKind::BrokenPipe;
         Self { message: format!("{name}: cannot be written: {error}{remedy}"), code, broken_pipe }
+    }
+
+    /// Whoever read the output has gone away before the run was over: no fault, unless files
+    /// were to be written at its end.
+    pub(crate) fn before_files(self, files: &[(&str, Option<&PathBuf>)]) -> Self {
+        let asked: Vec<_> = files.iter().filter(|(_, path)| path.is_some()).map(|&(flag, _)| flag).collect();
+        if !self.broken_pipe || asked.is_empty() {
+            return self;
+        }
+        let message = format!(
+            "{self}: its reader went away before the run was over, so that no {} is written; let it read to the end, \
+             or write to a file",
+            asked.join(" and no ")
+        );
+        Self { message, code: SYSTEM, broken_pipe: false }
+    }
+
+    /// Adds what may help.
+    pub(crate) fn hint(self, hint: impl fmt::Display) -> Self {
+        Self { message: format!("{self}; {hint}"), ..self }
     }
 
     /// A file that cannot be read.

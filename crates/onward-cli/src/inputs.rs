@@ -1,7 +1,7 @@
 //! From arguments to the options of a reader.
 
 use onward::loss::Task;
-use onward_data::{Input, OnError, Options};
+use onward_data::{Format, Input, Kind, OnError, Options, Role, Schema};
 
 use crate::arguments::{ColumnOptions, ConvertInputOptions, InputOptions, OnErrorOption, TaskOption};
 use crate::failure::Failure;
@@ -34,7 +34,7 @@ pub(crate) fn reading(options: &InputOptions) -> Options {
         format: options.format,
         header: !options.no_header,
         on_error: on_error(options.on_error),
-        record_limit: options.record_limit,
+        record_limit: options.record_limit.unwrap_or(Options::default().record_limit),
         threads: threads(options.threads),
         ..Options::default()
     }
@@ -48,6 +48,34 @@ pub(crate) fn converting(options: &ConvertInputOptions) -> Options {
         on_error: on_error(options.on_error),
         threads: threads(None),
         ..Options::default()
+    }
+}
+
+/// Refuses options that say nothing about this format: they would be ignored.
+pub(crate) fn check_format(options: &InputOptions, format: Format) -> Result<(), Failure> {
+    check_header(options.no_header, format)?;
+    if options.record_limit.is_some() && matches!(format, Format::Parquet | Format::Arrow) {
+        return Err(Failure::user(format!("--record-limit is for text formats, and this is {format}: leave it out")));
+    }
+    Ok(())
+}
+
+/// Refuses `--no-header` where there are no headers.
+pub(crate) fn check_header(no_header: bool, format: Format) -> Result<(), Failure> {
+    if no_header && !matches!(format, Format::Csv | Format::Tsv) {
+        return Err(Failure::user(format!("--no-header is for csv and tsv, and this is {format}: leave it out")));
+    }
+    Ok(())
+}
+
+/// Says which of the options about columns change nothing.
+pub(crate) fn idle_options(columns: &ColumnOptions, schema: &Schema) -> Option<String> {
+    let has_text = schema.columns.iter().any(|column| column.role == Role::Feature(Kind::Text));
+    match columns.ngrams {
+        Some(_) if !has_text => {
+            Some("--ngrams changes nothing: no column is text (name such columns in --text)".into())
+        }
+        _ => None,
     }
 }
 
@@ -69,6 +97,7 @@ pub(crate) fn with_columns(base: Options, columns: &ColumnOptions) -> Result<Opt
             )));
         }
     };
+    let default = Options::default();
     Ok(Options {
         target,
         task: columns.task.map(|task| match task {
@@ -81,8 +110,8 @@ pub(crate) fn with_columns(base: Options, columns: &ColumnOptions) -> Result<Opt
         text: columns.text.clone(),
         weight: columns.weight.clone(),
         ids: columns.id.clone(),
-        bits: columns.bits,
-        ngrams: columns.ngrams,
+        bits: columns.bits.unwrap_or(default.bits),
+        ngrams: columns.ngrams.unwrap_or(default.ngrams),
         ..base
     })
 }

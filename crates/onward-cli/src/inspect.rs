@@ -40,18 +40,17 @@ fn as_json(trained: &Trained, top: usize) -> String {
 
 fn as_text(trained: &Trained, top: usize) -> String {
     let (ledger, facts) = (&trained.ledger, &trained.facts);
-    let mut text = format!(
-        "learner    {}\nloss       {}\ntarget     {}\n",
-        trained.learner.describe(),
-        trained.loss.name(),
-        trained.schema.target
-    );
+    let target = &trained.schema.target;
+    let task = if target.rule.is_binary() { "binary" } else { "regression" };
+    let (learner, loss) = (trained.learner.describe(), trained.loss.name());
+    let mut text = format!("learner    {learner}\nloss       {loss}\ntarget     {target} ({task})\n");
     text.push_str(&format!(
         "examples   {} from {}, {} without a label\n",
         grouped(facts.examples),
         facts.format,
         grouped(facts.unlabelled)
     ));
+    text.push_str(&format!("passes     {} over the data of the last run\n", facts.passes));
     for (kind, names) in columns(trained) {
         text.push_str(&format!("{kind:10} {}\n", names.join(", ")));
     }

@@ -11,7 +11,7 @@ use onward_data::{Input, Options, Reader};
 use crate::arguments::LearnOptions;
 use crate::failure::Failure;
 use crate::inputs;
-use crate::outputs;
+use crate::outputs::{self, Outputs};
 use crate::predictions::PredictionWriter;
 use crate::progress::Progress;
 use crate::report::{self, Timing};
@@ -30,14 +30,16 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let inputs = inputs::inputs(&options.input.inputs)?;
     check_outputs(options, &inputs)?;
     let begun = Begun::new(options)?;
-    let reading = Options { record_limit: options.input.record_limit, ..begun.reading.clone() };
+    let reading = begun.reading.clone();
     // Before the input is opened: a pipe may take its time.
     let signals = Signals::catch().map_err(Failure::user)?;
     let mut reader = Reader::open(&inputs, reading.clone())?;
+    inputs::check_format(&options.input, reader.format())?;
     let mut trained = begun.trained(&reader, options)?;
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "sequential risk") };
     if !options.voice.quiet {
-        reader.notes().iter().for_each(|note| eprintln!("{note}"));
+        let idle = inputs::idle_options(&options.columns, reader.schema());
+        reader.notes().iter().chain(&idle).for_each(|note| eprintln!("{note}"));
         eprintln!("learner: {}, loss: {}", trained.learner.describe(), trained.loss.name());
     }
     let started = Instant::now();
@@ -47,7 +49,8 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     };
     let before = trained.facts.examples;
     let mut session = Session::new(&mut trained, &watch);
-    session.learn(&mut reader, writer.as_mut())?;
+    let files = [("model", options.model.as_ref()), ("report", options.report.as_ref())];
+    session.learn(&mut reader, writer.as_mut()).map_err(|failure| failure.before_files(&files))?;
     drop(reader);
     let again = Options { schema: Some(session.trained().schema.clone()), ..reading };
     let mut pass_risks = vec![session.trained().ledger.sequential_risk()];
@@ -75,15 +78,17 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
 
 /// Writes what the run is to leave behind, then says how it went.
 fn finish(options: &LearnOptions, run: &report::Run<'_>, writer: Option<PredictionWriter>) -> Result<(), Failure> {
+    let mut outputs = Outputs::default();
     if let Some(path) = &options.model {
-        run.trained.save(path)?;
+        outputs.write(path, &run.trained.to_bytes()?)?;
     }
     if let Some(writer) = writer {
-        writer.commit()?;
+        writer.finish(&mut outputs)?;
     }
     if let Some(path) = &options.report {
-        outputs::write(path, report::text(&report::learned(run)).as_bytes())?;
+        outputs.write(path, report::text(&report::learned(run)).as_bytes())?;
     }
+    outputs.commit()?;
     if !options.voice.quiet {
         eprint!("{}", summary::learned(run));
     }
@@ -117,6 +122,7 @@ impl Begun {
     fn new(options: &LearnOptions) -> Result<Self, Failure> {
         let base = inputs::reading(&options.input);
         if let Some(path) = &options.init {
+            refuse_what_the_model_says(options)?;
             let saved = Trained::load(path)?;
             let reading =
                 Options { schema: Some(saved.schema.clone()), loss: Some(saved.learner.charged_loss()), ..base };
@@ -151,6 +157,25 @@ impl Begun {
         };
         Trained::new(&specification, loss, checked_radius(options.radius)?, schema, Facts::new(reader.format()))
     }
+}
+
+/// A model says what its columns, learner and loss are: an option that says it again would
+/// be ignored.
+fn refuse_what_the_model_says(options: &LearnOptions) -> Result<(), Failure> {
+    let mut given = options.columns.given();
+    let learning = [
+        ("--loss", options.loss.is_some()),
+        ("--learner", options.learner.is_some()),
+        ("--radius", options.radius.is_some()),
+    ];
+    given.extend(learning.into_iter().filter(|&(_, given)| given).map(|(name, _)| name));
+    if given.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::user(format!(
+        "--init continues with the columns, learner and loss of the model: leave {} out, or learn anew without --init",
+        given.join(" and ")
+    )))
 }
 
 fn checked_radius(radius: Option<f64>) -> Result<Option<f64>, Failure> {

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use onward_data::{AtomicFile, Input};
+use onward_data::{AtomicFile, Input, PreparedFile};
 
 use crate::failure::Failure;
 
@@ -24,7 +24,12 @@ pub(crate) fn check(outputs: &[(&str, Option<&PathBuf>)], inputs: &[Input]) -> R
             }
         }
         if let Some((other, _)) = named[..at].iter().find(|(_, other)| same(other, path)) {
-            return Err(Failure::user(format!("{other} and {flag} both write to {}", path.display())));
+            let to = if path.as_path() == Path::new("-") {
+                "standard output".to_owned()
+            } else {
+                path.display().to_string()
+            };
+            return Err(Failure::user(format!("{other} and {flag} both write to {to}: say where one of them goes")));
         }
     }
     Ok(())
@@ -42,21 +47,70 @@ fn same(one: &Path, other: &Path) -> bool {
 
 /// Writes a whole file.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let written = || -> io::Result<()> {
-        let mut file = AtomicFile::create(path)?;
-        file.write_all(bytes)?;
-        file.commit()
-    };
-    written().map_err(|error| Failure::writing(path, &error))
+    let mut outputs = Outputs::default();
+    outputs.write(path, bytes)?;
+    outputs.commit()
+}
+
+/// What a run leaves behind: all is written before the first file takes its place, so
+/// that a run that fails leaves all of what was there before.
+#[derive(Default)]
+pub(crate) struct Outputs {
+    files: Vec<(PathBuf, PreparedFile)>,
+    /// Whoever read one of them has gone away: no reason to lose the others.
+    left: Option<Failure>,
+}
+
+impl Outputs {
+    /// Adds a whole file.
+    pub(crate) fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+        let written = AtomicFile::create(path).and_then(|mut file| file.write_all(bytes).map(|()| file));
+        match written {
+            Ok(file) => self.add(path, file),
+            Err(error) => self.failed(path, &error),
+        }
+    }
+
+    /// Adds a file that was written bit by bit.
+    pub(crate) fn add(&mut self, path: &Path, file: AtomicFile) -> Result<(), Failure> {
+        match file.prepare() {
+            Ok(prepared) => self.files.push((path.to_owned(), prepared)),
+            Err(error) => self.failed(path, &error)?,
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, path: &Path, error: &io::Error) -> Result<(), Failure> {
+        let failure = Failure::writing(path, error);
+        if !failure.is_broken_pipe() {
+            return Err(failure);
+        }
+        self.left.get_or_insert(failure);
+        Ok(())
+    }
+
+    /// Puts all files in their places.
+    pub(crate) fn commit(self) -> Result<(), Failure> {
+        for (path, file) in self.files {
+            file.commit().map_err(|error| Failure::writing(&path, &error))?;
+        }
+        self.left.map_or(Ok(()), Err)
+    }
 }
 
 /// Finds out early that a file cannot be written at all, rather than after an hour.
 pub(crate) fn probe(path: Option<&PathBuf>) -> Result<(), Failure> {
     match path {
         // A pipe would see its writer come and go.
-        Some(path) if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) => Ok(()),
-        Some(path) if path == Path::new("-") => Ok(()),
+        Some(path) if is_stream(path) => Ok(()),
         Some(path) => AtomicFile::create(path).map(drop).map_err(|error| Failure::writing(path, &error)),
         None => Ok(()),
     }
+}
+
+/// Whether this is standard output, a pipe or a device: what is written there is not a
+/// file that replaces another.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    let special = || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+    path == Path::new("-") || special()
 }

@@ -9,6 +9,7 @@ use onward_data::{Options, Reader};
 
 use crate::arguments::PredictOptions;
 use crate::failure::Failure;
+use crate::outputs::Outputs;
 use crate::predictions::PredictionWriter;
 use crate::progress::Progress;
 use crate::report::{self, Timing};
@@ -29,7 +30,8 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     let mut read = inputs.clone();
     read.push(onward_data::Input::Path(options.model.clone()));
     outputs::check(&[("--predictions", Some(&options.predictions)), ("--report", options.report.as_ref())], &read)?;
-    let mut trained = Trained::load(&options.model)?;
+    [Some(&options.predictions), options.report.as_ref()].into_iter().try_for_each(outputs::probe)?;
+    let mut trained = Trained::load_to_predict(&options.model, &inputs)?;
     // The account of what is predicted now, not of what was learnt.
     let mut ledger = Ledger::new(trained.learner.charged_loss());
     ledger.set_radius(trained.radius);
@@ -43,6 +45,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     // Before the input is opened: a pipe may take its time.
     let signals = Signals::catch().map_err(Failure::user)?;
     let mut reader = Reader::open(&inputs, reading)?;
+    inputs::check_format(&options.input, reader.format())?;
     trained.facts = Facts::new(reader.format());
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "mean loss") };
     if !options.voice.quiet {
@@ -51,15 +54,18 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     let started = Instant::now();
     let mut writer = PredictionWriter::create(&options.predictions, reader.id_names(), trained.loss.link())?;
     let mut session = Session::new(&mut trained, &watch);
-    session.predict(&mut reader, &mut writer)?;
+    let files = [("report", options.report.as_ref())];
+    session.predict(&mut reader, &mut writer).map_err(|failure| failure.before_files(&files))?;
     let counts = session.finish();
-    writer.commit()?;
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
     let run =
         report::Run { trained: &trained, inputs: &inputs, resumed_at: None, counts: &counts, timing, pass_risks: &[] };
+    let mut outputs = Outputs::default();
+    writer.finish(&mut outputs)?;
     if let Some(path) = &options.report {
-        outputs::write(path, report::text(&report::predicted(&run)).as_bytes())?;
+        outputs.write(path, report::text(&report::predicted(&run)).as_bytes())?;
     }
+    outputs.commit()?;
     if !options.voice.quiet {
         eprint!("{}", summary::predicted(&run));
     }

@@ -10,6 +10,7 @@ use onward::loss::Link;
 use onward_data::AtomicFile;
 
 use crate::failure::Failure;
+use crate::outputs::Outputs;
 
 /// Writes predictions as they are made; the file appears when all are.
 pub(crate) struct PredictionWriter {
@@ -73,8 +74,9 @@ impl PredictionWriter {
         Ok(())
     }
 
-    pub(crate) fn commit(self) -> Result<(), Failure> {
-        self.file.commit().map_err(|error| Failure::writing(&self.path, &error))
+    /// Leaves the file to what the run writes at its end.
+    pub(crate) fn finish(self, outputs: &mut Outputs) -> Result<(), Failure> {
+        outputs.add(&self.path, self.file)
     }
 }
 

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use onward::regret::Ledger;
 
 use crate::session::Counts;
+use crate::summary::{counted, grouped, number};
 
 /// Says how far a run is, on standard error.
 pub(crate) struct Progress {
@@ -65,9 +66,9 @@ impl Progress {
     fn state(&self, counts: &Counts, ledger: &Ledger) -> String {
         let risk = match ledger.rounds() {
             0 => String::new(),
-            _ => format!(", {} {:.4}", self.loss, ledger.sequential_risk()),
+            _ => format!(", {} {}", self.loss, number(ledger.sequential_risk())),
         };
-        format!("{} examples{risk}", crate::summary::grouped(counts.examples))
+        format!("{}{risk}", counted(counts.examples, "example"))
     }
 
     fn draw(&self, bar: &ProgressBar, counts: &Counts, (read, total): (u64, Option<u64>), ledger: &Ledger) {
@@ -85,6 +86,6 @@ impl Progress {
         }
         bar.set_position(read.max(1));
         let rate = counts.examples as f64 / bar.elapsed().as_secs_f64().max(1e-3);
-        bar.set_message(format!("{}, {}/s", self.state(counts, ledger), crate::summary::grouped(rate as u64)));
+        bar.set_message(format!("{}, {}/s", self.state(counts, ledger), grouped(rate as u64)));
     }
 }

@@ -1,13 +1,14 @@
 //! Models on disk: what a run saves and what another continues from.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 
 use onward::learner::Specification;
 use onward::model::{Model, Names, State};
 use onward::regret::Ledger;
 use onward::{Learner, SharedLoss};
-use onward_data::{Format, Schema};
+use onward_data::{Format, Input, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -61,8 +62,8 @@ impl Trained {
         Ok(Self { learner, loss, radius, ledger, names: Names::default(), schema, facts })
     }
 
-    /// Saves it.
-    pub(crate) fn save(&self, path: &Path) -> Result<(), Failure> {
+    /// The bytes of its file.
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, Failure> {
         let mut state = State::default();
         state.absorb("learner", self.learner.state());
         state.absorb("ledger", self.ledger.state());
@@ -76,7 +77,7 @@ impl Trained {
             facts: json(serde_json::to_value(&self.facts))?,
             state,
         };
-        crate::outputs::write(path, &model.to_bytes()?)
+        Ok(model.to_bytes()?)
     }
 
     /// Loads what was saved.
@@ -86,6 +87,18 @@ impl Trained {
         let model = Model::from_bytes(&bytes).map_err(|error| damaged(&error))?;
         drop(bytes);
         Self::restore(model).map_err(|failure| damaged(&failure))
+    }
+
+    /// Loads the MODEL of `onward predict MODEL INPUT…`; where this is no model, reminds of the order.
+    pub(crate) fn load_to_predict(path: &Path, inputs: &[Input]) -> Result<Self, Failure> {
+        Self::load(path).map_err(|failure| {
+            let model = inputs.iter().find(|input| matches!(input, Input::Path(path) if is_model(path)));
+            match model {
+                _ if is_model(path) || !path.is_file() => failure,
+                Some(model) => failure.hint(format_args!("{} may be one: the model comes first", model.name())),
+                None => failure.hint("the model comes first: onward predict MODEL INPUT"),
+            }
+        })
     }
 
     fn restore(model: Model) -> Result<Self, Failure> {
@@ -100,4 +113,13 @@ impl Trained {
         trained.names = Names::restore(&model.state.part("names"))?;
         Ok(trained)
     }
+}
+
+/// Whether a file begins as models do.
+fn is_model(path: &Path) -> bool {
+    let mut head = Vec::new();
+    // Of a pipe the reader would miss what is read here.
+    path.is_file()
+        && File::open(path).and_then(|file| file.take(9).read_to_end(&mut head)).is_ok()
+        && onward::model::is_safetensors(&head)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use onward::loss::Task;
+use onward::loss::{Curvature, Task};
 use onward::regret::{Guarantee, GuaranteeKind};
 
 use crate::report::{Run, guarantees};
@@ -24,6 +24,11 @@ pub(crate) fn grouped(count: u64) -> String {
     text
 }
 
+/// A count with what is counted: 1 example, 2 examples.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
 /// The summary of `onward learn`.
 pub(crate) fn learned(run: &Run<'_>) -> String {
     let mut text = head(run);
@@ -42,6 +47,9 @@ pub(crate) fn learned(run: &Run<'_>) -> String {
         ),
     );
     body(&mut text, run.trained);
+    if let Some(meaning) = diverged(run.trained) {
+        row(&mut text, "diverged", "", &meaning);
+    }
     for guarantee in guarantees(run.trained) {
         say_guarantee(&mut text, &guarantee, run);
     }
@@ -73,17 +81,13 @@ pub(crate) fn predicted(run: &Run<'_>) -> String {
 /// What was read and how fast.
 fn head(run: &Run<'_>) -> String {
     let facts = &run.trained.facts;
-    let mut text = format!("\n{} examples", grouped(facts.examples));
+    let mut text = format!("\n{}", counted(facts.examples, "example"));
     let extras = [
-        (facts.unlabelled, "without a label"),
-        (facts.weightless, "of weight 0"),
-        (facts.skipped, "unreadable records skipped"),
+        (facts.unlabelled, format!("{} without a label", grouped(facts.unlabelled))),
+        (facts.weightless, format!("{} of weight 0", grouped(facts.weightless))),
+        (facts.skipped, format!("{} skipped", counted(facts.skipped, "unreadable record"))),
     ];
-    let extras: Vec<_> = extras
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{} {what}", grouped(*count)))
-        .collect();
+    let extras: Vec<_> = extras.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
     if !extras.is_empty() {
         write_to(&mut text, format_args!(" ({})", extras.join(", ")));
     }
@@ -130,7 +134,7 @@ fn body(text: &mut String, trained: &Trained) {
     match ledger.loss().task() {
         Task::Regression => {
             if let (Some(rmse), Some(mae)) = (metric("rmse"), metric("mae")) {
-                let r2 = metric("r2").map_or(String::new(), |r2| format!(", R² {r2:.4}"));
+                let r2 = metric("r2").map_or(String::new(), |r2| format!(", R² {}", number(r2)));
                 row(text, "errors", "", &format!("RMSE {}, MAE {}{r2}", number(rmse), number(mae)));
             }
         }
@@ -141,7 +145,7 @@ fn body(text: &mut String, trained: &Trained) {
                     text,
                     "accuracy",
                     &format!("{:.2}%", 100.0 * accuracy),
-                    &format!("{} mistakes", grouped(mistakes.round() as u64)),
+                    &counted(mistakes.round() as u64, "mistake"),
                 );
             }
             if let Some(auc) = metric("auc") {
@@ -150,6 +154,40 @@ fn body(text: &mut String, trained: &Trained) {
             }
         }
     }
+}
+
+/// How many times what the score 0 pays is a sign that the steps were too large.
+const RUNAWAY: f64 = 10.0;
+
+/// What to do where the learner ran away. It starts at the score 0: one that is merely slow, or
+/// held back by a small ball, pays no more than that does. Only steps that go too far do.
+fn diverged(trained: &Trained) -> Option<String> {
+    let ledger = &trained.ledger;
+    let risk = ledger.sequential_risk();
+    let start = ledger.constant_risk(0.0)?;
+    // Losses that cost nothing at 0 (or jump there) give no scale.
+    let has_scale = start > 0.0 && ledger.loss().curvature() != Curvature::None;
+    if risk.is_finite() && !(has_scale && risk > RUNAWAY * start) {
+        return None;
+    }
+    let times = match ledger.baseline_risk() {
+        Some(best) if risk.is_finite() && best > 0.0 => {
+            let times = risk / best;
+            let times = if times < 1e6 { grouped(times.round() as u64) } else { format!("{times:.0e}") };
+            format!("the learner pays {times} times what the best constant does")
+        }
+        _ => "the learner pays far more than a constant does".to_owned(),
+    };
+    let learner = trained.learner.describe();
+    let smaller = match learner.split(':').next() {
+        Some("ogd-strong") => "a larger sigma, a smaller --radius",
+        _ => "a smaller eta",
+    };
+    let remedy = match learner.contains("standardise=true") {
+        true => format!("try {smaller}, or another learner"),
+        false => format!("try standardise=true, {smaller}, or the default learner"),
+    };
+    Some(format!("{times}: its steps are too large for these features; {remedy}"))
 }
 
 fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
@@ -164,8 +202,12 @@ fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
         }
         return;
     };
+    if !bound.is_finite() {
+        row(text, title, "none", "its bound is beyond the range of 64-bit floats");
+        return;
+    }
     let per_round = bound / ledger.weight();
-    let comparator = guarantee.comparator.replace("radius", &radius.to_string());
+    let comparator = guarantee.comparator.replace("radius", &size(radius));
     row(text, title, &format!("≤ {}", number(per_round)), &format!("regret an example against {comparator}"));
     if guarantee.kind == GuaranteeKind::Universal {
         let floor = ledger.sequential_risk() - per_round;
@@ -225,6 +267,11 @@ pub(crate) fn number(value: f64) -> String {
     if value == 0.0 || (1e-3..1e4).contains(&value.abs()) { format!("{value:.4}") } else { format!("{value:.3e}") }
 }
 
+/// A size that a person gave, as short as it reads back.
+fn size(value: f64) -> String {
+    if (1e-4..1e7).contains(&value) { value.to_string() } else { format!("{value:e}") }
+}
+
 /// Writing to a String cannot fail.
 fn write_to(text: &mut String, arguments: std::fmt::Arguments<'_>) {
     let _ = text.write_fmt(arguments);
@@ -237,6 +284,8 @@ mod tests {
     #[test]
     fn counts_are_grouped_and_numbers_are_short() {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0, 1, 2000].map(|count| counted(count, "example")), ["0 examples", "1 example", "2,000 examples"]);
+        assert_eq!([10.0, 0.5, 1e300, 1e-9].map(size), ["10", "0.5", "1e300", "1e-9"]);
         assert_eq!([0.45123, 0.00001, -12.5, 1e9].map(number), ["0.4512", "1.000e-5", "-12.5000", "1.000e9"]);
     }
 }

@@ -313,7 +313,11 @@ fn two_outputs_that_are_one() {
     let folder = Folder::new();
     folder.write("data", rows(50));
     let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--model", "out", "--report", "out"]);
-    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), "onward: --model and --report both write to out\n"));
+    let message = "onward: --model and --report both write to out: say where one of them goes\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
+    let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--predictions", "-", "--report", "-"]);
+    let message = "onward: --predictions and --report both write to standard output: say where one of them goes\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
 }
 
 #[test]
@@ -337,7 +341,12 @@ fn passes_over_a_pipe() {
 #[test]
 fn parameters_out_of_range() {
     for (options, message) in [
-        (vec!["--learner", "ngd"], "there is no learner 'ngd': there are nag, ogd, ogd-strong, adagrad, perceptron"),
+        (
+            vec!["--learner", "nga"],
+            "there is no learner 'nga', did you mean 'nag'? The learners are nag, ogd, ogd-strong, adagrad, perceptron",
+        ),
+        (vec!["--learner", "tree"], "there is no learner 'tree': there are nag, ogd, ogd-strong, adagrad, perceptron"),
+        (vec!["--learner", "nag:etta=1"], "nag has no parameter 'etta', did you mean 'eta'? It has eta, standardise"),
         (vec!["--learner", "nag:rate=1"], "nag has no parameter 'rate': it has eta, standardise"),
         (vec!["--learner", "nag:eta=0"], "eta is 0: it is a finite number above 0"),
         (vec!["--learner", "nag:eta=fast"], "eta of nag is 'fast': it is a number"),
@@ -360,6 +369,69 @@ fn parameters_out_of_range() {
 }
 
 #[test]
+fn a_loss_that_is_misspelt() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    for (typed, meant) in
+        [("logisti", "logistic"), ("logistc", "logistic"), ("sqaured", "squared"), ("hinge-", "hinge")]
+    {
+        let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--loss", typed]);
+        let message =
+            format!("onward: there is no loss \"{typed}\", did you mean \"{meant}\"? The losses are squared, ");
+        assert!(outcome.stderr.starts_with(&message), "{}", outcome.stderr);
+        assert_eq!(outcome.code, Some(2));
+    }
+}
+
+#[test]
+fn options_that_a_format_does_not_have() {
+    let header = |format: &str| format!("--no-header is for csv and tsv, and this is {format}: leave it out");
+    refused("{\"y\": 1, \"x\": 2}\n{\"y\": 0, \"x\": 1}\n", &["--target", "y", "--no-header"], &header("jsonl"));
+    refused("1 1:2\n0 1:3\n", &["--no-header"], &header("svmlight"));
+    refused("1 |a x\n-1 |a y\n", &["--no-header"], &header("vw"));
+
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    folder.write("svm", "1 1:2\n0 1:3\n");
+    folder.succeed(&["convert", "-q", "data", "data.parquet"]);
+    folder.succeed(&["convert", "-q", "data", "data.arrow", "--target", "y"]);
+    folder.succeed(&["learn", "-q", "svm", "--model", "model"]);
+    let limit = "--record-limit is for text formats, and this is parquet: leave it out";
+    let copied = "says what a learner would see, and jsonl keeps the table as it is: leave it out, or convert to \
+                  svmlight, vw or arrow";
+    for (arguments, message) in [
+        (&["learn", "data.parquet", "--target", "y", "--no-header"][..], header("parquet")),
+        (&["learn", "data.arrow", "--no-header"], header("arrow")),
+        (&["learn", "data.parquet", "--target", "y", "--record-limit", "8M"], limit.to_owned()),
+        (&["predict", "model", "svm", "--no-header"], header("svmlight")),
+        (&["convert", "svm", "out.vw", "--no-header"], header("svmlight")),
+        (&["convert", "data", "out.jsonl", "--target", "y"], format!("--target {copied}")),
+        (&["convert", "data", "out.jsonl", "--bits", "9", "--id", "c"], format!("--id and --bits {copied}")),
+    ] {
+        let outcome = folder.run(arguments);
+        assert_eq!((outcome.code, outcome.stderr), (Some(2), format!("onward: {message}\n")), "{arguments:?}");
+        assert_eq!(folder.files(), ["data", "data.arrow", "data.parquet", "model", "svm"]);
+    }
+    folder.succeed(&["convert", "data", "out.jsonl", "--ignore", "c", "--categorical", "x"]);
+}
+
+#[test]
+fn word_sequences_without_text_are_remarked_upon() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    let note = "--ngrams changes nothing: no column is text (name such columns in --text)\n";
+    for options in [&["learn", "data"][..], &["convert", "data", "out.vw"]] {
+        let with = |more: &[&str]| {
+            let arguments: Vec<&str> = options.iter().chain(&["--target", "y"]).chain(more).copied().collect();
+            folder.succeed(&arguments).stderr
+        };
+        assert!(with(&["--ngrams", "2"]).contains(note));
+        assert!(!with(&["--ngrams", "2", "--text", "c"]).contains("--ngrams"));
+        assert!(!with(&[]).contains("--ngrams"));
+    }
+}
+
+#[test]
 fn bad_records_can_be_skipped_and_are_counted() {
     let folder = Folder::new();
     let mut bytes = rows(100).into_bytes();
@@ -376,18 +448,29 @@ fn a_damaged_model_is_refused_by_what_is_wrong() {
     folder.write("data", rows(50));
     folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
     let whole = std::fs::read(folder.path("model")).unwrap();
-    for (name, bytes) in
-        [("cut", &whole[..whole.len() - 3]), ("empty", &[][..]), ("noise", b"hello there, I am no model".as_slice())]
-    {
+    let no_model = "is no model: models are safetensors files that onward learn --model writes";
+    let cut = |length: usize, what: &str, whole: usize| {
+        format!("is cut short: it has {length} bytes where {what} {whole}; copy it again, or learn the model again")
+    };
+    let (all, header) = (whole.len(), 8 + u64::from_le_bytes(*whole.first_chunk().unwrap()) as usize);
+    let order = "the model comes first: onward predict MODEL INPUT";
+    for (name, bytes, message) in [
+        ("cut", &whole[..all - 3], cut(all - 3, "its header says", all)),
+        ("cut_early", &whole[..header - 1], cut(header - 1, "its header alone takes", header)),
+        ("empty", &[][..], format!("is empty: it holds no model; {order}")),
+        ("noise", b"hello there, I am no model".as_slice(), format!("{no_model}; {order}")),
+    ] {
         folder.write(name, bytes);
         let outcome = folder.run(&["predict", name, "data"]);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
-        assert!(
-            outcome.stderr.starts_with(&format!("onward: {name}: is not an intact safetensors file: ")),
-            "{}",
-            outcome.stderr
-        );
+        assert_eq!(outcome.stderr, format!("onward: {name}: {message}\n"));
     }
+    let outcome = folder.run(&["predict", "data", "model"]);
+    assert_eq!(outcome.stderr, format!("onward: data: {no_model}; model may be one: the model comes first\n"));
+    let outcome = folder.run(&["inspect", "data"]);
+    assert_eq!((outcome.code, outcome.stderr), (Some(2), format!("onward: data: {no_model}\n")));
+    let outcome = folder.run(&["learn", "-q", "data", "--init", "data"]);
+    assert_eq!((outcome.code, outcome.stderr), (Some(2), format!("onward: data: {no_model}\n")));
     let mut flipped = whole.clone();
     let last = flipped.len() - 1;
     flipped[last] ^= 1;
@@ -411,6 +494,40 @@ fn data_that_a_model_does_not_fit() {
     let message = "onward: svm: the model was learnt from named columns, and this is svmlight; convert the input with \
                    onward convert, or learn a model from it\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
-    let outcome = folder.run(&["learn", "--init", "model", "data", "-q", "--target", "y"]);
-    assert_eq!(outcome.code, Some(2));
+}
+
+#[test]
+fn options_that_a_continued_model_would_ignore() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
+    let refused = |options: &[&str], named: &str| {
+        let arguments: Vec<&str> = ["learn", "--init", "model", "data", "-q"].iter().chain(options).copied().collect();
+        let outcome = folder.run(&arguments);
+        let message = format!(
+            "onward: --init continues with the columns, learner and loss of the model: leave {named} out, or learn \
+             anew without --init\n"
+        );
+        assert_eq!((outcome.code, outcome.stderr), (Some(2), message));
+    };
+    for (option, value) in [
+        ("--target", "y"),
+        ("--task", "binary"),
+        ("--ignore", "c"),
+        ("--categorical", "x"),
+        ("--numeric", "x"),
+        ("--text", "c"),
+        ("--weight", "x"),
+        ("--id", "c"),
+        // What is the default is ignored all the same.
+        ("--ngrams", "1"),
+        ("--bits", "22"),
+        ("--loss", "logistic"),
+        ("--learner", "nag"),
+        ("--radius", "2"),
+    ] {
+        refused(&[option, value], option);
+    }
+    refused(&["--bits", "18", "--ignore", "c"], "--ignore and --bits");
+    folder.succeed(&["learn", "--init", "model", "data", "-q", "--passes", "2", "--threads", "1", "--format", "csv"]);
 }

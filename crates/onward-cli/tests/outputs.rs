@@ -139,21 +139,72 @@ fn ids_go_along_with_predictions() {
 }
 
 #[test]
+fn ids_and_weights_that_the_input_lacks_are_named() {
+    let folder = Folder::new();
+    folder.write("data", "id,name,y,x,w\n1,a,1,2,1\n2,b,0,3,2\n3,a,1,4,1\n");
+    folder.succeed(&["learn", "-q", "data", "--target", "y", "--id", "id,name", "--weight", "w", "--model", "model"]);
+    folder.write("csv", "x,name\n2,c\n");
+    folder.write("json", "{\"x\": 2, \"name\": \"c\"}\n");
+    for input in ["csv", "json"] {
+        let outcome = folder.succeed(&["predict", "model", input]);
+        for note in [
+            "ids that the input lacks, left empty in predictions: id\n",
+            "weights that the input lacks, each example counts 1: w\n",
+        ] {
+            assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+        }
+        let mut lines = outcome.stdout.lines();
+        assert_eq!(lines.next(), Some("id,name,prediction,label"));
+        assert!(lines.next().unwrap().starts_with(",c,0."));
+    }
+    let outcome = folder.succeed(&["predict", "model", "data"]);
+    assert!(!outcome.stderr.contains("lacks"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_model_says_what_it_was_learnt_from() {
+    let folder = Folder::new();
+    phishing(&folder, &["--model", "model", "--passes", "3"]);
+    let text = folder.succeed(&["inspect", "model"]).stdout;
+    for line in [
+        "target     is_phishing (binary)\n",
+        "examples   1,250 from csv, 0 without a label\n",
+        "passes     3 over the data of the last run\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&folder.succeed(&["inspect", "--json", "model"]).stdout).unwrap();
+    assert_eq!((&json["facts"]["passes"], &json["facts"]["format"]), (&3.into(), &"csv".into()));
+}
+
+#[test]
 fn a_full_disk_leaves_what_was_there() {
     let folder = Folder::new();
     phishing(&folder, &["--model", "model"]);
     let before = std::fs::read(folder.path("model")).unwrap();
     let file = data("phishing.csv");
     // /dev/full takes nothing.
+    let full = "onward: /dev/full: cannot be written: No space left on device (os error 28); free some space and run \
+                again\n";
     for flag in ["--report", "--predictions", "--model"] {
         let outcome = folder.run(&["learn", "-q", &file, "--target", "is_phishing", flag, "/dev/full"]);
-        assert_eq!(outcome.code, Some(1), "{outcome:?}");
-        assert!(
-            outcome.stderr.starts_with("onward: /dev/full: cannot be written: No space left on device"),
-            "{}",
-            outcome.stderr
-        );
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(1), full));
     }
+    // All outputs are written before the first takes its place.
+    let others = ["--model", "model", "--predictions", "p", "--report", "r"];
+    for flag in ["--report", "--predictions", "--model"] {
+        let others = others.chunks(2).filter(|other| other[0] != flag).flatten().copied();
+        let arguments: Vec<&str> =
+            ["learn", "-q", &file, "--target", "is_phishing", flag, "/dev/full"].into_iter().chain(others).collect();
+        let outcome = folder.run(&arguments);
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(1), full), "{flag}");
+        assert_eq!(std::fs::read(folder.path("model")).unwrap(), before);
+        assert_eq!(folder.files(), ["model"]);
+    }
+    let outcome = folder.run(&["predict", "-q", "model", &file, "--predictions", "p", "--report", "/dev/full"]);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(1), full));
+    assert_eq!(folder.files(), ["model"]);
     // A limit on the size of files stops the model half-way.
     let script = format!(
         "trap '' XFSZ; ulimit -f 8; exec {} learn -q {file} --target is_phishing --model model",
@@ -161,7 +212,8 @@ fn a_full_disk_leaves_what_was_there() {
     );
     let outcome =
         std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
-    assert_eq!(outcome.status.code(), Some(1), "{outcome:?}");
+    let message = "onward: model: cannot be written: File too large (os error 27)\n";
+    assert_eq!((outcome.status.code(), String::from_utf8(outcome.stderr).unwrap().as_str()), (Some(1), message));
     assert_eq!(std::fs::read(folder.path("model")).unwrap(), before);
     assert_eq!(folder.files(), ["model"]);
 }
@@ -179,6 +231,36 @@ fn a_reader_that_goes_away_is_no_fault() {
         (first.as_str(), output.status.code(), output.stderr.as_slice()),
         ("prediction,label\n", Some(0), &b""[..])
     );
+}
+
+#[test]
+fn a_reader_that_goes_away_early_leaves_no_model_and_says_so() {
+    let folder = Folder::new();
+    let script = format!(
+        "{} learn -q {} --target 'arr_delay>15' --predictions - --model model | head -n 1; exit ${{PIPESTATUS[0]}}",
+        env!("CARGO_BIN_EXE_onward"),
+        data("flights.csv.zst")
+    );
+    let output =
+        std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+    let message = "onward: standard output: cannot be written: Broken pipe (os error 32): its reader went away before \
+                   the run was over, so that no model is written; let it read to the end, or write to a file\n";
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(1), message));
+    assert_eq!(folder.files(), [""; 0]);
+}
+
+#[test]
+fn a_report_that_nobody_reads_does_not_cost_the_model() {
+    let folder = Folder::new();
+    let script = format!(
+        "{} learn -q {} --target is_phishing --report - --model model | true; exit ${{PIPESTATUS[0]}}",
+        env!("CARGO_BIN_EXE_onward"),
+        data("phishing.csv")
+    );
+    let output =
+        std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+    assert_eq!(folder.files(), ["model"]);
 }
 
 #[test]

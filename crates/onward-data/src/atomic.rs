@@ -1,10 +1,10 @@
 //! Files that are replaced as a whole or not at all.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use tempfile::TempPath;
 
 /// A file being written beside the one it will replace: what was there stays
 /// until [`commit`](AtomicFile::commit), and for ever if that never comes.
@@ -18,9 +18,19 @@ pub struct AtomicFile {
 
 #[derive(Debug)]
 enum Writer {
-    Temporary(BufWriter<NamedTempFile>),
+    /// With the name that the file has until it replaces the target.
+    Temporary(BufWriter<File>, TempPath),
     Direct(BufWriter<File>),
     Standard(BufWriter<io::Stdout>),
+}
+
+/// A file that is wholly written, and still to take its place: so that several can be
+/// written before the first one replaces anything.
+#[derive(Debug)]
+pub struct PreparedFile {
+    target: PathBuf,
+    /// `None`: there is nothing to replace.
+    temporary: Option<TempPath>,
 }
 
 const BUFFER: usize = 64 << 10;
@@ -43,7 +53,8 @@ impl AtomicFile {
         let writer = if special {
             Writer::Direct(BufWriter::with_capacity(BUFFER, File::options().write(true).open(&target)?))
         } else {
-            Writer::Temporary(BufWriter::with_capacity(BUFFER, temporary(&target)?))
+            let (file, path) = temporary(&target)?;
+            Writer::Temporary(BufWriter::with_capacity(BUFFER, file), path)
         };
         Ok(Self { target, writer })
     }
@@ -53,33 +64,56 @@ impl AtomicFile {
     /// # Errors
     /// When the last bytes cannot be written; the file is then as it was before.
     pub fn commit(self) -> io::Result<()> {
-        match self.writer {
-            Writer::Standard(mut writer) => writer.flush(),
-            Writer::Direct(mut writer) => writer.flush(),
-            Writer::Temporary(writer) => {
-                let temporary = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-                temporary.as_file().sync_all()?;
-                temporary.persist(&self.target).map_err(|error| error.error)?;
-                sync_folder(&self.target)
+        self.prepare()?.commit()
+    }
+
+    /// Brings what was written to the disk, without replacing anything yet.
+    ///
+    /// # Errors
+    /// When the last bytes cannot be written; the file is then as it was before.
+    pub fn prepare(self) -> io::Result<PreparedFile> {
+        let temporary = match self.writer {
+            Writer::Standard(mut writer) => writer.flush().map(|()| None),
+            Writer::Direct(mut writer) => writer.flush().map(|()| None),
+            Writer::Temporary(mut writer, path) => {
+                writer.flush()?;
+                writer.get_ref().sync_all().map(|()| Some(path))
             }
-        }
+        };
+        Ok(PreparedFile { target: self.target, temporary: temporary? })
+    }
+}
+
+impl PreparedFile {
+    /// Puts the file in its place, durably.
+    ///
+    /// # Errors
+    /// When it cannot be renamed; the file is then as it was before.
+    pub fn commit(self) -> io::Result<()> {
+        let Some(temporary) = self.temporary else {
+            return Ok(());
+        };
+        temporary.persist(&self.target).map_err(|error| error.error)?;
+        sync_folder(&self.target)
     }
 }
 
 /// A temporary file in the folder of `target`, with the permissions that a new file gets
-/// (or those of the file it replaces).
-fn temporary(target: &Path) -> io::Result<NamedTempFile> {
+/// (or those of the file it replaces). Opened here and not by the library, whose errors
+/// would name a file that the user never heard of.
+fn temporary(target: &Path) -> io::Result<(File, TempPath)> {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let mut builder = tempfile::Builder::new();
     let prefix = format!(".{name}.");
-    builder.prefix(&prefix).suffix(".part");
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
     #[cfg(unix)]
     {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(target).map_or(0o666, |metadata| metadata.permissions().mode() & 0o777);
-        builder.permissions(fs::Permissions::from_mode(mode));
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        options.mode(fs::metadata(target).map_or(0o666, |metadata| metadata.permissions().mode() & 0o777));
     }
-    builder.tempfile_in(folder(target))
+    let mut builder = tempfile::Builder::new();
+    let made = builder.prefix(&prefix).suffix(".part").make_in(folder(target), |path| options.open(path));
+    made.map(tempfile::NamedTempFile::into_parts)
 }
 
 fn folder(target: &Path) -> &Path {
@@ -101,7 +135,7 @@ fn sync_folder(target: &Path) -> io::Result<()> {
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.writer {
-            Writer::Temporary(writer) => writer.write(bytes),
+            Writer::Temporary(writer, _) => writer.write(bytes),
             Writer::Direct(writer) => writer.write(bytes),
             Writer::Standard(writer) => writer.write(bytes),
         }
@@ -109,7 +143,7 @@ impl Write for AtomicFile {
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.writer {
-            Writer::Temporary(writer) => writer.flush(),
+            Writer::Temporary(writer, _) => writer.flush(),
             Writer::Direct(writer) => writer.flush(),
             Writer::Standard(writer) => writer.flush(),
         }
@@ -147,7 +181,28 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_folder_is_an_error() {
-        assert!(AtomicFile::create(Path::new("/nowhere/at/all")).is_err());
+    fn a_prepared_file_replaces_nothing_until_it_is_committed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        fs::write(&path, "old").unwrap();
+        let prepared = || {
+            let mut file = AtomicFile::create(&path).unwrap();
+            file.write_all(b"new").unwrap();
+            file.prepare().unwrap()
+        };
+        drop(prepared());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let again = prepared();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        again.commit().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_missing_folder_is_an_error_that_names_no_temporary_file() {
+        let error = AtomicFile::create(Path::new("/nowhere/at/all")).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(2), "{error}");
     }
 }

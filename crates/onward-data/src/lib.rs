@@ -43,7 +43,7 @@ mod timestamp;
 mod vw;
 mod words;
 
-pub use atomic::AtomicFile;
+pub use atomic::{AtomicFile, PreparedFile};
 pub use convert::{Compression, ConvertError, Converted, convert};
 pub use error::{DataError, DataErrorKind, Position};
 pub use format::Format;

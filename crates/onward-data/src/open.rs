@@ -325,6 +325,19 @@ fn check_columns(
     if !lacking.is_empty() {
         notes.push(format!("columns of the model that the input lacks, taken as missing: {}", infer::shown(&lacking)));
     }
+    let lacking = |role: &Role| {
+        let columns = schema.columns.iter().filter(|column| column.role == *role && !has(&column.name));
+        columns.map(|column| column.name.clone()).collect::<Vec<_>>()
+    };
+    let ids = lacking(&Role::Id);
+    if !ids.is_empty() {
+        notes.push(format!("ids that the input lacks, left empty in predictions: {}", infer::shown(&ids)));
+    }
+    let weights = lacking(&Role::Weight);
+    // For learning a missing weight is an error of its first record.
+    if !weights.is_empty() && !options.require_target {
+        notes.push(format!("weights that the input lacks, each example counts 1: {}", infer::shown(&weights)));
+    }
     Ok(())
 }
 

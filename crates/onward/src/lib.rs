@@ -34,6 +34,7 @@ pub mod learner;
 pub mod loss;
 pub mod metric;
 pub mod model;
+mod nearest;
 pub mod optimizer;
 mod protocol;
 pub mod regret;

@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use super::{Clip, Linear, Perceptron, Standardised};
 use crate::loss::{self, Curvature};
+use crate::nearest::nearest;
 use crate::optimizer::{AdaGrad, Nag, Ogd, OgdStrong, Rate};
 use crate::{Error, Learner, SharedLoss};
 
@@ -161,8 +162,7 @@ impl FromStr for Specification {
             })?;
             let (key, value) = (key.trim(), value.trim());
             if !entry.parameters.iter().any(|parameter| parameter.name == key) {
-                let known: Vec<_> = entry.parameters.iter().map(|parameter| parameter.name).collect();
-                return Err(Error::parameter(format!("{name} has no parameter '{key}': it has {}", known.join(", "))));
+                return Err(entry.unknown_parameter(key));
             }
             if given.insert(key.to_owned(), value.to_owned()).is_some() {
                 return Err(Error::parameter(format!("'{text}' gives {key} twice")));
@@ -209,12 +209,26 @@ impl Specification {
 
 fn entry(name: &str) -> Result<&'static LearnerEntry, Error> {
     LEARNERS.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let names: Vec<_> = LEARNERS.iter().map(|entry| entry.name).collect();
-        Error::parameter(format!("there is no learner '{name}': there are {}", names.join(", ")))
+        let names = LEARNERS.iter().map(|entry| entry.name);
+        let all = names.clone().collect::<Vec<_>>().join(", ");
+        Error::parameter(match nearest(name, names) {
+            Some(near) => format!("there is no learner '{name}', did you mean '{near}'? The learners are {all}"),
+            None => format!("there is no learner '{name}': there are {all}"),
+        })
     })
 }
 
 impl LearnerEntry {
+    fn unknown_parameter(&self, key: &str) -> Error {
+        let names = self.parameters.iter().map(|parameter| parameter.name);
+        let all = names.clone().collect::<Vec<_>>().join(", ");
+        let name = self.name;
+        Error::parameter(match nearest(key, names) {
+            Some(near) => format!("{name} has no parameter '{key}', did you mean '{near}'? It has {all}"),
+            None => format!("{name} has no parameter '{key}': it has {all}"),
+        })
+    }
+
     fn example(&self) -> String {
         let first = self.parameters.first();
         first.map_or_else(|| self.name.to_owned(), |first| format!("{}:{}={}", self.name, first.name, first.default))

@@ -7,6 +7,7 @@ use super::{
     Quantile, SharedLoss, Squared, SquaredEpsilonInsensitive, SquaredHinge, ZeroOne,
 };
 use crate::Error;
+use crate::nearest::nearest;
 
 /// Every loss: its name with its parameter at the default value, and what it is
 /// in one line.
@@ -22,7 +23,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("hinge", "max(0, 1-yp) for labels -1 and 1"),
     ("squared-hinge", "max(0, 1-yp)^2 for labels -1 and 1"),
     ("modified-huber", "squared hinge, straight below a margin of -1"),
-    ("perceptron", "max(0, -yp) for labels -1 and 1; charge zero-one with it"),
+    ("perceptron", "max(0, -yp) for labels -1 and 1; a score of 0 costs nothing"),
     ("zero-one", "1 if the sign is wrong; charges, teaches nothing"),
     ("poisson", "e^p-yp for counts and rates y >= 0"),
 ];
@@ -123,41 +124,13 @@ impl Given<'_> {
 /// An error that suggests the nearest name and lists all.
 fn unknown_loss(name: &str) -> Error {
     let all: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-    let suggestion = match nearest(name) {
+    let known = NAMES.iter().map(|(name, _)| name.split(':').next().unwrap_or(name));
+    let suggestion = match nearest(name, known) {
         Some(near) => format!(", did you mean \"{near}\"?"),
         None => ".".into(),
     };
     let all = all.join(", ");
     Error::parameter(format!("there is no loss \"{name}\"{suggestion} The losses are {all}"))
-}
-
-/// The loss whose name starts with this one, or else the one that needs the
-/// fewest edits, if they are less than half of it.
-fn nearest(name: &str) -> Option<&'static str> {
-    let typed = name.to_lowercase().replace('_', "-");
-    let names = || NAMES.iter().map(|(name, _)| name.split(':').next().unwrap_or(name));
-    let completed = names().find(|known| !typed.is_empty() && known.starts_with(&typed));
-    completed.or_else(|| {
-        let near = names().min_by_key(|known| edits(&typed, known))?;
-        (2 * edits(&typed, near) < near.len()).then_some(near)
-    })
-}
-
-/// Levenshtein's distance: the fewest insertions, deletions and replacements
-/// of a character that turn one text into the other.
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, &b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]
@@ -252,15 +225,6 @@ mod tests {
             let error = parse(text).unwrap_err();
             assert_eq!(error.to_string(), format!("there is no loss \"{nearest} {ALL}"));
             assert_eq!(error.kind(), crate::ErrorKind::Parameter);
-        }
-    }
-
-    #[test]
-    fn edits_are_counted_as_levenshtein_does() {
-        for (from, to, distance) in
-            [("kitten", "sitting", 3), ("", "abc", 3), ("abc", "", 3), ("hinge", "hinge", 0), ("flaw", "lawn", 2)]
-        {
-            assert_eq!(edits(from, to), distance, "{from} {to}");
         }
     }
 }

@@ -113,8 +113,8 @@ impl Model {
     /// # Errors
     /// When the bytes are no model, damaged, cut short, or of a newer version: with what is wrong.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| not_intact(&error))?;
-        let tensors = SafeTensors::deserialize(bytes).map_err(|error| not_intact(&error))?;
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| not_intact(bytes, &error))?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| not_intact(bytes, &error))?;
         let envelope = metadata.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
         let envelope = envelope.ok_or_else(|| Error::model("is a safetensors file, but not one that onward wrote"))?;
         let envelope: Envelope<'_> = serde_json::from_str(envelope).map_err(unreadable)?;
@@ -131,8 +131,48 @@ impl Model {
     }
 }
 
-fn not_intact(error: &dyn Display) -> Error {
-    Error::model(format!("is not an intact safetensors file: {error}"))
+/// The longest header that the format allows.
+const LONGEST_HEADER: u64 = 100_000_000;
+
+/// Whether a file that begins like this may be a safetensors file, as models are: the
+/// length of a header, and the header's first brace. Nine bytes are enough.
+pub fn is_safetensors(head: &[u8]) -> bool {
+    let Some((length, rest)) = head.split_first_chunk() else {
+        return false;
+    };
+    u64::from_le_bytes(*length) <= LONGEST_HEADER && rest.first().is_none_or(|&byte| byte == b'{')
+}
+
+/// What is wrong with bytes that are no safetensors file: the library's word comes last, for
+/// it does not tell a file that was cut short from one that never was a model.
+fn not_intact(bytes: &[u8], error: &dyn Display) -> Error {
+    if bytes.is_empty() {
+        return Error::model("is empty: it holds no model");
+    }
+    if !is_safetensors(bytes) {
+        return Error::model("is no model: models are safetensors files that onward learn --model writes");
+    }
+    let found = bytes.len();
+    match promised(bytes) {
+        Some((promised, what)) if found < promised => Error::model(format!(
+            "is cut short: it has {found} bytes where {what} {promised}; copy it again, or learn the model again"
+        )),
+        Some((promised, _)) if found > promised => {
+            Error::model(format!("is damaged: it has {found} bytes where its header says {promised}"))
+        }
+        _ => Error::model(format!("is damaged: it is not an intact safetensors file ({error})")),
+    }
+}
+
+/// How many bytes a file is to have, by its header; if that is not whole, by its length.
+fn promised(bytes: &[u8]) -> Option<(usize, &'static str)> {
+    let (length, rest) = bytes.split_first_chunk::<8>()?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+    let Some(header) = rest.get(..length) else {
+        return Some((length.checked_add(8)?, "its header alone takes"));
+    };
+    let metadata: safetensors::tensor::Metadata = serde_json::from_slice(header).ok()?;
+    Some((metadata.data_len().checked_add(length)?.checked_add(8)?, "its header says"))
 }
 
 fn unreadable(error: serde_json::Error) -> Error {
@@ -299,6 +339,31 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_cut_is_told_from_what_never_was_a_model() {
+        let bytes = model().to_bytes().unwrap();
+        let error = |bytes: &[u8]| Model::from_bytes(bytes).unwrap_err().to_string();
+        let header = 8 + u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
+        let all = bytes.len();
+        for at in 8..all {
+            let what = if at < header { "its header alone takes" } else { "its header says" };
+            let whole = if at < header { header } else { all };
+            let cut = format!(
+                "is cut short: it has {at} bytes where {what} {whole}; copy it again, or learn the model again"
+            );
+            assert_eq!(error(&bytes[..at]), cut);
+        }
+        assert_eq!(error(b""), "is empty: it holds no model");
+        let no_model = "is no model: models are safetensors files that onward learn --model writes";
+        for other in
+            [&b"a,b,c\n1,2,3\n"[..], b"{\"a\": 1}\n", b"PAR1", &bytes[..7], &[0x28, 0xb5, 0x2f, 0xfd, 4, 0, 0, 0, b'{']]
+        {
+            assert_eq!(error(other), no_model);
+        }
+        let longer = [bytes.as_slice(), b"!"].concat();
+        assert_eq!(error(&longer), format!("is damaged: it has {} bytes where its header says {all}", all + 1));
     }
 
     #[test]

@@ -5,6 +5,6 @@ mod file;
 mod names;
 mod state;
 
-pub use file::{FORMAT_VERSION, Model};
+pub use file::{FORMAT_VERSION, Model, is_safetensors};
 pub use names::Names;
 pub use state::{Column, State};

@@ -74,14 +74,28 @@ impl BestConstant {
     /// The mean loss of the best constant so far.
     pub fn risk(&self) -> Option<f64> {
         let score = self.score()?;
+        // The mean itself: no distance from it to add.
+        if self.is_squared() { Some(self.squares / self.weight) } else { self.risk_of(score) }
+    }
+
+    /// The mean loss so far of a predictor that always gives this score.
+    pub fn risk_of(&self, score: f64) -> Option<f64> {
+        if self.weight <= 0.0 {
+            return None;
+        }
         if !self.has_closed_form {
             return Some(self.bucketed_risk(score));
         }
-        if self.loss.name() == "squared" {
-            return Some(self.squares / self.weight);
+        let mean = self.labels.total() / self.weight;
+        if self.is_squared() {
+            return Some(self.squares / self.weight + (score - mean) * (score - mean));
         }
         // Logistic and Poisson losses are affine in the label: the mean label says it all.
-        Some(self.loss.value(score, self.labels.total() / self.weight))
+        Some(self.loss.value(score, mean))
+    }
+
+    fn is_squared(&self) -> bool {
+        self.loss.name() == "squared"
     }
 
     fn bucketed_risk(&self, score: f64) -> f64 {
@@ -91,9 +105,9 @@ impl BestConstant {
 
     /// The best constant of the bucketed labels: a convex problem in one dimension.
     fn search(&self) -> f64 {
-        let labels = self.buckets.values().map(|&(weight, sum)| sum / weight);
+        let labels = || self.buckets.values().map(|&(weight, sum)| sum / weight);
         let widest = (f64::INFINITY, f64::NEG_INFINITY);
-        let (mut low, mut high) = labels.fold(widest, |(low, high), y| (low.min(y), high.max(y)));
+        let (mut low, mut high) = labels().fold(widest, |(low, high), y| (low.min(y), high.max(y)));
         if self.loss.curvature() == Curvature::None {
             // 0/1 loss: one class or the other.
             return if self.bucketed_risk(high) <= self.bucketed_risk(low) { high } else { low };
@@ -112,7 +126,20 @@ impl BestConstant {
                 at_right = self.bucketed_risk(right);
             }
         }
-        0.5 * (low + high)
+        let found = 0.5 * (low + high);
+        // A loss of straight pieces is least at a corner, which the search comes near and does
+        // not hit: at a label (absolute, quantile, hinge), or at 0 (perceptron).
+        let below = labels().filter(|&y| y <= found).fold(f64::NEG_INFINITY, f64::max);
+        let above = labels().filter(|&y| y >= found).fold(f64::INFINITY, f64::min);
+        let corners = [below, above, 0.0].into_iter().filter(|corner| corner.is_finite());
+        let (mut best, mut least) = (found, self.bucketed_risk(found));
+        for corner in corners {
+            let risk = self.bucketed_risk(corner);
+            if risk < least {
+                (best, least) = (corner, risk);
+            }
+        }
+        best
     }
 
     /// All that is needed to continue to the bit.
@@ -175,6 +202,33 @@ mod tests {
         assert!((risk("hinge", &signs) - 0.5).abs() < 1e-9);
         let mean = 3.0f64;
         assert!((risk("poisson", &[1.0, 2.0, 6.0]) - (mean - mean * mean.ln())).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_best_constant_at_a_corner_is_hit() {
+        let signs = [1.0, -1.0, -1.0, 1.0, 1.0, -1.0, 1.0];
+        assert_eq!(risk("perceptron", &signs), 0.0);
+        assert_eq!(risk("hinge", &signs), 6.0 / 7.0);
+        assert_eq!(risk("absolute", &[1.0, 2.0, 6.0]), 5.0 / 3.0);
+        assert_eq!(risk("absolute", &[-3.0, -3.0, 5.0, -3.0]), 2.0);
+        assert_eq!(risk("epsilon-insensitive:epsilon=2", &[1.0, 4.0, 2.0]), 0.0);
+    }
+
+    #[test]
+    fn the_risk_of_a_constant_is_the_mean_of_its_losses() {
+        for (name, _) in loss::NAMES {
+            let loss = loss::parse(name).unwrap();
+            let mut best = BestConstant::new(SharedLoss::clone(&loss));
+            assert_eq!(best.risk_of(0.5), None);
+            let labels = [1.0, if name == &"poisson" { 3.0 } else { -1.0 }, 1.0];
+            labels.iter().zip([1.0, 2.5, 0.5]).for_each(|(&label, weight)| best.observe(label, weight));
+            for score in [0.0, 0.5, -2.0] {
+                let paid: f64 = labels.iter().zip([1.0, 2.5, 0.5]).map(|(&y, h)| h * loss.value(score, y)).sum();
+                let found = best.risk_of(score).unwrap();
+                assert!((found - paid / 4.0).abs() < 1e-12, "{name} {score}: {found}");
+                assert!(best.risk().unwrap() <= found + 1e-9);
+            }
+        }
     }
 
     #[test]

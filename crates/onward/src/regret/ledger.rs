@@ -117,6 +117,11 @@ impl Ledger {
         self.best_constant.risk()
     }
 
+    /// The mean loss of a predictor that always gives this score; `None` before the first round.
+    pub fn constant_risk(&self, score: f64) -> Option<f64> {
+        self.best_constant.risk_of(score)
+    }
+
     /// The universal certificate.
     pub fn certificate(&self) -> Guarantee {
         if self.loss.curvature() == Curvature::None {

@@ -1,0 +1,88 @@
+//! What a person reads at the end of a run.
+
+mod common;
+
+use common::Folder;
+
+/// What `learn` says about these rows.
+fn said(content: impl AsRef<[u8]>, options: &[&str]) -> String {
+    let folder = Folder::new();
+    folder.write("data", content);
+    let arguments: Vec<&str> = ["learn", "data"].iter().chain(options).copied().collect();
+    folder.succeed(&arguments).stderr
+}
+
+#[test]
+fn one_is_not_a_plural() {
+    let folder = Folder::new();
+    folder.write("data", "1 |a x\n");
+    folder.succeed(&["learn", "-q", "data", "--target", "label>0", "--model", "model"]);
+    let one = folder.succeed(&["predict", "model", "data", "--predictions", "p"]).stderr;
+    assert!(one.contains("\n1 example in ") && one.contains(" 0 mistakes\n"), "{one}");
+    folder.write("data", "-1 |a x\nno label | x\n");
+    let one = folder.succeed(&["predict", "model", "data", "--predictions", "p", "--on-error", "skip"]).stderr;
+    assert!(one.contains("\n1 example (1 unreadable record skipped) in ") && one.contains(" 1 mistake\n"), "{one}");
+    folder.write("table", "y,x\n1,2\n");
+    let one = folder.succeed(&["convert", "table", "table.jsonl"]).stderr;
+    assert!(one.ends_with("\n1 row written as jsonl\n"), "{one}");
+}
+
+/// y and a feature in the thousands.
+fn thousands() -> String {
+    let row = |t: u32| format!("{},{}\n", f64::from(t % 7) * 0.5, 3000 + t * 37 % 5000);
+    "y,x\n".to_owned() + &(0..3000).map(row).collect::<String>()
+}
+
+#[test]
+fn numbers_of_any_size_are_short() {
+    let text = said(thousands(), &["--target", "y", "--learner", "ogd-strong", "--radius", "1e200"]);
+    // The learner's parameters are as they were given.
+    let (_, text) = text.split_once("\n\n").unwrap();
+    let words = text.split(|letter: char| letter.is_whitespace() || letter == ',');
+    let longest = words.map(|word| word.chars().filter(char::is_ascii_digit).count()).max();
+    assert!(text.contains("R² -") && !text.contains("inf") && longest < Some(12), "{text}");
+}
+
+#[test]
+fn a_learner_that_runs_away_is_told_what_to_do() {
+    let remedy = |first: &str| {
+        format!(" times what the best constant does: its steps are too large for these features; {first}\n")
+    };
+    for (learner, first) in [
+        ("ogd-strong", "try standardise=true, a larger sigma, a smaller --radius, or the default learner"),
+        ("ogd-strong:standardise=true", "try a larger sigma, a smaller --radius, or another learner"),
+    ] {
+        let text = said(thousands(), &["--target", "y", "--learner", learner]);
+        assert!(text.contains("\ndiverged "), "{text}");
+        assert!(text.contains(&remedy(first)), "{text}");
+    }
+    // What the advice is worth.
+    let fit = said(thousands(), &["--target", "y", "--learner", "ogd-strong:standardise=true,sigma=1"]);
+    assert!(!fit.contains("diverged"), "{fit}");
+    let default = said(thousands(), &["--target", "y"]);
+    assert!(!default.contains("diverged"), "{default}");
+}
+
+#[test]
+fn a_learner_that_is_slow_or_held_back_has_not_diverged() {
+    // Labels far from 0 with little spread: whoever starts at 0 pays many times the best constant.
+    let row = |t: u32| format!("{},{}\n", 1000.0 + f64::from(t % 3), f64::from(t * 37 % 11) * 0.1);
+    let far = "y,x\n".to_owned() + &(0..200).map(row).collect::<String>();
+    for options in [
+        &["--learner", "nag"][..],
+        &["--learner", "nag", "--loss", "absolute"],
+        &["--learner", "ogd", "--radius", "2"],
+        &["--learner", "adagrad"],
+        &["--loss", "huber"],
+    ] {
+        let options: Vec<&str> = ["--target", "y"].iter().chain(options).copied().collect();
+        let text = said(&far, &options);
+        assert!(!text.contains("diverged"), "{text}");
+    }
+    // One positive in a hundred: mistakes are many times those of a constant, and no sign of too large steps.
+    let rare: String = (0..500u32).map(|t| format!("{},{}\n", u32::from(t % 100 == 7), t * 37 % 11)).collect();
+    for learner in ["perceptron", "nag", "nag:standardise=true"] {
+        let text = said(format!("y,x\n{rare}"), &["--target", "y", "--task", "binary", "--learner", learner]);
+        assert!(!text.contains("diverged"), "{text}");
+    }
+}

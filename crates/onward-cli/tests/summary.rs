@@ -50,7 +50,7 @@ fn a_learner_that_runs_away_is_told_what_to_do() {
     };
     for (learner, first) in [
         ("ogd-strong", "try standardise=true, a larger sigma, a smaller --radius, or the default learner"),
-        ("ogd-strong:standardise=true", "try a larger sigma, a smaller --radius, or another learner"),
+        ("ogd-strong:sigma=0.0001,standardise=true", "try a larger sigma, a smaller --radius, or another learner"),
     ] {
         let text = said(thousands(), &["--target", "y", "--learner", learner]);
         assert!(text.contains("\ndiverged "), "{text}");

@@ -83,7 +83,7 @@ pub const LEARNERS: &[LearnerEntry] = &[
         name: "ogd-strong",
         summary: "gradient descent with rate 1/(sigma·t) on the loss plus ½·sigma·‖w‖² (online SVM, ridge, logistic)",
         parameters: &[
-            ParameterEntry { name: "sigma", default: "0.0001", meaning: "strength of the regularisation, above 0" },
+            ParameterEntry { name: "sigma", default: "0.01", meaning: "strength of the regularisation, above 0" },
             ParameterEntry {
                 name: "radius",
                 default: "none",

@@ -117,7 +117,7 @@ impl Given<'_> {
     /// An error that says what the loss takes, and what was given.
     fn refuse(&self, takes: impl std::fmt::Display) -> Error {
         let given = self.parameters.unwrap_or_default();
-        Error::parameter(format!("the {} loss {takes}, not \"{given}\"", self.name))
+        Error::parameter(format!("the {} loss {takes}, not '{given}'", self.name))
     }
 }
 
@@ -126,11 +126,11 @@ fn unknown_loss(name: &str) -> Error {
     let all: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
     let known = NAMES.iter().map(|(name, _)| name.split(':').next().unwrap_or(name));
     let suggestion = match nearest(name, known) {
-        Some(near) => format!(", did you mean \"{near}\"?"),
+        Some(near) => format!(", did you mean '{near}'?"),
         None => ".".into(),
     };
     let all = all.join(", ");
-    Error::parameter(format!("there is no loss \"{name}\"{suggestion} The losses are {all}"))
+    Error::parameter(format!("there is no loss '{name}'{suggestion} The losses are {all}"))
 }
 
 #[cfg(test)]
@@ -189,15 +189,15 @@ mod tests {
                 "squared-epsilon-insensitive:epsilon=-1",
                 "epsilon of the squared-epsilon-insensitive loss must be a finite number, 0 or above, not -1",
             ),
-            ("huber:delta=wide", "the huber loss takes a number for delta, not \"delta=wide\""),
-            ("huber:delta=", "the huber loss takes a number for delta, not \"delta=\""),
-            ("huber:tau=0.5", "the huber loss takes delta=NUMBER only, not \"tau=0.5\""),
-            ("huber:delta=1,tau=0.5", "the huber loss takes delta=NUMBER only, not \"delta=1,tau=0.5\""),
-            ("huber:delta=1,delta=2", "the huber loss takes its parameter delta once, not \"delta=1,delta=2\""),
-            ("huber:1.35", "the huber loss takes delta=NUMBER only, not \"1.35\""),
-            ("huber:", "the huber loss takes delta=NUMBER only, not \"\""),
-            ("squared:delta=1", "the squared loss takes no parameters, not \"delta=1\""),
-            ("logistic:", "the logistic loss takes no parameters, not \"\""),
+            ("huber:delta=wide", "the huber loss takes a number for delta, not 'delta=wide'"),
+            ("huber:delta=", "the huber loss takes a number for delta, not 'delta='"),
+            ("huber:tau=0.5", "the huber loss takes delta=NUMBER only, not 'tau=0.5'"),
+            ("huber:delta=1,tau=0.5", "the huber loss takes delta=NUMBER only, not 'delta=1,tau=0.5'"),
+            ("huber:delta=1,delta=2", "the huber loss takes its parameter delta once, not 'delta=1,delta=2'"),
+            ("huber:1.35", "the huber loss takes delta=NUMBER only, not '1.35'"),
+            ("huber:", "the huber loss takes delta=NUMBER only, not ''"),
+            ("squared:delta=1", "the squared loss takes no parameters, not 'delta=1'"),
+            ("logistic:", "the logistic loss takes no parameters, not ''"),
         ] {
             let error = parse(text).unwrap_err();
             assert_eq!(error.to_string(), message);
@@ -213,17 +213,17 @@ mod tests {
     #[test]
     fn an_unknown_loss_is_refused_with_the_nearest_and_all_names() {
         for (text, nearest) in [
-            ("hubber:delta=1", "hubber\", did you mean \"huber\"?"),
-            ("logisitc", "logisitc\", did you mean \"logistic\"?"),
-            ("log", "log\", did you mean \"logistic\"?"),
-            ("eps", "eps\", did you mean \"epsilon-insensitive\"?"),
-            ("Squared", "Squared\", did you mean \"squared\"?"),
-            ("squared_hinge", "squared_hinge\", did you mean \"squared-hinge\"?"),
-            ("mse", "mse\"."),
-            ("", "\"."),
+            ("hubber:delta=1", "hubber', did you mean 'huber'?"),
+            ("logisitc", "logisitc', did you mean 'logistic'?"),
+            ("log", "log', did you mean 'logistic'?"),
+            ("eps", "eps', did you mean 'epsilon-insensitive'?"),
+            ("Squared", "Squared', did you mean 'squared'?"),
+            ("squared_hinge", "squared_hinge', did you mean 'squared-hinge'?"),
+            ("mse", "mse'."),
+            ("", "'."),
         ] {
             let error = parse(text).unwrap_err();
-            assert_eq!(error.to_string(), format!("there is no loss \"{nearest} {ALL}"));
+            assert_eq!(error.to_string(), format!("there is no loss '{nearest} {ALL}"));
             assert_eq!(error.kind(), crate::ErrorKind::Parameter);
         }
     }

@@ -119,7 +119,7 @@ fn a_label_that_is_not_a_number_in_line_81402() {
         text.push_str(&format!("{label},{}\n", line % 13));
     }
     let remedy = "mend the record, or leave such records out with --on-error skip; for classes, say which is \
-                  positive: --target 'COLUMN==CLASS'";
+                  positive: --target 'delay==CLASS'";
     let message =
         format!("data, line 81402, column 'delay': the label should be a finite number, found 'late'; {remedy}");
     refused(&text, &["--target", "delay"], &message);
@@ -182,11 +182,15 @@ fn nan_is_a_missing_value() {
 
 #[test]
 fn what_only_looks_like_a_number() {
-    let remedy = "mend the record, name the column in --categorical, or leave such records out with --on-error skip";
+    let remedy = "mend the record, say --categorical 'x', or leave such records out with --on-error skip";
     for value in ["0x10", "1-2", "12abc"] {
         let message = format!("data, line 62, column 'x': expected a number, found '{value}'; {remedy}");
-        // In the first rows it would make the column one of categories: say that it is one of numbers.
+        refused(with_value(value), Y, &message);
         refused(with_value(value), &["--target", "y", "--numeric", "x"], &message);
+        let folder = Folder::new();
+        folder.write("data", with_value(value));
+        let report = common::report(&folder, &["data", "--target", "y", "--on-error", "skip"]);
+        assert_eq!((report["examples"].as_u64(), report["skipped"].as_u64()), (Some(80), Some(1)));
     }
 }
 
@@ -276,7 +280,8 @@ fn two_targets() {
 fn a_third_class() {
     let text = rows(60) + "2,3,a\n";
     let message = "data, line 62, column 'y': the label should be 1 for the positive class and 0 or -1 for the other, \
-                   found 2; for numbers say --task regression; for classes say which is positive: --target 'COLUMN==CLASS'";
+                   found 2; mend the record, or leave such records out with --on-error skip; for numbers say --task \
+                   regression; for classes say which is positive: --target 'y==CLASS'";
     refused(rows(12_000) + &text[6..], Y, &message.replace("line 62", "line 12062"));
 }
 

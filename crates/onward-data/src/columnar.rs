@@ -22,7 +22,7 @@ use arrow_schema::SchemaRef;
 use crate::encode::{Binding, RowEncoder, Rules};
 use crate::error::{DataError, DataErrorKind};
 use crate::format::Format;
-use crate::infer::{self, Inferred, SAMPLE_BYTES, SAMPLE_ROWS, Sample};
+use crate::infer::{self, SAMPLE_BYTES, SAMPLE_ROWS, Sample, Strays};
 use crate::input::Input;
 use crate::open::{self, Opening, Purpose};
 use crate::options::Options;
@@ -126,7 +126,7 @@ pub(crate) fn open(
         let schema = schema.map(|schema| bound_schema(schema, &opened, format, options, &mut notes));
         Ok((layout, schema.transpose()?))
     })?;
-    let mut holds = None;
+    let (mut holds, mut strays) = (None, Strays::new());
     let schema = match (schema, layout) {
         (_, Layout::Indexed) if purpose == Purpose::Copy => {
             return Err(open::no_table(format).input(&first.name()));
@@ -142,13 +142,14 @@ pub(crate) fn open(
         (None, _) => {
             let sample = sample(inputs, format, options)?;
             let inferred = infer::table(&sample, options);
-            let Inferred { schema, notes: more } = inferred.map_err(|error| error.input(&first.name()))?;
-            notes.extend(more);
-            schema
+            let inferred = inferred.map_err(|error| error.input(&first.name()))?;
+            notes.extend(inferred.notes);
+            strays = inferred.strays;
+            inferred.schema
         }
     };
     let schema = Arc::new(schema);
-    let rules = Rules::new(Arc::clone(&schema), options);
+    let rules = Rules::new(Arc::clone(&schema), options).with_strays(strays);
     let mut source = ColumnSource {
         inputs: Vec::from(inputs).into_iter(),
         format,

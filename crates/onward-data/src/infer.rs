@@ -6,7 +6,7 @@ use onward::feature::hash;
 use onward::loss::Task;
 
 use crate::encode::Cell;
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, DataErrorKind, quoted};
 use crate::number::{self, Number};
 use crate::options::Options;
 use crate::schema::{Column, Kind, Layout, Role, Schema};
@@ -19,6 +19,12 @@ pub(crate) const SAMPLE_ROWS: usize = 10_000;
 pub(crate) const SAMPLE_BYTES: usize = 4 << 20;
 /// A string column whose values never repeat in so many rows is an identifier.
 const ROWS_FOR_IDENTIFIER: usize = 20;
+/// A column with so many numbers, and at most one value in so many that is none, is one of
+/// numbers: the others are mistakes, or stand for missing values.
+const NUMBERS_TO_TRUST: usize = 20;
+const ROWS_FOR_ONE_STRAY: usize = 20;
+/// Two classes of which one is a number are believed in so many rows.
+const ROWS_FOR_MIXED_CLASSES: usize = 20;
 /// A string column of more words than this on average is text.
 const WORDS_FOR_TEXT: f64 = 3.0;
 
@@ -39,9 +45,12 @@ pub(crate) struct Seen {
     /// JSON's strings, which are text even when they look like numbers.
     strings: usize,
     words: usize,
+    zeros: usize,
     distinct: HashSet<u64>,
     /// The first few distinct values, as text.
     examples: Vec<String>,
+    /// The first few distinct values that are no numbers, and how often each was seen.
+    strays: Vec<(String, usize)>,
     first_number: Option<f64>,
     first_days: Option<f64>,
     smallest: f64,
@@ -106,6 +115,7 @@ impl Seen {
         }
         self.numbers += 1;
         self.integers += usize::from(value == value.trunc());
+        self.zeros += usize::from(value == 0.0);
         self.first_number.get_or_insert(value);
         self.smallest = self.smallest.min(value);
         self.largest = self.largest.max(value);
@@ -122,6 +132,12 @@ impl Seen {
             self.others += 1;
         }
         self.words += text.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty()).count();
+        let has_room = self.strays.len() < KEPT_EXAMPLES;
+        match self.strays.iter_mut().find(|(stray, _)| stray.as_bytes() == text) {
+            Some((_, count)) => *count += 1,
+            None if has_room => self.strays.push((String::from_utf8_lossy(text).into_owned(), 1)),
+            None => {}
+        }
         self.value(text);
     }
 
@@ -133,6 +149,25 @@ impl Seen {
 
     fn is_constant(&self) -> bool {
         self.missing == 0 && self.distinct.len() == 1 && self.present() > 1
+    }
+
+    /// Whether the column is one of numbers, be it with a few values that are none.
+    fn is_numeric(&self) -> bool {
+        let strays = self.present() - self.numbers;
+        self.numbers > 0
+            && (strays == 0 || self.numbers >= NUMBERS_TO_TRUST && strays * ROWS_FOR_ONE_STRAY <= self.present())
+    }
+
+    /// The most frequent of the values that are no numbers, if it repeats.
+    fn repeated_stray(&self) -> Option<&(String, usize)> {
+        self.strays.iter().max_by_key(|(_, count)| *count).filter(|(_, count)| *count > 1)
+    }
+
+    /// The one value that is no number, if it repeats among many numbers: perhaps it stands
+    /// for missing ones.
+    fn only_stray(&self) -> Option<&(String, usize)> {
+        let is_only = |(_, count): &&(String, usize)| self.numbers + count == self.present();
+        self.repeated_stray().filter(is_only).filter(|_| self.numbers >= NUMBERS_TO_TRUST)
     }
 
     /// A number or truth value that most rows lack, as the words of a bag in JSON.
@@ -216,7 +251,12 @@ pub(crate) fn shown(names: &[String]) -> String {
 pub(crate) struct Inferred {
     pub(crate) schema: Schema,
     pub(crate) notes: Vec<String>,
+    pub(crate) strays: Strays,
 }
+
+/// Of columns of numbers, by their place in the schema, the value that is none and stands
+/// there more than once: perhaps it means that the number is missing.
+pub(crate) type Strays = HashMap<usize, (String, usize)>;
 
 /// Infers the schema of a table from its first rows.
 pub(crate) fn table(sample: &Sample, options: &Options) -> Result<Inferred, DataError> {
@@ -226,12 +266,16 @@ pub(crate) fn table(sample: &Sample, options: &Options) -> Result<Inferred, Data
     let mut slots = Slots { next: 1 };
     let mut groups = Groups::default();
     let mut columns = Vec::with_capacity(sample.names.len());
+    let mut strays = Strays::new();
     for (name, seen) in sample.names.iter().zip(&sample.seen) {
         if sample.is_open && seen.is_rare(sample.rows) && !is_named(name, &target.column, options) {
             groups.rare.push(name.clone());
             continue;
         }
         let role = role(name, seen, &target.column, options, sample.rows, &mut slots, &mut groups);
+        if let (Role::Feature(Kind::Numeric { .. }), Some(stray)) = (&role, seen.repeated_stray()) {
+            strays.insert(columns.len(), stray.clone());
+        }
         columns.push(Column { name: name.clone(), role });
     }
     notes.extend(groups.lines(sample.rows));
@@ -240,7 +284,7 @@ pub(crate) fn table(sample: &Sample, options: &Options) -> Result<Inferred, Data
             .remedy("name columns in --numeric, --categorical or --text that were left out"));
     }
     let schema = Schema { layout: Layout::Table, bits: options.bits, ngrams: options.ngrams, columns, target };
-    Ok(Inferred { schema, notes })
+    Ok(Inferred { schema, notes, strays })
 }
 
 /// What the cells of a column hold, where a table is copied.
@@ -324,7 +368,7 @@ pub(crate) fn labels(
         columns: ignored_namespaces(namespaces, options)?,
         target,
     };
-    Ok(Inferred { schema, notes })
+    Ok(Inferred { schema, notes, strays: Strays::new() })
 }
 
 /// The namespaces that are left out, kept in the schema so that predicting leaves them out too.
@@ -428,53 +472,81 @@ fn rule(expression: Expression, seen: &Seen, options: &Options, notes: &mut Vec<
     Ok(target)
 }
 
-fn all_numbers(seen: &Seen) -> bool {
-    seen.numbers > 0 && seen.numbers == seen.present()
+/// Whether so many of a target's values are of one kind that the others are mistakes. Of two
+/// distinct values each may be a class; of more, one stray is a mistake in any number of rows.
+fn are_nearly_all(count: usize, seen: &Seen) -> bool {
+    let strays = seen.present() - count;
+    let few = strays * ROWS_FOR_ONE_STRAY <= seen.present().max(ROWS_FOR_ONE_STRAY);
+    count > strays && (strays == 0 || few && (seen.distinct.len() > 2 || count >= NUMBERS_TO_TRUST))
+}
+
+fn are_numbers(seen: &Seen) -> bool {
+    are_nearly_all(seen.numbers, seen)
 }
 
 fn are_signs(seen: &Seen) -> bool {
     let numbers_fit = seen.integers == seen.numbers
         && seen.largest <= 1.0
-        && (seen.smallest >= 0.0 || seen.distinct.len() <= 2 && seen.smallest == -1.0 && seen.largest != 0.0);
-    all_numbers(seen) && numbers_fit || seen.booleans > 0 && seen.booleans == seen.present()
+        && (seen.smallest >= 0.0 || seen.smallest == -1.0 && seen.zeros == 0);
+    are_numbers(seen) && numbers_fit || are_nearly_all(seen.booleans, seen)
 }
 
 /// The rule when the user did not say what the task is.
 fn inferred_rule(column: &str, seen: &Seen) -> Result<TargetRule, DataError> {
-    match (seen.present(), seen.distinct.len()) {
-        (0, _) => Ok(TargetRule::Number),
+    match seen.present() {
+        0 => Ok(TargetRule::Number),
         _ if are_signs(seen) => Ok(TargetRule::Signs),
-        _ if all_numbers(seen) => Ok(TargetRule::Number),
+        _ if are_numbers(seen) => Ok(TargetRule::Number),
         _ => binary_rule(column, seen),
     }
 }
 
 /// The rule for two classes.
 fn binary_rule(column: &str, seen: &Seen) -> Result<TargetRule, DataError> {
-    if are_signs(seen) || seen.present() == 0 {
+    if seen.present() == 0 || are_signs(seen) {
         return Ok(TargetRule::Signs);
     }
-    if all_numbers(seen) && seen.smallest >= 0.0 && seen.largest <= 1.0 {
+    if are_numbers(seen) && seen.smallest >= 0.0 && seen.largest <= 1.0 {
         return Ok(TargetRule::Probability);
     }
     let mut classes = seen.examples.clone();
     classes.sort();
-    match (classes.as_slice(), seen.distinct.len()) {
-        ([negative, positive], 2) => Ok(TargetRule::Classes { negative: negative.clone(), positive: positive.clone() }),
-        ([only], 1) => Err(DataError::new(
-            DataErrorKind::Options,
-            format!("target '{column}' is always '{only}' in the first rows"),
-        )
-        .remedy(format!("say which class is positive: --target '{column}=={only}'"))),
-        _ => Err(DataError::new(
-            DataErrorKind::Options,
-            format!("target '{column}' has more than two values in the first rows: {}, …", shown(&classes)),
-        )
-        .remedy(format!(
-            "say which is positive, --target '{column}=={}', or for numbers compare, --target '{column}>0'",
-            classes.first().map_or("", String::as_str)
-        ))),
+    let is_mixed = seen.numbers > 0 && seen.numbers < seen.present();
+    let (found, remedy) = match (classes.as_slice(), seen.distinct.len()) {
+        ([negative, positive], 2) if is_mixed && seen.present() < ROWS_FOR_MIXED_CLASSES => (
+            format!(
+                "has two values in the first rows, {negative} and {positive}, of which one is a number and one is none"
+            ),
+            format!(
+                "if they are two classes, say which is positive: --target '{column}=={positive}'; if one is a \
+                 mistake, mend it, or say --task regression to be told where it is"
+            ),
+        ),
+        ([negative, positive], 2) => {
+            return Ok(TargetRule::Classes { negative: negative.clone(), positive: positive.clone() });
+        }
+        ([only], 1) => (
+            format!("is always '{only}' in the first rows"),
+            format!("say which class is positive: --target '{column}=={only}'"),
+        ),
+        _ => (
+            format!("has more than two values in the first rows: {}, …{}", shown(&classes), strays_among_numbers(seen)),
+            format!(
+                "say which is positive, --target '{column}=={}', or for numbers compare, --target '{column}>0'",
+                classes.first().map_or("", String::as_str)
+            ),
+        ),
+    };
+    Err(DataError::new(DataErrorKind::Options, format!("target '{column}' {found}")).remedy(remedy))
+}
+
+/// What keeps a target from being a number.
+fn strays_among_numbers(seen: &Seen) -> String {
+    if seen.numbers == 0 {
+        return String::new();
     }
+    let words: Vec<_> = seen.strays.iter().map(|(word, _)| quoted(word.as_bytes())).collect();
+    format!(" ({} of {} are no numbers: {}, …)", seen.present() - seen.numbers, seen.present(), shown(&words))
 }
 
 /// Hands out indices that never collide.
@@ -500,6 +572,8 @@ struct Groups {
     constant: Vec<String>,
     identifiers: Vec<String>,
     mixed: Vec<String>,
+    /// Of mixed ones, what may stand for a missing value.
+    markers: Vec<String>,
     empty: Vec<String>,
     sets: Vec<String>,
     rare: Vec<String>,
@@ -543,7 +617,7 @@ impl Groups {
                 ),
             ),
         ];
-        lines.into_iter().flatten().collect()
+        lines.into_iter().flatten().chain(self.markers.iter().cloned()).collect()
     }
 }
 
@@ -596,7 +670,7 @@ fn inferred_role(name: &str, seen: &Seen, rows: usize, slots: &mut Slots, groups
         note(if is_set { |groups| &mut groups.sets } else { empty });
         return Role::Feature(Kind::Categorical { origin: None });
     }
-    if seen.numbers == present {
+    if seen.is_numeric() {
         note(|groups| &mut groups.numeric);
         let origin = seen.first_number.filter(|origin| constant && origin.is_finite());
         return Role::Feature(Kind::Numeric { slot: slots.take(), origin });
@@ -618,6 +692,13 @@ fn inferred_role(name: &str, seen: &Seen, rows: usize, slots: &mut Slots, groups
         return Role::Ignored;
     }
     note(if seen.numbers > 0 { |groups| &mut groups.mixed } else { |groups| &mut groups.categorical });
+    if let Some((word, count)) = seen.only_stray() {
+        groups.markers.push(format!(
+            "all values of '{name}' but {count} times {} are numbers: if it stands for a missing value, write an empty \
+             cell or NA",
+            quoted(word.as_bytes())
+        ));
+    }
     let origin = seen.examples.first().filter(|_| constant).cloned();
     Role::Feature(Kind::Categorical { origin })
 }

@@ -9,7 +9,7 @@ use crate::csv::{self, CsvParser};
 use crate::encode::{RowEncoder, Rules};
 use crate::error::{DataError, DataErrorKind};
 use crate::format::{self, Format};
-use crate::infer::{self, Holds, Inferred, SAMPLE_BYTES, SAMPLE_ROWS, Sample, Seen};
+use crate::infer::{self, Holds, SAMPLE_BYTES, SAMPLE_ROWS, Sample, Seen, Strays};
 use crate::input::Input;
 use crate::jsonl::{self, JsonlParser};
 use crate::options::Options;
@@ -129,7 +129,7 @@ fn text(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<Atomic
     }
     let mut notes = vec![format!("format: {format}")];
     let (boundaries, sampled) = sample(format, &head, options).map_err(named)?;
-    let mut holds = None;
+    let (mut holds, mut strays) = (None, Strays::new());
     let schema = match &options.schema {
         _ if purpose == Purpose::Copy => {
             let Sampled::Table(sample) = &sampled else {
@@ -145,14 +145,15 @@ fn text(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<Atomic
                 Sampled::Table(sample) => infer::table(sample, options),
                 Sampled::Labels(seen, namespaces) => infer::labels(format.layout(), seen, namespaces, options),
             };
-            let Inferred { schema, notes: more } = inferred.map_err(named)?;
-            notes.extend(more);
-            schema
+            let inferred = inferred.map_err(named)?;
+            notes.extend(inferred.notes);
+            strays = inferred.strays;
+            inferred.schema
         }
     };
     let schema = Arc::new(schema);
     source.set_layout(boundaries, header_of(format, options, &schema))?;
-    let rules = Rules::new(Arc::clone(&schema), options);
+    let rules = Rules::new(Arc::clone(&schema), options).with_strays(strays);
     let parser: Box<dyn FnMut() -> Box<dyn Parser>> = Box::new(move || parser(format, rules.clone()));
     Ok(Opening { source: Box::new(source), parser, schema, format, notes, holds })
 }

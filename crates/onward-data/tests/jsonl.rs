@@ -558,15 +558,15 @@ refused! {
     a_negative_weight: r#"{"y": 1, "w": -1}"# =>
         ", column 'w': the importance weight is -1; weights are finite numbers, 0 or more";
     a_target_that_is_no_number: r#"{"y": "late", "w": 1}"# =>
-        ", column 'y': the label should be a finite number, found 'late'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'COLUMN==CLASS'";
+        ", column 'y': the label should be a finite number, found 'late'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'y==CLASS'";
     text_where_a_number_should_be: r#"{"n": "many"}"# =>
-        ", column 'n': expected a number, found 'many'; mend the record, name the column in --categorical, or leave such records out with --on-error skip";
+        ", column 'n': expected a number, found 'many'; mend the record, say --categorical 'n', or leave such records out with --on-error skip";
     a_number_beyond_f32: r#"{"n": 1e39}"# =>
         ", column 'n': the value 1e39 is beyond ±3.4e38, the range of 32-bit floats; rescale the column, or leave it out with --ignore; write a missing value as an empty cell or NA";
     an_unknown_number_beyond_f32: r#"{"u": {"v": -1e39}}"# =>
         ", column 'u.v': the value -1e39 is beyond ±3.4e38, the range of 32-bit floats; rescale the column, or leave it out with --ignore; write a missing value as an empty cell or NA";
     a_number_where_a_truth_value_should_be: r#"{"b": 2}"# =>
-        ", column 'b': expected true or false, found 2; mend the record, name the column in --categorical, or leave such records out with --on-error skip";
+        ", column 'b': expected true or false, found 2; mend the record, say --categorical 'b', or leave such records out with --on-error skip";
     bytes_that_are_not_utf8: b"{\"c\": \"caf\xe9\"}" =>
         ": is not UTF-8: bytes e9 22 7d after '{\"c\": \"caf'; convert the file to UTF-8, for instance with iconv, or leave such records out with --on-error skip";
 }

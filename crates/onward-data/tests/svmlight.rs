@@ -124,7 +124,7 @@ macro_rules! refused {
 
 refused! {
     a_label_that_is_no_number: "1-2 1:1" =>
-        ": the label should be a finite number, found '1-2'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'COLUMN==CLASS'";
+        ": the label should be a finite number, found '1-2'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'label==CLASS'";
     a_label_beyond_f32: "1e39 1:1" =>
         ": the label 1e39 is beyond ±3.4e38; labels are at most ±3.4e38: rescale them";
     a_line_without_a_label: "1:1 2:1" =>

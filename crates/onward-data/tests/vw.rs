@@ -173,7 +173,7 @@ refused! {
     a_line_without_a_bar: "1 a:2 b" =>
         ": expected '|' and features, found '1 a:2 b'; mend the record, or leave such records out with --on-error skip";
     a_label_that_is_no_number: "abc |f a" =>
-        ": the label should be a finite number, found 'abc'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'COLUMN==CLASS'";
+        ": the label should be a finite number, found 'abc'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'label==CLASS'";
     a_label_that_touches_the_bar: "1|f a" =>
         ": '1' touches the bar; write a blank after it if it is a label, or a quote (') before it if it is a tag";
     too_many_words_before_the_bar: "1 1 0 0 |f a" =>

@@ -228,6 +228,29 @@ fn a_line_of_ten_megabytes() {
 }
 
 #[test]
+fn a_line_of_ten_megabytes_can_be_skipped() {
+    let folder = Folder::new();
+    folder.write("data", rows(50) + &format!("1,2,{}\n", "z".repeat(10_000_000)) + &rows(50)[6..]);
+    let report = common::report(&folder, &["data", "--target", "y", "--on-error", "skip"]);
+    assert_eq!((report["examples"].as_u64(), report["skipped"].as_u64()), (Some(100), Some(1)));
+}
+
+#[test]
+fn lines_that_end_with_carriage_returns_alone() {
+    let message = "data: its lines end with carriage returns alone, as on old Macs; make them line feeds, for instance \
+                   with tr '\\r' '\\n'";
+    refused(rows(50).replace('\n', "\r"), Y, message);
+}
+
+#[test]
+fn numbers_with_a_decimal_comma() {
+    let message = "data, line 2, column 'x': expected a number, found '1,5'; numbers have a decimal point and no \
+                   commas: write 1.5 and not 1,5, for instance with sed 's/,/./g', or leave such records out with \
+                   --on-error skip; if these are no numbers, say --categorical 'x'";
+    refused("y;x\n0;1,5\n1;2,5\n", Y, message);
+}
+
+#[test]
 fn a_quote_that_is_never_closed() {
     let message = "data, line 3: a quote is opened and never closed; close it, or double it if it is part of the text";
     refused("y,x,c\n0,1,a\n1,2,\"b\n0,3,c\n", Y, message);

@@ -14,6 +14,7 @@ use crate::error::{DataError, DataErrorKind};
 use crate::infer::SAMPLE_ROWS;
 use crate::input::{Input, Opened};
 use crate::lines::count_lines;
+use crate::options::{OnError, Options};
 use crate::piece::{Content, Piece, Source};
 use crate::schema::Schema;
 
@@ -85,7 +86,7 @@ fn first_unquoted(bytes: &[u8], delimiter: u8) -> Option<usize> {
 }
 
 /// The first quote from `start` to `end` that opens a quoted cell: one where a cell begins.
-fn opening_quote(bytes: &[u8], mut start: usize, end: usize, delimiter: u8) -> Option<usize> {
+pub(crate) fn opening_quote(bytes: &[u8], mut start: usize, end: usize, delimiter: u8) -> Option<usize> {
     loop {
         let quote = start + memchr(b'"', &bytes[start..end])?;
         if quote == 0 || bytes[quote - 1] == b'\n' || bytes[quote - 1] == delimiter {
@@ -119,6 +120,7 @@ pub(crate) struct TextSource {
     is_live: bool,
     /// Whether the columns are to be judged from the head.
     infers: bool,
+    skips_errors: bool,
 }
 
 /// Whether each input begins with a line of column names.
@@ -139,17 +141,35 @@ struct Current {
     /// What was read and not yet cut off.
     pending: Vec<u8>,
     ended: bool,
+    /// Why it ended, if reading failed: what was read until then still counts.
+    failed: Option<DataError>,
     line: u64,
     binding: Arc<Binding>,
+}
+
+/// What can be cut off next.
+enum Next {
+    /// Whole records, so many bytes.
+    Records(usize),
+    /// Nothing: the record is longer than is allowed.
+    TooLong,
 }
 
 impl Current {
     fn open(input: Input, count: Arc<AtomicU64>) -> Result<Self, DataError> {
         let opened = input.open(count)?;
         let name = Arc::from(input.name());
-        let mut current =
-            Self { input, name, opened, pending: Vec::new(), ended: false, line: 1, binding: Arc::default() };
-        current.fill(3, false)?;
+        let mut current = Self {
+            input,
+            name,
+            opened,
+            pending: Vec::new(),
+            ended: false,
+            failed: None,
+            line: 1,
+            binding: Arc::default(),
+        };
+        current.fill(3, false);
         if current.pending.starts_with(b"\xef\xbb\xbf") {
             current.pending.drain(..3);
         }
@@ -158,7 +178,7 @@ impl Current {
 
     /// Reads until `size` bytes are pending, the input ends, or (if `eager`) the
     /// input is live and has given what it had.
-    fn fill(&mut self, size: usize, eager: bool) -> Result<(), DataError> {
+    fn fill(&mut self, size: usize, eager: bool) {
         while !self.ended && self.pending.len() < size {
             let filled = self.pending.len();
             self.pending.resize(size.min(filled + READ), 0);
@@ -167,18 +187,20 @@ impl Current {
             self.pending.truncate(filled + read);
             match result {
                 Ok(0) => self.ended = true,
-                Ok(_) if eager && self.opened.is_live() && self.pending.len() < size => return Ok(()),
+                Ok(_) if eager && self.opened.is_live() && self.pending.len() < size => return,
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.input.failed(&error)),
+                Err(error) => {
+                    self.failed = Some(self.input.failed(&error));
+                    self.ended = true;
+                }
             }
         }
-        Ok(())
     }
 
     /// Reads what the columns are judged from: `size` bytes, but of a live input only what
     /// comes within [`PATIENCE`], and two lines at least.
-    fn fill_head(&mut self, size: usize, infers: bool) -> Result<(), DataError> {
+    fn fill_head(&mut self, size: usize, infers: bool) {
         let until = Instant::now() + if infers { PATIENCE } else { Duration::ZERO };
         let enough = if infers { SAMPLE_ROWS as u64 } else { 1 };
         let (mut counted, mut lines) = (0, 0);
@@ -186,11 +208,14 @@ impl Current {
             if self.opened.is_live() && lines >= HEAD_LINES.min(enough) && !self.opened.wait(until) {
                 break;
             }
-            self.fill(size, true)?;
+            self.fill(size, true);
             lines += count_lines(&self.pending[counted..]);
             counted = self.pending.len();
         }
-        Ok(())
+    }
+
+    fn is_blank(&self) -> bool {
+        self.pending.iter().all(u8::is_ascii_whitespace)
     }
 
     /// The end of the first record, read as far as needed; `None` at the end of the input.
@@ -199,6 +224,9 @@ impl Current {
         loop {
             if let Some(end) = boundaries.first(&self.pending) {
                 return Ok(Some(end));
+            }
+            if let Some(error) = &self.failed {
+                return Err(error.clone());
             }
             if self.ended {
                 return Ok((!self.pending.is_empty()).then_some(self.pending.len()));
@@ -209,7 +237,7 @@ impl Current {
             if self.pending.len() >= size {
                 size *= 2;
             }
-            self.fill(size, true)?;
+            self.fill(size, true);
         }
     }
 
@@ -220,30 +248,71 @@ impl Current {
             .remedy("is a quote left open, or is the format another one? Else allow it with --record-limit")
     }
 
-    /// The end of the last whole record in about `size` bytes, more if a record is longer; 0 at
-    /// the end of the input.
-    fn next_end(&mut self, boundaries: Boundaries, mut size: usize, limit: usize) -> Result<usize, DataError> {
+    /// The last whole records in about `size` bytes, more if a record is longer; none at the
+    /// end of the input.
+    fn next_records(&mut self, boundaries: Boundaries, mut size: usize, limit: usize) -> Result<Next, DataError> {
         if self.opened.is_live() {
             // Whoever writes to it may wait for an answer before writing more.
             let arrived = boundaries.last(&self.pending[..self.pending.len().min(size)]);
             if arrived > 0 {
-                return Ok(arrived);
+                return Ok(Next::Records(arrived));
             }
         }
         loop {
-            self.fill(size, true)?;
+            self.fill(size, true);
             if self.ended && self.pending.len() <= size {
-                return Ok(self.pending.len());
+                return self.last_records(boundaries);
             }
             let window = &self.pending[..self.pending.len().min(size)];
             match boundaries.last(window) {
-                0 if window.len() > limit => return Err(self.too_long(limit)),
+                0 if window.len() > limit => return Ok(Next::TooLong),
                 // A record longer than the window, or one of which only a part has arrived.
-                0 if window.len() == size => size = (size * 2).min(limit + 1).max(size),
+                0 if window.len() == size => size = (size * 2).min(limit.saturating_add(1)).max(size),
                 0 => {}
-                end => return Ok(end),
+                end => return Ok(Next::Records(end)),
             }
         }
+    }
+
+    /// What is left at the end: if reading failed, the last record is not all there.
+    fn last_records(&self, boundaries: Boundaries) -> Result<Next, DataError> {
+        match (&self.failed, boundaries.last(&self.pending)) {
+            (None, _) => Ok(Next::Records(self.pending.len())),
+            (Some(error), 0) => Err(error.clone()),
+            (Some(_), end) => Ok(Next::Records(end)),
+        }
+    }
+
+    /// Passes over a record that is too long, without keeping it: to the end of the line, or
+    /// to that of the line where it opens a quote.
+    fn discard(&mut self, boundaries: Boundaries, limit: usize) -> Content {
+        let error = self.too_long(limit);
+        let mut bytes = 0;
+        let mut end = match boundaries {
+            Boundaries::Lines => 0,
+            // No more than has been looked at, however much has been read.
+            Boundaries::Quoted { delimiter } => {
+                let looked_at = self.pending.len().min(limit.saturating_add(1));
+                csv::extent(&self.pending[..looked_at], delimiter).end
+            }
+        };
+        if end == 0 || self.pending[end - 1] != b'\n' {
+            end = self.line_end(end);
+        }
+        while end == 0 && !self.pending.is_empty() {
+            bytes += self.pending.len() as u64;
+            self.pending.clear();
+            self.fill(READ, true);
+            end = self.line_end(0);
+        }
+        bytes += end as u64;
+        drop(self.cut(end, Vec::new()));
+        Content::Skipped { error, bytes }
+    }
+
+    /// The end of the first line that ends after `start`; 0 if none does.
+    fn line_end(&self, start: usize) -> usize {
+        memchr(b'\n', &self.pending[start..]).map_or(0, |at| start + at + 1)
     }
 
     /// Cuts off the first `end` bytes into `buffer`.
@@ -262,7 +331,7 @@ impl TextSource {
         inputs: Vec<Input>,
         boundaries: Boundaries,
         header: Header,
-        options: &crate::Options,
+        options: &Options,
         count: Arc<AtomicU64>,
     ) -> Self {
         Self {
@@ -272,32 +341,56 @@ impl TextSource {
             chunk_size: options.chunk_size.max(1),
             record_limit: options.record_limit,
             infers: options.schema.is_none(),
+            skips_errors: options.on_error == OnError::Skip,
             count,
             header,
             current: None,
         }
     }
 
-    /// Reads the head of the first input that has any bytes: whole lines, in about `size`
+    /// Reads the head of the first input that is not blank: whole lines, in about `size`
     /// bytes; they stay to be read.
     pub(crate) fn head(&mut self, size: usize) -> Result<&[u8], DataError> {
-        while self.current.as_ref().is_none_or(|current| current.ended && current.pending.is_empty()) {
-            if !self.advance()? {
+        loop {
+            if self.current.is_none() && !self.advance()? {
                 return Ok(&[]);
             }
-            if let Some(current) = &mut self.current {
-                current.fill(1, false)?;
+            let Some(current) = &mut self.current else {
+                return Ok(&[]);
+            };
+            current.fill_head(size, self.infers);
+            if !current.is_blank() || current.failed.is_some() {
+                break;
+            }
+            if current.ended {
+                self.current = None;
+            } else {
+                drop(current.cut(current.pending.len(), Vec::new()));
             }
         }
-        let Some(current) = &mut self.current else {
+        let Some(current) = &self.current else {
             return Ok(&[]);
         };
-        current.fill_head(size, self.infers)?;
-        let end = match current.ended {
+        let end = match current.ended && current.failed.is_none() {
             true => None,
             false => memrchr(b'\n', &current.pending),
         };
         Ok(&current.pending[..end.map_or(current.pending.len(), |at| at + 1)])
+    }
+
+    /// Whether the head is all there is of the input.
+    pub(crate) fn head_is_all(&self) -> bool {
+        self.current.as_ref().is_none_or(|current| current.ended && current.failed.is_none())
+    }
+
+    /// Why no more than the head could be read.
+    pub(crate) fn failure(&self) -> Option<&DataError> {
+        self.current.as_ref().and_then(|current| current.failed.as_ref())
+    }
+
+    /// The line where the head begins.
+    pub(crate) fn line(&self) -> u64 {
+        self.current.as_ref().map_or(1, |current| current.line)
     }
 
     /// The name of the input that is being read.
@@ -336,6 +429,9 @@ impl TextSource {
             Header::First { delimiter, schema } => (*delimiter, schema, true),
         };
         let end = loop {
+            // All at once, for what is left is moved.
+            let rest = csv::without_blank_lines(&current.pending).len();
+            drop(current.cut(current.pending.len() - rest, Vec::new()));
             match current.first_record(self.boundaries, self.record_limit)? {
                 Some(end) if csv::is_blank(&current.pending[..end]) => drop(current.cut(end, Vec::new())),
                 Some(end) => break end,
@@ -364,17 +460,20 @@ impl Source for TextSource {
                 }
                 continue;
             };
-            let end = current.next_end(self.boundaries, self.chunk_size, self.record_limit)?;
-            if end == 0 {
-                self.current = None;
-                continue;
-            }
             let first_line = current.line;
-            let bytes = current.cut(end, mem::take(&mut buffer));
+            let content = match current.next_records(self.boundaries, self.chunk_size, self.record_limit)? {
+                Next::Records(0) => {
+                    self.current = None;
+                    continue;
+                }
+                Next::Records(end) => Content::Text { bytes: current.cut(end, mem::take(&mut buffer)), first_line },
+                Next::TooLong if self.skips_errors => current.discard(self.boundaries, self.record_limit),
+                Next::TooLong => return Err(current.too_long(self.record_limit)),
+            };
             return Ok(Some(Piece {
                 input: Arc::clone(&current.name),
                 binding: Arc::clone(&current.binding),
-                content: Content::Text { bytes, first_line },
+                content,
             }));
         }
     }

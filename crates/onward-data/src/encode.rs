@@ -354,6 +354,13 @@ impl RowEncoder {
 
     #[cold]
     fn not_a_number(&self, column: usize, text: &[u8]) -> DataError {
+        if number::with_point(text).is_some() {
+            return DataError::record(format!("expected a number, found {}", quoted(text))).remedy(format!(
+                "{}; if these are no numbers, say --categorical '{}'",
+                number::NO_COMMAS,
+                self.rules.schema.columns[column].name
+            ));
+        }
         match self.rules.strays.get(&column) {
             Some((stray, count)) if stray.as_bytes() == text => {
                 let name = &self.rules.schema.columns[column].name;

@@ -8,7 +8,7 @@ use onward::loss::Task;
 use crate::encode::Cell;
 use crate::error::{DataError, DataErrorKind, quoted};
 use crate::number::{self, Number};
-use crate::options::Options;
+use crate::options::{OnError, Options};
 use crate::schema::{Column, Kind, Layout, Role, Schema};
 use crate::target::{Expression, Target, TargetRule, boolean};
 use crate::timestamp;
@@ -46,6 +46,8 @@ pub(crate) struct Seen {
     strings: usize,
     words: usize,
     zeros: usize,
+    ones: usize,
+    minus_ones: usize,
     distinct: HashSet<u64>,
     /// The first few distinct values, as text.
     examples: Vec<String>,
@@ -73,6 +75,15 @@ impl Seen {
             Number::Finite(value) => self.number(value, text),
             Number::Infinite => self.number(f64::INFINITY, text),
             Number::Invalid => self.word(text),
+        }
+    }
+
+    /// Takes in a cell where a comma in a number can only be meant as its point: it stays a
+    /// number, which the parser refuses by its line.
+    pub(crate) fn text_with_commas(&mut self, text: &[u8]) {
+        match number::with_point(text.trim_ascii()) {
+            Some(value) => self.number(value, text),
+            None => self.text(text),
         }
     }
 
@@ -116,6 +127,8 @@ impl Seen {
         self.numbers += 1;
         self.integers += usize::from(value == value.trunc());
         self.zeros += usize::from(value == 0.0);
+        self.ones += usize::from(value == 1.0);
+        self.minus_ones += usize::from(value == -1.0);
         self.first_number.get_or_insert(value);
         self.smallest = self.smallest.min(value);
         self.largest = self.largest.max(value);
@@ -193,6 +206,8 @@ pub(crate) struct Sample {
     pub(crate) rows: usize,
     /// Whether rows may lack columns and have others: JSON.
     pub(crate) is_open: bool,
+    /// What is wrong with the first row that cannot be read.
+    pub(crate) fault: Option<DataError>,
     places: HashMap<String, usize>,
 }
 
@@ -262,7 +277,11 @@ pub(crate) type Strays = HashMap<usize, (String, usize)>;
 pub(crate) fn table(sample: &Sample, options: &Options) -> Result<Inferred, DataError> {
     check_options(sample, options)?;
     let mut notes = Vec::new();
-    let target = target(sample, options, &mut notes)?;
+    // A bad row ends the run, and may be what makes the others look odd.
+    let fault = sample.fault.as_ref().filter(|_| options.on_error == OnError::Stop);
+    let fault_or = |error: DataError| fault.cloned().unwrap_or(error);
+    let (expression, seen) = target_of(sample, options)?;
+    let target = rule(expression, seen, options, &mut notes).map_err(fault_or)?;
     let mut slots = Slots { next: 1 };
     let mut groups = Groups::default();
     let mut columns = Vec::with_capacity(sample.names.len());
@@ -280,11 +299,24 @@ pub(crate) fn table(sample: &Sample, options: &Options) -> Result<Inferred, Data
     }
     notes.extend(groups.lines(sample.rows));
     if groups.features() == 0 {
-        return Err(DataError::new(DataErrorKind::Format, "no column is left to learn from")
-            .remedy("name columns in --numeric, --categorical or --text that were left out"));
+        return Err(fault_or(nothing_left(&groups, sample.rows)));
     }
     let schema = Schema { layout: Layout::Table, bits: options.bits, ngrams: options.ngrams, columns, target };
     Ok(Inferred { schema, notes, strays })
+}
+
+/// All columns are left out: for what reasons.
+fn nothing_left(groups: &Groups, rows: usize) -> DataError {
+    let reasons = groups.lines(rows);
+    let error = |found| DataError::new(DataErrorKind::Format, found);
+    if reasons.is_empty() {
+        return error(
+            "no column is left to learn from: there are only the target and what options leave out".to_owned(),
+        )
+        .remedy("is the format another one? Else name fewer columns in --ignore, --id and --weight");
+    }
+    error(format!("no column is left to learn from: {}", reasons.join("; ")))
+        .remedy("name such columns in --numeric, --categorical or --text")
 }
 
 /// What the cells of a column hold, where a table is copied.
@@ -424,7 +456,8 @@ fn twice(name: &str, first: &str, second: &str) -> DataError {
         .remedy("name it in one of the two")
 }
 
-fn target(sample: &Sample, options: &Options, notes: &mut Vec<String>) -> Result<Target, DataError> {
+/// The target as the user wrote it, and what was seen of its column.
+fn target_of<'s>(sample: &'s Sample, options: &Options) -> Result<(Expression, &'s Seen), DataError> {
     let names: Vec<_> = sample.names.iter().map(String::as_str).collect();
     let Some(text) = &options.target else {
         return Err(DataError::new(DataErrorKind::Options, "the column to predict is not named")
@@ -437,7 +470,7 @@ fn target(sample: &Sample, options: &Options, notes: &mut Vec<String>) -> Result
             return Err(twice(&expression.column, "--target", flag));
         }
     }
-    rule(expression, &sample.seen[at], options, notes)
+    Ok((expression, &sample.seen[at]))
 }
 
 /// How the values of the target become labels.
@@ -509,6 +542,9 @@ fn binary_rule(column: &str, seen: &Seen) -> Result<TargetRule, DataError> {
     if are_numbers(seen) && seen.smallest >= 0.0 && seen.largest <= 1.0 {
         return Ok(TargetRule::Probability);
     }
+    if are_nearly_all(seen.ones + seen.zeros.max(seen.minus_ones), seen) {
+        return Ok(TargetRule::Signs);
+    }
     let mut classes = seen.examples.clone();
     classes.sort();
     let is_mixed = seen.numbers > 0 && seen.numbers < seen.present();
@@ -542,7 +578,7 @@ fn binary_rule(column: &str, seen: &Seen) -> Result<TargetRule, DataError> {
 
 /// What keeps a target from being a number.
 fn strays_among_numbers(seen: &Seen) -> String {
-    if seen.numbers == 0 {
+    if seen.numbers == 0 || seen.strays.is_empty() {
         return String::new();
     }
     let words: Vec<_> = seen.strays.iter().map(|(word, _)| quoted(word.as_bytes())).collect();
@@ -581,10 +617,17 @@ struct Groups {
 
 impl Groups {
     fn features(&self) -> usize {
-        [&self.numeric, &self.categorical, &self.boolean, &self.timestamp, &self.text, &self.sets, &self.rare]
-            .iter()
-            .map(|names| names.len())
-            .sum()
+        let groups = [
+            &self.numeric,
+            &self.categorical,
+            &self.boolean,
+            &self.timestamp,
+            &self.text,
+            &self.mixed,
+            &self.sets,
+            &self.rare,
+        ];
+        groups.iter().map(|names| names.len()).sum()
     }
 
     fn lines(&self, rows: usize) -> Vec<String> {

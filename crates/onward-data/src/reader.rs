@@ -156,6 +156,11 @@ impl Shared {
 
 /// A parser that panics is a fault of ours, and must not hang the run.
 fn parse_guarded(parser: &mut dyn Parser, piece: &Piece, out: &mut Parsed) -> Result<(), DataError> {
+    if let Content::Skipped { error, bytes } = &piece.content {
+        out.bytes += bytes;
+        out.skip(error.clone());
+        return Ok(());
+    }
     catch_unwind(AssertUnwindSafe(|| parser.parse(piece, out))).unwrap_or_else(|_| {
         Err(DataError::new(DataErrorKind::Io, "the parser failed on this input: a fault of onward, please report it")
             .input(&piece.input))
@@ -165,6 +170,7 @@ fn parse_guarded(parser: &mut dyn Parser, piece: &Piece, out: &mut Parsed) -> Re
 fn buffer_of(piece: Piece) -> Vec<u8> {
     match piece.content {
         Content::Text { bytes, .. } => bytes,
+        Content::Skipped { .. } => Vec::new(),
         #[cfg(feature = "arrow")]
         Content::Rows { .. } => Vec::new(),
     }

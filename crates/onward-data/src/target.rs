@@ -189,6 +189,9 @@ impl Target {
             TargetValue::Boolean(flag) => Ok(f64::from(u8::from(flag))),
             TargetValue::Text(text) => match number::parse(text) {
                 Number::Finite(number) => Ok(number),
+                _ if number::with_point(text).is_some() => {
+                    Err(self.not_a_number(&quoted(text)).remedy(number::NO_COMMAS))
+                }
                 _ => Err(self.not_a_number(&quoted(text))),
             },
             TargetValue::Number(number) => Err(self.not_a_number(&number.to_string())),

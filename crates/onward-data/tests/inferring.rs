@@ -159,6 +159,18 @@ fn a_word_among_probabilities_is_an_error_at_its_line() {
 }
 
 #[test]
+fn another_number_among_signs_is_an_error_at_its_line_when_the_task_is_binary() {
+    let text = with_word(&["0", "1"], 100, "7");
+    let outcome = read(&text, Options { task: Some(Task::Binary), ..target("y") });
+    assert_eq!(rule(&outcome), TargetRule::Signs);
+    assert!(outcome.error.unwrap().starts_with("input, line 50, column 'y': the label should be 1 for the positive"));
+    // Counts are such numbers, too.
+    assert_eq!(rule(&read(text, target("y")).whole()), TargetRule::Number);
+    let error = read("y,x\n0,1\n-1,2\n1,1\n-1,2\n0,1\n", Options { task: Some(Task::Binary), ..target("y") }).error;
+    assert!(error.unwrap().starts_with("input: target 'y' has more than two values in the first rows: -1, 0, 1, …; "));
+}
+
+#[test]
 fn one_word_among_three_labels_is_a_mistake_however_few_there_are() {
     let outcome = read("y,x\n1.5,1\n2.5,2\nabc,3\n", target("y"));
     assert!(outcome.error.unwrap().starts_with("input, line 4, column 'y': the label should be a finite number"));

@@ -64,16 +64,32 @@ pub fn read(text: impl AsRef<[u8]>, options: Options) -> Outcome {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text.as_ref()).unwrap();
     let name = file.path().display().to_string();
-    let outcome = read_input(&Input::from(file.path()), options, &name);
+    checked(read_inputs(&[Input::from(file.path())], options, |message| message.replace(&name, "input")))
+}
+
+/// Reads files, by their names and contents, one after the other.
+pub fn read_files(files: &[(&str, &[u8])], options: Options) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |(name, content): &(&str, &[u8])| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        Input::from(path.as_path())
+    };
+    let inputs: Vec<_> = files.iter().map(write).collect();
+    let place = format!("{}/", folder.path().display());
+    checked(read_inputs(&inputs, options, |message| message.replace(&place, "")))
+}
+
+fn checked(outcome: Outcome) -> Outcome {
     let fault = |error: &String| error.contains("fault of onward");
     assert!(!outcome.error.iter().chain(&outcome.errors).any(fault), "a parser panicked");
     outcome
 }
 
-fn read_input(input: &Input, options: Options, name: &str) -> Outcome {
+fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(String) -> String) -> Outcome {
     let mut outcome = Outcome::default();
-    let shown = |error: onward_data::DataError| error.to_string().replace(name, "input");
-    let mut reader = match Reader::open(std::slice::from_ref(input), options) {
+    let shown = |error: onward_data::DataError| without_place(error.to_string());
+    let mut reader = match Reader::open(inputs, options) {
         Ok(reader) => reader,
         Err(error) => {
             outcome.error = Some(shown(error));
@@ -81,13 +97,13 @@ fn read_input(input: &Input, options: Options, name: &str) -> Outcome {
         }
     };
     outcome.schema = Some(reader.schema().clone());
-    outcome.notes = reader.notes().to_vec();
+    outcome.notes = reader.notes().iter().cloned().map(&without_place).collect();
     outcome.format = Some(reader.format());
     loop {
         match reader.next() {
             Ok(Some(parsed)) => {
                 outcome.skipped += parsed.skipped;
-                outcome.errors.extend(parsed.errors.iter().cloned().map(shown));
+                outcome.errors.extend(parsed.errors.iter().cloned().map(&shown));
                 for (index, name) in &parsed.names {
                     outcome.names.entry(*index).or_default().insert(name.to_string());
                 }

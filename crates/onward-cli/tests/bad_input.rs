@@ -236,6 +236,17 @@ fn a_line_of_ten_megabytes_can_be_skipped() {
 }
 
 #[test]
+fn a_later_file_that_is_in_another_format() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    folder.write("events", "{\"y\": 1}\n");
+    let outcome = folder.run(&["learn", "-q", "data", "events", "--target", "y"]);
+    let message = "onward: events: is jsonl, and the first input is csv; a run reads inputs of one format: convert it \
+                   first with onward convert, or leave it out\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
+}
+
+#[test]
 fn lines_that_end_with_carriage_returns_alone() {
     let message = "data: its lines end with carriage returns alone, as on old Macs; make them line feeds, for instance \
                    with tr '\\r' '\\n'";

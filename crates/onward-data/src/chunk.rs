@@ -11,9 +11,12 @@ use memchr::{memchr, memrchr};
 use crate::csv;
 use crate::encode::Binding;
 use crate::error::{DataError, DataErrorKind};
-use crate::infer::SAMPLE_ROWS;
+use crate::format::Format;
+use crate::infer::{self, SAMPLE_ROWS};
 use crate::input::{Input, Opened};
+use crate::jsonl;
 use crate::lines::count_lines;
+use crate::open::Purpose;
 use crate::options::{OnError, Options};
 use crate::piece::{Content, Piece, Source};
 use crate::schema::Schema;
@@ -121,6 +124,7 @@ pub(crate) struct TextSource {
     /// Whether the columns are to be judged from the head.
     infers: bool,
     skips_errors: bool,
+    expected: Expected,
 }
 
 /// Whether each input begins with a line of column names.
@@ -132,6 +136,56 @@ pub(crate) enum Header {
     /// No columns, or names that come with each record.
     Fixed,
 }
+
+/// What is expected of the inputs after the first.
+#[derive(Default)]
+pub(crate) struct Expected {
+    format: Option<Format>,
+    /// Whether the user says what the format is.
+    is_given: bool,
+    /// The column that labels come from, where there are to be some, and who named it.
+    target: Option<(String, &'static str)>,
+}
+
+impl Expected {
+    pub(crate) fn new(format: Format, options: &Options, schema: &Schema, purpose: Purpose) -> Self {
+        let named = if options.schema.is_some() { "the model's target" } else { "--target" };
+        let is_needed = options.require_target && purpose == Purpose::Learn;
+        Self {
+            format: Some(format),
+            is_given: options.format.is_some(),
+            target: is_needed.then(|| (schema.target.column.clone(), named)),
+        }
+    }
+
+    /// Refuses an input that is recognised as one of another format than the first was.
+    fn check_format(&self, name: &str, head: &[u8]) -> Result<(), DataError> {
+        let Some(format) = self.format.filter(|_| !self.is_given) else {
+            return Ok(());
+        };
+        let found = match Format::recognise(head) {
+            // What nothing else is taken for: the lines or the header say more.
+            Some(Format::Csv | Format::Tsv) => return Ok(()),
+            Some(found) if found == format => return Ok(()),
+            Some(found) => found.to_string(),
+            None => "binary data".to_owned(),
+        };
+        Err(DataError::new(DataErrorKind::Format, format!("is {found}, and the first input is {format}"))
+            .input(name)
+            .remedy("a run reads inputs of one format: convert it first with onward convert, or leave it out"))
+    }
+
+    /// What is to be said of an input whose rows need not have the target: JSON lines.
+    fn note(&self, name: &str, head: &[u8]) -> Option<String> {
+        let (target, _) = self.target.as_ref().filter(|_| self.format == Some(Format::Jsonl))?;
+        let sample = jsonl::sample(head, SAMPLE_ROWS, &[]).ok()?;
+        (sample.rows > 0 && !sample.names.contains(target))
+            .then(|| format!("{name}: none of the first {} rows has '{target}'", sample.rows))
+    }
+}
+
+/// How much of a later input is looked at to see that it is in the format of the first.
+const HEAD: usize = 4096;
 
 /// The input that is being read.
 struct Current {
@@ -344,6 +398,7 @@ impl TextSource {
             skips_errors: options.on_error == OnError::Skip,
             count,
             header,
+            expected: Expected::default(),
             current: None,
         }
     }
@@ -399,14 +454,31 @@ impl TextSource {
     }
 
     /// Sets what could not be known before the head was seen.
-    pub(crate) fn set_layout(&mut self, boundaries: Boundaries, header: Header) -> Result<(), DataError> {
+    pub(crate) fn set_layout(
+        &mut self,
+        boundaries: Boundaries,
+        header: Header,
+        expected: Expected,
+    ) -> Result<(), DataError> {
         self.boundaries = boundaries;
         self.header = header;
+        self.expected = expected;
         if let Some(mut current) = self.current.take() {
             self.bind(&mut current)?;
             self.current = Some(current);
         }
         Ok(())
+    }
+
+    /// Looks at the heads of the files that come later: what is wrong with them is said
+    /// before the first is read for an hour. Returns what else is to be said.
+    pub(crate) fn check_ahead(&self) -> Result<Vec<String>, DataError> {
+        let mut notes = Vec::new();
+        for input in self.inputs.as_slice().iter().filter(|input| input.is_repeatable()) {
+            let current = self.begin(input.clone(), Arc::default())?;
+            notes.extend(self.expected.note(&current.name, &current.pending));
+        }
+        Ok(notes)
     }
 
     /// Opens the next input; false when there is none.
@@ -415,10 +487,23 @@ impl TextSource {
             self.current = None;
             return Ok(false);
         };
-        let mut current = Current::open(input, Arc::clone(&self.count))?;
-        self.bind(&mut current)?;
-        self.current = Some(current);
+        self.current = Some(self.begin(input, Arc::clone(&self.count))?);
         Ok(true)
+    }
+
+    /// Opens an input, up to its first row.
+    fn begin(&self, input: Input, count: Arc<AtomicU64>) -> Result<Current, DataError> {
+        let mut current = Current::open(input, count)?;
+        if !current.opened.is_live() {
+            current.fill(HEAD, false);
+        }
+        let whole_line = memchr(b'\n', &current.pending).is_some() || current.ended;
+        if whole_line && !current.is_blank() {
+            let head = &current.pending[..current.pending.len().min(HEAD)];
+            self.expected.check_format(&current.name, head)?;
+        }
+        self.bind(&mut current)?;
+        Ok(current)
     }
 
     /// Reads the column names of an input.
@@ -445,6 +530,11 @@ impl TextSource {
             drop(header);
         } else {
             names = (1..=names.len()).map(|number| number.to_string()).collect();
+        }
+        if let Some((target, named)) = &self.expected.target
+            && !names.contains(target)
+        {
+            return Err(infer::no_such_column(target, named, &names).input(&current.name));
         }
         current.binding = Arc::new(Binding::new(schema, names.iter().map(String::as_str)));
         Ok(())

@@ -155,9 +155,13 @@ pub(crate) fn open(
         format,
         schema: Arc::clone(&schema),
         piece: options.chunk_size.max(1).saturating_mul(PIECE_FACTOR),
+        requires_target: options.require_target && purpose == Purpose::Learn,
         count,
         current: None,
     };
+    for input in &inputs[1..] {
+        guarded(&input.name(), || source.open(input))?;
+    }
     notes.extend(source.advance()?);
     Ok(Opening {
         source: Box::new(source),
@@ -357,6 +361,7 @@ struct ColumnSource {
     schema: Arc<Schema>,
     /// About how many bytes a piece has.
     piece: usize,
+    requires_target: bool,
     count: Arc<AtomicU64>,
     current: Option<Current>,
 }
@@ -397,7 +402,9 @@ impl ColumnSource {
                 (Binding::default(), opened.rows(&columns, self.piece)?, Vec::new())
             }
             _ => {
-                let wanted = wanted(named_leaves(&opened)?, &self.schema)?;
+                let leaves = named_leaves(&opened)?;
+                self.check_target(&leaves)?;
+                let wanted = wanted(leaves, &self.schema)?;
                 let rows = opened.rows(&wanted, self.piece)?;
                 let leaves = cells::leaves(&rows.schema()?);
                 let mut binding = Binding::new(&self.schema, leaves.iter().map(|leaf| leaf.name.as_str()));
@@ -416,6 +423,16 @@ impl ColumnSource {
             uncounted: input.size().unwrap_or(0),
         };
         Ok((current, notes))
+    }
+
+    /// A file without labels has nothing to learn from.
+    fn check_target(&self, leaves: &[Leaf]) -> Result<(), DataError> {
+        let target = &self.schema.target.column;
+        if !self.requires_target || leaves.iter().any(|leaf| leaf.name == *target) {
+            return Ok(());
+        }
+        let names: Vec<_> = leaves.iter().map(|leaf| leaf.name.clone()).collect();
+        Err(infer::no_such_column(target, "the target", &names))
     }
 
     fn counted(&self, bytes: u64) {

@@ -10,7 +10,7 @@ use crate::error::{DataError, DataErrorKind, quoted};
 use crate::number::{self, Number};
 use crate::options::{OnError, Options};
 use crate::schema::{Column, Kind, Layout, Role, Schema};
-use crate::target::{Expression, Target, TargetRule, boolean};
+use crate::target::{Expression, Operator, Target, TargetRule, boolean};
 use crate::timestamp;
 
 /// How many rows are looked at, at the most.
@@ -485,7 +485,10 @@ fn rule(expression: Expression, seen: &Seen, options: &Options, notes: &mut Vec<
             )
             .remedy("leave out the comparison, or --task"));
         }
-        Some(rule) => rule,
+        Some(rule) => {
+            check_value(&column, &rule, seen, notes)?;
+            rule
+        }
         None => match options.task {
             Some(Task::Regression) => TargetRule::Number,
             Some(Task::Binary) => binary_rule(&column, seen)?,
@@ -503,6 +506,27 @@ fn rule(expression: Expression, seen: &Seen, options: &Options, notes: &mut Vec<
         TargetRule::Comparison { .. } => format!("target: {target} (binary)"),
     });
     Ok(target)
+}
+
+/// Looks whether the value that a target is compared with can occur. Who compares numbers
+/// with a word has probably mistaken the column; a class may be met later.
+fn check_value(column: &str, rule: &TargetRule, seen: &Seen, notes: &mut Vec<String>) -> Result<(), DataError> {
+    let TargetRule::Comparison { operator: Operator::Equal | Operator::NotEqual, with } = rule else {
+        return Ok(());
+    };
+    let is_word = !matches!(number::parse(with.as_bytes()), Number::Finite(_));
+    let occurs = if is_word { seen.distinct.contains(&hash::seed(with.as_bytes())) } else { seen.numbers > 0 };
+    if occurs || seen.present() == 0 {
+        return Ok(());
+    }
+    let examples = shown(&seen.examples);
+    if is_word && seen.numbers == seen.present() {
+        let found = format!("the target is compared with '{with}', and '{column}' holds only numbers: {examples}, …");
+        return Err(DataError::new(DataErrorKind::Options, found)
+            .remedy(format!("compare with a number, --target '{column}==1', or name another column")));
+    }
+    notes.push(format!("'{with}' does not occur in the first rows of '{column}', which holds {examples}, …"));
+    Ok(())
 }
 
 /// Whether so many of a target's values are of one kind that the others are mistakes. Of two

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use crate::chunk::{Boundaries, Header, TextSource};
+use crate::chunk::{Boundaries, Expected, Header, TextSource};
 use crate::csv::{self, CsvParser};
 use crate::encode::{RowEncoder, Rules};
 use crate::error::{DataError, DataErrorKind, quoted};
@@ -121,7 +121,8 @@ fn text(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<Atomic
     let Judged { schema, holds, strays } = judge(&sampled, format, options, purpose, &mut notes).map_err(named)?;
     let schema = Arc::new(schema);
     let header = header_of(format, delimiter, options, &schema);
-    source.set_layout(boundaries, header)?;
+    source.set_layout(boundaries, header, Expected::new(format, options, &schema, purpose))?;
+    notes.extend(source.check_ahead()?);
     let rules = Rules::new(Arc::clone(&schema), options).with_strays(strays);
     let parser: Box<dyn FnMut() -> Box<dyn Parser>> = Box::new(move || parser(format, delimiter, rules.clone()));
     Ok(Opening { source: Box::new(source), parser, schema, format, notes, holds })

@@ -253,3 +253,66 @@ fn what_comes_before_the_point_where_reading_fails_is_read() {
         assert_eq!(error(&whole[..length], target("y")), message);
     }
 }
+
+#[test]
+fn a_later_file_in_another_format_is_told_before_the_first_is_read() {
+    let rows = table(30);
+    let remedy = "a run reads inputs of one format: convert it first with onward convert, or leave it out";
+    for (content, format) in [
+        (&b"{\"y\": 1, \"x\": 2}\n"[..], "jsonl"),
+        (b"1 1:1\n", "svmlight"),
+        (b"1 |a b\n", "vw"),
+        (b"PAR1....", "parquet"),
+        (b"\0\x01\x02\x03", "binary data"),
+    ] {
+        let outcome = read_files(&[("first", rows.as_bytes()), ("second", content)], target("y"));
+        let message = format!("second: is {format}, and the first input is csv; {remedy}");
+        assert_eq!((outcome.error, outcome.rows.len()), (Some(message), 0));
+    }
+    let outcome = read_files(&[("first", b"1 1:1\n0 2:1\n"), ("second", b"1 |a b\n")], Options::default());
+    assert_eq!(outcome.error.unwrap(), format!("second: is vw, and the first input is svmlight; {remedy}"));
+    // A label without features is recognised as nothing.
+    let outcome = read_files(&[("first", b"1 1:1\n0 2:1\n"), ("second", b"1\n0 1:1\n")], Options::default());
+    assert_eq!(outcome.whole().rows.len(), 4);
+}
+
+#[test]
+fn a_later_table_without_the_target_is_told() {
+    let rows = table(30);
+    let files = [("first", rows.as_bytes()), ("second", b"Y,x\n0,1\n")];
+    let outcome = read_files(&files, target("y"));
+    let message = "second: there is no column 'y', named as --target; did you mean 'Y'?";
+    assert_eq!((outcome.error.as_deref(), outcome.rows.len()), (Some(message), 0));
+    // Where columns differ in their order, they are bound by name.
+    let outcome = read_files(&[("first", rows.as_bytes()), ("second", b"x,y\n5,1\n")], target("y")).whole();
+    assert_eq!((outcome.rows.len(), outcome.rows[30].label), (31, Some(1f64.to_bits())));
+    // Who predicts needs no target.
+    let schema = read(&rows, target("y")).schema;
+    let predicting = Options { schema, require_target: false, ..Options::default() };
+    assert_eq!(read_files(&files, predicting).whole().rows.len(), 31);
+}
+
+#[test]
+fn a_later_file_of_json_without_the_target_is_noted() {
+    let rows = b"{\"y\": 1, \"x\": 2}\n{\"y\": 0, \"x\": 3}\n";
+    let outcome = read_files(&[("first", rows), ("second", b"{\"x\": 1}\n{\"x\": 2}\n")], target("y")).whole();
+    assert_eq!(outcome.notes.last().unwrap(), "second: none of the first 2 rows has 'y'");
+    assert_eq!((outcome.rows.len(), outcome.rows[2].label), (4, None));
+    let outcome = read_files(&[("first", rows), ("second", rows)], target("y")).whole();
+    assert!(!outcome.notes.iter().any(|note| note.starts_with("second")));
+}
+
+#[test]
+fn a_target_that_is_compared_with_what_does_not_occur() {
+    assert_eq!(
+        error(table(30), target("y==spam")),
+        "input: the target is compared with 'spam', and 'y' holds only numbers: 0, 1, …; compare with a number, \
+         --target 'y==1', or name another column"
+    );
+    let words = "y,x\nham,1\neggs,2\n";
+    let note = "'spam' does not occur in the first rows of 'y', which holds ham, eggs, …";
+    for (expression, is_said) in [("y==spam", true), ("y!=spam", true), ("y==ham", false)] {
+        let outcome = read(words, target(expression)).whole();
+        assert_eq!(outcome.notes.iter().any(|line| line == note), is_said, "{expression}");
+    }
+}

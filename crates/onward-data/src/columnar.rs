@@ -22,9 +22,9 @@ use arrow_schema::SchemaRef;
 use crate::encode::{Binding, RowEncoder, Rules};
 use crate::error::{DataError, DataErrorKind};
 use crate::format::Format;
-use crate::infer::{self, SAMPLE_BYTES, SAMPLE_ROWS, Sample, Strays};
+use crate::infer::{self, SAMPLE_BYTES, SAMPLE_ROWS, Sample};
 use crate::input::Input;
-use crate::open::{self, Opening, Purpose};
+use crate::open::{self, Judged, Opening, Purpose};
 use crate::options::Options;
 use crate::parsed::Parsed;
 use crate::piece::{Content, Parser, Piece, Source};
@@ -126,27 +126,9 @@ pub(crate) fn open(
         let schema = schema.map(|schema| bound_schema(schema, &opened, format, options, &mut notes));
         Ok((layout, schema.transpose()?))
     })?;
-    let (mut holds, mut strays) = (None, Strays::new());
-    let schema = match (schema, layout) {
-        (_, Layout::Indexed) if purpose == Purpose::Copy => {
-            return Err(open::no_table(format).input(&first.name()));
-        }
-        _ if purpose == Purpose::Copy => {
-            let copied = infer::copied(&sample(inputs, format, options)?, options);
-            let (schema, found) = copied.map_err(|error| error.input(&first.name()))?;
-            holds = Some(found);
-            schema
-        }
-        (Some(schema), _) => schema,
-        (None, Layout::Indexed) => examples::inferred(inputs, options, &mut notes)?,
-        (None, _) => {
-            let sample = sample(inputs, format, options)?;
-            let inferred = infer::table(&sample, options);
-            let inferred = inferred.map_err(|error| error.input(&first.name()))?;
-            notes.extend(inferred.notes);
-            strays = inferred.strays;
-            inferred.schema
-        }
+    let Judged { schema, holds, strays } = match schema {
+        Some(schema) => Judged::known(schema),
+        None => judge(inputs, format, layout, options, purpose, &mut notes)?,
     };
     let schema = Arc::new(schema);
     let rules = Rules::new(Arc::clone(&schema), options).with_strays(strays);
@@ -174,6 +156,27 @@ pub(crate) fn open(
         notes,
         holds,
     })
+}
+
+/// Infers from the first rows what is not known.
+fn judge(
+    inputs: &[Input],
+    format: Format,
+    layout: Layout,
+    options: &Options,
+    purpose: Purpose,
+    notes: &mut Vec<String>,
+) -> Result<Judged, DataError> {
+    let named = |error: DataError| error.input(&inputs[0].name());
+    match (purpose, layout) {
+        (Purpose::Copy, Layout::Indexed) => Err(named(open::no_table(format))),
+        (Purpose::Copy, _) => Judged::copied(&sample(inputs, format, options)?, options).map_err(named),
+        (Purpose::Learn, Layout::Indexed) => examples::inferred(inputs, options, notes).map(Judged::known),
+        (Purpose::Learn, _) => {
+            let inferred = infer::table(&sample(inputs, format, options)?, options).map_err(named)?;
+            Ok(Judged::inferred(inferred, notes))
+        }
+    }
 }
 
 /// The schema of a model, checked against the first file.

@@ -252,9 +252,10 @@ impl Current {
         }
     }
 
-    /// Reads what the columns are judged from: `size` bytes, but of a live input only what
-    /// comes within [`PATIENCE`], and two lines at least.
-    fn fill_head(&mut self, size: usize, infers: bool) {
+    /// Reads what the columns are judged from: `size` bytes, or two lines if they are longer
+    /// (up to `limit` bytes); of a live input only what comes within [`PATIENCE`], and two
+    /// lines at least.
+    fn fill_head(&mut self, size: usize, limit: usize, infers: bool) {
         let until = Instant::now() + if infers { PATIENCE } else { Duration::ZERO };
         let enough = if infers { SAMPLE_ROWS as u64 } else { 1 };
         let (mut counted, mut lines) = (0, 0);
@@ -263,6 +264,11 @@ impl Current {
                 break;
             }
             self.fill(size, true);
+            lines += count_lines(&self.pending[counted..]);
+            counted = self.pending.len();
+        }
+        while !self.ended && lines < HEAD_LINES && (size..=limit).contains(&self.pending.len()) {
+            self.fill(self.pending.len() + size, true);
             lines += count_lines(&self.pending[counted..]);
             counted = self.pending.len();
         }
@@ -413,7 +419,7 @@ impl TextSource {
             let Some(current) = &mut self.current else {
                 return Ok(&[]);
             };
-            current.fill_head(size, self.infers);
+            current.fill_head(size, self.record_limit, self.infers);
             if !current.is_blank() || current.failed.is_some() {
                 break;
             }
@@ -441,6 +447,11 @@ impl TextSource {
     /// Why no more than the head could be read.
     pub(crate) fn failure(&self) -> Option<&DataError> {
         self.current.as_ref().and_then(|current| current.failed.as_ref())
+    }
+
+    /// What is wrong with a head that holds no whole line.
+    pub(crate) fn too_long(&self) -> Option<DataError> {
+        self.current.as_ref().map(|current| current.too_long(self.record_limit))
     }
 
     /// The line where the head begins.

@@ -111,6 +111,9 @@ fn text(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<Atomic
         return Err(failure.unwrap_or_else(|| error.input(&inputs[0].name())));
     }
     let format = recognise(&bytes, options).map_err(named)?;
+    if !source.head_is_all() && !bytes.contains(&b'\n') {
+        return Err(named(source.too_long().unwrap_or_else(|| first_too_long(bytes.len()))));
+    }
     let delimiter = csv::separator(format, &bytes);
     let head = Head { bytes: &bytes, line: source.line(), is_all: source.head_is_all(), delimiter };
     let mut notes = vec![match (format, delimiter) {
@@ -278,19 +281,22 @@ fn csv_sample(head: &Head<'_>, options: &Options, limit: usize) -> Result<Sample
     if sample.rows == 0 && options.schema.is_none() {
         let stops = options.on_error == OnError::Stop;
         let fault = sample.fault.take().filter(|_| stops);
-        return Err(fault.unwrap_or_else(|| no_rows(&sample, is_all, rows, options)));
+        let too_long = || first_too_long(head.bytes.len()).line(first_line);
+        return Err(fault.unwrap_or_else(|| if is_all { no_rows(&sample, rows, options) } else { too_long() }));
     }
     Ok(sample)
 }
 
+/// The first row is not all in the first `size` bytes.
+fn first_too_long(size: usize) -> DataError {
+    let found = format!("the first row goes on beyond {size} bytes, which are looked at to judge the columns");
+    DataError::new(DataErrorKind::Format, found)
+        .remedy("is a quote left open, or is the format another one? Else put a shorter row first")
+}
+
 /// A table of which no row can be looked at.
-fn no_rows(sample: &Sample, is_all: bool, rows: &[u8], options: &Options) -> DataError {
+fn no_rows(sample: &Sample, rows: &[u8], options: &Options) -> DataError {
     let error = |found: String| DataError::new(DataErrorKind::Format, found);
-    if !is_all {
-        let found =
-            format!("the first row goes on beyond the first {SAMPLE_BYTES} bytes, from which columns are judged");
-        return error(found).remedy("is a quote left open, or is the format another one? Else put a shorter row first");
-    }
     if !rows.iter().all(u8::is_ascii_whitespace) {
         return error("holds no row that can be read".to_owned())
             .remedy("without --on-error skip the first one is told");

@@ -102,6 +102,19 @@ fn a_record_that_is_too_long_is_skipped_without_being_kept() {
 }
 
 #[test]
+fn a_first_row_that_is_longer_than_what_columns_are_judged_from() {
+    let text = |length: usize| format!("y,x,c\n0,1,{}\n1,2,b\n", "a".repeat(length));
+    assert_eq!(read(text(6 << 20), target("y")).whole().rows.len(), 2);
+    let json = format!("{{\"y\": 0, \"x\": \"{}\"}}\n{{\"y\": 1, \"x\": \"b\"}}\n", "a".repeat(6 << 20));
+    assert_eq!(read(json, target("y")).whole().rows.len(), 2);
+    let message = "input, line 2: the first row goes on beyond";
+    let found = error(text(20 << 20), skipping("y"));
+    assert!(found.starts_with(message), "{found}");
+    let line = error("y".repeat(20 << 20), target("y"));
+    assert!(line.starts_with("input, line 1: the record that begins here is longer than 8388608 bytes; "), "{line}");
+}
+
+#[test]
 fn a_last_record_that_is_too_long_is_skipped() {
     let text = table(50) + "1," + &"9".repeat(600_000);
     let options = Options { record_limit: 1000, chunk_size: 100, ..skipping("y") };

@@ -1,12 +1,13 @@
 //! What the tests of the text readers share: read a text through the public reader, and
 //! compare rows by their bits.
 
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, unused_macros)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use onward_data::{Format, Input, OnError, Options, Reader, Schema};
+use proptest::prelude::*;
 
 /// An example, by its bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,6 +158,34 @@ pub fn refuses(options: &Options, good: &str, bad: impl AsRef<[u8]>, message: &s
         assert_eq!(skipped.errors, [message]);
         assert_eq!((skipped.rows.len(), skipped.skipped), (2, 1));
     }
+}
+
+/// One test for each way a line can be bad, with options and a good line for all of them.
+macro_rules! refused {
+    ($options:expr, $good:expr; $($name:ident: $line:expr => $message:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            text::refuses(&$options, $good, $line, concat!("input, line 2", $message));
+        }
+    )*};
+}
+
+/// A line with a few bytes replaced, removed or put in: mostly those that the format knows.
+pub fn mutated(line: impl Strategy<Value = String>, known: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![prop::sample::select(known), any::<u8>()];
+    (line, prop::collection::vec((any::<prop::sample::Index>(), 0..3, byte), 0..3)).prop_map(|(line, changes)| {
+        let mut line = line.into_bytes();
+        for (at, kind, byte) in changes {
+            let at = at.index(line.len() + 1);
+            match kind {
+                0 => line.insert(at, byte),
+                1 if at < line.len() => drop(line.remove(at)),
+                2 if at < line.len() => line[at] = byte,
+                _ => {}
+            }
+        }
+        line
+    })
 }
 
 /// A number as the formats have it: what the grammar of onward says, and the standard

@@ -19,9 +19,9 @@ pub(crate) const SAMPLE_ROWS: usize = 10_000;
 pub(crate) const SAMPLE_BYTES: usize = 4 << 20;
 /// A string column whose values never repeat in so many rows is an identifier.
 const ROWS_FOR_IDENTIFIER: usize = 20;
-/// A column with so many numbers, and at most one value in so many that is none, is one of
-/// numbers: the others are mistakes, or stand for missing values.
-const NUMBERS_TO_TRUST: usize = 20;
+/// A column with so many numbers (or dates), and at most one value in so many that is none, is
+/// one of them: the others are mistakes, or stand for missing values.
+const ROWS_TO_TRUST: usize = 20;
 const ROWS_FOR_ONE_STRAY: usize = 20;
 /// Two classes of which one is a number are believed in so many rows.
 const ROWS_FOR_MIXED_CLASSES: usize = 20;
@@ -164,11 +164,10 @@ impl Seen {
         self.missing == 0 && self.distinct.len() == 1 && self.present() > 1
     }
 
-    /// Whether the column is one of numbers, be it with a few values that are none.
-    fn is_numeric(&self) -> bool {
-        let strays = self.present() - self.numbers;
-        self.numbers > 0
-            && (strays == 0 || self.numbers >= NUMBERS_TO_TRUST && strays * ROWS_FOR_ONE_STRAY <= self.present())
+    /// Whether so many values are of one kind that the column is, be it with a few that are not.
+    fn is_of(&self, count: usize) -> bool {
+        let strays = self.present() - count;
+        count > 0 && (strays == 0 || count >= ROWS_TO_TRUST && strays * ROWS_FOR_ONE_STRAY <= self.present())
     }
 
     /// The most frequent of the values that are no numbers, if it repeats.
@@ -180,7 +179,7 @@ impl Seen {
     /// for missing ones.
     fn only_stray(&self) -> Option<&(String, usize)> {
         let is_only = |(_, count): &&(String, usize)| self.numbers + count == self.present();
-        self.repeated_stray().filter(is_only).filter(|_| self.numbers >= NUMBERS_TO_TRUST)
+        self.repeated_stray().filter(is_only).filter(|_| self.numbers >= ROWS_TO_TRUST)
     }
 
     /// A number or truth value that most rows lack, as the words of a bag in JSON.
@@ -534,7 +533,7 @@ fn check_value(column: &str, rule: &TargetRule, seen: &Seen, notes: &mut Vec<Str
 fn are_nearly_all(count: usize, seen: &Seen) -> bool {
     let strays = seen.present() - count;
     let few = strays * ROWS_FOR_ONE_STRAY <= seen.present().max(ROWS_FOR_ONE_STRAY);
-    count > strays && (strays == 0 || few && (seen.distinct.len() > 2 || count >= NUMBERS_TO_TRUST))
+    count > strays && (strays == 0 || few && (seen.distinct.len() > 2 || count >= ROWS_TO_TRUST))
 }
 
 fn are_numbers(seen: &Seen) -> bool {
@@ -737,12 +736,12 @@ fn inferred_role(name: &str, seen: &Seen, rows: usize, slots: &mut Slots, groups
         note(if is_set { |groups| &mut groups.sets } else { empty });
         return Role::Feature(Kind::Categorical { origin: None });
     }
-    if seen.is_numeric() {
+    if seen.is_of(seen.numbers) {
         note(|groups| &mut groups.numeric);
         let origin = seen.first_number.filter(|origin| constant && origin.is_finite());
         return Role::Feature(Kind::Numeric { slot: slots.take(), origin });
     }
-    if seen.moments == present && !constant {
+    if seen.is_of(seen.moments) && !constant {
         note(|groups| &mut groups.timestamp);
         return Role::Feature(Kind::Timestamp { slot: slots.take(), origin: seen.first_days.unwrap_or(0.0) });
     }

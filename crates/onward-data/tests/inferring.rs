@@ -98,6 +98,20 @@ fn codes_with_letters_stay_categories() {
 }
 
 #[test]
+fn a_word_among_dates_is_a_mistake_too() {
+    let dates = |count| (0..count).map(|at| format!("2013-01-{:02}", at % 28 + 1)).chain(["soon".to_owned()]);
+    let outcome = read(column(dates(20)), target("y"));
+    assert!(matches!(kind(&outcome), Kind::Timestamp { .. }));
+    assert_eq!(
+        outcome.error.unwrap(),
+        "input, line 22, column 'x': expected a date like 2013-01-31 or 2013-01-31T23:59:59, found 'soon'; mend the \
+         record, say --categorical 'x', or leave such records out with --on-error skip"
+    );
+    let few = (0..3).flat_map(|_| dates(5));
+    assert_eq!(kind(&read(column(few), target("y")).whole()), Kind::Categorical { origin: None });
+}
+
+#[test]
 fn json_that_holds_a_word_among_numbers() {
     let rows = |at: usize| if at == 60 { "\"many\"".to_owned() } else { (at % 9).to_string() };
     let text: String = (0..100).map(|at| format!("{{\"y\": {}, \"x\": {}}}\n", at % 2, rows(at))).collect();

@@ -119,7 +119,7 @@ fn a_label_that_is_not_a_number_in_line_81402() {
         text.push_str(&format!("{label},{}\n", line % 13));
     }
     let remedy = "mend the record, or leave such records out with --on-error skip; for classes, say which is \
-                  positive: --target 'COLUMN==CLASS'";
+                  positive: --target 'delay==CLASS'";
     let message =
         format!("data, line 81402, column 'delay': the label should be a finite number, found 'late'; {remedy}");
     refused(&text, &["--target", "delay"], &message);
@@ -182,11 +182,15 @@ fn nan_is_a_missing_value() {
 
 #[test]
 fn what_only_looks_like_a_number() {
-    let remedy = "mend the record, name the column in --categorical, or leave such records out with --on-error skip";
+    let remedy = "mend the record, say --categorical 'x', or leave such records out with --on-error skip";
     for value in ["0x10", "1-2", "12abc"] {
         let message = format!("data, line 62, column 'x': expected a number, found '{value}'; {remedy}");
-        // In the first rows it would make the column one of categories: say that it is one of numbers.
+        refused(with_value(value), Y, &message);
         refused(with_value(value), &["--target", "y", "--numeric", "x"], &message);
+        let folder = Folder::new();
+        folder.write("data", with_value(value));
+        let report = common::report(&folder, &["data", "--target", "y", "--on-error", "skip"]);
+        assert_eq!((report["examples"].as_u64(), report["skipped"].as_u64()), (Some(80), Some(1)));
     }
 }
 
@@ -221,6 +225,40 @@ fn a_line_of_ten_megabytes() {
     folder.write("data", long);
     let report = common::report(&folder, &["data", "--target", "y", "--record-limit", "16M"]);
     assert_eq!(report["examples"], 51);
+}
+
+#[test]
+fn a_line_of_ten_megabytes_can_be_skipped() {
+    let folder = Folder::new();
+    folder.write("data", rows(50) + &format!("1,2,{}\n", "z".repeat(10_000_000)) + &rows(50)[6..]);
+    let report = common::report(&folder, &["data", "--target", "y", "--on-error", "skip"]);
+    assert_eq!((report["examples"].as_u64(), report["skipped"].as_u64()), (Some(100), Some(1)));
+}
+
+#[test]
+fn a_later_file_that_is_in_another_format() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    folder.write("events", "{\"y\": 1}\n");
+    let outcome = folder.run(&["learn", "-q", "data", "events", "--target", "y"]);
+    let message = "onward: events: is jsonl, and the first input is csv; a run reads inputs of one format: convert it \
+                   first with onward convert, or leave it out\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
+}
+
+#[test]
+fn lines_that_end_with_carriage_returns_alone() {
+    let message = "data: its lines end with carriage returns alone, as on old Macs; make them line feeds, for instance \
+                   with tr '\\r' '\\n'";
+    refused(rows(50).replace('\n', "\r"), Y, message);
+}
+
+#[test]
+fn numbers_with_a_decimal_comma() {
+    let message = "data, line 2, column 'x': expected a number, found '1,5'; numbers have a decimal point and no \
+                   commas: write 1.5 and not 1,5, for instance with sed 's/,/./g', or leave such records out with \
+                   --on-error skip; if these are no numbers, say --categorical 'x'";
+    refused("y;x\n0;1,5\n1;2,5\n", Y, message);
 }
 
 #[test]
@@ -276,7 +314,8 @@ fn two_targets() {
 fn a_third_class() {
     let text = rows(60) + "2,3,a\n";
     let message = "data, line 62, column 'y': the label should be 1 for the positive class and 0 or -1 for the other, \
-                   found 2; for numbers say --task regression; for classes say which is positive: --target 'COLUMN==CLASS'";
+                   found 2; mend the record, or leave such records out with --on-error skip; for numbers say --task \
+                   regression; for classes say which is positive: --target 'y==CLASS'";
     refused(rows(12_000) + &text[6..], Y, &message.replace("line 62", "line 12062"));
 }
 

@@ -11,9 +11,13 @@ use memchr::{memchr, memrchr};
 use crate::csv;
 use crate::encode::Binding;
 use crate::error::{DataError, DataErrorKind};
-use crate::infer::SAMPLE_ROWS;
+use crate::format::Format;
+use crate::infer::{self, SAMPLE_ROWS};
 use crate::input::{Input, Opened};
+use crate::jsonl;
 use crate::lines::count_lines;
+use crate::open::Purpose;
+use crate::options::{OnError, Options};
 use crate::piece::{Content, Piece, Source};
 use crate::schema::Schema;
 
@@ -85,7 +89,7 @@ fn first_unquoted(bytes: &[u8], delimiter: u8) -> Option<usize> {
 }
 
 /// The first quote from `start` to `end` that opens a quoted cell: one where a cell begins.
-fn opening_quote(bytes: &[u8], mut start: usize, end: usize, delimiter: u8) -> Option<usize> {
+pub(crate) fn opening_quote(bytes: &[u8], mut start: usize, end: usize, delimiter: u8) -> Option<usize> {
     loop {
         let quote = start + memchr(b'"', &bytes[start..end])?;
         if quote == 0 || bytes[quote - 1] == b'\n' || bytes[quote - 1] == delimiter {
@@ -119,6 +123,8 @@ pub(crate) struct TextSource {
     is_live: bool,
     /// Whether the columns are to be judged from the head.
     infers: bool,
+    skips_errors: bool,
+    expected: Expected,
 }
 
 /// Whether each input begins with a line of column names.
@@ -131,6 +137,56 @@ pub(crate) enum Header {
     Fixed,
 }
 
+/// What is expected of the inputs after the first.
+#[derive(Default)]
+pub(crate) struct Expected {
+    format: Option<Format>,
+    /// Whether the user says what the format is.
+    is_given: bool,
+    /// The column that labels come from, where there are to be some, and who named it.
+    target: Option<(String, &'static str)>,
+}
+
+impl Expected {
+    pub(crate) fn new(format: Format, options: &Options, schema: &Schema, purpose: Purpose) -> Self {
+        let named = if options.schema.is_some() { "the model's target" } else { "--target" };
+        let is_needed = options.require_target && purpose == Purpose::Learn;
+        Self {
+            format: Some(format),
+            is_given: options.format.is_some(),
+            target: is_needed.then(|| (schema.target.column.clone(), named)),
+        }
+    }
+
+    /// Refuses an input that is recognised as one of another format than the first was.
+    fn check_format(&self, name: &str, head: &[u8]) -> Result<(), DataError> {
+        let Some(format) = self.format.filter(|_| !self.is_given) else {
+            return Ok(());
+        };
+        let found = match Format::recognise(head) {
+            // What nothing else is taken for: the lines or the header say more.
+            Some(Format::Csv | Format::Tsv) => return Ok(()),
+            Some(found) if found == format => return Ok(()),
+            Some(found) => found.to_string(),
+            None => "binary data".to_owned(),
+        };
+        Err(DataError::new(DataErrorKind::Format, format!("is {found}, and the first input is {format}"))
+            .input(name)
+            .remedy("a run reads inputs of one format: convert it first with onward convert, or leave it out"))
+    }
+
+    /// What is to be said of an input whose rows need not have the target: JSON lines.
+    fn note(&self, name: &str, head: &[u8]) -> Option<String> {
+        let (target, _) = self.target.as_ref().filter(|_| self.format == Some(Format::Jsonl))?;
+        let sample = jsonl::sample(head, SAMPLE_ROWS, &[]).ok()?;
+        (sample.rows > 0 && !sample.names.contains(target))
+            .then(|| format!("{name}: none of the first {} rows has '{target}'", sample.rows))
+    }
+}
+
+/// How much of a later input is looked at to see that it is in the format of the first.
+const HEAD: usize = 4096;
+
 /// The input that is being read.
 struct Current {
     input: Input,
@@ -139,17 +195,35 @@ struct Current {
     /// What was read and not yet cut off.
     pending: Vec<u8>,
     ended: bool,
+    /// Why it ended, if reading failed: what was read until then still counts.
+    failed: Option<DataError>,
     line: u64,
     binding: Arc<Binding>,
+}
+
+/// What can be cut off next.
+enum Next {
+    /// Whole records, so many bytes.
+    Records(usize),
+    /// Nothing: the record is longer than is allowed.
+    TooLong,
 }
 
 impl Current {
     fn open(input: Input, count: Arc<AtomicU64>) -> Result<Self, DataError> {
         let opened = input.open(count)?;
         let name = Arc::from(input.name());
-        let mut current =
-            Self { input, name, opened, pending: Vec::new(), ended: false, line: 1, binding: Arc::default() };
-        current.fill(3, false)?;
+        let mut current = Self {
+            input,
+            name,
+            opened,
+            pending: Vec::new(),
+            ended: false,
+            failed: None,
+            line: 1,
+            binding: Arc::default(),
+        };
+        current.fill(3, false);
         if current.pending.starts_with(b"\xef\xbb\xbf") {
             current.pending.drain(..3);
         }
@@ -158,7 +232,7 @@ impl Current {
 
     /// Reads until `size` bytes are pending, the input ends, or (if `eager`) the
     /// input is live and has given what it had.
-    fn fill(&mut self, size: usize, eager: bool) -> Result<(), DataError> {
+    fn fill(&mut self, size: usize, eager: bool) {
         while !self.ended && self.pending.len() < size {
             let filled = self.pending.len();
             self.pending.resize(size.min(filled + READ), 0);
@@ -167,18 +241,21 @@ impl Current {
             self.pending.truncate(filled + read);
             match result {
                 Ok(0) => self.ended = true,
-                Ok(_) if eager && self.opened.is_live() && self.pending.len() < size => return Ok(()),
+                Ok(_) if eager && self.opened.is_live() && self.pending.len() < size => return,
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.input.failed(&error)),
+                Err(error) => {
+                    self.failed = Some(self.input.failed(&error));
+                    self.ended = true;
+                }
             }
         }
-        Ok(())
     }
 
-    /// Reads what the columns are judged from: `size` bytes, but of a live input only what
-    /// comes within [`PATIENCE`], and two lines at least.
-    fn fill_head(&mut self, size: usize, infers: bool) -> Result<(), DataError> {
+    /// Reads what the columns are judged from: `size` bytes, or two lines if they are longer
+    /// (up to `limit` bytes); of a live input only what comes within [`PATIENCE`], and two
+    /// lines at least.
+    fn fill_head(&mut self, size: usize, limit: usize, infers: bool) {
         let until = Instant::now() + if infers { PATIENCE } else { Duration::ZERO };
         let enough = if infers { SAMPLE_ROWS as u64 } else { 1 };
         let (mut counted, mut lines) = (0, 0);
@@ -186,11 +263,19 @@ impl Current {
             if self.opened.is_live() && lines >= HEAD_LINES.min(enough) && !self.opened.wait(until) {
                 break;
             }
-            self.fill(size, true)?;
+            self.fill(size, true);
             lines += count_lines(&self.pending[counted..]);
             counted = self.pending.len();
         }
-        Ok(())
+        while !self.ended && lines < HEAD_LINES && (size..=limit).contains(&self.pending.len()) {
+            self.fill(self.pending.len() + size, true);
+            lines += count_lines(&self.pending[counted..]);
+            counted = self.pending.len();
+        }
+    }
+
+    fn is_blank(&self) -> bool {
+        self.pending.iter().all(u8::is_ascii_whitespace)
     }
 
     /// The end of the first record, read as far as needed; `None` at the end of the input.
@@ -199,6 +284,9 @@ impl Current {
         loop {
             if let Some(end) = boundaries.first(&self.pending) {
                 return Ok(Some(end));
+            }
+            if let Some(error) = &self.failed {
+                return Err(error.clone());
             }
             if self.ended {
                 return Ok((!self.pending.is_empty()).then_some(self.pending.len()));
@@ -209,7 +297,7 @@ impl Current {
             if self.pending.len() >= size {
                 size *= 2;
             }
-            self.fill(size, true)?;
+            self.fill(size, true);
         }
     }
 
@@ -220,30 +308,71 @@ impl Current {
             .remedy("is a quote left open, or is the format another one? Else allow it with --record-limit")
     }
 
-    /// The end of the last whole record in about `size` bytes, more if a record is longer; 0 at
-    /// the end of the input.
-    fn next_end(&mut self, boundaries: Boundaries, mut size: usize, limit: usize) -> Result<usize, DataError> {
+    /// The last whole records in about `size` bytes, more if a record is longer; none at the
+    /// end of the input.
+    fn next_records(&mut self, boundaries: Boundaries, mut size: usize, limit: usize) -> Result<Next, DataError> {
         if self.opened.is_live() {
             // Whoever writes to it may wait for an answer before writing more.
             let arrived = boundaries.last(&self.pending[..self.pending.len().min(size)]);
             if arrived > 0 {
-                return Ok(arrived);
+                return Ok(Next::Records(arrived));
             }
         }
         loop {
-            self.fill(size, true)?;
+            self.fill(size, true);
             if self.ended && self.pending.len() <= size {
-                return Ok(self.pending.len());
+                return self.last_records(boundaries);
             }
             let window = &self.pending[..self.pending.len().min(size)];
             match boundaries.last(window) {
-                0 if window.len() > limit => return Err(self.too_long(limit)),
+                0 if window.len() > limit => return Ok(Next::TooLong),
                 // A record longer than the window, or one of which only a part has arrived.
-                0 if window.len() == size => size = (size * 2).min(limit + 1).max(size),
+                0 if window.len() == size => size = (size * 2).min(limit.saturating_add(1)).max(size),
                 0 => {}
-                end => return Ok(end),
+                end => return Ok(Next::Records(end)),
             }
         }
+    }
+
+    /// What is left at the end: if reading failed, the last record is not all there.
+    fn last_records(&self, boundaries: Boundaries) -> Result<Next, DataError> {
+        match (&self.failed, boundaries.last(&self.pending)) {
+            (None, _) => Ok(Next::Records(self.pending.len())),
+            (Some(error), 0) => Err(error.clone()),
+            (Some(_), end) => Ok(Next::Records(end)),
+        }
+    }
+
+    /// Passes over a record that is too long, without keeping it: to the end of the line, or
+    /// to that of the line where it opens a quote.
+    fn discard(&mut self, boundaries: Boundaries, limit: usize) -> Content {
+        let error = self.too_long(limit);
+        let mut bytes = 0;
+        let mut end = match boundaries {
+            Boundaries::Lines => 0,
+            // No more than has been looked at, however much has been read.
+            Boundaries::Quoted { delimiter } => {
+                let looked_at = self.pending.len().min(limit.saturating_add(1));
+                csv::extent(&self.pending[..looked_at], delimiter).end
+            }
+        };
+        if end == 0 || self.pending[end - 1] != b'\n' {
+            end = self.line_end(end);
+        }
+        while end == 0 && !self.pending.is_empty() {
+            bytes += self.pending.len() as u64;
+            self.pending.clear();
+            self.fill(READ, true);
+            end = self.line_end(0);
+        }
+        bytes += end as u64;
+        drop(self.cut(end, Vec::new()));
+        Content::Skipped { error, bytes }
+    }
+
+    /// The end of the first line that ends after `start`; 0 if none does.
+    fn line_end(&self, start: usize) -> usize {
+        memchr(b'\n', &self.pending[start..]).map_or(0, |at| start + at + 1)
     }
 
     /// Cuts off the first `end` bytes into `buffer`.
@@ -262,7 +391,7 @@ impl TextSource {
         inputs: Vec<Input>,
         boundaries: Boundaries,
         header: Header,
-        options: &crate::Options,
+        options: &Options,
         count: Arc<AtomicU64>,
     ) -> Self {
         Self {
@@ -272,32 +401,62 @@ impl TextSource {
             chunk_size: options.chunk_size.max(1),
             record_limit: options.record_limit,
             infers: options.schema.is_none(),
+            skips_errors: options.on_error == OnError::Skip,
             count,
             header,
+            expected: Expected::default(),
             current: None,
         }
     }
 
-    /// Reads the head of the first input that has any bytes: whole lines, in about `size`
+    /// Reads the head of the first input that is not blank: whole lines, in about `size`
     /// bytes; they stay to be read.
     pub(crate) fn head(&mut self, size: usize) -> Result<&[u8], DataError> {
-        while self.current.as_ref().is_none_or(|current| current.ended && current.pending.is_empty()) {
-            if !self.advance()? {
+        loop {
+            if self.current.is_none() && !self.advance()? {
                 return Ok(&[]);
             }
-            if let Some(current) = &mut self.current {
-                current.fill(1, false)?;
+            let Some(current) = &mut self.current else {
+                return Ok(&[]);
+            };
+            current.fill_head(size, self.record_limit, self.infers);
+            if !current.is_blank() || current.failed.is_some() {
+                break;
+            }
+            if current.ended {
+                self.current = None;
+            } else {
+                drop(current.cut(current.pending.len(), Vec::new()));
             }
         }
-        let Some(current) = &mut self.current else {
+        let Some(current) = &self.current else {
             return Ok(&[]);
         };
-        current.fill_head(size, self.infers)?;
-        let end = match current.ended {
+        let end = match current.ended && current.failed.is_none() {
             true => None,
             false => memrchr(b'\n', &current.pending),
         };
         Ok(&current.pending[..end.map_or(current.pending.len(), |at| at + 1)])
+    }
+
+    /// Whether the head is all there is of the input.
+    pub(crate) fn head_is_all(&self) -> bool {
+        self.current.as_ref().is_none_or(|current| current.ended && current.failed.is_none())
+    }
+
+    /// Why no more than the head could be read.
+    pub(crate) fn failure(&self) -> Option<&DataError> {
+        self.current.as_ref().and_then(|current| current.failed.as_ref())
+    }
+
+    /// What is wrong with a head that holds no whole line.
+    pub(crate) fn too_long(&self) -> Option<DataError> {
+        self.current.as_ref().map(|current| current.too_long(self.record_limit))
+    }
+
+    /// The line where the head begins.
+    pub(crate) fn line(&self) -> u64 {
+        self.current.as_ref().map_or(1, |current| current.line)
     }
 
     /// The name of the input that is being read.
@@ -306,14 +465,31 @@ impl TextSource {
     }
 
     /// Sets what could not be known before the head was seen.
-    pub(crate) fn set_layout(&mut self, boundaries: Boundaries, header: Header) -> Result<(), DataError> {
+    pub(crate) fn set_layout(
+        &mut self,
+        boundaries: Boundaries,
+        header: Header,
+        expected: Expected,
+    ) -> Result<(), DataError> {
         self.boundaries = boundaries;
         self.header = header;
+        self.expected = expected;
         if let Some(mut current) = self.current.take() {
             self.bind(&mut current)?;
             self.current = Some(current);
         }
         Ok(())
+    }
+
+    /// Looks at the heads of the files that come later: what is wrong with them is said
+    /// before the first is read for an hour. Returns what else is to be said.
+    pub(crate) fn check_ahead(&self) -> Result<Vec<String>, DataError> {
+        let mut notes = Vec::new();
+        for input in self.inputs.as_slice().iter().filter(|input| input.is_repeatable()) {
+            let current = self.begin(input.clone(), Arc::default())?;
+            notes.extend(self.expected.note(&current.name, &current.pending));
+        }
+        Ok(notes)
     }
 
     /// Opens the next input; false when there is none.
@@ -322,10 +498,23 @@ impl TextSource {
             self.current = None;
             return Ok(false);
         };
-        let mut current = Current::open(input, Arc::clone(&self.count))?;
-        self.bind(&mut current)?;
-        self.current = Some(current);
+        self.current = Some(self.begin(input, Arc::clone(&self.count))?);
         Ok(true)
+    }
+
+    /// Opens an input, up to its first row.
+    fn begin(&self, input: Input, count: Arc<AtomicU64>) -> Result<Current, DataError> {
+        let mut current = Current::open(input, count)?;
+        if !current.opened.is_live() {
+            current.fill(HEAD, false);
+        }
+        let whole_line = memchr(b'\n', &current.pending).is_some() || current.ended;
+        if whole_line && !current.is_blank() {
+            let head = &current.pending[..current.pending.len().min(HEAD)];
+            self.expected.check_format(&current.name, head)?;
+        }
+        self.bind(&mut current)?;
+        Ok(current)
     }
 
     /// Reads the column names of an input.
@@ -336,6 +525,9 @@ impl TextSource {
             Header::First { delimiter, schema } => (*delimiter, schema, true),
         };
         let end = loop {
+            // All at once, for what is left is moved.
+            let rest = csv::without_blank_lines(&current.pending).len();
+            drop(current.cut(current.pending.len() - rest, Vec::new()));
             match current.first_record(self.boundaries, self.record_limit)? {
                 Some(end) if csv::is_blank(&current.pending[..end]) => drop(current.cut(end, Vec::new())),
                 Some(end) => break end,
@@ -349,6 +541,11 @@ impl TextSource {
             drop(header);
         } else {
             names = (1..=names.len()).map(|number| number.to_string()).collect();
+        }
+        if let Some((target, named)) = &self.expected.target
+            && !names.contains(target)
+        {
+            return Err(infer::no_such_column(target, named, &names).input(&current.name));
         }
         current.binding = Arc::new(Binding::new(schema, names.iter().map(String::as_str)));
         Ok(())
@@ -364,17 +561,20 @@ impl Source for TextSource {
                 }
                 continue;
             };
-            let end = current.next_end(self.boundaries, self.chunk_size, self.record_limit)?;
-            if end == 0 {
-                self.current = None;
-                continue;
-            }
             let first_line = current.line;
-            let bytes = current.cut(end, mem::take(&mut buffer));
+            let content = match current.next_records(self.boundaries, self.chunk_size, self.record_limit)? {
+                Next::Records(0) => {
+                    self.current = None;
+                    continue;
+                }
+                Next::Records(end) => Content::Text { bytes: current.cut(end, mem::take(&mut buffer)), first_line },
+                Next::TooLong if self.skips_errors => current.discard(self.boundaries, self.record_limit),
+                Next::TooLong => return Err(current.too_long(self.record_limit)),
+            };
             return Ok(Some(Piece {
                 input: Arc::clone(&current.name),
                 binding: Arc::clone(&current.binding),
-                content: Content::Text { bytes, first_line },
+                content,
             }));
         }
     }

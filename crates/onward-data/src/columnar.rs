@@ -22,9 +22,9 @@ use arrow_schema::SchemaRef;
 use crate::encode::{Binding, RowEncoder, Rules};
 use crate::error::{DataError, DataErrorKind};
 use crate::format::Format;
-use crate::infer::{self, Inferred, SAMPLE_BYTES, SAMPLE_ROWS, Sample};
+use crate::infer::{self, SAMPLE_BYTES, SAMPLE_ROWS, Sample};
 use crate::input::Input;
-use crate::open::{self, Opening, Purpose};
+use crate::open::{self, Judged, Opening, Purpose};
 use crate::options::Options;
 use crate::parsed::Parsed;
 use crate::piece::{Content, Parser, Piece, Source};
@@ -126,37 +126,24 @@ pub(crate) fn open(
         let schema = schema.map(|schema| bound_schema(schema, &opened, format, options, &mut notes));
         Ok((layout, schema.transpose()?))
     })?;
-    let mut holds = None;
-    let schema = match (schema, layout) {
-        (_, Layout::Indexed) if purpose == Purpose::Copy => {
-            return Err(open::no_table(format).input(&first.name()));
-        }
-        _ if purpose == Purpose::Copy => {
-            let copied = infer::copied(&sample(inputs, format, options)?, options);
-            let (schema, found) = copied.map_err(|error| error.input(&first.name()))?;
-            holds = Some(found);
-            schema
-        }
-        (Some(schema), _) => schema,
-        (None, Layout::Indexed) => examples::inferred(inputs, options, &mut notes)?,
-        (None, _) => {
-            let sample = sample(inputs, format, options)?;
-            let inferred = infer::table(&sample, options);
-            let Inferred { schema, notes: more } = inferred.map_err(|error| error.input(&first.name()))?;
-            notes.extend(more);
-            schema
-        }
+    let Judged { schema, holds, strays } = match schema {
+        Some(schema) => Judged::known(schema),
+        None => judge(inputs, format, layout, options, purpose, &mut notes)?,
     };
     let schema = Arc::new(schema);
-    let rules = Rules::new(Arc::clone(&schema), options);
+    let rules = Rules::new(Arc::clone(&schema), options).with_strays(strays);
     let mut source = ColumnSource {
         inputs: Vec::from(inputs).into_iter(),
         format,
         schema: Arc::clone(&schema),
         piece: options.chunk_size.max(1).saturating_mul(PIECE_FACTOR),
+        requires_target: options.require_target && purpose == Purpose::Learn,
         count,
         current: None,
     };
+    for input in &inputs[1..] {
+        guarded(&input.name(), || source.open(input))?;
+    }
     notes.extend(source.advance()?);
     Ok(Opening {
         source: Box::new(source),
@@ -169,6 +156,27 @@ pub(crate) fn open(
         notes,
         holds,
     })
+}
+
+/// Infers from the first rows what is not known.
+fn judge(
+    inputs: &[Input],
+    format: Format,
+    layout: Layout,
+    options: &Options,
+    purpose: Purpose,
+    notes: &mut Vec<String>,
+) -> Result<Judged, DataError> {
+    let named = |error: DataError| error.input(&inputs[0].name());
+    match (purpose, layout) {
+        (Purpose::Copy, Layout::Indexed) => Err(named(open::no_table(format))),
+        (Purpose::Copy, _) => Judged::copied(&sample(inputs, format, options)?, options).map_err(named),
+        (Purpose::Learn, Layout::Indexed) => examples::inferred(inputs, options, notes).map(Judged::known),
+        (Purpose::Learn, _) => {
+            let inferred = infer::table(&sample(inputs, format, options)?, options).map_err(named)?;
+            Ok(Judged::inferred(inferred, notes))
+        }
+    }
 }
 
 /// The schema of a model, checked against the first file.
@@ -356,6 +364,7 @@ struct ColumnSource {
     schema: Arc<Schema>,
     /// About how many bytes a piece has.
     piece: usize,
+    requires_target: bool,
     count: Arc<AtomicU64>,
     current: Option<Current>,
 }
@@ -396,7 +405,9 @@ impl ColumnSource {
                 (Binding::default(), opened.rows(&columns, self.piece)?, Vec::new())
             }
             _ => {
-                let wanted = wanted(named_leaves(&opened)?, &self.schema)?;
+                let leaves = named_leaves(&opened)?;
+                self.check_target(&leaves)?;
+                let wanted = wanted(leaves, &self.schema)?;
                 let rows = opened.rows(&wanted, self.piece)?;
                 let leaves = cells::leaves(&rows.schema()?);
                 let mut binding = Binding::new(&self.schema, leaves.iter().map(|leaf| leaf.name.as_str()));
@@ -415,6 +426,16 @@ impl ColumnSource {
             uncounted: input.size().unwrap_or(0),
         };
         Ok((current, notes))
+    }
+
+    /// A file without labels has nothing to learn from.
+    fn check_target(&self, leaves: &[Leaf]) -> Result<(), DataError> {
+        let target = &self.schema.target.column;
+        if !self.requires_target || leaves.iter().any(|leaf| leaf.name == *target) {
+            return Ok(());
+        }
+        let names: Vec<_> = leaves.iter().map(|leaf| leaf.name.clone()).collect();
+        Err(infer::no_such_column(target, "the target", &names))
     }
 
     fn counted(&self, bytes: u64) {

@@ -5,10 +5,11 @@
 
 use memchr::memchr;
 
-use crate::chunk::{Boundaries, closing_quote};
+use crate::chunk::{closing_quote, opening_quote};
 use crate::encode::{Cell, RowEncoder};
 use crate::error::{DataError, DataErrorKind};
-use crate::lines::{LineNumber, invalid_utf8, not_utf8};
+use crate::format::Format;
+use crate::lines::{LineNumber, count_lines, invalid_utf8, not_utf8};
 use crate::parsed::Parsed;
 use crate::piece::{Content, Parser, Piece};
 use crate::schema::Schema;
@@ -41,8 +42,7 @@ impl CellReader {
     #[cold]
     fn quoted<'a>(&'a mut self, bytes: &'a [u8], start: usize, delimiter: u8) -> Result<Found<'a>, DataError> {
         let Some(close) = closing_quote(bytes, start + 1) else {
-            return Err(DataError::record("a quote is opened and never closed")
-                .remedy("close it, or double it if it is part of the text"));
+            return Err(never_closed());
         };
         let tail = plain(bytes, close + 1, delimiter);
         self.buffer.clear();
@@ -55,6 +55,11 @@ impl CellReader {
         self.buffer.extend_from_slice(tail.cell);
         Ok(Found { cell: &self.buffer, next: tail.next, is_last: tail.is_last })
     }
+}
+
+#[cold]
+fn never_closed() -> DataError {
+    DataError::record("a quote is opened and never closed").remedy("close it, or double it if it is part of the text")
 }
 
 /// The unquoted cell (or rest of a cell) that begins at `start`.
@@ -91,9 +96,7 @@ pub(crate) fn header(bytes: &[u8], delimiter: u8) -> Result<Vec<String>, DataErr
 /// Refuses a header that names a column twice or not at all.
 pub(crate) fn check_header(names: &[String]) -> Result<(), DataError> {
     let wrong = |found: String| {
-        DataError::new(DataErrorKind::Format, found)
-            .line(1)
-            .remedy("rename a column, or say --no-header if this line is data")
+        DataError::new(DataErrorKind::Format, found).remedy("rename a column, or say --no-header if this line is data")
     };
     for (at, name) in names.iter().enumerate() {
         if name.is_empty() && names.len() > 1 {
@@ -106,46 +109,181 @@ pub(crate) fn check_header(names: &[String]) -> Result<(), DataError> {
     Ok(())
 }
 
-/// Calls `cell` with the cells of each whole record at the head of an input, at most
-/// `limit` records; stops where a record is malformed (the parser reports it).
+/// What separates cells, by the first line: in a CSV that may be another mark than a comma.
+pub(crate) fn separator(format: Format, head: &[u8]) -> u8 {
+    if format == Format::Tsv {
+        return b'\t';
+    }
+    let mut is_quoted = false;
+    let line = without_blank_lines(head).iter().take_while(|&&byte| byte != b'\n');
+    let unquoted = line.filter(|&&byte| {
+        is_quoted ^= byte == b'"';
+        !is_quoted
+    });
+    let unquoted: Vec<u8> = unquoted.copied().collect();
+    let marks = [b',', b';', b'|', b'\t'];
+    marks.into_iter().find(|mark| unquoted.contains(mark)).unwrap_or(b',')
+}
+
+/// The cells of a record.
+#[derive(Default)]
+struct Record {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Record {
+    /// Reads the record at `start`; returns where the next begins.
+    fn read(
+        &mut self,
+        reader: &mut CellReader,
+        bytes: &[u8],
+        start: usize,
+        delimiter: u8,
+        columns: usize,
+    ) -> Result<usize, DataError> {
+        self.bytes.clear();
+        self.ends.clear();
+        let mut at = start;
+        loop {
+            let found = reader.read(bytes, at, delimiter)?;
+            self.bytes.extend_from_slice(found.cell);
+            self.ends.push(self.bytes.len());
+            at = found.next;
+            if found.is_last != (self.ends.len() == columns) {
+                return Err(ragged(&bytes[start..], columns, delimiter));
+            }
+            if found.is_last {
+                return Ok(at);
+            }
+        }
+    }
+
+    fn cells(&self) -> impl Iterator<Item = &[u8]> {
+        self.ends.iter().scan(0, |start, &end| Some(&self.bytes[std::mem::replace(start, end)..end]))
+    }
+}
+
+/// What was found in the first records.
+#[derive(Default)]
+pub(crate) struct Looked {
+    pub(crate) rows: usize,
+    /// What is wrong with the first record that cannot be read, with its line.
+    pub(crate) fault: Option<DataError>,
+}
+
+/// Calls `cell` with the cells of each record that can be read, `limit` at the most. The
+/// first of `bytes` is in line `first_line`.
 pub(crate) fn sample(
     bytes: &[u8],
+    first_line: u64,
     delimiter: u8,
     columns: usize,
     limit: usize,
     mut cell: impl FnMut(usize, &[u8]),
-) -> usize {
-    let mut reader = CellReader::default();
+) -> Looked {
+    let (mut reader, mut record) = (CellReader::default(), Record::default());
+    let mut looked = Looked::default();
+    let read = |looked: &mut Looked, at: usize| {
+        if looked.rows == limit {
+            return Ok(bytes.len());
+        }
+        let next = record.read(&mut reader, bytes, at, delimiter, columns)?;
+        record.cells().enumerate().for_each(|(column, found)| cell(column, found));
+        looked.rows += 1;
+        Ok(next)
+    };
+    let refuse = |looked: &mut Looked, error| {
+        looked.fault.get_or_insert(error);
+        Ok(())
+    };
+    // Nothing that is refused stops it.
+    let _ = each_record(bytes, first_line, delimiter, &mut looked, read, refuse);
+    looked
+}
+
+/// Calls `read` with where each record begins; it returns where the next one does. An error
+/// gets its line and goes to `refuse`; if that has none, the records after the bad one follow.
+fn each_record<T>(
+    bytes: &[u8],
+    first_line: u64,
+    delimiter: u8,
+    out: &mut T,
+    mut read: impl FnMut(&mut T, usize) -> Result<usize, DataError>,
+    mut refuse: impl FnMut(&mut T, DataError) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    let mut invalid = invalid_utf8(bytes, 0);
+    let mut number = LineNumber::new(first_line);
     let mut at = 0;
-    let mut rows = 0;
-    while at < bytes.len() && rows < limit {
+    while at < bytes.len() {
         if let Some(next) = blank_line(bytes, at) {
             at = next;
             continue;
         }
-        for column in 0..columns {
-            let Ok(found) = reader.read(bytes, at, delimiter) else { return rows };
-            cell(column, found.cell);
-            at = found.next;
-            if found.is_last != (column + 1 == columns) {
-                return rows;
+        let result = match invalid {
+            Some(bad) if bad < at + extent(&bytes[at..], delimiter).end => {
+                Err(not_utf8(&bytes[at..at + extent(&bytes[at..], delimiter).end]))
             }
-        }
-        rows += 1;
+            _ => read(out, at),
+        };
+        at = match result {
+            Ok(next) => next,
+            Err(error) => {
+                let Extent { end, open_quote } = extent(&bytes[at..], delimiter);
+                let error = match open_quote {
+                    Some(quote) => never_closed().line(number.at(bytes, at + quote)),
+                    None => error.line(number.at(bytes, at)),
+                };
+                refuse(out, error)?;
+                let next = at + end;
+                if invalid.is_some_and(|bad| bad < next) {
+                    invalid = invalid_utf8(bytes, next);
+                }
+                next
+            }
+        };
     }
-    rows
+    Ok(())
+}
+
+/// How far a record goes.
+pub(crate) struct Extent {
+    /// Where the next one begins. After a quote that is never closed that is the next line: a
+    /// record is bad then, and not all that follow it.
+    pub(crate) end: usize,
+    /// Where a cell begins with a quote that is never closed.
+    open_quote: Option<usize>,
+}
+
+/// How far the first record of `bytes` goes.
+pub(crate) fn extent(bytes: &[u8], delimiter: u8) -> Extent {
+    let mut start = 0;
+    loop {
+        let line = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
+        let end = (line + 1).min(bytes.len());
+        let Some(quote) = opening_quote(bytes, start, line, delimiter) else {
+            return Extent { end, open_quote: None };
+        };
+        match closing_quote(bytes, quote + 1) {
+            Some(close) => start = close + 1,
+            None => return Extent { end, open_quote: Some(quote) },
+        }
+    }
 }
 
 /// What follows the blank lines at the head of an input.
 pub(crate) fn without_blank_lines(mut bytes: &[u8]) -> &[u8] {
-    while let Some(rest) = bytes.strip_prefix(b"\n").or_else(|| bytes.strip_prefix(b"\r\n")) {
-        bytes = rest;
+    while let Some(end) = memchr(b'\n', bytes)
+        && is_blank(&bytes[..end])
+    {
+        bytes = &bytes[end + 1..];
     }
     bytes
 }
 
-pub(crate) fn is_blank(record: &[u8]) -> bool {
-    matches!(record, b"\n" | b"\r\n" | b"\r" | b"")
+/// Whether a line holds nothing. A tab separates empty cells.
+pub(crate) fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b' ' | b'\r' | b'\n'))
 }
 
 /// Parses pieces of CSV or TSV.
@@ -189,55 +327,39 @@ impl CsvParser {
 
 #[cold]
 fn ragged(bytes: &[u8], expected: usize, delimiter: u8) -> DataError {
-    let end = (Boundaries::Quoted { delimiter }).first(bytes).unwrap_or(bytes.len());
-    let found = header(&bytes[..end], delimiter).map_or(0, |cells| cells.len());
-    DataError::record(format!("the record has {found} cells where the header has {expected}"))
-        .remedy("quote cells that hold the delimiter, or leave such records out with --on-error skip")
+    let record = &bytes[..extent(bytes, delimiter).end];
+    let found = header(record, delimiter).map_or(0, |cells| cells.len());
+    let lines = count_lines(record.strip_suffix(b"\n").unwrap_or(record)) + 1;
+    let goes_on = if lines > 1 { format!(", going on for {lines} lines,") } else { String::new() };
+    let error = DataError::record(format!("the record{goes_on} has {found} cells where the header has {expected}"));
+    error.remedy(match lines {
+        1 => "quote cells that hold the delimiter, or leave such records out with --on-error skip",
+        _ => {
+            "is a quote left open? Quote cells that hold the delimiter, or leave such records out with --on-error skip"
+        }
+    })
 }
 
 impl Parser for CsvParser {
     fn parse(&mut self, piece: &Piece, out: &mut Parsed) -> Result<(), DataError> {
-        #[cfg_attr(not(feature = "arrow"), allow(irrefutable_let_patterns))]
         let Content::Text { bytes, first_line } = &piece.content else {
             return Ok(());
         };
         out.bytes += bytes.len() as u64;
         out.set_id_columns(self.encoder.id_columns());
         let schema = self.encoder.schema();
-        let mut invalid = invalid_utf8(bytes, 0);
-        let mut number = LineNumber::new(*first_line);
-        let mut at = 0;
-        while at < bytes.len() {
-            if let Some(next) = blank_line(bytes, at) {
-                at = next;
-                continue;
+        let (delimiter, skips_errors) = (self.delimiter, self.encoder.skips_errors());
+        let read = |out: &mut Parsed, at| self.record(&schema, &piece.binding.columns, bytes, at, out);
+        let refuse = |out: &mut Parsed, error: DataError| {
+            let error = error.input(&piece.input);
+            if !skips_errors {
+                out.abandon();
+                return Err(error);
             }
-            let result = match self.record(&schema, &piece.binding.columns, bytes, at, out) {
-                Ok(next) if invalid.is_some_and(|invalid| invalid < next) => {
-                    out.undo();
-                    Err(not_utf8(&bytes[at..next.min(bytes.len())]))
-                }
-                other => other,
-            };
-            at = match result {
-                Ok(next) => next,
-                Err(error) => {
-                    let error = error.input(&piece.input).line(number.at(bytes, at));
-                    if !self.encoder.skips_errors() {
-                        out.abandon();
-                        return Err(error);
-                    }
-                    out.skip(error);
-                    let boundaries = Boundaries::Quoted { delimiter: self.delimiter };
-                    let next = boundaries.first(&bytes[at..]).map_or(bytes.len(), |end| at + end);
-                    if invalid.is_some_and(|invalid| invalid < next) {
-                        invalid = invalid_utf8(bytes, next);
-                    }
-                    next
-                }
-            };
-        }
-        Ok(())
+            out.skip(error);
+            Ok(())
+        };
+        each_record(bytes, *first_line, delimiter, out, read, refuse)
     }
 }
 

@@ -6,6 +6,7 @@ use onward::SharedLoss;
 use onward::feature::hash;
 
 use crate::error::{DataError, quoted};
+use crate::infer::Strays;
 use crate::number::{self, Number};
 use crate::options::Options;
 use crate::parsed::Parsed;
@@ -53,6 +54,8 @@ pub(crate) struct Rules {
     pub(crate) skip_errors: bool,
     /// Whether each row needs a weight, if there is a column of them: for learning.
     require_weight: bool,
+    /// What is known from the first rows about values that are no numbers, for messages.
+    strays: Arc<Strays>,
 }
 
 impl Rules {
@@ -63,7 +66,13 @@ impl Rules {
             loss: options.loss.clone(),
             skip_errors: options.on_error == crate::OnError::Skip,
             require_weight: options.require_target,
+            strays: Arc::default(),
         }
+    }
+
+    pub(crate) fn with_strays(mut self, strays: Strays) -> Self {
+        self.strays = Arc::new(strays);
+        self
     }
 
     /// Whether a row without such a column differs from one where nothing is to be said
@@ -78,7 +87,7 @@ impl Rules {
 
     /// The label of a target value, checked against the task and the loss.
     pub(crate) fn label(&self, value: TargetValue<'_>) -> Result<Option<f64>, DataError> {
-        let label = self.schema.target.rule.label(value)?;
+        let label = self.schema.target.label(value)?;
         if let (Some(label), Some(loss)) = (label, &self.loss) {
             loss.check_label(label).map_err(|error| {
                 DataError::record(error).remedy("choose another --loss, or leave such records out with --on-error skip")
@@ -330,8 +339,13 @@ impl RowEncoder {
             Cell::Number(value) => Some(value),
             Cell::Missing => None,
             Cell::Boolean(flag) => Some(f64::from(u8::from(flag))),
-            Cell::Text(text) => number_in(text)?,
-            Cell::Moment(_) => return Err(expected("a number", "a date")),
+            Cell::Text(text) => match number::parse(text) {
+                Number::Finite(value) => Some(value),
+                Number::Missing => None,
+                Number::Infinite => return Err(infinite(text)),
+                Number::Invalid => return Err(self.not_a_number(column, text)),
+            },
+            Cell::Moment(_) => return Err(self.expected(column, "a number", "a date")),
         };
         match (value, origin) {
             (None, _) => self.missing(column, slot, out),
@@ -345,6 +359,39 @@ impl RowEncoder {
             }
         }
         Ok(())
+    }
+
+    #[cold]
+    fn not_a_number(&self, column: usize, text: &[u8]) -> DataError {
+        if number::with_point(text).is_some() {
+            return DataError::record(format!("expected a number, found {}", quoted(text))).remedy(format!(
+                "{}; if these are no numbers, say --categorical '{}'",
+                number::NO_COMMAS,
+                self.rules.schema.columns[column].name
+            ));
+        }
+        match self.rules.strays.get(&column) {
+            Some((stray, count)) if stray.as_bytes() == text => {
+                let name = &self.rules.schema.columns[column].name;
+                DataError::record(format!(
+                    "expected a number, found {}, as in {count} of the first rows",
+                    quoted(text)
+                ))
+                .remedy(format!(
+                    "if it stands for a missing value, write an empty cell or NA; else say --categorical '{name}', or \
+                     leave such records out with --on-error skip"
+                ))
+            }
+            _ => self.expected(column, "a number", &quoted(text)),
+        }
+    }
+
+    #[cold]
+    fn expected(&self, column: usize, what: &str, found: &str) -> DataError {
+        let name = &self.rules.schema.columns[column].name;
+        DataError::record(format!("expected {what}, found {found}")).remedy(format!(
+            "mend the record, say --categorical '{name}', or leave such records out with --on-error skip"
+        ))
     }
 
     fn category(
@@ -387,12 +434,12 @@ impl RowEncoder {
                 (Some(flag), _) => Some(flag),
                 (None, b"1") => Some(true),
                 (None, b"0") => Some(false),
-                _ => return Err(expected("true or false", &quoted(text))),
+                _ => return Err(self.expected(column, "true or false", &quoted(text))),
             },
             Cell::Number(1.0) => Some(true),
             Cell::Number(0.0) => Some(false),
-            Cell::Number(value) => return Err(expected("true or false", &value.to_string())),
-            Cell::Moment(_) => return Err(expected("true or false", "a date")),
+            Cell::Number(value) => return Err(self.expected(column, "true or false", &value.to_string())),
+            Cell::Moment(_) => return Err(self.expected(column, "true or false", "a date")),
         };
         match flag {
             None => self.missing(column, slot, out),
@@ -443,11 +490,11 @@ impl RowEncoder {
             Cell::Text(text) => match timestamp::parse(text.trim_ascii()) {
                 Some(moment) => Some(moment),
                 None => {
-                    return Err(expected("a date like 2013-01-31 or 2013-01-31T23:59:59", &quoted(text)));
+                    return Err(self.expected(column, "a date like 2013-01-31 or 2013-01-31T23:59:59", &quoted(text)));
                 }
             },
-            Cell::Number(value) => return Err(expected("a date", &value.to_string())),
-            Cell::Boolean(flag) => return Err(expected("a date", &flag.to_string())),
+            Cell::Number(value) => return Err(self.expected(column, "a date", &value.to_string())),
+            Cell::Boolean(flag) => return Err(self.expected(column, "a date", &flag.to_string())),
         };
         let Some(moment) = moment else {
             self.missing(column, slot, out);
@@ -516,25 +563,9 @@ impl RowEncoder {
     }
 }
 
-/// The number in a text; `None` when it is missing.
-#[inline]
-fn number_in(text: &[u8]) -> Result<Option<f64>, DataError> {
-    match number::parse(text) {
-        Number::Finite(value) => Ok(Some(value)),
-        Number::Missing => Ok(None),
-        Number::Infinite => Err(infinite(text)),
-        Number::Invalid => Err(expected("a number", &quoted(text))),
-    }
-}
-
 pub(crate) fn infinite(text: &[u8]) -> DataError {
     DataError::record(format!("{} is infinite, or beyond the range of 64-bit floats", quoted(text)))
         .remedy("features are finite: write a missing value as an empty cell or NA")
-}
-
-fn expected(what: &str, found: &str) -> DataError {
-    DataError::record(format!("expected {what}, found {found}"))
-        .remedy("mend the record, name the column in --categorical, or leave such records out with --on-error skip")
 }
 
 pub(crate) fn bad_weight(found: &str) -> DataError {

@@ -147,12 +147,15 @@ fn is_svmlight(line: &[u8]) -> bool {
     (is_number(label) || label == b"?") && pairs.peek().is_some() && pairs.all(is_pair)
 }
 
+/// A number, a colon and something. A name with a number (`-1:0.5`, `a:1`) is one too, for
+/// the parser then says what is wrong.
 fn is_pair(word: &[u8]) -> bool {
     let Some(colon) = word.iter().position(|&byte| byte == b':') else {
         return false;
     };
     let (name, value) = (&word[..colon], &word[colon + 1..]);
-    (name == b"qid" || !name.is_empty() && name.iter().all(u8::is_ascii_digit)) && !value.is_empty()
+    let is_index = name == b"qid" || name.iter().all(u8::is_ascii_digit);
+    !name.is_empty() && if is_index { !value.is_empty() } else { !name.contains(&b',') && is_number(value) }
 }
 
 /// Something, a bar, features: with what stands before the first bar being a label, be it
@@ -186,6 +189,9 @@ mod tests {
             ("0:1.0:0.5 | a\n", Format::Vw),
             ("shared | a\n", Format::Vw),
             ("? 1:2\n", Format::Svmlight),
+            ("1 -1:1\n", Format::Svmlight),
+            ("1 size:0.5 3:1\n", Format::Svmlight),
+            ("1 a,b:2\n", Format::Csv),
             ("[{\"a\": 1}]\n", Format::Jsonl),
             ("[\n  {\"a\": 1}]\n", Format::Jsonl),
             ("[a],[b]\n", Format::Csv),

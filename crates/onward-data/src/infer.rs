@@ -6,11 +6,11 @@ use onward::feature::hash;
 use onward::loss::Task;
 
 use crate::encode::Cell;
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, DataErrorKind, quoted};
 use crate::number::{self, Number};
-use crate::options::Options;
+use crate::options::{OnError, Options};
 use crate::schema::{Column, Kind, Layout, Role, Schema};
-use crate::target::{Expression, Target, TargetRule, boolean};
+use crate::target::{Expression, Operator, Target, TargetRule, boolean};
 use crate::timestamp;
 
 /// How many rows are looked at, at the most.
@@ -19,6 +19,12 @@ pub(crate) const SAMPLE_ROWS: usize = 10_000;
 pub(crate) const SAMPLE_BYTES: usize = 4 << 20;
 /// A string column whose values never repeat in so many rows is an identifier.
 const ROWS_FOR_IDENTIFIER: usize = 20;
+/// A column with so many numbers (or dates), and at most one value in so many that is none, is
+/// one of them: the others are mistakes, or stand for missing values.
+const ROWS_TO_TRUST: usize = 20;
+const ROWS_FOR_ONE_STRAY: usize = 20;
+/// Two classes of which one is a number are believed in so many rows.
+const ROWS_FOR_MIXED_CLASSES: usize = 20;
 /// A string column of more words than this on average is text.
 const WORDS_FOR_TEXT: f64 = 3.0;
 
@@ -39,9 +45,14 @@ pub(crate) struct Seen {
     /// JSON's strings, which are text even when they look like numbers.
     strings: usize,
     words: usize,
+    zeros: usize,
+    ones: usize,
+    minus_ones: usize,
     distinct: HashSet<u64>,
     /// The first few distinct values, as text.
     examples: Vec<String>,
+    /// The first few distinct values that are no numbers, and how often each was seen.
+    strays: Vec<(String, usize)>,
     first_number: Option<f64>,
     first_days: Option<f64>,
     smallest: f64,
@@ -64,6 +75,15 @@ impl Seen {
             Number::Finite(value) => self.number(value, text),
             Number::Infinite => self.number(f64::INFINITY, text),
             Number::Invalid => self.word(text),
+        }
+    }
+
+    /// Takes in a cell where a comma in a number can only be meant as its point: it stays a
+    /// number, which the parser refuses by its line.
+    pub(crate) fn text_with_commas(&mut self, text: &[u8]) {
+        match number::with_point(text.trim_ascii()) {
+            Some(value) => self.number(value, text),
+            None => self.text(text),
         }
     }
 
@@ -106,6 +126,9 @@ impl Seen {
         }
         self.numbers += 1;
         self.integers += usize::from(value == value.trunc());
+        self.zeros += usize::from(value == 0.0);
+        self.ones += usize::from(value == 1.0);
+        self.minus_ones += usize::from(value == -1.0);
         self.first_number.get_or_insert(value);
         self.smallest = self.smallest.min(value);
         self.largest = self.largest.max(value);
@@ -122,6 +145,12 @@ impl Seen {
             self.others += 1;
         }
         self.words += text.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty()).count();
+        let has_room = self.strays.len() < KEPT_EXAMPLES;
+        match self.strays.iter_mut().find(|(stray, _)| stray.as_bytes() == text) {
+            Some((_, count)) => *count += 1,
+            None if has_room => self.strays.push((String::from_utf8_lossy(text).into_owned(), 1)),
+            None => {}
+        }
         self.value(text);
     }
 
@@ -133,6 +162,24 @@ impl Seen {
 
     fn is_constant(&self) -> bool {
         self.missing == 0 && self.distinct.len() == 1 && self.present() > 1
+    }
+
+    /// Whether so many values are of one kind that the column is, be it with a few that are not.
+    fn is_of(&self, count: usize) -> bool {
+        let strays = self.present() - count;
+        count > 0 && (strays == 0 || count >= ROWS_TO_TRUST && strays * ROWS_FOR_ONE_STRAY <= self.present())
+    }
+
+    /// The most frequent of the values that are no numbers, if it repeats.
+    fn repeated_stray(&self) -> Option<&(String, usize)> {
+        self.strays.iter().max_by_key(|(_, count)| *count).filter(|(_, count)| *count > 1)
+    }
+
+    /// The one value that is no number, if it repeats among many numbers: perhaps it stands
+    /// for missing ones.
+    fn only_stray(&self) -> Option<&(String, usize)> {
+        let is_only = |(_, count): &&(String, usize)| self.numbers + count == self.present();
+        self.repeated_stray().filter(is_only).filter(|_| self.numbers >= ROWS_TO_TRUST)
     }
 
     /// A number or truth value that most rows lack, as the words of a bag in JSON.
@@ -158,6 +205,8 @@ pub(crate) struct Sample {
     pub(crate) rows: usize,
     /// Whether rows may lack columns and have others: JSON.
     pub(crate) is_open: bool,
+    /// What is wrong with the first row that cannot be read.
+    pub(crate) fault: Option<DataError>,
     places: HashMap<String, usize>,
 }
 
@@ -216,31 +265,57 @@ pub(crate) fn shown(names: &[String]) -> String {
 pub(crate) struct Inferred {
     pub(crate) schema: Schema,
     pub(crate) notes: Vec<String>,
+    pub(crate) strays: Strays,
 }
+
+/// Of columns of numbers, by their place in the schema, the value that is none and stands
+/// there more than once: perhaps it means that the number is missing.
+pub(crate) type Strays = HashMap<usize, (String, usize)>;
 
 /// Infers the schema of a table from its first rows.
 pub(crate) fn table(sample: &Sample, options: &Options) -> Result<Inferred, DataError> {
     check_options(sample, options)?;
     let mut notes = Vec::new();
-    let target = target(sample, options, &mut notes)?;
+    // A bad row ends the run, and may be what makes the others look odd.
+    let fault = sample.fault.as_ref().filter(|_| options.on_error == OnError::Stop);
+    let fault_or = |error: DataError| fault.cloned().unwrap_or(error);
+    let (expression, seen) = target_of(sample, options)?;
+    let target = rule(expression, seen, options, &mut notes).map_err(fault_or)?;
     let mut slots = Slots { next: 1 };
     let mut groups = Groups::default();
     let mut columns = Vec::with_capacity(sample.names.len());
+    let mut strays = Strays::new();
     for (name, seen) in sample.names.iter().zip(&sample.seen) {
         if sample.is_open && seen.is_rare(sample.rows) && !is_named(name, &target.column, options) {
             groups.rare.push(name.clone());
             continue;
         }
         let role = role(name, seen, &target.column, options, sample.rows, &mut slots, &mut groups);
+        if let (Role::Feature(Kind::Numeric { .. }), Some(stray)) = (&role, seen.repeated_stray()) {
+            strays.insert(columns.len(), stray.clone());
+        }
         columns.push(Column { name: name.clone(), role });
     }
     notes.extend(groups.lines(sample.rows));
     if groups.features() == 0 {
-        return Err(DataError::new(DataErrorKind::Format, "no column is left to learn from")
-            .remedy("name columns in --numeric, --categorical or --text that were left out"));
+        return Err(fault_or(nothing_left(&groups, sample.rows)));
     }
     let schema = Schema { layout: Layout::Table, bits: options.bits, ngrams: options.ngrams, columns, target };
-    Ok(Inferred { schema, notes })
+    Ok(Inferred { schema, notes, strays })
+}
+
+/// All columns are left out: for what reasons.
+fn nothing_left(groups: &Groups, rows: usize) -> DataError {
+    let reasons = groups.lines(rows);
+    let error = |found| DataError::new(DataErrorKind::Format, found);
+    if reasons.is_empty() {
+        return error(
+            "no column is left to learn from: there are only the target and what options leave out".to_owned(),
+        )
+        .remedy("is the format another one? Else name fewer columns in --ignore, --id and --weight");
+    }
+    error(format!("no column is left to learn from: {}", reasons.join("; ")))
+        .remedy("name such columns in --numeric, --categorical or --text")
 }
 
 /// What the cells of a column hold, where a table is copied.
@@ -324,7 +399,7 @@ pub(crate) fn labels(
         columns: ignored_namespaces(namespaces, options)?,
         target,
     };
-    Ok(Inferred { schema, notes })
+    Ok(Inferred { schema, notes, strays: Strays::new() })
 }
 
 /// The namespaces that are left out, kept in the schema so that predicting leaves them out too.
@@ -380,7 +455,8 @@ fn twice(name: &str, first: &str, second: &str) -> DataError {
         .remedy("name it in one of the two")
 }
 
-fn target(sample: &Sample, options: &Options, notes: &mut Vec<String>) -> Result<Target, DataError> {
+/// The target as the user wrote it, and what was seen of its column.
+fn target_of<'s>(sample: &'s Sample, options: &Options) -> Result<(Expression, &'s Seen), DataError> {
     let names: Vec<_> = sample.names.iter().map(String::as_str).collect();
     let Some(text) = &options.target else {
         return Err(DataError::new(DataErrorKind::Options, "the column to predict is not named")
@@ -393,7 +469,7 @@ fn target(sample: &Sample, options: &Options, notes: &mut Vec<String>) -> Result
             return Err(twice(&expression.column, "--target", flag));
         }
     }
-    rule(expression, &sample.seen[at], options, notes)
+    Ok((expression, &sample.seen[at]))
 }
 
 /// How the values of the target become labels.
@@ -408,7 +484,10 @@ fn rule(expression: Expression, seen: &Seen, options: &Options, notes: &mut Vec<
             )
             .remedy("leave out the comparison, or --task"));
         }
-        Some(rule) => rule,
+        Some(rule) => {
+            check_value(&column, &rule, seen, notes)?;
+            rule
+        }
         None => match options.task {
             Some(Task::Regression) => TargetRule::Number,
             Some(Task::Binary) => binary_rule(&column, seen)?,
@@ -428,53 +507,105 @@ fn rule(expression: Expression, seen: &Seen, options: &Options, notes: &mut Vec<
     Ok(target)
 }
 
-fn all_numbers(seen: &Seen) -> bool {
-    seen.numbers > 0 && seen.numbers == seen.present()
+/// Looks whether the value that a target is compared with can occur. Who compares numbers
+/// with a word has probably mistaken the column; a class may be met later.
+fn check_value(column: &str, rule: &TargetRule, seen: &Seen, notes: &mut Vec<String>) -> Result<(), DataError> {
+    let TargetRule::Comparison { operator: Operator::Equal | Operator::NotEqual, with } = rule else {
+        return Ok(());
+    };
+    let is_word = !matches!(number::parse(with.as_bytes()), Number::Finite(_));
+    let occurs = if is_word { seen.distinct.contains(&hash::seed(with.as_bytes())) } else { seen.numbers > 0 };
+    if occurs || seen.present() == 0 {
+        return Ok(());
+    }
+    let examples = shown(&seen.examples);
+    if is_word && seen.numbers == seen.present() {
+        let found = format!("the target is compared with '{with}', and '{column}' holds only numbers: {examples}, …");
+        return Err(DataError::new(DataErrorKind::Options, found)
+            .remedy(format!("compare with a number, --target '{column}==1', or name another column")));
+    }
+    notes.push(format!("'{with}' does not occur in the first rows of '{column}', which holds {examples}, …"));
+    Ok(())
+}
+
+/// Whether so many of a target's values are of one kind that the others are mistakes. Of two
+/// distinct values each may be a class; of more, one stray is a mistake in any number of rows.
+fn are_nearly_all(count: usize, seen: &Seen) -> bool {
+    let strays = seen.present() - count;
+    let few = strays * ROWS_FOR_ONE_STRAY <= seen.present().max(ROWS_FOR_ONE_STRAY);
+    count > strays && (strays == 0 || few && (seen.distinct.len() > 2 || count >= ROWS_TO_TRUST))
+}
+
+fn are_numbers(seen: &Seen) -> bool {
+    are_nearly_all(seen.numbers, seen)
 }
 
 fn are_signs(seen: &Seen) -> bool {
     let numbers_fit = seen.integers == seen.numbers
         && seen.largest <= 1.0
-        && (seen.smallest >= 0.0 || seen.distinct.len() <= 2 && seen.smallest == -1.0 && seen.largest != 0.0);
-    all_numbers(seen) && numbers_fit || seen.booleans > 0 && seen.booleans == seen.present()
+        && (seen.smallest >= 0.0 || seen.smallest == -1.0 && seen.zeros == 0);
+    are_numbers(seen) && numbers_fit || are_nearly_all(seen.booleans, seen)
 }
 
 /// The rule when the user did not say what the task is.
 fn inferred_rule(column: &str, seen: &Seen) -> Result<TargetRule, DataError> {
-    match (seen.present(), seen.distinct.len()) {
-        (0, _) => Ok(TargetRule::Number),
+    match seen.present() {
+        0 => Ok(TargetRule::Number),
         _ if are_signs(seen) => Ok(TargetRule::Signs),
-        _ if all_numbers(seen) => Ok(TargetRule::Number),
+        _ if are_numbers(seen) => Ok(TargetRule::Number),
         _ => binary_rule(column, seen),
     }
 }
 
 /// The rule for two classes.
 fn binary_rule(column: &str, seen: &Seen) -> Result<TargetRule, DataError> {
-    if are_signs(seen) || seen.present() == 0 {
+    if seen.present() == 0 || are_signs(seen) {
         return Ok(TargetRule::Signs);
     }
-    if all_numbers(seen) && seen.smallest >= 0.0 && seen.largest <= 1.0 {
+    if are_numbers(seen) && seen.smallest >= 0.0 && seen.largest <= 1.0 {
         return Ok(TargetRule::Probability);
+    }
+    if are_nearly_all(seen.ones + seen.zeros.max(seen.minus_ones), seen) {
+        return Ok(TargetRule::Signs);
     }
     let mut classes = seen.examples.clone();
     classes.sort();
-    match (classes.as_slice(), seen.distinct.len()) {
-        ([negative, positive], 2) => Ok(TargetRule::Classes { negative: negative.clone(), positive: positive.clone() }),
-        ([only], 1) => Err(DataError::new(
-            DataErrorKind::Options,
-            format!("target '{column}' is always '{only}' in the first rows"),
-        )
-        .remedy(format!("say which class is positive: --target '{column}=={only}'"))),
-        _ => Err(DataError::new(
-            DataErrorKind::Options,
-            format!("target '{column}' has more than two values in the first rows: {}, …", shown(&classes)),
-        )
-        .remedy(format!(
-            "say which is positive, --target '{column}=={}', or for numbers compare, --target '{column}>0'",
-            classes.first().map_or("", String::as_str)
-        ))),
+    let is_mixed = seen.numbers > 0 && seen.numbers < seen.present();
+    let (found, remedy) = match (classes.as_slice(), seen.distinct.len()) {
+        ([negative, positive], 2) if is_mixed && seen.present() < ROWS_FOR_MIXED_CLASSES => (
+            format!(
+                "has two values in the first rows, {negative} and {positive}, of which one is a number and one is none"
+            ),
+            format!(
+                "if they are two classes, say which is positive: --target '{column}=={positive}'; if one is a \
+                 mistake, mend it, or say --task regression to be told where it is"
+            ),
+        ),
+        ([negative, positive], 2) => {
+            return Ok(TargetRule::Classes { negative: negative.clone(), positive: positive.clone() });
+        }
+        ([only], 1) => (
+            format!("is always '{only}' in the first rows"),
+            format!("say which class is positive: --target '{column}=={only}'"),
+        ),
+        _ => (
+            format!("has more than two values in the first rows: {}, …{}", shown(&classes), strays_among_numbers(seen)),
+            format!(
+                "say which is positive, --target '{column}=={}', or for numbers compare, --target '{column}>0'",
+                classes.first().map_or("", String::as_str)
+            ),
+        ),
+    };
+    Err(DataError::new(DataErrorKind::Options, format!("target '{column}' {found}")).remedy(remedy))
+}
+
+/// What keeps a target from being a number.
+fn strays_among_numbers(seen: &Seen) -> String {
+    if seen.numbers == 0 || seen.strays.is_empty() {
+        return String::new();
     }
+    let words: Vec<_> = seen.strays.iter().map(|(word, _)| quoted(word.as_bytes())).collect();
+    format!(" ({} of {} are no numbers: {}, …)", seen.present() - seen.numbers, seen.present(), shown(&words))
 }
 
 /// Hands out indices that never collide.
@@ -500,6 +631,8 @@ struct Groups {
     constant: Vec<String>,
     identifiers: Vec<String>,
     mixed: Vec<String>,
+    /// Of mixed ones, what may stand for a missing value.
+    markers: Vec<String>,
     empty: Vec<String>,
     sets: Vec<String>,
     rare: Vec<String>,
@@ -507,10 +640,17 @@ struct Groups {
 
 impl Groups {
     fn features(&self) -> usize {
-        [&self.numeric, &self.categorical, &self.boolean, &self.timestamp, &self.text, &self.sets, &self.rare]
-            .iter()
-            .map(|names| names.len())
-            .sum()
+        let groups = [
+            &self.numeric,
+            &self.categorical,
+            &self.boolean,
+            &self.timestamp,
+            &self.text,
+            &self.mixed,
+            &self.sets,
+            &self.rare,
+        ];
+        groups.iter().map(|names| names.len()).sum()
     }
 
     fn lines(&self, rows: usize) -> Vec<String> {
@@ -543,7 +683,7 @@ impl Groups {
                 ),
             ),
         ];
-        lines.into_iter().flatten().collect()
+        lines.into_iter().flatten().chain(self.markers.iter().cloned()).collect()
     }
 }
 
@@ -596,12 +736,12 @@ fn inferred_role(name: &str, seen: &Seen, rows: usize, slots: &mut Slots, groups
         note(if is_set { |groups| &mut groups.sets } else { empty });
         return Role::Feature(Kind::Categorical { origin: None });
     }
-    if seen.numbers == present {
+    if seen.is_of(seen.numbers) {
         note(|groups| &mut groups.numeric);
         let origin = seen.first_number.filter(|origin| constant && origin.is_finite());
         return Role::Feature(Kind::Numeric { slot: slots.take(), origin });
     }
-    if seen.moments == present && !constant {
+    if seen.is_of(seen.moments) && !constant {
         note(|groups| &mut groups.timestamp);
         return Role::Feature(Kind::Timestamp { slot: slots.take(), origin: seen.first_days.unwrap_or(0.0) });
     }
@@ -618,6 +758,13 @@ fn inferred_role(name: &str, seen: &Seen, rows: usize, slots: &mut Slots, groups
         return Role::Ignored;
     }
     note(if seen.numbers > 0 { |groups| &mut groups.mixed } else { |groups| &mut groups.categorical });
+    if let Some((word, count)) = seen.only_stray() {
+        groups.markers.push(format!(
+            "all values of '{name}' but {count} times {} are numbers: if it stands for a missing value, write an empty \
+             cell or NA",
+            quoted(word.as_bytes())
+        ));
+    }
     let origin = seen.examples.first().filter(|_| constant).cloned();
     Role::Feature(Kind::Categorical { origin })
 }

@@ -491,7 +491,11 @@ pub(crate) fn sample(head: &[u8], limit: usize, ignored: &[String]) -> Result<Sa
     }
     match first_error {
         Some(error) if look.sample.rows == 0 => Err(error),
-        _ => Ok(look.finish()),
+        fault => {
+            let mut sample = look.finish();
+            sample.fault = fault;
+            Ok(sample)
+        }
     }
 }
 

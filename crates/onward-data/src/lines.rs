@@ -14,7 +14,6 @@ pub(crate) fn each_line(
     out: &mut Parsed,
     mut parse: impl FnMut(&[u8], &mut Parsed) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
-    #[cfg_attr(not(feature = "arrow"), allow(irrefutable_let_patterns))]
     let Content::Text { bytes, first_line } = &piece.content else {
         return Ok(());
     };

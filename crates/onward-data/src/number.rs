@@ -27,6 +27,10 @@ pub(crate) const EXACT_POWERS: [f64; 23] = [
 /// Powers of ten as integers, for up to eight digits.
 const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
+/// What to do about a number with a comma in it.
+pub(crate) const NO_COMMAS: &str = "numbers have a decimal point and no commas: write 1.5 and not 1,5, for instance with sed 's/,/./g', or leave such \
+     records out with --on-error skip";
+
 /// Below this the digits are exact in f64.
 const EXACT_DIGITS: u64 = 1 << 53;
 
@@ -177,6 +181,17 @@ fn parse_rest(text: &[u8]) -> Number {
 pub(crate) fn is_missing(text: &[u8]) -> bool {
     const WORDS: [&[u8]; 4] = [b"na", b"n/a", b"nan", b"null"];
     text.is_empty() || WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// The number that a text with a decimal comma means.
+pub(crate) fn with_point(text: &[u8]) -> Option<f64> {
+    let comma = text.iter().position(|&byte| byte == b',')?;
+    let mut pointed = text.to_vec();
+    pointed[comma] = b'.';
+    match parse(&pointed) {
+        Number::Finite(value) => Some(value),
+        _ => None,
+    }
 }
 
 fn is_infinite(text: &[u8]) -> bool {

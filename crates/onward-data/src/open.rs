@@ -4,15 +4,16 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use crate::chunk::{Boundaries, Header, TextSource};
+use crate::chunk::{Boundaries, Expected, Header, TextSource};
 use crate::csv::{self, CsvParser};
 use crate::encode::{RowEncoder, Rules};
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, DataErrorKind, quoted};
 use crate::format::{self, Format};
-use crate::infer::{self, Holds, Inferred, SAMPLE_BYTES, SAMPLE_ROWS, Sample, Seen};
+use crate::infer::{self, Holds, Inferred, SAMPLE_BYTES, SAMPLE_ROWS, Sample, Seen, Strays};
 use crate::input::Input;
 use crate::jsonl::{self, JsonlParser};
-use crate::options::Options;
+use crate::lines::count_lines;
+use crate::options::{OnError, Options};
 use crate::piece::{Parser, Source};
 use crate::schema::{Layout, Role, Schema};
 use crate::svmlight::{self, SvmlightParser};
@@ -101,60 +102,99 @@ fn columnar_format(inputs: &[Input], options: &Options) -> Result<Option<Format>
 
 fn text(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<AtomicU64>) -> Result<Opening, DataError> {
     let mut source = TextSource::new(inputs.to_vec(), Boundaries::Lines, Header::Fixed, options, count);
-    let head = source.head(SAMPLE_BYTES)?.to_vec();
-    let name = source.name();
-    if head.iter().all(u8::is_ascii_whitespace) {
-        return Err(DataError::new(DataErrorKind::Format, "is empty")
-            .input(&inputs[0].name())
-            .remedy("give an input with examples in it"));
+    let bytes = source.head(SAMPLE_BYTES)?.to_vec();
+    let (name, failure) = (source.name(), source.failure().cloned());
+    // What cannot be read on may look like anything.
+    let named = |error: DataError| failure.clone().unwrap_or_else(|| error.input(&name));
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        let error = DataError::new(DataErrorKind::Format, "is empty").remedy("give an input with examples in it");
+        return Err(failure.unwrap_or_else(|| error.input(&inputs[0].name())));
     }
-    let found = match options.format {
-        Some(format) => Some(format),
-        None => Format::recognise(&head[..head.len().min(HEAD)]),
-    };
-    let named = |error: DataError| error.input(&name);
-    let format = found.ok_or_else(|| {
-        named(DataError::new(DataErrorKind::Format, "is not in a format that onward reads: it holds binary data"))
-            .remedy("formats are csv, tsv, jsonl, svmlight, vw, parquet and arrow, as they are or in gzip or zstd")
-    })?;
-    if matches!(format, Format::Parquet | Format::Arrow) {
-        return Err(named(DataError::new(
-            DataErrorKind::Format,
-            format!("{format} is read from files that are not compressed as a whole, for it is read by seeking"),
-        ))
-        .remedy("save it to a file first"));
+    let format = recognise(&bytes, options).map_err(named)?;
+    if !source.head_is_all() && !bytes.contains(&b'\n') {
+        return Err(named(source.too_long().unwrap_or_else(|| first_too_long(bytes.len()))));
     }
-    if format::looks_binary(&head[..head.len().min(HEAD)]) {
-        return Err(named(DataError::new(DataErrorKind::Format, format!("is no {format}: it holds binary data"))));
-    }
-    let mut notes = vec![format!("format: {format}")];
+    let delimiter = csv::separator(format, &bytes);
+    let head = Head { bytes: &bytes, line: source.line(), is_all: source.head_is_all(), delimiter };
+    let mut notes = vec![match (format, delimiter) {
+        (Format::Csv, mark) if mark != b',' => format!("format: {format}, separated by {}", quoted(&[mark])),
+        _ => format!("format: {format}"),
+    }];
     let (boundaries, sampled) = sample(format, &head, options).map_err(named)?;
-    let mut holds = None;
-    let schema = match &options.schema {
-        _ if purpose == Purpose::Copy => {
-            let Sampled::Table(sample) = &sampled else {
-                return Err(named(no_table(format)));
-            };
-            let (schema, found) = infer::copied(sample, options).map_err(named)?;
-            holds = Some(found);
-            schema
-        }
-        Some(schema) => bound_schema(schema, format, &sampled, options, &mut notes).map_err(named)?,
-        None => {
-            let inferred = match &sampled {
-                Sampled::Table(sample) => infer::table(sample, options),
-                Sampled::Labels(seen, namespaces) => infer::labels(format.layout(), seen, namespaces, options),
-            };
-            let Inferred { schema, notes: more } = inferred.map_err(named)?;
-            notes.extend(more);
-            schema
-        }
-    };
+    let Judged { schema, holds, strays } = judge(&sampled, format, options, purpose, &mut notes).map_err(named)?;
     let schema = Arc::new(schema);
-    source.set_layout(boundaries, header_of(format, options, &schema))?;
-    let rules = Rules::new(Arc::clone(&schema), options);
-    let parser: Box<dyn FnMut() -> Box<dyn Parser>> = Box::new(move || parser(format, rules.clone()));
+    let header = header_of(format, delimiter, options, &schema);
+    source.set_layout(boundaries, header, Expected::new(format, options, &schema, purpose))?;
+    notes.extend(source.check_ahead()?);
+    let rules = Rules::new(Arc::clone(&schema), options).with_strays(strays);
+    let parser: Box<dyn FnMut() -> Box<dyn Parser>> = Box::new(move || parser(format, delimiter, rules.clone()));
     Ok(Opening { source: Box::new(source), parser, schema, format, notes, holds })
+}
+
+/// The format of a text, asked for or recognised.
+fn recognise(bytes: &[u8], options: &Options) -> Result<Format, DataError> {
+    let error = |found: String| DataError::new(DataErrorKind::Format, found);
+    let head = &bytes[..bytes.len().min(HEAD)];
+    let Some(format) = options.format.or_else(|| Format::recognise(head)) else {
+        return Err(error("is not in a format that onward reads: it holds binary data".to_owned())
+            .remedy("formats are csv, tsv, jsonl, svmlight, vw, parquet and arrow, as they are or in gzip or zstd"));
+    };
+    if matches!(format, Format::Parquet | Format::Arrow) {
+        let found = "is read from files that are not compressed as a whole, for it is read by seeking";
+        return Err(error(format!("{format} {found}")).remedy("save it to a file first"));
+    }
+    if format::looks_binary(head) {
+        return Err(error(format!("is no {format}: it holds binary data")));
+    }
+    if !bytes.contains(&b'\n') && bytes.trim_ascii().contains(&b'\r') {
+        return Err(error("its lines end with carriage returns alone, as on old Macs".to_owned())
+            .remedy("make them line feeds, for instance with tr '\\r' '\\n'"));
+    }
+    Ok(format)
+}
+
+/// What the first rows say about all.
+pub(crate) struct Judged {
+    pub(crate) schema: Schema,
+    /// What the columns hold, where tables are copied.
+    pub(crate) holds: Option<Vec<Holds>>,
+    pub(crate) strays: Strays,
+}
+
+impl Judged {
+    /// A schema that is known already.
+    pub(crate) fn known(schema: Schema) -> Self {
+        Self { schema, holds: None, strays: Strays::new() }
+    }
+
+    /// A table that is copied.
+    pub(crate) fn copied(sample: &Sample, options: &Options) -> Result<Self, DataError> {
+        let (schema, holds) = infer::copied(sample, options)?;
+        Ok(Self { schema, holds: Some(holds), strays: Strays::new() })
+    }
+
+    /// What was inferred, and to be noted.
+    pub(crate) fn inferred(inferred: Inferred, notes: &mut Vec<String>) -> Self {
+        notes.extend(inferred.notes);
+        Self { schema: inferred.schema, holds: None, strays: inferred.strays }
+    }
+}
+
+fn judge(
+    sampled: &Sampled,
+    format: Format,
+    options: &Options,
+    purpose: Purpose,
+    notes: &mut Vec<String>,
+) -> Result<Judged, DataError> {
+    let inferred = match (sampled, &options.schema) {
+        (Sampled::Table(sample), _) if purpose == Purpose::Copy => return Judged::copied(sample, options),
+        _ if purpose == Purpose::Copy => return Err(no_table(format)),
+        (_, Some(schema)) => return bound_schema(schema, format, sampled, options, notes).map(Judged::known),
+        (Sampled::Table(sample), None) => infer::table(sample, options),
+        (Sampled::Labels(seen, namespaces), None) => infer::labels(format.layout(), seen, namespaces, options),
+    };
+    inferred.map(|inferred| Judged::inferred(inferred, notes))
 }
 
 /// An input without named columns, where a table is to be copied.
@@ -170,27 +210,34 @@ enum Sampled {
     Labels(Seen, Vec<String>),
 }
 
-fn delimiter(format: Format) -> u8 {
-    if format == Format::Tsv { b'\t' } else { b',' }
+/// The first lines of the first input.
+struct Head<'a> {
+    bytes: &'a [u8],
+    /// The number of the first line.
+    line: u64,
+    /// Whether there is no more.
+    is_all: bool,
+    /// What separates cells, if it is CSV or TSV.
+    delimiter: u8,
 }
 
-fn sample(format: Format, head: &[u8], options: &Options) -> Result<(Boundaries, Sampled), DataError> {
+fn sample(format: Format, head: &Head<'_>, options: &Options) -> Result<(Boundaries, Sampled), DataError> {
     let limit = SAMPLE_ROWS;
     match format {
         Format::Csv | Format::Tsv => {
-            let boundaries = Boundaries::Quoted { delimiter: delimiter(format) };
-            csv_sample(head, delimiter(format), options, limit).map(|sample| (boundaries, Sampled::Table(sample)))
+            let boundaries = Boundaries::Quoted { delimiter: head.delimiter };
+            csv_sample(head, options, limit).map(|sample| (boundaries, Sampled::Table(sample)))
         }
         Format::Jsonl => {
-            let sample = jsonl::sample(head, limit, &ignored(options))?;
+            let sample = jsonl::sample(head.bytes, limit, &ignored(options))?;
             Ok((Boundaries::Lines, Sampled::Table(sample)))
         }
         Format::Svmlight => {
-            let seen = svmlight::sample(head, limit);
+            let seen = svmlight::sample(head.bytes, limit);
             Ok((Boundaries::Lines, Sampled::Labels(seen, Vec::new())))
         }
         _ => {
-            let (seen, namespaces) = vw::sample(head, limit);
+            let (seen, namespaces) = vw::sample(head.bytes, limit);
             Ok((Boundaries::Lines, Sampled::Labels(seen, namespaces)))
         }
     }
@@ -207,32 +254,60 @@ fn ignored(options: &Options) -> Vec<String> {
     }
 }
 
-fn csv_sample(head: &[u8], delimiter: u8, options: &Options, limit: usize) -> Result<Sample, DataError> {
-    let head = csv::without_blank_lines(head);
-    let end = (Boundaries::Quoted { delimiter }).first(head).unwrap_or(head.len());
-    let first = csv::header(&head[..end], delimiter)?;
+fn csv_sample(head: &Head<'_>, options: &Options, limit: usize) -> Result<Sample, DataError> {
+    let Head { delimiter, is_all, .. } = *head;
+    let text = csv::without_blank_lines(head.bytes);
+    let line = head.line + count_lines(&head.bytes[..head.bytes.len() - text.len()]);
+    let boundaries = Boundaries::Quoted { delimiter };
+    let end = boundaries.first(text).unwrap_or(text.len());
+    let first = csv::header(&text[..end], delimiter).map_err(|error| error.line(line))?;
     let (names, rows) = if options.header {
-        csv::check_header(&first)?;
-        refuse_numbers(&first)?;
-        (first, &head[end..])
+        csv::check_header(&first).and_then(|()| refuse_numbers(&first)).map_err(|error| error.line(line))?;
+        (first, &text[end..])
     } else {
-        ((1..=first.len()).map(|number| number.to_string()).collect(), head)
+        ((1..=first.len()).map(|number| number.to_string()).collect(), text)
     };
+    // The last record may go on beyond what was read.
+    let whole = if is_all { rows } else { &rows[..boundaries.last(rows)] };
+    let first_line = line + count_lines(&text[..text.len() - rows.len()]);
     let columns = names.len();
-    // The last record may go on beyond what was read; that ends with a line, and an input need not.
-    let whole = match (Boundaries::Quoted { delimiter }).last(rows) {
-        0 => rows,
-        end if rows.ends_with(b"\n") => &rows[..end],
-        _ => rows,
-    };
     let mut sample = Sample::with_columns(names);
     let seen = &mut sample.seen;
-    sample.rows = csv::sample(whole, delimiter, columns, limit, |column, cell| seen[column].text(cell));
-    if sample.rows == 0 && options.schema.is_none() && rows.iter().all(u8::is_ascii_whitespace) {
-        return Err(DataError::new(DataErrorKind::Format, "holds a header and no rows")
-            .remedy("give an input with examples in it"));
+    let looked = csv::sample(whole, first_line, delimiter, columns, limit, |column, cell| match delimiter {
+        b',' => seen[column].text(cell),
+        _ => seen[column].text_with_commas(cell),
+    });
+    (sample.rows, sample.fault) = (looked.rows, looked.fault);
+    if sample.rows == 0 && options.schema.is_none() {
+        let stops = options.on_error == OnError::Stop;
+        let fault = sample.fault.take().filter(|_| stops);
+        let too_long = || first_too_long(head.bytes.len()).line(first_line);
+        return Err(fault.unwrap_or_else(|| if is_all { no_rows(&sample, rows, options) } else { too_long() }));
     }
     Ok(sample)
+}
+
+/// The first row is not all in the first `size` bytes.
+fn first_too_long(size: usize) -> DataError {
+    let found = format!("the first row goes on beyond {size} bytes, which are looked at to judge the columns");
+    DataError::new(DataErrorKind::Format, found)
+        .remedy("is a quote left open, or is the format another one? Else put a shorter row first")
+}
+
+/// A table of which no row can be looked at.
+fn no_rows(sample: &Sample, rows: &[u8], options: &Options) -> DataError {
+    let error = |found: String| DataError::new(DataErrorKind::Format, found);
+    if !rows.iter().all(u8::is_ascii_whitespace) {
+        return error("holds no row that can be read".to_owned())
+            .remedy("without --on-error skip the first one is told");
+    }
+    match sample.names.as_slice() {
+        [only] if options.format.is_none() => {
+            error(format!("holds one line, {}, which as CSV is a header", quoted(only.as_bytes())))
+                .remedy("if it was cut short, copy it again; if it is in another format, say so with --format")
+        }
+        _ => error("holds a header and no rows".to_owned()).remedy("give an input with examples in it"),
+    }
 }
 
 /// A first line of numbers only is data.
@@ -245,7 +320,6 @@ fn refuse_numbers(names: &[String]) -> Result<(), DataError> {
         DataErrorKind::Format,
         format!("the first line should name the columns, found only numbers: {}", infer::shown(names)),
     )
-    .line(1)
     .remedy("say --no-header if it is data; its columns are then named 1, 2, …"))
 }
 
@@ -341,8 +415,8 @@ fn check_columns(
     Ok(())
 }
 
-fn header_of(format: Format, options: &Options, schema: &Arc<Schema>) -> Header {
-    let (delimiter, schema) = (delimiter(format), Arc::clone(schema));
+fn header_of(format: Format, delimiter: u8, options: &Options, schema: &Arc<Schema>) -> Header {
+    let schema = Arc::clone(schema);
     match format {
         Format::Csv | Format::Tsv if options.header => Header::First { delimiter, schema },
         Format::Csv | Format::Tsv => Header::Numbered { delimiter, schema },
@@ -350,9 +424,9 @@ fn header_of(format: Format, options: &Options, schema: &Arc<Schema>) -> Header 
     }
 }
 
-fn parser(format: Format, rules: Rules) -> Box<dyn Parser> {
+fn parser(format: Format, delimiter: u8, rules: Rules) -> Box<dyn Parser> {
     match format {
-        Format::Csv | Format::Tsv => Box::new(CsvParser::new(delimiter(format), RowEncoder::new(rules))),
+        Format::Csv | Format::Tsv => Box::new(CsvParser::new(delimiter, RowEncoder::new(rules))),
         Format::Jsonl => Box::new(JsonlParser::new(RowEncoder::new(rules))),
         Format::Svmlight => Box::new(SvmlightParser::new(rules)),
         _ => Box::new(VwParser::new(rules)),

@@ -54,11 +54,6 @@ impl Parsed {
         }
     }
 
-    /// Takes back the last finished row, to be filled again.
-    pub(crate) fn undo(&mut self) {
-        self.batch.unfinish();
-    }
-
     /// Drops the row that is being filled.
     pub(crate) fn abandon(&mut self) {
         self.batch.abandon();

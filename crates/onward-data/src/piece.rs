@@ -25,6 +25,12 @@ pub(crate) enum Content {
         /// The line number of the first byte, from 1.
         first_line: u64,
     },
+    /// A record that was too long to be read, and is skipped.
+    Skipped {
+        error: DataError,
+        /// How many bytes were passed over.
+        bytes: u64,
+    },
     /// Rows of columns.
     #[cfg(feature = "arrow")]
     Rows {

@@ -75,13 +75,27 @@ struct State {
     spare: Vec<(Parsed, Vec<u8>)>,
 }
 
+/// A piece that has been taken, and an empty batch for it.
+struct Taken {
+    number: u64,
+    /// `None` at the end.
+    piece: Result<Option<Piece>, DataError>,
+    parsed: Parsed,
+}
+
 /// What became of a piece.
-// One a piece of some hundred kilobytes: its size does not matter.
-#[allow(clippy::large_enum_variant)]
 enum Outcome {
-    Parsed(Parsed, Vec<u8>, Option<DataError>),
+    Parsed(Box<Done>),
     Failed(DataError),
     End,
+}
+
+/// A piece that has been parsed, up to an error if there was one.
+struct Done {
+    parsed: Parsed,
+    /// The memory of the piece.
+    buffer: Vec<u8>,
+    error: Option<DataError>,
 }
 
 /// A panic elsewhere leaves these data as they were: plain values.
@@ -93,13 +107,13 @@ impl Shared {
     /// Takes the next piece and parses it. False when there is nothing to do now:
     /// the end, a full window, or (if not `patient`) another thread is reading.
     fn work(&self, parser: &mut dyn Parser, patient: bool) -> bool {
-        let Some((number, taken, mut parsed)) = self.take(patient) else {
+        let Some(Taken { number, piece, mut parsed }) = self.take(patient) else {
             return false;
         };
-        let outcome = match taken {
+        let outcome = match piece {
             Ok(Some(piece)) => {
-                let result = parse_guarded(parser, &piece, &mut parsed);
-                Outcome::Parsed(parsed, buffer_of(piece), result.err())
+                let error = parse_guarded(parser, &piece, &mut parsed).err();
+                Outcome::Parsed(Box::new(Done { parsed, buffer: buffer_of(piece), error }))
             }
             Ok(None) => Outcome::End,
             Err(error) => Outcome::Failed(error),
@@ -109,9 +123,8 @@ impl Shared {
         true
     }
 
-    /// Reads the next piece, with its number and an empty batch for it.
-    #[allow(clippy::type_complexity)]
-    fn take(&self, patient: bool) -> Option<(u64, Result<Option<Piece>, DataError>, Parsed)> {
+    /// Reads the next piece.
+    fn take(&self, patient: bool) -> Option<Taken> {
         let mut numbered = match self.source.try_lock() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -125,11 +138,11 @@ impl Shared {
         let (mut parsed, buffer) = lock(&self.state).spare.pop().unwrap_or_default();
         parsed.clear();
         let number = numbered.next;
-        let taken = numbered.source.next(buffer);
+        let piece = numbered.source.next(buffer);
         numbered.next += 1;
-        numbered.ended = !matches!(taken, Ok(Some(_)));
+        numbered.ended = !matches!(piece, Ok(Some(_)));
         lock(&self.state).taken = numbered.next;
-        Some((number, taken, parsed))
+        Some(Taken { number, piece, parsed })
     }
 
     fn is_full(&self) -> bool {
@@ -156,6 +169,11 @@ impl Shared {
 
 /// A parser that panics is a fault of ours, and must not hang the run.
 fn parse_guarded(parser: &mut dyn Parser, piece: &Piece, out: &mut Parsed) -> Result<(), DataError> {
+    if let Content::Skipped { error, bytes } = &piece.content {
+        out.bytes += bytes;
+        out.skip(error.clone());
+        return Ok(());
+    }
     catch_unwind(AssertUnwindSafe(|| parser.parse(piece, out))).unwrap_or_else(|_| {
         Err(DataError::new(DataErrorKind::Io, "the parser failed on this input: a fault of onward, please report it")
             .input(&piece.input))
@@ -165,6 +183,7 @@ fn parse_guarded(parser: &mut dyn Parser, piece: &Piece, out: &mut Parsed) -> Re
 fn buffer_of(piece: Piece) -> Vec<u8> {
     match piece.content {
         Content::Text { bytes, .. } => bytes,
+        Content::Skipped { .. } => Vec::new(),
         #[cfg(feature = "arrow")]
         Content::Rows { .. } => Vec::new(),
     }
@@ -274,7 +293,8 @@ impl Reader {
                 self.failed = Some(error.clone());
                 Err(error)
             }
-            Some(Outcome::Parsed(parsed, buffer, error)) => {
+            Some(Outcome::Parsed(done)) => {
+                let Done { parsed, buffer, error } = *done;
                 let spent = std::mem::replace(&mut self.current, parsed);
                 lock(&self.shared.state).spare.push((spent, buffer));
                 self.failed = error;

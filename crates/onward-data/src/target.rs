@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{DataError, DataErrorKind, quoted};
 use crate::number::{self, Number};
+use crate::sparse::MEND;
 
 /// The target: a column and how its values become labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -140,7 +141,7 @@ fn check_operand(text: &str, operator: Operator, with: &str) -> Result<(), DataE
     Ok(())
 }
 
-impl TargetRule {
+impl Target {
     /// The label of a value; `None` when it is missing.
     pub(crate) fn label(&self, value: TargetValue<'_>) -> Result<Option<f64>, DataError> {
         let value = match value {
@@ -148,12 +149,12 @@ impl TargetRule {
             TargetValue::Text(text) if number::is_missing(text.trim_ascii()) => return Ok(None),
             value => value,
         };
-        match self {
-            Self::Number => numeric(value, self).and_then(checked_number).map(Some),
-            Self::Probability => probability(numeric(value, self)?).map(Some),
-            Self::Signs => sign(value).map(Some),
-            Self::Classes { negative, positive } => class(value, negative, positive).map(Some),
-            Self::Comparison { operator, with } => {
+        match &self.rule {
+            TargetRule::Number => self.numeric(value).and_then(checked_number).map(Some),
+            TargetRule::Probability => probability(self.numeric(value)?).map(Some),
+            TargetRule::Signs => self.sign(value).map(Some),
+            TargetRule::Classes { negative, positive } => self.class(value, negative, positive).map(Some),
+            TargetRule::Comparison { operator, with } => {
                 self.compare(value, *operator, with).map(|holds| Some(signed(holds)))
             }
         }
@@ -170,7 +171,7 @@ impl TargetRule {
                 Number::Finite(number) => number,
                 _ => return Ok(operator == Operator::NotEqual),
             },
-            _ => numeric(value, self)?,
+            _ => self.numeric(value)?,
         };
         Ok(match operator {
             Operator::Greater => number > threshold,
@@ -182,6 +183,85 @@ impl TargetRule {
         })
     }
 
+    fn numeric(&self, value: TargetValue<'_>) -> Result<f64, DataError> {
+        match value {
+            TargetValue::Number(number) if number.is_finite() => Ok(number),
+            TargetValue::Boolean(flag) => Ok(f64::from(u8::from(flag))),
+            TargetValue::Text(text) => match number::parse(text) {
+                Number::Finite(number) => Ok(number),
+                _ if number::with_point(text).is_some() => {
+                    Err(self.not_a_number(&quoted(text)).remedy(number::NO_COMMAS))
+                }
+                _ => Err(self.not_a_number(&quoted(text))),
+            },
+            TargetValue::Number(number) => Err(self.not_a_number(&number.to_string())),
+            TargetValue::Missing => Err(self.not_a_number("nothing")),
+        }
+    }
+
+    #[cold]
+    fn not_a_number(&self, found: &str) -> DataError {
+        let error = DataError::record(format!("the label should be a finite number, found {found}"));
+        match self.rule {
+            TargetRule::Number => error.remedy(format!(
+                "mend the record, or leave such records out with --on-error skip; for classes, say which is positive: \
+                 --target '{}==CLASS'",
+                self.column
+            )),
+            _ => error.remedy(MEND),
+        }
+    }
+
+    fn sign(&self, value: TargetValue<'_>) -> Result<f64, DataError> {
+        let found = match value {
+            TargetValue::Boolean(flag) => return Ok(signed(flag)),
+            TargetValue::Number(number) => number,
+            TargetValue::Text(text) => match (boolean(text), number::parse(text)) {
+                (Some(flag), _) => return Ok(signed(flag)),
+                (None, Number::Finite(number)) => number,
+                _ => return Err(self.not_a_sign(&quoted(text))),
+            },
+            TargetValue::Missing => return Err(self.not_a_sign("nothing")),
+        };
+        match found {
+            1.0 => Ok(1.0),
+            0.0 | -1.0 => Ok(-1.0),
+            other => Err(self.not_a_sign(&other.to_string())),
+        }
+    }
+
+    #[cold]
+    fn not_a_sign(&self, found: &str) -> DataError {
+        DataError::record(format!(
+            "the label should be 1 for the positive class and 0 or -1 for the other, found {found}"
+        ))
+        .remedy(format!(
+            "{MEND}; for numbers say --task regression; for classes say which is positive: --target '{}==CLASS'",
+            self.column
+        ))
+    }
+
+    fn class(&self, value: TargetValue<'_>, negative: &str, positive: &str) -> Result<f64, DataError> {
+        let text = text_of(value);
+        let text = text.trim_ascii();
+        if text == positive.as_bytes() {
+            return Ok(1.0);
+        }
+        if text == negative.as_bytes() {
+            return Ok(-1.0);
+        }
+        Err(DataError::record(format!(
+            "the label {} is neither '{negative}' nor '{positive}', the two classes of the first rows",
+            quoted(text)
+        ))
+        .remedy(format!(
+            "{MEND}; or say which class is positive, the others being negative: --target '{}=={positive}'",
+            self.column
+        )))
+    }
+}
+
+impl TargetRule {
     /// Whether labels are −1 and 1 (or probabilities).
     pub fn is_binary(&self) -> bool {
         !matches!(self, Self::Number)
@@ -202,27 +282,6 @@ fn text_of(value: TargetValue<'_>) -> Vec<u8> {
     }
 }
 
-fn numeric(value: TargetValue<'_>, rule: &TargetRule) -> Result<f64, DataError> {
-    match value {
-        TargetValue::Number(number) if number.is_finite() => Ok(number),
-        TargetValue::Boolean(flag) => Ok(f64::from(u8::from(flag))),
-        TargetValue::Text(text) => match number::parse(text) {
-            Number::Finite(number) => Ok(number),
-            _ => Err(not_a_number(&quoted(text), rule)),
-        },
-        TargetValue::Number(number) => Err(not_a_number(&number.to_string(), rule)),
-        TargetValue::Missing => Err(not_a_number("nothing", rule)),
-    }
-}
-
-fn not_a_number(found: &str, rule: &TargetRule) -> DataError {
-    let error = DataError::record(format!("the label should be a finite number, found {found}"));
-    match rule {
-        TargetRule::Number => error.remedy("mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'COLUMN==CLASS'"),
-        _ => error.remedy("mend the record, or leave such records out with --on-error skip"),
-    }
-}
-
 fn checked_number(label: f64) -> Result<f64, DataError> {
     if label.abs() <= f64::from(f32::MAX) {
         return Ok(label);
@@ -238,45 +297,6 @@ fn probability(label: f64) -> Result<f64, DataError> {
     Err(DataError::record(format!("the label {label} is no probability")).remedy(
         "labels of a binary task are 0 and 1, -1 and 1, or between 0 and 1; --task regression takes any number",
     ))
-}
-
-fn sign(value: TargetValue<'_>) -> Result<f64, DataError> {
-    let found = match value {
-        TargetValue::Boolean(flag) => return Ok(signed(flag)),
-        TargetValue::Number(number) => number,
-        TargetValue::Text(text) => match (boolean(text), number::parse(text)) {
-            (Some(flag), _) => return Ok(signed(flag)),
-            (None, Number::Finite(number)) => number,
-            _ => return Err(not_a_sign(&quoted(text))),
-        },
-        TargetValue::Missing => return Err(not_a_sign("nothing")),
-    };
-    match found {
-        1.0 => Ok(1.0),
-        0.0 | -1.0 => Ok(-1.0),
-        other => Err(not_a_sign(&other.to_string())),
-    }
-}
-
-fn not_a_sign(found: &str) -> DataError {
-    DataError::record(format!("the label should be 1 for the positive class and 0 or -1 for the other, found {found}"))
-        .remedy("for numbers say --task regression; for classes say which is positive: --target 'COLUMN==CLASS'")
-}
-
-fn class(value: TargetValue<'_>, negative: &str, positive: &str) -> Result<f64, DataError> {
-    let text = text_of(value);
-    let text = text.trim_ascii();
-    if text == positive.as_bytes() {
-        return Ok(1.0);
-    }
-    if text == negative.as_bytes() {
-        return Ok(-1.0);
-    }
-    Err(DataError::record(format!(
-        "the label {} is neither '{negative}' nor '{positive}', the two classes of the first rows",
-        quoted(text)
-    ))
-    .remedy(format!("say which class is positive, the others being negative: --target 'COLUMN=={positive}'")))
 }
 
 /// Reads the usual words for true and false.
@@ -324,21 +344,26 @@ mod tests {
 
     #[test]
     fn comparisons_make_signs() {
-        let rule = Expression::parse("x>15", &[]).unwrap().comparison.unwrap();
+        let target = |text| {
+            let Expression { column, comparison } = Expression::parse(text, &[]).unwrap();
+            Target { column, rule: comparison.unwrap() }
+        };
+        let rule = target("x>15");
         assert_eq!(rule.label(TargetValue::Text(b"15")).unwrap(), Some(-1.0));
         assert_eq!(rule.label(TargetValue::Text(b"15.5")).unwrap(), Some(1.0));
         assert_eq!(rule.label(TargetValue::Text(b"NA")).unwrap(), None);
         assert!(rule.label(TargetValue::Text(b"abc")).is_err());
-        let rule = Expression::parse("x==late", &[]).unwrap().comparison.unwrap();
+        let rule = target("x==late");
         assert_eq!(rule.label(TargetValue::Text(b"late")).unwrap(), Some(1.0));
         assert_eq!(rule.label(TargetValue::Number(1.0)).unwrap(), Some(-1.0));
     }
 
     #[test]
     fn signs_take_zero_minus_one_and_words() {
+        let target = Target { column: "y".to_owned(), rule: TargetRule::Signs };
         for (text, label) in [("1", 1.0), ("0", -1.0), ("-1", -1.0), ("1.0", 1.0), ("True", 1.0), ("no", -1.0)] {
-            assert_eq!(TargetRule::Signs.label(TargetValue::Text(text.as_bytes())).unwrap(), Some(label));
+            assert_eq!(target.label(TargetValue::Text(text.as_bytes())).unwrap(), Some(label));
         }
-        assert!(TargetRule::Signs.label(TargetValue::Text(b"2")).is_err());
+        assert!(target.label(TargetValue::Text(b"2")).is_err());
     }
 }

@@ -1101,3 +1101,17 @@ fn a_table_and_examples_do_not_mix() {
     let error = folder.without(&error_of(&[ready], options));
     assert!(error.starts_with("ready.arrow: the model was learnt from named columns, and this is arrow"), "{error}");
 }
+
+#[test]
+fn a_later_file_without_the_target_is_told_before_the_first_is_read() {
+    let folder = Folder::new();
+    let (first, second) = (folder.path("first"), folder.path("second"));
+    let column = || array(Float64Array::from(vec![0.5, 1.5, 2.5]));
+    write_parquet(&first, &[batch(vec![("y", column()), ("x", column())])]);
+    write_parquet(&second, &[batch(vec![("Y", column()), ("x", column())])]);
+    let error = open(&[&first, &second], target("y")).err().unwrap().to_string();
+    assert_eq!(folder.without(&error), "second: there is no column 'y', named as the target; did you mean 'Y'?");
+    let schema = open(&[&first], target("y")).unwrap().schema().clone();
+    let predicting = Options { schema: Some(schema), require_target: false, ..Options::default() };
+    assert_eq!(read_all(&[&first, &second], predicting).unwrap().rows.len(), 6);
+}

@@ -1,6 +1,8 @@
 //! The CSV reader against the `csv` crate: on generated tables, however they are
 //! quoted, cut and shared among threads, and on the flights file.
 
+mod text;
+
 use std::io::Write;
 use std::path::Path;
 
@@ -157,6 +159,33 @@ proptest! {
         let mut records = csv::Reader::from_reader(bytes.as_slice());
         let expected: Vec<Row> = records.records().map(|record| expected(&schema, &record.unwrap())).collect();
         prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_is_skipped_does_not_depend_on_where_the_text_is_cut(
+        bytes in prop::collection::vec(prop_oneof![
+            2 => Just(b'"'), 2 => Just(b','), 2 => Just(b'\n'), 1 => Just(b'\r'), 2 => Just(b'1'), 1 => Just(0xff),
+        ], 0..200),
+        chunk_size in 1usize..100,
+        threads in 1usize..4,
+    ) {
+        let text = [b"y,x\n1,2\n", bytes.as_slice()].concat();
+        let options = |chunk_size, threads| Options {
+            target: Some("y".to_owned()),
+            task: Some(onward::loss::Task::Regression),
+            numeric: vec!["x".to_owned()],
+            format: Some(onward_data::Format::Csv),
+            on_error: OnError::Skip,
+            chunk_size,
+            threads,
+            ..Options::default()
+        };
+        let [whole, cut] = [options(1 << 18, 1), options(chunk_size, threads)].map(|options| text::read(&text, options));
+        prop_assert_eq!(whole.error, None);
+        prop_assert_eq!((whole.rows, whole.skipped), (cut.rows, cut.skipped));
+        // A piece keeps its first few errors.
+        let kept = whole.errors.len();
+        prop_assert_eq!(whole.errors.as_slice(), &cut.errors[..kept]);
     }
 
     #[test]

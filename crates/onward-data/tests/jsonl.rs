@@ -1,6 +1,7 @@
 //! The reader of JSON lines: against a tree that is flattened and encoded plainly, and on
 //! bad lines.
 
+#[macro_use]
 mod text;
 
 use std::collections::HashSet;
@@ -480,17 +481,7 @@ fn an_object_over_several_lines_is_refused() {
     );
 }
 
-/// One test for each way a line can be bad.
-macro_rules! refused {
-    ($($name:ident: $line:expr => $message:expr;)*) => {$(
-        #[test]
-        fn $name() {
-            text::refuses(&bound(), r#"{"y": 1, "w": 1, "n": 1}"#, $line, concat!("input, line 2", $message));
-        }
-    )*};
-}
-
-refused! {
+refused! { bound(), r#"{"y": 1, "w": 1, "n": 1}"#;
     a_number_instead_of_an_object: "5" =>
         ": expected an object like {\"a\": 1}, found '5'; mend the record, or leave such records out with --on-error skip";
     a_string_instead_of_an_object: r#""n""# =>
@@ -558,15 +549,15 @@ refused! {
     a_negative_weight: r#"{"y": 1, "w": -1}"# =>
         ", column 'w': the importance weight is -1; weights are finite numbers, 0 or more";
     a_target_that_is_no_number: r#"{"y": "late", "w": 1}"# =>
-        ", column 'y': the label should be a finite number, found 'late'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'COLUMN==CLASS'";
+        ", column 'y': the label should be a finite number, found 'late'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'y==CLASS'";
     text_where_a_number_should_be: r#"{"n": "many"}"# =>
-        ", column 'n': expected a number, found 'many'; mend the record, name the column in --categorical, or leave such records out with --on-error skip";
+        ", column 'n': expected a number, found 'many'; mend the record, say --categorical 'n', or leave such records out with --on-error skip";
     a_number_beyond_f32: r#"{"n": 1e39}"# =>
         ", column 'n': the value 1e39 is beyond ±3.4e38, the range of 32-bit floats; rescale the column, or leave it out with --ignore; write a missing value as an empty cell or NA";
     an_unknown_number_beyond_f32: r#"{"u": {"v": -1e39}}"# =>
         ", column 'u.v': the value -1e39 is beyond ±3.4e38, the range of 32-bit floats; rescale the column, or leave it out with --ignore; write a missing value as an empty cell or NA";
     a_number_where_a_truth_value_should_be: r#"{"b": 2}"# =>
-        ", column 'b': expected true or false, found 2; mend the record, name the column in --categorical, or leave such records out with --on-error skip";
+        ", column 'b': expected true or false, found 2; mend the record, say --categorical 'b', or leave such records out with --on-error skip";
     bytes_that_are_not_utf8: b"{\"c\": \"caf\xe9\"}" =>
         ": is not UTF-8: bytes e9 22 7d after '{\"c\": \"caf'; convert the file to UTF-8, for instance with iconv, or leave such records out with --on-error skip";
 }
@@ -621,23 +612,11 @@ fn record() -> impl Strategy<Value = Tree> {
     })
 }
 
-/// A line with a few bytes replaced, removed or put in.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
-    let byte = prop_oneof![prop::sample::select(b"{}[]:,\"\\ 0123456789.-+eEnultrfas".to_vec()), any::<u8>()];
-    let line = prop_oneof![record().boxed(), tree().boxed()].prop_map(|tree| tree.to_string());
-    (line, prop::collection::vec((any::<prop::sample::Index>(), 0..3, byte), 0..3)).prop_map(|(line, changes)| {
-        let mut line = line.into_bytes();
-        for (at, kind, byte) in changes {
-            let at = at.index(line.len() + 1);
-            match kind {
-                0 => line.insert(at, byte),
-                1 if at < line.len() => drop(line.remove(at)),
-                2 if at < line.len() => line[at] = byte,
-                _ => {}
-            }
-        }
-        line
-    })
+    text::mutated(
+        prop_oneof![record().boxed(), tree().boxed()].prop_map(|tree| tree.to_string()),
+        b"{}[]:,\"\\ 0123456789.-+eEnultrfas",
+    )
 }
 
 fn with(chunk_size: usize, threads: usize) -> Options {

@@ -1,5 +1,6 @@
 //! The reader of SVMlight text: against a plain parser that splits strings, and on bad lines.
 
+#[macro_use]
 mod text;
 
 use std::collections::HashSet;
@@ -111,20 +112,9 @@ fn the_largest_index_is_two_to_the_bits_minus_one() {
     assert_eq!(read("1 1073741823:1", options).whole().rows, [row]);
 }
 
-/// One test for each way a line can be bad.
-macro_rules! refused {
-    ($($name:ident: $line:expr => $message:expr;)*) => {$(
-        #[test]
-        fn $name() {
-            let options = Options { bits: 20, ..regression() };
-            text::refuses(&options, "1 1:1", $line, concat!("input, line 2", $message));
-        }
-    )*};
-}
-
-refused! {
+refused! { Options { bits: 20, ..regression() }, "1 1:1";
     a_label_that_is_no_number: "1-2 1:1" =>
-        ": the label should be a finite number, found '1-2'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'COLUMN==CLASS'";
+        ": the label should be a finite number, found '1-2'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'label==CLASS'";
     a_label_beyond_f32: "1e39 1:1" =>
         ": the label 1e39 is beyond ±3.4e38; labels are at most ±3.4e38: rescale them";
     a_line_without_a_label: "1:1 2:1" =>
@@ -205,22 +195,8 @@ fn line() -> impl Strategy<Value = String> {
     )
 }
 
-/// A line with a few bytes replaced, removed or put in.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
-    let byte = prop_oneof![prop::sample::select(b" :\t#-+.eEnainf0123456789qd?|x".to_vec()), any::<u8>()];
-    (line(), prop::collection::vec((any::<prop::sample::Index>(), 0..3, byte), 0..3)).prop_map(|(line, changes)| {
-        let mut line = line.into_bytes();
-        for (at, kind, byte) in changes {
-            let at = at.index(line.len() + 1);
-            match kind {
-                0 => line.insert(at, byte),
-                1 if at < line.len() => drop(line.remove(at)),
-                2 if at < line.len() => line[at] = byte,
-                _ => {}
-            }
-        }
-        line
-    })
+    text::mutated(line(), b" :\t#-+.eEnainf0123456789qd?|x")
 }
 
 fn with(chunk_size: usize, threads: usize) -> Options {

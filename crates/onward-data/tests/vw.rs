@@ -1,6 +1,7 @@
 //! The reader of Vowpal Wabbit's text: against a plain parser that splits strings, and on
 //! bad lines.
 
+#[macro_use]
 mod text;
 
 use onward::feature::hash;
@@ -161,21 +162,11 @@ fn a_namespace_to_ignore_that_is_not_there_is_an_error() {
     );
 }
 
-/// One test for each way a line can be bad.
-macro_rules! refused {
-    ($($name:ident: $line:expr => $message:expr;)*) => {$(
-        #[test]
-        fn $name() {
-            text::refuses(&regression(), "1 |f a", $line, concat!("input, line 2", $message));
-        }
-    )*};
-}
-
-refused! {
+refused! { regression(), "1 |f a";
     a_line_without_a_bar: "1 a:2 b" =>
         ": expected '|' and features, found '1 a:2 b'; mend the record, or leave such records out with --on-error skip";
     a_label_that_is_no_number: "abc |f a" =>
-        ": the label should be a finite number, found 'abc'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'COLUMN==CLASS'";
+        ": the label should be a finite number, found 'abc'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'label==CLASS'";
     a_label_that_touches_the_bar: "1|f a" =>
         ": '1' touches the bar; write a blank after it if it is a label, or a quote (') before it if it is a tag";
     too_many_words_before_the_bar: "1 1 0 0 |f a" =>
@@ -273,22 +264,8 @@ fn line() -> impl Strategy<Value = String> {
     })
 }
 
-/// A line with a few bytes replaced, removed or put in.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
-    let byte = prop_oneof![prop::sample::select(b" :|\t'-+.eEnainf0123456789shared".to_vec()), any::<u8>()];
-    (line(), prop::collection::vec((any::<prop::sample::Index>(), 0..3, byte), 0..3)).prop_map(|(line, changes)| {
-        let mut line = line.into_bytes();
-        for (at, kind, byte) in changes {
-            let at = at.index(line.len() + 1);
-            match kind {
-                0 => line.insert(at, byte),
-                1 if at < line.len() => drop(line.remove(at)),
-                2 if at < line.len() => line[at] = byte,
-                _ => {}
-            }
-        }
-        line
-    })
+    text::mutated(line(), b" :|\t'-+.eEnainf0123456789shared")
 }
 
 fn with(chunk_size: usize, threads: usize) -> Options {

@@ -95,7 +95,7 @@ pub(super) fn inferred(inputs: &[Input], options: &Options, notes: &mut Vec<Stri
             continue;
         };
         let inferred = infer::labels(crate::Layout::Indexed, &seen, &[], options);
-        let Inferred { mut schema, notes: more } = inferred.map_err(|error| error.input(&input.name()))?;
+        let Inferred { mut schema, notes: more, .. } = inferred.map_err(|error| error.input(&input.name()))?;
         match rule {
             // The labels are those that this rule gave: the same again.
             Some(rule) if options.target.is_none() && options.task.is_none() => {

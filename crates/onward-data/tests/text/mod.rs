@@ -1,12 +1,13 @@
 //! What the tests of the text readers share: read a text through the public reader, and
 //! compare rows by their bits.
 
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, unused_macros)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use onward_data::{Format, Input, OnError, Options, Reader, Schema};
+use proptest::prelude::*;
 
 /// An example, by its bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,16 +72,32 @@ pub fn read(text: impl AsRef<[u8]>, options: Options) -> Outcome {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text.as_ref()).unwrap();
     let name = file.path().display().to_string();
-    let outcome = read_input(&Input::from(file.path()), options, &name);
+    checked(read_inputs(&[Input::from(file.path())], options, |message| message.replace(&name, "input")))
+}
+
+/// Reads files, by their names and contents, one after the other.
+pub fn read_files(files: &[(&str, &[u8])], options: Options) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |(name, content): &(&str, &[u8])| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        Input::from(path.as_path())
+    };
+    let inputs: Vec<_> = files.iter().map(write).collect();
+    let place = format!("{}/", folder.path().display());
+    checked(read_inputs(&inputs, options, |message| message.replace(&place, "")))
+}
+
+fn checked(outcome: Outcome) -> Outcome {
     let fault = |error: &String| error.contains("fault of onward");
     assert!(!outcome.error.iter().chain(&outcome.errors).any(fault), "a parser panicked");
     outcome
 }
 
-fn read_input(input: &Input, options: Options, name: &str) -> Outcome {
+fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(String) -> String) -> Outcome {
     let mut outcome = Outcome::default();
-    let shown = |error: onward_data::DataError| error.to_string().replace(name, "input");
-    let mut reader = match Reader::open(std::slice::from_ref(input), options) {
+    let shown = |error: onward_data::DataError| without_place(error.to_string());
+    let mut reader = match Reader::open(inputs, options) {
         Ok(reader) => reader,
         Err(error) => {
             outcome.error = Some(shown(error));
@@ -88,13 +105,13 @@ fn read_input(input: &Input, options: Options, name: &str) -> Outcome {
         }
     };
     outcome.schema = Some(reader.schema().clone());
-    outcome.notes = reader.notes().to_vec();
+    outcome.notes = reader.notes().iter().cloned().map(&without_place).collect();
     outcome.format = Some(reader.format());
     loop {
         match reader.next() {
             Ok(Some(parsed)) => {
                 outcome.skipped += parsed.skipped;
-                outcome.errors.extend(parsed.errors.iter().cloned().map(shown));
+                outcome.errors.extend(parsed.errors.iter().cloned().map(&shown));
                 for (index, name) in &parsed.names {
                     outcome.names.entry(*index).or_default().insert(name.to_string());
                 }
@@ -149,6 +166,34 @@ pub fn refuses(options: &Options, good: &str, bad: impl AsRef<[u8]>, message: &s
         assert_eq!(skipped.errors, [message]);
         assert_eq!((skipped.rows.len(), skipped.skipped), (2, 1));
     }
+}
+
+/// One test for each way a line can be bad, with options and a good line for all of them.
+macro_rules! refused {
+    ($options:expr, $good:expr; $($name:ident: $line:expr => $message:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            text::refuses(&$options, $good, $line, concat!("input, line 2", $message));
+        }
+    )*};
+}
+
+/// A line with a few bytes replaced, removed or put in: mostly those that the format knows.
+pub fn mutated(line: impl Strategy<Value = String>, known: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![prop::sample::select(known), any::<u8>()];
+    (line, prop::collection::vec((any::<prop::sample::Index>(), 0..3, byte), 0..3)).prop_map(|(line, changes)| {
+        let mut line = line.into_bytes();
+        for (at, kind, byte) in changes {
+            let at = at.index(line.len() + 1);
+            match kind {
+                0 => line.insert(at, byte),
+                1 if at < line.len() => drop(line.remove(at)),
+                2 if at < line.len() => line[at] = byte,
+                _ => {}
+            }
+        }
+        line
+    })
 }
 
 /// A number as the formats have it: what the grammar of onward says, and the standard

@@ -191,14 +191,6 @@ impl Batch {
         self.offsets.push(std::mem::take(&mut self.offset));
     }
 
-    /// Takes the last finished row back to being filled.
-    pub fn unfinish(&mut self) {
-        self.ends.pop();
-        self.labels.pop();
-        self.weights.pop();
-        self.offset = self.offsets.pop().unwrap_or(0.0);
-    }
-
     /// Drops the features of the row that is being filled.
     pub fn abandon(&mut self) {
         let end = self.ends.last().copied().unwrap_or(0);

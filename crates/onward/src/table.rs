@@ -4,8 +4,8 @@
 //! hash table (open addressing, at most half full) says where the slot of an index is.
 //! Hashed indices are scattered over millions: laid out flat, or in pages of 16, most of
 //! what the processor fetched and kept was never used. On the flights file (10,000 distinct
-//! features, 2^22 indices) learning took 1.00 s laid out flat, 0.78 s in pages and about
-//! 0.62 s like this.
+//! features, 2^22 indices) this brought the program's pass from 1.00 to 0.75 s and its peak
+//! memory from 58 to 39 MB, pages being before.
 
 use bytemuck::Zeroable;
 

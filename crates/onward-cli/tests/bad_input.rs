@@ -415,8 +415,7 @@ fn a_loss_that_is_misspelt() {
         [("logisti", "logistic"), ("logistc", "logistic"), ("sqaured", "squared"), ("hinge-", "hinge")]
     {
         let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--loss", typed]);
-        let message =
-            format!("onward: there is no loss '{typed}', did you mean '{meant}'? The losses are squared, ");
+        let message = format!("onward: there is no loss '{typed}', did you mean '{meant}'? The losses are squared, ");
         assert!(outcome.stderr.starts_with(&message), "{}", outcome.stderr);
         assert_eq!(outcome.code, Some(2));
     }

@@ -1,6 +1,6 @@
 //! Convex sets that weights are kept in, with exact projections.
 
-mod l2_ball;
+pub mod l2_ball;
 
 pub use l2_ball::BallVector;
 pub(crate) use l2_ball::saturate;

@@ -1,7 +1,7 @@
 //! What happens to features between the reader and the learner.
 
 pub mod hash;
-mod scaling;
+pub mod scaling;
 
 pub use scaling::RunningScale;
 

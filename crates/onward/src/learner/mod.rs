@@ -8,10 +8,10 @@
 //! # Ok::<(), onward::Error>(())
 //! ```
 
-mod linear;
-mod perceptron;
+pub mod linear;
+pub mod perceptron;
 mod registry;
-mod standardised;
+pub mod standardised;
 
 pub use linear::{Clip, Linear};
 pub use perceptron::Perceptron;

@@ -7,15 +7,15 @@
 //! seeing the example twice at a fixed rate, and a weight of 10⁹ does not
 //! overshoot.
 
-mod absolute;
+pub mod absolute;
 mod flow;
-mod hinge;
-mod huber;
-mod logistic;
+pub mod hinge;
+pub mod huber;
+pub mod logistic;
 mod parse;
-mod poisson;
+pub mod poisson;
 pub mod softmax;
-mod squared;
+pub mod squared;
 #[cfg(test)]
 mod tests;
 

@@ -9,10 +9,10 @@
 //!
 //! [`Metrics`] is the set that suits a task, and what the report shows.
 
-mod auc;
-mod binary;
-mod calibration;
-mod regression;
+pub mod auc;
+pub mod binary;
+pub mod calibration;
+pub mod regression;
 mod total;
 
 pub use auc::Auc;

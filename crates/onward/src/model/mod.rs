@@ -1,7 +1,7 @@
 //! Saving and loading: what a learner, a ledger and a schema need to continue
 //! to the bit, and the file format that holds it.
 
-mod file;
+pub mod file;
 mod names;
 mod state;
 

@@ -5,10 +5,10 @@
 //! h·g·x, so one interface serves both: learning, and general online convex
 //! optimisation, where the features are the gradient and the number is 1.
 
-mod adagrad;
-mod nag;
-mod ogd;
-mod ogd_strong;
+pub mod adagrad;
+pub mod nag;
+pub mod ogd;
+pub mod ogd_strong;
 
 pub use adagrad::AdaGrad;
 pub use nag::Nag;

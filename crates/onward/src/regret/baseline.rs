@@ -2,20 +2,15 @@
 //! knowing all labels so far. What a learner does not beat, it has not learnt.
 //!
 //! For losses whose best constant depends on the mean label alone (squared,
-//! logistic, Poisson) it is exact. For the others labels are kept in buckets of
-//! relative width 2⁻⁹ with their weighted mean, and the best constant of the
-//! bucketed labels is found by golden-section search: memory is bounded, labels
-//! with up to nine significant bits (classes, counts, small integers) stay exact.
-
-use std::collections::BTreeMap;
+//! logistic, Poisson) it is exact. For the others labels are kept in a grid (`grid.rs`),
+//! whose best constant is found by golden-section search: memory is bounded, and up to
+//! 4,096 distinct labels are exact.
 
 use crate::loss::Curvature;
-use crate::model::{Column, State};
+use crate::model::State;
+use crate::regret::grid::Grid;
 use crate::sum::Sum;
 use crate::{Error, SharedLoss};
-
-/// What is dropped of a label's bits: sign, exponent and nine bits of the fraction stay.
-const DROPPED_BITS: u32 = 52 - 9;
 
 /// Golden-section steps: the bracket shrinks by 0.618 each, to below 1e-12 of its width.
 const STEPS: u32 = 60;
@@ -31,8 +26,8 @@ pub struct BestConstant {
     /// Welford's mean and sum of squared distances from it.
     mean: f64,
     squares: f64,
-    /// Σ h and Σ h·y of each bucket of labels, for losses without a closed form.
-    buckets: BTreeMap<u64, (f64, f64)>,
+    /// The labels, for losses without a closed form.
+    grid: Grid,
     has_closed_form: bool,
 }
 
@@ -40,17 +35,15 @@ impl BestConstant {
     /// For the labels of this loss.
     pub fn new(loss: SharedLoss) -> Self {
         let has_closed_form = loss.best_constant(0.5).is_some();
-        let buckets = BTreeMap::new();
-        Self { loss, weight: 0.0, labels: Sum::default(), mean: 0.0, squares: 0.0, buckets, has_closed_form }
+        let grid = Grid::default();
+        Self { loss, weight: 0.0, labels: Sum::default(), mean: 0.0, squares: 0.0, grid, has_closed_form }
     }
 
     /// Takes in a label of importance > 0.
     pub fn observe(&mut self, label: f64, weight: f64) {
         self.weight += weight;
         if !self.has_closed_form {
-            let bucket = self.buckets.entry(label.to_bits() >> DROPPED_BITS).or_default();
-            bucket.0 += weight;
-            bucket.1 += weight * label;
+            self.grid.observe(label, weight);
             return;
         }
         let value = self.loss.label_for_mean(label);
@@ -84,7 +77,7 @@ impl BestConstant {
             return None;
         }
         if !self.has_closed_form {
-            return Some(self.bucketed_risk(score));
+            return Some(self.grid_risk(score));
         }
         let mean = self.labels.total() / self.weight;
         if self.is_squared() {
@@ -98,32 +91,32 @@ impl BestConstant {
         self.loss.name() == "squared"
     }
 
-    fn bucketed_risk(&self, score: f64) -> f64 {
-        let cost = |&(weight, sum): &(f64, f64)| weight * self.loss.value(score, sum / weight);
-        self.buckets.values().map(cost).sum::<f64>() / self.weight
+    fn grid_risk(&self, score: f64) -> f64 {
+        let costs = self.grid.labels().map(|(label, weight)| weight * self.loss.value(score, label));
+        costs.sum::<f64>() / self.weight
     }
 
-    /// The best constant of the bucketed labels: a convex problem in one dimension.
+    /// The best constant of the labels in the grid: a convex problem in one dimension.
     fn search(&self) -> f64 {
-        let labels = || self.buckets.values().map(|&(weight, sum)| sum / weight);
+        let labels = || self.grid.labels().map(|(label, _)| label);
         let widest = (f64::INFINITY, f64::NEG_INFINITY);
         let (mut low, mut high) = labels().fold(widest, |(low, high), y| (low.min(y), high.max(y)));
         if self.loss.curvature() == Curvature::None {
             // 0/1 loss: one class or the other.
-            return if self.bucketed_risk(high) <= self.bucketed_risk(low) { high } else { low };
+            return if self.grid_risk(high) <= self.grid_risk(low) { high } else { low };
         }
         let ratio = 0.5 * (5f64.sqrt() - 1.0);
         let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
-        let (mut at_left, mut at_right) = (self.bucketed_risk(left), self.bucketed_risk(right));
+        let (mut at_left, mut at_right) = (self.grid_risk(left), self.grid_risk(right));
         for _ in 0..STEPS {
             if at_left <= at_right {
                 (high, right, at_right) = (right, left, at_left);
                 left = high - ratio * (high - low);
-                at_left = self.bucketed_risk(left);
+                at_left = self.grid_risk(left);
             } else {
                 (low, left, at_left) = (left, right, at_right);
                 right = low + ratio * (high - low);
-                at_right = self.bucketed_risk(right);
+                at_right = self.grid_risk(right);
             }
         }
         let found = 0.5 * (low + high);
@@ -132,9 +125,9 @@ impl BestConstant {
         let below = labels().filter(|&y| y <= found).fold(f64::NEG_INFINITY, f64::max);
         let above = labels().filter(|&y| y >= found).fold(f64::INFINITY, f64::min);
         let corners = [below, above, 0.0].into_iter().filter(|corner| corner.is_finite());
-        let (mut best, mut least) = (found, self.bucketed_risk(found));
+        let (mut best, mut least) = (found, self.grid_risk(found));
         for corner in corners {
-            let risk = self.bucketed_risk(corner);
+            let risk = self.grid_risk(corner);
             if risk < least {
                 (best, least) = (corner, risk);
             }
@@ -149,10 +142,7 @@ impl BestConstant {
         state.set("mean", self.mean);
         state.set("squares", self.squares);
         self.labels.save("labels", &mut state);
-        let column = |of: fn((&u64, &(f64, f64))) -> f64| Column::F64(self.buckets.iter().map(of).collect());
-        state.set_column("bucket.label", column(|(&key, _)| f64::from_bits(key << DROPPED_BITS)));
-        state.set_column("bucket.weight", column(|(_, bucket)| bucket.0));
-        state.set_column("bucket.sum", column(|(_, bucket)| bucket.1));
+        state.absorb("grid", self.grid.state());
         state
     }
 
@@ -165,14 +155,7 @@ impl BestConstant {
         self.mean = state.number("mean")?;
         self.squares = state.number("squares")?;
         self.labels = Sum::load("labels", state)?;
-        let (labels, weights) = (state.f64s("bucket.label")?, state.f64s("bucket.weight")?);
-        let sums = state.f64s("bucket.sum")?;
-        if labels.len() != weights.len() || labels.len() != sums.len() {
-            return Err(Error::model("the columns of the best constant differ in length: the model is damaged"));
-        }
-        let buckets = weights.iter().copied().zip(sums.iter().copied());
-        self.buckets = labels.iter().map(|label| label.to_bits() >> DROPPED_BITS).zip(buckets).collect();
-        Ok(())
+        self.grid.restore(&state.part("grid"))
     }
 }
 
@@ -232,12 +215,22 @@ mod tests {
     }
 
     #[test]
-    fn many_distinct_labels_stay_within_the_width_of_a_bucket() {
-        let labels: Vec<f64> = (0..20_000u32).map(|t| 1.0 + f64::from(t * 7919 % 20_011) * 0.37).collect();
-        let mut sorted = labels.clone();
-        sorted.sort_by(f64::total_cmp);
-        let median = sorted[labels.len() / 2];
-        let exact = labels.iter().map(|y| (y - median).abs()).sum::<f64>() / labels.len() as f64;
-        assert!((risk("absolute", &labels) - exact).abs() < exact * 2f64.powi(-9));
+    fn many_distinct_labels_far_from_zero_cost_next_to_nothing() {
+        for (center, spread) in [(0.0, 1.0), (1e5, 3.0), (-1e9, 50.0), (1.0, 1e-4)] {
+            let labels: Vec<f64> = (0..20_000u32)
+                .map(|t| center + spread * (f64::from(t * 7919 % 20_011) / 20_011.0 - 0.5).powi(3))
+                .collect();
+            let mut sorted = labels.clone();
+            sorted.sort_by(f64::total_cmp);
+            let mean = |of: &dyn Fn(f64) -> f64| labels.iter().map(|&y| of(y)).sum::<f64>() / labels.len() as f64;
+            let median = sorted[labels.len() / 2];
+            let exact = mean(&|y| (y - median).abs());
+            let found = risk("absolute", &labels);
+            assert!((found - exact).abs() < 1e-3 * exact, "absolute {center} {spread}: {found} {exact}");
+            let quantile = sorted[labels.len() * 9 / 10];
+            let exact = mean(&|y| if y > quantile { 0.9 * (y - quantile) } else { 0.1 * (quantile - y) });
+            let found = risk("quantile:tau=0.9", &labels);
+            assert!((found - exact).abs() < 1e-3 * exact, "quantile {center} {spread}: {found} {exact}");
+        }
     }
 }

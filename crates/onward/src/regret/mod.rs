@@ -1,11 +1,12 @@
 //! Measuring a learner against hindsight: the ledger of what was paid, the
 //! certificate of what any fixed predictor must have paid, and guarantees.
 
-mod baseline;
-mod certificate;
-mod curve;
+pub mod baseline;
+pub mod certificate;
+pub mod curve;
+mod grid;
 mod guarantee;
-mod ledger;
+pub mod ledger;
 
 pub use baseline::BestConstant;
 pub use certificate::{Certificate, DEFAULT_RADIUS};

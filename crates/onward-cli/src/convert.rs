@@ -71,9 +71,6 @@ fn say(converted: &Converted, format: Format) {
     if converted.skipped > 0 {
         eprintln!("{} skipped", counted(converted.skipped, "unreadable record"));
     }
-    if converted.merged > 0 {
-        eprintln!("{} added to another of the same index in the same row", counted(converted.merged, "feature"));
-    }
     if format == Format::Svmlight && converted.bits > onward_data::Options::default().bits {
         eprintln!("to learn from it: --bits {}", converted.bits);
     }

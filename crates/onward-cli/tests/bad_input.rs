@@ -208,7 +208,7 @@ fn an_index_above_the_limit() {
 fn a_weight_that_is_negative_or_no_number() {
     let data = |weight: &str| format!("y,x,w\n0,1,1\n1,2,{weight}\n");
     let options = &["--target", "y", "--weight", "w"];
-    let remedy = "weights are finite numbers, 0 or more";
+    let remedy = "weights are numbers from 1e-38 to 3.4e38, or 0";
     refused(data("-1"), options, &format!("data, line 3, column 'w': the importance weight is -1; {remedy}"));
     refused(data("nan"), options, &format!("data, line 3, column 'w': the importance weight is 'nan'; {remedy}"));
     refused(data("inf"), options, &format!("data, line 3, column 'w': the importance weight is 'inf'; {remedy}"));

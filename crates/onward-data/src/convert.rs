@@ -33,8 +33,6 @@ pub struct Converted {
     pub skipped: u64,
     /// Features whose name was written.
     pub names: u64,
-    /// Features added up since svmlight names a feature once a row: hashed names that share an index.
-    pub merged: u64,
     /// The `--bits` with which svmlight is read again: more than its largest index needs none.
     pub bits: u32,
 }

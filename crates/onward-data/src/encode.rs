@@ -1,5 +1,6 @@
 //! From cells to features: what all formats with named columns share.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use onward::SharedLoss;
@@ -97,13 +98,17 @@ impl Rules {
     }
 }
 
-/// An importance weight: finite and not negative.
+/// An importance weight: 0, or of a size whose squares f64 can add up.
 pub(crate) fn checked_weight(weight: f64) -> Result<f64, DataError> {
-    if weight.is_finite() && weight >= 0.0 {
+    if weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight) {
         return Ok(weight);
     }
-    Err(DataError::record(format!("the importance weight is {weight}")).remedy("weights are finite numbers, 0 or more"))
+    let shown = if (1e-4..1e7).contains(&weight.abs()) { weight.to_string() } else { format!("{weight:e}") };
+    Err(DataError::record(format!("the importance weight is {shown}")).remedy(WEIGHTS))
 }
+
+/// What weights may be.
+const WEIGHTS: &str = "weights are numbers from 1e-38 to 3.4e38, or 0";
 
 /// What a prediction starts from: within the range that labels have.
 pub(crate) fn checked_offset(offset: f64) -> Result<f64, DataError> {
@@ -174,6 +179,8 @@ pub(crate) struct RowEncoder {
     id_at: Vec<Option<usize>>,
     ids: Vec<Vec<u8>>,
     words: crate::words::Words,
+    /// The hashes of the elements of the row's sets.
+    elements: HashSet<u64>,
     text: String,
 }
 
@@ -202,6 +209,7 @@ impl RowEncoder {
             ids: vec![Vec::new(); count],
             id_at,
             words: crate::words::Words::new(rules.schema.ngrams as usize),
+            elements: HashSet::new(),
             text: String::new(),
             rules,
         }
@@ -228,6 +236,7 @@ impl RowEncoder {
         self.label = None;
         self.weight = 1.0;
         self.ids.iter_mut().for_each(Vec::clear);
+        self.elements.clear();
         self.push(BIAS, 1.0, out, || "bias".to_owned());
     }
 
@@ -293,10 +302,12 @@ impl RowEncoder {
         result.map_err(|error: DataError| error.column(key))
     }
 
-    /// An element of a set: hashed as `key=element`, whatever column it is.
+    /// An element of a set: hashed as `key=element`, whatever column it is, once in a row.
     pub(crate) fn element(&mut self, key: &str, element: &str, out: &mut Parsed) {
-        let seed = hash::seed(key.as_bytes());
-        self.hashed(hash::name(seed, element.as_bytes()), 1.0, out, || format!("{key}={element}"));
+        let hash = hash::name(hash::seed(key.as_bytes()), element.as_bytes());
+        if self.elements.insert(hash) {
+            self.hashed(hash, 1.0, out, || format!("{key}={element}"));
+        }
     }
 
     #[inline]
@@ -569,5 +580,5 @@ pub(crate) fn infinite(text: &[u8]) -> DataError {
 }
 
 pub(crate) fn bad_weight(found: &str) -> DataError {
-    DataError::record(format!("the importance weight is {found}")).remedy("weights are finite numbers, 0 or more")
+    DataError::record(format!("the importance weight is {found}")).remedy(WEIGHTS)
 }

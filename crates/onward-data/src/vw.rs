@@ -4,8 +4,8 @@
 //! What stands last before the first bar is a tag if it begins with a quote or
 //! touches the bar. A feature without a value has value 1; values are multiplied
 //! by the weight of their namespace; zeros are dropped. A feature is hashed by
-//! the names of its namespace (empty after a lone bar) and its own; a name that
-//! occurs twice is two features that share a weight. Examples over several
+//! the names of its namespace (empty after a lone bar) and its own; the values of a
+//! name that occurs twice are added up. Examples over several
 //! lines and labels with costs are refused.
 
 use memchr::memchr;

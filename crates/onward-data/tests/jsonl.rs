@@ -230,14 +230,19 @@ impl Plain {
         let cell = match leaf {
             Leaf::Cell(cell) => cell,
             Leaf::Set(elements) => {
-                let features = elements.iter().map(|element| (hashed(path, element), 1.0));
+                // Each element once, and a path occurs once.
+                let once = elements.iter().enumerate().filter(|(at, element)| !elements[..*at].contains(element));
+                let features = once.map(|(_, element)| (hashed(path, element), 1.0));
                 self.features.extend(features);
                 return Ok(());
             }
         };
         match path {
             "y" => self.label = label(cell)?,
-            "w" => self.weight = Some(numeric(cell)?.filter(|weight| *weight >= 0.0).ok_or(())?),
+            "w" => {
+                self.weight =
+                    Some(numeric(cell)?.filter(|weight| *weight == 0.0 || (1e-38..3.5e38).contains(weight)).ok_or(())?)
+            }
             "id" => self.id = text_of(cell),
             "n" => self.numeric(1, 0.0, numeric(cell)?)?,
             "a.x" => self.numeric(5, 2.0, numeric(cell)?)?,
@@ -545,9 +550,9 @@ refused! { bound(), r#"{"y": 1, "w": 1, "n": 1}"#;
     an_array_as_weight: r#"{"y": 1, "w": [1]}"# =>
         ", column 'w': expected one value, found an array; mend the record, or leave such records out with --on-error skip";
     a_row_without_a_weight: r#"{"y": 1, "n": 1}"# =>
-        ", column 'w': the importance weight is missing; weights are finite numbers, 0 or more";
+        ", column 'w': the importance weight is missing; weights are numbers from 1e-38 to 3.4e38, or 0";
     a_negative_weight: r#"{"y": 1, "w": -1}"# =>
-        ", column 'w': the importance weight is -1; weights are finite numbers, 0 or more";
+        ", column 'w': the importance weight is -1; weights are numbers from 1e-38 to 3.4e38, or 0";
     a_target_that_is_no_number: r#"{"y": "late", "w": 1}"# =>
         ", column 'y': the label should be a finite number, found 'late'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'y==CLASS'";
     text_where_a_number_should_be: r#"{"n": "many"}"# =>

@@ -51,7 +51,7 @@ fn plain(line: &str, ignored: &[&str]) -> Result<Option<Row>, ()> {
     let label = text::label(words.first().unwrap_or(&""))?;
     let weight = words.get(1).map_or(Some(1.0), |word| number(word.trim())).ok_or(())?;
     let offset = words.get(2).map_or(Some(0.0), |word| number(word.trim())).ok_or(())?;
-    if weight < 0.0 || offset.abs() > f64::from(f32::MAX) {
+    if !(weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight)) || offset.abs() > f64::from(f32::MAX) {
         return Err(());
     }
     let mut features = vec![(0, 1.0)];
@@ -174,11 +174,11 @@ refused! { regression(), "1 |f a";
     far_too_many_words_before_the_bar: "the quick brown fox jumps |f a" =>
         ": too many words before the bar: 'the quick brown fox jumps'; these are at most a label, its importance, a base and a tag";
     a_negative_importance: "1 -2 |f a" =>
-        ": the importance weight is -2; weights are finite numbers, 0 or more";
+        ": the importance weight is -2; weights are numbers from 1e-38 to 3.4e38, or 0";
     an_importance_that_is_nan: "1 nan |f a" =>
-        ": the importance weight is 'nan'; weights are finite numbers, 0 or more";
+        ": the importance weight is 'nan'; weights are numbers from 1e-38 to 3.4e38, or 0";
     an_infinite_importance: "1 inf |f a" =>
-        ": the importance weight is 'inf'; weights are finite numbers, 0 or more";
+        ": the importance weight is 'inf'; weights are numbers from 1e-38 to 3.4e38, or 0";
     a_base_that_is_no_number: "1 1 half |f a" =>
         ": the base (initial prediction) is 'half'; it is a finite number: mend it, or write a quote (') before it if it is a tag";
     a_base_that_is_too_large: "1 1 1e39 |f a" =>

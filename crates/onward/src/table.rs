@@ -10,7 +10,7 @@
 
 use bytemuck::Zeroable;
 
-use crate::Error;
+use crate::{Error, INDEX_LIMIT};
 
 /// Slots addressed by feature index; one that was never written is all zeros.
 #[derive(Debug, Clone)]
@@ -45,15 +45,12 @@ impl<S> Default for Table<S> {
 /// Indices below this address their slots: a hash that is so low is one in dozens.
 const LOW: usize = 1 << 16;
 
-/// Readers hash to at most 2^30 indices (and own a few below them): a larger one in a model is damage.
-const LARGEST_SAVED_INDEX: u32 = 1 << 31;
-
 /// The low slots, and the entries, of the smallest table.
 const FEWEST: usize = 64;
 
 /// 2^32 divided by the golden ratio: multiples of it are spread evenly (Knuth's Fibonacci
 /// hashing), whether indices are scattered, follow each other or differ in a few bits only.
-const GOLDEN: u32 = 0x9e37_79b1;
+pub(crate) const GOLDEN: u32 = 0x9e37_79b1;
 
 impl<S: Copy + Zeroable> Table<S> {
     /// The slot of an index; all zeros if it was never written.
@@ -161,7 +158,7 @@ impl<S: Copy + Zeroable> Table<S> {
 
     /// A table with these slots filled.
     pub(crate) fn filled(indices: &[u32], slots: impl ExactSizeIterator<Item = S>) -> Result<Self, Error> {
-        if indices.len() != slots.len() || indices.iter().any(|&index| index > LARGEST_SAVED_INDEX) {
+        if indices.len() != slots.len() || indices.iter().any(|&index| index >= INDEX_LIMIT) {
             return Err(Error::model("the model's columns do not match: it is damaged"));
         }
         let mut table = Self::default();

@@ -14,6 +14,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, UInt32Type};
 use arrow_array::{Array, OffsetSizeTrait, PrimitiveArray, RecordBatch};
 use arrow_schema::DataType;
+use onward::INDEX_LIMIT;
 
 use super::cells::{self, Column, Form, Leaf};
 use super::{Opened, damaged, guarded, no_rows};
@@ -38,9 +39,6 @@ pub(crate) const SCHEMA_KEY: &str = "onward.schema";
 pub(crate) const VERSION_KEY: &str = "onward.version";
 /// The version of the layout.
 pub(crate) const VERSION: &str = "1";
-
-/// Indices are below this: the half of the range that learners can address.
-const INDEX_LIMIT: u32 = 1 << 31;
 
 /// Whether a file holds examples: a table has no use for lists of numbers.
 pub(super) fn are_examples(schema: &arrow_schema::Schema) -> bool {

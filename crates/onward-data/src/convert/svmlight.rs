@@ -14,48 +14,12 @@ use crate::encode::BIAS;
 pub(super) struct SvmlightWriter<'a> {
     out: &'a mut dyn Write,
     line: Vec<u8>,
-    sorted: Vec<u32>,
-    features: Vec<(u32, f32)>,
-    merged: u64,
     largest: u32,
 }
 
 impl<'a> SvmlightWriter<'a> {
     pub(super) fn new(out: &'a mut dyn Write) -> Self {
-        Self { out, line: Vec::new(), sorted: Vec::new(), features: Vec::new(), merged: 0, largest: 0 }
-    }
-
-    /// Whether the row names a feature twice.
-    fn has_repeated(&mut self, indices: &[u32]) -> bool {
-        if indices.windows(2).all(|pair| pair[0] < pair[1]) {
-            return false;
-        }
-        self.sorted.clear();
-        self.sorted.extend_from_slice(indices);
-        self.sorted.sort_unstable();
-        self.sorted.windows(2).any(|pair| pair[0] == pair[1])
-    }
-
-    /// Adds up what has the same index, where it stood first.
-    fn merge(&mut self, number: u64) -> Result<(), ConvertError> {
-        let mut merged: Vec<(u32, f64)> = Vec::with_capacity(self.features.len());
-        for &(index, value) in &self.features {
-            match merged.iter_mut().find(|(other, _)| *other == index) {
-                Some((_, sum)) => *sum += f64::from(value),
-                None => merged.push((index, value.into())),
-            }
-        }
-        self.merged += (self.features.len() - merged.len()) as u64;
-        self.features.clear();
-        self.features.extend(merged.iter().map(|&(index, value)| (index, value as f32)));
-        match self.features.iter().find(|(_, value)| !value.is_finite()) {
-            None => Ok(()),
-            Some((index, _)) => Err(cannot(
-                number,
-                &format!("has feature {index} several times, and their sum is beyond ±3.4e38"),
-                "convert to arrow or vw, which keep them apart",
-            )),
-        }
+        Self { out, line: Vec::new(), largest: 0 }
     }
 }
 
@@ -72,24 +36,19 @@ impl ExampleWriter for SvmlightWriter<'_> {
             return Err(cannot(number, &found, "convert to vw or arrow"));
         }
         let mut features = example.features.iter();
-        if features.next() != Some((BIAS, 1.0)) || example.features.indices()[1..].contains(&BIAS) {
+        if features.next() != Some((BIAS, 1.0)) {
             return Err(cannot(
                 number,
                 "does not begin with the bias (index 0, value 1), which is added when svmlight is read",
                 "convert to arrow",
             ));
         }
-        self.features.clear();
-        self.features.extend(features);
-        if self.has_repeated(&example.features.indices()[1..]) {
-            self.merge(number)?;
-        }
         self.line.clear();
         match example.label {
             Some(label) => shortest(label, &mut self.line),
             None => self.line.push(b'?'),
         }
-        for &(index, value) in &self.features {
+        for (index, value) in features {
             if value != 0.0 {
                 self.largest = self.largest.max(index - 1);
                 // Writing to a Vec cannot fail.
@@ -103,7 +62,6 @@ impl ExampleWriter for SvmlightWriter<'_> {
     }
 
     fn finish(self: Box<Self>, converted: &mut Converted) -> Result<(), ConvertError> {
-        converted.merged = self.merged;
         converted.bits = u32::BITS - self.largest.leading_zeros();
         self.out.flush()?;
         Ok(())

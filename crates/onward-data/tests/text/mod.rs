@@ -20,10 +20,18 @@ pub struct Row {
 }
 
 impl Row {
+    /// A row; the values of equal indices are added up where the first of them is.
     pub fn new(features: Vec<(u32, f32)>, label: Option<f64>, weight: f64, ids: &[&str]) -> Self {
-        let bits = |(index, value): (u32, f32)| (index, value.to_bits());
+        let mut sums: Vec<(u32, f64)> = Vec::new();
+        for (index, value) in features {
+            match sums.iter_mut().find(|(other, _)| *other == index) {
+                Some((_, sum)) => *sum += f64::from(value),
+                None => sums.push((index, value.into())),
+            }
+        }
+        let bits = |(index, sum): (u32, f64)| (index, (sum as f32).clamp(f32::MIN, f32::MAX).to_bits());
         Self {
-            features: features.into_iter().map(bits).collect(),
+            features: sums.into_iter().map(bits).collect(),
             label: label.map(f64::to_bits),
             weight: weight.to_bits(),
             offset: 0,

@@ -111,13 +111,16 @@ impl RunningScale {
         }
     }
 
+    /// Whether a feature is centred and divided by its deviation.
+    pub fn is_centred(&self, index: u32) -> bool {
+        let slot = self.slots.get(index);
+        index != 0 && slot.weight >= DENSE * self.total && slot.squares > 0.0
+    }
+
     /// By what a feature is divided: 1 for those that stay as they are.
     pub fn deviation(&self, index: u32) -> f64 {
         let slot = self.slots.get(index);
-        if index == 0 || slot.weight < DENSE * self.total || slot.squares <= 0.0 {
-            return 1.0;
-        }
-        (slot.squares / slot.weight).sqrt()
+        if self.is_centred(index) { (slot.squares / slot.weight).sqrt() } else { 1.0 }
     }
 
     /// All that is needed to continue to the bit.

@@ -18,8 +18,8 @@ const LARGEST_SCORE: f64 = 50.0;
 pub enum Clip {
     /// Not at all: what the theorem of the optimiser is about.
     Never,
-    /// Probabilities and rates to e^±50; regression to the range of *past* labels and
-    /// zero (0 before the first): never with the label that is being predicted.
+    /// Probabilities and rates to e^±50; regression to the range of *past* labels, zero
+    /// and the row's offset: never with the label that is being predicted.
     Plausible,
 }
 
@@ -38,11 +38,11 @@ impl<O: Optimizer> Linear<O> {
         Self { loss, optimizer, clip, range: (0.0, 0.0) }
     }
 
-    fn clipped(&self, score: f64) -> f64 {
+    fn clipped(&self, score: f64, offset: f64) -> f64 {
         let (low, high) = match (self.clip, self.loss.link(), self.loss.task()) {
             (Clip::Never, ..) => return score,
             (_, Link::Logistic | Link::Log, _) => (-LARGEST_SCORE, LARGEST_SCORE),
-            (_, _, Task::Regression) => self.range,
+            (_, _, Task::Regression) => (self.range.0.min(offset), self.range.1.max(offset)),
             (_, _, Task::Binary) => return score,
         };
         score.clamp(low, high)
@@ -51,7 +51,7 @@ impl<O: Optimizer> Linear<O> {
 
 impl<O: Optimizer> Learner for Linear<O> {
     fn predict(&self, x: Features<'_>) -> Prediction {
-        Prediction::new(self.clipped(x.offset() + self.optimizer.dot(x)))
+        Prediction::new(self.clipped(x.offset() + self.optimizer.dot(x), x.offset()))
     }
 
     fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
@@ -59,7 +59,7 @@ impl<O: Optimizer> Learner for Linear<O> {
             return self.predict(x);
         }
         let score = x.offset() + self.optimizer.begin(x);
-        let prediction = Prediction::new(self.clipped(score));
+        let prediction = Prediction::new(self.clipped(score, x.offset()));
         let p = prediction.score;
         let g = self.loss.derivative(p, label);
         let u = match self.optimizer.prepare(g, weight, x) {

@@ -45,7 +45,7 @@ impl Perceptron {
     /// perceptron does not pay.
     pub fn new(radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
         expect_positive("radius", radius)?;
-        if loss.curvature() != Curvature::None && loss.name() != "perceptron" {
+        if loss.curvature() != Curvature::None {
             let name = loss.name();
             return Err(Error::parameter(format!(
                 "the perceptron is charged by mistakes and cannot take the loss '{name}': leave --loss out, or say zero-one"

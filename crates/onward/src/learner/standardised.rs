@@ -59,6 +59,10 @@ impl Learner for Standardised {
         Some(self.inner.weight(index)? / self.scale.deviation(index))
     }
 
+    fn deviation(&self, index: u32) -> Option<f64> {
+        self.scale.is_centred(index).then(|| self.scale.deviation(index))
+    }
+
     fn guarantee(&self) -> Guarantee {
         let reason = "features are standardised by a scale that changes with the stream: the universal one holds";
         Guarantee::none(GuaranteeKind::Own, reason)

@@ -9,7 +9,7 @@
 
 use bytemuck::Zeroable;
 
-use super::{Optimizer, Step, expect_positive};
+use super::{Optimizer, Step, expect_positive, expect_rate};
 use crate::domain::saturate;
 use crate::model::{Column, State};
 use crate::regret::{Guarantee, GuaranteeKind};
@@ -49,9 +49,9 @@ impl AdaGrad {
     /// With this η, and the guarantee printed for comparators in the box of this radius.
     ///
     /// # Errors
-    /// When η or the radius is not positive and finite.
+    /// When η is not from 1e-30 to 1e30, or the radius not positive and finite.
     pub fn new(eta: f64, radius: f64) -> Result<Self, Error> {
-        expect_positive("eta", eta)?;
+        expect_rate("eta", eta)?;
         expect_positive("radius", radius)?;
         Ok(Self { eta, radius, table: Table::default(), roots: 0.0, largest: 0.0 })
     }

@@ -83,6 +83,14 @@ pub trait Optimizer: Send + Sync {
     fn restore(&mut self, state: &State) -> Result<(), Error>;
 }
 
+/// Refuses a rate (or what rates are made of) that sums of squares could not hold.
+pub(crate) fn expect_rate(name: &str, value: f64) -> Result<f64, Error> {
+    if (1e-30..=1e30).contains(&value) {
+        return Ok(value);
+    }
+    Err(Error::parameter(format!("{name} is {value}: it is a number from 1e-30 to 1e30")))
+}
+
 /// Refuses a parameter that is not positive and finite.
 pub(crate) fn expect_positive(name: &str, value: f64) -> Result<f64, Error> {
     if value.is_finite() && value > 0.0 {

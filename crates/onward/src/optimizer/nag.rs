@@ -13,7 +13,7 @@
 
 use bytemuck::Zeroable;
 
-use super::{Optimizer, Step, expect_positive};
+use super::{Optimizer, Step, expect_rate};
 use crate::domain::saturate;
 use crate::model::{Column, State};
 use crate::regret::{Guarantee, GuaranteeKind};
@@ -86,9 +86,9 @@ impl Nag {
     /// With this η (0.5 in Vowpal Wabbit).
     ///
     /// # Errors
-    /// When η is not positive and finite.
+    /// When η is not from 1e-30 to 1e30.
     pub fn new(eta: f64) -> Result<Self, Error> {
-        expect_positive("eta", eta)?;
+        expect_rate("eta", eta)?;
         let (places, directions) = (Vec::new(), Vec::new());
         Ok(Self { eta, table: Table::default(), squares: 0.0, weight: 0.0, multiplier: 0.0, places, directions })
     }

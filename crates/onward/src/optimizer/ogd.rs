@@ -11,7 +11,7 @@
 //! gradients that occurred. With ‖z‖ ≤ G and η = U√2/G it is at most UG√(8T)
 //! (not UG√(2T), as is often claimed); self-tuned at most √2·D·√(Σ‖z_t‖²).
 
-use super::{Optimizer, Step, expect_positive};
+use super::{Optimizer, Step, expect_rate};
 use crate::domain::BallVector;
 use crate::model::State;
 use crate::regret::{Guarantee, GuaranteeKind};
@@ -46,11 +46,11 @@ impl Ogd {
     /// On the ball of this radius.
     ///
     /// # Errors
-    /// When the radius or η is not positive and finite.
+    /// When the radius or η is not from 1e-30 to 1e30.
     pub fn new(radius: f64, rate: Rate) -> Result<Self, Error> {
-        expect_positive("radius", radius)?;
+        expect_rate("radius", radius)?;
         if let Rate::Root(eta) = rate {
-            expect_positive("eta", eta)?;
+            expect_rate("eta", eta)?;
         }
         let point = BallVector::default();
         Ok(Self { radius, rate, point, rounds: 0.0, squares: 0.0, last_rate: 0.0, paid: 0.0 })

@@ -11,7 +11,7 @@
 //! which is what is printed, ½σ Σ h_t (‖u‖² − ‖w_t‖²) is added: the
 //! regularisation is what the comparator pays.
 
-use super::{Optimizer, Step, expect_positive};
+use super::{Optimizer, Step, expect_positive, expect_rate};
 use crate::domain::BallVector;
 use crate::model::State;
 use crate::regret::{Guarantee, GuaranteeKind};
@@ -39,9 +39,9 @@ impl OgdStrong {
     /// With this regularisation.
     ///
     /// # Errors
-    /// When σ or the radius is not positive and finite.
+    /// When σ is not from 1e-30 to 1e30, or the radius not positive and finite.
     pub fn new(sigma: f64, radius: Option<f64>) -> Result<Self, Error> {
-        expect_positive("sigma", sigma)?;
+        expect_rate("sigma", sigma)?;
         if let Some(radius) = radius {
             expect_positive("radius", radius)?;
         }

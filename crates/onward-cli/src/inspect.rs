@@ -50,7 +50,7 @@ fn as_text(trained: &Trained, top: usize) -> String {
         facts.format,
         grouped(facts.unlabelled)
     ));
-    text.push_str(&format!("passes     {} over the data of the last run\n", facts.passes));
+    text.push_str(&format!("passes     {} over the same data, at the most\n", facts.passes));
     for (kind, names) in columns(trained) {
         text.push_str(&format!("{kind:10} {}\n", names.join(", ")));
     }

@@ -52,6 +52,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let files = [("model", options.model.as_ref()), ("report", options.report.as_ref())];
     session.learn(&mut reader, writer.as_mut()).map_err(|failure| failure.before_files(&files))?;
     drop(reader);
+    let own_guarantee = session.trained().own_guarantee();
     let again = Options { schema: Some(session.trained().schema.clone()), ..reading };
     let mut pass_risks = vec![session.trained().ledger.sequential_risk()];
     for _ in 1..options.passes {
@@ -63,7 +64,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     }
     let counts = session.finish();
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
-    trained.facts.passes = pass_risks.len() as u32;
+    trained.facts.passes = trained.facts.passes.max(pass_risks.len() as u32);
     let run = report::Run {
         trained: &trained,
         inputs: &inputs,
@@ -71,6 +72,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         counts: &counts,
         timing,
         pass_risks: &pass_risks,
+        own_guarantee: Some(own_guarantee),
     };
     finish(options, &run, writer)?;
     Ok(watch.signals.exit_code())

@@ -58,8 +58,15 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     session.predict(&mut reader, &mut writer).map_err(|failure| failure.before_files(&files))?;
     let counts = session.finish();
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
-    let run =
-        report::Run { trained: &trained, inputs: &inputs, resumed_at: None, counts: &counts, timing, pass_risks: &[] };
+    let run = report::Run {
+        trained: &trained,
+        inputs: &inputs,
+        resumed_at: None,
+        counts: &counts,
+        timing,
+        pass_risks: &[],
+        own_guarantee: None,
+    };
     let mut outputs = Outputs::default();
     writer.finish(&mut outputs)?;
     if let Some(path) = &options.report {

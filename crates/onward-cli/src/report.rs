@@ -39,6 +39,8 @@ pub(crate) struct Run<'a> {
     pub(crate) timing: Timing,
     /// The mean loss of each pass.
     pub(crate) pass_risks: &'a [f64],
+    /// The learner's own guarantee after the first pass; `None` when nothing was learnt.
+    pub(crate) own_guarantee: Option<Guarantee>,
 }
 
 /// A report as text.
@@ -52,10 +54,7 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
     let ledger = &run.trained.ledger;
     let mut insert = |key: &str, value: Value| report.insert(key.to_owned(), value);
     insert("resumed_at", json!(run.resumed_at));
-    insert(
-        "guarantees",
-        Value::Array(guarantees(run.trained).iter().map(|it| guarantee(it, ledger.weight())).collect()),
-    );
+    insert("guarantees", Value::Array(guarantees(run).iter().map(|it| guarantee(it, ledger.weight())).collect()));
     insert("curve", curve(ledger));
     if run.pass_risks.len() > 1 {
         insert("pass_risks", json!(run.pass_risks));
@@ -114,8 +113,8 @@ fn finite(value: f64) -> Value {
 }
 
 /// The learner's own guarantee, and the universal certificate.
-pub(crate) fn guarantees(trained: &Trained) -> [Guarantee; 2] {
-    [trained.learner.guarantee(), trained.ledger.certificate()]
+pub(crate) fn guarantees(run: &Run<'_>) -> Vec<Guarantee> {
+    run.own_guarantee.iter().cloned().chain([run.trained.ledger.certificate()]).collect()
 }
 
 fn guarantee(guarantee: &Guarantee, weight: f64) -> Value {

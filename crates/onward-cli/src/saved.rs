@@ -6,7 +6,7 @@ use std::path::Path;
 
 use onward::learner::Specification;
 use onward::model::{Model, Names, State};
-use onward::regret::Ledger;
+use onward::regret::{Guarantee, GuaranteeKind, Ledger};
 use onward::{Learner, SharedLoss};
 use onward_data::{Format, Input, Schema};
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub(crate) struct Facts {
     pub(crate) weightless: u64,
     /// Records that could not be read.
     pub(crate) skipped: u64,
-    /// Passes over the data.
+    /// The most passes over the same data that a run made.
     pub(crate) passes: u32,
 }
 
@@ -48,6 +48,15 @@ impl Facts {
 }
 
 impl Trained {
+    /// The learner's own guarantee, if its sums are those of the rounds that were charged.
+    pub(crate) fn own_guarantee(&self) -> Guarantee {
+        if self.facts.passes > 1 {
+            let reason = "the model went over data several times: its theorem is about rounds that are charged";
+            return Guarantee::none(GuaranteeKind::Own, reason);
+        }
+        self.learner.guarantee()
+    }
+
     /// A fresh learner.
     pub(crate) fn new(
         specification: &Specification,

@@ -50,7 +50,7 @@ pub(crate) fn learned(run: &Run<'_>) -> String {
     if let Some(meaning) = diverged(run.trained) {
         row(&mut text, "diverged", "", &meaning);
     }
-    for guarantee in guarantees(run.trained) {
+    for guarantee in guarantees(run) {
         say_guarantee(&mut text, &guarantee, run);
     }
     if run.pass_risks.len() > 1 {
@@ -219,7 +219,8 @@ fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
     }
 }
 
-/// The heaviest features: by |weight| × root mean square, that is by how much they move a typical score.
+/// The heaviest features, by how much they move a typical score: by |weight| × spread, which is the
+/// deviation of a feature that the learner centres, and the root mean square of another.
 pub(crate) fn heaviest(trained: &Trained, top: usize) -> Vec<(String, f64, f64)> {
     let sums = trained.ledger.sums();
     let mut found: Vec<(u32, f64, f64)> = sums
@@ -227,7 +228,8 @@ pub(crate) fn heaviest(trained: &Trained, top: usize) -> Vec<(String, f64, f64)>
         .iter()
         .filter_map(|&index| {
             let weight = trained.learner.weight(index)?;
-            Some((index, weight, weight.abs() * sums.root_mean_square(index)))
+            let spread = trained.learner.deviation(index).unwrap_or_else(|| sums.root_mean_square(index));
+            Some((index, weight, weight.abs() * spread))
         })
         .collect();
     found.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
@@ -246,7 +248,7 @@ fn say_heaviest(text: &mut String, trained: &Trained, top: usize) {
 
 /// Features with weights as a table.
 pub(crate) fn table(found: &[(String, f64, f64)]) -> String {
-    let mut text = String::from("\nheaviest features          weight    effect (|weight| × root mean square)\n");
+    let mut text = String::from("\nheaviest features          weight    effect (|weight| × spread)\n");
     for (name, weight, effect) in found {
         let shown: String =
             if name.chars().count() > 24 { name.chars().take(23).chain(['…']).collect() } else { name.clone() };

@@ -88,7 +88,7 @@ pub(crate) fn expect_rate(name: &str, value: f64) -> Result<f64, Error> {
     if (1e-30..=1e30).contains(&value) {
         return Ok(value);
     }
-    Err(Error::parameter(format!("{name} is {value}: it is a number from 1e-30 to 1e30")))
+    Err(Error::parameter(format!("{name} is {value:?}: it is a number from 1e-30 to 1e30")))
 }
 
 /// Refuses a parameter that is not positive and finite.

@@ -16,6 +16,7 @@ use crate::predictions::PredictionWriter;
 use crate::progress::Progress;
 use crate::report::{self, Timing};
 use crate::saved::{Facts, Trained};
+use crate::say;
 use crate::session::{Session, Watch};
 use crate::signals::Signals;
 use crate::summary;
@@ -39,8 +40,8 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "sequential risk") };
     if !options.voice.quiet {
         let idle = inputs::idle_options(&options.columns, reader.schema());
-        reader.notes().iter().chain(&idle).for_each(|note| eprintln!("{note}"));
-        eprintln!("learner: {}, loss: {}", trained.learner.describe(), trained.loss.name());
+        reader.notes().iter().chain(&idle).for_each(say::line);
+        say::line(format_args!("learner: {}, loss: {}", trained.learner.describe(), trained.loss.name()));
     }
     let started = Instant::now();
     let mut writer = match &options.predictions {
@@ -90,7 +91,7 @@ fn finish(options: &LearnOptions, run: &report::Run<'_>, writer: Option<Predicti
     }
     outputs.commit()?;
     if !options.voice.quiet {
-        eprint!("{}", summary::learned(run));
+        say::block(summary::learned(run));
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::report::{self, Timing};
 use crate::saved::{Facts, Trained};
 use crate::session::{Session, Watch};
 use crate::signals::Signals;
-use crate::{inputs, outputs, summary};
+use crate::{inputs, outputs, say, summary};
 
 pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     let inputs = inputs::inputs(&options.input.inputs)?;
@@ -49,7 +49,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     trained.facts = Facts::new(reader.format());
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "mean loss") };
     if !options.voice.quiet {
-        reader.notes().iter().for_each(|note| eprintln!("{note}"));
+        reader.notes().iter().for_each(say::line);
     }
     let started = Instant::now();
     let mut writer = PredictionWriter::create(&options.predictions, reader.id_names(), trained.loss.link())?;
@@ -67,7 +67,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     }
     outputs.commit()?;
     if !options.voice.quiet {
-        eprint!("{}", summary::predicted(&run));
+        say::block(summary::predicted(&run));
     }
     Ok(watch.signals.exit_code())
 }

@@ -331,3 +331,32 @@ fn the_most_bits_are_not_too_many() {
     folder.write("data", "1 |a x\n-1 |b y\n");
     assert_eq!(report(&folder, &["data", "--bits", "30"])["examples"], 2);
 }
+
+#[test]
+fn a_standard_error_that_takes_nothing_costs_no_output() {
+    let folder = Folder::new();
+    let (program, file) = (env!("CARGO_BIN_EXE_onward"), data("phishing.csv"));
+    let learn = format!("{program} learn {file} --target is_phishing --model model --report report --predictions p");
+    let predict = format!("{program} predict model {file} --predictions p --report report");
+    let convert = format!("{program} convert {file} phishing.vw --target is_phishing");
+    for (command, files) in [
+        (&learn, &["model", "p", "report"][..]),
+        (&predict, &["model", "p", "report"]),
+        (&convert, &["model", "phishing.vw"]),
+    ] {
+        // A disk that is full; a reader that has gone away; one that leaves after a line; none at all.
+        for end in ["2>/dev/full", "2>&1 | true", "2>&1 | head -n 1", "2>&-"] {
+            let script = format!("{command} {end}; exit ${{PIPESTATUS[0]}}");
+            let output =
+                std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{script}");
+            assert_eq!(folder.files(), files, "{script}");
+            files.iter().filter(|name| **name != "model").for_each(|name| {
+                std::fs::remove_file(folder.path(name)).unwrap();
+            });
+        }
+    }
+    let script = format!("{program} learn nowhere 2>/dev/full");
+    let output = std::process::Command::new("bash").args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -1,6 +1,5 @@
 //! `onward predict`.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -20,7 +19,8 @@ use crate::{inputs, outputs, say, summary};
 
 pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     let inputs = inputs::inputs(&options.input.inputs)?;
-    let both_to_stdout = options.report.as_deref() == Some(Path::new("-")) && options.predictions == Path::new("-");
+    let both_to_stdout = options.report.as_deref().is_some_and(outputs::is_standard_output)
+        && outputs::is_standard_output(&options.predictions);
     // With the report on standard output, the predictions go there only if asked to.
     if both_to_stdout {
         return Err(Failure::user(

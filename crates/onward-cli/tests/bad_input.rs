@@ -360,6 +360,39 @@ fn two_outputs_that_are_one() {
 }
 
 #[test]
+fn two_outputs_that_are_one_by_two_names() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    std::fs::create_dir(folder.path("sub")).unwrap();
+    folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
+    let whole = folder.path("out").display().to_string();
+    for other in ["./out", "sub/../out", &whole] {
+        let twice =
+            |first: &str| format!("onward: {first} and --report both write to out: say where one of them goes\n");
+        for flag in ["--model", "--predictions"] {
+            let outcome = folder.run(&["learn", "data", "-q", "--target", "y", flag, other, "--report", "out"]);
+            assert_eq!((outcome.code, outcome.stderr), (Some(2), twice(flag)));
+        }
+        let outcome = folder.run(&["predict", "model", "data", "-q", "--predictions", other, "--report", "out"]);
+        assert_eq!((outcome.code, outcome.stderr), (Some(2), twice("--predictions")));
+    }
+    let learn = "onward: --predictions and --report both write to standard output: say where one of them goes\n";
+    let predict = "onward: the report and the predictions cannot both go to standard output: say --predictions FILE\n";
+    for other in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        for (report, predictions) in [("-", other), (other, "-"), (other, "/dev/stdout")] {
+            let outputs = ["-q", "--predictions", predictions, "--report", report];
+            let outcome = folder.run(&[&["learn", "data", "--target", "y"], &outputs[..]].concat());
+            assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), learn));
+            let outcome = folder.run(&[&["predict", "model", "data"], &outputs[..]].concat());
+            assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), predict));
+        }
+    }
+    assert_eq!(folder.files(), ["data", "model", "sub"]);
+    // Devices are no files that replace one another.
+    folder.succeed(&["learn", "data", "--target", "y", "--predictions", "/dev/null", "--report", "/dev/null"]);
+}
+
+#[test]
 fn an_output_in_a_folder_that_is_not_there() {
     let folder = Folder::new();
     folder.write("data", rows(50));

@@ -100,6 +100,11 @@ fn check_outputs(options: &LearnOptions, inputs: &[Input]) -> Result<(), Failure
     let (model, predictions, report) = (options.model.as_ref(), options.predictions.as_ref(), options.report.as_ref());
     outputs::check(&[("--model", model), ("--predictions", predictions), ("--report", report)], inputs)?;
     if options.passes > 1
+    // --model may name it: that is how one continues.
+    if let Some(init) = &options.init {
+        let init = Input::Path(init.clone());
+        outputs::check(&[("--predictions", predictions), ("--report", report)], &[init])?;
+    }
         && let Some(input) = inputs.iter().find(|input| !input.is_repeatable())
         && !matches!(input, Input::Path(path) if !path.exists())
     {

@@ -393,6 +393,21 @@ fn two_outputs_that_are_one_by_two_names() {
 }
 
 #[test]
+fn an_output_that_is_the_model_to_continue_from() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
+    let before = std::fs::read(folder.path("model")).unwrap();
+    for flag in ["--predictions", "--report"] {
+        let outcome = folder.run(&["learn", "data", "-q", "--init", "model", flag, "./model"]);
+        let message = format!("onward: {flag} ./model is also an input: it would be overwritten\n");
+        assert_eq!((outcome.code, outcome.stderr), (Some(2), message));
+    }
+    assert_eq!(std::fs::read(folder.path("model")).unwrap(), before);
+    folder.succeed(&["learn", "data", "-q", "--init", "model", "--model", "model"]);
+}
+
+#[test]
 fn an_output_in_a_folder_that_is_not_there() {
     let folder = Folder::new();
     folder.write("data", rows(50));

@@ -35,6 +35,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     // Before the input is opened: a pipe may take its time.
     let signals = Signals::catch().map_err(Failure::user)?;
     let mut reader = Reader::open(&inputs, reading.clone())?;
+    signals.opened();
     inputs::check_format(&options.input, reader.format())?;
     let mut trained = begun.trained(&reader, options)?;
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "sequential risk") };

@@ -45,6 +45,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     // Before the input is opened: a pipe may take its time.
     let signals = Signals::catch().map_err(Failure::user)?;
     let mut reader = Reader::open(&inputs, reading)?;
+    signals.opened();
     inputs::check_format(&options.input, reader.format())?;
     trained.facts = Facts::new(reader.format());
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "mean loss") };

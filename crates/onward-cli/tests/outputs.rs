@@ -3,7 +3,8 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use common::{Folder, data, report};
 
@@ -263,26 +264,77 @@ fn a_report_that_nobody_reads_does_not_cost_the_model() {
     assert_eq!(folder.files(), ["model"]);
 }
 
+/// Sends a signal.
+fn send(signal: &str, child: &Child) {
+    let sent = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// Waits for a line that a program says, and keeps reading what it says afterwards.
+fn wait_for(child: &mut Child, wanted: impl Fn(&str) -> bool) -> std::thread::JoinHandle<()> {
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.by_ref().any(|line| wanted(&line.unwrap())));
+    std::thread::spawn(move || lines.for_each(drop))
+}
+
 #[test]
 fn a_signal_ends_the_run_and_what_was_learnt_is_written() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let folder = Folder::new();
-        let mut command = folder.command(&["learn", "-q", "--target", "y", "--model", "model", "--report", "report"]);
+        let mut command = folder.command(&["learn", "--target", "y", "--model", "model", "--report", "report"]);
         let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let rows: String = (0..20_000).map(|row| format!("{},{}\n", row % 2, row % 7)).collect();
         stdin.write_all(format!("y,x\n{rows}").as_bytes()).unwrap();
         stdin.flush().unwrap();
         // The pipe stays open: without the signal the run would wait for ever.
-        std::thread::sleep(std::time::Duration::from_millis(600));
-        let killed = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
-        assert!(killed.success());
-        let output = child.wait_with_output().unwrap();
+        let rest = wait_for(&mut child, |line| line.contains(" examples, sequential risk"));
+        send(signal, &child);
+        assert_eq!(child.wait().unwrap().code(), Some(code));
         drop(stdin);
-        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+        rest.join().unwrap();
         let report: serde_json::Value = serde_json::from_str(&folder.read("report")).unwrap();
         assert!(report["examples"].as_u64().unwrap() > 0);
         assert_eq!(folder.files(), ["model", "report"]);
+    }
+}
+
+/// Waits until a program catches SIGINT.
+fn wait_until_it_catches(child: &Child) {
+    let status = format!("/proc/{}/status", child.id());
+    let caught = |line: &str| line.strip_prefix("SigCgt:").and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // SIGINT is 2, SIGTERM 15: bits 1 and 14.
+    let both = 1 << 1 | 1 << 14;
+    while !std::fs::read_to_string(&status).unwrap().lines().filter_map(caught).any(|mask| mask & both == both) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_signal_before_anything_was_learnt_ends_the_program_at_once() {
+    let folder = Folder::new();
+    phishing(&folder, &["--model", "model"]);
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        for arguments in [&["learn", "--target", "y", "--model", "new"][..], &["predict", "model", "-p", "new"]] {
+            let mut command = folder.command(arguments);
+            let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            // The pipe stays open and empty.
+            let stdin = child.stdin.take().unwrap();
+            wait_until_it_catches(&child);
+            send(signal, &child);
+            let begun = Instant::now();
+            while child.try_wait().unwrap().is_none() {
+                if begun.elapsed() > Duration::from_secs(20) {
+                    child.kill().unwrap();
+                    panic!("{arguments:?} goes on after SIG{signal}");
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let output = child.wait_with_output().unwrap();
+            drop(stdin);
+            assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(code), &b""[..]));
+            assert_eq!(folder.files(), ["model"]);
+        }
     }
 }
 

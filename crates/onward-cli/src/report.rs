@@ -115,14 +115,21 @@ fn finite(value: f64) -> Value {
 
 /// The learner's own guarantee, and the universal certificate.
 pub(crate) fn guarantees(trained: &Trained) -> [Guarantee; 2] {
-    [trained.learner.guarantee(), trained.ledger.certificate()]
+    let weight = trained.ledger.weight();
+    [trained.learner.guarantee(), trained.ledger.certificate()].map(|guarantee| {
+        let bound = guarantee.bound.and_then(|bound| match bound {
+            _ if weight == 0.0 => Err("nothing has been charged yet".to_owned()),
+            bound if bound.is_finite() && (bound / weight).is_finite() => Ok(bound),
+            _ => Err("its bound is beyond the range of 64-bit floats".to_owned()),
+        });
+        Guarantee { bound, ..guarantee }
+    })
 }
 
 fn guarantee(guarantee: &Guarantee, weight: f64) -> Value {
     let mut value = json!({ "kind": guarantee.kind, "comparator": guarantee.comparator, "radius": guarantee.radius });
     match &guarantee.bound {
-        Ok(bound) if weight > 0.0 => value["bound_per_round"] = finite(bound / weight),
-        Ok(_) => (value["bound_per_round"], value["reason"]) = (Value::Null, json!("nothing has been charged yet")),
+        Ok(bound) => value["bound_per_round"] = json!(bound / weight),
         Err(reason) => (value["bound_per_round"], value["reason"]) = (Value::Null, json!(reason)),
     }
     value

@@ -202,10 +202,6 @@ fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
         }
         return;
     };
-    if !bound.is_finite() {
-        row(text, title, "none", "its bound is beyond the range of 64-bit floats");
-        return;
-    }
     let per_round = bound / ledger.weight();
     let comparator = guarantee.comparator.replace("radius", &size(radius));
     row(text, title, &format!("≤ {}", number(per_round)), &format!("regret an example against {comparator}"));

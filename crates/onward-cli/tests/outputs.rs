@@ -364,6 +364,16 @@ fn later_passes_learn_on_and_the_account_is_of_the_first() {
 }
 
 #[test]
+fn a_bound_that_is_no_number_has_a_reason() {
+    let folder = Folder::new();
+    let file = data("phishing.csv");
+    let report = report(&folder, &[&file, "--target", "is_phishing", "--learner", "adagrad:radius=1e300"]);
+    let own = &report["guarantees"][0];
+    assert!(own["bound_per_round"].is_null());
+    assert_eq!(own["reason"], "its bound is beyond the range of 64-bit floats");
+}
+
+#[test]
 fn a_pipe_whose_header_comes_first_is_predicted_and_continued() {
     let folder = Folder::new();
     phishing(&folder, &["--model", "model"]);

@@ -113,7 +113,8 @@ fn finite(value: f64) -> Value {
     if value.is_finite() { json!(value) } else { Value::Null }
 }
 
-/// The learner's own guarantee, and the universal certificate.
+/// The learner's own guarantee, and the universal certificate. A bound that is there is a
+/// finite number, in all and an example; else there is a reason.
 pub(crate) fn guarantees(trained: &Trained) -> [Guarantee; 2] {
     let weight = trained.ledger.weight();
     [trained.learner.guarantee(), trained.ledger.certificate()].map(|guarantee| {
@@ -135,10 +136,22 @@ fn guarantee(guarantee: &Guarantee, weight: f64) -> Value {
     value
 }
 
+/// The points that were kept, and as the last one where the run ends.
 fn curve(ledger: &Ledger) -> Value {
+    let mut kept = ledger.curve().points();
+    kept.retain(|point| point.round < ledger.rounds());
+    if ledger.rounds() > 0 {
+        kept.push(Point {
+            round: ledger.rounds(),
+            loss: ledger.paid(),
+            weight: ledger.weight(),
+            guarantee: ledger.certificate().bound.ok(),
+            baseline: ledger.baseline_risk(),
+        });
+    }
     let mut before = Point { round: 0, loss: 0.0, weight: 0.0, guarantee: None, baseline: None };
     let mut points = Vec::new();
-    for point in ledger.curve().points() {
+    for point in kept {
         points.push(json!({
             "t": point.round,
             "risk": finite(point.loss / point.weight),

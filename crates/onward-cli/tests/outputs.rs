@@ -364,6 +364,25 @@ fn later_passes_learn_on_and_the_account_is_of_the_first() {
 }
 
 #[test]
+fn the_curve_ends_where_the_run_does() {
+    let folder = Folder::new();
+    let file = data("phishing.csv");
+    let whole = report(&folder, &[&file, "--target", "is_phishing"]);
+    let curve = whole["curve"].as_array().unwrap();
+    let last = curve.last().unwrap();
+    assert_eq!(last["t"], 1250);
+    assert_eq!((&last["risk"], &last["baseline"]), (&whole["sequential_risk"], &whole["baseline_risk"]));
+    assert_eq!(last["guarantee"], whole["guarantees"][1]["bound_per_round"]);
+    let rounds: Vec<u64> = curve.iter().map(|point| point["t"].as_u64().unwrap()).collect();
+    assert!(rounds.windows(2).all(|pair| pair[0] < pair[1]), "{rounds:?}");
+    // Where the run ends at a point that is kept, and where nothing was charged.
+    folder.write("four", "y,x\n0,1\n1,2\n1,3\n0,4\n");
+    assert_eq!(report(&folder, &["four", "--target", "y"])["curve"].as_array().unwrap().len(), 4);
+    folder.write("none", "y,x\n,1\n,2\n");
+    assert_eq!(report(&folder, &["none", "--target", "y", "--task", "binary"])["curve"], serde_json::json!([]));
+}
+
+#[test]
 fn a_bound_that_is_no_number_has_a_reason() {
     let folder = Folder::new();
     let file = data("phishing.csv");

@@ -57,11 +57,11 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let again = Options { schema: Some(session.trained().schema.clone()), ..reading };
     let mut pass_risks = vec![session.trained().ledger.sequential_risk()];
     for _ in 1..options.passes {
-        if watch.signals.received() {
-            break;
-        }
         let mut reader = Reader::open(&inputs, again.clone())?;
-        pass_risks.push(session.repeat(&mut reader)?);
+        match session.repeat(&mut reader)? {
+            Some(risk) => pass_risks.push(risk),
+            None => break,
+        }
     }
     let counts = session.finish();
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);

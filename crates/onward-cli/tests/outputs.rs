@@ -364,6 +364,32 @@ fn later_passes_learn_on_and_the_account_is_of_the_first() {
 }
 
 #[test]
+fn a_pass_that_a_signal_cuts_short_is_not_counted() {
+    let folder = Folder::new();
+    let rows: String = (0..500_000).map(|row| format!("{},{}\n", row % 2, row % 7)).collect();
+    folder.write("data", format!("y,x\n{rows}"));
+    let once = report(&folder, &["data", "--target", "y"])["bytes"].as_u64().unwrap();
+    let options = ["--target", "y", "--passes", "1000", "--model", "model", "--report", "report"];
+    let mut command = folder.command(&[&["learn", "data"], &options[..]].concat());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    // In the second pass, most of which is still to come.
+    let rest = wait_for(&mut child, |line| {
+        let count = line.split_once(" examples, sequential risk").map(|(count, _)| count.replace(',', ""));
+        count.is_some_and(|count| count.parse::<u64>().unwrap() > 500_000)
+    });
+    send("INT", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    rest.join().unwrap();
+    let report: serde_json::Value = serde_json::from_str(&folder.read("report")).unwrap();
+    let whole = report["bytes"].as_u64().unwrap() / once;
+    // The report has risks of passes only where there are several.
+    assert_eq!(report["pass_risks"].as_array().map_or(1, Vec::len) as u64, whole);
+    let model: serde_json::Value =
+        serde_json::from_str(&folder.succeed(&["inspect", "--json", "model"]).stdout).unwrap();
+    assert_eq!(model["facts"]["passes"], whole);
+}
+
+#[test]
 fn the_curve_ends_where_the_run_does() {
     let folder = Folder::new();
     let file = data("phishing.csv");

@@ -94,6 +94,10 @@ fn head(run: &Run<'_>) -> String {
     let timing = run.timing;
     write_to(
         &mut text,
+    // The rate is that of all of them.
+    if run.pass_risks.len() > 1 {
+        write_to(&mut text, format_args!(", {} passes,", run.pass_risks.len()));
+    }
         format_args!(
             " in {:.2} s: {} a second, {:.0} MB/s\n",
             timing.seconds,

@@ -86,3 +86,11 @@ fn a_learner_that_is_slow_or_held_back_has_not_diverged() {
         assert!(!text.contains("diverged"), "{text}");
     }
 }
+
+#[test]
+fn passes_are_named_beside_the_rate_that_counts_them() {
+    let rows = "y,x\n".to_owned() + &"0,1\n1,2\n,3\n".repeat(20);
+    let twice = said(&rows, &["--target", "y", "--passes", "2"]);
+    assert!(twice.contains("\n60 examples (20 without a label), 2 passes, in "), "{twice}");
+    assert!(said(&rows, &["--target", "y"]).contains("\n60 examples (20 without a label) in "));
+}

@@ -34,7 +34,10 @@ pub(crate) fn learned(run: &Run<'_>) -> String {
     let mut text = head(run);
     let ledger = &run.trained.ledger;
     if ledger.rounds() == 0 {
-        text.push_str("no example had a label: nothing was learnt\n");
+        text.push_str(match run.trained.facts.weightless {
+            0 => "no example had a label: nothing was learnt\n",
+            _ => "all examples with a label had weight 0: nothing was learnt\n",
+        });
         return text;
     }
     row(
@@ -91,13 +94,13 @@ fn head(run: &Run<'_>) -> String {
     if !extras.is_empty() {
         write_to(&mut text, format_args!(" ({})", extras.join(", ")));
     }
-    let timing = run.timing;
-    write_to(
-        &mut text,
     // The rate is that of all of them.
     if run.pass_risks.len() > 1 {
         write_to(&mut text, format_args!(", {} passes,", run.pass_risks.len()));
     }
+    let timing = run.timing;
+    write_to(
+        &mut text,
         format_args!(
             " in {:.2} s: {} a second, {:.0} MB/s\n",
             timing.seconds,

@@ -103,3 +103,18 @@ fn why_nothing_was_learnt() {
     let text = said("y,x\n,1\n,2\n", &["--target", "y", "--task", "binary"]);
     assert!(text.ends_with("\nno example had a label: nothing was learnt\n"), "{text}");
 }
+
+#[test]
+fn the_help_says_what_the_program_is_and_shows_examples() {
+    let folder = Folder::new();
+    for arguments in [&["-h"][..], &["--help"]] {
+        let text = folder.succeed(arguments).stdout;
+        assert!(text.starts_with("Online machine learning that measures itself against hindsight"), "{text}");
+    }
+    let bare = folder.run(&[]);
+    assert!(bare.stderr.starts_with("Online machine learning that measures itself against hindsight"), "{bare:?}");
+    for command in ["learn", "predict", "inspect", "convert", "completions"] {
+        let text = folder.succeed(&[command, "--help"]).stdout;
+        assert!(text.contains(&format!("Examples:\n  onward {command} ")), "{text}");
+    }
+}

@@ -20,8 +20,8 @@ pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
         if format.is_table() { Reader::open_table(&inputs, reading)? } else { Reader::open(&inputs, reading)? };
     inputs::check_header(options.input.no_header, reader.format())?;
     if !options.voice.quiet {
-        let idle = inputs::idle_options(&options.columns, reader.schema());
-        reader.notes().iter().chain(&idle).for_each(say::line);
+        reader.notes().iter().for_each(say::line);
+        inputs::idle_options(&options.columns, reader.schema(), reader.format()).iter().for_each(say::line);
     }
     let writing = |error: std::io::Error| Failure::writing(&options.to, &error);
     let mut file = AtomicFile::create(&options.to).map_err(writing)?;

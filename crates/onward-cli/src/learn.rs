@@ -40,8 +40,8 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let mut trained = begun.trained(&reader, options)?;
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "sequential risk") };
     if !options.voice.quiet {
-        let idle = inputs::idle_options(&options.columns, reader.schema());
-        reader.notes().iter().chain(&idle).for_each(say::line);
+        reader.notes().iter().for_each(say::line);
+        inputs::idle_options(&options.columns, reader.schema(), reader.format()).iter().for_each(say::line);
         say::line(format_args!("learner: {}, loss: {}", trained.learner.describe(), trained.loss.name()));
     }
     let started = Instant::now();
@@ -100,12 +100,12 @@ fn finish(options: &LearnOptions, run: &report::Run<'_>, writer: Option<Predicti
 fn check_outputs(options: &LearnOptions, inputs: &[Input]) -> Result<(), Failure> {
     let (model, predictions, report) = (options.model.as_ref(), options.predictions.as_ref(), options.report.as_ref());
     outputs::check(&[("--model", model), ("--predictions", predictions), ("--report", report)], inputs)?;
-    if options.passes > 1
     // --model may name it: that is how one continues.
     if let Some(init) = &options.init {
         let init = Input::Path(init.clone());
         outputs::check(&[("--predictions", predictions), ("--report", report)], &[init])?;
     }
+    if options.passes > 1
         && let Some(input) = inputs.iter().find(|input| !input.is_repeatable())
         && !matches!(input, Input::Path(path) if !path.exists())
     {

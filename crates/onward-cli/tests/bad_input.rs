@@ -518,6 +518,31 @@ fn word_sequences_without_text_are_remarked_upon() {
 }
 
 #[test]
+fn bits_where_nothing_is_hashed_are_remarked_upon() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    folder.write("events", "{\"y\": 0, \"x\": 1}\n{\"y\": 1, \"x\": 2}\n");
+    folder.write("svm", "1 1:2\n0 1:3\n");
+    let note = "--bits changes nothing: no column is hashed, as categories, text and dates are\n";
+    let said = |arguments: &[&str]| folder.succeed(&[&["learn"], arguments].concat()).stderr;
+    assert!(said(&["data", "--target", "y", "--ignore", "c", "--bits", "3"]).contains(note));
+    assert!(!said(&["data", "--target", "y", "--ignore", "c"]).contains("--bits"));
+    // Categories, keys that come later, and indices that are limited.
+    assert!(!said(&["data", "--target", "y", "--bits", "3"]).contains(note));
+    assert!(!said(&["events", "--target", "y", "--bits", "3"]).contains(note));
+    assert!(!said(&["svm", "--bits", "3"]).contains(note));
+}
+
+#[test]
+fn a_namespace_that_does_not_exist() {
+    let remedy = |found: &str| {
+        format!("data: there is no namespace 'b' in the first rows, named as --ignore; there are: {found}")
+    };
+    refused("1 | x\n-1 | y\n", &["--ignore", "b"], &remedy("(unnamed)"));
+    refused("1 | x\n-1 |a y\n", &["--ignore", "b"], &remedy("(unnamed), a"));
+}
+
+#[test]
 fn bad_records_can_be_skipped_and_are_counted() {
     let folder = Folder::new();
     let mut bytes = rows(100).into_bytes();

@@ -4,6 +4,7 @@ import csv
 import json
 
 import numpy
+import pytest
 import safetensors
 import safetensors.numpy
 from conftest import ROOT
@@ -46,6 +47,62 @@ def test_weights_read_in_python_give_the_predictions_of_the_program(onward, tmp_
         scores += float(weight) / float(scale) * features[:, column[feature_names[int(index)]]]
     expected = 1 / (1 + numpy.exp(-scores))
     assert numpy.abs(expected - predictions(tmp_path / "p.csv")).max() < 1e-9
+
+
+def raw_weights(learner, tensors, numbers):
+    """Weights by index, as docs/data-formats.md says."""
+    if learner.startswith("ogd"):
+        weights = tensors["learner.point.weight"].astype(float) * numbers["learner.point.scale"]
+        return dict(zip(tensors["learner.point.index"].tolist(), weights, strict=True))
+    weights = tensors["learner.weight"].astype(float)
+    if learner.startswith("nag"):
+        weights = weights / tensors["learner.scale"].astype(float)
+    return dict(zip(tensors["learner.index"].tolist(), weights, strict=True))
+
+
+def standardised(values, index, tensors, total):
+    """A feature as a standardised learner sees it."""
+    at = tensors["learner.scale.index"].tolist().index(index)
+    n, mean, squares = (tensors[f"learner.scale.{name}"][at] for name in ("weight", "mean", "squares"))
+    n, before = n + 1, mean
+    assert n >= 0.95 * (total + 1)
+    mean = before + (values - before) / n
+    squares = squares + (values - before) * (values - mean)
+    return (values - mean) / numpy.sqrt(squares / n)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        None,
+        "nag",
+        "ogd",
+        "ogd:radius=0.5",
+        "ogd-strong:radius=1",
+        "adagrad",
+        "perceptron",
+        "ogd:standardise=true",
+        "adagrad:standardise=true",
+    ],
+)
+def test_scores_follow_from_the_tensors_as_documented(onward, tmp_path, learner):
+    asked = ("--learner", learner) if learner else ()
+    onward("learn", "-q", PHISHING, "--target", "is_phishing", *asked, "--model", "m.safetensors")
+    onward("predict", "-q", "m.safetensors", PHISHING, "--predictions", "p.csv")
+    tensors = safetensors.numpy.load_file(tmp_path / "m.safetensors")
+    with safetensors.safe_open(tmp_path / "m.safetensors", framework="numpy") as file:
+        header = json.loads(file.metadata()["onward"])["header"]
+    names, features, _ = phishing()
+    column = {"bias": 0, **{name: at + 1 for at, name in enumerate(names)}}
+    feature_names = named(tensors)
+    scores = numpy.zeros(len(features))
+    for index, weight in raw_weights(header["learner"], tensors, header["numbers"]).items():
+        values = features[:, column[feature_names[index]]]
+        if index != 0 and "standardise=true" in header["learner"]:
+            values = standardised(values, index, tensors, header["numbers"]["learner.scale.total"])
+        scores += weight * values
+    expected = scores if header["loss"] == "zero-one" else 1 / (1 + numpy.exp(-scores))
+    assert numpy.abs(expected - predictions(tmp_path / "p.csv")).max() < 1e-5
 
 
 def test_the_certificate_in_a_model_is_that_of_the_definition(onward, tmp_path):

@@ -7,7 +7,7 @@ use onward_data::Format;
 
 /// Online machine learning that measures itself against hindsight
 #[derive(Debug, Parser)]
-#[command(name = "onward", version, about, long_about = LONG_ABOUT, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "onward", version, long_about = LONG_ABOUT, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -38,6 +38,9 @@ pub(crate) enum Command {
     /// Write examples in another format
     Convert(Box<ConvertOptions>),
     /// Print a completion script for a shell
+    #[command(after_help = "Examples:
+  onward completions bash > /etc/bash_completion.d/onward
+  onward completions fish > ~/.config/fish/completions/onward.fish")]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -244,6 +247,10 @@ pub(crate) struct PredictOptions {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  onward inspect late.safetensors --top 20
+  onward inspect late.safetensors --json | jq .heaviest
+      the same for programs")]
 pub(crate) struct InspectOptions {
     /// The model, a file that `onward learn --model` wrote
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]

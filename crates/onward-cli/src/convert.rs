@@ -7,7 +7,7 @@ use onward_data::{AtomicFile, Compression, ConvertError, Converted, Format, Inpu
 use crate::arguments::ConvertOptions;
 use crate::failure::Failure;
 use crate::summary::counted;
-use crate::{inputs, outputs};
+use crate::{inputs, outputs, say};
 
 pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
     let format = format(options)?;
@@ -20,8 +20,8 @@ pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
         if format.is_table() { Reader::open_table(&inputs, reading)? } else { Reader::open(&inputs, reading)? };
     inputs::check_header(options.input.no_header, reader.format())?;
     if !options.voice.quiet {
-        let idle = inputs::idle_options(&options.columns, reader.schema());
-        reader.notes().iter().chain(&idle).for_each(|note| eprintln!("{note}"));
+        reader.notes().iter().for_each(say::line);
+        inputs::idle_options(&options.columns, reader.schema(), reader.format()).iter().for_each(say::line);
     }
     let writing = |error: std::io::Error| Failure::writing(&options.to, &error);
     let mut file = AtomicFile::create(&options.to).map_err(writing)?;
@@ -32,7 +32,7 @@ pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
     })?;
     file.commit().map_err(writing)?;
     if !options.voice.quiet {
-        say(&converted, format);
+        say_what_was_written(&converted, format);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -65,13 +65,13 @@ fn format(options: &ConvertOptions) -> Result<Format, Failure> {
     })
 }
 
-fn say(converted: &Converted, format: Format) {
+fn say_what_was_written(converted: &Converted, format: Format) {
     let what = if format.is_table() { "row" } else { "example" };
-    eprintln!("{} written as {format}", counted(converted.rows, what));
+    say::line(format_args!("{} written as {format}", counted(converted.rows, what)));
     if converted.skipped > 0 {
-        eprintln!("{} skipped", counted(converted.skipped, "unreadable record"));
+        say::line(format_args!("{} skipped", counted(converted.skipped, "unreadable record")));
     }
     if format == Format::Svmlight && converted.bits > onward_data::Options::default().bits {
-        eprintln!("to learn from it: --bits {}", converted.bits);
+        say::line(format_args!("to learn from it: --bits {}", converted.bits));
     }
 }

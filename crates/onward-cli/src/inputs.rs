@@ -1,7 +1,7 @@
 //! From arguments to the options of a reader.
 
 use onward::loss::Task;
-use onward_data::{Format, Input, Kind, OnError, Options, Role, Schema};
+use onward_data::{Format, Input, Kind, Layout, OnError, Options, Role, Schema};
 
 use crate::arguments::{ColumnOptions, ConvertInputOptions, InputOptions, OnErrorOption, TaskOption};
 use crate::failure::Failure;
@@ -69,14 +69,25 @@ pub(crate) fn check_header(no_header: bool, format: Format) -> Result<(), Failur
 }
 
 /// Says which of the options about columns change nothing.
-pub(crate) fn idle_options(columns: &ColumnOptions, schema: &Schema) -> Option<String> {
-    let has_text = schema.columns.iter().any(|column| column.role == Role::Feature(Kind::Text));
-    match columns.ngrams {
-        Some(_) if !has_text => {
-            Some("--ngrams changes nothing: no column is text (name such columns in --text)".into())
-        }
-        _ => None,
+pub(crate) fn idle_options(columns: &ColumnOptions, schema: &Schema, format: Format) -> Vec<&'static str> {
+    let kinds = || {
+        schema.columns.iter().filter_map(|column| match &column.role {
+            Role::Feature(kind) => Some(kind),
+            _ => None,
+        })
+    };
+    let has_text = kinds().any(|kind| *kind == Kind::Text);
+    let is_hashed = |kind: &Kind| matches!(kind, Kind::Categorical { .. } | Kind::Text | Kind::Timestamp { .. });
+    // A key that comes later in JSON lines is hashed, whatever the columns are.
+    let hashes = schema.layout != Layout::Table || format == Format::Jsonl || kinds().any(is_hashed);
+    let mut notes = Vec::new();
+    if columns.ngrams.is_some() && !has_text {
+        notes.push("--ngrams changes nothing: no column is text (name such columns in --text)");
     }
+    if columns.bits.is_some() && !hashes {
+        notes.push("--bits changes nothing: no column is hashed, as categories, text and dates are");
+    }
+    notes
 }
 
 fn on_error(option: OnErrorOption) -> OnError {

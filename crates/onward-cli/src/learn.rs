@@ -16,6 +16,7 @@ use crate::predictions::PredictionWriter;
 use crate::progress::Progress;
 use crate::report::{self, Timing};
 use crate::saved::{Facts, Trained};
+use crate::say;
 use crate::session::{Session, Watch};
 use crate::signals::Signals;
 use crate::summary;
@@ -34,13 +35,14 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     // Before the input is opened: a pipe may take its time.
     let signals = Signals::catch().map_err(Failure::user)?;
     let mut reader = Reader::open(&inputs, reading.clone())?;
+    signals.opened();
     inputs::check_format(&options.input, reader.format())?;
     let mut trained = begun.trained(&reader, options)?;
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "sequential risk") };
     if !options.voice.quiet {
-        let idle = inputs::idle_options(&options.columns, reader.schema());
-        reader.notes().iter().chain(&idle).for_each(|note| eprintln!("{note}"));
-        eprintln!("learner: {}, loss: {}", trained.learner.describe(), trained.loss.name());
+        reader.notes().iter().for_each(say::line);
+        inputs::idle_options(&options.columns, reader.schema(), reader.format()).iter().for_each(say::line);
+        say::line(format_args!("learner: {}, loss: {}", trained.learner.describe(), trained.loss.name()));
     }
     let started = Instant::now();
     let mut writer = match &options.predictions {
@@ -56,11 +58,11 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let again = Options { schema: Some(session.trained().schema.clone()), ..reading };
     let mut pass_risks = vec![session.trained().ledger.sequential_risk()];
     for _ in 1..options.passes {
-        if watch.signals.received() {
-            break;
-        }
         let mut reader = Reader::open(&inputs, again.clone())?;
-        pass_risks.push(session.repeat(&mut reader)?);
+        match session.repeat(&mut reader)? {
+            Some(risk) => pass_risks.push(risk),
+            None => break,
+        }
     }
     let counts = session.finish();
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
@@ -92,7 +94,7 @@ fn finish(options: &LearnOptions, run: &report::Run<'_>, writer: Option<Predicti
     }
     outputs.commit()?;
     if !options.voice.quiet {
-        eprint!("{}", summary::learned(run));
+        say::block(summary::learned(run));
     }
     Ok(())
 }
@@ -100,6 +102,11 @@ fn finish(options: &LearnOptions, run: &report::Run<'_>, writer: Option<Predicti
 fn check_outputs(options: &LearnOptions, inputs: &[Input]) -> Result<(), Failure> {
     let (model, predictions, report) = (options.model.as_ref(), options.predictions.as_ref(), options.report.as_ref());
     outputs::check(&[("--model", model), ("--predictions", predictions), ("--report", report)], inputs)?;
+    // --model may name it: that is how one continues.
+    if let Some(init) = &options.init {
+        let init = Input::Path(init.clone());
+        outputs::check(&[("--predictions", predictions), ("--report", report)], &[init])?;
+    }
     if options.passes > 1
         && let Some(input) = inputs.iter().find(|input| !input.is_repeatable())
         && !matches!(input, Input::Path(path) if !path.exists())

@@ -1,5 +1,8 @@
 //! The `onward` program: learns from files and pipes, and says what it cost.
 
+// These panic where the stream is closed: `say` and `outputs` do not.
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
 mod arguments;
 mod completions;
 mod convert;
@@ -13,6 +16,7 @@ mod predictions;
 mod progress;
 mod report;
 mod saved;
+mod say;
 mod session;
 mod signals;
 mod summary;
@@ -44,6 +48,6 @@ fn report_failure(failure: &Failure) -> ExitCode {
     if failure.is_broken_pipe() {
         return ExitCode::SUCCESS;
     }
-    eprintln!("onward: {failure}");
+    say::line(format_args!("onward: {failure}"));
     failure.exit_code()
 }

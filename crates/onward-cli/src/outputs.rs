@@ -24,25 +24,40 @@ pub(crate) fn check(outputs: &[(&str, Option<&PathBuf>)], inputs: &[Input]) -> R
             }
         }
         if let Some((other, _)) = named[..at].iter().find(|(_, other)| same(other, path)) {
-            let to = if path.as_path() == Path::new("-") {
-                "standard output".to_owned()
-            } else {
-                path.display().to_string()
-            };
+            let to = if is_standard_output(path) { "standard output".to_owned() } else { path.display().to_string() };
             return Err(Failure::user(format!("{other} and {flag} both write to {to}: say where one of them goes")));
         }
     }
     Ok(())
 }
 
-/// Whether two paths are one regular file (or, not being there yet, would be), or one
+/// Whether two paths are one regular file (or, not being there yet, would be), or both are
 /// standard output.
 fn same(one: &Path, other: &Path) -> bool {
-    match (fs::canonicalize(one), fs::canonicalize(other)) {
-        (Ok(one), Ok(other)) => one == other && one.is_file(),
-        (Err(_), Err(_)) => one == other,
+    if is_standard_output(one) && is_standard_output(other) {
+        return true;
+    }
+    match (place(one), place(other)) {
+        (Some(one), Some(other)) => one == other && (one.is_file() || !one.exists()),
+        (None, None) => one == other,
         _ => false,
     }
+}
+
+/// Where a path leads, however it is spelled: what is not there yet is told by its folder.
+fn place(path: &Path) -> Option<PathBuf> {
+    // A file, if that is where the shell sends it.
+    let path = if is_standard_output(path) { Path::new("/dev/stdout") } else { path };
+    if let Ok(place) = fs::canonicalize(path) {
+        return Some(place);
+    }
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
+}
+
+/// Whether this is standard output, by any of its names.
+pub(crate) fn is_standard_output(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
 /// Writes a whole file.

@@ -1,6 +1,5 @@
 //! `onward predict`.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -16,11 +15,12 @@ use crate::report::{self, Timing};
 use crate::saved::{Facts, Trained};
 use crate::session::{Session, Watch};
 use crate::signals::Signals;
-use crate::{inputs, outputs, summary};
+use crate::{inputs, outputs, say, summary};
 
 pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     let inputs = inputs::inputs(&options.input.inputs)?;
-    let both_to_stdout = options.report.as_deref() == Some(Path::new("-")) && options.predictions == Path::new("-");
+    let both_to_stdout = options.report.as_deref().is_some_and(outputs::is_standard_output)
+        && outputs::is_standard_output(&options.predictions);
     // With the report on standard output, the predictions go there only if asked to.
     if both_to_stdout {
         return Err(Failure::user(
@@ -45,11 +45,12 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     // Before the input is opened: a pipe may take its time.
     let signals = Signals::catch().map_err(Failure::user)?;
     let mut reader = Reader::open(&inputs, reading)?;
+    signals.opened();
     inputs::check_format(&options.input, reader.format())?;
     trained.facts = Facts::new(reader.format());
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "mean loss") };
     if !options.voice.quiet {
-        reader.notes().iter().for_each(|note| eprintln!("{note}"));
+        reader.notes().iter().for_each(say::line);
     }
     let started = Instant::now();
     let mut writer = PredictionWriter::create(&options.predictions, reader.id_names(), trained.loss.link())?;
@@ -74,7 +75,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     }
     outputs.commit()?;
     if !options.voice.quiet {
-        eprint!("{}", summary::predicted(&run));
+        say::block(summary::predicted(&run));
     }
     Ok(watch.signals.exit_code())
 }

@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use indicatif::{ProgressBar, ProgressStyle};
 use onward::regret::Ledger;
 
+use crate::say;
 use crate::session::Counts;
 use crate::summary::{counted, grouped, number};
 
@@ -45,7 +46,7 @@ impl Progress {
         while self.next_line.get() <= counts.examples {
             self.next_line.set(self.next_line.get() * 2);
         }
-        eprintln!("{}", self.state(counts, ledger));
+        say::line(self.state(counts, ledger));
     }
 
     /// Says something between bars and lines.
@@ -53,7 +54,7 @@ impl Progress {
         match &self.bar {
             Some(bar) => bar.println(text),
             None if self.quiet => {}
-            None => eprintln!("{text}"),
+            None => say::line(text),
         }
     }
 

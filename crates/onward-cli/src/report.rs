@@ -112,25 +112,47 @@ fn finite(value: f64) -> Value {
     if value.is_finite() { json!(value) } else { Value::Null }
 }
 
-/// The learner's own guarantee, and the universal certificate.
+/// The learner's own guarantee, and the universal certificate. A bound that is there is a
+/// finite number, in all and an example; else there is a reason.
 pub(crate) fn guarantees(run: &Run<'_>) -> Vec<Guarantee> {
-    run.own_guarantee.iter().cloned().chain([run.trained.ledger.certificate()]).collect()
+    let ledger = &run.trained.ledger;
+    let weight = ledger.weight();
+    let stated = run.own_guarantee.iter().cloned().chain([ledger.certificate()]).map(|guarantee| {
+        let bound = guarantee.bound.and_then(|bound| match bound {
+            _ if weight == 0.0 => Err("nothing has been charged yet".to_owned()),
+            bound if bound.is_finite() && (bound / weight).is_finite() => Ok(bound),
+            _ => Err("its bound is beyond the range of 64-bit floats".to_owned()),
+        });
+        Guarantee { bound, ..guarantee }
+    });
+    stated.collect()
 }
 
 fn guarantee(guarantee: &Guarantee, weight: f64) -> Value {
     let mut value = json!({ "kind": guarantee.kind, "comparator": guarantee.comparator, "radius": guarantee.radius });
     match &guarantee.bound {
-        Ok(bound) if weight > 0.0 => value["bound_per_round"] = finite(bound / weight),
-        Ok(_) => (value["bound_per_round"], value["reason"]) = (Value::Null, json!("nothing has been charged yet")),
+        Ok(bound) => value["bound_per_round"] = json!(bound / weight),
         Err(reason) => (value["bound_per_round"], value["reason"]) = (Value::Null, json!(reason)),
     }
     value
 }
 
+/// The points that were kept, and as the last one where the run ends.
 fn curve(ledger: &Ledger) -> Value {
+    let mut kept = ledger.curve().points();
+    kept.retain(|point| point.round < ledger.rounds());
+    if ledger.rounds() > 0 {
+        kept.push(Point {
+            round: ledger.rounds(),
+            loss: ledger.paid(),
+            weight: ledger.weight(),
+            guarantee: ledger.certificate().bound.ok(),
+            baseline: ledger.baseline_risk(),
+        });
+    }
     let mut before = Point { round: 0, loss: 0.0, weight: 0.0, guarantee: None, baseline: None };
     let mut points = Vec::new();
-    for point in ledger.curve().points() {
+    for point in kept {
         points.push(json!({
             "t": point.round,
             "risk": finite(point.loss / point.weight),

@@ -70,14 +70,16 @@ impl<'a> Session<'a> {
                 writer.flush()?;
             }
             Ok(())
-        })
+        })?;
+        Ok(())
     }
 
-    /// A later pass: the learner learns again, and only the mean loss of the pass is kept.
-    pub(crate) fn repeat(&mut self, reader: &mut Reader) -> Result<f64, Failure> {
+    /// A later pass: the learner learns again, and only the mean loss of the pass is kept;
+    /// `None` when a signal cut it short.
+    pub(crate) fn repeat(&mut self, reader: &mut Reader) -> Result<Option<f64>, Failure> {
         let (mut paid, mut weight) = (0.0, 0.0);
         let loss = self.trained.learner.charged_loss();
-        self.each_batch(reader, |trained, parsed| {
+        let whole = self.each_batch(reader, |trained, parsed| {
             for example in parsed.batch.iter() {
                 if let Some(label) = example.label {
                     let prediction = trained.learner.learn(example.features, label, example.weight);
@@ -87,7 +89,7 @@ impl<'a> Session<'a> {
             }
             Ok(())
         })?;
-        Ok(paid / weight)
+        Ok(whole.then_some(paid / weight))
     }
 
     /// Predicting: what has a label is charged, and nothing is learnt.
@@ -99,18 +101,20 @@ impl<'a> Session<'a> {
                 writer.write(parsed.ids(row), prediction, example.label)?;
             }
             writer.flush()
-        })
+        })?;
+        Ok(())
     }
 
+    /// Whether it came to the end of the input: a signal ends it before.
     fn each_batch(
         &mut self,
         reader: &mut Reader,
         mut each: impl FnMut(&mut Trained, &Parsed) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         while !self.watch.signals.received() {
             let parsed = match reader.next_within(PATIENCE)? {
                 None => continue,
-                Some(None) => break,
+                Some(None) => return Ok(true),
                 Some(Some(parsed)) => parsed,
             };
             for (index, name) in &parsed.names {
@@ -129,7 +133,7 @@ impl<'a> Session<'a> {
             let read = reader.progress();
             self.watch.progress.update(&self.counts, read, &self.trained.ledger);
         }
-        Ok(())
+        Ok(false)
     }
 }
 

@@ -1,5 +1,6 @@
 //! SIGINT and SIGTERM: the run ends after the batch at hand and writes what it has;
-//! a second one ends it at once.
+//! a second one ends it at once. So does the first, while the input is being opened:
+//! there is nothing to write yet.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -12,20 +13,27 @@ use signal_hook::flag;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Signals {
     received: Arc<AtomicUsize>,
+    /// Whether the next one ends the program at once.
+    at_once: Arc<AtomicBool>,
 }
 
 impl Signals {
     /// Begins to catch them.
     pub(crate) fn catch() -> std::io::Result<Self> {
         let received = Arc::new(AtomicUsize::new(0));
-        let again = Arc::new(AtomicBool::new(false));
+        let at_once = Arc::new(AtomicBool::new(true));
         for signal in [SIGINT, SIGTERM] {
-            // Order matters: the first signal only sets the flag that makes the second end the program.
-            flag::register_conditional_shutdown(signal, code(signal).into(), Arc::clone(&again))?;
-            flag::register(signal, Arc::clone(&again))?;
+            // Order matters: a signal that does not end the program sets the flag that makes the next one do it.
+            flag::register_conditional_shutdown(signal, code(signal).into(), Arc::clone(&at_once))?;
+            flag::register(signal, Arc::clone(&at_once))?;
             flag::register_usize(signal, Arc::clone(&received), signal as usize)?;
         }
-        Ok(Self { received })
+        Ok(Self { received, at_once })
+    }
+
+    /// The input is open: from now on the first signal ends the run in order.
+    pub(crate) fn opened(&self) {
+        self.at_once.store(false, Ordering::Relaxed);
     }
 
     /// Whether one has come.

@@ -34,7 +34,10 @@ pub(crate) fn learned(run: &Run<'_>) -> String {
     let mut text = head(run);
     let ledger = &run.trained.ledger;
     if ledger.rounds() == 0 {
-        text.push_str("no example had a label: nothing was learnt\n");
+        text.push_str(match run.trained.facts.weightless {
+            0 => "no example had a label: nothing was learnt\n",
+            _ => "all examples with a label had weight 0: nothing was learnt\n",
+        });
         return text;
     }
     row(
@@ -90,6 +93,10 @@ fn head(run: &Run<'_>) -> String {
     let extras: Vec<_> = extras.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
     if !extras.is_empty() {
         write_to(&mut text, format_args!(" ({})", extras.join(", ")));
+    }
+    // The rate is that of all of them.
+    if run.pass_risks.len() > 1 {
+        write_to(&mut text, format_args!(", {} passes,", run.pass_risks.len()));
     }
     let timing = run.timing;
     write_to(
@@ -202,10 +209,6 @@ fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
         }
         return;
     };
-    if !bound.is_finite() {
-        row(text, title, "none", "its bound is beyond the range of 64-bit floats");
-        return;
-    }
     let per_round = bound / ledger.weight();
     let comparator = guarantee.comparator.replace("radius", &size(radius));
     row(text, title, &format!("≤ {}", number(per_round)), &format!("regret an example against {comparator}"));

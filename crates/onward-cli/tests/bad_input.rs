@@ -360,6 +360,54 @@ fn two_outputs_that_are_one() {
 }
 
 #[test]
+fn two_outputs_that_are_one_by_two_names() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    std::fs::create_dir(folder.path("sub")).unwrap();
+    folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
+    let whole = folder.path("out").display().to_string();
+    for other in ["./out", "sub/../out", &whole] {
+        let twice =
+            |first: &str| format!("onward: {first} and --report both write to out: say where one of them goes\n");
+        for flag in ["--model", "--predictions"] {
+            let outcome = folder.run(&["learn", "data", "-q", "--target", "y", flag, other, "--report", "out"]);
+            assert_eq!((outcome.code, outcome.stderr), (Some(2), twice(flag)));
+        }
+        let outcome = folder.run(&["predict", "model", "data", "-q", "--predictions", other, "--report", "out"]);
+        assert_eq!((outcome.code, outcome.stderr), (Some(2), twice("--predictions")));
+    }
+    let learn = "onward: --predictions and --report both write to standard output: say where one of them goes\n";
+    let predict = "onward: the report and the predictions cannot both go to standard output: say --predictions FILE\n";
+    for other in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        for (report, predictions) in [("-", other), (other, "-"), (other, "/dev/stdout")] {
+            let outputs = ["-q", "--predictions", predictions, "--report", report];
+            let outcome = folder.run(&[&["learn", "data", "--target", "y"], &outputs[..]].concat());
+            assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), learn));
+            let outcome = folder.run(&[&["predict", "model", "data"], &outputs[..]].concat());
+            assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), predict));
+        }
+    }
+    assert_eq!(folder.files(), ["data", "model", "sub"]);
+    // Devices are no files that replace one another.
+    folder.succeed(&["learn", "data", "--target", "y", "--predictions", "/dev/null", "--report", "/dev/null"]);
+}
+
+#[test]
+fn an_output_that_is_the_model_to_continue_from() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
+    let before = std::fs::read(folder.path("model")).unwrap();
+    for flag in ["--predictions", "--report"] {
+        let outcome = folder.run(&["learn", "data", "-q", "--init", "model", flag, "./model"]);
+        let message = format!("onward: {flag} ./model is also an input: it would be overwritten\n");
+        assert_eq!((outcome.code, outcome.stderr), (Some(2), message));
+    }
+    assert_eq!(std::fs::read(folder.path("model")).unwrap(), before);
+    folder.succeed(&["learn", "data", "-q", "--init", "model", "--model", "model"]);
+}
+
+#[test]
 fn an_output_in_a_folder_that_is_not_there() {
     let folder = Folder::new();
     folder.write("data", rows(50));
@@ -467,6 +515,31 @@ fn word_sequences_without_text_are_remarked_upon() {
         assert!(!with(&["--ngrams", "2", "--text", "c"]).contains("--ngrams"));
         assert!(!with(&[]).contains("--ngrams"));
     }
+}
+
+#[test]
+fn bits_where_nothing_is_hashed_are_remarked_upon() {
+    let folder = Folder::new();
+    folder.write("data", rows(50));
+    folder.write("events", "{\"y\": 0, \"x\": 1}\n{\"y\": 1, \"x\": 2}\n");
+    folder.write("svm", "1 1:2\n0 1:3\n");
+    let note = "--bits changes nothing: no column is hashed, as categories, text and dates are\n";
+    let said = |arguments: &[&str]| folder.succeed(&[&["learn"], arguments].concat()).stderr;
+    assert!(said(&["data", "--target", "y", "--ignore", "c", "--bits", "3"]).contains(note));
+    assert!(!said(&["data", "--target", "y", "--ignore", "c"]).contains("--bits"));
+    // Categories, keys that come later, and indices that are limited.
+    assert!(!said(&["data", "--target", "y", "--bits", "3"]).contains(note));
+    assert!(!said(&["events", "--target", "y", "--bits", "3"]).contains(note));
+    assert!(!said(&["svm", "--bits", "3"]).contains(note));
+}
+
+#[test]
+fn a_namespace_that_does_not_exist() {
+    let remedy = |found: &str| {
+        format!("data: there is no namespace 'b' in the first rows, named as --ignore; there are: {found}")
+    };
+    refused("1 | x\n-1 | y\n", &["--ignore", "b"], &remedy("(unnamed)"));
+    refused("1 | x\n-1 |a y\n", &["--ignore", "b"], &remedy("(unnamed), a"));
 }
 
 #[test]

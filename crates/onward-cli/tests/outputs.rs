@@ -3,7 +3,8 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use common::{Folder, data, report};
 
@@ -263,26 +264,77 @@ fn a_report_that_nobody_reads_does_not_cost_the_model() {
     assert_eq!(folder.files(), ["model"]);
 }
 
+/// Sends a signal.
+fn send(signal: &str, child: &Child) {
+    let sent = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// Waits for a line that a program says, and keeps reading what it says afterwards.
+fn wait_for(child: &mut Child, wanted: impl Fn(&str) -> bool) -> std::thread::JoinHandle<()> {
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.by_ref().any(|line| wanted(&line.unwrap())));
+    std::thread::spawn(move || lines.for_each(drop))
+}
+
 #[test]
 fn a_signal_ends_the_run_and_what_was_learnt_is_written() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let folder = Folder::new();
-        let mut command = folder.command(&["learn", "-q", "--target", "y", "--model", "model", "--report", "report"]);
+        let mut command = folder.command(&["learn", "--target", "y", "--model", "model", "--report", "report"]);
         let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let rows: String = (0..20_000).map(|row| format!("{},{}\n", row % 2, row % 7)).collect();
         stdin.write_all(format!("y,x\n{rows}").as_bytes()).unwrap();
         stdin.flush().unwrap();
         // The pipe stays open: without the signal the run would wait for ever.
-        std::thread::sleep(std::time::Duration::from_millis(600));
-        let killed = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
-        assert!(killed.success());
-        let output = child.wait_with_output().unwrap();
+        let rest = wait_for(&mut child, |line| line.contains(" examples, sequential risk"));
+        send(signal, &child);
+        assert_eq!(child.wait().unwrap().code(), Some(code));
         drop(stdin);
-        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+        rest.join().unwrap();
         let report: serde_json::Value = serde_json::from_str(&folder.read("report")).unwrap();
         assert!(report["examples"].as_u64().unwrap() > 0);
         assert_eq!(folder.files(), ["model", "report"]);
+    }
+}
+
+/// Waits until a program catches SIGINT.
+fn wait_until_it_catches(child: &Child) {
+    let status = format!("/proc/{}/status", child.id());
+    let caught = |line: &str| line.strip_prefix("SigCgt:").and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // SIGINT is 2, SIGTERM 15: bits 1 and 14.
+    let both = 1 << 1 | 1 << 14;
+    while !std::fs::read_to_string(&status).unwrap().lines().filter_map(caught).any(|mask| mask & both == both) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_signal_before_anything_was_learnt_ends_the_program_at_once() {
+    let folder = Folder::new();
+    phishing(&folder, &["--model", "model"]);
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        for arguments in [&["learn", "--target", "y", "--model", "new"][..], &["predict", "model", "-p", "new"]] {
+            let mut command = folder.command(arguments);
+            let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            // The pipe stays open and empty.
+            let stdin = child.stdin.take().unwrap();
+            wait_until_it_catches(&child);
+            send(signal, &child);
+            let begun = Instant::now();
+            while child.try_wait().unwrap().is_none() {
+                if begun.elapsed() > Duration::from_secs(20) {
+                    child.kill().unwrap();
+                    panic!("{arguments:?} goes on after SIG{signal}");
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let output = child.wait_with_output().unwrap();
+            drop(stdin);
+            assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(code), &b""[..]));
+            assert_eq!(folder.files(), ["model"]);
+        }
     }
 }
 
@@ -312,6 +364,61 @@ fn later_passes_learn_on_and_the_account_is_of_the_first() {
 }
 
 #[test]
+fn a_pass_that_a_signal_cuts_short_is_not_counted() {
+    let folder = Folder::new();
+    let rows: String = (0..500_000).map(|row| format!("{},{}\n", row % 2, row % 7)).collect();
+    folder.write("data", format!("y,x\n{rows}"));
+    let once = report(&folder, &["data", "--target", "y"])["bytes"].as_u64().unwrap();
+    let options = ["--target", "y", "--passes", "1000", "--model", "model", "--report", "report"];
+    let mut command = folder.command(&[&["learn", "data"], &options[..]].concat());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    // In the second pass, most of which is still to come.
+    let rest = wait_for(&mut child, |line| {
+        let count = line.split_once(" examples, sequential risk").map(|(count, _)| count.replace(',', ""));
+        count.is_some_and(|count| count.parse::<u64>().unwrap() > 500_000)
+    });
+    send("INT", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    rest.join().unwrap();
+    let report: serde_json::Value = serde_json::from_str(&folder.read("report")).unwrap();
+    let whole = report["bytes"].as_u64().unwrap() / once;
+    // The report has risks of passes only where there are several.
+    assert_eq!(report["pass_risks"].as_array().map_or(1, Vec::len) as u64, whole);
+    let model: serde_json::Value =
+        serde_json::from_str(&folder.succeed(&["inspect", "--json", "model"]).stdout).unwrap();
+    assert_eq!(model["facts"]["passes"], whole);
+}
+
+#[test]
+fn the_curve_ends_where_the_run_does() {
+    let folder = Folder::new();
+    let file = data("phishing.csv");
+    let whole = report(&folder, &[&file, "--target", "is_phishing"]);
+    let curve = whole["curve"].as_array().unwrap();
+    let last = curve.last().unwrap();
+    assert_eq!(last["t"], 1250);
+    assert_eq!((&last["risk"], &last["baseline"]), (&whole["sequential_risk"], &whole["baseline_risk"]));
+    assert_eq!(last["guarantee"], whole["guarantees"][1]["bound_per_round"]);
+    let rounds: Vec<u64> = curve.iter().map(|point| point["t"].as_u64().unwrap()).collect();
+    assert!(rounds.windows(2).all(|pair| pair[0] < pair[1]), "{rounds:?}");
+    // Where the run ends at a point that is kept, and where nothing was charged.
+    folder.write("four", "y,x\n0,1\n1,2\n1,3\n0,4\n");
+    assert_eq!(report(&folder, &["four", "--target", "y"])["curve"].as_array().unwrap().len(), 4);
+    folder.write("none", "y,x\n,1\n,2\n");
+    assert_eq!(report(&folder, &["none", "--target", "y", "--task", "binary"])["curve"], serde_json::json!([]));
+}
+
+#[test]
+fn a_bound_that_is_no_number_has_a_reason() {
+    let folder = Folder::new();
+    let file = data("phishing.csv");
+    let report = report(&folder, &[&file, "--target", "is_phishing", "--learner", "adagrad:radius=1e300"]);
+    let own = &report["guarantees"][0];
+    assert!(own["bound_per_round"].is_null());
+    assert_eq!(own["reason"], "its bound is beyond the range of 64-bit floats");
+}
+
+#[test]
 fn a_pipe_whose_header_comes_first_is_predicted_and_continued() {
     let folder = Folder::new();
     phishing(&folder, &["--model", "model"]);
@@ -330,4 +437,33 @@ fn the_most_bits_are_not_too_many() {
     let folder = Folder::new();
     folder.write("data", "1 |a x\n-1 |b y\n");
     assert_eq!(report(&folder, &["data", "--bits", "30"])["examples"], 2);
+}
+
+#[test]
+fn a_standard_error_that_takes_nothing_costs_no_output() {
+    let folder = Folder::new();
+    let (program, file) = (env!("CARGO_BIN_EXE_onward"), data("phishing.csv"));
+    let learn = format!("{program} learn {file} --target is_phishing --model model --report report --predictions p");
+    let predict = format!("{program} predict model {file} --predictions p --report report");
+    let convert = format!("{program} convert {file} phishing.vw --target is_phishing");
+    for (command, files) in [
+        (&learn, &["model", "p", "report"][..]),
+        (&predict, &["model", "p", "report"]),
+        (&convert, &["model", "phishing.vw"]),
+    ] {
+        // A disk that is full; a reader that has gone away; one that leaves after a line; none at all.
+        for end in ["2>/dev/full", "2>&1 | true", "2>&1 | head -n 1", "2>&-"] {
+            let script = format!("{command} {end}; exit ${{PIPESTATUS[0]}}");
+            let output =
+                std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{script}");
+            assert_eq!(folder.files(), files, "{script}");
+            files.iter().filter(|name| **name != "model").for_each(|name| {
+                std::fs::remove_file(folder.path(name)).unwrap();
+            });
+        }
+    }
+    let script = format!("{program} learn nowhere 2>/dev/full");
+    let output = std::process::Command::new("bash").args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
 }

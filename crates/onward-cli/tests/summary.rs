@@ -86,3 +86,35 @@ fn a_learner_that_is_slow_or_held_back_has_not_diverged() {
         assert!(!text.contains("diverged"), "{text}");
     }
 }
+
+#[test]
+fn passes_are_named_beside_the_rate_that_counts_them() {
+    let rows = "y,x\n".to_owned() + &"0,1\n1,2\n,3\n".repeat(20);
+    let twice = said(&rows, &["--target", "y", "--passes", "2"]);
+    assert!(twice.contains("\n60 examples (20 without a label), 2 passes, in "), "{twice}");
+    assert!(said(&rows, &["--target", "y"]).contains("\n60 examples (20 without a label) in "));
+}
+
+#[test]
+fn why_nothing_was_learnt() {
+    let weighted = "y,x,w\n0,1,0\n1,2,0\n,3,1\n";
+    let text = said(weighted, &["--target", "y", "--weight", "w"]);
+    assert!(text.ends_with("\nall examples with a label had weight 0: nothing was learnt\n"), "{text}");
+    let text = said("y,x\n,1\n,2\n", &["--target", "y", "--task", "binary"]);
+    assert!(text.ends_with("\nno example had a label: nothing was learnt\n"), "{text}");
+}
+
+#[test]
+fn the_help_says_what_the_program_is_and_shows_examples() {
+    let folder = Folder::new();
+    for arguments in [&["-h"][..], &["--help"]] {
+        let text = folder.succeed(arguments).stdout;
+        assert!(text.starts_with("Online machine learning that measures itself against hindsight"), "{text}");
+    }
+    let bare = folder.run(&[]);
+    assert!(bare.stderr.starts_with("Online machine learning that measures itself against hindsight"), "{bare:?}");
+    for command in ["learn", "predict", "inspect", "convert", "completions"] {
+        let text = folder.succeed(&[command, "--help"]).stdout;
+        assert!(text.contains(&format!("Examples:\n  onward {command} ")), "{text}");
+    }
+}

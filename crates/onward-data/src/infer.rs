@@ -404,13 +404,14 @@ pub(crate) fn labels(
 
 /// The namespaces that are left out, kept in the schema so that predicting leaves them out too.
 fn ignored_namespaces(namespaces: &[String], options: &Options) -> Result<Vec<Column>, DataError> {
+    let named = |name: &String| if name.is_empty() { "(unnamed)".to_owned() } else { name.clone() };
     let ignored = |name: &String| match namespaces.contains(name) {
         true => Ok(Column { name: name.clone(), role: Role::Ignored }),
         false => Err(DataError::new(
             DataErrorKind::Options,
             format!("there is no namespace '{name}' in the first rows, named as --ignore"),
         )
-        .remedy(format!("there are: {}", shown(namespaces)))),
+        .remedy(format!("there are: {}", shown(&namespaces.iter().map(named).collect::<Vec<_>>())))),
     };
     options.ignore.iter().map(ignored).collect()
 }

@@ -102,6 +102,11 @@ impl Ledger {
         self.features
     }
 
+    /// Σ h·ℓ.
+    pub fn paid(&self) -> f64 {
+        self.paid.total()
+    }
+
     /// Σ h.
     pub fn weight(&self) -> f64 {
         self.weight.total()

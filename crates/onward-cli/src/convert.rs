@@ -1,11 +1,13 @@
 //! `onward convert`.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use onward_data::{AtomicFile, Compression, ConvertError, Converted, Format, Input, Reader, convert};
 
 use crate::arguments::ConvertOptions;
 use crate::failure::Failure;
+use crate::signals::Signals;
 use crate::summary::counted;
 use crate::{inputs, outputs, say};
 
@@ -14,6 +16,8 @@ pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
     let inputs = [Input::from(options.from.as_str())];
     outputs::check(&[("the output", Some(&options.to))], &inputs)?;
     refuse_what_a_copy_ignores(options, format)?;
+    // Before the input is opened: a pipe may take its time.
+    let signals = Signals::catch().map_err(Failure::user)?;
     let reading = inputs::with_columns(inputs::converting(&options.input), &options.columns)?;
     // A table keeps its columns; the other formats hold what the learner would see.
     let mut reader =
@@ -23,18 +27,42 @@ pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
         reader.notes().iter().for_each(say::line);
         inputs::idle_options(&options.columns, reader.schema(), reader.format()).iter().for_each(say::line);
     }
-    let writing = |error: std::io::Error| Failure::writing(&options.to, &error);
-    let mut file = AtomicFile::create(&options.to).map_err(writing)?;
-    let converted = convert(&mut reader, format, compression(format), &mut file).map_err(|error| match error {
-        ConvertError::Write(error) => writing(error),
-        ConvertError::Data(error) => error.into(),
-        other => Failure::user(other),
-    })?;
-    file.commit().map_err(writing)?;
+    let writing = |error: io::Error| Failure::writing(&options.to, &error);
+    // From now on there is a file to be cleaned up.
+    signals.opened();
+    let file = AtomicFile::create(&options.to).map_err(writing)?;
+    let mut out = UntilSignal { file, signals: &signals };
+    let converted = match convert(&mut reader, format, compression(format), &mut out) {
+        Err(_) if signals.received() => return Ok(signals.exit_code()),
+        Err(ConvertError::Write(error)) => return Err(writing(error)),
+        Err(ConvertError::Data(error)) => return Err(error.into()),
+        Err(other) => return Err(Failure::user(other)),
+        Ok(converted) => converted,
+    };
+    out.file.commit().map_err(writing)?;
     if !options.voice.quiet {
         say_what_was_written(&converted, format);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A file that cannot be written any more when a signal has come: half of it is of no use.
+struct UntilSignal<'a> {
+    file: AtomicFile,
+    signals: &'a Signals,
+}
+
+impl Write for UntilSignal<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.signals.received() {
+            return Err(io::Error::other("a signal came"));
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// Where a table is copied, nothing is a target, a weight or hashed.

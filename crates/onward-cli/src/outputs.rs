@@ -14,9 +14,12 @@ pub(crate) fn check(outputs: &[(&str, Option<&PathBuf>)], inputs: &[Input]) -> R
     let named: Vec<_> = outputs.iter().filter_map(|&(flag, path)| Some((flag, path?))).collect();
     for (at, (flag, path)) in named.iter().enumerate() {
         for input in inputs {
-            if let Input::Path(input) = input
-                && same(input, path)
-            {
+            // A file, if that is where the shell has standard input from.
+            let from = match input {
+                Input::Path(input) => input.as_path(),
+                Input::Standard => Path::new("/dev/stdin"),
+            };
+            if same(from, path) {
                 return Err(Failure::user(format!(
                     "{flag} {} is also an input: it would be overwritten",
                     path.display()

@@ -339,6 +339,36 @@ fn a_signal_before_anything_was_learnt_ends_the_program_at_once() {
 }
 
 #[test]
+fn a_signal_while_converting_leaves_nothing() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let folder = Folder::new();
+        let file = data("flights.csv.zst");
+        let mut command = folder.command(&["convert", "-q", &file, "flights.vw", "--target", "arr_delay>15"]);
+        let mut child = command.spawn().unwrap();
+        while folder.files().is_empty() {
+            assert!(child.try_wait().unwrap().is_none());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        send(signal, &child);
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert_eq!(folder.files(), [""; 0]);
+    }
+}
+
+#[test]
+fn the_file_that_is_standard_input_is_not_overwritten() {
+    let folder = Folder::new();
+    let rows = "y,x\n1,2\n0,3\n1,4\n";
+    folder.write("data", rows);
+    let mut command = folder.command(&["learn", "-q", "--target", "y", "--predictions", "data"]);
+    let input = std::fs::File::open(folder.path("data")).unwrap();
+    let output = command.stdin(input).output().unwrap();
+    let message = "onward: --predictions data is also an input: it would be overwritten\n";
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(2), message));
+    assert_eq!(folder.read("data"), rows);
+}
+
+#[test]
 fn a_pipe_and_a_file_give_the_same() {
     let folder = Folder::new();
     let file = data("phishing.csv");

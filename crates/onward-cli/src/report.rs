@@ -87,10 +87,12 @@ fn common(run: &Run<'_>) -> Map<String, Value> {
     insert("unlabelled", json!(facts.unlabelled));
     insert("weightless", json!(facts.weightless));
     insert("skipped", json!(facts.skipped));
-    insert("features", json!(ledger.features()));
-    let distinct = ledger.sums().distinct_features();
+    // Counted where something is charged: of rows without a label nothing is known.
+    let is_charged = ledger.rounds() > 0 || facts.examples == 0;
+    let distinct = is_charged.then(|| ledger.sums().distinct_features());
+    insert("features", json!(is_charged.then(|| ledger.features())));
     insert("distinct_features", json!(distinct));
-    insert("collisions", json!(schema.expected_collisions(distinct)));
+    insert("collisions", json!(distinct.map(|distinct| schema.expected_collisions(distinct))));
     insert("bytes", json!(run.counts.bytes));
     insert("sequential_risk", finite(ledger.sequential_risk()));
     insert("baseline_risk", json!(ledger.baseline_risk()));

@@ -212,19 +212,28 @@ const JSON_HEAD: usize = 256 << 10;
 struct Counting<'a> {
     options: &'a HeadOptions,
     boundaries: Option<Boundaries>,
+    /// How much has been looked at.
+    seen: usize,
+    /// Where the first record begins that has not been counted.
     at: usize,
     records: u64,
 }
 
 impl<'a> Counting<'a> {
     fn new(options: &'a HeadOptions) -> Self {
-        Self { options, boundaries: None, at: 0, records: 0 }
+        Self { options, boundaries: None, seen: 0, at: 0, records: 0 }
     }
 
     /// Goes on counting in a head that has grown: blank lines and comments do not count, nor do
     /// records that are too long where those are skipped.
     fn count(&mut self, head: &[u8]) {
         let HeadOptions { record_limit, skips_errors, .. } = *self.options;
+        // A long line that comes in many parts is not looked at again for each.
+        let has_ended = memchr(b'\n', &head[self.seen..]).is_some();
+        self.seen = head.len();
+        if !has_ended {
+            return;
+        }
         let Some(boundaries) = self.boundaries.or_else(|| self.options.boundaries(head)) else {
             return;
         };
@@ -612,8 +621,8 @@ impl TextSource {
         if !current.opened.is_live() {
             current.fill(HEAD, false);
         }
-        let whole_line = memchr(b'\n', &current.pending).is_some() || current.ended;
-        if whole_line && !current.is_blank() {
+        let shows = format::has_first_line(&current.pending) || current.ended || current.pending.len() >= HEAD;
+        if shows && !current.is_blank() {
             self.expected.check_format(&current.name, &current.pending)?;
         }
         let notes = self.bind(&mut current)?;

@@ -476,7 +476,8 @@ pub(crate) fn check_columns(schema: &Schema, names: &[String], binds: &Binds) ->
         .remedy("is it the right file, and does it have a header?"));
     }
     if !ids.is_empty() {
-        notes.push(format!("ids that the input lacks, left empty in predictions: {}", infer::shown(&ids)));
+        let place = if features.is_empty() { "" } else { " in predictions" };
+        notes.push(format!("ids that the input lacks, left empty{place}: {}", infer::shown(&ids)));
     }
     let weights = lacking(&Role::Weight);
     // For learning a missing weight is an error of its first record.

@@ -10,16 +10,16 @@ use memchr::{memchr, memrchr};
 
 use crate::csv;
 use crate::encode::Binding;
-use crate::error::{DataError, DataErrorKind};
-use crate::format::Format;
-use crate::infer::{self, SAMPLE_ROWS};
-use crate::input::{Input, Opened};
+use crate::error::{DataError, DataErrorKind, quoted};
+use crate::format::{self, Format};
+use crate::infer::SAMPLE_ROWS;
+use crate::input::{self, Input, Opened};
 use crate::jsonl;
 use crate::lines::count_lines;
-use crate::open::Purpose;
+use crate::open::{self, Binds, LaterNotes, Purpose};
 use crate::options::{OnError, Options};
 use crate::piece::{Content, Piece, Source};
-use crate::schema::Schema;
+use crate::schema::{Layout, Role, Schema};
 
 /// How records end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,9 +102,9 @@ pub(crate) fn opening_quote(bytes: &[u8], mut start: usize, end: usize, delimite
 /// How much is read at a time.
 const READ: usize = 256 << 10;
 
-/// How many lines of a live input are waited for before its columns are judged, however
+/// How many records of a live input are waited for before its columns are judged, however
 /// long it takes: a header and a row.
-const HEAD_LINES: u64 = 2;
+const HEAD_RECORDS: u64 = 2;
 
 /// How long a live input may take to deliver the rows that its columns are judged from.
 /// What `cat` sends is judged as the file would be; who sends an event a minute need not
@@ -121,9 +121,7 @@ pub(crate) struct TextSource {
     header: Header,
     current: Option<Current>,
     is_live: bool,
-    /// Whether the columns are to be judged from the head.
-    infers: bool,
-    skips_errors: bool,
+    head_options: HeadOptions,
     expected: Expected,
 }
 
@@ -143,18 +141,17 @@ pub(crate) struct Expected {
     format: Option<Format>,
     /// Whether the user says what the format is.
     is_given: bool,
-    /// The column that labels come from, where there are to be some, and who named it.
-    target: Option<(String, &'static str)>,
+    tables_only: bool,
+    columns: Option<(Arc<Schema>, Binds)>,
 }
 
 impl Expected {
-    pub(crate) fn new(format: Format, options: &Options, schema: &Schema, purpose: Purpose) -> Self {
-        let named = if options.schema.is_some() { "the model's target" } else { "--target" };
-        let is_needed = options.require_target && purpose == Purpose::Learn;
+    pub(crate) fn new(format: Format, options: &Options, schema: &Arc<Schema>, purpose: Purpose) -> Self {
         Self {
             format: Some(format),
             is_given: options.format.is_some(),
-            target: is_needed.then(|| (schema.target.column.clone(), named)),
+            tables_only: !options.header,
+            columns: (schema.layout == Layout::Table).then(|| (Arc::clone(schema), Binds::new(options, purpose))),
         }
     }
 
@@ -163,11 +160,12 @@ impl Expected {
         let Some(format) = self.format.filter(|_| !self.is_given) else {
             return Ok(());
         };
-        let found = match Format::recognise(head) {
-            // What nothing else is taken for: the lines or the header say more.
-            Some(Format::Csv | Format::Tsv) => return Ok(()),
+        let found = match Format::recognise(head, self.tables_only) {
             Some(found) if found == format => return Ok(()),
+            // What nothing else is taken for: the lines or the header say more.
+            Some(Format::Csv | Format::Tsv) if format.admits(head) => return Ok(()),
             Some(found) => found.to_string(),
+            None if input::is_compressed(head) => "compressed twice".to_owned(),
             None => "binary data".to_owned(),
         };
         Err(DataError::new(DataErrorKind::Format, format!("is {found}, and the first input is {format}"))
@@ -175,17 +173,106 @@ impl Expected {
             .remedy("a run reads inputs of one format: convert it first with onward convert, or leave it out"))
     }
 
-    /// What is to be said of an input whose rows need not have the target: JSON lines.
-    fn note(&self, name: &str, head: &[u8]) -> Option<String> {
-        let (target, _) = self.target.as_ref().filter(|_| self.format == Some(Format::Jsonl))?;
-        let sample = jsonl::sample(head, SAMPLE_ROWS, &[]).ok()?;
-        (sample.rows > 0 && !sample.names.contains(target))
-            .then(|| format!("{name}: none of the first {} rows has '{target}'", sample.rows))
+    /// Checks the columns of an input, and tells what is to be said about them.
+    fn check_columns(&self, names: &[String]) -> Result<Vec<String>, DataError> {
+        match &self.columns {
+            Some((schema, binds)) => open::bind_columns(schema, names, binds),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// What is to be said of JSON lines, where rows need not have any column.
+    fn check_json(&self, head: &[u8], is_all: bool) -> Result<Vec<String>, DataError> {
+        let Some((schema, binds)) = self.columns.as_ref().filter(|_| self.format == Some(Format::Jsonl)) else {
+            return Ok(Vec::new());
+        };
+        let whole = if is_all { head.len() } else { Boundaries::Lines.last(head) };
+        let ignored = schema.columns.iter().filter(|column| column.role == Role::Ignored);
+        let ignored: Vec<_> = ignored.map(|column| column.name.clone()).collect();
+        // What is wrong with rows is said when they are read.
+        let Some(sample) = jsonl::sample(&head[..whole], SAMPLE_ROWS, &ignored).ok().filter(|sample| sample.rows > 0)
+        else {
+            return Ok(Vec::new());
+        };
+        let target = &schema.target.column;
+        let mut notes = open::check_columns(schema, &sample.names, &Binds { requires_target: false, ..*binds })?;
+        if binds.requires_target && !sample.names.contains(target) {
+            notes.push(format!("none of the first {} rows has '{target}'", sample.rows));
+        }
+        Ok(notes)
     }
 }
 
 /// How much of a later input is looked at to see that it is in the format of the first.
-const HEAD: usize = 4096;
+const HEAD: usize = 64 << 10;
+/// How much of it is looked at for its columns, where each record names them.
+const JSON_HEAD: usize = 256 << 10;
+
+/// How far the records of a head have been counted.
+struct Counting<'a> {
+    options: &'a HeadOptions,
+    boundaries: Option<Boundaries>,
+    /// How much has been looked at.
+    seen: usize,
+    /// Where the first record begins that has not been counted.
+    at: usize,
+    records: u64,
+}
+
+impl<'a> Counting<'a> {
+    fn new(options: &'a HeadOptions) -> Self {
+        Self { options, boundaries: None, seen: 0, at: 0, records: 0 }
+    }
+
+    /// Goes on counting in a head that has grown: blank lines and comments do not count, nor do
+    /// records that are too long where those are skipped.
+    fn count(&mut self, head: &[u8]) {
+        let HeadOptions { record_limit, skips_errors, .. } = *self.options;
+        // A long line that comes in many parts is not looked at again for each.
+        let has_ended = memchr(b'\n', &head[self.seen..]).is_some();
+        self.seen = head.len();
+        if !has_ended {
+            return;
+        }
+        let Some(boundaries) = self.boundaries.or_else(|| self.options.boundaries(head)) else {
+            return;
+        };
+        self.boundaries = Some(boundaries);
+        while let Some(end) = boundaries.first(&head[self.at..]) {
+            let record = &head[self.at..self.at + end];
+            let counts = match boundaries {
+                Boundaries::Quoted { .. } => !csv::is_blank(record),
+                Boundaries::Lines => !matches!(record.trim_ascii().first(), None | Some(b'#')),
+            };
+            self.records += u64::from(counts && !(skips_errors && end > record_limit));
+            self.at += end;
+        }
+    }
+}
+
+/// What is known before the head is read.
+struct HeadOptions {
+    format: Option<Format>,
+    tables_only: bool,
+    record_limit: usize,
+    /// Whether the columns are to be judged from the head.
+    infers: bool,
+    skips_errors: bool,
+}
+
+impl HeadOptions {
+    /// How records end, once the first line is there to tell.
+    fn boundaries(&self, head: &[u8]) -> Option<Boundaries> {
+        if !format::has_first_line(head) {
+            return None;
+        }
+        let format = self.format.or_else(|| Format::recognise(head, self.tables_only))?;
+        Some(match format {
+            Format::Csv | Format::Tsv => Boundaries::Quoted { delimiter: csv::separator(format, head) },
+            _ => Boundaries::Lines,
+        })
+    }
+}
 
 /// The input that is being read.
 struct Current {
@@ -252,25 +339,26 @@ impl Current {
         }
     }
 
-    /// Reads what the columns are judged from: `size` bytes, or two lines if they are longer
-    /// (up to `limit` bytes); of a live input only what comes within [`PATIENCE`], and two
-    /// lines at least.
-    fn fill_head(&mut self, size: usize, limit: usize, infers: bool) {
-        let until = Instant::now() + if infers { PATIENCE } else { Duration::ZERO };
-        let enough = if infers { SAMPLE_ROWS as u64 } else { 1 };
-        let (mut counted, mut lines) = (0, 0);
-        while !self.ended && self.pending.len() < size && lines <= enough {
-            if self.opened.is_live() && lines >= HEAD_LINES.min(enough) && !self.opened.wait(until) {
+    /// Reads what the columns are judged from: `size` bytes, or two records if they are longer
+    /// (up to the limit of records); of a live input only what comes within [`PATIENCE`], and
+    /// two records at least.
+    fn fill_head(&mut self, size: usize, options: &HeadOptions) {
+        let until = Instant::now() + if options.infers { PATIENCE } else { Duration::ZERO };
+        let enough = if options.infers { SAMPLE_ROWS as u64 } else { 1 };
+        let mut counting = Counting::new(options);
+        while !self.ended && self.pending.len() < size && counting.records <= enough {
+            if self.opened.is_live() && counting.records >= HEAD_RECORDS.min(enough) && !self.opened.wait(until) {
                 break;
             }
             self.fill(size, true);
-            lines += count_lines(&self.pending[counted..]);
-            counted = self.pending.len();
+            counting.count(&self.pending);
         }
-        while !self.ended && lines < HEAD_LINES && (size..=limit).contains(&self.pending.len()) {
+        while !self.ended
+            && counting.records < HEAD_RECORDS
+            && (size..=options.record_limit).contains(&self.pending.len())
+        {
             self.fill(self.pending.len() + size, true);
-            lines += count_lines(&self.pending[counted..]);
-            counted = self.pending.len();
+            counting.count(&self.pending);
         }
     }
 
@@ -282,8 +370,10 @@ impl Current {
     fn first_record(&mut self, boundaries: Boundaries, limit: usize) -> Result<Option<usize>, DataError> {
         let mut size = 4096;
         loop {
-            if let Some(end) = boundaries.first(&self.pending) {
-                return Ok(Some(end));
+            match boundaries.first(&self.pending) {
+                Some(end) if end > limit => return Err(self.too_long(limit)),
+                Some(end) => return Ok(Some(end)),
+                None => {}
             }
             if let Some(error) = &self.failed {
                 return Err(error.clone());
@@ -302,10 +392,7 @@ impl Current {
     }
 
     fn too_long(&self, limit: usize) -> DataError {
-        DataError::new(DataErrorKind::Format, format!("the record that begins here is longer than {limit} bytes"))
-            .input(&self.name)
-            .line(self.line)
-            .remedy("is a quote left open, or is the format another one? Else allow it with --record-limit")
+        open::too_long(limit).input(&self.name).line(self.line)
     }
 
     /// The last whole records in about `size` bytes, more if a record is longer; none at the
@@ -386,6 +473,13 @@ impl Current {
     }
 }
 
+/// A later table that is laid out in another way.
+fn other_separator(found: u8, expected: u8) -> DataError {
+    let (found, expected) = (quoted(&[found]), quoted(&[expected]));
+    let found = format!("its header is separated by {found}, and the first input by {expected}");
+    DataError::new(DataErrorKind::Format, found).remedy("convert it first with onward convert, or leave it out")
+}
+
 impl TextSource {
     pub(crate) fn new(
         inputs: Vec<Input>,
@@ -400,8 +494,13 @@ impl TextSource {
             boundaries,
             chunk_size: options.chunk_size.max(1),
             record_limit: options.record_limit,
-            infers: options.schema.is_none(),
-            skips_errors: options.on_error == OnError::Skip,
+            head_options: HeadOptions {
+                format: options.format,
+                tables_only: !options.header,
+                record_limit: options.record_limit,
+                infers: options.schema.is_none(),
+                skips_errors: options.on_error == OnError::Skip,
+            },
             count,
             header,
             expected: Expected::default(),
@@ -419,7 +518,7 @@ impl TextSource {
             let Some(current) = &mut self.current else {
                 return Ok(&[]);
             };
-            current.fill_head(size, self.record_limit, self.infers);
+            current.fill_head(size, &self.head_options);
             if !current.is_blank() || current.failed.is_some() {
                 break;
             }
@@ -437,6 +536,15 @@ impl TextSource {
             false => memrchr(b'\n', &current.pending),
         };
         Ok(&current.pending[..end.map_or(current.pending.len(), |at| at + 1)])
+    }
+
+    /// Leaves out the input that is being read; false if it is the last, which stays.
+    pub(crate) fn pass(&mut self) -> bool {
+        let is_last = self.inputs.as_slice().is_empty();
+        if !is_last {
+            self.current = None;
+        }
+        !is_last
     }
 
     /// Whether the head is all there is of the input.
@@ -483,13 +591,18 @@ impl TextSource {
 
     /// Looks at the heads of the files that come later: what is wrong with them is said
     /// before the first is read for an hour. Returns what else is to be said.
-    pub(crate) fn check_ahead(&self) -> Result<Vec<String>, DataError> {
-        let mut notes = Vec::new();
+    pub(crate) fn check_ahead(&self) -> Result<LaterNotes, DataError> {
+        let mut later = LaterNotes::default();
         for input in self.inputs.as_slice().iter().filter(|input| input.is_repeatable()) {
-            let current = self.begin(input.clone(), Arc::default())?;
-            notes.extend(self.expected.note(&current.name, &current.pending));
+            let (mut current, notes) = self.begin(input.clone(), Arc::default())?;
+            later.add(&current.name, notes);
+            if self.expected.format == Some(Format::Jsonl) {
+                current.fill(JSON_HEAD, false);
+                let notes = self.expected.check_json(&current.pending, current.ended);
+                later.add(&current.name, notes.map_err(|error| error.input(&current.name))?);
+            }
         }
-        Ok(notes)
+        Ok(later)
     }
 
     /// Opens the next input; false when there is none.
@@ -498,29 +611,28 @@ impl TextSource {
             self.current = None;
             return Ok(false);
         };
-        self.current = Some(self.begin(input, Arc::clone(&self.count))?);
+        self.current = Some(self.begin(input, Arc::clone(&self.count))?.0);
         Ok(true)
     }
 
-    /// Opens an input, up to its first row.
-    fn begin(&self, input: Input, count: Arc<AtomicU64>) -> Result<Current, DataError> {
+    /// Opens an input, up to its first row; with what is to be said about it.
+    fn begin(&self, input: Input, count: Arc<AtomicU64>) -> Result<(Current, Vec<String>), DataError> {
         let mut current = Current::open(input, count)?;
         if !current.opened.is_live() {
             current.fill(HEAD, false);
         }
-        let whole_line = memchr(b'\n', &current.pending).is_some() || current.ended;
-        if whole_line && !current.is_blank() {
-            let head = &current.pending[..current.pending.len().min(HEAD)];
-            self.expected.check_format(&current.name, head)?;
+        let shows = format::has_first_line(&current.pending) || current.ended || current.pending.len() >= HEAD;
+        if shows && !current.is_blank() {
+            self.expected.check_format(&current.name, &current.pending)?;
         }
-        self.bind(&mut current)?;
-        Ok(current)
+        let notes = self.bind(&mut current)?;
+        Ok((current, notes))
     }
 
-    /// Reads the column names of an input.
-    fn bind(&self, current: &mut Current) -> Result<(), DataError> {
+    /// Reads the column names of an input, and tells what is to be said about them.
+    fn bind(&self, current: &mut Current) -> Result<Vec<String>, DataError> {
         let (delimiter, schema, named) = match &self.header {
-            Header::Fixed => return Ok(()),
+            Header::Fixed => return Ok(Vec::new()),
             Header::Numbered { delimiter, schema } => (*delimiter, schema, false),
             Header::First { delimiter, schema } => (*delimiter, schema, true),
         };
@@ -531,24 +643,27 @@ impl TextSource {
             match current.first_record(self.boundaries, self.record_limit)? {
                 Some(end) if csv::is_blank(&current.pending[..end]) => drop(current.cut(end, Vec::new())),
                 Some(end) => break end,
-                None => return Ok(()),
+                None => return Ok(Vec::new()),
             }
         };
-        let mut names = csv::header(&current.pending[..end], delimiter)
-            .map_err(|error| error.input(&current.name).line(current.line))?;
+        let line = current.line;
+        let mut names =
+            csv::header(&current.pending[..end], delimiter).map_err(|error| error.input(&current.name).line(line))?;
+        let found = csv::separator(Format::Csv, &current.pending[..end]);
+        let splits = || csv::header(&current.pending[..end], found).is_ok_and(|cells| cells.len() > 1);
+        if found != delimiter && names.len() == 1 && schema.columns.len() > 1 && splits() {
+            return Err(other_separator(found, delimiter).input(&current.name).line(line));
+        }
         if named {
+            csv::check_header(&names).map_err(|error| error.input(&current.name).line(line))?;
             let header = current.cut(end, Vec::new());
             drop(header);
         } else {
             names = (1..=names.len()).map(|number| number.to_string()).collect();
         }
-        if let Some((target, named)) = &self.expected.target
-            && !names.contains(target)
-        {
-            return Err(infer::no_such_column(target, named, &names).input(&current.name));
-        }
+        let notes = self.expected.check_columns(&names).map_err(|error| error.input(&current.name))?;
         current.binding = Arc::new(Binding::new(schema, names.iter().map(String::as_str)));
-        Ok(())
+        Ok(notes)
     }
 }
 
@@ -567,8 +682,12 @@ impl Source for TextSource {
                     self.current = None;
                     continue;
                 }
-                Next::Records(end) => Content::Text { bytes: current.cut(end, mem::take(&mut buffer)), first_line },
-                Next::TooLong if self.skips_errors => current.discard(self.boundaries, self.record_limit),
+                Next::Records(end) => Content::Text {
+                    bytes: current.cut(end, mem::take(&mut buffer)),
+                    first_line,
+                    record_limit: self.record_limit,
+                },
+                Next::TooLong if self.head_options.skips_errors => current.discard(self.boundaries, self.record_limit),
                 Next::TooLong => return Err(current.too_long(self.record_limit)),
             };
             return Ok(Some(Piece {

@@ -24,7 +24,7 @@ use crate::error::{DataError, DataErrorKind};
 use crate::format::Format;
 use crate::infer::{self, SAMPLE_BYTES, SAMPLE_ROWS, Sample};
 use crate::input::Input;
-use crate::open::{self, Judged, Opening, Purpose};
+use crate::open::{self, Judged, LaterNotes, Opening, Purpose};
 use crate::options::Options;
 use crate::parsed::Parsed;
 use crate::piece::{Content, Parser, Piece, Source};
@@ -137,14 +137,21 @@ pub(crate) fn open(
         format,
         schema: Arc::clone(&schema),
         piece: options.chunk_size.max(1).saturating_mul(PIECE_FACTOR),
-        requires_target: options.require_target && purpose == Purpose::Learn,
+        binds: open::Binds::new(options, purpose),
         count,
         current: None,
     };
+    let mut later = LaterNotes::default();
     for input in &inputs[1..] {
-        guarded(&input.name(), || source.open(input))?;
+        let name = input.name();
+        let said = guarded(&name, || {
+            source.open(input)?;
+            source.bind_columns(input)
+        })?;
+        later.add(&name, said);
     }
     notes.extend(source.advance()?);
+    notes.extend(later.lines());
     Ok(Opening {
         source: Box::new(source),
         parser: Box::new(move || match layout {
@@ -190,7 +197,7 @@ fn bound_schema(
     open::check_layout(schema, opened.layout(), format)?;
     if opened.layout() == Layout::Table {
         let names: Vec<_> = named_leaves(opened)?.into_iter().map(|leaf| leaf.name).collect();
-        open::bind_columns(schema, &names, options, notes)?;
+        notes.extend(open::bind_columns(schema, &names, &open::Binds::new(options, Purpose::Learn))?);
     }
     Ok(schema.clone())
 }
@@ -301,7 +308,7 @@ fn check_magic(input: &Input, format: Format) -> Result<(), DataError> {
     };
     let mut head = Vec::new();
     file.take(8).read_to_end(&mut head).map_err(|error| failed(&error))?;
-    if Format::recognise(&head) == Some(format) {
+    if Format::recognise(&head, false) == Some(format) {
         return Ok(());
     }
     let error = DataError::new(DataErrorKind::Format, format!("is no {format} file"));
@@ -364,7 +371,7 @@ struct ColumnSource {
     schema: Arc<Schema>,
     /// About how many bytes a piece has.
     piece: usize,
-    requires_target: bool,
+    binds: open::Binds,
     count: Arc<AtomicU64>,
     current: Option<Current>,
 }
@@ -428,10 +435,20 @@ impl ColumnSource {
         Ok((current, notes))
     }
 
+    /// What is to be said of the columns of a later file, as of those of the first.
+    fn bind_columns(&self, input: &Input) -> Result<Vec<String>, DataError> {
+        if self.schema.layout == Layout::Indexed {
+            return Ok(Vec::new());
+        }
+        let leaves = named_leaves(&Opened::new(input, self.format)?)?;
+        let names: Vec<_> = leaves.into_iter().map(|leaf| leaf.name).collect();
+        open::bind_columns(&self.schema, &names, &self.binds)
+    }
+
     /// A file without labels has nothing to learn from.
     fn check_target(&self, leaves: &[Leaf]) -> Result<(), DataError> {
         let target = &self.schema.target.column;
-        if !self.requires_target || leaves.iter().any(|leaf| leaf.name == *target) {
+        if !self.binds.requires_target || leaves.iter().any(|leaf| leaf.name == *target) {
             return Ok(());
         }
         let names: Vec<_> = leaves.iter().map(|leaf| leaf.name.clone()).collect();

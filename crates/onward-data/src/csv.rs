@@ -7,9 +7,10 @@ use memchr::memchr;
 
 use crate::chunk::{closing_quote, opening_quote};
 use crate::encode::{Cell, RowEncoder};
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, DataErrorKind, quoted};
 use crate::format::Format;
 use crate::lines::{LineNumber, count_lines, invalid_utf8, not_utf8};
+use crate::open::too_long;
 use crate::parsed::Parsed;
 use crate::piece::{Content, Parser, Piece};
 use crate::schema::Schema;
@@ -103,7 +104,8 @@ pub(crate) fn check_header(names: &[String]) -> Result<(), DataError> {
             return Err(wrong(format!("column {} has no name", at + 1)));
         }
         if let Some(before) = names[..at].iter().position(|other| other == name) {
-            return Err(wrong(format!("columns {} and {} are both named '{name}'", before + 1, at + 1)));
+            let name = quoted(name.as_bytes());
+            return Err(wrong(format!("columns {} and {} are both named {name}", before + 1, at + 1)));
         }
     }
     Ok(())
@@ -172,16 +174,10 @@ pub(crate) struct Looked {
     pub(crate) fault: Option<DataError>,
 }
 
-/// Calls `cell` with the cells of each record that can be read, `limit` at the most. The
-/// first of `bytes` is in line `first_line`.
-pub(crate) fn sample(
-    bytes: &[u8],
-    first_line: u64,
-    delimiter: u8,
-    columns: usize,
-    limit: usize,
-    mut cell: impl FnMut(usize, &[u8]),
-) -> Looked {
+/// Calls `cell` with the cells of each record that can be read and is not too long, `limit` at
+/// the most.
+pub(crate) fn sample(text: &Text<'_>, columns: usize, limit: usize, mut cell: impl FnMut(usize, &[u8])) -> Looked {
+    let Text { bytes, delimiter, .. } = *text;
     let (mut reader, mut record) = (CellReader::default(), Record::default());
     let mut looked = Looked::default();
     let read = |looked: &mut Looked, at: usize| {
@@ -198,26 +194,57 @@ pub(crate) fn sample(
         Ok(())
     };
     // Nothing that is refused stops it.
-    let _ = each_record(bytes, first_line, delimiter, &mut looked, read, refuse);
+    let _ = each_record(text, &mut looked, read, refuse);
     looked
+}
+
+/// Whole records.
+pub(crate) struct Text<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// The number of the first line.
+    pub(crate) first_line: u64,
+    pub(crate) delimiter: u8,
+    pub(crate) record_limit: usize,
+}
+
+/// If the first record of `bytes` is longer than is allowed, where reading goes on: after it,
+/// or if it has a quote that stays open beyond the limit, after the line of that quote.
+fn end_if_too_long(bytes: &[u8], delimiter: u8, limit: usize) -> Option<usize> {
+    // Most often all that there is is shorter, and this costs nothing.
+    let look = bytes.get(..=limit)?;
+    let Extent { end, open_quote } = extent(look, delimiter);
+    if open_quote.is_none() && end <= limit {
+        return None;
+    }
+    match look[end - 1] {
+        b'\n' => Some(end),
+        _ => Some(memchr(b'\n', &bytes[end..]).map_or(bytes.len(), |at| end + at + 1)),
+    }
 }
 
 /// Calls `read` with where each record begins; it returns where the next one does. An error
 /// gets its line and goes to `refuse`; if that has none, the records after the bad one follow.
 fn each_record<T>(
-    bytes: &[u8],
-    first_line: u64,
-    delimiter: u8,
+    text: &Text<'_>,
     out: &mut T,
     mut read: impl FnMut(&mut T, usize) -> Result<usize, DataError>,
     mut refuse: impl FnMut(&mut T, DataError) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
+    let Text { bytes, first_line, delimiter, record_limit } = *text;
     let mut invalid = invalid_utf8(bytes, 0);
     let mut number = LineNumber::new(first_line);
     let mut at = 0;
     while at < bytes.len() {
         if let Some(next) = blank_line(bytes, at) {
             at = next;
+            continue;
+        }
+        if let Some(end) = end_if_too_long(&bytes[at..], delimiter, record_limit) {
+            refuse(out, too_long(record_limit).line(number.at(bytes, at)))?;
+            at += end;
+            if invalid.is_some_and(|bad| bad < at) {
+                invalid = invalid_utf8(bytes, at);
+            }
             continue;
         }
         let result = match invalid {
@@ -342,7 +369,7 @@ fn ragged(bytes: &[u8], expected: usize, delimiter: u8) -> DataError {
 
 impl Parser for CsvParser {
     fn parse(&mut self, piece: &Piece, out: &mut Parsed) -> Result<(), DataError> {
-        let Content::Text { bytes, first_line } = &piece.content else {
+        let &Content::Text { ref bytes, first_line, record_limit } = &piece.content else {
             return Ok(());
         };
         out.bytes += bytes.len() as u64;
@@ -359,7 +386,7 @@ impl Parser for CsvParser {
             out.skip(error);
             Ok(())
         };
-        each_record(bytes, *first_line, delimiter, out, read, refuse)
+        each_record(&Text { bytes, first_line, delimiter, record_limit }, out, read, refuse)
     }
 }
 

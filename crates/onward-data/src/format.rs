@@ -90,8 +90,9 @@ impl Format {
     }
 
     /// Recognises a format from the first bytes of an input (decompressed).
-    /// `None`: this is no text that any format reads.
-    pub(crate) fn recognise(head: &[u8]) -> Option<Self> {
+    /// `None`: this is no text that any format reads. `tables_only`: text is CSV or TSV, as
+    /// where it is said to have no header.
+    pub(crate) fn recognise(head: &[u8], tables_only: bool) -> Option<Self> {
         if head.starts_with(b"PAR1") {
             return Some(Self::Parquet);
         }
@@ -103,6 +104,9 @@ impl Format {
             return None;
         }
         let line = first_line(head);
+        if tables_only {
+            return Some(table(line));
+        }
         if line.first() == Some(&b'{') || is_json_array(line) {
             return Some(Self::Jsonl);
         }
@@ -112,21 +116,65 @@ impl Format {
         if is_vw(line) {
             return Some(Self::Vw);
         }
-        let tabs = line.iter().filter(|&&byte| byte == b'\t').count();
-        let commas = line.iter().filter(|&&byte| byte == b',').count();
-        Some(if tabs > commas { Self::Tsv } else { Self::Csv })
+        Some(table(line))
+    }
+
+    /// Whether the first line of `head`, which is recognised as none but a table, may be one of
+    /// this format.
+    pub(crate) fn admits(self, head: &[u8]) -> bool {
+        let line = first_line(head);
+        match self {
+            Self::Jsonl => false,
+            Self::Vw => line.contains(&b'|'),
+            Self::Svmlight => {
+                let line = line.split(|&byte| byte == b'#').next().unwrap_or(line);
+                let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+                let label = words.next().unwrap_or(&[]);
+                let mut pairs = words.peekable();
+                // Classes may have names, but a word alone is a header.
+                match pairs.peek() {
+                    None => label.is_empty() || label == b"?" || is_number(label) || number::is_missing(label),
+                    Some(_) => pairs.all(is_pair),
+                }
+            }
+            _ => true,
+        }
     }
 }
 
-/// The first line with something on it.
-fn first_line(head: &[u8]) -> &[u8] {
-    let lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    lines.into_iter().find(|line| !line.is_empty() && line[0] != b'#').unwrap_or(&[])
+/// CSV or TSV, by what the line has more of.
+fn table(line: &[u8]) -> Format {
+    let count = |mark: u8| line.iter().filter(|&&byte| byte == mark).count();
+    if count(b'\t') > count(b',') { Format::Tsv } else { Format::Csv }
 }
 
-/// Control characters do not occur in text (but for tab, line ends, form feed).
-pub(crate) fn looks_binary(head: &[u8]) -> bool {
-    head.iter().any(|&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c))
+/// How much is looked at: of an input for control characters, of its first line for the format.
+const LOOK: usize = 4096;
+
+/// The first line with something on it; of a long one the words that are whole within what
+/// is looked at.
+fn first_line(head: &[u8]) -> &[u8] {
+    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let line = lines.find(|line| !line.is_empty() && line[0] != b'#').unwrap_or(&[]);
+    let Some(look) = line.get(..LOOK) else {
+        return line;
+    };
+    look.iter().rposition(u8::is_ascii_whitespace).map_or(look, |end| &look[..end])
+}
+
+/// Whether a line that tells the format has come to its end.
+pub(crate) fn has_first_line(head: &[u8]) -> bool {
+    let mut lines = head.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
+    lines.any(|line| !line.trim_ascii().is_empty() && line.trim_ascii()[0] != b'#')
+}
+
+/// NULs do not occur in text, and other control characters (but for tab, line ends, form
+/// feed) are strays: a few, and not one byte in 32.
+fn looks_binary(head: &[u8]) -> bool {
+    let head = &head[..head.len().min(LOOK)];
+    let is_control = |byte: &&u8| **byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c);
+    let controls = head.iter().filter(is_control).count();
+    head.contains(&0) || controls > 3 && controls * 32 > head.len()
 }
 
 fn is_number(text: &[u8]) -> bool {
@@ -141,6 +189,10 @@ fn is_json_array(line: &[u8]) -> bool {
 /// `label index:value …`: a number (or `?`), then only pairs (and a qid, and a comment).
 fn is_svmlight(line: &[u8]) -> bool {
     let line = line.split(|&byte| byte == b'#').next().unwrap_or(line);
+    if line.iter().find(|byte| matches!(byte, b'|' | b':')) == Some(&b'|') {
+        // A namespace: with a weight, it looks like a pair.
+        return false;
+    }
     let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
     let label = words.next().unwrap_or(&[]);
     let mut pairs = words.peekable();
@@ -198,10 +250,39 @@ mod tests {
             ("a|b,c|d\n1|2,3\n", Format::Csv),
             ("single\n1\n", Format::Csv),
         ] {
-            assert_eq!(Format::recognise(head.as_bytes()), Some(format), "{head:?}");
+            assert_eq!(Format::recognise(head.as_bytes(), false), Some(format), "{head:?}");
         }
-        assert_eq!(Format::recognise(b"PAR1....."), Some(Format::Parquet));
-        assert_eq!(Format::recognise(b"\x00\x01\x02 noise"), None);
+        assert_eq!(Format::recognise(b"PAR1.....", false), Some(Format::Parquet));
+        assert_eq!(Format::recognise(b"\x00\x01\x02 noise", false), None);
+    }
+
+    #[test]
+    fn a_long_first_line_is_recognised_by_its_whole_words() {
+        for value in ["0.5", "0.25", "0.125", "0.0625"] {
+            let pairs: String = (1..2000).map(|index| format!(" {index}:{value}")).collect();
+            assert_eq!(Format::recognise(format!("1{pairs}\n").as_bytes(), false), Some(Format::Svmlight));
+        }
+        assert_eq!(Format::recognise("a,".repeat(5000).as_bytes(), false), Some(Format::Csv));
+    }
+
+    #[test]
+    fn a_namespace_with_a_weight_is_no_feature_of_svmlight() {
+        let line = b"1 |price:2 sqft:0.25 age:.05\n";
+        assert_eq!(Format::recognise(line, false), Some(Format::Vw));
+    }
+
+    #[test]
+    fn text_without_a_header_is_a_table() {
+        assert_eq!(Format::recognise(b"1|2|3\n", true), Some(Format::Csv));
+        assert_eq!(Format::recognise(b"1\t2:1\n", true), Some(Format::Tsv));
+        assert_eq!(Format::recognise(b"1|2|3\n", false), Some(Format::Vw));
+    }
+
+    #[test]
+    fn a_few_control_characters_are_text() {
+        assert_eq!(Format::recognise(b"a,b\n1,\x0b\n\x1b,2\n", false), Some(Format::Csv));
+        assert_eq!(Format::recognise(b"a,b\n1,\0\n", false), None);
+        assert_eq!(Format::recognise(b"\x01\x02\x03\x04 noise\n", false), None);
     }
 
     #[test]

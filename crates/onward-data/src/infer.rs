@@ -254,7 +254,13 @@ pub(crate) fn no_such_column(name: &str, what: &str, names: &[String]) -> DataEr
 /// Names in a list that does not get too long.
 pub(crate) fn shown(names: &[String]) -> String {
     const LONGEST: usize = 12;
-    let mut text = names.iter().take(LONGEST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    const LONGEST_NAME: usize = 60;
+    // A whole line may have been taken for a name.
+    let short = |name: &String| match name.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.clone(),
+    };
+    let mut text = names.iter().take(LONGEST).map(short).collect::<Vec<_>>().join(", ");
     if names.len() > LONGEST {
         text.push_str(&format!(" and {} more", names.len() - LONGEST));
     }

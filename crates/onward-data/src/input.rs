@@ -1,12 +1,14 @@
 //! A file or standard input, opened and decompressed.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Instant;
+
+use flate2::bufread::GzDecoder;
 
 use crate::error::{DataError, DataErrorKind};
 
@@ -38,10 +40,14 @@ const BUFFER: usize = 128 << 10;
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
+/// A frame of Zstandard, be it one to be skipped, as pzstd writes them first.
+fn is_zstd(head: &[u8]) -> bool {
+    head.starts_with(ZSTD) || matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+}
+
 /// Whether the first bytes are those of a compressed input.
-#[cfg_attr(not(feature = "arrow"), allow(dead_code))]
 pub(crate) fn is_compressed(head: &[u8]) -> bool {
-    head.starts_with(GZIP) || head.starts_with(ZSTD)
+    head.starts_with(GZIP) || is_zstd(head)
 }
 
 /// An open input: decompressed bytes.
@@ -166,6 +172,53 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
+/// The members of a gzip file one after the other. Zeros after the last one, with which
+/// tapes and some programs fill up blocks, count for nothing.
+struct Gzip<R> {
+    /// `None` at the end.
+    member: Option<GzDecoder<R>>,
+}
+
+/// Something else follows compressed data.
+#[derive(Debug, thiserror::Error)]
+#[error("the compressed data is followed by something that is not gzip")]
+struct Trailing;
+
+impl<R: BufRead> Gzip<R> {
+    fn new(reader: R) -> Self {
+        Self { member: Some(GzDecoder::new(reader)) }
+    }
+}
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let read = member.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            let ended = self.member.take().map(GzDecoder::into_inner);
+            self.member = ended.map(next_member).transpose()?.flatten();
+        }
+        Ok(0)
+    }
+}
+
+fn next_member<R: BufRead>(mut reader: R) -> io::Result<Option<GzDecoder<R>>> {
+    let mut is_padded = false;
+    loop {
+        let bytes = reader.fill_buf()?;
+        let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
+        is_padded |= zeros > 0;
+        match bytes.get(zeros) {
+            None if bytes.is_empty() => return Ok(None),
+            None => reader.consume(zeros),
+            Some(first) if *first == GZIP[0] && !is_padded => return Ok(Some(GzDecoder::new(reader))),
+            Some(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, Trailing)),
+        }
+    }
+}
+
 impl Input {
     /// How messages name it.
     pub fn name(&self) -> String {
@@ -244,9 +297,9 @@ impl Input {
         let raw = io::Cursor::new(head.clone()).chain(raw);
         if head.starts_with(GZIP) {
             let buffered = BufReader::with_capacity(BUFFER, raw);
-            return Ok(Opened::Steady(Box::new(flate2::bufread::MultiGzDecoder::new(buffered))));
+            return Ok(Opened::Steady(Box::new(Gzip::new(buffered))));
         }
-        if head.starts_with(ZSTD) {
+        if is_zstd(&head) {
             let buffered = BufReader::with_capacity(BUFFER, raw);
             let decoder = zstd::stream::read::Decoder::with_buffer(buffered);
             return Ok(Opened::Steady(Box::new(decoder.map_err(|error| self.failed(&error))?)));
@@ -268,6 +321,11 @@ impl Input {
     /// Reading failed after the input was opened.
     pub(crate) fn failed(&self, error: &io::Error) -> DataError {
         use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+        if error.get_ref().is_some_and(|inner| inner.is::<Trailing>()) {
+            return DataError::new(DataErrorKind::Format, error)
+                .remedy("cut off what follows, or copy or download it again")
+                .input(&self.name());
+        }
         match error.kind() {
             UnexpectedEof => DataError::new(DataErrorKind::Format, "ends in the middle of the compressed data")
                 .remedy("it was cut short: copy or download it again"),

@@ -3,6 +3,7 @@
 use memchr::memchr;
 
 use crate::error::{DataError, quoted};
+use crate::open::too_long;
 use crate::parsed::Parsed;
 use crate::piece::{Content, Piece};
 
@@ -14,7 +15,7 @@ pub(crate) fn each_line(
     out: &mut Parsed,
     mut parse: impl FnMut(&[u8], &mut Parsed) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
-    let Content::Text { bytes, first_line } = &piece.content else {
+    let Content::Text { bytes, first_line, record_limit } = &piece.content else {
         return Ok(());
     };
     out.bytes += bytes.len() as u64;
@@ -25,8 +26,13 @@ pub(crate) fn each_line(
         let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
         let line = bytes[start..end].strip_suffix(b"\r").unwrap_or(&bytes[start..end]);
         let is_invalid = invalid.is_some_and(|at| at < end);
-        let result = if is_invalid {
+        if is_invalid {
             invalid = invalid_utf8(bytes, end);
+        }
+        let result = if end - start >= *record_limit && bytes.len() - start > *record_limit {
+            // With its line end.
+            Err(too_long(*record_limit))
+        } else if is_invalid {
             Err(not_utf8(line))
         } else if line.trim_ascii().is_empty() {
             Ok(())

@@ -8,9 +8,9 @@ use crate::chunk::{Boundaries, Expected, Header, TextSource};
 use crate::csv::{self, CsvParser};
 use crate::encode::{RowEncoder, Rules};
 use crate::error::{DataError, DataErrorKind, quoted};
-use crate::format::{self, Format};
+use crate::format::Format;
 use crate::infer::{self, Holds, Inferred, SAMPLE_BYTES, SAMPLE_ROWS, Sample, Seen, Strays};
-use crate::input::Input;
+use crate::input::{self, Input};
 use crate::jsonl::{self, JsonlParser};
 use crate::lines::count_lines;
 use crate::options::{OnError, Options};
@@ -39,9 +39,6 @@ pub(crate) struct Opening {
     /// What the columns hold, where tables are copied.
     pub(crate) holds: Option<Vec<Holds>>,
 }
-
-/// How much of an input is looked at to recognise it.
-const HEAD: usize = 4096;
 
 /// Opens inputs.
 pub(crate) fn open(
@@ -96,19 +93,29 @@ fn columnar_format(inputs: &[Input], options: &Options) -> Result<Option<Format>
     use std::io::Read;
     let mut head = Vec::new();
     file.take(8).read_to_end(&mut head).map_err(|error| inputs[0].failed(&error))?;
-    let format = Format::recognise(&head);
+    let format = Format::recognise(&head, false);
     Ok(format.filter(|format| matches!(format, Format::Parquet | Format::Arrow)))
 }
 
 fn text(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<AtomicU64>) -> Result<Opening, DataError> {
     let mut source = TextSource::new(inputs.to_vec(), Boundaries::Lines, Header::Fixed, options, count);
-    let bytes = source.head(SAMPLE_BYTES)?.to_vec();
+    // A header alone says nothing about the columns: the next input may.
+    let mut bare = None;
+    let mut bytes = source.head(SAMPLE_BYTES)?.to_vec();
+    while source.head_is_all() && is_bare(&bytes, options) {
+        bare.get_or_insert_with(|| header_only().input(&source.name()));
+        if !source.pass() {
+            // Its own error says the same, or more.
+            break;
+        }
+        bytes = source.head(SAMPLE_BYTES)?.to_vec();
+    }
     let (name, failure) = (source.name(), source.failure().cloned());
     // What cannot be read on may look like anything.
     let named = |error: DataError| failure.clone().unwrap_or_else(|| error.input(&name));
     if bytes.iter().all(u8::is_ascii_whitespace) {
         let error = DataError::new(DataErrorKind::Format, "is empty").remedy("give an input with examples in it");
-        return Err(failure.unwrap_or_else(|| error.input(&inputs[0].name())));
+        return Err(failure.or(bare).unwrap_or_else(|| error.input(&inputs[0].name())));
     }
     let format = recognise(&bytes, options).map_err(named)?;
     if !source.head_is_all() && !bytes.contains(&b'\n') {
@@ -125,7 +132,7 @@ fn text(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<Atomic
     let schema = Arc::new(schema);
     let header = header_of(format, delimiter, options, &schema);
     source.set_layout(boundaries, header, Expected::new(format, options, &schema, purpose))?;
-    notes.extend(source.check_ahead()?);
+    notes.extend(source.check_ahead()?.lines());
     let rules = Rules::new(Arc::clone(&schema), options).with_strays(strays);
     let parser: Box<dyn FnMut() -> Box<dyn Parser>> = Box::new(move || parser(format, delimiter, rules.clone()));
     Ok(Opening { source: Box::new(source), parser, schema, format, notes, holds })
@@ -134,17 +141,16 @@ fn text(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<Atomic
 /// The format of a text, asked for or recognised.
 fn recognise(bytes: &[u8], options: &Options) -> Result<Format, DataError> {
     let error = |found: String| DataError::new(DataErrorKind::Format, found);
-    let head = &bytes[..bytes.len().min(HEAD)];
-    let Some(format) = options.format.or_else(|| Format::recognise(head)) else {
+    if input::is_compressed(bytes) {
+        return Err(error("is compressed twice".to_owned()).remedy("decompress it once"));
+    }
+    let Some(format) = options.format.or_else(|| Format::recognise(bytes, !options.header)) else {
         return Err(error("is not in a format that onward reads: it holds binary data".to_owned())
             .remedy("formats are csv, tsv, jsonl, svmlight, vw, parquet and arrow, as they are or in gzip or zstd"));
     };
     if matches!(format, Format::Parquet | Format::Arrow) {
         let found = "is read from files that are not compressed as a whole, for it is read by seeking";
         return Err(error(format!("{format} {found}")).remedy("save it to a file first"));
-    }
-    if format::looks_binary(head) {
-        return Err(error(format!("is no {format}: it holds binary data")));
     }
     if !bytes.contains(&b'\n') && bytes.trim_ascii().contains(&b'\r') {
         return Err(error("its lines end with carriage returns alone, as on old Macs".to_owned())
@@ -260,6 +266,9 @@ fn csv_sample(head: &Head<'_>, options: &Options, limit: usize) -> Result<Sample
     let line = head.line + count_lines(&head.bytes[..head.bytes.len() - text.len()]);
     let boundaries = Boundaries::Quoted { delimiter };
     let end = boundaries.first(text).unwrap_or(text.len());
+    if end > options.record_limit {
+        return Err(too_long(options.record_limit).line(line));
+    }
     let first = csv::header(&text[..end], delimiter).map_err(|error| error.line(line))?;
     let (names, rows) = if options.header {
         csv::check_header(&first).and_then(|()| refuse_numbers(&first)).map_err(|error| error.line(line))?;
@@ -273,7 +282,8 @@ fn csv_sample(head: &Head<'_>, options: &Options, limit: usize) -> Result<Sample
     let columns = names.len();
     let mut sample = Sample::with_columns(names);
     let seen = &mut sample.seen;
-    let looked = csv::sample(whole, first_line, delimiter, columns, limit, |column, cell| match delimiter {
+    let text = csv::Text { bytes: whole, first_line, delimiter, record_limit: options.record_limit };
+    let looked = csv::sample(&text, columns, limit, |column, cell| match delimiter {
         b',' => seen[column].text(cell),
         _ => seen[column].text_with_commas(cell),
     });
@@ -306,8 +316,31 @@ fn no_rows(sample: &Sample, rows: &[u8], options: &Options) -> DataError {
             error(format!("holds one line, {}, which as CSV is a header", quoted(only.as_bytes())))
                 .remedy("if it was cut short, copy it again; if it is in another format, say so with --format")
         }
-        _ => error("holds a header and no rows".to_owned()).remedy("give an input with examples in it"),
+        _ => header_only(),
     }
+}
+
+fn header_only() -> DataError {
+    DataError::new(DataErrorKind::Format, "holds a header and no rows").remedy("give an input with examples in it")
+}
+
+/// Whether all that a table holds is its header, from which no columns can be judged.
+fn is_bare(bytes: &[u8], options: &Options) -> bool {
+    if !options.header || options.schema.is_some() {
+        return false;
+    }
+    let format = options.format.or_else(|| Format::recognise(bytes, false));
+    let Some(format @ (Format::Csv | Format::Tsv)) = format else {
+        return false;
+    };
+    let text = csv::without_blank_lines(bytes);
+    let delimiter = csv::separator(format, text);
+    let end = Boundaries::Quoted { delimiter }.first(text).unwrap_or(text.len());
+    let (header, rest) = text.split_at(end);
+    // One word may be anything, and lines may end as they did on old Macs.
+    rest.iter().all(u8::is_ascii_whitespace)
+        && !header.trim_ascii().contains(&b'\r')
+        && csv::header(header, delimiter).is_ok_and(|names| names.len() > 1 && refuse_numbers(&names).is_ok())
 }
 
 /// A first line of numbers only is data.
@@ -334,8 +367,12 @@ fn bound_schema(
     check_layout(schema, format.layout(), format)?;
     match sampled {
         // Keys that are no columns are hashed by their names, not ignored.
-        Sampled::Table(sample) if sample.is_open => check_columns(schema, &sample.names, options, notes)?,
-        Sampled::Table(sample) => bind_columns(schema, &sample.names, options, notes)?,
+        Sampled::Table(sample) if sample.is_open => {
+            notes.extend(check_columns(schema, &sample.names, &Binds::new(options, Purpose::Learn))?);
+        }
+        Sampled::Table(sample) => {
+            notes.extend(bind_columns(schema, &sample.names, &Binds::new(options, Purpose::Learn))?);
+        }
         Sampled::Labels(..) => {}
     }
     Ok(schema.clone())
@@ -358,30 +395,56 @@ pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: Format) -> R
     .remedy("convert the input with onward convert, or learn a model from it"))
 }
 
-/// Says what the input lacks of a model's columns, and what it has besides; refuses if it
+/// What columns an input is to have, besides those of the schema's features.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Binds {
+    /// Whether the schema is that of a model, and not of the first input.
+    pub(crate) of_model: bool,
+    /// Whether rows are to be learnt from.
+    pub(crate) requires_target: bool,
+}
+
+impl Binds {
+    pub(crate) fn new(options: &Options, purpose: Purpose) -> Self {
+        Self {
+            of_model: options.schema.is_some(),
+            requires_target: options.require_target && purpose == Purpose::Learn,
+        }
+    }
+
+    /// Who named the target.
+    pub(crate) fn target(self) -> &'static str {
+        if self.of_model { "the model's target" } else { "--target" }
+    }
+
+    fn owner(self) -> &'static str {
+        if self.of_model { "the model" } else { "the first input" }
+    }
+}
+
+/// Says what the input lacks of the schema's columns, and what it has besides; refuses if it
 /// lacks all of them.
-pub(crate) fn bind_columns(
-    schema: &Schema,
-    names: &[String],
-    options: &Options,
-    notes: &mut Vec<String>,
-) -> Result<(), DataError> {
-    check_columns(schema, names, options, notes)?;
+pub(crate) fn bind_columns(schema: &Schema, names: &[String], binds: &Binds) -> Result<Vec<String>, DataError> {
+    let mut notes = check_columns(schema, names, binds)?;
+    let weight = schema.columns.iter().find(|column| column.role == Role::Weight && !names.contains(&column.name));
+    if let Some(weight) = weight.filter(|_| binds.requires_target) {
+        let named = if binds.of_model { "the model's weight" } else { "--weight" };
+        return Err(infer::no_such_column(&weight.name, named, names));
+    }
     let known = |name: &&String| schema.columns.iter().any(|column| column.name == **name);
     let extra: Vec<_> = names.iter().filter(|name| !known(name)).cloned().collect();
     if !extra.is_empty() {
-        notes.push(format!("columns that the model does not know, ignored: {}", infer::shown(&extra)));
+        let owner = binds.owner();
+        let lacks = if binds.of_model { "does not know" } else { "does not have" };
+        notes.push(format!("columns that {owner} {lacks}, ignored: {}", infer::shown(&extra)));
     }
-    Ok(())
+    Ok(notes)
 }
 
-/// Says what the input lacks of a model's columns; refuses if it lacks all of them.
-fn check_columns(
-    schema: &Schema,
-    names: &[String],
-    options: &Options,
-    notes: &mut Vec<String>,
-) -> Result<(), DataError> {
+/// Says what the input lacks of the schema's columns; refuses if it lacks all of them.
+pub(crate) fn check_columns(schema: &Schema, names: &[String], binds: &Binds) -> Result<Vec<String>, DataError> {
+    let mut notes = Vec::new();
+    let owner = binds.owner();
     let has = |name: &str| names.iter().any(|other| other == name);
     let features: Vec<_> = schema.columns.iter().filter(|column| matches!(column.role, Role::Feature(_))).collect();
     let lacking: Vec<_> =
@@ -389,30 +452,70 @@ fn check_columns(
     if !features.is_empty() && lacking.len() == features.len() {
         return Err(DataError::new(
             DataErrorKind::Options,
-            format!("has none of the model's columns ({})", infer::shown(&lacking)),
+            format!("has none of {owner}'s columns ({})", infer::shown(&lacking)),
         )
         .remedy("is it the right file, and does it have a header?"));
     }
-    if options.require_target && !has(&schema.target.column) {
-        return Err(infer::no_such_column(&schema.target.column, "the model's target", names));
+    if binds.requires_target && !has(&schema.target.column) {
+        return Err(infer::no_such_column(&schema.target.column, binds.target(), names));
     }
     if !lacking.is_empty() {
-        notes.push(format!("columns of the model that the input lacks, taken as missing: {}", infer::shown(&lacking)));
+        notes.push(format!("columns of {owner} that the input lacks, taken as missing: {}", infer::shown(&lacking)));
     }
     let lacking = |role: &Role| {
         let columns = schema.columns.iter().filter(|column| column.role == *role && !has(&column.name));
         columns.map(|column| column.name.clone()).collect::<Vec<_>>()
     };
     let ids = lacking(&Role::Id);
+    // Where tables are copied there are no features, and all columns are ids.
+    if features.is_empty() && !ids.is_empty() && ids.len() == schema.columns.len() {
+        return Err(DataError::new(
+            DataErrorKind::Options,
+            format!("has none of {owner}'s columns ({})", infer::shown(&ids)),
+        )
+        .remedy("is it the right file, and does it have a header?"));
+    }
     if !ids.is_empty() {
-        notes.push(format!("ids that the input lacks, left empty in predictions: {}", infer::shown(&ids)));
+        let place = if features.is_empty() { "" } else { " in predictions" };
+        notes.push(format!("ids that the input lacks, left empty{place}: {}", infer::shown(&ids)));
     }
     let weights = lacking(&Role::Weight);
     // For learning a missing weight is an error of its first record.
-    if !weights.is_empty() && !options.require_target {
+    if !weights.is_empty() && !binds.requires_target {
         notes.push(format!("weights that the input lacks, each example counts 1: {}", infer::shown(&weights)));
     }
-    Ok(())
+    Ok(notes)
+}
+
+/// What is said of later inputs: the same of many only once.
+#[derive(Debug, Default)]
+pub(crate) struct LaterNotes {
+    /// A note, the first input that it is about, and of how many more.
+    said: Vec<(String, String, usize)>,
+}
+
+impl LaterNotes {
+    pub(crate) fn add(&mut self, input: &str, notes: Vec<String>) {
+        for note in notes {
+            match self.said.iter_mut().find(|(other, ..)| *other == note) {
+                Some((.., more)) => *more += 1,
+                None => self.said.push((note, input.to_owned(), 0)),
+            }
+        }
+    }
+
+    pub(crate) fn lines(self) -> impl Iterator<Item = String> {
+        self.said.into_iter().map(|(note, input, more)| match more {
+            0 => format!("{input}: {note}"),
+            _ => format!("{input} and {more} more: {note}"),
+        })
+    }
+}
+
+/// A record that is longer than is allowed.
+pub(crate) fn too_long(limit: usize) -> DataError {
+    DataError::new(DataErrorKind::Format, format!("the record that begins here is longer than {limit} bytes"))
+        .remedy("is a quote left open, or is the format another one? Else allow it with --record-limit")
 }
 
 fn header_of(format: Format, delimiter: u8, options: &Options, schema: &Arc<Schema>) -> Header {

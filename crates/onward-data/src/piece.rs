@@ -24,6 +24,8 @@ pub(crate) enum Content {
         bytes: Vec<u8>,
         /// The line number of the first byte, from 1.
         first_line: u64,
+        /// Records longer than this, with their line ends, are refused.
+        record_limit: usize,
     },
     /// A record that was too long to be read, and is skipped.
     Skipped {

@@ -1115,3 +1115,24 @@ fn a_later_file_without_the_target_is_told_before_the_first_is_read() {
     let predicting = Options { schema: Some(schema), require_target: false, ..Options::default() };
     assert_eq!(read_all(&[&first, &second], predicting).unwrap().rows.len(), 6);
 }
+
+#[test]
+fn a_later_file_is_checked_for_its_columns_as_the_first_is() {
+    let folder = Folder::new();
+    let (first, second, third) = (folder.path("first"), folder.path("second"), folder.path("third"));
+    let column = || array(Float64Array::from(vec![0.5, 1.5, 2.5]));
+    write_parquet(&first, &[batch(vec![("y", column()), ("x", column()), ("z", column())])]);
+    write_parquet(&second, &[batch(vec![("y", column()), ("other", column())])]);
+    write_parquet(&third, &[batch(vec![("y", column()), ("x", column()), ("new", column())])]);
+    let error = |options| folder.without(&error_of(&[first.clone(), second.clone()], options));
+    let learning = error(target("y"));
+    assert!(learning.starts_with("second: has none of the first input's columns (x, z)"), "{learning}");
+    let schema = open(&[&first], target("y")).unwrap().schema().clone();
+    let predicting = Options { schema: Some(schema), require_target: false, ..Options::default() };
+    let found = error(predicting.clone());
+    assert!(found.starts_with("second: has none of the model's columns (x, z)"), "{found}");
+    let reader = open(&[&first, &third], predicting).unwrap();
+    let notes: Vec<_> = reader.notes().iter().map(|note| folder.without(note)).collect();
+    assert!(notes.contains(&"third: columns of the model that the input lacks, taken as missing: z".to_owned()));
+    assert!(notes.contains(&"third: columns that the model does not know, ignored: new".to_owned()));
+}

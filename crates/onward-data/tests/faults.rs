@@ -329,3 +329,221 @@ fn a_target_that_is_compared_with_what_does_not_occur() {
         assert_eq!(outcome.notes.iter().any(|line| line == note), is_said, "{expression}");
     }
 }
+
+const FIRST: &[u8] = b"a,b,y\n1,x,0\n2,z,1\n3,x,1\n";
+
+/// What predicting, with the model of the first file, says of a second.
+fn predicted(second: &[u8]) -> text::Outcome {
+    let schema = read_files(&[("first", FIRST)], target("y")).schema;
+    let options = Options { schema, require_target: false, ..Options::default() };
+    read_files(&[("first", FIRST), ("second", second)], options)
+}
+
+#[test]
+fn a_later_table_with_none_of_the_columns_is_told_before_the_first_is_read() {
+    for (second, message) in [
+        (&b"a\tb\ty\n1\tx\t0\n"[..], "second, line 1: its header is separated by '\\t', and the first input by ','"),
+        (b"a;b;y\n1;x;0\n", "second, line 1: its header is separated by ';', and the first input by ','"),
+        (b"c,d,y\n1,x,0\n", "second: has none of the model's columns (a, b); is it the right file"),
+    ] {
+        let outcome = predicted(second);
+        let error = outcome.error.unwrap();
+        assert!(error.starts_with(message), "{error}");
+        assert!(outcome.rows.is_empty());
+    }
+    let learnt = read_files(&[("first", FIRST), ("second", b"a;b;y\n1;x;0\n")], target("y")).error.unwrap();
+    assert!(learnt.starts_with("second, line 1: its header is separated by ';'"), "{learnt}");
+    let other = read_files(&[("first", FIRST), ("second", b"c,y\n1,0\n")], target("y")).error.unwrap();
+    assert!(other.starts_with("second: has none of the first input's columns (a, b)"), "{other}");
+}
+
+#[test]
+fn what_a_later_table_lacks_is_noted_once_for_all_that_lack_it() {
+    let second = &b"y,b,c\n1,x,0\n"[..];
+    let outcome = predicted(second).whole();
+    assert!(
+        outcome.notes.contains(&"second: columns of the model that the input lacks, taken as missing: a".to_owned())
+    );
+    assert!(outcome.notes.contains(&"second: columns that the model does not know, ignored: c".to_owned()));
+    let files = [("first", FIRST), ("second", second), ("third", second), ("fourth", FIRST)];
+    let outcome = read_files(&files, target("y")).whole();
+    let lacks = "second and 1 more: columns of the first input that the input lacks, taken as missing: a";
+    assert!(outcome.notes.iter().any(|note| note == lacks), "{:?}", outcome.notes);
+    let extra = "second and 1 more: columns that the first input does not have, ignored: c";
+    assert!(outcome.notes.iter().any(|note| note == extra), "{:?}", outcome.notes);
+    let options = Options { ids: vec!["b".to_owned()], ..target("y") };
+    let outcome = read_files(&[("first", FIRST), ("second", b"a,y\n1,0\n")], options).whole();
+    assert_eq!(outcome.notes.last().unwrap(), "second: ids that the input lacks, left empty in predictions: b");
+    let options = Options { weight: Some("a".to_owned()), ..target("y") };
+    let error = read_files(&[("first", FIRST), ("second", b"b,y\nx,0\n")], options).error.unwrap();
+    assert_eq!(error, "second: there is no column 'a', named as --weight; did you mean 'b'?");
+}
+
+#[test]
+fn later_json_lines_with_none_of_the_columns() {
+    let first = b"{\"a\": 1, \"b\": 2, \"y\": 0}\n{\"a\": 2, \"b\": 3, \"y\": 1}\n";
+    let error = read_files(&[("first", first), ("second", b"{\"c\": 1, \"y\": 1}\n")], target("y")).error.unwrap();
+    assert!(error.starts_with("second: has none of the first input's columns (a, b)"), "{error}");
+    let lacking = read_files(&[("first", first), ("second", b"{\"a\": 1, \"y\": 1}\n")], target("y")).whole();
+    let note = "second: columns of the first input that the input lacks, taken as missing: b";
+    assert_eq!(lacking.notes.last().unwrap(), note);
+}
+
+#[test]
+fn a_later_header_that_names_a_column_twice() {
+    for (header, message) in [
+        ("a,b,y,y", "second, line 1: columns 3 and 4 are both named 'y'"),
+        ("a,b,y,a", "second, line 1: columns 1 and 4 are both named 'a'"),
+        ("a,b,y,", "second, line 1: column 4 has no name"),
+    ] {
+        let second = format!("{header}\n1,x,0,1\n");
+        let outcome = read_files(&[("first", FIRST), ("second", second.as_bytes())], target("y"));
+        let error = outcome.error.unwrap();
+        assert!(error.starts_with(message), "{error}");
+        assert!(outcome.rows.is_empty());
+    }
+}
+
+#[test]
+fn a_later_table_after_what_is_none() {
+    let jsonl = b"{\"a\": 1, \"y\": 0}\n{\"a\": 2, \"y\": 1}\n";
+    for (first, second, message) in [
+        (&jsonl[..], FIRST, "second: is csv, and the first input is jsonl"),
+        (jsonl, b"a\ty\n1\t0\n", "second: is tsv, and the first input is jsonl"),
+        (b"1 |f a b\n0 |f a\n", FIRST, "second: is csv, and the first input is vw"),
+        (b"1 1:1\n0 2:1\n", FIRST, "second: is csv, and the first input is svmlight"),
+        (b"1 1:1\n0 2:1\n", b"1,2,3\n0,1,2\n", "second: is csv, and the first input is svmlight"),
+    ] {
+        let options = if first == jsonl { target("y") } else { Options::default() };
+        let outcome = read_files(&[("first", first), ("second", second)], options);
+        let error = outcome.error.unwrap();
+        assert!(error.starts_with(message), "{error}");
+        assert!(outcome.rows.is_empty());
+    }
+}
+
+#[test]
+fn a_long_first_line_of_svmlight_is_recognised() {
+    let line = |label: i32| format!("{label} {}\n", (1..400).map(|at| format!("{at}:0.12345 ")).collect::<String>());
+    let outcome = read(line(1) + &line(-1), Options::default()).whole();
+    assert_eq!((outcome.format, outcome.rows.len()), (Some(Format::Svmlight), 2));
+    // As a later file too.
+    let rows = table(30);
+    let files = [("first", rows.as_bytes()), ("second", line(1).as_bytes())].map(|(name, text)| (name, text.to_vec()));
+    let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_slice())).collect();
+    let error = read_files(&files, target("y")).error.unwrap();
+    assert!(error.starts_with("second: is svmlight, and the first input is csv"), "{error}");
+}
+
+#[test]
+fn long_names_are_shortened_in_messages() {
+    let error = error(format!("{},x\n1,2\n", "n".repeat(5000)), target("label"));
+    assert!(error.len() < 300, "{error}");
+}
+
+#[test]
+fn the_limit_of_records_holds_whatever_the_chunks() {
+    let long = "9".repeat(3000);
+    for (text, format, rows) in [
+        (format!("y,x\n0,1\n1,{long}\n1,2\n"), Format::Csv, 2),
+        (format!("y\tx\n0\t1\n1\t{long}\n1\t2\n"), Format::Tsv, 2),
+        (format!("y,x\n0,1\n1,\"{long}\n\"\n1,2\n"), Format::Csv, 2),
+        (format!("y,x\n0,1\n1,2\n1,{long}"), Format::Csv, 2),
+        (format!("{{\"y\":0,\"x\":1}}\n{{\"y\":1,\"x\":{long}}}\n{{\"y\":1,\"x\":2}}\n"), Format::Jsonl, 2),
+        (format!("0 1:1\n1 1:{long}\n1 2:1\n"), Format::Svmlight, 2),
+        (format!("0 |f a\n1 |f a{long}\n1 |f b\n"), Format::Vw, 2),
+    ] {
+        for chunk_size in [1, 256 << 10] {
+            let named = if format.is_table() { target("y") } else { Options::default() };
+            let options = Options { record_limit: 1000, chunk_size, ..named };
+            let error = read(&text, options.clone()).error.unwrap();
+            assert!(error.contains("the record that begins here is longer than 1000 bytes"), "{format}: {error}");
+            let skipping = read(&text, Options { on_error: OnError::Skip, ..options }).whole();
+            // A quote that is open beyond the limit costs its line, and the next is one more.
+            let skipped = if text.contains('"') && format == Format::Csv { 2 } else { 1 };
+            assert_eq!((skipping.rows.len(), skipping.skipped), (rows, skipped), "{format}");
+        }
+    }
+}
+
+#[test]
+fn a_header_that_is_too_long() {
+    let header = format!("y,x,{}\n", "z".repeat(10_000));
+    let options = Options { record_limit: 1000, ..skipping("y") };
+    let message = "line 1: the record that begins here is longer than 1000 bytes";
+    let first = error(header.clone() + "0,1,2\n1,2,3\n", options.clone());
+    assert!(first.starts_with(&format!("input, {message}")), "{first}");
+    let rows = table(30);
+    let second = read_files(&[("first", rows.as_bytes()), ("second", header.as_bytes())], options).error.unwrap();
+    assert!(second.starts_with(&format!("second, {message}")), "{second}");
+}
+
+#[test]
+fn a_first_row_that_is_too_long_is_skipped() {
+    let text = format!("y,x\n1,{}\n{}", "9".repeat(3000), numbers(30));
+    let outcome = read(text, Options { record_limit: 1000, ..skipping("y") }).whole();
+    assert_eq!((outcome.rows.len(), outcome.skipped), (30, 1));
+}
+
+#[test]
+fn files_with_a_header_only_are_passed_over() {
+    let outcome = read_files(&[("first", b"a,b,y\n"), ("blank", b"\n"), ("third", FIRST)], target("y")).whole();
+    assert_eq!(outcome.rows, read(FIRST, target("y")).rows);
+    let outcome = read_files(&[("first", b"\na,b,y\n"), ("second", b"a,b,y\n"), ("third", b"\n")], target("y"));
+    let message = "first: holds a header and no rows; give an input with examples in it";
+    assert_eq!(outcome.error.as_deref(), Some(message));
+}
+
+#[test]
+fn a_control_character_makes_no_binary_data() {
+    for stray in ["\x0b", "\x1b"] {
+        let text = format!("y,x\n0,a{stray}\n1,b\n0,b\n");
+        assert_eq!(read(text, target("y")).whole().rows.len(), 3);
+    }
+    let nul = "y,x\n0,a\0\n1,b\n0,b\n";
+    assert!(error(nul, target("y")).starts_with("input: is not in a format that onward reads: it holds binary data"));
+    let given = Options { format: Some(Format::Csv), ..target("y") };
+    assert_eq!(read(nul, given).whole().rows.len(), 3);
+}
+
+#[test]
+fn bars_without_a_header_are_a_table() {
+    let options = Options { header: false, ..target("1") };
+    let outcome = read("0|2|3\n1|5|4\n0|5|7\n", options).whole();
+    assert_eq!((outcome.format, outcome.rows.len()), (Some(Format::Csv), 3));
+}
+
+#[test]
+fn zstandard_may_begin_with_a_frame_to_be_skipped() {
+    let rows = zstd::encode_all(table(30).as_bytes(), 0).unwrap();
+    let text = [&b"\x50\x2a\x4d\x18\x04\0\0\0\x01\x02\x03\x04"[..], &rows].concat();
+    assert_eq!(read(text, target("y")).whole().rows.len(), 30);
+}
+
+#[test]
+fn what_follows_gzip() {
+    let whole = gzip(&table(30));
+    let padded = [&whole[..], &[0; 1000]].concat();
+    assert_eq!(read(padded, target("y")).whole().rows.len(), 30);
+    let two = [whole.clone(), gzip(&numbers(30))].concat();
+    assert_eq!(read(two, target("y")).whole().rows.len(), 60);
+    let error = read([&whole[..], b"garbage"].concat(), target("y")).error.unwrap();
+    assert_eq!(
+        error,
+        "input: the compressed data is followed by something that is not gzip; cut off what follows, or copy or \
+         download it again"
+    );
+}
+
+#[test]
+fn what_is_compressed_twice() {
+    let once = gzip(&table(30));
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    encoder.write_all(&once).unwrap();
+    for twice in [encoder.finish().unwrap(), zstd::encode_all(&once[..], 0).unwrap()] {
+        assert_eq!(error(&twice, target("y")), "input: is compressed twice; decompress it once");
+        let rows = table(30);
+        let later = read_files(&[("first", rows.as_bytes()), ("second", &twice)], target("y")).error.unwrap();
+        assert!(later.starts_with("second: is compressed twice, and the first input is csv"), "{later}");
+    }
+}

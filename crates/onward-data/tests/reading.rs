@@ -136,6 +136,65 @@ mod pipes {
         writer.join().unwrap();
     }
 
+    /// What comes of parts that a writer sends with a pause after the first.
+    fn sent(parts: &'static [&'static str], options: Options) -> text::Outcome {
+        let (_folder, path) = pipe();
+        let writing = path.clone();
+        let writer = thread::spawn(move || {
+            let mut pipe = File::create(writing).unwrap();
+            for part in parts {
+                pipe.write_all(part.as_bytes()).unwrap();
+                // Longer than rows are waited for.
+                thread::sleep(Duration::from_millis(2500));
+            }
+        });
+        let outcome = text::read_inputs(&[Input::from(path.as_path())], options, |message| message);
+        writer.join().unwrap();
+        outcome.whole()
+    }
+
+    #[test]
+    fn a_row_is_waited_for_and_not_two_lines() {
+        for parts in [&["a,y\n\n\n", "1,0\n2,1\n"], &["\n\na,y\n", "1,0\n2,1\n"], &["\"a\nb\",y\n", "1,0\n2,1\n"]] {
+            assert_eq!(sent(parts, regression()).rows.len(), 2);
+        }
+        let outcome = sent(&["# c\n# d\n", "1 1:1\n0 2:1\n"], Options::default());
+        assert_eq!((outcome.format, outcome.rows.len()), (Some(Format::Svmlight), 2));
+    }
+
+    #[test]
+    fn cells_with_newlines_are_judged_as_in_a_file() {
+        // Each row takes three lines; a column changes late.
+        let mut text = "x,y,late,note\n".to_owned();
+        for row in 0..9000 {
+            text.push_str(&format!("{row},{},{},\"a\n\nb\"\n", row % 3, if row < 8000 { "NA" } else { "7" }));
+        }
+        same_of_pipe_and_file(&text, regression());
+    }
+
+    #[test]
+    fn a_first_row_of_many_lines_is_read_of_a_pipe() {
+        let text = format!("x,y,note\n1,2,\"{}\"\n2,3,b\n", "line\n".repeat(20_000));
+        same_of_pipe_and_file(&text, regression());
+    }
+
+    #[test]
+    fn a_first_row_that_is_too_long_is_skipped_of_a_pipe_too() {
+        let text = format!("x,y\n{},2\n2,3\n5,4\n", "9".repeat(3000));
+        same_of_pipe_and_file(&text, Options { record_limit: 1000, on_error: OnError::Skip, ..regression() });
+    }
+
+    fn same_of_pipe_and_file(text: &str, options: Options) {
+        let (_folder, path) = pipe();
+        let (writing, sent) = (path.clone(), text.to_owned());
+        let writer = thread::spawn(move || File::create(writing).unwrap().write_all(sent.as_bytes()));
+        let piped = text::read_inputs(&[Input::from(path.as_path())], options.clone(), |message| message).whole();
+        writer.join().unwrap().unwrap();
+        let of_file = read(text, options).whole();
+        assert_eq!(piped.schema, of_file.schema);
+        assert_eq!((piped.rows, piped.skipped), (of_file.rows, of_file.skipped));
+    }
+
     #[test]
     fn with_a_schema_the_first_line_is_enough() {
         let schema = read("{\"x\": 1, \"y\": 1}\n{\"x\": 2, \"y\": 1}\n", regression()).schema;

@@ -102,7 +102,8 @@ fn checked(outcome: Outcome) -> Outcome {
     outcome
 }
 
-fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(String) -> String) -> Outcome {
+/// Reads inputs to the end, with messages changed by `without_place`.
+pub fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(String) -> String) -> Outcome {
     let mut outcome = Outcome::default();
     let shown = |error: onward_data::DataError| without_place(error.to_string());
     let mut reader = match Reader::open(inputs, options) {

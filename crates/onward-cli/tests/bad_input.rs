@@ -108,7 +108,10 @@ fn binary_noise() {
     let message = "data: is not in a format that onward reads: it holds binary data; formats are csv, tsv, jsonl, \
                    svmlight, vw, parquet and arrow, as they are or in gzip or zstd";
     refused(&noise, Y, message);
-    refused(&noise, &["--target", "y", "--format", "csv"], "data: is no csv: it holds binary data");
+    // Whoever says that it is CSV is told what is wrong with it as such.
+    let message = "data, line 1: is not UTF-8: bytes bb 77 33 ef after '\\0'; convert the file to UTF-8, for instance \
+                   with iconv, or leave such records out with --on-error skip";
+    refused(&noise, &["--target", "y", "--format", "csv"], message);
 }
 
 #[test]

@@ -141,7 +141,7 @@ pub(crate) struct Expected {
     format: Option<Format>,
     /// Whether the user says what the format is.
     is_given: bool,
-    tables_only: bool,
+    no_header: bool,
     columns: Option<(Arc<Schema>, Binds)>,
 }
 
@@ -150,7 +150,7 @@ impl Expected {
         Self {
             format: Some(format),
             is_given: options.format.is_some(),
-            tables_only: !options.header,
+            no_header: !options.header,
             columns: (schema.layout == Layout::Table).then(|| (Arc::clone(schema), Binds::new(options, purpose))),
         }
     }
@@ -160,7 +160,7 @@ impl Expected {
         let Some(format) = self.format.filter(|_| !self.is_given) else {
             return Ok(());
         };
-        let found = match Format::recognise(head, self.tables_only) {
+        let found = match Format::recognise(head, self.no_header) {
             Some(found) if found == format => return Ok(()),
             // What nothing else is taken for: the lines or the header say more.
             Some(Format::Csv | Format::Tsv) if format.admits(head) => return Ok(()),
@@ -253,7 +253,7 @@ impl<'a> Counting<'a> {
 /// What is known before the head is read.
 struct HeadOptions {
     format: Option<Format>,
-    tables_only: bool,
+    no_header: bool,
     record_limit: usize,
     /// Whether the columns are to be judged from the head.
     infers: bool,
@@ -266,7 +266,7 @@ impl HeadOptions {
         if !format::has_first_line(head) {
             return None;
         }
-        let format = self.format.or_else(|| Format::recognise(head, self.tables_only))?;
+        let format = self.format.or_else(|| Format::recognise(head, self.no_header))?;
         Some(match format {
             Format::Csv | Format::Tsv => Boundaries::Quoted { delimiter: csv::separator(format, head) },
             _ => Boundaries::Lines,
@@ -496,7 +496,7 @@ impl TextSource {
             record_limit: options.record_limit,
             head_options: HeadOptions {
                 format: options.format,
-                tables_only: !options.header,
+                no_header: !options.header,
                 record_limit: options.record_limit,
                 infers: options.schema.is_none(),
                 skips_errors: options.on_error == OnError::Skip,

@@ -90,9 +90,9 @@ impl Format {
     }
 
     /// Recognises a format from the first bytes of an input (decompressed).
-    /// `None`: this is no text that any format reads. `tables_only`: text is CSV or TSV, as
-    /// where it is said to have no header.
-    pub(crate) fn recognise(head: &[u8], tables_only: bool) -> Option<Self> {
+    /// `None`: this is no text that any format reads. `no_header`: it is said to have none,
+    /// so that text is a table if it can be one.
+    pub(crate) fn recognise(head: &[u8], no_header: bool) -> Option<Self> {
         if head.starts_with(b"PAR1") {
             return Some(Self::Parquet);
         }
@@ -104,16 +104,15 @@ impl Format {
             return None;
         }
         let line = first_line(head);
-        if tables_only {
-            return Some(table(line));
-        }
+        // `1` and `1|2` may be rows of a table, `1 a:2` and `1 |a` hardly.
+        let may_be_row = |mark: u8| no_header && !(line.contains(&mark) && line.contains(&b' '));
         if line.first() == Some(&b'{') || is_json_array(line) {
             return Some(Self::Jsonl);
         }
-        if is_svmlight(line) {
+        if is_svmlight(line) && !may_be_row(b':') {
             return Some(Self::Svmlight);
         }
-        if is_vw(line) {
+        if is_vw(line) && !may_be_row(b'|') {
             return Some(Self::Vw);
         }
         Some(table(line))

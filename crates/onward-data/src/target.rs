@@ -165,6 +165,12 @@ impl Target {
             let equal = text_of(value) == with.as_bytes();
             return Ok(equal == (operator == Operator::Equal));
         };
+        if let (TargetValue::Text(text), Operator::Equal | Operator::NotEqual) = (value, operator)
+            && let (Some(value), Some(with)) = (long_integer(text), long_integer(with.as_bytes()))
+        {
+            // Neighbours beyond 2^53 are the same 64-bit float.
+            return Ok((value == with) == (operator == Operator::Equal));
+        }
         let number = match (value, operator) {
             // A text that is no number is different from every number.
             (TargetValue::Text(text), Operator::Equal | Operator::NotEqual) => match number::parse(text) {
@@ -266,6 +272,21 @@ impl TargetRule {
     pub fn is_binary(&self) -> bool {
         !matches!(self, Self::Number)
     }
+
+    /// Whether a number matters as it is written, too.
+    pub(crate) fn compares_text(&self) -> bool {
+        match self {
+            Self::Classes { .. } => true,
+            Self::Comparison { operator, .. } => matches!(operator, Operator::Equal | Operator::NotEqual),
+            Self::Number | Self::Probability | Self::Signs => false,
+        }
+    }
+}
+
+/// An integer that a 64-bit float may not hold.
+fn long_integer(text: &[u8]) -> Option<i128> {
+    let text = std::str::from_utf8(text.trim_ascii()).ok()?;
+    (text.len() > 15).then(|| text.parse().ok())?
 }
 
 fn signed(positive: bool) -> f64 {

@@ -668,3 +668,42 @@ proptest! {
         drop(read(format!("{FIRST}{text}"), options));
     }
 }
+
+const LONG: &str = "{\"id\":1234567890123456789,\"b\":1,\"y\":0}\n{\"id\":1234567890123456790,\"b\":1.50,\"y\":1}\n";
+
+#[test]
+fn ids_keep_the_numbers_as_they_are_written() {
+    let ids = ["id", "b"].map(str::to_owned).to_vec();
+    let text = LONG.replace("\"y\"", "\"x\":[\"u\"],\"y\"");
+    let outcome = read(text, Options { ids, ..inferring("y") }).whole();
+    let ids: Vec<_> = outcome.rows.iter().map(|row| row.ids.join(" ")).collect();
+    assert_eq!(ids, ["1234567890123456789 1", "1234567890123456790 1.50"]);
+}
+
+#[test]
+fn long_numbers_are_categories_of_their_own() {
+    let outcome = read(LONG, Options { categorical: vec!["id".to_owned()], ..inferring("y") }).whole();
+    let names: HashSet<_> = outcome.names.values().flatten().map(String::as_str).collect();
+    assert!(names.contains("id=1234567890123456789") && names.contains("id=1234567890123456790"), "{names:?}");
+}
+
+#[test]
+fn long_numbers_are_compared_to_the_last_digit() {
+    let csv = "id,b\n1234567890123456789,1\n1234567890123456790,2\n";
+    for text in [LONG, csv] {
+        for (target, expected) in [("id==1234567890123456789", [1.0, -1.0]), ("id!=1234567890123456789", [-1.0, 1.0])] {
+            let outcome = read(text, inferring(target)).whole();
+            let labels: Vec<_> = outcome.rows.iter().map(|row| row.label).collect();
+            assert_eq!(labels, expected.map(|label: f64| Some(label.to_bits())), "{target}");
+        }
+    }
+}
+
+#[test]
+fn a_value_where_text_is_wanted_may_be_an_object_or_have_mistakes() {
+    let options = || Options { categorical: vec!["c".to_owned()], ..inferring("y") };
+    let text = "{\"y\":0,\"c\":1}\n{\"y\":1,\"c\":{\"d\":2}}\n";
+    assert_eq!(read(text, options()).whole().rows.len(), 2);
+    let error = read(text.to_owned() + "{\"y\":1,\"c\":\"\\ud800\"}\n", options()).error.unwrap();
+    assert!(error.contains("line 3, column 'c': is not JSON") && error.contains(" at character 19 "), "{error}");
+}

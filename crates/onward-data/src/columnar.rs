@@ -149,7 +149,7 @@ pub(crate) fn open(
         source: Box::new(source),
         parser: Box::new(move || match layout {
             Layout::Indexed => Box::new(ExampleParser::new(rules.clone())),
-            _ => Box::new(TableParser { encoder: RowEncoder::new(rules.clone()) }),
+            _ => Box::new(TableParser { encoder: RowEncoder::new(rules.clone()).with_nulls() }),
         }),
         schema,
         format,

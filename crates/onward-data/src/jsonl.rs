@@ -628,7 +628,7 @@ struct Known {
 impl JsonlParser {
     pub(crate) fn new(encoder: RowEncoder) -> Self {
         let known = known(&encoder.schema());
-        Self { encoder, trail: Trail::default(), known }
+        Self { encoder: encoder.with_nulls(), trail: Trail::default(), known }
     }
 }
 

@@ -270,7 +270,7 @@ fn infinity_is_an_error_with_its_row_and_column() {
     assert_eq!(
         folder.without(&error_of(&[&path], target("y"))),
         "x.arrow, row 3, column 'x': the value is -inf; rescale the column, or leave it out with --ignore; \
-         write a missing value as an empty cell or NA"
+         write a missing value as null"
     );
     let options = Options { on_error: OnError::Skip, ..target("y") };
     let found = read_all(&[path], options).unwrap();
@@ -1002,6 +1002,23 @@ fn each_way_in_which_an_example_can_be_bad_has_its_message() {
         offset_message(f64::NAN),
         "x.arrow, row 1, column 'offset': the offset (initial prediction) is NaN; offsets are numbers within ±3.4e38, 0 for none"
     );
+}
+
+#[test]
+fn a_null_as_the_weight_or_offset_of_an_example_is_called_missing() {
+    let folder = Folder::new();
+    let message = |name: &str| {
+        let (indices, values) = lists(vec![vec![3]], vec![vec![1.0]]);
+        let columns = vec![(name, array(Float64Array::from(vec![None]))), ("indices", indices), ("values", values)];
+        let path = folder.path("x.arrow");
+        write_arrow(&path, &[batch(columns)]);
+        folder.without(&error_of(&[path], Options::default()))
+    };
+    assert_eq!(
+        message("weight"),
+        "x.arrow, row 1, column 'weight': the importance weight is missing; weights are numbers from 1e-38 to 3.4e38, or 0"
+    );
+    assert!(message("offset").contains("the offset (initial prediction) is missing; "));
 }
 
 #[test]

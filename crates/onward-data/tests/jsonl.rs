@@ -554,15 +554,15 @@ refused! { bound(), r#"{"y": 1, "w": 1, "n": 1}"#;
     a_negative_weight: r#"{"y": 1, "w": -1}"# =>
         ", column 'w': the importance weight is -1; weights are numbers from 1e-38 to 3.4e38, or 0";
     a_target_that_is_no_number: r#"{"y": "late", "w": 1}"# =>
-        ", column 'y': the label should be a finite number, found 'late'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'y==CLASS'";
+        ", column 'y': the label should be a finite number, found 'late'; mend the record, or leave such records out with --on-error skip";
     text_where_a_number_should_be: r#"{"n": "many"}"# =>
-        ", column 'n': expected a number, found 'many'; mend the record, say --categorical 'n', or leave such records out with --on-error skip";
+        ", column 'n': expected a number, found 'many'; mend the record, or leave such records out with --on-error skip";
     a_number_beyond_f32: r#"{"n": 1e39}"# =>
-        ", column 'n': the value 1e39 is beyond ±3.4e38, the range of 32-bit floats; rescale the column, or leave it out with --ignore; write a missing value as an empty cell or NA";
+        ", column 'n': the value 1e39 is beyond ±3.4e38, the range of 32-bit floats; mend the record, or leave such records out with --on-error skip; write a missing value as null";
     an_unknown_number_beyond_f32: r#"{"u": {"v": -1e39}}"# =>
-        ", column 'u.v': the value -1e39 is beyond ±3.4e38, the range of 32-bit floats; rescale the column, or leave it out with --ignore; write a missing value as an empty cell or NA";
+        ", column 'u.v': the value -1e39 is beyond ±3.4e38, the range of 32-bit floats; mend the record, or leave such records out with --on-error skip; write a missing value as null";
     a_number_where_a_truth_value_should_be: r#"{"b": 2}"# =>
-        ", column 'b': expected true or false, found 2; mend the record, say --categorical 'b', or leave such records out with --on-error skip";
+        ", column 'b': expected true or false, found 2; mend the record, or leave such records out with --on-error skip";
     bytes_that_are_not_utf8: b"{\"c\": \"caf\xe9\"}" =>
         ": is not UTF-8: bytes e9 22 7d after '{\"c\": \"caf'; convert the file to UTF-8, for instance with iconv, or leave such records out with --on-error skip";
 }
@@ -706,4 +706,33 @@ fn a_value_where_text_is_wanted_may_be_an_object_or_have_mistakes() {
     assert_eq!(read(text, options()).whole().rows.len(), 2);
     let error = read(text.to_owned() + "{\"y\":1,\"c\":\"\\ud800\"}\n", options()).error.unwrap();
     assert!(error.contains("line 3, column 'c': is not JSON") && error.contains(" at character 19 "), "{error}");
+}
+
+#[test]
+fn remedies_of_json_speak_of_null() {
+    let error = read("{\"y\":1,\"n\":1}\n{\"y\":0,\"n\":1e39}\n", inferring("y")).error.unwrap();
+    assert!(error.ends_with("leave it out with --ignore; write a missing value as null"), "{error}");
+    let row = |at: usize| if at > 29 { "\"?\"".to_owned() } else { at.to_string() };
+    let text: String = (0..40).map(|at| format!("{{\"y\":{},\"x\":{}}}\n", at % 2, row(at))).collect();
+    let outcome = read(text, inferring("y")).whole();
+    assert!(outcome.notes.iter().any(|note| note.ends_with("stands for a missing value, write null")));
+}
+
+#[test]
+fn parts_of_an_object_are_suggested_and_single_letters_are_not() {
+    let error = |text: &str, target| read(text, inferring(target)).error.unwrap();
+    assert_eq!(
+        error("{\"a\":1,\"y\":{\"z\":1}}\n", "y"),
+        "input: there is no column 'y', named as --target; did you mean 'y.z'?"
+    );
+    assert_eq!(
+        error("{\"a\":1,\"y\":{\"u\":1,\"v\":1}}\n", "y"),
+        "input: there is no column 'y', named as --target; did you mean one of its parts? There are: y.u, y.v"
+    );
+    assert_eq!(error("{\"a\":1}\n", "x"), "input: there is no column 'x', named as --target; there are: a");
+    assert_eq!(error("{\"Ab\":1}\n", "ab"), "input: there is no column 'ab', named as --target; did you mean 'Ab'?");
+    assert_eq!(
+        error("{\"abcd\":1}\n", "abc"),
+        "input: there is no column 'abc', named as --target; did you mean 'abcd'?"
+    );
 }

@@ -1132,3 +1132,22 @@ fn a_later_file_without_the_target_is_told_before_the_first_is_read() {
     let predicting = Options { schema: Some(schema), require_target: false, ..Options::default() };
     assert_eq!(read_all(&[&first, &second], predicting).unwrap().rows.len(), 6);
 }
+
+#[test]
+fn a_column_without_a_name_is_called_by_its_number() {
+    let folder = Folder::new();
+    let numbers = |from: i32| array(Int32Array::from(vec![from, from + 1, from + 3]));
+    // The first column is left out, and the one without a name is the first of what is read.
+    let columns = || vec![("a", numbers(7)), ("", numbers(10)), ("y", array(Int32Array::from(vec![0, 1, 1])))];
+    let (parquet, arrow) = (folder.path("x.parquet"), folder.path("x.arrow"));
+    write_parquet(&parquet, &[batch(columns())]);
+    write_arrow(&arrow, &[batch(columns())]);
+    for path in [parquet, arrow] {
+        let named = |ignore: &str| {
+            let found = read_all(&[&path], Options { ignore: vec![ignore.to_owned()], ..target("y") }).unwrap();
+            (found.rows[0].features[1].1, found.names.into_values().collect::<Vec<_>>())
+        };
+        assert_eq!(named("a"), (10f32.to_bits(), vec!["bias".to_owned(), "column 2".to_owned()]));
+        assert_eq!(named("column 2"), (7f32.to_bits(), vec!["bias".to_owned(), "a".to_owned()]));
+    }
+}

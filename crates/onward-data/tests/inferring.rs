@@ -325,3 +325,31 @@ fn remedies_for_a_model_are_those_that_it_has() {
     let error = read("y,x,d\n0,\"1,5\",2013-01-01\n", bound).error.unwrap();
     assert!(error.contains("sed") && !error.contains("--categorical"), "{error}");
 }
+
+#[test]
+fn a_column_without_a_name_in_csv_is_called_by_its_number() {
+    let text = ",y,x\n0,1,5\n1,0,6\n2,1,8\n";
+    let names = |options| {
+        let outcome = read(text, options).whole();
+        outcome.names.into_values().flatten().collect::<Vec<_>>()
+    };
+    assert_eq!(names(target("y")), ["bias", "column 1", "x"]);
+    assert_eq!(names(Options { ignore: vec!["column 1".to_owned()], ..target("y") }), ["bias", "x"]);
+    let error = read(",1,2\n0,1,5\n", target("y")).error.unwrap();
+    assert_eq!(
+        error,
+        "input, line 1: column 1 has no name, and no other has one but numbers; rename a column, or say --no-header if \
+         this line is data"
+    );
+}
+
+#[test]
+fn dates_may_have_any_zone_of_numbers() {
+    for zone in ["+0100", "+01", "+01:00", " +0100", "Z", ""] {
+        let text = column((0..30).map(|at| format!("2013-01-{:02}T00:30:00{zone}", at % 28 + 1)));
+        let outcome = read(text, target("y")).whole();
+        assert!(matches!(kind(&outcome), Kind::Timestamp { .. }), "{zone}");
+        let names: Vec<_> = outcome.names.values().flatten().collect();
+        assert!(names.contains(&&"x hour=0".to_owned()), "{zone}: {names:?}");
+    }
+}

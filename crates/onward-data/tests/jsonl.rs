@@ -61,55 +61,77 @@ enum Tree {
     Broken,
 }
 
+/// What a tree is read by.
+struct Shape {
+    /// Whether it is the whole record, with the columns of the schema.
+    is_record: bool,
+}
+
+impl<'de> Visitor<'de> for Shape {
+    type Value = Tree;
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("JSON")
+    }
+    fn visit_unit<E>(self) -> Result<Tree, E> {
+        Ok(Tree::Null)
+    }
+    fn visit_bool<E>(self, flag: bool) -> Result<Tree, E> {
+        Ok(Tree::Bool(flag))
+    }
+    fn visit_i64<E>(self, number: i64) -> Result<Tree, E> {
+        Ok(Tree::Number(number as f64))
+    }
+    fn visit_u64<E>(self, number: u64) -> Result<Tree, E> {
+        Ok(Tree::Number(number as f64))
+    }
+    fn visit_f64<E>(self, number: f64) -> Result<Tree, E> {
+        Ok(Tree::Number(number))
+    }
+    fn visit_str<E>(self, text: &str) -> Result<Tree, E> {
+        Ok(Tree::Text(text.to_owned()))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Tree, A::Error> {
+        let mut elements = Vec::new();
+        while let Some(element) = array.next_element()? {
+            elements.push(element);
+        }
+        Ok(Tree::Array(elements))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+        let mut members = Vec::new();
+        while let Some(key) = map.next_key::<String>()? {
+            // What is left out need not have numbers within range, say.
+            let value = if key == "skip" {
+                let raw: Box<serde_json::value::RawValue> = map.next_value()?;
+                serde_json::from_str(raw.get()).unwrap_or(Tree::Broken)
+            } else if self.is_record && ["c", "id"].contains(&key.as_str()) {
+                // As it is written; for a category and an id that is as good as text.
+                let raw: Box<serde_json::value::RawValue> = map.next_value()?;
+                match raw.get().starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+                    true => Tree::Text(raw.get().to_owned()),
+                    false => serde_json::from_str(raw.get()).map_err(serde::de::Error::custom)?,
+                }
+            } else {
+                map.next_value()?
+            };
+            members.push((key, value));
+        }
+        Ok(Tree::Object(members))
+    }
+}
+
 impl<'de> Deserialize<'de> for Tree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Plain;
-        impl<'de> Visitor<'de> for Plain {
-            type Value = Tree;
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("JSON")
-            }
-            fn visit_unit<E>(self) -> Result<Tree, E> {
-                Ok(Tree::Null)
-            }
-            fn visit_bool<E>(self, flag: bool) -> Result<Tree, E> {
-                Ok(Tree::Bool(flag))
-            }
-            fn visit_i64<E>(self, number: i64) -> Result<Tree, E> {
-                Ok(Tree::Number(number as f64))
-            }
-            fn visit_u64<E>(self, number: u64) -> Result<Tree, E> {
-                Ok(Tree::Number(number as f64))
-            }
-            fn visit_f64<E>(self, number: f64) -> Result<Tree, E> {
-                Ok(Tree::Number(number))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Tree, E> {
-                Ok(Tree::Text(text.to_owned()))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Tree, A::Error> {
-                let mut elements = Vec::new();
-                while let Some(element) = array.next_element()? {
-                    elements.push(element);
-                }
-                Ok(Tree::Array(elements))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
-                let mut members = Vec::new();
-                while let Some(key) = map.next_key::<String>()? {
-                    // What is left out need not have numbers within range, say.
-                    let value = if key == "skip" {
-                        let raw: Box<serde_json::value::RawValue> = map.next_value()?;
-                        serde_json::from_str(raw.get()).unwrap_or(Tree::Broken)
-                    } else {
-                        map.next_value()?
-                    };
-                    members.push((key, value));
-                }
-                Ok(Tree::Object(members))
-            }
-        }
-        deserializer.deserialize_any(Plain)
+        deserializer.deserialize_any(Shape { is_record: false })
+    }
+}
+
+/// A record as a tree.
+struct Record(Tree);
+
+impl<'de> Deserialize<'de> for Record {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Shape { is_record: true }).map(Self)
     }
 }
 
@@ -306,7 +328,7 @@ fn label(cell: &Tree) -> Result<Option<f64>, ()> {
 
 /// A line, read plainly.
 fn plain(line: &str) -> Result<Option<Row>, ()> {
-    let Ok(Tree::Object(members)) = serde_json::from_str(line) else {
+    let Ok(Record(Tree::Object(members))) = serde_json::from_str(line) else {
         return Err(());
     };
     let mut flat = Flat::default();

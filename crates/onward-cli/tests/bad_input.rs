@@ -130,7 +130,8 @@ fn a_label_that_is_not_a_number_in_line_81402() {
 
 #[test]
 fn a_column_that_does_not_exist() {
-    refused(rows(50), &["--target", "Y2"], "data: there is no column 'Y2', named as --target; did you mean 'y'?");
+    refused(rows(50), &["--target", "Y"], "data: there is no column 'Y', named as --target; did you mean 'y'?");
+    refused(rows(50), &["--target", "Y2"], "data: there is no column 'Y2', named as --target; there are: y, x, c");
     let message = "data: there is no column 'carrier', named as --ignore; there are: y, x, c";
     refused(rows(50), &["--target", "y", "--ignore", "carrier"], message);
 }

@@ -156,7 +156,7 @@ pub(crate) fn open(
         source: Box::new(source),
         parser: Box::new(move || match layout {
             Layout::Indexed => Box::new(ExampleParser::new(rules.clone())),
-            _ => Box::new(TableParser { encoder: RowEncoder::new(rules.clone()) }),
+            _ => Box::new(TableParser { encoder: RowEncoder::new(rules.clone()).with_nulls() }),
         }),
         schema,
         format,
@@ -220,13 +220,14 @@ fn file_sample(opened: Opened, options: &Options) -> Result<Sample, DataError> {
     for leaf in &leaves {
         check_type(leaf)?;
     }
+    let whole = opened.schema().clone();
     let mut rows = opened.rows(&leaves, options.chunk_size.max(1))?;
     // Of the columns that are there, those that were asked for.
     let place = |leaf: Leaf| {
         let at = sample.names.iter().position(|name| *name == leaf.name);
         at.filter(|_| !options.ignore.contains(&leaf.name))
     };
-    let places: Vec<_> = cells::leaves(&rows.schema()?).into_iter().map(place).collect();
+    let places: Vec<_> = cells::projected(&rows.schema()?, &whole).into_iter().map(place).collect();
     let mut bytes = 0;
     while sample.rows < SAMPLE_ROWS
         && bytes < SAMPLE_BYTES as u64
@@ -415,8 +416,9 @@ impl ColumnSource {
                 let leaves = named_leaves(&opened)?;
                 self.check_target(&leaves)?;
                 let wanted = wanted(leaves, &self.schema)?;
+                let whole = opened.schema().clone();
                 let rows = opened.rows(&wanted, self.piece)?;
-                let leaves = cells::leaves(&rows.schema()?);
+                let leaves = cells::projected(&rows.schema()?, &whole);
                 let mut binding = Binding::new(&self.schema, leaves.iter().map(|leaf| leaf.name.as_str()));
                 for (leaf, column) in leaves.iter().zip(&mut binding.columns) {
                     *column = column.filter(|_| wanted.iter().any(|other| other.name == leaf.name));

@@ -22,6 +22,7 @@ use crate::error::{DataError, DataErrorKind};
 use crate::format::Format;
 use crate::parsed::Parsed;
 use crate::reader::Reader;
+use crate::schema::Role;
 
 /// What was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -103,6 +104,9 @@ pub fn convert(
     if format.is_table() || reader.holds().is_some() {
         return table::convert(reader, format, compression, out);
     }
+    if format != Format::Vw {
+        no_ids(reader, format)?;
+    }
     let mut writer = writer(reader, format, compression, out)?;
     let mut converted = Converted::default();
     let mut seen = NamesSeen::default();
@@ -148,6 +152,18 @@ fn writer<'a>(
             .remedy("formats of examples are svmlight, vw and arrow")
             .into()),
     }
+}
+
+/// Refuses columns of ids in a format that has no place for them. (Tags of Vowpal Wabbit's
+/// text, which nobody asked for, are left out.)
+fn no_ids(reader: &Reader, format: Format) -> Result<(), ConvertError> {
+    let columns = &reader.schema().columns;
+    let Some(id) = columns.iter().find(|column| column.role == Role::Id) else {
+        return Ok(());
+    };
+    let found = format!("column '{}' is an id, and examples in {format} have none", id.name);
+    let remedy = "convert to vw, where ids are tags, or leave the column out with --ignore instead of --id";
+    Err(DataError::new(DataErrorKind::Options, found).remedy(remedy).into())
 }
 
 /// Refuses compression in a format of text.

@@ -10,6 +10,7 @@ use crate::encode::{Cell, RowEncoder};
 use crate::error::{DataError, DataErrorKind, quoted};
 use crate::format::Format;
 use crate::lines::{LineNumber, count_lines, invalid_utf8, not_utf8};
+use crate::number::{self, Number};
 use crate::open::too_long;
 use crate::parsed::Parsed;
 use crate::piece::{Content, Parser, Piece};
@@ -76,7 +77,8 @@ fn plain(bytes: &[u8], start: usize, delimiter: u8) -> Found<'_> {
     Found { cell, next: end + 1, is_last }
 }
 
-/// All cells of the first record of `bytes`, as text.
+/// All cells of the first record of `bytes`, as names of columns: one without a name is called by
+/// its number, as in what pandas writes.
 pub(crate) fn header(bytes: &[u8], delimiter: u8) -> Result<Vec<String>, DataError> {
     if let Some(at) = invalid_utf8(bytes, 0) {
         return Err(not_utf8(&bytes[..(at + 4).min(bytes.len())]));
@@ -86,7 +88,10 @@ pub(crate) fn header(bytes: &[u8], delimiter: u8) -> Result<Vec<String>, DataErr
     let mut at = 0;
     loop {
         let found = reader.read(bytes, at, delimiter)?;
-        names.push(String::from_utf8_lossy(found.cell.trim_ascii()).into_owned());
+        names.push(match found.cell.trim_ascii() {
+            b"" => unnamed(names.len()),
+            name => String::from_utf8_lossy(name).into_owned(),
+        });
         at = found.next;
         if found.is_last {
             return Ok(names);
@@ -94,15 +99,26 @@ pub(crate) fn header(bytes: &[u8], delimiter: u8) -> Result<Vec<String>, DataErr
     }
 }
 
-/// Refuses a header that names a column twice or not at all.
+/// What a column without a name is called.
+pub(crate) fn unnamed(at: usize) -> String {
+    format!("column {}", at + 1)
+}
+
+/// Refuses a header that names a column twice, or that is data by all its looks: empty cells
+/// and numbers.
 pub(crate) fn check_header(names: &[String]) -> Result<(), DataError> {
     let wrong = |found: String| {
         DataError::new(DataErrorKind::Format, found).remedy("rename a column, or say --no-header if this line is data")
     };
+    let is_unnamed = |(at, name): (usize, &String)| *name == unnamed(at);
+    let is_number = |name: &String| matches!(number::parse(name.as_bytes()), Number::Finite(_));
+    let first = names.iter().enumerate().position(is_unnamed);
+    if let Some(at) = first
+        && names.iter().enumerate().all(|(at, name)| is_unnamed((at, name)) || is_number(name))
+    {
+        return Err(wrong(format!("column {} has no name, and no other has one but numbers", at + 1)));
+    }
     for (at, name) in names.iter().enumerate() {
-        if name.is_empty() && names.len() > 1 {
-            return Err(wrong(format!("column {} has no name", at + 1)));
-        }
         if let Some(before) = names[..at].iter().position(|other| other == name) {
             let name = quoted(name.as_bytes());
             return Err(wrong(format!("columns {} and {} are both named {name}", before + 1, at + 1)));

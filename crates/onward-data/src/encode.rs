@@ -12,6 +12,7 @@ use crate::number::{self, Number};
 use crate::options::Options;
 use crate::parsed::Parsed;
 use crate::schema::{Kind, Role, Schema};
+use crate::sparse::MEND;
 use crate::target::{TargetValue, boolean};
 use crate::timestamp::{self, Moment, WEEKDAYS};
 
@@ -57,6 +58,8 @@ pub(crate) struct Rules {
     require_weight: bool,
     /// What is known from the first rows about values that are no numbers, for messages.
     strays: Arc<Strays>,
+    /// Whether the schema is that of a model, which options do not change.
+    is_bound: bool,
 }
 
 impl Rules {
@@ -68,6 +71,7 @@ impl Rules {
             skip_errors: options.on_error == crate::OnError::Skip,
             require_weight: options.require_target,
             strays: Arc::default(),
+            is_bound: options.schema.is_some(),
         }
     }
 
@@ -88,14 +92,26 @@ impl Rules {
 
     /// The label of a target value, checked against the task and the loss.
     pub(crate) fn label(&self, value: TargetValue<'_>) -> Result<Option<f64>, DataError> {
-        let label = self.schema.target.label(value)?;
+        let label = self.schema.target.label(value).map_err(|error| match value {
+            TargetValue::Text(text) if number::with_point(text).is_some() => error,
+            _ if self.is_bound => error.remedy(MEND),
+            _ => error,
+        })?;
         if let (Some(label), Some(loss)) = (label, &self.loss) {
             loss.check_label(label).map_err(|error| {
-                DataError::record(error).remedy("choose another --loss, or leave such records out with --on-error skip")
+                DataError::record(error).remedy(match self.is_bound {
+                    true => MEND,
+                    false => "choose another --loss, or leave such records out with --on-error skip",
+                })
             })?;
         }
         Ok(label)
     }
+}
+
+/// Whether texts are the same but for blanks around them.
+fn is_same(one: &str, other: &[u8]) -> bool {
+    one.as_bytes() == other || one.as_bytes().trim_ascii() == other.trim_ascii()
 }
 
 /// An importance weight: 0, or of a size whose squares f64 can add up.
@@ -115,25 +131,12 @@ pub(crate) fn checked_offset(offset: f64) -> Result<f64, DataError> {
     if offset.abs() <= f64::from(f32::MAX) {
         return Ok(offset);
     }
-    Err(DataError::record(format!("the offset (initial prediction) is {offset:e}"))
-        .remedy("offsets are numbers within ±3.4e38, 0 for none"))
+    Err(bad_offset(&format!("{offset:e}")))
 }
 
-/// A feature value as f32: finite, and an error when it overflows.
-#[inline]
-pub(crate) fn checked_value(value: f64) -> Result<f32, DataError> {
-    let narrow = value as f32;
-    if narrow.is_finite() { Ok(narrow) } else { Err(too_large(value)) }
-}
-
-#[cold]
-fn too_large(value: f64) -> DataError {
-    let found = match value.is_finite() {
-        true => format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"),
-        false => format!("the value is {value}"),
-    };
-    DataError::record(found)
-        .remedy("rescale the column, or leave it out with --ignore; write a missing value as an empty cell or NA")
+pub(crate) fn bad_offset(found: &str) -> DataError {
+    DataError::record(format!("the offset (initial prediction) is {found}"))
+        .remedy("offsets are numbers within ±3.4e38, 0 for none")
 }
 
 /// Which indices have had their name handed on: one bit each.
@@ -182,6 +185,8 @@ pub(crate) struct RowEncoder {
     /// The hashes of the elements of the row's sets.
     elements: HashSet<u64>,
     text: String,
+    /// How a missing value is written in the format.
+    missing: &'static str,
 }
 
 impl RowEncoder {
@@ -211,8 +216,15 @@ impl RowEncoder {
             words: crate::words::Words::new(rules.schema.ngrams as usize),
             elements: HashSet::new(),
             text: String::new(),
+            missing: "an empty cell or NA",
             rules,
         }
+    }
+
+    /// For a format that has nulls.
+    pub(crate) fn with_nulls(mut self) -> Self {
+        self.missing = "null";
+        self
     }
 
     /// The schema, to be handed to [`cell`](Self::cell) and [`end`](Self::end): taken once a
@@ -289,7 +301,7 @@ impl RowEncoder {
             Cell::Missing => Ok(()),
             Cell::Text(text) if number::is_missing(text.trim_ascii()) => Ok(()),
             Cell::Number(value) => {
-                checked_value(value).map(|value| self.hashed(hash::name(seed, b""), value, out, || key.to_owned()))
+                self.checked(value).map(|value| self.hashed(hash::name(seed, b""), value, out, || key.to_owned()))
             }
             _ => {
                 self.value_text(cell);
@@ -353,7 +365,7 @@ impl RowEncoder {
             Cell::Text(text) => match number::parse(text) {
                 Number::Finite(value) => Some(value),
                 Number::Missing => None,
-                Number::Infinite => return Err(infinite(text)),
+                Number::Infinite => return Err(self.infinite(text)),
                 Number::Invalid => return Err(self.not_a_number(column, text)),
             },
             Cell::Moment(_) => return Err(self.expected(column, "a number", "a date")),
@@ -362,7 +374,7 @@ impl RowEncoder {
             (None, _) => self.missing(column, slot, out),
             (Some(value), Some(origin)) if value == origin => {}
             (Some(value), origin) => {
-                let value = checked_value(value - origin.unwrap_or(0.0))?;
+                let value = self.checked(value - origin.unwrap_or(0.0))?;
                 if self.seen.first(slot) {
                     out.names.push((slot, self.name(column).into_boxed_str()));
                 }
@@ -372,26 +384,48 @@ impl RowEncoder {
         Ok(())
     }
 
+    /// A feature value as f32.
+    #[inline]
+    fn checked(&self, value: f64) -> Result<f32, DataError> {
+        let narrow = value as f32;
+        if narrow.is_finite() { Ok(narrow) } else { Err(self.too_large(value)) }
+    }
+
+    #[cold]
+    fn too_large(&self, value: f64) -> DataError {
+        let found = match value.is_finite() {
+            true => format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"),
+            false => format!("the value is {value}"),
+        };
+        let remedy = match self.rules.is_bound {
+            true => MEND,
+            false => "rescale the column, or leave it out with --ignore",
+        };
+        DataError::record(found).remedy(format!("{remedy}; write a missing value as {}", self.missing))
+    }
+
     #[cold]
     fn not_a_number(&self, column: usize, text: &[u8]) -> DataError {
         if number::with_point(text).is_some() {
-            return DataError::record(format!("expected a number, found {}", quoted(text))).remedy(format!(
+            let error = DataError::record(format!("expected a number, found {}", quoted(text)));
+            if self.rules.is_bound {
+                return error.remedy(number::NO_COMMAS);
+            }
+            return error.remedy(format!(
                 "{}; if these are no numbers, say --categorical '{}'",
                 number::NO_COMMAS,
                 self.rules.schema.columns[column].name
             ));
         }
         match self.rules.strays.get(&column) {
-            Some((stray, count)) if stray.as_bytes() == text => {
+            Some((stray, count)) if stray.as_bytes() == text.trim_ascii() => {
                 let name = &self.rules.schema.columns[column].name;
-                DataError::record(format!(
-                    "expected a number, found {}, as in {count} of the first rows",
-                    quoted(text)
-                ))
-                .remedy(format!(
-                    "if it stands for a missing value, write an empty cell or NA; else say --categorical '{name}', or \
-                     leave such records out with --on-error skip"
-                ))
+                DataError::record(format!("expected a number, found {}, as in {count} of the first rows", quoted(text)))
+                    .remedy(format!(
+                        "if it stands for a missing value, write {}; else say --categorical '{name}', or leave such \
+                     records out with --on-error skip",
+                        self.missing
+                    ))
             }
             _ => self.expected(column, "a number", &quoted(text)),
         }
@@ -400,9 +434,19 @@ impl RowEncoder {
     #[cold]
     fn expected(&self, column: usize, what: &str, found: &str) -> DataError {
         let name = &self.rules.schema.columns[column].name;
-        DataError::record(format!("expected {what}, found {found}")).remedy(format!(
+        let error = DataError::record(format!("expected {what}, found {found}"));
+        if self.rules.is_bound {
+            return error.remedy(MEND);
+        }
+        error.remedy(format!(
             "mend the record, say --categorical '{name}', or leave such records out with --on-error skip"
         ))
+    }
+
+    #[cold]
+    fn infinite(&self, text: &[u8]) -> DataError {
+        DataError::record(format!("{} is infinite, or beyond the range of 64-bit floats", quoted(text)))
+            .remedy(format!("features are finite: write a missing value as {}", self.missing))
     }
 
     fn category(
@@ -425,7 +469,7 @@ impl RowEncoder {
 
     #[inline]
     fn category_text(&mut self, column: usize, origin: Option<&str>, text: &[u8], out: &mut Parsed) {
-        if number::is_missing(text.trim_ascii()) || origin.is_some_and(|origin| origin.as_bytes() == text) {
+        if number::is_missing(text.trim_ascii()) || origin.is_some_and(|origin| is_same(origin, text)) {
             return;
         }
         let index = self.rules.schema.hashed(self.rules.reserved, hash::name(self.seeds[column], text));
@@ -441,7 +485,7 @@ impl RowEncoder {
             Cell::Missing => None,
             Cell::Boolean(flag) => Some(flag),
             Cell::Text(text) if number::is_missing(text.trim_ascii()) => None,
-            Cell::Text(text) => match (boolean(text), text) {
+            Cell::Text(text) => match (boolean(text), text.trim_ascii()) {
                 (Some(flag), _) => Some(flag),
                 (None, b"1") => Some(true),
                 (None, b"0") => Some(false),
@@ -512,7 +556,7 @@ impl RowEncoder {
             return Ok(());
         };
         let name = self.name(column);
-        self.push(slot, checked_value(moment.days - origin)?, out, || format!("{name} days"));
+        self.push(slot, self.checked(moment.days - origin)?, out, || format!("{name} days"));
         let seed = self.seeds[column];
         // Codes that no column=value text can be: a zero byte, the part, its number.
         let part = |code: u8, number: u32| hash::name(seed, &[0, code, number as u8]);
@@ -572,11 +616,6 @@ impl RowEncoder {
             Cell::Text(text) => write!(self.text, "{}", String::from_utf8_lossy(text)),
         };
     }
-}
-
-pub(crate) fn infinite(text: &[u8]) -> DataError {
-    DataError::record(format!("{} is infinite, or beyond the range of 64-bit floats", quoted(text)))
-        .remedy("features are finite: write a missing value as an empty cell or NA")
 }
 
 pub(crate) fn bad_weight(found: &str) -> DataError {

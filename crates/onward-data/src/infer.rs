@@ -49,6 +49,8 @@ pub(crate) struct Seen {
     ones: usize,
     minus_ones: usize,
     distinct: HashSet<u64>,
+    /// The bits of the distinct numbers.
+    values: HashSet<u64>,
     /// The first few distinct values, as text.
     examples: Vec<String>,
     /// The first few distinct values that are no numbers, and how often each was seen.
@@ -72,9 +74,9 @@ impl Seen {
         let trimmed = text.trim_ascii();
         match number::parse(trimmed) {
             Number::Missing => self.missing += 1,
-            Number::Finite(value) => self.number(value, text),
-            Number::Infinite => self.number(f64::INFINITY, text),
-            Number::Invalid => self.word(text),
+            Number::Finite(value) => self.number(value, trimmed),
+            Number::Infinite => self.number(f64::INFINITY, trimmed),
+            Number::Invalid => self.word(trimmed),
         }
     }
 
@@ -82,7 +84,7 @@ impl Seen {
     /// number, which the parser refuses by its line.
     pub(crate) fn text_with_commas(&mut self, text: &[u8]) {
         match number::with_point(text.trim_ascii()) {
-            Some(value) => self.number(value, text),
+            Some(value) => self.number(value, text.trim_ascii()),
             None => self.text(text),
         }
     }
@@ -105,7 +107,7 @@ impl Seen {
             Cell::Text(text) if number::is_missing(text.trim_ascii()) => self.missing += 1,
             Cell::Text(text) => {
                 self.strings += 1;
-                self.word(text);
+                self.word(text.trim_ascii());
             }
         }
     }
@@ -132,7 +134,9 @@ impl Seen {
         self.first_number.get_or_insert(value);
         self.smallest = self.smallest.min(value);
         self.largest = self.largest.max(value);
-        self.value(text);
+        if self.value(text) {
+            self.values.insert((value + 0.0).to_bits());
+        }
     }
 
     fn word(&mut self, text: &[u8]) {
@@ -154,10 +158,13 @@ impl Seen {
         self.value(text);
     }
 
-    fn value(&mut self, text: &[u8]) {
-        if self.distinct.insert(hash::seed(text)) && self.examples.len() < KEPT_EXAMPLES {
+    /// Takes in the text of a value, without blanks around it; whether it is a new one.
+    fn value(&mut self, text: &[u8]) -> bool {
+        let is_new = self.distinct.insert(hash::seed(text));
+        if is_new && self.examples.len() < KEPT_EXAMPLES {
             self.examples.push(String::from_utf8_lossy(text).into_owned());
         }
+        is_new
     }
 
     fn is_constant(&self) -> bool {
@@ -242,8 +249,18 @@ impl Sample {
 pub(crate) fn no_such_column(name: &str, what: &str, names: &[String]) -> DataError {
     let near =
         |other: &&String| (strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase()), other.len());
-    let nearest = names.iter().min_by_key(near).filter(|other| near(other).0 <= name.len().max(3) / 2);
+    // In a short name every letter counts.
+    let farthest = match name.chars().count() {
+        0..=2 => 0,
+        3..=5 => 1,
+        length => length / 2,
+    };
+    let nearest = names.iter().min_by_key(near).filter(|other| near(other).0 <= farthest);
+    let inside = format!("{name}.");
+    let parts: Vec<_> = names.iter().filter(|other| other.starts_with(&inside)).cloned().collect();
     let remedy = match nearest {
+        _ if parts.len() == 1 => format!("did you mean '{}'?", parts[0]),
+        _ if !parts.is_empty() => format!("did you mean one of its parts? There are: {}", shown(&parts)),
         Some(nearest) => format!("did you mean '{nearest}'?"),
         None if names.is_empty() => "there are none".to_owned(),
         None => format!("there are: {}", shown(names)),
@@ -491,10 +508,12 @@ fn rule(expression: Expression, seen: &Seen, options: &Options, notes: &mut Vec<
             )
             .remedy("leave out the comparison, or --task"));
         }
-        Some(rule) => {
-            check_value(&column, &rule, seen, notes)?;
-            rule
+        Some(TargetRule::Comparison { operator, with, .. }) => {
+            check_value(&column, operator, &with, seen, notes)?;
+            let numeric = seen.numbers > 0 && are_numbers(seen) && number_of(&with).is_some();
+            TargetRule::Comparison { operator, with, numeric }
         }
+        Some(rule) => rule,
         None => match options.task {
             Some(Task::Regression) => TargetRule::Number,
             Some(Task::Binary) => binary_rule(&column, seen)?,
@@ -502,6 +521,7 @@ fn rule(expression: Expression, seen: &Seen, options: &Options, notes: &mut Vec<
         },
     };
     let target = Target { column, rule };
+    notes.extend(assumed(&target, seen, options.task));
     notes.push(match &target.rule {
         TargetRule::Number => format!("target: {target} (regression)"),
         TargetRule::Classes { negative, positive } => {
@@ -514,25 +534,81 @@ fn rule(expression: Expression, seen: &Seen, options: &Options, notes: &mut Vec<
     Ok(target)
 }
 
-/// Looks whether the value that a target is compared with can occur. Who compares numbers
-/// with a word has probably mistaken the column; a class may be met later.
-fn check_value(column: &str, rule: &TargetRule, seen: &Seen, notes: &mut Vec<String>) -> Result<(), DataError> {
-    let TargetRule::Comparison { operator: Operator::Equal | Operator::NotEqual, with } = rule else {
-        return Ok(());
-    };
-    let is_word = !matches!(number::parse(with.as_bytes()), Number::Finite(_));
-    let occurs = if is_word { seen.distinct.contains(&hash::seed(with.as_bytes())) } else { seen.numbers > 0 };
-    if occurs || seen.present() == 0 {
+/// What the rule is worth where the first rows have no label.
+fn assumed(target: &Target, seen: &Seen, task: Option<Task>) -> Option<String> {
+    if seen.present() > 0 {
+        return None;
+    }
+    let column = &target.column;
+    Some(match &target.rule {
+        TargetRule::Number if task == Some(Task::Regression) => {
+            format!("all labels are missing in the first rows of '{column}'")
+        }
+        TargetRule::Number => format!(
+            "all labels are missing in the first rows of '{column}': regression is assumed (else say --task binary, \
+             or --target '{column}==CLASS')"
+        ),
+        TargetRule::Comparison { .. } => format!("all labels are missing in the first rows of '{column}'"),
+        _ => format!(
+            "all labels are missing in the first rows of '{column}': 1 against 0 or -1 is assumed (else say --target \
+             '{column}==CLASS')"
+        ),
+    })
+}
+
+fn number_of(text: &str) -> Option<f64> {
+    match number::parse(text.as_bytes()) {
+        Number::Finite(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// Looks whether the value that a target is compared with can occur, and whether both
+/// classes do. Who compares numbers with a word has probably mistaken the column; a class may
+/// be met later.
+fn check_value(
+    column: &str,
+    operator: Operator,
+    with: &str,
+    seen: &Seen,
+    notes: &mut Vec<String>,
+) -> Result<(), DataError> {
+    if seen.present() == 0 {
         return Ok(());
     }
     let examples = shown(&seen.examples);
-    if is_word && seen.numbers == seen.present() {
+    let number = number_of(with);
+    if let Some(threshold) = number.filter(|_| !matches!(operator, Operator::Equal | Operator::NotEqual)) {
+        if seen.numbers > 0 && is_one_sided(operator, threshold, seen) {
+            notes.push(format!(
+                "only one class in the first rows: '{column}' goes from {} to {} there, compared with {with}",
+                seen.smallest, seen.largest
+            ));
+        }
+        return Ok(());
+    }
+    let occurs = match number {
+        Some(number) => seen.values.contains(&(number + 0.0).to_bits()),
+        None => seen.distinct.contains(&hash::seed(with.as_bytes())),
+    };
+    if occurs {
+        return Ok(());
+    }
+    if number.is_none() && seen.numbers == seen.present() {
         let found = format!("the target is compared with '{with}', and '{column}' holds only numbers: {examples}, …");
         return Err(DataError::new(DataErrorKind::Options, found)
             .remedy(format!("compare with a number, --target '{column}==1', or name another column")));
     }
     notes.push(format!("'{with}' does not occur in the first rows of '{column}', which holds {examples}, …"));
     Ok(())
+}
+
+/// Whether all numbers are on one side of a threshold.
+fn is_one_sided(operator: Operator, threshold: f64, seen: &Seen) -> bool {
+    match operator {
+        Operator::Greater | Operator::LessOrEqual => seen.largest <= threshold || seen.smallest > threshold,
+        _ => seen.largest < threshold || seen.smallest >= threshold,
+    }
 }
 
 /// Whether so many of a target's values are of one kind that the others are mistakes. Of two
@@ -766,9 +842,11 @@ fn inferred_role(name: &str, seen: &Seen, rows: usize, slots: &mut Slots, groups
     }
     note(if seen.numbers > 0 { |groups| &mut groups.mixed } else { |groups| &mut groups.categorical });
     if let Some((word, count)) = seen.only_stray() {
+        // Strings that are told from numbers are JSON's.
+        let missing = if seen.strings > 0 { "null" } else { "an empty cell or NA" };
         groups.markers.push(format!(
-            "all values of '{name}' but {count} times {} are numbers: if it stands for a missing value, write an empty \
-             cell or NA",
+            "all values of '{name}' but {count} times {} are numbers: if it stands for a missing value, write \
+             {missing}",
             quoted(word.as_bytes())
         ));
     }

@@ -4,7 +4,8 @@
 //! `false`, strings and `null` are cells of the column that the key names; an
 //! array of numbers is the columns `key.0`, `key.1`, …; an array with a string
 //! or a truth value in it is a set, each element a feature `key=element`. Keys
-//! may come and go: one that is not among the columns is hashed by its name. A
+//! may come and go: one that is not among the columns is hashed by its name. Ids,
+//! categories and targets that are compared as text have numbers as they are written. A
 //! string stays a string even if it looks like a number, until a column of
 //! numbers takes it for one. Arrays of arrays or objects are refused, as is a key
 //! that occurs twice.
@@ -16,6 +17,7 @@ use std::hash::BuildHasherDefault;
 use onward::feature::hash;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
+use serde_json::value::RawValue;
 
 use crate::encode::{Cell, RowEncoder};
 use crate::error::{DataError, quoted};
@@ -23,7 +25,7 @@ use crate::infer::Sample;
 use crate::lines::{each_line, lines};
 use crate::parsed::Parsed;
 use crate::piece::{Parser, Piece};
-use crate::schema::{Role, Schema};
+use crate::schema::{Kind, Role, Schema};
 use crate::sparse::MEND;
 use crate::words::Passed;
 
@@ -31,6 +33,9 @@ use crate::words::Passed;
 const DEPTH: u32 = 100;
 /// When so many keys have been met that are no columns, those of earlier rows are forgotten.
 const KEPT_KEYS: usize = 1 << 14;
+
+/// From here on a whole number may not be a 64-bit float.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A map from the hash of a path.
 type ByHash<T> = HashMap<u64, T, BuildHasherDefault<Passed>>;
@@ -56,6 +61,12 @@ trait Visit {
         Ok(())
     }
 
+    /// Whether a number is wanted as it is written: `1.50`, and all digits of a long one.
+    fn wants_text(&self, place: Place) -> bool;
+
+    /// A number as it is written, where that is wanted.
+    fn written(&mut self, place: Place, path: &str, number: &[u8]) -> Result<(), DataError>;
+
     /// A number, truth value, string or null.
     fn cell(&mut self, place: Place, path: &str, cell: Cell<'_>) -> Result<(), DataError>;
 
@@ -78,16 +89,24 @@ struct Trail {
     text: String,
     /// What stopped the walk, if it was not the syntax.
     error: Option<DataError>,
+    /// The syntax error of a value that was read apart, and where the value begins in the line.
+    apart: Option<(serde_json::Error, usize)>,
+    /// Where the line is in memory.
+    line: usize,
 }
 
 /// Walks through the object on a line.
 fn walk(line: &[u8], trail: &mut Trail, visit: &mut impl Visit) -> Result<(), DataError> {
     check_start(line)?;
     trail.begin();
+    trail.line = line.as_ptr().addr();
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let object = Object(Walk { trail, visit });
     let result = object.deserialize(&mut deserializer).and_then(|()| deserializer.end());
-    result.map_err(|error| trail.error.take().unwrap_or_else(|| syntax(&error, line, &trail.path)))
+    result.map_err(|error| {
+        let (error, start) = trail.apart.take().unwrap_or((error, 0));
+        trail.error.take().unwrap_or_else(|| syntax(&error, start, line, &trail.path))
+    })
 }
 
 /// A line that is not even an attempt at an object.
@@ -103,16 +122,19 @@ fn check_start(line: &[u8]) -> Result<(), DataError> {
     }
 }
 
-/// What serde_json found wrong, with the position in characters.
+/// What serde_json found wrong in what begins at `start`, with the position in characters.
 #[cold]
-fn syntax(error: &serde_json::Error, line: &[u8], path: &str) -> DataError {
+fn syntax(error: &serde_json::Error, start: usize, line: &[u8], path: &str) -> DataError {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);
     if error.classify() == Category::Eof {
         return DataError::record(format!("is not a whole JSON object: {message}"))
             .remedy("was it cut short, or does the object go on on the next line? write one object a line, for instance with jq -c .");
     }
-    let at = error.column().saturating_sub(1).min(line.len());
+    let at = (start + error.column()).saturating_sub(1).min(line.len());
+    // In a string that it only skips, serde_json counts one less.
+    let is_before = message.starts_with("control character") && line.get(at).is_some_and(|&byte| byte >= b' ');
+    let at = at + usize::from(is_before);
     let character = String::from_utf8_lossy(&line[..at]).chars().count() + 1;
     let rest = &line[at..];
     let is_named = |word: &&str| rest.starts_with(word.as_bytes());
@@ -210,12 +232,29 @@ impl<V: Visit> Walk<'_, V> {
         while let Some(place) = map.next_key_seed(Key(self.again()))? {
             match place {
                 Place::Skipped => drop(map.next_value::<IgnoredAny>()?),
+                place if self.visit.wants_text(place) => {
+                    let value: &'de RawValue = map.next_value()?;
+                    self.apart(place, value.get())?;
+                }
                 place => map.next_value_seed(Value(self.again(), place))?,
             }
             self.trail.path.truncate(length);
         }
         self.trail.depth -= 1;
         Ok(())
+    }
+
+    /// Reads a value where numbers are wanted as they are written.
+    fn apart<E: Error>(&mut self, place: Place, text: &str) -> Result<(), E> {
+        if text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+            let result = self.visit.written(place, &self.trail.path, text.as_bytes());
+            return self.check(result);
+        }
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        Value(self.again(), place).deserialize(&mut deserializer).map_err(|error| {
+            self.trail.apart = Some((error, text.as_ptr().addr() - self.trail.line));
+            E::custom("")
+        })
     }
 
     fn cell<E: Error>(&mut self, place: Place, cell: Cell<'_>) -> Result<(), E> {
@@ -544,6 +583,17 @@ impl Visit for Look<'_> {
         Place::Skipped
     }
 
+    fn wants_text(&self, _: Place) -> bool {
+        // The trial tells errors by where they are in the line.
+        !self.is_trial
+    }
+
+    fn written(&mut self, _: Place, path: &str, number: &[u8]) -> Result<(), DataError> {
+        let at = self.mention(path);
+        self.sample.seen[at].text(number);
+        Ok(())
+    }
+
     fn cell(&mut self, _: Place, path: &str, cell: Cell<'_>) -> Result<(), DataError> {
         if !self.is_trial {
             let at = self.mention(path);
@@ -578,7 +628,7 @@ struct Known {
 impl JsonlParser {
     pub(crate) fn new(encoder: RowEncoder) -> Self {
         let known = known(&encoder.schema());
-        Self { encoder, trail: Trail::default(), known }
+        Self { encoder: encoder.with_nulls(), trail: Trail::default(), known }
     }
 }
 
@@ -644,7 +694,28 @@ impl Visit for Encode<'_> {
         }
     }
 
+    fn wants_text(&self, place: Place) -> bool {
+        match self.role(place) {
+            Some(Role::Id | Role::Feature(Kind::Categorical { .. })) => true,
+            Some(Role::Target) => self.schema.target.rule.compares_text(),
+            _ => false,
+        }
+    }
+
+    fn written(&mut self, place: Place, path: &str, number: &[u8]) -> Result<(), DataError> {
+        self.cell(place, path, Cell::Text(number))
+    }
+
     fn cell(&mut self, place: Place, path: &str, cell: Cell<'_>) -> Result<(), DataError> {
+        // An element of an array of numbers, which has been read as a 64-bit float.
+        if let Cell::Number(value) = cell
+            && value.abs() >= EXACT
+            && self.wants_text(place)
+        {
+            return Err(DataError::record(format!("the number {value} may have lost digits, being beyond 2^53"))
+                .column(path)
+                .remedy("in arrays of numbers, write such numbers as strings, or as keys of their own"));
+        }
         match place {
             Place::Column(column) => self.encoder.cell(self.schema, column, cell, self.out),
             Place::Unknown => self.encoder.unknown(path, cell, self.out),

@@ -40,6 +40,9 @@ pub enum TargetRule {
         operator: Operator,
         /// With what; a number where the operator orders.
         with: String,
+        /// Whether the column holds numbers, so that a value that is none is a mistake.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        numeric: bool,
     },
 }
 
@@ -86,7 +89,7 @@ impl fmt::Display for Operator {
 impl fmt::Display for Target {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.rule {
-            TargetRule::Comparison { operator, with } => {
+            TargetRule::Comparison { operator, with, .. } => {
                 write!(out, "{}{operator}{with}", self.column)
             }
             TargetRule::Classes { positive, .. } => write!(out, "{}=={positive}", self.column),
@@ -126,7 +129,7 @@ impl Expression {
         let column = text[..at].trim().to_owned();
         let with = text[at + sign.len()..].trim().trim_matches(|mark| mark == '"' || mark == '\'').to_owned();
         check_operand(text, operator, &with)?;
-        Ok(Self { column, comparison: Some(TargetRule::Comparison { operator, with }) })
+        Ok(Self { column, comparison: Some(TargetRule::Comparison { operator, with, numeric: false }) })
     }
 }
 
@@ -134,9 +137,8 @@ fn check_operand(text: &str, operator: Operator, with: &str) -> Result<(), DataE
     let ordered = !matches!(operator, Operator::Equal | Operator::NotEqual);
     if with.is_empty() || ordered && !matches!(number::parse(with.as_bytes()), Number::Finite(_)) {
         let found = format!("target '{text}' compares with {}", quoted(with.as_bytes()));
-        return Err(
-            DataError::new(DataErrorKind::Options, found).remedy(format!("'{operator}' needs a number after it"))
-        );
+        let what = if ordered { "a number" } else { "a value" };
+        return Err(DataError::new(DataErrorKind::Options, found).remedy(format!("'{operator}' needs {what} after it")));
     }
     Ok(())
 }
@@ -154,20 +156,32 @@ impl Target {
             TargetRule::Probability => probability(self.numeric(value)?).map(Some),
             TargetRule::Signs => self.sign(value).map(Some),
             TargetRule::Classes { negative, positive } => self.class(value, negative, positive).map(Some),
-            TargetRule::Comparison { operator, with } => {
-                self.compare(value, *operator, with).map(|holds| Some(signed(holds)))
+            TargetRule::Comparison { operator, with, numeric } => {
+                self.compare(value, *operator, with, *numeric).map(|holds| Some(signed(holds)))
             }
         }
     }
 
-    fn compare(&self, value: TargetValue<'_>, operator: Operator, with: &str) -> Result<bool, DataError> {
+    fn compare(
+        &self,
+        value: TargetValue<'_>,
+        operator: Operator,
+        with: &str,
+        numeric: bool,
+    ) -> Result<bool, DataError> {
         let Number::Finite(threshold) = number::parse(with.as_bytes()) else {
-            let equal = text_of(value) == with.as_bytes();
+            let equal = text_of(value).trim_ascii() == with.trim().as_bytes();
             return Ok(equal == (operator == Operator::Equal));
         };
+        if let (TargetValue::Text(text), Operator::Equal | Operator::NotEqual) = (value, operator)
+            && let (Some(value), Some(with)) = (long_integer(text), long_integer(with.as_bytes()))
+        {
+            // Neighbours beyond 2^53 are the same 64-bit float.
+            return Ok((value == with) == (operator == Operator::Equal));
+        }
         let number = match (value, operator) {
-            // A text that is no number is different from every number.
-            (TargetValue::Text(text), Operator::Equal | Operator::NotEqual) => match number::parse(text) {
+            // Among words, a text that is no number is different from every number.
+            (TargetValue::Text(text), Operator::Equal | Operator::NotEqual) if !numeric => match number::parse(text) {
                 Number::Finite(number) => number,
                 _ => return Ok(operator == Operator::NotEqual),
             },
@@ -266,6 +280,21 @@ impl TargetRule {
     pub fn is_binary(&self) -> bool {
         !matches!(self, Self::Number)
     }
+
+    /// Whether a number matters as it is written, too.
+    pub(crate) fn compares_text(&self) -> bool {
+        match self {
+            Self::Classes { .. } => true,
+            Self::Comparison { operator, .. } => matches!(operator, Operator::Equal | Operator::NotEqual),
+            Self::Number | Self::Probability | Self::Signs => false,
+        }
+    }
+}
+
+/// An integer that a 64-bit float may not hold.
+fn long_integer(text: &[u8]) -> Option<i128> {
+    let text = std::str::from_utf8(text.trim_ascii()).ok()?;
+    (text.len() > 15).then(|| text.parse().ok())?
 }
 
 fn signed(positive: bool) -> f64 {
@@ -303,6 +332,7 @@ fn probability(label: f64) -> Result<f64, DataError> {
 pub(crate) fn boolean(text: &[u8]) -> Option<bool> {
     const TRUE: [&[u8]; 4] = [b"true", b"t", b"yes", b"y"];
     const FALSE: [&[u8]; 4] = [b"false", b"f", b"no", b"n"];
+    let text = text.trim_ascii();
     let is = |words: &[&[u8]]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     if is(&TRUE) {
         Some(true)
@@ -320,7 +350,7 @@ mod tests {
     fn expression(text: &str) -> (String, Option<(Operator, String)>) {
         let parsed = Expression::parse(text, &["a>b", "x"]).unwrap();
         let comparison = parsed.comparison.map(|rule| match rule {
-            TargetRule::Comparison { operator, with } => (operator, with),
+            TargetRule::Comparison { operator, with, .. } => (operator, with),
             other => panic!("{other:?}"),
         });
         (parsed.column, comparison)
@@ -340,6 +370,8 @@ mod tests {
     fn an_ordering_needs_a_number() {
         let error = Expression::parse("x>late", &[]).unwrap_err();
         assert_eq!(error.to_string(), "target 'x>late' compares with 'late'; '>' needs a number after it");
+        let error = Expression::parse("x==", &[]).unwrap_err();
+        assert_eq!(error.to_string(), "target 'x==' compares with ''; '==' needs a value after it");
     }
 
     #[test]
@@ -355,7 +387,16 @@ mod tests {
         assert!(rule.label(TargetValue::Text(b"abc")).is_err());
         let rule = target("x==late");
         assert_eq!(rule.label(TargetValue::Text(b"late")).unwrap(), Some(1.0));
+        assert_eq!(rule.label(TargetValue::Text(b" late\t")).unwrap(), Some(1.0));
         assert_eq!(rule.label(TargetValue::Number(1.0)).unwrap(), Some(-1.0));
+    }
+
+    #[test]
+    fn rules_of_older_models_are_read() {
+        let text = r#"{"comparison":{"operator":"==","with":"3"}}"#;
+        let rule: TargetRule = serde_json::from_str(text).unwrap();
+        assert_eq!(rule, TargetRule::Comparison { operator: Operator::Equal, with: "3".to_owned(), numeric: false });
+        assert_eq!(serde_json::to_string(&rule).unwrap(), text);
     }
 
     #[test]

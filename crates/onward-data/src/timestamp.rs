@@ -155,11 +155,13 @@ fn seconds(text: &[u8]) -> Option<(f64, &[u8])> {
     Some((f64::from(whole) + f64::from(fraction) / [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9][count], rest))
 }
 
-/// The offset from UTC in seconds: nothing, `Z`, `+02`, `+0200`, `+02:00`.
+/// The offset from UTC in seconds: nothing, `Z`, ` UTC`, `+02`, `+0200`, `+02:00`, and these after
+/// a blank, as `%z` is often written.
 fn zone(text: &[u8]) -> Option<f64> {
     if text.is_empty() || text == b"Z" || text == b" UTC" {
         return Some(0.0);
     }
+    let text = text.strip_prefix(b" ").unwrap_or(text);
     let (sign, rest) = match text.split_first()? {
         (b'+', rest) => (1.0, rest),
         (b'-', rest) => (-1.0, rest),
@@ -224,6 +226,21 @@ mod tests {
         assert_eq!(parse(b"2000-02-29 23:59:59.5").unwrap().weekday, 1);
         assert_eq!(parse(b"1970-01-01T02:00:00+02:00").unwrap().days, 0.0);
         assert_eq!(parse(b"1970-01-01T00:00:00Z").unwrap().days, 0.0);
+    }
+
+    #[test]
+    fn zones_shift_the_days_and_not_the_clock() {
+        for zone in ["+0530", "+05:30"] {
+            let moment = parse(format!("2013-01-01T00:30:00{zone}").as_bytes()).unwrap();
+            assert_eq!((moment.hour, moment.weekday), (Some(0), 1), "{zone}");
+            assert_eq!(moment.days, 15_706.0 - 5.0 / 24.0, "{zone}");
+        }
+        for zone in ["+0100", "+01", "+01:00", " +0100", " +01:00"] {
+            assert_eq!(parse(format!("1970-01-01T01:00:00{zone}").as_bytes()).unwrap().days, 0.0, "{zone}");
+        }
+        for zone in ["+1", "+010", "  +01", "+01000", "0100", "+2400", "+0160"] {
+            assert_eq!(parse(format!("1970-01-01T01:00:00{zone}").as_bytes()), None, "{zone}");
+        }
     }
 
     #[test]

@@ -270,7 +270,7 @@ fn infinity_is_an_error_with_its_row_and_column() {
     assert_eq!(
         folder.without(&error_of(&[&path], target("y"))),
         "x.arrow, row 3, column 'x': the value is -inf; rescale the column, or leave it out with --ignore; \
-         write a missing value as an empty cell or NA"
+         write a missing value as null"
     );
     let options = Options { on_error: OnError::Skip, ..target("y") };
     let found = read_all(&[path], options).unwrap();
@@ -1005,6 +1005,23 @@ fn each_way_in_which_an_example_can_be_bad_has_its_message() {
 }
 
 #[test]
+fn a_null_as_the_weight_or_offset_of_an_example_is_called_missing() {
+    let folder = Folder::new();
+    let message = |name: &str| {
+        let (indices, values) = lists(vec![vec![3]], vec![vec![1.0]]);
+        let columns = vec![(name, array(Float64Array::from(vec![None]))), ("indices", indices), ("values", values)];
+        let path = folder.path("x.arrow");
+        write_arrow(&path, &[batch(columns)]);
+        folder.without(&error_of(&[path], Options::default()))
+    };
+    assert_eq!(
+        message("weight"),
+        "x.arrow, row 1, column 'weight': the importance weight is missing; weights are numbers from 1e-38 to 3.4e38, or 0"
+    );
+    assert!(message("offset").contains("the offset (initial prediction) is missing; "));
+}
+
+#[test]
 fn a_null_in_a_list_of_an_example_is_an_error() {
     let folder = Folder::new();
     let (_, values) = lists(vec![vec![1, 2]], vec![vec![1.0, 2.0]]);
@@ -1135,4 +1152,23 @@ fn a_later_file_is_checked_for_its_columns_as_the_first_is() {
     let notes: Vec<_> = reader.notes().iter().map(|note| folder.without(note)).collect();
     assert!(notes.contains(&"third: columns of the model that the input lacks, taken as missing: z".to_owned()));
     assert!(notes.contains(&"third: columns that the model does not know, ignored: new".to_owned()));
+}
+
+#[test]
+fn a_column_without_a_name_is_called_by_its_number() {
+    let folder = Folder::new();
+    let numbers = |from: i32| array(Int32Array::from(vec![from, from + 1, from + 3]));
+    // The first column is left out, and the one without a name is the first of what is read.
+    let columns = || vec![("a", numbers(7)), ("", numbers(10)), ("y", array(Int32Array::from(vec![0, 1, 1])))];
+    let (parquet, arrow) = (folder.path("x.parquet"), folder.path("x.arrow"));
+    write_parquet(&parquet, &[batch(columns())]);
+    write_arrow(&arrow, &[batch(columns())]);
+    for path in [parquet, arrow] {
+        let named = |ignore: &str| {
+            let found = read_all(&[&path], Options { ignore: vec![ignore.to_owned()], ..target("y") }).unwrap();
+            (found.rows[0].features[1].1, found.names.into_values().collect::<Vec<_>>())
+        };
+        assert_eq!(named("a"), (10f32.to_bits(), vec!["bias".to_owned(), "column 2".to_owned()]));
+        assert_eq!(named("column 2"), (7f32.to_bits(), vec!["bias".to_owned(), "a".to_owned()]));
+    }
 }

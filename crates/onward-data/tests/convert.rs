@@ -37,7 +37,7 @@ fn error(csv: &str, options: Options, format: Format) -> String {
 }
 
 fn weighted() -> Options {
-    Options { weight: Some("weight".to_owned()), ids: vec!["id".to_owned()], ..target("label") }
+    Options { weight: Some("weight".to_owned()), ignore: vec!["id".to_owned()], ..target("label") }
 }
 
 /// Rows of CSV: label, weight, id, numbers, a category and words.
@@ -79,7 +79,7 @@ proptest! {
         let folder = Folder::new();
         let path = [folder.write("x.csv", &text)];
         let options = Options { bits, threads, chunk_size, ..weighted() };
-        let mut expected = read_all(&path, options.clone()).unwrap();
+        let expected = read_all(&path, options.clone()).unwrap();
         let mut out = Vec::new();
         let converted = convert(&mut open(&path, options.clone()).unwrap(), Format::Arrow, compression, &mut out).unwrap();
         prop_assert_eq!(converted.rows, expected.rows.len() as u64);
@@ -87,7 +87,6 @@ proptest! {
         let again = folder.write("x.arrow", &out);
         let options = Options { threads, chunk_size, ..Options::default() };
         let found = read_all(&[&again], options.clone()).unwrap();
-        expected.rows.iter_mut().for_each(|row| row.ids.clear());
         prop_assert_eq!(&found.rows, &expected.rows);
         prop_assert_eq!(&found.names, &expected.names);
         // And once more from there.
@@ -243,6 +242,45 @@ fn examples_are_written_as_svmlight_has_them() {
          ? 1:1 2:1e+20\n\
          -1 0:16777216 2:3\n"
     );
+}
+
+#[test]
+fn several_ids_are_one_tag() {
+    let ids = ["a", "b"].map(str::to_owned).to_vec();
+    let text = text_of("y,a,b,x\n1,u,v w,1\n0,u,,2\n", Options { ids, ..target("y") }, Format::Vw);
+    assert_eq!(text, "1 'u,v%20w | x\n-1 'u, | x:2\n");
+}
+
+#[test]
+fn svmlight_and_arrow_have_no_ids() {
+    for format in [Format::Svmlight, Format::Arrow] {
+        let options = Options { ids: vec!["id".to_owned()], ..target("y") };
+        assert_eq!(
+            error("y,id,x\n1,u,1\n0,v,2\n", options, format),
+            format!(
+                "column 'id' is an id, and examples in {format} have none; convert to vw, where ids are tags, or leave \
+                 the column out with --ignore instead of --id"
+            )
+        );
+    }
+}
+
+#[test]
+fn indices_without_names_are_told_apart_in_vw() {
+    let folder = Folder::new();
+    let path = folder.path("x.arrow");
+    let list = |values: ArrayRef| {
+        let field = std::sync::Arc::new(arrow_schema::Field::new_list_field(values.data_type().clone(), false));
+        array(ListArray::new(field, arrow_buffer::OffsetBuffer::from_lengths([2, 2]), values, None))
+    };
+    let columns = vec![
+        ("label", array(Float64Array::from(vec![1.0, -1.0]))),
+        ("indices", list(array(UInt32Array::from(vec![0, 1, 0, 2])))),
+        ("values", list(array(Float32Array::from(vec![3.0, 1.0, 1.0, 2.0])))),
+    ];
+    write_arrow(&path, &[batch(columns)]);
+    let (out, _) = convert_to(&[path], Options::default(), Format::Vw).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), "1 | bias:3 0\n-1 | 1:2\n");
 }
 
 #[test]

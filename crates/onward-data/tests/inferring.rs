@@ -233,3 +233,123 @@ fn a_third_class_is_told_with_the_column_that_it_is_in() {
          others being negative: --target 'y==spam'"
     );
 }
+
+#[test]
+fn what_is_no_number_is_refused_where_numbers_are_compared() {
+    for stray in ["x7", "inf", "1e400", "3,0"] {
+        for text in ["==2", "!=2", ">2"] {
+            let rows = (0..100).map(|at| if at == 48 { format!("\"{stray}\"") } else { (at % 5).to_string() });
+            let outcome = read(labels(rows), target(&format!("y{text}")));
+            assert_eq!(outcome.rows.len(), 48);
+            let error = outcome.error.unwrap();
+            let place = format!("input, line 50, column 'y': the label should be a finite number, found '{stray}'; ");
+            assert!(error.starts_with(&place), "{error}");
+        }
+    }
+    // In a column of words numbers are words like others.
+    let outcome = read(labels((0..40).map(|at| ["1", "x", "y2"][at % 3].to_owned())), target("y==1")).whole();
+    assert_eq!(outcome.rows.len(), 40);
+}
+
+fn notes(values: &[&str], text: &str) -> Vec<String> {
+    let outcome = read(labels((0..40).map(|at| values[at % values.len()].to_owned())), target(text)).whole();
+    outcome.notes
+}
+
+#[test]
+fn a_number_that_does_not_occur_is_noted() {
+    let values = ["0", "1.0", "2", "3", "4"];
+    let note = "'77' does not occur in the first rows of 'y', which holds 0, 1.0, 2, …";
+    assert!(notes(&values, "y==77").iter().any(|line| line == note), "{:?}", notes(&values, "y==77"));
+    assert!(notes(&values, "y!=2.5").iter().any(|line| line.starts_with("'2.5' does not occur")));
+    for text in ["y==1", "y!=1.00", "y==4", "y>3", "y<=0", "y<1", "y>=4"] {
+        let notes = notes(&values, text);
+        assert!(!notes.iter().any(|line| line.contains("does not occur") || line.contains("one class")), "{notes:?}");
+    }
+}
+
+#[test]
+fn a_comparison_that_gives_one_class_is_noted() {
+    let note =
+        |threshold| format!("only one class in the first rows: 'y' goes from 0 to 4 there, compared with {threshold}");
+    for (text, threshold) in [("y>77", "77"), ("y>4", "4"), ("y>-1", "-1"), ("y<0", "0"), ("y>=0", "0"), ("y<=4", "4")]
+    {
+        let notes = notes(&["0", "2", "4"], text);
+        assert!(notes.contains(&note(threshold)), "{text}: {notes:?}");
+    }
+}
+
+#[test]
+fn blanks_around_labels_do_not_count() {
+    let text = "y,x\n spam ,1\nham,2\nspam,3\n";
+    let signs = |outcome: Outcome| outcome.whole().rows.iter().map(|row| row.label).collect::<Vec<_>>();
+    let expected = [1.0f64, -1.0, 1.0].map(|label| Some(label.to_bits()));
+    assert_eq!(signs(read(text, target("y==spam"))), expected);
+    assert_eq!(signs(read(text, target("y"))), expected);
+    let error = read("y,x\n b ,1\na,2\nc ,3\n", target("y")).error.unwrap();
+    assert!(error.ends_with(
+        "first rows: a, b, c, …; say which is positive, --target 'y==a', or for numbers compare, --target 'y>0'"
+    ));
+    assert_eq!(rule(&read("y,x\n yes ,1\nno,2\n", target("y")).whole()), TargetRule::Signs);
+}
+
+#[test]
+fn first_rows_without_a_label_are_noted_with_what_is_assumed() {
+    let text = labels((0..10_002).map(|at| if at > 10_000 { "1" } else { "" }.to_owned()));
+    let has = |options, note: &str| {
+        let notes = read(&text, options).whole().notes;
+        assert!(notes.iter().any(|line| line == note), "{notes:?}");
+    };
+    has(
+        target("y"),
+        "all labels are missing in the first rows of 'y': regression is assumed (else say --task binary, or --target \
+         'y==CLASS')",
+    );
+    has(
+        Options { task: Some(Task::Binary), ..target("y") },
+        "all labels are missing in the first rows of 'y': 1 against 0 or -1 is assumed (else say --target 'y==CLASS')",
+    );
+    has(target("y==1"), "all labels are missing in the first rows of 'y'");
+}
+
+#[test]
+fn remedies_for_a_model_are_those_that_it_has() {
+    let schema = read("y,x,d\n0,1,2013-01-01\n1,2,2013-01-02\n", target("y")).whole().schema.unwrap();
+    let bound = Options { schema: Some(schema), ..Options::default() };
+    for row in ["0,a,2013-01-01", "0,1,a", "7,1,2013-01-01", "a,1,2013-01-01"] {
+        let error = read(format!("y,x,d\n{row}\n"), bound.clone()).error.unwrap();
+        assert!(error.ends_with("; mend the record, or leave such records out with --on-error skip"), "{error}");
+    }
+    let error = read("y,x,d\n0,1e39,2013-01-01\n", bound.clone()).error.unwrap();
+    assert!(!error.contains("--ignore"), "{error}");
+    let error = read("y,x,d\n0,\"1,5\",2013-01-01\n", bound).error.unwrap();
+    assert!(error.contains("sed") && !error.contains("--categorical"), "{error}");
+}
+
+#[test]
+fn a_column_without_a_name_in_csv_is_called_by_its_number() {
+    let text = ",y,x\n0,1,5\n1,0,6\n2,1,8\n";
+    let names = |options| {
+        let outcome = read(text, options).whole();
+        outcome.names.into_values().flatten().collect::<Vec<_>>()
+    };
+    assert_eq!(names(target("y")), ["bias", "column 1", "x"]);
+    assert_eq!(names(Options { ignore: vec!["column 1".to_owned()], ..target("y") }), ["bias", "x"]);
+    let error = read(",1,2\n0,1,5\n", target("y")).error.unwrap();
+    assert_eq!(
+        error,
+        "input, line 1: column 1 has no name, and no other has one but numbers; rename a column, or say --no-header if \
+         this line is data"
+    );
+}
+
+#[test]
+fn dates_may_have_any_zone_of_numbers() {
+    for zone in ["+0100", "+01", "+01:00", " +0100", "Z", ""] {
+        let text = column((0..30).map(|at| format!("2013-01-{:02}T00:30:00{zone}", at % 28 + 1)));
+        let outcome = read(text, target("y")).whole();
+        assert!(matches!(kind(&outcome), Kind::Timestamp { .. }), "{zone}");
+        let names: Vec<_> = outcome.names.values().flatten().collect();
+        assert!(names.contains(&&"x hour=0".to_owned()), "{zone}: {names:?}");
+    }
+}

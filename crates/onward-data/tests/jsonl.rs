@@ -61,55 +61,77 @@ enum Tree {
     Broken,
 }
 
+/// What a tree is read by.
+struct Shape {
+    /// Whether it is the whole record, with the columns of the schema.
+    is_record: bool,
+}
+
+impl<'de> Visitor<'de> for Shape {
+    type Value = Tree;
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("JSON")
+    }
+    fn visit_unit<E>(self) -> Result<Tree, E> {
+        Ok(Tree::Null)
+    }
+    fn visit_bool<E>(self, flag: bool) -> Result<Tree, E> {
+        Ok(Tree::Bool(flag))
+    }
+    fn visit_i64<E>(self, number: i64) -> Result<Tree, E> {
+        Ok(Tree::Number(number as f64))
+    }
+    fn visit_u64<E>(self, number: u64) -> Result<Tree, E> {
+        Ok(Tree::Number(number as f64))
+    }
+    fn visit_f64<E>(self, number: f64) -> Result<Tree, E> {
+        Ok(Tree::Number(number))
+    }
+    fn visit_str<E>(self, text: &str) -> Result<Tree, E> {
+        Ok(Tree::Text(text.to_owned()))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Tree, A::Error> {
+        let mut elements = Vec::new();
+        while let Some(element) = array.next_element()? {
+            elements.push(element);
+        }
+        Ok(Tree::Array(elements))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+        let mut members = Vec::new();
+        while let Some(key) = map.next_key::<String>()? {
+            // What is left out need not have numbers within range, say.
+            let value = if key == "skip" {
+                let raw: Box<serde_json::value::RawValue> = map.next_value()?;
+                serde_json::from_str(raw.get()).unwrap_or(Tree::Broken)
+            } else if self.is_record && ["c", "id"].contains(&key.as_str()) {
+                // As it is written; for a category and an id that is as good as text.
+                let raw: Box<serde_json::value::RawValue> = map.next_value()?;
+                match raw.get().starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+                    true => Tree::Text(raw.get().to_owned()),
+                    false => serde_json::from_str(raw.get()).map_err(serde::de::Error::custom)?,
+                }
+            } else {
+                map.next_value()?
+            };
+            members.push((key, value));
+        }
+        Ok(Tree::Object(members))
+    }
+}
+
 impl<'de> Deserialize<'de> for Tree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Plain;
-        impl<'de> Visitor<'de> for Plain {
-            type Value = Tree;
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("JSON")
-            }
-            fn visit_unit<E>(self) -> Result<Tree, E> {
-                Ok(Tree::Null)
-            }
-            fn visit_bool<E>(self, flag: bool) -> Result<Tree, E> {
-                Ok(Tree::Bool(flag))
-            }
-            fn visit_i64<E>(self, number: i64) -> Result<Tree, E> {
-                Ok(Tree::Number(number as f64))
-            }
-            fn visit_u64<E>(self, number: u64) -> Result<Tree, E> {
-                Ok(Tree::Number(number as f64))
-            }
-            fn visit_f64<E>(self, number: f64) -> Result<Tree, E> {
-                Ok(Tree::Number(number))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Tree, E> {
-                Ok(Tree::Text(text.to_owned()))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Tree, A::Error> {
-                let mut elements = Vec::new();
-                while let Some(element) = array.next_element()? {
-                    elements.push(element);
-                }
-                Ok(Tree::Array(elements))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
-                let mut members = Vec::new();
-                while let Some(key) = map.next_key::<String>()? {
-                    // What is left out need not have numbers within range, say.
-                    let value = if key == "skip" {
-                        let raw: Box<serde_json::value::RawValue> = map.next_value()?;
-                        serde_json::from_str(raw.get()).unwrap_or(Tree::Broken)
-                    } else {
-                        map.next_value()?
-                    };
-                    members.push((key, value));
-                }
-                Ok(Tree::Object(members))
-            }
-        }
-        deserializer.deserialize_any(Plain)
+        deserializer.deserialize_any(Shape { is_record: false })
+    }
+}
+
+/// A record as a tree.
+struct Record(Tree);
+
+impl<'de> Deserialize<'de> for Record {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Shape { is_record: true }).map(Self)
     }
 }
 
@@ -306,7 +328,7 @@ fn label(cell: &Tree) -> Result<Option<f64>, ()> {
 
 /// A line, read plainly.
 fn plain(line: &str) -> Result<Option<Row>, ()> {
-    let Ok(Tree::Object(members)) = serde_json::from_str(line) else {
+    let Ok(Record(Tree::Object(members))) = serde_json::from_str(line) else {
         return Err(());
     };
     let mut flat = Flat::default();
@@ -554,15 +576,15 @@ refused! { bound(), r#"{"y": 1, "w": 1, "n": 1}"#;
     a_negative_weight: r#"{"y": 1, "w": -1}"# =>
         ", column 'w': the importance weight is -1; weights are numbers from 1e-38 to 3.4e38, or 0";
     a_target_that_is_no_number: r#"{"y": "late", "w": 1}"# =>
-        ", column 'y': the label should be a finite number, found 'late'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'y==CLASS'";
+        ", column 'y': the label should be a finite number, found 'late'; mend the record, or leave such records out with --on-error skip";
     text_where_a_number_should_be: r#"{"n": "many"}"# =>
-        ", column 'n': expected a number, found 'many'; mend the record, say --categorical 'n', or leave such records out with --on-error skip";
+        ", column 'n': expected a number, found 'many'; mend the record, or leave such records out with --on-error skip";
     a_number_beyond_f32: r#"{"n": 1e39}"# =>
-        ", column 'n': the value 1e39 is beyond ±3.4e38, the range of 32-bit floats; rescale the column, or leave it out with --ignore; write a missing value as an empty cell or NA";
+        ", column 'n': the value 1e39 is beyond ±3.4e38, the range of 32-bit floats; mend the record, or leave such records out with --on-error skip; write a missing value as null";
     an_unknown_number_beyond_f32: r#"{"u": {"v": -1e39}}"# =>
-        ", column 'u.v': the value -1e39 is beyond ±3.4e38, the range of 32-bit floats; rescale the column, or leave it out with --ignore; write a missing value as an empty cell or NA";
+        ", column 'u.v': the value -1e39 is beyond ±3.4e38, the range of 32-bit floats; mend the record, or leave such records out with --on-error skip; write a missing value as null";
     a_number_where_a_truth_value_should_be: r#"{"b": 2}"# =>
-        ", column 'b': expected true or false, found 2; mend the record, say --categorical 'b', or leave such records out with --on-error skip";
+        ", column 'b': expected true or false, found 2; mend the record, or leave such records out with --on-error skip";
     bytes_that_are_not_utf8: b"{\"c\": \"caf\xe9\"}" =>
         ": is not UTF-8: bytes e9 22 7d after '{\"c\": \"caf'; convert the file to UTF-8, for instance with iconv, or leave such records out with --on-error skip";
 }
@@ -667,4 +689,72 @@ proptest! {
         let options = Options { on_error: OnError::Skip, ..inferring("y") };
         drop(read(format!("{FIRST}{text}"), options));
     }
+}
+
+const LONG: &str = "{\"id\":1234567890123456789,\"b\":1,\"y\":0}\n{\"id\":1234567890123456790,\"b\":1.50,\"y\":1}\n";
+
+#[test]
+fn ids_keep_the_numbers_as_they_are_written() {
+    let ids = ["id", "b"].map(str::to_owned).to_vec();
+    let text = LONG.replace("\"y\"", "\"x\":[\"u\"],\"y\"");
+    let outcome = read(text, Options { ids, ..inferring("y") }).whole();
+    let ids: Vec<_> = outcome.rows.iter().map(|row| row.ids.join(" ")).collect();
+    assert_eq!(ids, ["1234567890123456789 1", "1234567890123456790 1.50"]);
+}
+
+#[test]
+fn long_numbers_are_categories_of_their_own() {
+    let outcome = read(LONG, Options { categorical: vec!["id".to_owned()], ..inferring("y") }).whole();
+    let names: HashSet<_> = outcome.names.values().flatten().map(String::as_str).collect();
+    assert!(names.contains("id=1234567890123456789") && names.contains("id=1234567890123456790"), "{names:?}");
+}
+
+#[test]
+fn long_numbers_are_compared_to_the_last_digit() {
+    let csv = "id,b\n1234567890123456789,1\n1234567890123456790,2\n";
+    for text in [LONG, csv] {
+        for (target, expected) in [("id==1234567890123456789", [1.0, -1.0]), ("id!=1234567890123456789", [-1.0, 1.0])] {
+            let outcome = read(text, inferring(target)).whole();
+            let labels: Vec<_> = outcome.rows.iter().map(|row| row.label).collect();
+            assert_eq!(labels, expected.map(|label: f64| Some(label.to_bits())), "{target}");
+        }
+    }
+}
+
+#[test]
+fn a_value_where_text_is_wanted_may_be_an_object_or_have_mistakes() {
+    let options = || Options { categorical: vec!["c".to_owned()], ..inferring("y") };
+    let text = "{\"y\":0,\"c\":1}\n{\"y\":1,\"c\":{\"d\":2}}\n";
+    assert_eq!(read(text, options()).whole().rows.len(), 2);
+    let error = read(text.to_owned() + "{\"y\":1,\"c\":\"\\ud800\"}\n", options()).error.unwrap();
+    assert!(error.contains("line 3, column 'c': is not JSON") && error.contains(" at character 19 "), "{error}");
+}
+
+#[test]
+fn remedies_of_json_speak_of_null() {
+    let error = read("{\"y\":1,\"n\":1}\n{\"y\":0,\"n\":1e39}\n", inferring("y")).error.unwrap();
+    assert!(error.ends_with("leave it out with --ignore; write a missing value as null"), "{error}");
+    let row = |at: usize| if at > 29 { "\"?\"".to_owned() } else { at.to_string() };
+    let text: String = (0..40).map(|at| format!("{{\"y\":{},\"x\":{}}}\n", at % 2, row(at))).collect();
+    let outcome = read(text, inferring("y")).whole();
+    assert!(outcome.notes.iter().any(|note| note.ends_with("stands for a missing value, write null")));
+}
+
+#[test]
+fn parts_of_an_object_are_suggested_and_single_letters_are_not() {
+    let error = |text: &str, target| read(text, inferring(target)).error.unwrap();
+    assert_eq!(
+        error("{\"a\":1,\"y\":{\"z\":1}}\n", "y"),
+        "input: there is no column 'y', named as --target; did you mean 'y.z'?"
+    );
+    assert_eq!(
+        error("{\"a\":1,\"y\":{\"u\":1,\"v\":1}}\n", "y"),
+        "input: there is no column 'y', named as --target; did you mean one of its parts? There are: y.u, y.v"
+    );
+    assert_eq!(error("{\"a\":1}\n", "x"), "input: there is no column 'x', named as --target; there are: a");
+    assert_eq!(error("{\"Ab\":1}\n", "ab"), "input: there is no column 'ab', named as --target; did you mean 'Ab'?");
+    assert_eq!(
+        error("{\"abcd\":1}\n", "abc"),
+        "input: there is no column 'abc', named as --target; did you mean 'abcd'?"
+    );
 }

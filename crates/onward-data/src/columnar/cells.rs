@@ -12,6 +12,7 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 
 use crate::convert::shortest_single;
+use crate::csv::unnamed;
 use crate::encode::Cell;
 use crate::infer::Seen;
 use crate::number::{self, Number};
@@ -20,7 +21,7 @@ use crate::timestamp;
 /// A column of a file once structs are flattened.
 #[derive(Debug, Clone)]
 pub(crate) struct Leaf {
-    /// The names on the way to it, joined by dots.
+    /// The names on the way to it, joined by dots; its number from 1 where it has none.
     pub(crate) name: String,
     pub(crate) data_type: DataType,
     /// The names on the way to it.
@@ -31,6 +32,25 @@ pub(crate) struct Leaf {
 pub(crate) fn leaves(schema: &Schema) -> Vec<Leaf> {
     let mut found = Vec::new();
     descend(schema.fields(), &mut Vec::new(), &mut found);
+    for (at, leaf) in found.iter_mut().enumerate() {
+        if leaf.name.is_empty() {
+            leaf.name = unnamed(at);
+        }
+    }
+    found
+}
+
+/// The columns of what was read of a file, named as in the whole file: those without a name are
+/// numbered there. All of them are read if one is, since they are asked for by name.
+pub(crate) fn projected(schema: &Schema, whole: &Schema) -> Vec<Leaf> {
+    let is_unnamed = |leaf: &Leaf| leaf.path.concat().is_empty();
+    let mut unnamed = leaves(whole).into_iter().filter(is_unnamed);
+    let mut found = leaves(schema);
+    for leaf in found.iter_mut().filter(|leaf| is_unnamed(leaf)) {
+        if let Some(same) = unnamed.next() {
+            leaf.name = same.name;
+        }
+    }
     found
 }
 

@@ -18,7 +18,7 @@ use onward::INDEX_LIMIT;
 
 use super::cells::{self, Column, Form, Leaf};
 use super::{Opened, damaged, guarded, no_rows};
-use crate::encode::{Cell, NamesSeen, Rules, checked_offset, checked_weight};
+use crate::encode::{Cell, NamesSeen, Rules, bad_offset, bad_weight, checked_offset, checked_weight};
 use crate::error::{DataError, DataErrorKind};
 use crate::format::Format;
 use crate::infer::{self, Inferred, SAMPLE_ROWS, Seen};
@@ -238,12 +238,20 @@ fn label(cell: Option<Cell<'_>>) -> TargetValue<'static> {
 
 /// 1 when there is no such column.
 fn weight(cell: Option<Cell<'_>>) -> Result<f64, DataError> {
-    checked_weight(number_or(1.0, cell)).map_err(|error| error.column(WEIGHT))
+    let weight = match cell {
+        Some(Cell::Missing) => Err(bad_weight("missing")),
+        cell => checked_weight(number_or(1.0, cell)),
+    };
+    weight.map_err(|error| error.column(WEIGHT))
 }
 
 /// 0 when there is no such column.
 fn offset(cell: Option<Cell<'_>>) -> Result<f64, DataError> {
-    checked_offset(number_or(0.0, cell)).map_err(|error| error.column(OFFSET))
+    let offset = match cell {
+        Some(Cell::Missing) => Err(bad_offset("missing")),
+        cell => checked_offset(number_or(0.0, cell)),
+    };
+    offset.map_err(|error| error.column(OFFSET))
 }
 
 /// The number in a cell; NaN where there is none in a column that is there.

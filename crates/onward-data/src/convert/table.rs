@@ -51,16 +51,12 @@ pub(super) fn convert(
         let error = DataError::new(DataErrorKind::Options, "no column is left to write");
         return Err(error.remedy("name fewer in --ignore").into());
     }
-    let is_json = reader.format() == Format::Jsonl;
-    let mut writer = writer(columns.clone(), format, compression, out)?;
+    let mut writer = writer(columns, format, compression, out)?;
     let mut converted = Converted::default();
     while let Some(parsed) = reader.next()? {
         for row in 0..parsed.batch.len() {
             converted.rows += 1;
             refuse_unknown(parsed, row, converted.rows)?;
-            if is_json {
-                refuse_rounded(&columns, parsed.ids(row), converted.rows)?;
-            }
             writer.row(converted.rows, &mut parsed.ids(row))?;
         }
         converted.skipped += parsed.skipped;
@@ -100,28 +96,6 @@ fn refuse_unknown(parsed: &Parsed, row: usize, number: u64) -> Result<(), Conver
     let found = format!("row {number} has '{name}', and the first rows, which say what columns there are, do not");
     let remedy = format!("leave it out with --ignore '{name}', or put a row that has it first");
     Err(DataError::record(found).remedy(remedy).into())
-}
-
-/// Numbers of JSON have been read as 64-bit floats: above 2^53 not all digits are right.
-fn refuse_rounded<'a>(
-    columns: &[Column],
-    cells: impl Iterator<Item = &'a [u8]>,
-    number: u64,
-) -> Result<(), ConvertError> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    const LARGEST_INTEGER: f64 = 18_446_744_073_709_551_616.0;
-    for (column, cell) in columns.iter().zip(cells) {
-        if column.holds == Holds::Text {
-            continue;
-        }
-        if let Number::Finite(value) = number::parse(cell)
-            && (EXACT..=LARGEST_INTEGER).contains(&value.abs())
-        {
-            let error = wrong(column, number, cell, "may have lost digits, being beyond 2^53");
-            return Err(error.remedy("write such numbers as strings in the JSON").into());
-        }
-    }
-    Ok(())
 }
 
 /// A cell that cannot be written as what its column holds.

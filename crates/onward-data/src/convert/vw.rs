@@ -4,7 +4,8 @@
 //! Wabbit adds its own; so are zeros, labels that are missing, a weight or value of 1.
 //! What has a meaning in a name there (`:`, `|`, blanks, `%` itself) and what cannot be seen
 //! is written as `%` with the two digits of its byte, so that different names stay different; the
-//! empty name is a lone `%`. A feature without a name is called by its number in svmlight.
+//! empty name is a lone `%`. A feature without a name is called by its number in svmlight,
+//! which is one less than its index; index 0, where it is not the bias, is called `bias`.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -34,8 +35,9 @@ impl<'a> VwWriter<'a> {
             self.line.push(b' ');
             match self.names.get(&index) {
                 Some(name) => self.line.extend_from_slice(name),
+                None if index == BIAS => self.line.extend_from_slice(b"bias"),
                 // Writing to a Vec cannot fail.
-                None => drop(write!(self.line, "{}", index.saturating_sub(1))),
+                None => drop(write!(self.line, "{}", index - 1)),
             }
             if value != 1.0 {
                 self.line.push(b':');

@@ -377,7 +377,7 @@ pub trait Learner: Send + Sync {
     /// weight (0, which changes nothing, or from 1e-38 to 3.4e38: what sums can
     /// hold). Returns the prediction made
     /// before the update. The label must be one that
-    /// [`Loss::check_label`] accepts.
+    /// [`Loss::check_label`](crate::Loss::check_label) accepts.
     fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction;
 
     /// The loss that predictions are charged by.

@@ -85,7 +85,7 @@ pub enum Curvature {
 
 /// A loss ℓ(p, y) of a score p and a label y.
 pub trait Loss: Debug + Send + Sync {
-    /// The name that [`parse`] reads, with parameters: `huber:delta=1.35`.
+    /// The name that [`parse`](parse()) reads, with parameters: `huber:delta=1.35`.
     fn name(&self) -> String;
 
     /// What the labels are.

@@ -26,7 +26,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let mut ledger = Ledger::new(learner.charged_loss());
 
     // Batches come in order, parsed ahead by other threads, in memory that does not grow.
-    while let Some(parsed) = reader.next()? {
+    while let Some(parsed) = reader.next_batch()? {
         for example in parsed.batch.iter() {
             // A row without a label is predicted, not learnt from.
             let Some(label) = example.label else { continue };

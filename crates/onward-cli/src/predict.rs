@@ -19,14 +19,6 @@ use crate::{inputs, outputs, say, summary};
 
 pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     let inputs = inputs::inputs(&options.input.inputs)?;
-    let both_to_stdout = options.report.as_deref().is_some_and(outputs::is_standard_output)
-        && outputs::is_standard_output(&options.predictions);
-    // With the report on standard output, the predictions go there only if asked to.
-    if both_to_stdout {
-        return Err(Failure::user(
-            "the report and the predictions cannot both go to standard output: say --predictions FILE",
-        ));
-    }
     let mut read = inputs.clone();
     read.push(onward_data::Input::Path(options.model.clone()));
     outputs::check(&[("--predictions", Some(&options.predictions)), ("--report", options.report.as_ref())], &read)?;

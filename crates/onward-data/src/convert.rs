@@ -111,7 +111,7 @@ pub fn convert(
     let mut converted = Converted::default();
     let mut seen = NamesSeen::default();
     let has_ids = !reader.id_names().is_empty();
-    while let Some(parsed) = reader.next()? {
+    while let Some(parsed) = reader.next_batch()? {
         for (index, name) in &parsed.names {
             if seen.first(*index) {
                 writer.name(*index, name);

@@ -5,7 +5,7 @@
 //!
 //! let options = Options { target: Some("arr_delay>15".to_owned()), ..Options::default() };
 //! let mut reader = Reader::open(&[Input::from("flights.csv.zst")], options)?;
-//! while let Some(parsed) = reader.next()? {
+//! while let Some(parsed) = reader.next_batch()? {
 //!     println!("{} examples", parsed.batch.len());
 //! }
 //! # Ok::<(), onward_data::DataError>(())

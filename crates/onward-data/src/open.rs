@@ -450,11 +450,7 @@ pub(crate) fn check_columns(schema: &Schema, names: &[String], binds: &Binds) ->
     let lacking: Vec<_> =
         features.iter().filter(|column| !has(&column.name)).map(|column| column.name.clone()).collect();
     if !features.is_empty() && lacking.len() == features.len() {
-        return Err(DataError::new(
-            DataErrorKind::Options,
-            format!("has none of {owner}'s columns ({})", infer::shown(&lacking)),
-        )
-        .remedy("is it the right file, and does it have a header?"));
+        return Err(has_none(owner, &lacking));
     }
     if binds.requires_target && !has(&schema.target.column) {
         return Err(infer::no_such_column(&schema.target.column, binds.target(), names));
@@ -469,11 +465,7 @@ pub(crate) fn check_columns(schema: &Schema, names: &[String], binds: &Binds) ->
     let ids = lacking(&Role::Id);
     // Where tables are copied there are no features, and all columns are ids.
     if features.is_empty() && !ids.is_empty() && ids.len() == schema.columns.len() {
-        return Err(DataError::new(
-            DataErrorKind::Options,
-            format!("has none of {owner}'s columns ({})", infer::shown(&ids)),
-        )
-        .remedy("is it the right file, and does it have a header?"));
+        return Err(has_none(owner, &ids));
     }
     if !ids.is_empty() {
         let place = if features.is_empty() { "" } else { " in predictions" };
@@ -485,6 +477,12 @@ pub(crate) fn check_columns(schema: &Schema, names: &[String], binds: &Binds) ->
         notes.push(format!("weights that the input lacks, each example counts 1: {}", infer::shown(&weights)));
     }
     Ok(notes)
+}
+
+/// An input that is another than was meant.
+fn has_none(owner: &str, lacking: &[String]) -> DataError {
+    DataError::new(DataErrorKind::Options, format!("has none of {owner}'s columns ({})", infer::shown(lacking)))
+        .remedy("is it the right file, and does it have a header?")
 }
 
 /// What is said of later inputs: the same of many only once.

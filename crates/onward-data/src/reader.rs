@@ -272,16 +272,15 @@ impl Reader {
     /// # Errors
     /// At a malformed record (unless those are skipped) or when reading fails; the
     /// examples before it have been handed out.
-    #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self) -> Result<Option<&Parsed>, DataError> {
+    pub fn next_batch(&mut self) -> Result<Option<&Parsed>, DataError> {
         self.next_within(Duration::MAX).map(|next| next.flatten())
     }
 
-    /// As [`next`](Reader::next), but gives up after some time: `None` when
+    /// As [`next_batch`](Reader::next_batch), but gives up after some time: `None` when
     /// nothing has come, `Some(None)` at the end.
     ///
     /// # Errors
-    /// As [`next`](Reader::next).
+    /// As [`next_batch`](Reader::next_batch).
     pub fn next_within(&mut self, patience: Duration) -> Result<Option<Option<&Parsed>>, DataError> {
         if let Some(error) = self.failed.clone() {
             return Err(error);

@@ -145,7 +145,7 @@ fn arrays_of_json_are_no_cells() {
 fn offsets<P: AsRef<Path>>(path: P) -> Vec<f64> {
     let mut reader = open(&[path], Options::default()).unwrap();
     let mut offsets = Vec::new();
-    while let Some(parsed) = reader.next().unwrap() {
+    while let Some(parsed) = reader.next_batch().unwrap() {
         offsets.extend(parsed.batch.iter().map(|example| example.features.offset()));
     }
     offsets

@@ -18,7 +18,7 @@ fn read(path: &Path, options: Options) -> (Schema, Vec<Row>) {
     let mut reader = Reader::open(&[Input::from(path)], options).unwrap();
     let schema = reader.schema().clone();
     let mut rows = Vec::new();
-    while let Some(parsed) = reader.next().unwrap() {
+    while let Some(parsed) = reader.next_batch().unwrap() {
         for example in parsed.batch.iter() {
             let features = example.features.iter().map(|(index, value)| (index, value.to_bits())).collect();
             rows.push((features, example.label));
@@ -208,7 +208,7 @@ proptest! {
         };
         if let Ok(mut reader) = Reader::open(&[Input::from(file.path())], options) {
             let mut batches = 0;
-            while let Ok(Some(_)) = reader.next() {
+            while let Ok(Some(_)) = reader.next_batch() {
                 batches += 1;
                 prop_assert!(batches <= 400);
             }

@@ -18,7 +18,7 @@ fn pieces_are_of_the_size_asked_for_from_the_first_on() {
     let options = Options { chunk_size: 100, ..svmlight() };
     let mut reader = Reader::open(&[Input::from(path.as_path())], options).unwrap();
     let mut pieces = 0;
-    while let Some(parsed) = reader.next().unwrap() {
+    while let Some(parsed) = reader.next_batch().unwrap() {
         assert!(parsed.bytes <= 100, "{}", parsed.bytes);
         pieces += 1;
     }
@@ -74,7 +74,7 @@ mod pipes {
     }
 
     fn rows(reader: &mut Reader) -> usize {
-        reader.next().unwrap().map_or(0, |parsed| parsed.batch.len())
+        reader.next_batch().unwrap().map_or(0, |parsed| parsed.batch.len())
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod pipes {
         let names: Vec<_> = reader.schema().columns.iter().map(|column| column.name.clone()).collect();
         assert_eq!(names, ["long", "y"]);
         let mut count = 0;
-        while let Some(parsed) = reader.next().unwrap() {
+        while let Some(parsed) = reader.next_batch().unwrap() {
             count += parsed.batch.len();
         }
         assert_eq!(count, 2);

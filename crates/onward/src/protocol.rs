@@ -17,7 +17,6 @@ use crate::{Error, ErrorKind};
 pub struct Features<'a> {
     indices: &'a [u32],
     values: &'a [f32],
-    limit: u32,
     offset: f64,
 }
 
@@ -54,8 +53,7 @@ impl<'a> Features<'a> {
             let message = format!("index {index} occurs twice: a row names a feature once, with the sum of its values");
             return Err(Error::new(ErrorKind::Features, message));
         }
-        let limit = indices.iter().max().map_or(0, |&index| index + 1);
-        Ok(Self { indices, values, limit, offset: 0.0 })
+        Ok(Self { indices, values, offset: 0.0 })
     }
 
     /// The same row with an offset: what every predictor of it starts from, so that the score
@@ -92,11 +90,6 @@ impl<'a> Features<'a> {
     /// The values, one for each index; all finite.
     pub fn values(&self) -> &'a [f32] {
         self.values
-    }
-
-    /// One more than the largest index (or an upper bound of that).
-    pub fn limit(&self) -> u32 {
-        self.limit
     }
 
     /// How many features the row holds.
@@ -180,7 +173,6 @@ pub struct Batch {
     offsets: Vec<f64>,
     /// The offset of the row that is being filled.
     offset: f64,
-    limit: u32,
     repeats: Repeats,
 }
 
@@ -194,7 +186,6 @@ impl Batch {
         assert!(value.is_finite() && index < INDEX_LIMIT, "feature {index} = {value}");
         self.indices.push(index);
         self.values.push(value);
-        self.limit = self.limit.max(index + 1);
     }
 
     /// Sets the [offset](Features::offset) of the row that is being filled: 0 unless it is set.
@@ -239,7 +230,6 @@ impl Batch {
         self.weights.clear();
         self.offsets.clear();
         self.offset = 0.0;
-        self.limit = 0;
     }
 
     /// How many rows are finished.
@@ -273,7 +263,6 @@ impl Batch {
         let features = Features {
             indices: &self.indices[start..end],
             values: &self.values[start..end],
-            limit: self.limit,
             offset: self.offsets[row],
         };
         let label = self.labels[row];

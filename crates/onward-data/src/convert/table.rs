@@ -53,7 +53,7 @@ pub(super) fn convert(
     }
     let mut writer = writer(columns, format, compression, out)?;
     let mut converted = Converted::default();
-    while let Some(parsed) = reader.next()? {
+    while let Some(parsed) = reader.next_batch()? {
         for row in 0..parsed.batch.len() {
             converted.rows += 1;
             refuse_unknown(parsed, row, converted.rows)?;

@@ -51,7 +51,7 @@ pub fn open<P: AsRef<Path>>(paths: &[P], options: Options) -> Result<Reader, Dat
 pub fn read(reader: &mut Reader) -> Result<Read, DataError> {
     let mut read = Read::default();
     let ids = reader.id_names().len();
-    while let Some(parsed) = reader.next()? {
+    while let Some(parsed) = reader.next_batch()? {
         for (row, example) in parsed.batch.iter().enumerate() {
             read.rows.push(Row {
                 label: example.label.map(f64::to_bits),

@@ -117,7 +117,7 @@ pub fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(St
     outcome.notes = reader.notes().iter().cloned().map(&without_place).collect();
     outcome.format = Some(reader.format());
     loop {
-        match reader.next() {
+        match reader.next_batch() {
             Ok(Some(parsed)) => {
                 outcome.skipped += parsed.skipped;
                 outcome.errors.extend(parsed.errors.iter().cloned().map(&shown));

@@ -354,6 +354,18 @@ impl Prediction {
     }
 }
 
+/// A learner inside a mixture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expert {
+    /// Its name.
+    pub name: String,
+    /// Its share of the prediction, from 0 to 1.
+    pub weight: f64,
+    /// What it would have paid alone: its mean loss, each example weighted by its importance; NaN
+    /// before the first.
+    pub loss: f64,
+}
+
 /// Predicts, is told the truth, updates.
 ///
 /// All state is inside; equal calls in equal order give equal bits. Every
@@ -379,14 +391,19 @@ pub trait Learner: Send + Sync {
     /// score changes when the feature grows by one.
     fn weight(&self, index: u32) -> Option<f64>;
 
-    /// The running standard deviation of a feature, if the learner sees it centred:
-    /// `weight` times it is by how much the feature moves the score.
-    fn deviation(&self, _index: u32) -> Option<f64> {
+    /// The running mean of a feature, if the learner sees it centred: then it is by its
+    /// deviation from the mean that the feature moves the score.
+    fn mean(&self, _index: u32) -> Option<f64> {
         None
     }
 
     /// The learner's own guarantee, from sums of what happened so far.
     fn guarantee(&self) -> Guarantee;
+
+    /// The experts that the learner mixes, if it does.
+    fn experts(&self) -> Vec<Expert> {
+        Vec::new()
+    }
 
     /// All that is needed to continue to the bit.
     fn state(&self) -> State;

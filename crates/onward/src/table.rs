@@ -139,6 +139,11 @@ impl<S: Copy + Zeroable> Table<S> {
         }
     }
 
+    /// How many slots there are, written or not.
+    pub(crate) fn len(&self) -> usize {
+        self.low.len() + self.high.len()
+    }
+
     /// All slots that may differ from zero: low ones in order, high ones as they were first written.
     pub(crate) fn slots(&self) -> impl Iterator<Item = (u32, &S)> {
         (0..).zip(&self.low).chain(self.indices.iter().copied().zip(&self.high))

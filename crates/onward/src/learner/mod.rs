@@ -8,11 +8,13 @@
 //! # Ok::<(), onward::Error>(())
 //! ```
 
+pub mod auto;
 pub mod linear;
 pub mod perceptron;
 mod registry;
 pub mod standardised;
 
+pub use auto::{Auto, LaneCount};
 pub use linear::{Clip, Linear};
 pub use perceptron::Perceptron;
 pub use registry::{LEARNERS, LearnerEntry, ParameterEntry, Specification};

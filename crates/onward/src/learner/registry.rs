@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Clip, Linear, Perceptron, Standardised};
+use super::{Auto, Clip, LaneCount, Linear, Perceptron, Standardised};
 use crate::loss::{self, Curvature};
 use crate::nearest::nearest;
 use crate::optimizer::{AdaGrad, Nag, Ogd, OgdStrong, Rate};
@@ -49,9 +49,26 @@ const COMPARATOR_RADIUS: ParameterEntry = ParameterEntry {
 /// All learners.
 pub const LEARNERS: &[LearnerEntry] = &[
     LearnerEntry {
+        name: "auto",
+        summary: "the default: nothing to tune; lanes of several rules, mixed by how well they predict",
+        parameters: &[ParameterEntry {
+            name: "lanes",
+            default: "auto",
+            meaning: "for experts: 7, 4 (half the memory), or auto: 7, and 4 from 131,072 features on",
+        }],
+        build: |arguments| {
+            let lanes = match arguments.text("lanes") {
+                "auto" => LaneCount::Auto,
+                "7" => LaneCount::Seven,
+                "4" => LaneCount::Four,
+                other => return Err(Error::parameter(format!("lanes of auto is '{other}': it is auto, 7 or 4"))),
+            };
+            Ok(Box::new(Auto::new(arguments.loss(), lanes)?))
+        },
+    },
+    LearnerEntry {
         name: "nag",
-        summary: "normalised adaptive importance-aware gradient, Vowpal Wabbit's default rule (with standardise=true: \
-                  the default here)",
+        summary: "normalised adaptive importance-aware gradient, Vowpal Wabbit's default rule",
         parameters: &[ParameterEntry { name: "eta", default: "0.5", meaning: "learning rate, above 0" }, STANDARDISE],
         build: |arguments| {
             let optimizer = Nag::new(arguments.number("eta")?)?;

@@ -6,7 +6,7 @@ use super::{Curvature, Link, Loss, Task, refuse_label};
 use crate::Error;
 
 /// The score above which the loss is straight, so that it stays finite.
-pub(super) const STRAIGHT_FROM: f64 = 50.0;
+pub(crate) const STRAIGHT_FROM: f64 = 50.0;
 
 /// e^50, the rate at that score and the largest label.
 const LARGEST_RATE: f64 = 5.184_705_528_587_072e21;

@@ -1,0 +1,470 @@
+//! The lanes: linear learners of several step rules that share one walk over the features.
+//!
+//! A lane k has weights w_k and takes, each round, the gradient g_k of its own loss:
+//! G_i += h·g²·x̂_i², then w_i += u·x_i·rate_i, u being the gradient flow of the loss for a time τ
+//! (section *the flow* of [`crate::loss`]), at rates
+//! - *normalised* (Ross, Mineiro, Langford 2013): √(Σh/N)/(M_i√G_i), τ = η·s·h;
+//! - *distance over gradients* (Ivgi, Hinder, Carmon 2023): max(R_i, r·s·√(Σh/N)/M_i)/√G_i, τ = c·h;
+//!
+//! where N = Σ h·Σ x̂_i², s is the deviation of the labels so far (1 where scores are no labels),
+//! and R_i is how far the weight has ever been from 0. Half of the lanes see features as they are,
+//! the others see those centred that are always there.
+
+use bytemuck::Zeroable;
+
+use super::slot::{CENTRED, Dither, LARGEST, RAW, Slot, has_doubled};
+use crate::model::{Column, State};
+use crate::table::Table;
+use crate::{Error, Features};
+
+/// How a lane chooses its steps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Rule {
+    /// Distance over gradients, with c and r.
+    Distance { time: f64, start: f64 },
+    /// Normalised, with η.
+    Normalised { rate: f64 },
+    /// Not a lane: it fills up a vector.
+    Idle,
+}
+
+/// A lane: its rule, and whether it sees raw or centred features.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lane {
+    /// What it is called in reports.
+    pub(super) name: &'static str,
+    rule: Rule,
+    kind: usize,
+}
+
+impl Lane {
+    /// The flow time of a round of importance 1, s being the deviation of labels.
+    pub(super) fn time(&self, deviation: f64) -> f64 {
+        match self.rule {
+            Rule::Distance { time, .. } => time,
+            Rule::Normalised { rate } => rate * deviation,
+            Rule::Idle => 0.0,
+        }
+    }
+}
+
+const fn distance(name: &'static str, kind: usize, time: f64, start: f64) -> Lane {
+    Lane { name, rule: Rule::Distance { time, start }, kind }
+}
+
+const fn normalised(name: &'static str, kind: usize, rate: f64) -> Lane {
+    Lane { name, rule: Rule::Normalised { rate }, kind }
+}
+
+/// Which lanes there are: a vector of W, those by distance first, the last ones perhaps idle.
+pub(super) trait Form<const W: usize>: Send + Sync + 'static {
+    /// The vector.
+    const VECTOR: [Lane; W];
+    /// Those that are not idle.
+    const LANES: &'static [Lane];
+}
+
+/// Seven lanes, and an idle one.
+pub(super) enum Seven {}
+
+impl Form<8> for Seven {
+    const VECTOR: [Lane; 8] = [
+        distance("distance 2, centred", CENTRED, 2.0, 0.1),
+        distance("distance 0.5, centred", CENTRED, 0.5, 0.5),
+        distance("distance 2, raw", RAW, 2.0, 0.01),
+        normalised("normalised 2, centred", CENTRED, 2.0),
+        normalised("normalised 4, raw", RAW, 4.0),
+        normalised("normalised 64, raw", RAW, 64.0),
+        normalised("normalised 0.5, centred", CENTRED, 0.5),
+        Lane { name: "idle", rule: Rule::Idle, kind: RAW },
+    ];
+    const LANES: &'static [Lane] = Self::VECTOR.split_at(7).0;
+}
+
+/// Four lanes.
+pub(super) enum Four {}
+
+impl Form<4> for Four {
+    const VECTOR: [Lane; 4] = [
+        distance("distance 0.5, centred", CENTRED, 0.5, 0.5),
+        distance("distance 2, raw", RAW, 2.0, 0.01),
+        normalised("normalised 2, centred", CENTRED, 2.0),
+        normalised("normalised 32, raw", RAW, 32.0),
+    ];
+    const LANES: &'static [Lane] = &Self::VECTOR;
+}
+
+/// Of each of the four lanes, which of the seven goes on as it.
+pub(super) const KEPT: [usize; 4] = [1, 2, 3, 5];
+
+/// Seven lanes.
+pub(super) type SevenLanes = Lanes<Seven, 8, 3>;
+/// Four lanes.
+pub(super) type FourLanes = Lanes<Four, 4, 2>;
+
+/// A G below this is none: what is divided by its root stays within f32.
+const LEAST_SQUARES: f32 = 1e-30;
+
+/// ŵ and R̂ stay below this many units of the label.
+const LARGEST_WEIGHT: f32 = 1e18;
+
+/// What scales all rates, and the units that a slot's numbers are in: powers of two near the first
+/// weight, label and gradient, so that f32 holds what follows; 0 before.
+#[derive(Debug, Clone, Copy, Default)]
+struct Norms {
+    /// Σ h, in units of a weight.
+    total: f64,
+    /// N, of raw and of centred features.
+    squares: [f64; 2],
+    weight_unit: f64,
+    label_unit: f64,
+    gradient_unit: f64,
+    /// Rounds with an update.
+    rounds: u64,
+}
+
+impl Norms {
+    /// √(Σh/N), of raw and of centred features.
+    fn multipliers(&self) -> [f64; 2] {
+        self.squares.map(|squares| if squares > 0.0 { (self.total / squares).sqrt() } else { 0.0 })
+    }
+
+    /// A weight in units, as slots count it.
+    fn weight(&self, h: f64) -> f32 {
+        let unit = if self.weight_unit > 0.0 { self.weight_unit } else { power_of_two(h) };
+        (h / unit).clamp(1e-30, 1e30) as f32
+    }
+}
+
+/// The power of two next to a size > 0.
+fn power_of_two(size: f64) -> f64 {
+    libm::exp2(libm::round(libm::log2(size)))
+}
+
+/// The lanes of a form.
+pub(super) struct Lanes<F, const W: usize, const D: usize> {
+    table: Table<Slot<W, D>>,
+    norms: Norms,
+    /// Of the round that was begun: where the slots of its features are, x̂, and x̂·rate of each lane.
+    places: Vec<usize>,
+    sizes: Vec<[f32; 2]>,
+    directions: Vec<[f32; W]>,
+    form: std::marker::PhantomData<F>,
+}
+
+/// What the learner asks of its lanes, whatever their form.
+pub(super) trait Sweeps: Send + Sync {
+    /// The lanes.
+    fn lanes(&self) -> &'static [Lane];
+
+    /// ⟨w_k, x⟩ of each lane for a row to come; writes the centred x̂ that it is made of.
+    fn dot(&self, x: Features<'_>, scores: &mut [f64], seen: &mut Vec<f32>);
+
+    /// The same at the beginning of a round of importance h; then takes in the features, not
+    /// yet the label.
+    fn begin(&mut self, x: Features<'_>, h: f64, scores: &mut [f64], seen: &mut Vec<f32>);
+
+    /// Writes the centred x̂ of the round, now that its features have been taken in.
+    fn sizes(&self, sizes: &mut Vec<f32>);
+
+    /// Takes in each lane's gradient g_k; writes Q_k, how far its score moves for u_k = 1.
+    fn prepare(&mut self, g: &[f64], h: f64, deviation: f64, q: &mut [f64]);
+
+    /// w_k += u_k·x·rate_k.
+    fn advance(&mut self, u: &[f64]);
+
+    /// w_k of a feature, in raw units.
+    fn weight(&self, index: u32, lane: usize) -> f64;
+
+    /// The running mean of a feature that lanes see centred.
+    fn mean(&self, index: u32) -> Option<f64>;
+
+    /// The bytes of all slots.
+    fn bytes(&self) -> usize;
+
+    /// The four lanes among these, if there are more.
+    fn narrowed(&self) -> Option<Box<dyn Sweeps>>;
+
+    fn save(&self, state: &mut State);
+
+    fn restore(&mut self, state: &State) -> Result<(), Error>;
+}
+
+impl<F: Form<W>, const W: usize, const D: usize> Default for Lanes<F, W, D> {
+    fn default() -> Self {
+        Self {
+            table: Table::default(),
+            norms: Norms::default(),
+            places: Vec::new(),
+            sizes: Vec::new(),
+            directions: Vec::new(),
+            form: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
+    /// Which features each lane sees.
+    const KINDS: [usize; W] = {
+        let mut kinds = [RAW; W];
+        let mut lane = 0;
+        while lane < W {
+            kinds[lane] = F::VECTOR[lane].kind;
+            lane += 1;
+        }
+        kinds
+    };
+
+    /// Adds ŵ·x̂ of each lane, in f64: the order of features matters in the last bits only.
+    #[inline]
+    fn add(scores: &mut [f64; W], slot: &Slot<W, D>, x: [f32; 2]) {
+        for lane in 0..W {
+            scores[lane] += f64::from(slot.weights[lane] * x[Self::KINDS[lane]]);
+        }
+    }
+
+    fn finish(&self, sums: [f64; W], scores: &mut [f64]) {
+        scores.iter_mut().zip(sums).for_each(|(score, sum)| *score = sum * self.norms.label_unit);
+    }
+
+    /// What the rates of each lane are measured with beside a slot's own R̂ and G: of lanes by
+    /// distance the least R̂, of the others the numerator.
+    fn numerators(&self, deviation: f64) -> [f32; W] {
+        let multipliers = self.norms.multipliers();
+        let labels = deviation / self.norms.label_unit;
+        F::VECTOR.map(|lane| {
+            let numerator = match lane.rule {
+                Rule::Distance { start, .. } => start * labels * multipliers[lane.kind],
+                Rule::Normalised { .. } => multipliers[lane.kind],
+                Rule::Idle => 0.0,
+            };
+            numerator.min(f64::from(LARGEST_WEIGHT)) as f32
+        })
+    }
+
+    /// The unit of a lane's rates: R̂ is in units of the label.
+    fn unit(&self, lane: usize) -> f64 {
+        if lane < D { self.norms.label_unit } else { 1.0 }
+    }
+}
+
+impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
+    fn lanes(&self) -> &'static [Lane] {
+        F::LANES
+    }
+
+    fn dot(&self, x: Features<'_>, scores: &mut [f64], seen: &mut Vec<f32>) {
+        let h = self.norms.weight(1.0);
+        let total = self.norms.total + f64::from(h);
+        let dither = Dither::of(self.norms.rounds + 1);
+        let mut sums = [0.0; W];
+        seen.clear();
+        for (index, value) in x.iter() {
+            let mut slot = self.table.get(index);
+            slot.count(value, h, dither);
+            let bounded = slot.bounded(slot.values(index, value, total));
+            seen.push(bounded[CENTRED]);
+            Self::add(&mut sums, &slot, bounded);
+        }
+        self.finish(sums, scores);
+    }
+
+    fn begin(&mut self, x: Features<'_>, h: f64, scores: &mut [f64], seen: &mut Vec<f32>) {
+        if self.norms.weight_unit == 0.0 {
+            self.norms.weight_unit = power_of_two(h);
+        }
+        self.norms.rounds += 1;
+        let (h, dither) = (self.norms.weight(h), Dither::of(self.norms.rounds));
+        self.norms.total += f64::from(h);
+        self.places.clear();
+        self.sizes.clear();
+        seen.clear();
+        let (mut sums, mut norms) = ([0.0; W], [0.0; 2]);
+        for (index, value) in x.iter() {
+            let place = self.table.place(index);
+            let slot = self.table.at(place);
+            let before = slot.count;
+            slot.count(value, h, dither);
+            let values = slot.values(index, value, self.norms.total);
+            let bounded = slot.bounded(values);
+            seen.push(bounded[CENTRED]);
+            Self::add(&mut sums, slot, bounded);
+            slot.widen(values, &Self::KINDS);
+            if has_doubled(before, slot.count) {
+                slot.review(value, h, &Self::KINDS);
+            }
+            let sizes = slot.bounded(values);
+            norms[RAW] += f64::from(sizes[RAW] * sizes[RAW]);
+            norms[CENTRED] += f64::from(sizes[CENTRED] * sizes[CENTRED]);
+            self.places.push(place);
+            self.sizes.push(sizes);
+        }
+        self.norms.squares.iter_mut().zip(norms).for_each(|(sum, norm)| *sum += f64::from(h) * norm);
+        self.finish(sums, scores);
+    }
+
+    fn sizes(&self, sizes: &mut Vec<f32>) {
+        sizes.clear();
+        sizes.extend(self.sizes.iter().map(|sizes| sizes[CENTRED]));
+    }
+
+    fn prepare(&mut self, g: &[f64], h: f64, deviation: f64, q: &mut [f64]) {
+        let steepest = g.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
+        if self.norms.label_unit == 0.0 && deviation > 0.0 {
+            self.norms.label_unit = power_of_two(deviation);
+        }
+        if self.norms.gradient_unit == 0.0 && steepest > 0.0 {
+            self.norms.gradient_unit = power_of_two(steepest);
+        }
+        self.directions.clear();
+        if steepest == 0.0 || self.norms.label_unit == 0.0 {
+            q.fill(0.0);
+            return;
+        }
+        let (h, dither) = (f64::from(self.norms.weight(h)), Dither::of(self.norms.rounds));
+        let mut squares = [0.0; W];
+        for (square, g) in squares.iter_mut().zip(g) {
+            let slope = g / self.norms.gradient_unit;
+            *square = (h * slope * slope).min(f64::from(LARGEST)) as f32;
+        }
+        let numerators = self.numerators(deviation);
+        let mut sums = [0.0; W];
+        for (&place, sizes) in self.places.iter().zip(&self.sizes) {
+            let slot = self.table.at(place);
+            let mut least = numerators;
+            for lane in 0..D {
+                least[lane] = least[lane].max(slot.distances[lane]);
+            }
+            let mut direction = [0.0; W];
+            for lane in 0..W {
+                let x = sizes[Self::KINDS[lane]];
+                let square = dither.add(slot.squares[lane], squares[lane] * (x * x));
+                slot.squares[lane] = square;
+                let rate = if square > LEAST_SQUARES { least[lane] / square.sqrt() } else { 0.0 };
+                direction[lane] = x * rate;
+                sums[lane] += f64::from(x * direction[lane]);
+            }
+            self.directions.push(direction);
+        }
+        // G is Σ h·g²x̂² of h in units, so rates are those of h as it is times the root of the unit.
+        let root = self.norms.weight_unit.sqrt();
+        for (lane, q) in q.iter_mut().enumerate() {
+            *q = sums[lane] * (self.unit(lane) / self.norms.gradient_unit / root);
+        }
+    }
+
+    fn advance(&mut self, u: &[f64]) {
+        let root = self.norms.weight_unit.sqrt();
+        let mut steps = [0.0f32; W];
+        for (lane, (step, u)) in steps.iter_mut().zip(u).enumerate() {
+            let in_units = u * (self.unit(lane) / self.norms.label_unit / self.norms.gradient_unit / root);
+            *step = in_units.clamp(-f64::from(LARGEST), f64::from(LARGEST)) as f32;
+        }
+        for (&place, direction) in self.places.iter().zip(&self.directions) {
+            let slot = self.table.at(place);
+            for lane in 0..W {
+                let weight = slot.weights[lane] + steps[lane] * direction[lane];
+                slot.weights[lane] = weight.clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT);
+            }
+            for lane in 0..D {
+                slot.distances[lane] = slot.distances[lane].max(slot.weights[lane].abs());
+            }
+        }
+    }
+
+    fn weight(&self, index: u32, lane: usize) -> f64 {
+        let slot = self.table.get(index);
+        let largest = f64::from(slot.largest[Self::KINDS[lane]]);
+        if largest > 0.0 { f64::from(slot.weights[lane]) * self.norms.label_unit / largest } else { 0.0 }
+    }
+
+    fn mean(&self, index: u32) -> Option<f64> {
+        let slot = self.table.get(index);
+        (slot.count > 0.0 && slot.is_dense(index, self.norms.total)).then(|| f64::from(slot.mean))
+    }
+
+    fn bytes(&self) -> usize {
+        self.table.len() * size_of::<Slot<W, D>>()
+    }
+
+    fn narrowed(&self) -> Option<Box<dyn Sweeps>> {
+        if W == KEPT.len() {
+            return None;
+        }
+        let mut narrow = FourLanes { norms: self.norms, ..FourLanes::default() };
+        for (index, slot) in self.table.slots().filter(|(_, slot)| slot.count > 0.0) {
+            *narrow.table.slot(index) = Slot {
+                weights: KEPT.map(|lane| slot.weights[lane]),
+                squares: KEPT.map(|lane| slot.squares[lane]),
+                distances: [KEPT[0], KEPT[1]].map(|lane| slot.distances[lane]),
+                largest: slot.largest,
+                recent: slot.recent,
+                count: slot.count,
+                mean: slot.mean,
+            };
+        }
+        Some(Box::new(narrow))
+    }
+
+    fn save(&self, state: &mut State) {
+        let norms = &self.norms;
+        state.set("lanes.total", norms.total);
+        state.set("lanes.squares.raw", norms.squares[RAW]);
+        state.set("lanes.squares.centred", norms.squares[CENTRED]);
+        state.set("lanes.weight_unit", norms.weight_unit);
+        state.set("lanes.label_unit", norms.label_unit);
+        state.set("lanes.gradient_unit", norms.gradient_unit);
+        state.set("lanes.rounds", norms.rounds as f64);
+        let indices = self.table.used(|slot| slot.count > 0.0);
+        for (name, of) in columns::<W, D>(F::LANES.len()) {
+            let values = indices.iter().map(|&index| *of(&mut self.table.get(index)));
+            state.set_column(&name, Column::F32(values.collect()));
+        }
+        state.set_column("index", Column::U32(indices));
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.norms = Norms {
+            total: state.number("lanes.total")?,
+            squares: [state.number("lanes.squares.raw")?, state.number("lanes.squares.centred")?],
+            weight_unit: state.number("lanes.weight_unit")?,
+            label_unit: state.number("lanes.label_unit")?,
+            gradient_unit: state.number("lanes.gradient_unit")?,
+            rounds: state.number("lanes.rounds")? as u64,
+        };
+        let indices = state.u32s("index")?;
+        let mut slots = vec![Slot::<W, D>::zeroed(); indices.len()];
+        for (name, of) in columns::<W, D>(F::LANES.len()) {
+            let values = state.f32s(&name)?;
+            if values.len() != slots.len() {
+                return Err(Error::model("the columns of the lanes differ in length: the model is damaged"));
+            }
+            slots.iter_mut().zip(values).for_each(|(slot, &value)| *of(slot) = value);
+        }
+        self.table = Table::filled(indices, slots.into_iter())?;
+        Ok(())
+    }
+}
+
+/// A number in a slot.
+type Place<const W: usize, const D: usize> = Box<dyn Fn(&mut Slot<W, D>) -> &mut f32>;
+
+/// The columns of a saved table, and where in a slot they belong.
+fn columns<const W: usize, const D: usize>(lanes: usize) -> Vec<(String, Place<W, D>)> {
+    let mut columns: Vec<(String, Place<W, D>)> = vec![
+        ("count".to_owned(), Box::new(|slot| &mut slot.count)),
+        ("mean".to_owned(), Box::new(|slot| &mut slot.mean)),
+        ("largest.raw".to_owned(), Box::new(|slot| &mut slot.largest[RAW])),
+        ("largest.centred".to_owned(), Box::new(|slot| &mut slot.largest[CENTRED])),
+        ("recent.raw".to_owned(), Box::new(|slot| &mut slot.recent[RAW])),
+        ("recent.centred".to_owned(), Box::new(|slot| &mut slot.recent[CENTRED])),
+    ];
+    for lane in 0..lanes {
+        columns.push((format!("lane{lane}.weight"), Box::new(move |slot| &mut slot.weights[lane])));
+        columns.push((format!("lane{lane}.squares"), Box::new(move |slot| &mut slot.squares[lane])));
+    }
+    for lane in 0..D {
+        columns.push((format!("lane{lane}.distance"), Box::new(move |slot| &mut slot.distances[lane])));
+    }
+    columns
+}

@@ -1,0 +1,261 @@
+//! Who to believe: weights of experts that predict side by side.
+//!
+//! Expert k of K has a weight π_k that grows as its losses ℓ_k stay small.
+//!
+//! - *Bayes*, for the logistic loss: π_k ∝ e^(−Σ h·ℓ_k), and the prediction is the mean of
+//!   probabilities, so that with h ≤ 1 the mixture pays at most ln K more than the best expert (DeSantis,
+//!   Markowsky, Wegman 1988; Vovk 1990). A share α = min(½, 1/(t+2) + 10⁻⁴) of all weight is dealt out
+//!   anew after round t (Herbster, Warmuth 1998), so that an expert that becomes the best is found;
+//!   it costs −ln(1 − α + α/K) a round at most, which the bound counts.
+//! - *Bernstein online aggregation*, for squared losses (Wintenberger 2017): by the regret against
+//!   each expert on the loss's tangent, r_k = h·g·(q − p_k), q being the mixture's prediction and g the
+//!   derivative there: π_k ∝ η_k·e^(η_k·Σ (r_k − η_k·r_k²)), η_k = min(√(ln K/Σ r_k²), 1/(2·max |r_k|)).
+//!   Its theorem is about another order of the same steps: the measured gap is reported, no bound.
+//! - *AdaHedge*, for all other losses (de Rooij, van Erven, Grünwald, Koolen 2014): π_k ∝ e^(−η·Σ h·ℓ_k)
+//!   with η = ln K/Δ, Δ being what mixing has cost so far. For convex losses the mixture pays at most
+//!   2Δ more than the best expert.
+
+use crate::Error;
+use crate::model::{Column, State};
+
+/// How the weights follow from the losses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mixing {
+    Bayes,
+    Bernstein,
+    AdaHedge,
+}
+
+/// A round, as the mixture sees it.
+pub(super) struct Paid<'a> {
+    /// ℓ_k.
+    pub(super) losses: &'a [f64],
+    /// p_k.
+    pub(super) scores: &'a [f64],
+    /// q.
+    pub(super) score: f64,
+    /// ∂ℓ/∂q.
+    pub(super) derivative: f64,
+    /// The importance.
+    pub(super) h: f64,
+}
+
+/// The weights and losses of experts.
+#[derive(Debug, Clone)]
+pub(super) struct Mixture {
+    mixing: Mixing,
+    /// π_k.
+    weights: Vec<f64>,
+    /// Σ h·ℓ_k.
+    losses: Vec<f64>,
+    /// Σ (r_k − η_k·r_k²), Σ r_k² and max |r_k|.
+    regrets: Vec<f64>,
+    squares: Vec<f64>,
+    largest: Vec<f64>,
+    rounds: f64,
+    /// Σ h.
+    weight: f64,
+    /// Σ −ln(1 − α + α/K) for Bayes, Δ for AdaHedge.
+    cost: f64,
+    /// Whether some h was above 1: then Bayes has no bound.
+    is_heavy: bool,
+}
+
+/// What is dealt out anew in every round, however many there were.
+const LEAST_SHARE: f64 = 1e-4;
+
+impl Mixture {
+    pub(super) fn new(mixing: Mixing, experts: usize) -> Self {
+        let zeros = vec![0.0; experts];
+        Self {
+            mixing,
+            weights: vec![1.0 / experts as f64; experts],
+            losses: zeros.clone(),
+            regrets: zeros.clone(),
+            squares: zeros.clone(),
+            largest: zeros,
+            rounds: 0.0,
+            weight: 0.0,
+            cost: 0.0,
+            is_heavy: false,
+        }
+    }
+
+    /// π_k.
+    pub(super) fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Σ h·ℓ_k.
+    pub(super) fn losses(&self) -> &[f64] {
+        &self.losses
+    }
+
+    /// Σ h.
+    pub(super) fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// Takes in a round.
+    pub(super) fn observe(&mut self, paid: &Paid<'_>) {
+        self.rounds += 1.0;
+        self.weight += paid.h;
+        self.is_heavy |= paid.h > 1.0;
+        for (sum, loss) in self.losses.iter_mut().zip(paid.losses) {
+            *sum = (*sum + paid.h * loss).clamp(f64::MIN, f64::MAX);
+        }
+        match self.mixing {
+            Mixing::Bayes => self.bayes(paid.losses, paid.h),
+            Mixing::Bernstein => self.bernstein(paid),
+            Mixing::AdaHedge => self.hedge(paid.losses, paid.h),
+        }
+    }
+
+    fn bayes(&mut self, losses: &[f64], h: f64) {
+        let least = least(losses);
+        let mut sum = 0.0;
+        for (weight, loss) in self.weights.iter_mut().zip(losses) {
+            // Never 0 for all: the weight of the least loss stays, and the share keeps each above 10⁻⁴/K.
+            *weight *= libm::exp(-(h * (loss - least)));
+            sum += *weight;
+        }
+        let experts = self.weights.len() as f64;
+        let share = (1.0 / (self.rounds + 1.0) + LEAST_SHARE).min(0.5);
+        self.cost -= libm::log1p(-share + share / experts);
+        self.weights.iter_mut().for_each(|weight| *weight = (1.0 - share) * (*weight / sum) + share / experts);
+    }
+
+    fn bernstein(&mut self, paid: &Paid<'_>) {
+        let capacity = libm::log(self.weights.len() as f64);
+        let mut most = f64::NEG_INFINITY;
+        for at in 0..self.weights.len() {
+            let regret = (paid.h * paid.derivative * (paid.score - paid.scores[at])).clamp(-LARGEST, LARGEST);
+            self.squares[at] = (self.squares[at] + regret * regret).min(f64::MAX);
+            self.largest[at] = self.largest[at].max(regret.abs());
+            let eta = rate(capacity, self.squares[at], self.largest[at]);
+            self.regrets[at] += regret - eta * regret * regret;
+            // For now the logarithm of the weight.
+            self.weights[at] = eta * self.regrets[at] + libm::log(eta);
+            most = most.max(self.weights[at]);
+        }
+        self.normalise(most);
+    }
+
+    fn hedge(&mut self, losses: &[f64], h: f64) {
+        let best = least(losses);
+        let excess = |loss: &f64| h * (loss - best);
+        let hedged: f64 = self.weights.iter().zip(losses).map(|(weight, loss)| weight * excess(loss)).sum();
+        let eta = self.eta();
+        let mixed = if eta.is_finite() {
+            let sum: f64 =
+                self.weights.iter().zip(losses).map(|(weight, loss)| weight * libm::exp(-(eta * excess(loss)))).sum();
+            -libm::log(sum) / eta
+        } else {
+            // Only the leaders have weight: the mixed loss is the least of theirs.
+            let leaders = self.weights.iter().zip(losses).filter(|(weight, _)| **weight > 0.0);
+            leaders.map(|(_, loss)| excess(loss)).fold(f64::INFINITY, f64::min)
+        };
+        self.cost = (self.cost + (hedged - mixed).max(0.0)).min(f64::MAX);
+        let (eta, best) = (self.eta(), least(&self.losses));
+        for (weight, sum) in self.weights.iter_mut().zip(&self.losses) {
+            let behind = sum - best;
+            *weight = if behind > 0.0 { -(eta * behind).min(f64::MAX) } else { 0.0 };
+        }
+        self.normalise(0.0);
+    }
+
+    /// AdaHedge's rate.
+    fn eta(&self) -> f64 {
+        if self.cost > 0.0 { libm::log(self.weights.len() as f64) / self.cost } else { f64::INFINITY }
+    }
+
+    /// From logarithms to weights, the largest being `most`.
+    fn normalise(&mut self, most: f64) {
+        let mut sum = 0.0;
+        for weight in &mut self.weights {
+            *weight = libm::exp(*weight - most);
+            sum += *weight;
+        }
+        self.weights.iter_mut().for_each(|weight| *weight /= sum);
+    }
+
+    /// What the mixture pays more than its best expert, at most.
+    pub(super) fn bound(&self) -> Result<f64, String> {
+        match self.mixing {
+            Mixing::Bayes if self.is_heavy => Err("its bound is for importance weights up to 1".to_owned()),
+            Mixing::Bayes => Ok(libm::log(self.weights.len() as f64) + self.cost),
+            Mixing::Bernstein => Err("squared losses are mixed by a rule without a bound".to_owned()),
+            Mixing::AdaHedge => Ok(2.0 * self.cost),
+        }
+    }
+
+    /// The mixture of some of its experts.
+    pub(super) fn narrowed(&self, kept: &[usize]) -> Self {
+        let pick = |column: &[f64]| -> Vec<f64> { kept.iter().map(|&at| column[at]).collect() };
+        let mut weights = pick(&self.weights);
+        let sum: f64 = weights.iter().sum();
+        if sum > 0.0 {
+            weights.iter_mut().for_each(|weight| *weight /= sum);
+        } else {
+            weights.fill(1.0 / kept.len() as f64);
+        }
+        Self {
+            weights,
+            losses: pick(&self.losses),
+            regrets: pick(&self.regrets),
+            squares: pick(&self.squares),
+            largest: pick(&self.largest),
+            ..self.clone()
+        }
+    }
+
+    pub(super) fn save(&self, state: &mut State) {
+        for (name, column) in self.columns() {
+            state.set_column(name, Column::F64(column.clone()));
+        }
+        state.set("rounds", self.rounds);
+        state.set("weight", self.weight);
+        state.set("cost", self.cost);
+        state.set("is_heavy", f64::from(u8::from(self.is_heavy)));
+    }
+
+    fn columns(&self) -> [(&'static str, &Vec<f64>); 5] {
+        [
+            ("weights", &self.weights),
+            ("losses", &self.losses),
+            ("regrets", &self.regrets),
+            ("squares", &self.squares),
+            ("largest", &self.largest),
+        ]
+    }
+
+    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
+        let experts = self.weights.len();
+        let column = |name: &str| match state.f64s(name)? {
+            numbers if numbers.len() == experts => Ok(numbers.to_vec()),
+            _ => Err(Error::model("the model has another number of lanes than its learner: it is damaged")),
+        };
+        self.weights = column("weights")?;
+        self.losses = column("losses")?;
+        self.regrets = column("regrets")?;
+        self.squares = column("squares")?;
+        self.largest = column("largest")?;
+        self.rounds = state.number("rounds")?;
+        self.weight = state.number("weight")?;
+        self.cost = state.number("cost")?;
+        self.is_heavy = state.number("is_heavy")? != 0.0;
+        Ok(())
+    }
+}
+
+/// A regret beyond this counts as this: its square is finite.
+const LARGEST: f64 = 1e150;
+
+fn least(losses: &[f64]) -> f64 {
+    losses.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// Bernstein's rate.
+fn rate(capacity: f64, squares: f64, largest: f64) -> f64 {
+    if squares > 0.0 { (capacity / squares).sqrt().min(0.5 / largest) } else { 1.0 }
+}

@@ -1,0 +1,382 @@
+//! `auto`: the default learner, which has nothing to tune.
+//!
+//! Nobody knows beforehand how large steps should be, whether features are better
+//! centred, or whether the lanes that adapt fast or those that settle will win on a stream. So
+//! `auto` runs several learners side by side in one walk over the features and believes those that have
+//! predicted well: what it pays is close to what the best of them pays, often less.
+//!
+//! A round for x, y and importance h:
+//! 1. **Lanes** (`lanes.rs`): seven linear learners (or four, in a cache line for each feature) score
+//!    p_k = o + ⟨w_k, x⟩, o being what labels alone say (`labels.rs`). All state is in units of what was
+//!    seen (`slot.rs`): features and labels may come in any unit.
+//! 2. **Experts that are no lanes**: a full-matrix Newton learner on few features, another on their
+//!    pairs too (`newton.rs`), and the best constant so far.
+//! 3. **Stacks** (`stack.rs`): two Newton learners on the scores of all these.
+//! 4. Scores are clipped to what is plausible by past labels, and the **mixture** (`mixture.rs`) of all
+//!    twelve is the prediction. It is charged here.
+//! 5. The mixture takes in the losses; the labels take in y; every expert moves by its own gradient,
+//!    lanes by gradient flow for time h·τ_k, so that h = 2 equals seeing the example twice at the same
+//!    rates. A label more than three deviations from a score pulls as if it were three away.
+//!
+//! Only the past enters a prediction: the range and mean of labels, the scales of features (the row's own
+//! features, not its label). h = 0 changes nothing.
+//!
+//! **Guarantee**, for log loss and h ≤ 1: Σℓ ≤ min_k Σℓ_k + ln K + Σ_t −ln(1 − α_t + α_t/K), that is,
+//! against the best of its experts; for losses mixed by AdaHedge 2Δ in place of all but the first
+//! term. For squared loss there is none; the measured losses of the experts are in the report.
+//!
+//! When the slots of seven lanes take more than [`WIDE_LIMIT`] bytes, four of the lanes go on: a
+//! table that is larger than the processor's caches costs a memory access for each line.
+//!
+//! What was tried, and what each part gains: `docs/auto.md`.
+
+mod implicit;
+mod labels;
+mod lanes;
+mod mixture;
+mod newton;
+mod slot;
+mod stack;
+
+use std::cell::RefCell;
+
+use labels::{Labels, Scores};
+use lanes::{FourLanes, KEPT, SevenLanes, Sweeps};
+use mixture::{Mixing, Mixture, Paid};
+use newton::Newton;
+use stack::Stack;
+
+use crate::loss::{Curvature, Link};
+use crate::model::State;
+use crate::regret::{Guarantee, GuaranteeKind};
+use crate::{Error, Expert, Features, Learner, Loss, Prediction, SharedLoss};
+
+/// How many lanes there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaneCount {
+    /// Seven, and four from the moment on when there are so many features that seven are slow.
+    Auto,
+    /// Seven, however many features there are.
+    Seven,
+    /// Four.
+    Four,
+}
+
+/// Seven lanes become four when their slots take more bytes than this: 131,072 features.
+pub const WIDE_LIMIT: usize = 1 << 24;
+
+/// Probabilities are held within this distance of certainty.
+const LEAST_PROBABILITY: f64 = 1e-15;
+
+/// For the mixture, labels farther than this many deviations from a score count as so far.
+const FARTHEST_TO_MIX: f64 = 8.0;
+
+/// A loss curves at least so much for a Newton step: the logistic one is flat far from 0.
+const LEAST_CURVATURE: f64 = 1e-3;
+
+/// By how much the stack forgets that does.
+const FORGETTING: f64 = 1e-3;
+
+/// The default learner.
+pub struct Auto {
+    loss: SharedLoss,
+    lane_count: LaneCount,
+    labels: Labels,
+    lanes: Box<dyn Sweeps>,
+    newtons: [Newton; 2],
+    stacks: [Stack; 2],
+    mixture: Mixture,
+    round: Round,
+}
+
+/// What a round computes, kept for its memory.
+#[derive(Debug, Clone, Default)]
+struct Round {
+    /// p_k of each expert: lanes, Newton experts, the constant, stacks.
+    scores: Vec<f64>,
+    /// The score that lanes start from, the offset included.
+    origin: f64,
+    /// Centred x̂, before and after the row's features were taken in.
+    seen: Vec<f32>,
+    sizes: Vec<f32>,
+    losses: Vec<f64>,
+    g: Vec<f64>,
+    q: Vec<f64>,
+    u: Vec<f64>,
+    z: Vec<f64>,
+}
+
+thread_local! {
+    /// Predicting changes nothing, and must not allocate for each row either.
+    static ROUND: RefCell<Round> = RefCell::default();
+}
+
+impl Auto {
+    /// The default learner for a loss.
+    ///
+    /// # Errors
+    /// When the loss has no slope.
+    ///
+    /// ```
+    /// use onward::{Features, Learner, learner::{Auto, LaneCount}};
+    /// let mut learner = Auto::new(onward::loss::parse("logistic")?, LaneCount::Auto)?;
+    /// for round in 0..100 {
+    ///     let value = [1.0, (round % 7) as f32 * 1e6];
+    ///     learner.learn(Features::new(&[0, 1], &value)?, if round % 7 > 3 { 1.0 } else { -1.0 }, 1.0);
+    /// }
+    /// assert!(learner.predict(Features::new(&[0, 1], &[1.0, 6e6])?).score > 1.0);
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn new(loss: SharedLoss, lane_count: LaneCount) -> Result<Self, Error> {
+        if loss.curvature() == Curvature::None {
+            return Err(Error::parameter(format!("auto cannot learn from the {} loss, which has no slope", loss.name())));
+        }
+        Ok(Self::of_width(loss, lane_count, lane_count == LaneCount::Four))
+    }
+
+    fn of_width(loss: SharedLoss, lane_count: LaneCount, is_narrow: bool) -> Self {
+        let lanes: Box<dyn Sweeps> =
+            if is_narrow { Box::<FourLanes>::default() } else { Box::<SevenLanes>::default() };
+        let newtons = [false, true].map(Newton::new);
+        // The constant is one more.
+        let stacked = lanes.lanes().len() + newtons.len() + 1;
+        let stacks = [Stack::new("stack", 0.0, stacked), Stack::new("stack, forgetting", FORGETTING, stacked)];
+        let mixing = match (loss.link(), loss.curvature()) {
+            (Link::Logistic, _) => Mixing::Bayes,
+            (_, Curvature::Strong(_)) => Mixing::Bernstein,
+            _ => Mixing::AdaHedge,
+        };
+        let mixture = Mixture::new(mixing, stacked + stacks.len());
+        let labels = Labels::new(SharedLoss::clone(&loss));
+        Self { loss, lane_count, labels, lanes, newtons, stacks, mixture, round: Round::default() }
+    }
+
+    fn lane_total(&self) -> usize {
+        self.lanes.lanes().len()
+    }
+
+    /// Completes the scores, the lanes' ⟨w_k, x⟩ being there, and predicts.
+    fn conclude(&self, round: &mut Round, x: Features<'_>) -> Prediction {
+        let bounds = self.labels.bounds(x.offset());
+        let clip = |score: f64| score.clamp(bounds.0, bounds.1);
+        round.origin = x.offset() + self.labels.origin();
+        let origin = round.origin;
+        round.scores.iter_mut().for_each(|score| *score = clip(origin + *score));
+        let constant = clip(x.offset() + self.labels.constant());
+        for newton in &self.newtons {
+            round.scores.push(match newton.has_given_up() {
+                true => constant,
+                false => clip(origin + newton.dot(x.indices(), &round.seen)),
+            });
+        }
+        round.scores.push(constant);
+        let stacked = self.stacks.each_ref().map(|stack| clip(origin + stack.dot(&round.scores, origin)));
+        round.scores.extend(stacked);
+        Prediction::new(self.mix(&round.scores))
+    }
+
+    /// The mean of scores, or for log loss that of probabilities.
+    fn mix(&self, scores: &[f64]) -> f64 {
+        let pairs = || self.mixture.weights().iter().zip(scores);
+        if self.labels.scores() != Scores::Logits {
+            return pairs().map(|(weight, score)| weight * score).sum();
+        }
+        let (mut up, mut down) = (0.0, 0.0);
+        for (weight, &score) in pairs() {
+            let e = libm::exp(-score.abs());
+            let (large, small) = (weight / (1.0 + e), weight * e / (1.0 + e));
+            up += if score >= 0.0 { large } else { small };
+            down += if score >= 0.0 { small } else { large };
+        }
+        libm::log(up.max(LEAST_PROBABILITY)) - libm::log(down.max(LEAST_PROBABILITY))
+    }
+
+    /// The mixture takes in what every expert has paid.
+    fn judge(&mut self, score: f64, label: f64, h: f64) {
+        let round = &mut self.round;
+        round.losses.clear();
+        round.losses.extend(round.scores.iter().map(|&score| self.loss.value(score, label)));
+        let held = self.labels.held_within(FARTHEST_TO_MIX, label, score);
+        let derivative = self.loss.derivative(score, if self.mixture.weight() > 0.0 { held } else { label });
+        self.mixture.observe(&Paid { losses: &round.losses, scores: &round.scores, score, derivative, h });
+    }
+
+    fn move_lanes(&mut self, label: f64, h: f64) {
+        let round = &mut self.round;
+        let (lanes, deviation) = (self.lanes.lanes(), self.labels.deviation());
+        let scores = &round.scores[..lanes.len()];
+        round.g.clear();
+        round.g.extend(scores.iter().map(|&score| self.loss.derivative(score, self.labels.held(label, score))));
+        round.q.clear();
+        round.q.resize(lanes.len(), 0.0);
+        self.lanes.prepare(&round.g, h, deviation, &mut round.q);
+        round.u.clear();
+        round.u.extend(lanes.iter().zip(scores.iter().zip(&round.q)).map(|(lane, (&score, &q))| {
+            let held = self.labels.held(label, score);
+            if q > 0.0 { self.loss.flow(score, held, lane.time(deviation) * h, q) } else { 0.0 }
+        }));
+        self.lanes.advance(&round.u);
+    }
+
+    fn move_newtons(&mut self, x: Features<'_>, label: f64, h: f64) {
+        let (loss, kind) = (self.loss.as_ref(), self.labels.scores());
+        let scores = &self.round.scores[self.lanes.lanes().len()..];
+        for (newton, &score) in self.newtons.iter_mut().zip(scores) {
+            newton.observe(x.indices(), &self.round.sizes, score, |score| slope(loss, kind, score, label), h);
+        }
+    }
+
+    fn move_stacks(&mut self, label: f64, h: f64) {
+        let (loss, kind) = (self.loss.as_ref(), self.labels.scores());
+        let Round { scores, z, origin, .. } = &mut self.round;
+        let (inputs, stacked) = scores.split_at(scores.len() - self.stacks.len());
+        let reach = self.labels.reach();
+        z.clear();
+        z.extend(inputs.iter().map(|score| (score - *origin) / reach));
+        for (stack, &score) in self.stacks.iter_mut().zip(stacked) {
+            let held = self.labels.held(label, score);
+            stack.observe(z, reach, score, |score| slope(loss, kind, score, held), h);
+        }
+    }
+
+    /// Four lanes go on where seven have become too wide.
+    fn narrow(&mut self) {
+        let Some(lanes) = self.lanes.narrowed() else { return };
+        let others = self.lane_total()..self.round.scores.len();
+        let experts: Vec<usize> = KEPT.into_iter().chain(others).collect();
+        self.mixture = self.mixture.narrowed(&experts);
+        let stacked = &experts[..experts.len() - self.stacks.len()];
+        self.stacks = self.stacks.each_ref().map(|stack| stack.narrowed(stacked));
+        self.lanes = lanes;
+    }
+}
+
+/// Residual and curvature of a score for Newton steps. Losses with kinks borrow those of the square
+/// that is like them.
+fn slope(loss: &dyn Loss, kind: Scores, score: f64, label: f64) -> (f64, f64) {
+    match kind {
+        Scores::Logits | Scores::Rates => {
+            (-loss.derivative(score, label), loss.second_derivative(score, label).max(LEAST_CURVATURE))
+        }
+        Scores::Labels => (label - score, 1.0),
+        Scores::Margins => (label * (1.0 - label * score).max(0.0), 1.0),
+    }
+}
+
+impl Learner for Auto {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        ROUND.with_borrow_mut(|round| {
+            round.scores.clear();
+            round.scores.resize(self.lane_total(), 0.0);
+            self.lanes.dot(x, &mut round.scores, &mut round.seen);
+            self.conclude(round, x)
+        })
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        if weight == 0.0 {
+            return self.predict(x);
+        }
+        let mut round = std::mem::take(&mut self.round);
+        round.scores.clear();
+        round.scores.resize(self.lane_total(), 0.0);
+        self.lanes.begin(x, weight, &mut round.scores, &mut round.seen);
+        self.lanes.sizes(&mut round.sizes);
+        let prediction = self.conclude(&mut round, x);
+        self.round = round;
+        self.judge(prediction.score, label, weight);
+        self.move_newtons(x, label, weight);
+        self.labels.observe(label, x.offset(), weight);
+        self.move_lanes(label, weight);
+        self.move_stacks(label, weight);
+        if self.lane_count == LaneCount::Auto && self.lanes.bytes() > WIDE_LIMIT {
+            self.narrow();
+        }
+        prediction
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        SharedLoss::clone(&self.loss)
+    }
+
+    fn describe(&self) -> String {
+        match self.lane_count {
+            LaneCount::Auto => "auto".to_owned(),
+            LaneCount::Seven => "auto:lanes=7".to_owned(),
+            LaneCount::Four => "auto:lanes=4".to_owned(),
+        }
+    }
+
+    /// Of the lanes as they are mixed and stacked now.
+    fn weight(&self, index: u32) -> Option<f64> {
+        let shares = self.mixture.weights();
+        let first = shares.len() - self.stacks.len();
+        let weights = (0..self.lane_total()).map(|lane| {
+            let stacked: f64 =
+                self.stacks.iter().zip(&shares[first..]).map(|(stack, share)| share * stack.weights()[lane]).sum();
+            (shares[lane] + stacked) * self.lanes.weight(index, lane)
+        });
+        Some(weights.sum())
+    }
+
+    fn mean(&self, index: u32) -> Option<f64> {
+        self.lanes.mean(index)
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let comparator = "the best of its lanes and other experts".to_owned();
+        Guarantee { kind: GuaranteeKind::Mixture, comparator, radius: None, bound: self.mixture.bound() }
+    }
+
+    fn experts(&self) -> Vec<Expert> {
+        let lanes = self.lanes.lanes().iter().map(|lane| lane.name);
+        let names = lanes.chain(self.newtons.iter().map(Newton::name)).chain(["constant"]).chain(self.stacks.iter().map(Stack::name));
+        let paid = self.mixture.losses().iter().map(|loss| loss / self.mixture.weight());
+        names
+            .zip(self.mixture.weights().iter().zip(paid))
+            .map(|(name, (&weight, loss))| Expert { name: name.to_owned(), weight, loss })
+            .collect()
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        self.lanes.save(&mut state);
+        state.set("lanes", self.lane_total() as f64);
+        let mut part = |name: &str, save: &dyn Fn(&mut State)| {
+            let mut part = State::default();
+            save(&mut part);
+            state.absorb(name, part);
+        };
+        part("labels", &|state| self.labels.save(state));
+        part("mixture", &|state| self.mixture.save(state));
+        for (name, newton) in NEWTON_PARTS.iter().zip(&self.newtons) {
+            part(name, &|state| newton.save(state));
+        }
+        for (name, stack) in STACK_PARTS.iter().zip(&self.stacks) {
+            part(name, &|state| stack.save(state));
+        }
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        let is_narrow = match state.number("lanes")? {
+            4.0 => true,
+            7.0 => false,
+            _ => return Err(Error::model("the model has a number of lanes that auto cannot have: it is damaged")),
+        };
+        *self = Self::of_width(SharedLoss::clone(&self.loss), self.lane_count, is_narrow);
+        self.lanes.restore(state)?;
+        self.labels.restore(&state.part("labels"))?;
+        self.mixture.restore(&state.part("mixture"))?;
+        for (name, newton) in NEWTON_PARTS.iter().zip(&mut self.newtons) {
+            newton.restore(&state.part(name))?;
+        }
+        for (name, stack) in STACK_PARTS.iter().zip(&mut self.stacks) {
+            stack.restore(&state.part(name))?;
+        }
+        Ok(())
+    }
+}
+
+const NEWTON_PARTS: [&str; 2] = ["newton", "pairs"];
+const STACK_PARTS: [&str; 2] = ["stack", "forgetting"];

@@ -1,0 +1,274 @@
+//! The Newton experts: online Newton steps with the full matrix, for streams of few features.
+//!
+//! With z the features in units of their running root mean square, held to ±4: the score is
+//! o + ⟨w, z⟩, and each round, by the residual r and curvature c that an implicit step leads to,
+//! w += h·r·Sz, S −= h·c·Szzᵀ S/(1 + h·c·zᵀSz), from S = ½·I. For squared loss this is ridge
+//! regression, solved anew each round; for logistic loss the online Newton method (Hazan, Agarwal,
+//! Kale 2007; Jézéquel, Gaillard, Rudi 2020 for implicit steps). A round costs O(d²), so the expert
+//! gives up where there are more than 128 of z, and from then on says what the constant says.
+//!
+//! One takes the features as they are; the other adds the products of all pairs of them, the
+//! squares too: a linear learner on those bends.
+
+use std::collections::BTreeMap;
+
+use super::implicit::implicit;
+use super::slot::BIAS;
+use crate::Error;
+use crate::model::{Column, State};
+
+/// An online Newton learner.
+#[derive(Debug, Clone)]
+pub(super) struct Newton {
+    /// Whether z holds products of pairs.
+    has_pairs: bool,
+    has_given_up: bool,
+    features: Known,
+    weights: Vec<f64>,
+    /// S, in rows of length [`MOST`] or less.
+    inverse: Vec<f64>,
+    stride: usize,
+    row: Row,
+}
+
+/// The features that were met, numbered in order of appearance.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    indices: Vec<u32>,
+    numbers: BTreeMap<u32, usize>,
+    /// Σ h·x̂² and Σ h of each.
+    squares: Vec<f64>,
+    counts: Vec<f64>,
+}
+
+/// What a round computes, kept for its memory.
+#[derive(Debug, Clone, Default)]
+struct Row {
+    base: Vec<f64>,
+    z: Vec<f64>,
+    product: Vec<f64>,
+}
+
+/// The most of z.
+const MOST: usize = 128;
+
+/// S before the first round.
+const FIRST: f64 = 0.5;
+
+/// z is held to ± this: an outlier counts as four times the typical value.
+const FARTHEST: f64 = 4.0;
+
+/// Weights stay below this.
+const LARGEST: f64 = 1e100;
+
+impl Known {
+    /// The number of a feature; those of a row often come in the order in which they were met.
+    #[inline]
+    fn number(&self, index: u32, guess: usize) -> Option<usize> {
+        match self.indices.get(guess) {
+            Some(&known) if known == index => Some(guess),
+            _ => self.numbers.get(&index).copied(),
+        }
+    }
+
+    fn add(&mut self, index: u32) {
+        self.numbers.insert(index, self.indices.len());
+        self.indices.push(index);
+        self.squares.push(0.0);
+        self.counts.push(0.0);
+    }
+
+    /// x̂ in units of its root mean square.
+    fn scaled(&self, number: usize, size: f32) -> f64 {
+        let square = self.squares[number];
+        if square == 0.0 {
+            return 0.0;
+        }
+        (f64::from(size) / (square / self.counts[number]).sqrt()).clamp(-FARTHEST, FARTHEST)
+    }
+}
+
+impl Row {
+    /// z of a row: of each feature itself, then its products with those met before and its square.
+    fn fill(&mut self, features: &Known, has_pairs: bool, indices: &[u32], sizes: &[f32]) {
+        self.base.clear();
+        self.base.resize(features.indices.len(), 0.0);
+        for (at, (&index, &size)) in indices.iter().zip(sizes).enumerate() {
+            if let Some(number) = features.number(index, at) {
+                self.base[number] = features.scaled(number, size);
+            }
+        }
+        self.z.clear();
+        for (number, &value) in self.base.iter().enumerate() {
+            self.z.push(value);
+            if has_pairs && features.indices[number] != BIAS {
+                let before = self.base[..=number].iter().zip(&features.indices);
+                self.z.extend(before.filter(|(_, index)| **index != BIAS).map(|(other, _)| value * other));
+            }
+        }
+    }
+}
+
+impl Newton {
+    pub(super) fn new(has_pairs: bool) -> Self {
+        Self {
+            has_pairs,
+            has_given_up: false,
+            features: Known::default(),
+            weights: Vec::new(),
+            inverse: Vec::new(),
+            stride: 0,
+            row: Row::default(),
+        }
+    }
+
+    /// What it is called in reports.
+    pub(super) fn name(&self) -> &'static str {
+        match (self.has_pairs, self.has_given_up) {
+            (false, false) => "newton",
+            (true, false) => "newton on pairs",
+            (false, true) => "newton (gave up)",
+            (true, true) => "newton on pairs (gave up)",
+        }
+    }
+
+    /// Whether there were too many features.
+    pub(super) fn has_given_up(&self) -> bool {
+        self.has_given_up
+    }
+
+    /// ⟨w, z⟩ of a row, given its centred x̂.
+    pub(super) fn dot(&self, indices: &[u32], sizes: &[f32]) -> f64 {
+        if self.has_given_up {
+            return 0.0;
+        }
+        ROW.with_borrow_mut(|row| {
+            row.fill(&self.features, self.has_pairs, indices, sizes);
+            self.weights.iter().zip(&row.z).map(|(weight, z)| weight * z).sum()
+        })
+    }
+
+    /// A step of importance h from this score; `slope` tells residual and curvature of a score.
+    pub(super) fn observe(
+        &mut self,
+        indices: &[u32],
+        sizes: &[f32],
+        score: f64,
+        slope: impl Fn(f64) -> (f64, f64),
+        h: f64,
+    ) {
+        if self.has_given_up || !self.meet(indices, sizes, h) {
+            return;
+        }
+        let Self { features, row, weights, inverse, stride, .. } = self;
+        row.fill(features, self.has_pairs, indices, sizes);
+        let size = weights.len();
+        row.product.clear();
+        row.product.resize(size, 0.0);
+        for (at, z) in row.z.iter().enumerate().filter(|(_, z)| **z != 0.0) {
+            let inverse = &inverse[at * *stride..][..size];
+            row.product.iter_mut().zip(inverse).for_each(|(product, s)| *product += z * s);
+        }
+        let square: f64 = row.product.iter().zip(&row.z).map(|(product, z)| product * z).sum();
+        let q = h * square.max(0.0);
+        let (residual, curvature) = implicit(slope, score, q);
+        let (step, shrink) = (h * residual, h * curvature / (1.0 + curvature * q));
+        if !(step.is_finite() && shrink.is_finite()) {
+            return;
+        }
+        for (at, weight) in weights.iter_mut().enumerate() {
+            *weight = (*weight + step * row.product[at]).clamp(-LARGEST, LARGEST);
+            let factor = shrink * row.product[at];
+            let inverse = &mut inverse[at * *stride..][..size];
+            inverse.iter_mut().zip(&row.product).for_each(|(s, product)| *s -= factor * product);
+        }
+    }
+
+    /// Takes in the features of a row; whether they are not too many.
+    fn meet(&mut self, indices: &[u32], sizes: &[f32], h: f64) -> bool {
+        for (at, (&index, &size)) in indices.iter().zip(sizes).enumerate() {
+            let number = match self.features.number(index, at) {
+                Some(number) => number,
+                None => {
+                    self.features.add(index);
+                    if !self.grow() {
+                        *self = Self { has_given_up: true, ..Self::new(self.has_pairs) };
+                        return false;
+                    }
+                    self.features.indices.len() - 1
+                }
+            };
+            self.features.squares[number] += h * f64::from(size) * f64::from(size);
+            self.features.counts[number] += h;
+        }
+        true
+    }
+
+    /// Makes room for the features that are known; whether they are not too many.
+    fn grow(&mut self) -> bool {
+        let count = self.features.indices.len();
+        let paired = self.features.indices.iter().filter(|&&index| index != BIAS).count();
+        let size = count + if self.has_pairs { paired * (paired + 1) / 2 } else { 0 };
+        if size > MOST {
+            return false;
+        }
+        let before = self.weights.len();
+        if size > self.stride {
+            let stride = size.next_power_of_two();
+            let mut inverse = vec![0.0; stride * stride];
+            for row in 0..before {
+                inverse[row * stride..][..before].copy_from_slice(&self.inverse[row * self.stride..][..before]);
+            }
+            (self.stride, self.inverse) = (stride, inverse);
+        }
+        self.weights.resize(size, 0.0);
+        (before..size).for_each(|at| self.inverse[at * self.stride + at] = FIRST);
+        true
+    }
+
+    pub(super) fn save(&self, state: &mut State) {
+        let size = self.weights.len();
+        let rows = (0..size).flat_map(|row| &self.inverse[row * self.stride..][..size]);
+        state.set("has_given_up", f64::from(u8::from(self.has_given_up)));
+        state.set_column("indices", Column::U32(self.features.indices.clone()));
+        state.set_column("squares", Column::F64(self.features.squares.clone()));
+        state.set_column("counts", Column::F64(self.features.counts.clone()));
+        state.set_column("weights", Column::F64(self.weights.clone()));
+        state.set_column("inverse", Column::F64(rows.copied().collect()));
+    }
+
+    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
+        *self = Self::new(self.has_pairs);
+        self.has_given_up = state.number("has_given_up")? != 0.0;
+        let indices = state.u32s("indices")?;
+        let (squares, counts) = (state.f64s("squares")?, state.f64s("counts")?);
+        let (weights, inverse) = (state.f64s("weights")?, state.f64s("inverse")?);
+        let damaged = || Error::model("the Newton experts of the model do not fit together: it is damaged");
+        for &index in indices {
+            if self.features.numbers.contains_key(&index) {
+                return Err(damaged());
+            }
+            self.features.add(index);
+            if !self.grow() {
+                return Err(damaged());
+            }
+        }
+        let size = self.weights.len();
+        let fits = squares.len() == indices.len() && counts.len() == indices.len();
+        if !fits || weights.len() != size || inverse.len() != size * size {
+            return Err(damaged());
+        }
+        self.features.squares = squares.to_vec();
+        self.features.counts = counts.to_vec();
+        self.weights = weights.to_vec();
+        for row in 0..size {
+            self.inverse[row * self.stride..][..size].copy_from_slice(&inverse[row * size..][..size]);
+        }
+        Ok(())
+    }
+}
+
+thread_local! {
+    /// Predicting changes nothing, and must not allocate for each row either.
+    static ROW: std::cell::RefCell<Row> = std::cell::RefCell::default();
+}

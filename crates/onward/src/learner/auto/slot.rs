@@ -1,0 +1,212 @@
+//! What the lanes know of a feature: one slot, and the small steps that change it.
+//!
+//! Weights are kept in units of the largest value M that the feature had (ŵ = w·M, x̂ = x/M):
+//! whatever units features come in, x̂ is within ±1 and nothing overflows, and when M grows the
+//! weight w = ŵ/M shrinks by itself. M is guarded on both sides. A row can make it four times as
+//! large at most, so that a gross outlier costs a few weights and not all; and where the latest
+//! half of a feature's rows stayed below a sixteenth of M, M comes down to what they had, or a
+//! wrong unit in a few early rows would hold the feature still for ever.
+
+use bytemuck::Zeroable;
+
+use crate::domain::saturate;
+
+/// Raw features, and features as a lane sees them that centres.
+pub(super) const RAW: usize = 0;
+pub(super) const CENTRED: usize = 1;
+
+/// The share of rows from which on a feature counts as always there.
+const DENSE: f64 = 0.95;
+
+/// A constant feature that is in this share of rows says no more than the bias does.
+const EVERYWHERE: f64 = 0.999;
+
+/// The index of the bias, which is never centred.
+pub(super) const BIAS: u32 = 0;
+
+/// How many times as large a row can make M, and a distance from the mean count.
+const LARGEST_GROWTH: f32 = 4.0;
+
+/// M comes down where half of the rows stayed below this part of it.
+const FAR_BELOW: f32 = 1.0 / 16.0;
+
+/// But not before this many rows.
+const FEWEST_TO_SHRINK: f32 = 16.0;
+
+/// Of what a rate is a ratio stays below this.
+pub(super) const LARGEST: f32 = 1e30;
+
+/// What a round touches of a feature, for W lanes of which the first D go by distance: two
+/// cache lines for seven lanes, one for four.
+#[derive(Debug, Clone, Copy, Zeroable)]
+#[repr(C, align(64))]
+pub(super) struct Slot<const W: usize, const D: usize> {
+    /// ŵ of each lane, in units of the label.
+    pub(super) weights: [f32; W],
+    /// G = Σ h·g²·x̂² of each lane, in units of a gradient.
+    pub(super) squares: [f32; W],
+    /// R̂ of each lane by distance: the largest |ŵ| so far.
+    pub(super) distances: [f32; D],
+    /// M of raw and of centred values.
+    pub(super) largest: [f32; 2],
+    /// The largest |x| and |x̃| since the count last doubled.
+    pub(super) recent: [f32; 2],
+    /// Σ h of the rounds that had the feature, in units of a weight.
+    pub(super) count: f32,
+    /// The running mean.
+    pub(super) mean: f32,
+}
+
+impl<const W: usize, const D: usize> Slot<W, D> {
+    /// Takes in a value of weight h: its count and mean.
+    #[inline]
+    pub(super) fn count(&mut self, value: f32, h: f32, dither: Dither) {
+        self.count = dither.add(self.count, h);
+        let mut distance = f64::from(value) - f64::from(self.mean);
+        if distance == 0.0 {
+            // Categories always, whose value is 1: nothing moves.
+            return;
+        }
+        let most = f64::from(LARGEST_GROWTH) * f64::from(self.largest[CENTRED]);
+        if most > 0.0 {
+            distance = distance.clamp(-most, most);
+        }
+        self.mean = saturate(f64::from(self.mean) + distance * f64::from(h / self.count));
+    }
+
+    /// Whether the feature is in nearly every row, `total` being the weight of all.
+    #[inline]
+    pub(super) fn is_dense(&self, index: u32, total: f64) -> bool {
+        index != BIAS && f64::from(self.count) >= DENSE * total
+    }
+
+    /// x and x̃: centred if the feature is always there; 0 if it is constant too.
+    #[inline]
+    pub(super) fn values(&self, index: u32, value: f32, total: f64) -> [f32; 2] {
+        if !self.is_dense(index, total) {
+            return [value, value];
+        }
+        // As long as a feature has not varied its mean is its value, to the bit.
+        let varies = value != self.mean || self.mean.abs() < self.largest[RAW];
+        let centred = match varies {
+            true => saturate(f64::from(value) - f64::from(self.mean)),
+            false if f64::from(self.count) >= EVERYWHERE * total => 0.0,
+            false => value,
+        };
+        [value, centred]
+    }
+
+    /// x̂: values over M, which was seen before and which they are held to.
+    #[inline]
+    pub(super) fn bounded(&self, values: [f32; 2]) -> [f32; 2] {
+        let bounded = |value: f32, largest: f32| {
+            if largest > 0.0 { value.clamp(-largest, largest) / largest } else { 0.0 }
+        };
+        [bounded(values[RAW], self.largest[RAW]), bounded(values[CENTRED], self.largest[CENTRED])]
+    }
+
+    /// Lets M grow to a row's values; `kinds` says which lane sees which.
+    #[inline]
+    pub(super) fn widen(&mut self, values: [f32; 2], kinds: &[usize; W]) {
+        for (kind, value) in values.into_iter().enumerate() {
+            let (size, largest) = (value.abs(), self.largest[kind]);
+            self.recent[kind] = self.recent[kind].max(size);
+            if size > largest {
+                let size = if largest > 0.0 { size.min(LARGEST_GROWTH * largest) } else { size };
+                self.rescale_squares(largest / size, kind, kinds);
+                self.largest[kind] = size;
+            }
+        }
+    }
+
+    /// G in units of a new M.
+    #[cold]
+    fn rescale_squares(&mut self, ratio: f32, kind: usize, kinds: &[usize; W]) {
+        for (square, of) in self.squares.iter_mut().zip(kinds) {
+            if *of == kind {
+                *square *= ratio * ratio;
+            }
+        }
+    }
+
+    /// When the count has doubled: M comes down if the rows since stayed far below it. The
+    /// weight stays what it is in raw units, and G what it is in those of M: what was learnt
+    /// in the wrong unit counts as if it had been in this one.
+    #[cold]
+    pub(super) fn review(&mut self, value: f32, h: f32, kinds: &[usize; W]) {
+        for kind in [RAW, CENTRED] {
+            let (largest, recent) = (self.largest[kind], self.recent[kind]);
+            if recent > 0.0 && recent < FAR_BELOW * largest && self.count >= FEWEST_TO_SHRINK * h {
+                for lane in (0..W).filter(|&lane| kinds[lane] == kind) {
+                    self.weights[lane] *= recent / largest;
+                    if lane < D {
+                        self.distances[lane] = self.weights[lane].abs();
+                    }
+                }
+                self.largest[kind] = recent;
+                if kind == RAW {
+                    self.mean = value;
+                }
+            }
+            self.recent[kind] = 0.0;
+        }
+    }
+}
+
+/// Whether a count has doubled, that is, passed a power of two.
+#[inline]
+pub(super) fn has_doubled(before: f32, after: f32) -> bool {
+    (before.to_bits() ^ after.to_bits()) >> 23 != 0
+}
+
+/// Rounds sums of f32 up or down so that what is added counts on average, however small it is
+/// beside the sum: a plain sum of f32 stops growing at 2²⁴ times what is added.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Dither(u64);
+
+impl Dither {
+    /// The dither of a round: multiples of the golden ratio, modulo 1, are spread evenly.
+    pub(super) fn of(round: u64) -> Self {
+        Self(round.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - Self::BITS))
+    }
+
+    /// The bits by which f64 is finer than f32.
+    const BITS: u32 = 29;
+
+    /// sum + more ≥ 0, below [`LARGEST`].
+    #[inline]
+    pub(super) fn add(self, sum: f32, more: f32) -> f32 {
+        let exact = f64::from(sum) + f64::from(more);
+        let rounded = (exact.to_bits() + self.0) & !((1 << Self::BITS) - 1);
+        (f64::from_bits(rounded) as f32).min(LARGEST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_of_seven_lanes_is_two_cache_lines_and_one_of_four_one() {
+        assert_eq!(size_of::<Slot<8, 3>>(), 128);
+        assert_eq!(size_of::<Slot<4, 2>>(), 64);
+    }
+
+    #[test]
+    fn a_dithered_sum_goes_on_growing() {
+        let mut plain = 0f32;
+        let mut sum = 0f32;
+        for round in 0..40_000_000u64 {
+            plain += 1.0;
+            sum = Dither::of(round).add(sum, 1.0);
+        }
+        assert_eq!(plain, 16_777_216.0);
+        assert!((f64::from(sum) / 4e7 - 1.0).abs() < 1e-6, "{sum}");
+    }
+
+    #[test]
+    fn sums_below_the_precision_of_f32_are_exact() {
+        let sum = (0..1000).fold(0f32, |sum, round| Dither::of(round).add(sum, 3.0));
+        assert_eq!(sum, 3000.0);
+    }
+}

@@ -164,7 +164,7 @@ pub(crate) struct LearnOptions {
     #[arg(long, value_name = "NAME[:KEY=VALUE]", help_heading = "Learning")]
     pub(crate) loss: Option<String>,
 
-    /// The learner [default: nag:standardise=true]; see --list-learners
+    /// The learner [default: auto]; see --list-learners
     #[arg(long, value_name = "NAME[:KEY=VALUE,…]", help_heading = "Learning")]
     pub(crate) learner: Option<String>,
 

@@ -10,7 +10,7 @@ use crate::arguments::InspectOptions;
 use crate::failure::Failure;
 use crate::saved::Trained;
 use crate::summary::{grouped, heaviest, number, table};
-use crate::{outputs, report};
+use crate::{outputs, report, summary};
 
 pub(crate) fn run(options: &InspectOptions) -> Result<ExitCode, Failure> {
     let trained = Trained::load(&options.model)?;
@@ -25,6 +25,7 @@ fn as_json(trained: &Trained, top: usize) -> String {
         .into_iter()
         .map(|(name, weight, effect)| json!({ "name": name, "weight": weight, "effect": effect }))
         .collect();
+    let mixed = trained.learner.mixed();
     report::text(&json!({
         "learner": trained.learner.describe(),
         "loss": trained.loss.name(),
@@ -35,6 +36,8 @@ fn as_json(trained: &Trained, top: usize) -> String {
         "baseline_risk": ledger.baseline_risk(),
         "distinct_features": ledger.sums().distinct_features(),
         "heaviest": features,
+        "lanes": mixed.as_ref().map(report::lanes),
+        "gap_to_best_lane": mixed.as_ref().map(|mixed| report::finite(mixed.gap())),
     }))
 }
 
@@ -62,6 +65,9 @@ fn as_text(trained: &Trained, top: usize) -> String {
     if ledger.rounds() > 0 {
         let baseline = ledger.baseline_risk().map_or(String::new(), |risk| format!(", best constant {}", number(risk)));
         text.push_str(&format!("risk       {}{baseline}\n", number(ledger.sequential_risk())));
+    }
+    if let Some(mixed) = trained.learner.mixed() {
+        text.push_str(&summary::lanes(&mixed));
     }
     let found = heaviest(trained, top);
     if !found.is_empty() {

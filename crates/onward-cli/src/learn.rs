@@ -22,7 +22,7 @@ use crate::signals::Signals;
 use crate::summary;
 
 /// What learns when nothing is asked for.
-const DEFAULT_LEARNER: &str = "nag:standardise=true";
+const DEFAULT_LEARNER: &str = "auto";
 
 pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     if options.list_learners || options.list_losses {

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use onward::regret::{Guarantee, Ledger, Point};
+use onward::{Expert, Mixed};
 use onward_data::Input;
 use serde_json::{Map, Value, json};
 
@@ -56,6 +57,10 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
     insert("resumed_at", json!(run.resumed_at));
     insert("guarantees", Value::Array(guarantees(run).iter().map(|it| guarantee(it, ledger.weight())).collect()));
     insert("curve", curve(ledger));
+    if let Some(mixed) = run.trained.learner.mixed() {
+        insert("lanes", lanes(&mixed));
+        insert("gap_to_best_lane", finite(mixed.gap()));
+    }
     if run.pass_risks.len() > 1 {
         insert("pass_risks", json!(run.pass_risks));
     }
@@ -109,8 +114,14 @@ fn common(run: &Run<'_>) -> Map<String, Value> {
     report
 }
 
+/// The experts of a mixture.
+pub(crate) fn lanes(mixed: &Mixed) -> Value {
+    let lane = |expert: &Expert| json!({ "name": expert.name, "weight": expert.weight, "loss": finite(expert.loss) });
+    mixed.experts.iter().map(lane).collect()
+}
+
 /// JSON has no NaN: nothing was charged.
-fn finite(value: f64) -> Value {
+pub(crate) fn finite(value: f64) -> Value {
     if value.is_finite() { json!(value) } else { Value::Null }
 }
 

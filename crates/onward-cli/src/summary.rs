@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use onward::Mixed;
 use onward::loss::{Curvature, Task};
 use onward::regret::{Guarantee, GuaranteeKind};
 
@@ -50,6 +51,9 @@ pub(crate) fn learned(run: &Run<'_>) -> String {
         ),
     );
     body(&mut text, run.trained);
+    if let Some(mixed) = run.trained.learner.mixed() {
+        say_best_lane(&mut text, &mixed);
+    }
     if let Some(meaning) = diverged(run.trained) {
         row(&mut text, "diverged", "", &meaning);
     }
@@ -186,6 +190,11 @@ fn diverged(trained: &Trained) -> Option<String> {
         _ => "the learner pays far more than a constant does".to_owned(),
     };
     let learner = trained.learner.describe();
+    if learner.starts_with("auto") {
+        return Some(format!(
+            "{times}: some labels are far from all others; look for mistakes in them, or try --loss absolute"
+        ));
+    }
     let smaller = match learner.split(':').next() {
         Some("ogd-strong") => "a larger sigma, a smaller --radius",
         _ => "a smaller eta",
@@ -201,16 +210,18 @@ fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
     let ledger = &run.trained.ledger;
     let title = match guarantee.kind {
         GuaranteeKind::Universal => "guarantee",
+        GuaranteeKind::Mixture => "of the mixture",
         _ => "own guarantee",
     };
-    let (Ok(bound), Some(radius)) = (&guarantee.bound, guarantee.radius) else {
-        if let Err(reason) = &guarantee.bound {
-            row(text, title, "none", reason);
-        }
-        return;
+    let bound = match &guarantee.bound {
+        Ok(bound) => bound,
+        Err(reason) => return row(text, title, "none", reason),
     };
     let per_round = bound / ledger.weight();
-    let comparator = guarantee.comparator.replace("radius", &size(radius));
+    let comparator = match guarantee.radius {
+        Some(radius) => guarantee.comparator.replace("radius", &size(radius)),
+        None => guarantee.comparator.clone(),
+    };
     row(text, title, &format!("≤ {}", number(per_round)), &format!("regret an example against {comparator}"));
     if guarantee.kind == GuaranteeKind::Universal {
         let floor = ledger.sequential_risk() - per_round;
@@ -220,6 +231,29 @@ fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
         };
         row(text, "", "", &meaning);
     }
+}
+
+/// The expert that would have paid least alone.
+fn say_best_lane(text: &mut String, mixed: &Mixed) {
+    let Some(best) = mixed.best().filter(|best| best.loss.is_finite()) else { return };
+    let gap = mixed.gap();
+    let meaning = match gap < 0.0 {
+        true => format!("'{}' alone; mixing gained {}", best.name, number(-gap)),
+        false => format!("'{}' alone; mixing cost {}", best.name, number(gap)),
+    };
+    row(text, "best lane", &number(best.loss), &meaning);
+}
+
+/// The experts of a mixture as a table, and how it did beside the best of them.
+pub(crate) fn lanes(mixed: &Mixed) -> String {
+    let mut text = String::from("\nlanes                        weight      loss (each alone)\n");
+    for expert in &mixed.experts {
+        let weight = format!("{:.2}%", 100.0 * expert.weight);
+        write_to(&mut text, format_args!("{:26} {weight:>8} {:>9}\n", expert.name, number(expert.loss)));
+    }
+    write_to(&mut text, format_args!("{:26} {:>8} {:>9}\n", "their mixture", "", number(mixed.loss)));
+    say_best_lane(&mut text, mixed);
+    text
 }
 
 /// The heaviest features, by how much they move a typical score: by |weight| × spread, which is the

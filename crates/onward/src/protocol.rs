@@ -354,15 +354,37 @@ impl Prediction {
     }
 }
 
-/// A learner inside a mixture.
+/// What a learner that mixes experts says of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mixed {
+    /// What the mixture has paid: its mean loss over all that was learnt, each example weighted by
+    /// its importance; NaN before the first.
+    pub loss: f64,
+    /// The experts.
+    pub experts: Vec<Expert>,
+}
+
+impl Mixed {
+    /// How much more the mixture paid than the best of its experts, an example. Below 0 where mixing
+    /// gained more than it cost.
+    pub fn gap(&self) -> f64 {
+        self.loss - self.best().map_or(f64::NAN, |best| best.loss)
+    }
+
+    /// The expert that paid least.
+    pub fn best(&self) -> Option<&Expert> {
+        self.experts.iter().min_by(|one, other| one.loss.total_cmp(&other.loss))
+    }
+}
+
+/// An expert in a mixture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expert {
     /// Its name.
     pub name: String,
-    /// Its share of the prediction, from 0 to 1.
+    /// Its share of the next prediction, from 0 to 1.
     pub weight: f64,
-    /// What it would have paid alone: its mean loss, each example weighted by its importance; NaN
-    /// before the first.
+    /// What it would have paid alone: its mean loss.
     pub loss: f64,
 }
 
@@ -391,9 +413,9 @@ pub trait Learner: Send + Sync {
     /// score changes when the feature grows by one.
     fn weight(&self, index: u32) -> Option<f64>;
 
-    /// The running mean of a feature, if the learner sees it centred: then it is by its
-    /// deviation from the mean that the feature moves the score.
-    fn mean(&self, _index: u32) -> Option<f64> {
+    /// The running standard deviation of a feature, if the learner sees it centred:
+    /// `weight` times it is by how much the feature moves the score.
+    fn deviation(&self, _index: u32) -> Option<f64> {
         None
     }
 
@@ -401,8 +423,8 @@ pub trait Learner: Send + Sync {
     fn guarantee(&self) -> Guarantee;
 
     /// The experts that the learner mixes, if it does.
-    fn experts(&self) -> Vec<Expert> {
-        Vec::new()
+    fn mixed(&self) -> Option<Mixed> {
+        None
     }
 
     /// All that is needed to continue to the bit.

@@ -117,11 +117,6 @@ impl RunningScale {
         index != 0 && slot.weight >= DENSE * self.total && slot.squares > 0.0
     }
 
-    /// The running mean of a feature; 0 before it was seen.
-    pub fn mean(&self, index: u32) -> f64 {
-        self.slots.get(index).mean
-    }
-
     /// By what a feature is divided: 1 for those that stay as they are.
     pub fn deviation(&self, index: u32) -> f64 {
         let slot = self.slots.get(index);

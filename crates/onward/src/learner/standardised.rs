@@ -59,8 +59,8 @@ impl Learner for Standardised {
         Some(self.inner.weight(index)? / self.scale.deviation(index))
     }
 
-    fn mean(&self, index: u32) -> Option<f64> {
-        self.scale.is_centred(index).then(|| self.scale.mean(index))
+    fn deviation(&self, index: u32) -> Option<f64> {
+        self.scale.is_centred(index).then(|| self.scale.deviation(index))
     }
 
     fn guarantee(&self) -> Guarantee {

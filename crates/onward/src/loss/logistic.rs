@@ -11,7 +11,11 @@ pub(crate) fn sigmoid(x: f64) -> f64 {
 
 /// σ(x) and σ(−x) = 1 − σ(x), neither by cancellation.
 fn sigmoids(x: f64) -> (f64, f64) {
-    let e = libm::exp(-x.abs());
+    sigmoids_from(x, libm::exp(-x.abs()))
+}
+
+/// The same, e^(−|x|) being known.
+fn sigmoids_from(x: f64, e: f64) -> (f64, f64) {
     let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
     if x >= 0.0 { (large, small) } else { (small, large) }
 }
@@ -69,13 +73,16 @@ impl Loss for Logistic {
     }
 
     fn value(&self, p: f64, y: f64) -> f64 {
-        let target = probability(y);
-        target * softplus(-p) + (1.0 - target) * softplus(p)
+        cross_entropy(p, probability(y), libm::exp(-p.abs()))
     }
 
     fn derivative(&self, p: f64, y: f64) -> f64 {
-        let (target, (up, down)) = (probability(y), sigmoids(p));
-        (1.0 - target) * up - target * down
+        steepness(probability(y), sigmoids(p))
+    }
+
+    fn value_and_derivative(&self, p: f64, y: f64) -> (f64, f64) {
+        let (target, e) = (probability(y), libm::exp(-p.abs()));
+        (cross_entropy(p, target, e), steepness(target, sigmoids_from(p, e)))
     }
 
     fn second_derivative(&self, p: f64, _: f64) -> f64 {
@@ -128,6 +135,17 @@ impl Loss for Logistic {
 /// The probability that a label stands for: −1 is 0.
 fn probability(y: f64) -> f64 {
     y.clamp(0.0, 1.0)
+}
+
+/// π·ln(1 + e^(−p)) + (1 − π)·ln(1 + e^p), e^(−|p|) being known.
+fn cross_entropy(p: f64, target: f64, e: f64) -> f64 {
+    let shared = libm::log1p(e);
+    target * ((-p).max(0.0) + shared) + (1.0 - target) * (p.max(0.0) + shared)
+}
+
+/// σ(p) − π, from σ(p) and σ(−p).
+fn steepness(target: f64, (up, down): (f64, f64)) -> f64 {
+    (1.0 - target) * up - target * down
 }
 
 /// The mean of π − σ over a short time h: Taylor's series of the flow to h².

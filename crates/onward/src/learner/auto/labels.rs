@@ -68,6 +68,11 @@ impl Labels {
         Self { scores: Scores::of(loss.as_ref()), loss, past: Past::default() }
     }
 
+    /// Whether scores are labels and none has come yet.
+    pub(super) fn are_unknown(&self) -> bool {
+        self.scores == Scores::Labels && self.past.weight == 0.0
+    }
+
     pub(super) fn scores(&self) -> Scores {
         self.scores
     }

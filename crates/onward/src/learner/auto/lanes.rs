@@ -24,8 +24,8 @@ enum Rule {
     Distance { time: f64, start: f64 },
     /// Normalised, with η.
     Normalised { rate: f64 },
-    /// Not a lane: it fills up a vector.
-    Idle,
+    /// No lane: where lanes have G it keeps Σ h·x̂², from which the spread of a feature is known.
+    Spread,
 }
 
 /// A lane: its rule, and whether it sees raw or centred features.
@@ -43,7 +43,7 @@ impl Lane {
         match self.rule {
             Rule::Distance { time, .. } => time,
             Rule::Normalised { rate } => rate * deviation,
-            Rule::Idle => 0.0,
+            Rule::Spread => 0.0,
         }
     }
 }
@@ -56,15 +56,15 @@ const fn normalised(name: &'static str, kind: usize, rate: f64) -> Lane {
     Lane { name, rule: Rule::Normalised { rate }, kind }
 }
 
-/// Which lanes there are: a vector of W, those by distance first, the last ones perhaps idle.
+/// Which lanes there are: a vector of W, those by distance first; the last one may be no lane.
 pub(super) trait Form<const W: usize>: Send + Sync + 'static {
     /// The vector.
     const VECTOR: [Lane; W];
-    /// Those that are not idle.
+    /// Those that are lanes.
     const LANES: &'static [Lane];
 }
 
-/// Seven lanes, and an idle one.
+/// Seven lanes, and the spread of features.
 pub(super) enum Seven {}
 
 impl Form<8> for Seven {
@@ -76,7 +76,7 @@ impl Form<8> for Seven {
         normalised("normalised 4, raw", RAW, 4.0),
         normalised("normalised 64, raw", RAW, 64.0),
         normalised("normalised 0.5, centred", CENTRED, 0.5),
-        Lane { name: "idle", rule: Rule::Idle, kind: RAW },
+        Lane { name: "spread", rule: Rule::Spread, kind: CENTRED },
     ];
     const LANES: &'static [Lane] = Self::VECTOR.split_at(7).0;
 }
@@ -152,6 +152,9 @@ pub(super) struct Lanes<F, const W: usize, const D: usize> {
     form: std::marker::PhantomData<F>,
 }
 
+/// A number in a slot.
+type Place<const W: usize, const D: usize> = Box<dyn Fn(&mut Slot<W, D>) -> &mut f32>;
+
 /// What the learner asks of its lanes, whatever their form.
 pub(super) trait Sweeps: Send + Sync {
     /// The lanes.
@@ -176,8 +179,8 @@ pub(super) trait Sweeps: Send + Sync {
     /// w_k of a feature, in raw units.
     fn weight(&self, index: u32, lane: usize) -> f64;
 
-    /// The running mean of a feature that lanes see centred.
-    fn mean(&self, index: u32) -> Option<f64>;
+    /// The deviation of a feature that lanes see centred, if there is room to keep it.
+    fn deviation(&self, index: u32) -> Option<f64>;
 
     /// The bytes of all slots.
     fn bytes(&self) -> usize;
@@ -236,10 +239,33 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
             let numerator = match lane.rule {
                 Rule::Distance { start, .. } => start * labels * multipliers[lane.kind],
                 Rule::Normalised { .. } => multipliers[lane.kind],
-                Rule::Idle => 0.0,
+                Rule::Spread => 0.0,
             };
             numerator.min(f64::from(LARGEST_WEIGHT)) as f32
         })
+    }
+
+    /// The columns of a saved table, and where in a slot they belong.
+    fn columns() -> Vec<(String, Place<W, D>)> {
+        let mut columns: Vec<(String, Place<W, D>)> = vec![
+            ("count".to_owned(), Box::new(|slot| &mut slot.count)),
+            ("mean".to_owned(), Box::new(|slot| &mut slot.mean)),
+            ("largest.raw".to_owned(), Box::new(|slot| &mut slot.largest[RAW])),
+            ("largest.centred".to_owned(), Box::new(|slot| &mut slot.largest[CENTRED])),
+            ("recent.raw".to_owned(), Box::new(|slot| &mut slot.recent[RAW])),
+            ("recent.centred".to_owned(), Box::new(|slot| &mut slot.recent[CENTRED])),
+        ];
+        for lane in 0..F::LANES.len() {
+            columns.push((format!("lane{lane}.weight"), Box::new(move |slot| &mut slot.weights[lane])));
+            columns.push((format!("lane{lane}.squares"), Box::new(move |slot| &mut slot.squares[lane])));
+        }
+        for lane in 0..D {
+            columns.push((format!("lane{lane}.distance"), Box::new(move |slot| &mut slot.distances[lane])));
+        }
+        if F::LANES.len() < W {
+            columns.push(("spread".to_owned(), Box::new(|slot| &mut slot.squares[W - 1])));
+        }
+        columns
     }
 
     /// The unit of a lane's rates: R̂ is in units of the label.
@@ -323,8 +349,8 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         }
         let (h, dither) = (f64::from(self.norms.weight(h)), Dither::of(self.norms.rounds));
         let mut squares = [0.0; W];
-        for (square, g) in squares.iter_mut().zip(g) {
-            let slope = g / self.norms.gradient_unit;
+        for (lane, square) in squares.iter_mut().enumerate() {
+            let slope = g.get(lane).map_or(1.0, |g| g / self.norms.gradient_unit);
             *square = (h * slope * slope).min(f64::from(LARGEST)) as f32;
         }
         let numerators = self.numerators(deviation);
@@ -378,9 +404,10 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         if largest > 0.0 { f64::from(slot.weights[lane]) * self.norms.label_unit / largest } else { 0.0 }
     }
 
-    fn mean(&self, index: u32) -> Option<f64> {
+    fn deviation(&self, index: u32) -> Option<f64> {
         let slot = self.table.get(index);
-        (slot.count > 0.0 && slot.is_dense(index, self.norms.total)).then(|| f64::from(slot.mean))
+        let is_known = F::LANES.len() < W && slot.count > 0.0 && slot.is_dense(index, self.norms.total);
+        is_known.then(|| f64::from(slot.largest[CENTRED]) * f64::from(slot.squares[W - 1] / slot.count).sqrt())
     }
 
     fn bytes(&self) -> usize {
@@ -416,7 +443,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         state.set("lanes.gradient_unit", norms.gradient_unit);
         state.set("lanes.rounds", norms.rounds as f64);
         let indices = self.table.used(|slot| slot.count > 0.0);
-        for (name, of) in columns::<W, D>(F::LANES.len()) {
+        for (name, of) in Self::columns() {
             let values = indices.iter().map(|&index| *of(&mut self.table.get(index)));
             state.set_column(&name, Column::F32(values.collect()));
         }
@@ -434,7 +461,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         };
         let indices = state.u32s("index")?;
         let mut slots = vec![Slot::<W, D>::zeroed(); indices.len()];
-        for (name, of) in columns::<W, D>(F::LANES.len()) {
+        for (name, of) in Self::columns() {
             let values = state.f32s(&name)?;
             if values.len() != slots.len() {
                 return Err(Error::model("the columns of the lanes differ in length: the model is damaged"));
@@ -444,27 +471,4 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         self.table = Table::filled(indices, slots.into_iter())?;
         Ok(())
     }
-}
-
-/// A number in a slot.
-type Place<const W: usize, const D: usize> = Box<dyn Fn(&mut Slot<W, D>) -> &mut f32>;
-
-/// The columns of a saved table, and where in a slot they belong.
-fn columns<const W: usize, const D: usize>(lanes: usize) -> Vec<(String, Place<W, D>)> {
-    let mut columns: Vec<(String, Place<W, D>)> = vec![
-        ("count".to_owned(), Box::new(|slot| &mut slot.count)),
-        ("mean".to_owned(), Box::new(|slot| &mut slot.mean)),
-        ("largest.raw".to_owned(), Box::new(|slot| &mut slot.largest[RAW])),
-        ("largest.centred".to_owned(), Box::new(|slot| &mut slot.largest[CENTRED])),
-        ("recent.raw".to_owned(), Box::new(|slot| &mut slot.recent[RAW])),
-        ("recent.centred".to_owned(), Box::new(|slot| &mut slot.recent[CENTRED])),
-    ];
-    for lane in 0..lanes {
-        columns.push((format!("lane{lane}.weight"), Box::new(move |slot| &mut slot.weights[lane])));
-        columns.push((format!("lane{lane}.squares"), Box::new(move |slot| &mut slot.squares[lane])));
-    }
-    for lane in 0..D {
-        columns.push((format!("lane{lane}.distance"), Box::new(move |slot| &mut slot.distances[lane])));
-    }
-    columns
 }

@@ -32,6 +32,8 @@ pub(super) struct Paid<'a> {
     pub(super) losses: &'a [f64],
     /// p_k.
     pub(super) scores: &'a [f64],
+    /// ℓ of the mixture's prediction.
+    pub(super) loss: f64,
     /// q.
     pub(super) score: f64,
     /// ∂ℓ/∂q.
@@ -48,6 +50,8 @@ pub(super) struct Mixture {
     weights: Vec<f64>,
     /// Σ h·ℓ_k.
     losses: Vec<f64>,
+    /// Σ h·ℓ of the mixture.
+    paid: f64,
     /// Σ (r_k − η_k·r_k²), Σ r_k² and max |r_k|.
     regrets: Vec<f64>,
     squares: Vec<f64>,
@@ -71,6 +75,7 @@ impl Mixture {
             mixing,
             weights: vec![1.0 / experts as f64; experts],
             losses: zeros.clone(),
+            paid: 0.0,
             regrets: zeros.clone(),
             squares: zeros.clone(),
             largest: zeros,
@@ -91,6 +96,11 @@ impl Mixture {
         &self.losses
     }
 
+    /// Σ h·ℓ of the mixture.
+    pub(super) fn paid(&self) -> f64 {
+        self.paid
+    }
+
     /// Σ h.
     pub(super) fn weight(&self) -> f64 {
         self.weight
@@ -101,6 +111,7 @@ impl Mixture {
         self.rounds += 1.0;
         self.weight += paid.h;
         self.is_heavy |= paid.h > 1.0;
+        self.paid = (self.paid + paid.h * paid.loss).clamp(f64::MIN, f64::MAX);
         for (sum, loss) in self.losses.iter_mut().zip(paid.losses) {
             *sum = (*sum + paid.h * loss).clamp(f64::MIN, f64::MAX);
         }
@@ -213,6 +224,7 @@ impl Mixture {
         for (name, column) in self.columns() {
             state.set_column(name, Column::F64(column.clone()));
         }
+        state.set("paid", self.paid);
         state.set("rounds", self.rounds);
         state.set("weight", self.weight);
         state.set("cost", self.cost);
@@ -240,6 +252,7 @@ impl Mixture {
         self.regrets = column("regrets")?;
         self.squares = column("squares")?;
         self.largest = column("largest")?;
+        self.paid = state.number("paid")?;
         self.rounds = state.number("rounds")?;
         self.weight = state.number("weight")?;
         self.cost = state.number("cost")?;

@@ -49,7 +49,7 @@ use stack::Stack;
 use crate::loss::{Curvature, Link};
 use crate::model::State;
 use crate::regret::{Guarantee, GuaranteeKind};
-use crate::{Error, Expert, Features, Learner, Loss, Prediction, SharedLoss};
+use crate::{Error, Expert, Features, Learner, Loss, Mixed, Prediction, SharedLoss};
 
 /// How many lanes there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +99,7 @@ struct Round {
     /// Centred x̂, before and after the row's features were taken in.
     seen: Vec<f32>,
     sizes: Vec<f32>,
+    /// ℓ_k and ∂ℓ_k/∂p_k.
     losses: Vec<f64>,
     g: Vec<f64>,
     q: Vec<f64>,
@@ -129,14 +130,16 @@ impl Auto {
     /// ```
     pub fn new(loss: SharedLoss, lane_count: LaneCount) -> Result<Self, Error> {
         if loss.curvature() == Curvature::None {
-            return Err(Error::parameter(format!("auto cannot learn from the {} loss, which has no slope", loss.name())));
+            return Err(Error::parameter(format!(
+                "auto cannot learn from the {} loss, which has no slope",
+                loss.name()
+            )));
         }
         Ok(Self::of_width(loss, lane_count, lane_count == LaneCount::Four))
     }
 
     fn of_width(loss: SharedLoss, lane_count: LaneCount, is_narrow: bool) -> Self {
-        let lanes: Box<dyn Sweeps> =
-            if is_narrow { Box::<FourLanes>::default() } else { Box::<SevenLanes>::default() };
+        let lanes: Box<dyn Sweeps> = if is_narrow { Box::<FourLanes>::default() } else { Box::<SevenLanes>::default() };
         let newtons = [false, true].map(Newton::new);
         // The constant is one more.
         let stacked = lanes.lanes().len() + newtons.len() + 1;
@@ -195,18 +198,27 @@ impl Auto {
     fn judge(&mut self, score: f64, label: f64, h: f64) {
         let round = &mut self.round;
         round.losses.clear();
-        round.losses.extend(round.scores.iter().map(|&score| self.loss.value(score, label)));
+        round.g.clear();
+        for &score in &round.scores {
+            let (loss, derivative) = self.loss.value_and_derivative(score, label);
+            round.losses.push(loss);
+            round.g.push(derivative);
+        }
         let held = self.labels.held_within(FARTHEST_TO_MIX, label, score);
         let derivative = self.loss.derivative(score, if self.mixture.weight() > 0.0 { held } else { label });
-        self.mixture.observe(&Paid { losses: &round.losses, scores: &round.scores, score, derivative, h });
+        let loss = self.loss.value(score, label);
+        self.mixture.observe(&Paid { losses: &round.losses, scores: &round.scores, loss, score, derivative, h });
     }
 
     fn move_lanes(&mut self, label: f64, h: f64) {
         let round = &mut self.round;
         let (lanes, deviation) = (self.lanes.lanes(), self.labels.deviation());
         let scores = &round.scores[..lanes.len()];
-        round.g.clear();
-        round.g.extend(scores.iter().map(|&score| self.loss.derivative(score, self.labels.held(label, score))));
+        round.g.truncate(lanes.len());
+        if self.labels.scores() == Scores::Labels {
+            let held = scores.iter().map(|&score| self.loss.derivative(score, self.labels.held(label, score)));
+            round.g.iter_mut().zip(held).for_each(|(g, held)| *g = held);
+        }
         round.q.clear();
         round.q.resize(lanes.len(), 0.0);
         self.lanes.prepare(&round.g, h, deviation, &mut round.q);
@@ -285,9 +297,14 @@ impl Learner for Auto {
         let prediction = self.conclude(&mut round, x);
         self.round = round;
         self.judge(prediction.score, label, weight);
-        self.move_newtons(x, label, weight);
+        // Where scores are labels the first one says where labels are, from which all start: taken in
+        // as a residual too, it would count twice.
+        let is_first = self.labels.are_unknown();
         self.labels.observe(label, x.offset(), weight);
-        self.move_lanes(label, weight);
+        if !is_first {
+            self.move_newtons(x, label, weight);
+            self.move_lanes(label, weight);
+        }
         self.move_stacks(label, weight);
         if self.lane_count == LaneCount::Auto && self.lanes.bytes() > WIDE_LIMIT {
             self.narrow();
@@ -319,8 +336,8 @@ impl Learner for Auto {
         Some(weights.sum())
     }
 
-    fn mean(&self, index: u32) -> Option<f64> {
-        self.lanes.mean(index)
+    fn deviation(&self, index: u32) -> Option<f64> {
+        self.lanes.deviation(index)
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -328,14 +345,17 @@ impl Learner for Auto {
         Guarantee { kind: GuaranteeKind::Mixture, comparator, radius: None, bound: self.mixture.bound() }
     }
 
-    fn experts(&self) -> Vec<Expert> {
+    fn mixed(&self) -> Option<Mixed> {
         let lanes = self.lanes.lanes().iter().map(|lane| lane.name);
-        let names = lanes.chain(self.newtons.iter().map(Newton::name)).chain(["constant"]).chain(self.stacks.iter().map(Stack::name));
-        let paid = self.mixture.losses().iter().map(|loss| loss / self.mixture.weight());
-        names
-            .zip(self.mixture.weights().iter().zip(paid))
-            .map(|(name, (&weight, loss))| Expert { name: name.to_owned(), weight, loss })
-            .collect()
+        let stacks = self.stacks.iter().map(Stack::name);
+        let names = lanes.chain(self.newtons.iter().map(Newton::name)).chain(["constant"]).chain(stacks);
+        let (weights, paid, total) = (self.mixture.weights(), self.mixture.losses(), self.mixture.weight());
+        let experts = names.zip(weights.iter().zip(paid)).map(|(name, (&weight, paid))| Expert {
+            name: name.to_owned(),
+            weight,
+            loss: paid / total,
+        });
+        Some(Mixed { loss: self.mixture.paid() / total, experts: experts.collect() })
     }
 
     fn state(&self) -> State {

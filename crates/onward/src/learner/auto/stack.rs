@@ -57,14 +57,7 @@ impl Stack {
     }
 
     /// A step of importance h at z, from this score; `slope` tells residual and curvature of a score.
-    pub(super) fn observe(
-        &mut self,
-        z: &[f64],
-        reach: f64,
-        score: f64,
-        slope: impl Fn(f64) -> (f64, f64),
-        h: f64,
-    ) {
+    pub(super) fn observe(&mut self, z: &[f64], reach: f64, score: f64, slope: impl Fn(f64) -> (f64, f64), h: f64) {
         let experts = z.len();
         let mut square = 0.0;
         for (row, z_row) in z.iter().enumerate() {

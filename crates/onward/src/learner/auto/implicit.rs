@@ -1,10 +1,10 @@
 //! Implicit steps: those whose gradient is taken where they lead to.
 
-/// The most iterations; 3 to 6 are the rule.
+/// The most iterations; one or two are the rule.
 const MOST: usize = 20;
 
 /// Where the score s' = s + q·r(s') is known to this part of its size, it is known well enough.
-const PRECISION: f64 = 1e-7;
+const PRECISION: f64 = 1e-5;
 
 /// The residual r and its curvature c at the score s' = s + q·r(s'), q ≥ 0 being how far the
 /// score moves for a step of 1. `slope` tells both of a score; r falls as the score rises.
@@ -12,27 +12,28 @@ const PRECISION: f64 = 1e-7;
 /// A plain Newton step takes r and c at s: where the loss is flat (a score of −10, say, and a
 /// label that says the contrary) it goes far too far. This one never passes the minimum.
 pub(super) fn implicit(slope: impl Fn(f64) -> (f64, f64), score: f64, q: f64) -> (f64, f64) {
-    let (residual, curvature) = slope(score);
+    let (residual, mut curvature) = slope(score);
     let farthest = score + q * residual;
     let (mut low, mut high) = (score.min(farthest), score.max(farthest));
     let mut at = (score + q * residual / (1.0 + q * curvature)).clamp(low, high);
+    let mut reached = residual;
     for _ in 0..MOST {
-        let (residual, curvature) = slope(at);
-        let excess = at - score - q * residual;
+        (reached, curvature) = slope(at);
+        let excess = at - score - q * reached;
         if excess > 0.0 {
             high = at;
         } else {
             low = at;
         }
-        let newton = at - excess / (1.0 + q * curvature);
-        let next = if newton >= low && newton <= high { newton } else { low + (high - low) / 2.0 };
-        let moved = (next - at).abs();
-        at = next;
-        if moved <= PRECISION * at.abs().max(1.0) {
+        let newton = excess / (1.0 + q * curvature);
+        // The residual at where this step leads, to first order.
+        reached += newton * curvature;
+        if newton.abs() <= PRECISION * at.abs().max(1.0) {
             break;
         }
+        at = if at - newton >= low && at - newton <= high { at - newton } else { low + (high - low) / 2.0 };
     }
-    slope(at)
+    (reached, curvature)
 }
 
 #[cfg(test)]

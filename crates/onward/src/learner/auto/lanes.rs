@@ -179,6 +179,9 @@ pub(super) trait Sweeps: Send + Sync {
     /// w_k of a feature, in raw units.
     fn weight(&self, index: u32, lane: usize) -> f64;
 
+    /// What centred x̂ = 1 of a feature is in raw units; 0 for one that was not seen.
+    fn largest(&self, index: u32) -> f64;
+
     /// The deviation of a feature that lanes see centred, if there is room to keep it.
     fn deviation(&self, index: u32) -> Option<f64>;
 
@@ -315,11 +318,12 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             let bounded = slot.bounded(values);
             seen.push(bounded[CENTRED]);
             Self::add(&mut sums, slot, bounded);
-            slot.widen(values, &Self::KINDS);
-            if has_doubled(before, slot.count) {
+            let has_grown = slot.widen(values, &Self::KINDS);
+            let has_doubled = has_doubled(before, slot.count);
+            if has_doubled {
                 slot.review(value, h, &Self::KINDS);
             }
-            let sizes = slot.bounded(values);
+            let sizes = if has_grown || has_doubled { slot.bounded(values) } else { bounded };
             norms[RAW] += f64::from(sizes[RAW] * sizes[RAW]);
             norms[CENTRED] += f64::from(sizes[CENTRED] * sizes[CENTRED]);
             self.places.push(place);
@@ -354,18 +358,30 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             *square = (h * slope * slope).min(f64::from(LARGEST)) as f32;
         }
         let numerators = self.numerators(deviation);
-        let mut sums = [0.0; W];
+        let (mut sums, mut more) = ([0.0; W], [0.0; W]);
         for (&place, sizes) in self.places.iter().zip(&self.sizes) {
             let slot = self.table.at(place);
             let mut least = numerators;
             for lane in 0..D {
                 least[lane] = least[lane].max(slot.distances[lane]);
             }
+            for lane in 0..W {
+                let x = sizes[Self::KINDS[lane]];
+                more[lane] = squares[lane] * (x * x);
+            }
+            if slot.is_frequent() {
+                for lane in 0..W {
+                    slot.squares[lane] = dither.add(slot.squares[lane], more[lane]);
+                }
+            } else {
+                for lane in 0..W {
+                    slot.squares[lane] = (slot.squares[lane] + more[lane]).min(LARGEST);
+                }
+            }
             let mut direction = [0.0; W];
             for lane in 0..W {
                 let x = sizes[Self::KINDS[lane]];
-                let square = dither.add(slot.squares[lane], squares[lane] * (x * x));
-                slot.squares[lane] = square;
+                let square = slot.squares[lane];
                 let rate = if square > LEAST_SQUARES { least[lane] / square.sqrt() } else { 0.0 };
                 direction[lane] = x * rate;
                 sums[lane] += f64::from(x * direction[lane]);
@@ -402,6 +418,10 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         let slot = self.table.get(index);
         let largest = f64::from(slot.largest[Self::KINDS[lane]]);
         if largest > 0.0 { f64::from(slot.weights[lane]) * self.norms.label_unit / largest } else { 0.0 }
+    }
+
+    fn largest(&self, index: u32) -> f64 {
+        f64::from(self.table.get(index).largest[CENTRED])
     }
 
     fn deviation(&self, index: u32) -> Option<f64> {

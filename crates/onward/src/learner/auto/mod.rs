@@ -46,7 +46,7 @@ use mixture::{Mixing, Mixture, Paid};
 use newton::Newton;
 use stack::Stack;
 
-use crate::loss::{Curvature, Link};
+use crate::loss::{Curvature, Link, logistic};
 use crate::model::State;
 use crate::regret::{Guarantee, GuaranteeKind};
 use crate::{Error, Expert, Features, Learner, Loss, Mixed, Prediction, SharedLoss};
@@ -94,6 +94,8 @@ pub struct Auto {
 struct Round {
     /// p_k of each expert: lanes, Newton experts, the constant, stacks.
     scores: Vec<f64>,
+    /// e^(−|p_k|), for log loss.
+    exponentials: Vec<f64>,
     /// The score that lanes start from, the offset included.
     origin: f64,
     /// Centred x̂, before and after the row's features were taken in.
@@ -175,18 +177,20 @@ impl Auto {
         round.scores.push(constant);
         let stacked = self.stacks.each_ref().map(|stack| clip(origin + stack.dot(&round.scores, origin)));
         round.scores.extend(stacked);
-        Prediction::new(self.mix(&round.scores))
+        Prediction::new(self.mix(round))
     }
 
     /// The mean of scores, or for log loss that of probabilities.
-    fn mix(&self, scores: &[f64]) -> f64 {
-        let pairs = || self.mixture.weights().iter().zip(scores);
+    fn mix(&self, round: &mut Round) -> f64 {
+        let pairs = || self.mixture.weights().iter().zip(&round.scores);
         if self.labels.scores() != Scores::Logits {
             return pairs().map(|(weight, score)| weight * score).sum();
         }
+        round.exponentials.clear();
         let (mut up, mut down) = (0.0, 0.0);
         for (weight, &score) in pairs() {
             let e = libm::exp(-score.abs());
+            round.exponentials.push(e);
             let (large, small) = (weight / (1.0 + e), weight * e / (1.0 + e));
             up += if score >= 0.0 { large } else { small };
             down += if score >= 0.0 { small } else { large };
@@ -199,8 +203,11 @@ impl Auto {
         let round = &mut self.round;
         round.losses.clear();
         round.g.clear();
-        for &score in &round.scores {
-            let (loss, derivative) = self.loss.value_and_derivative(score, label);
+        for (at, &score) in round.scores.iter().enumerate() {
+            let (loss, derivative) = match self.labels.scores() {
+                Scores::Logits => logistic::from_exponential(score, label, round.exponentials[at]),
+                _ => (self.loss.value(score, label), self.loss.derivative(score, label)),
+            };
             round.losses.push(loss);
             round.g.push(derivative);
         }
@@ -267,9 +274,11 @@ impl Auto {
 /// that is like them.
 fn slope(loss: &dyn Loss, kind: Scores, score: f64, label: f64) -> (f64, f64) {
     match kind {
-        Scores::Logits | Scores::Rates => {
-            (-loss.derivative(score, label), loss.second_derivative(score, label).max(LEAST_CURVATURE))
+        Scores::Logits => {
+            let (first, second) = logistic::derivatives(score, label);
+            (-first, second.max(LEAST_CURVATURE))
         }
+        Scores::Rates => (-loss.derivative(score, label), loss.second_derivative(score, label).max(LEAST_CURVATURE)),
         Scores::Labels => (label - score, 1.0),
         Scores::Margins => (label * (1.0 - label * score).max(0.0), 1.0),
     }
@@ -324,16 +333,20 @@ impl Learner for Auto {
         }
     }
 
-    /// Of the lanes as they are mixed and stacked now.
+    /// Of the linear experts as they are mixed and stacked now; what pairs add is left out.
     fn weight(&self, index: u32) -> Option<f64> {
-        let shares = self.mixture.weights();
-        let first = shares.len() - self.stacks.len();
-        let weights = (0..self.lane_total()).map(|lane| {
-            let stacked: f64 =
-                self.stacks.iter().zip(&shares[first..]).map(|(stack, share)| share * stack.weights()[lane]).sum();
-            (shares[lane] + stacked) * self.lanes.weight(index, lane)
+        let (shares, lanes) = (self.mixture.weights(), self.lane_total());
+        let stacks = self.stacks.iter().zip(&shares[shares.len() - self.stacks.len()..]);
+        let share =
+            |at: usize| shares[at] + stacks.clone().map(|(stack, share)| share * stack.weights()[at]).sum::<f64>();
+        let of_lanes = (0..lanes).map(|lane| share(lane) * self.lanes.weight(index, lane));
+        let largest = self.lanes.largest(index);
+        let newtons = self.newtons.iter().zip(lanes..);
+        let of_newtons = newtons.map(|(newton, at)| match largest > 0.0 {
+            true => share(at) * newton.weight(index) / largest,
+            false => 0.0,
         });
-        Some(weights.sum())
+        Some(of_lanes.chain(of_newtons).sum())
     }
 
     fn deviation(&self, index: u32) -> Option<f64> {

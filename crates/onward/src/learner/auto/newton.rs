@@ -148,6 +148,22 @@ impl Newton {
         })
     }
 
+    /// The weight of a feature itself, not that of its products, for x̂.
+    pub(super) fn weight(&self, index: u32) -> f64 {
+        let Some(number) = self.features.number(index, usize::MAX) else { return 0.0 };
+        let square = self.features.squares[number];
+        if square == 0.0 {
+            return 0.0;
+        }
+        self.weights[self.start(number)] / (square / self.features.counts[number]).sqrt()
+    }
+
+    /// Where in z a feature is, those met before having been followed by their products.
+    fn start(&self, number: usize) -> usize {
+        let paired = self.features.indices[..number].iter().filter(|&&index| index != BIAS).count();
+        number + if self.has_pairs { paired * (paired + 1) / 2 } else { 0 }
+    }
+
     /// A step of importance h from this score; `slope` tells residual and curvature of a score.
     pub(super) fn observe(
         &mut self,
@@ -206,9 +222,7 @@ impl Newton {
 
     /// Makes room for the features that are known; whether they are not too many.
     fn grow(&mut self) -> bool {
-        let count = self.features.indices.len();
-        let paired = self.features.indices.iter().filter(|&&index| index != BIAS).count();
-        let size = count + if self.has_pairs { paired * (paired + 1) / 2 } else { 0 };
+        let size = self.start(self.features.indices.len());
         if size > MOST {
             return false;
         }

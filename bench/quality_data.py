@@ -45,7 +45,7 @@ class Prepared:
     @cached_property
     def digest(self) -> str:
         with open(self.text, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else digest(file)
+            return digest(file)
 
     @cached_property
     def labels(self) -> numpy.ndarray:
@@ -67,7 +67,7 @@ class Prepared:
 
 
 def digest(file: io.BufferedReader) -> str:
-    """As ``hashlib.file_digest``, which Python 3.10 does not have."""
+    """SHA-256 in hexadecimal, without the file in memory."""
     total = hashlib.sha256()
     while block := file.read(1 << 20):
         total.update(block)

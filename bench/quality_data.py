@@ -45,7 +45,7 @@ class Prepared:
     @cached_property
     def digest(self) -> str:
         with open(self.text, "rb") as file:
-            return digest(file)
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     @cached_property
     def labels(self) -> numpy.ndarray:
@@ -64,14 +64,6 @@ class Prepared:
     @property
     def about(self) -> Path:
         return self.text.with_suffix(".json")
-
-
-def digest(file: io.BufferedReader) -> str:
-    """SHA-256 in hexadecimal, without the file in memory."""
-    total = hashlib.sha256()
-    while block := file.read(1 << 20):
-        total.update(block)
-    return total.hexdigest()
 
 
 def prepare(data: DataSet, onward: Path, shared: Path) -> Prepared:

@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy
 from programs import ROOT
 from quality_data import FOLDER, Matrix, Prepared, matrix, write
-from quality_score import DIVERGED, FEW, Outcome, outcome
+from quality_score import DIVERGED, FEW, Outcome, log_odds, outcome
 
 VOWPAL_WABBIT, SCIKIT_LEARN, RIVER = "vowpalwabbit", "scikit-learn", "river"
 RATES = ("0.05", "0.15", "0.5", "1", "2", "5", "10")
+COIN, VOWPAL_WABBIT_FTRL = OTHER_RULES = ("--coin", "--ftrl")
 DEFAULT = "default"
 
 # Settings of scikit-learn's learners by what they are called on the page.
@@ -37,7 +38,7 @@ REGRESSORS = {
     "eta0=0.1": {"eta0": 0.1},
     "constant, eta0=0.001": {"learning_rate": "constant", "eta0": 0.001},
     "constant, eta0=0.01": {"learning_rate": "constant", "eta0": 0.01},
-    "optimal": {"learning_rate": "optimal"},
+    "constant, eta0=0.1": {"learning_rate": "constant", "eta0": 0.1},
 }
 ADAGRAD, FTRL = "AdaGrad", "FTRLProximal"
 
@@ -47,12 +48,20 @@ class PeerError(Exception):
 
 
 @dataclass(frozen=True)
+class Said:
+    """Log-odds of classes or numbers, as predicted; ``paid`` is what the peer says of its loss, if that is to count."""
+
+    predictions: numpy.ndarray
+    paid: float | None = None
+
+
+@dataclass(frozen=True)
 class Peer:
-    """A program with its settings, each by a name; ``run`` says the log-odds or numbers that it predicts."""
+    """A program with its settings, each by a name."""
 
     name: str
     settings: Callable[[Prepared], list[str]]
-    run: Callable[["Rows", str], numpy.ndarray]
+    run: Callable[["Rows", str], Said]
 
 
 class Rows:
@@ -77,24 +86,18 @@ class Cache:
         self.path = path
         self.forget = forget
         self.kept = json.loads(path.read_text()) if path.exists() else {}
-        self.new: set[str] = set()
 
     def outcome(self, key: str, make: Callable[[], Outcome]) -> Outcome:
-        if key not in self.kept or (self.forget and key not in self.new):
+        if self.forget or key not in self.kept:
             self.kept[key] = make().to_json()
-            self.new.add(key)
             write(self.path, json.dumps(self.kept, indent=1))
         return Outcome.from_json(self.kept[key])
 
 
-def cache(forget: bool) -> Cache:
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    return Cache(FOLDER / "peers.json", forget)
-
-
-def outcomes(peer: Peer, prepared: Prepared, kept: Cache) -> dict[str, Outcome]:
-    """By settings. What fails by its numbers has diverged."""
+def outcomes(peer: Peer, prepared: Prepared, forget: bool) -> dict[str, Outcome]:
+    """By settings; those that are kept from a run before are not run again, unless they are to be forgotten."""
     rows = Rows(prepared)
+    kept = Cache(FOLDER / f"{peer.name}-outcomes.json", forget)
     return {
         setting: kept.outcome(
             " | ".join([prepared.data.name, peer.name, version(peer.name), setting, str(FEW), prepared.digest]),
@@ -112,10 +115,11 @@ def judged(peer: Peer, rows: Rows, setting: str) -> Outcome:
             said = peer.run(rows, setting)
     except (OverflowError, ZeroDivisionError, FloatingPointError):
         return Outcome(DIVERGED if len(prepared.labels) <= FEW else None, DIVERGED)
-    return outcome(prepared.two_classes, prepared.labels, said)
+    return outcome(prepared.two_classes, prepared.labels, said.predictions, said.paid)
 
 
-def vowpal_wabbit(rows: Rows, setting: str) -> numpy.ndarray:
+def vowpal_wabbit(rows: Rows, setting: str) -> Said:
+    """Its two learners with other rules write predictions that are not those of its loss: what they say counts."""
     prepared = rows.prepared
     loss = "logistic" if prepared.two_classes else "squared"
     options = [] if setting == DEFAULT else setting.split()
@@ -129,14 +133,16 @@ def vowpal_wabbit(rows: Rows, setting: str) -> numpy.ndarray:
         said = numpy.array([float(line) for line in predictions.read_text().split()])
     if len(said) != len(prepared.labels):
         raise PeerError(f"{prepared.data.name}: {len(prepared.labels)} rows, {len(said)} predictions")
-    check_average(prepared, setting, said, done.stderr)
-    return said
-
-
-def check_average(prepared: Prepared, setting: str, said: numpy.ndarray, errors: str):
-    """What the predictions cost is what Vowpal Wabbit says of its run, to the digits that it prints."""
-    found = re.search(r"^average loss = (\S+)", errors, re.MULTILINE)
+    found = re.search(r"^average loss = (\S+)", done.stderr, re.MULTILINE)
     average = float(found[1]) if found else float("nan")
+    if setting in OTHER_RULES:
+        return Said(said, average if prepared.two_classes else average / float(prepared.labels.var()))
+    check_average(prepared, setting, said, average)
+    return Said(said)
+
+
+def check_average(prepared: Prepared, setting: str, said: numpy.ndarray, average: float):
+    """Looks whether predictions cost what Vowpal Wabbit says of its run, to the digits that it prints."""
     if prepared.two_classes:
         ours = float(numpy.logaddexp(0.0, -prepared.labels * said).mean())
     else:
@@ -159,27 +165,29 @@ def scaled_rows(given: Matrix, is_sparse: bool) -> Iterator:
             yield scaler.partial_fit(row).transform(row)
 
 
-def scikit_learn(rows: Rows, setting: str) -> numpy.ndarray:
+def scikit_learn(rows: Rows, setting: str) -> Said:
     from sklearn import config_context
     from sklearn.linear_model import SGDClassifier, SGDRegressor
 
-    classes = {}
+    first = {}
     if rows.prepared.two_classes:
         model = SGDClassifier(loss="log_loss", random_state=0, **CLASSIFIERS[setting])
-        classes = {"classes": [-1.0, 1.0]}
+        first = {"classes": numpy.array([-1.0, 1.0])}
     else:
         model = SGDRegressor(random_state=0, **REGRESSORS[setting])
     said = []
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        for row, label in zip(rows.scaled, rows.matrix.labels, strict=True):
+        for number, row in enumerate(rows.scaled):
             said.append(linear(model, row) if said else 0.0)
             try:
-                model.partial_fit(row, [label], **classes)
+                model.partial_fit(row, rows.matrix.labels[number : number + 1], **first)
             except ValueError as error:
                 if "overflow" not in str(error):
                     raise
                 raise OverflowError from error
-    return numpy.array(said)
+            # The classes need to be said once only.
+            first = {}
+    return Said(numpy.array(said))
 
 
 def linear(model, row) -> float:
@@ -187,7 +195,7 @@ def linear(model, row) -> float:
     return float((row @ model.coef_.reshape(-1)).item() + model.intercept_[0])
 
 
-def river(rows: Rows, setting: str) -> numpy.ndarray:
+def river(rows: Rows, setting: str) -> Said:
     from river import linear_model, optim
 
     optimizer = {ADAGRAD: optim.AdaGrad, FTRL: optim.FTRLProximal}[setting]()
@@ -201,10 +209,8 @@ def river(rows: Rows, setting: str) -> numpy.ndarray:
     for row, label in zip(river_rows(rows.matrix), labels.tolist(), strict=True):
         said.append(model.predict_proba_one(row)[True] if rows.prepared.two_classes else model.predict_one(row))
         model.learn_one(row, label)
-    # Not a number stays one.
-    from quality_score import log_odds
-
-    return log_odds(numpy.array(said)) if rows.prepared.two_classes else numpy.array(said)
+    predictions = numpy.array(said)
+    return Said(log_odds(predictions) if rows.prepared.two_classes else predictions)
 
 
 def river_rows(given: Matrix) -> Iterator[dict[str, float]]:
@@ -228,7 +234,7 @@ def river_rows(given: Matrix) -> Iterator[dict[str, float]]:
 
 
 def vowpal_wabbit_settings(_: Prepared) -> list[str]:
-    return [DEFAULT, "--coin", "--ftrl", *(f"-l {rate}" for rate in RATES)]
+    return [DEFAULT, *OTHER_RULES, *(f"-l {rate}" for rate in RATES)]
 
 
 def scikit_learn_settings(prepared: Prepared) -> list[str]:

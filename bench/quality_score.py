@@ -19,9 +19,6 @@ class Score:
     loss: float
     auc: float | None = None
 
-    def diverged(self) -> bool:
-        return not math.isfinite(self.loss)
-
 
 DIVERGED = Score(math.inf)
 
@@ -62,12 +59,17 @@ def regression(labels: numpy.ndarray, predictions: numpy.ndarray) -> Score:
     return Score(loss) if math.isfinite(loss) else DIVERGED
 
 
-def outcome(two_classes: bool, labels: numpy.ndarray, said: numpy.ndarray) -> Outcome:
-    """Of what was said of the first ``len(said)`` rows: log-odds of classes, numbers."""
+def outcome(two_classes: bool, labels: numpy.ndarray, said: numpy.ndarray, paid: float | None = None) -> Outcome:
+    """Of what was said of the first ``len(said)`` rows: log-odds of classes, numbers; ``paid`` is the loss if given."""
     judge = classes if two_classes else regression
-    whole = judge(labels, said) if len(said) == len(labels) else None
     few = min(FEW, len(said))
-    return Outcome(whole, whole if whole and few == len(labels) else judge(labels[:few], said[:few]))
+    first = judge(labels[:few], said[:few])
+    if len(said) < len(labels):
+        return Outcome(None, first)
+    whole = first if few == len(labels) else judge(labels, said)
+    if paid is not None:
+        whole = Score(paid if math.isfinite(paid) else math.inf, whole.auc)
+    return Outcome(whole, whole if few == len(labels) else first)
 
 
 def log_odds(probabilities: numpy.ndarray) -> numpy.ndarray:

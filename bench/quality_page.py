@@ -56,7 +56,7 @@ absent, which to Vowpal Wabbit is the same.
 - **Vowpal Wabbit** runs with `-b 22` and `--loss_function` logistic or squared: as it is, with `--coin`, with \
 `--ftrl`, and at the learning rates {rates} (0.5 is its default), of which the best is chosen in hindsight, set by \
 set. In regression it clips each prediction to the range of the labels so far, the label to be predicted included, \
-which helps it on rows that set a new extreme. Losses are computed from its predictions (`-p`), and agree with its \
+which mostly helps it on rows that set a new extreme. Losses are computed from its predictions (`-p`), and agree with its \
 "average loss"; but for `--coin` and `--ftrl`, of which "average loss" is given: the predictions that they write \
 are not those that they learn from (AUC is of the written ones).
 - **scikit-learn** runs SGDClassifier (`log_loss`) and SGDRegressor row by row with `partial_fit`, behind a \
@@ -84,7 +84,7 @@ def write(text: str):
     os.replace(part, PAGE)
 
 
-def text(results: list[Result], onward: Path, learner: str) -> str:
+def text(results: list[Result], onward: Path, built: bool, learner: str) -> str:
     done = [result for result in results if result.missing is None]
     parts = [
         INTRODUCTION,
@@ -93,7 +93,7 @@ def text(results: list[Result], onward: Path, learner: str) -> str:
         summary(done),
         losing(done),
         method(learner),
-        machine_and_versions(onward, learner),
+        machine_and_versions(onward, built, learner),
         "## Command\n\nTo measure again: `bench/quality` (see [bench/README.md](../bench/README.md)).\n",
     ]
     return "\n".join(part for part in parts if part)
@@ -317,11 +317,12 @@ def settings(names: Iterable[str]) -> str:
     return "; ".join("the default" if name == quality_peers.DEFAULT else f"`{name}`" for name in names)
 
 
-def machine_and_versions(onward: Path, learner: str) -> str:
+def machine_and_versions(onward: Path, built: bool, learner: str) -> str:
+    source = commit() if built else "a binary that was there"
     rows = {
         "machine": machine.describe(),
         "date": date.today().isoformat(),
-        "Onward": f"{say(onward, '--version').removeprefix('onward ')} ({commit()}), learner `{learner}`",
+        "Onward": f"{say(onward, '--version').removeprefix('onward ')} ({source}), learner `{learner}`",
         "Vowpal Wabbit": quality_peers.version(quality_peers.VOWPAL_WABBIT),
         "scikit-learn": quality_peers.version(quality_peers.SCIKIT_LEARN),
         "River": quality_peers.version(quality_peers.RIVER),

@@ -56,13 +56,15 @@ absent, which to Vowpal Wabbit is the same.
 - **Vowpal Wabbit** runs with `-b 22` and `--loss_function` logistic or squared: as it is, with `--coin`, with \
 `--ftrl`, and at the learning rates {rates} (0.5 is its default), of which the best is chosen in hindsight, set by \
 set. In regression it clips each prediction to the range of the labels so far, the label to be predicted included, \
-which mostly helps it on rows that set a new extreme. Losses are computed from its predictions (`-p`), and agree with its \
-"average loss"; but for `--coin` and `--ftrl`, of which "average loss" is given: the predictions that they write \
-are not those that they learn from (AUC is of the written ones).
+which mostly helps it on rows that set a new extreme. Losses are computed from its predictions (`-p`), and agree \
+with its "average loss"; but for `--coin` and `--ftrl`, of which "average loss" is given: the predictions that they \
+write are not those that they learn from (AUC is of the written ones).
 - **scikit-learn** runs SGDClassifier (`log_loss`) and SGDRegressor row by row with `partial_fit`, behind a \
 StandardScaler that has seen the features of the row itself and all before it (`with_mean=False` for the sparse sets \
-flights, spam and rcv1_small): at the defaults, and with the best in hindsight of seven settings, set by set. Of \
-classes these are {classifiers}; of numbers {regressors}. A first row is predicted as 0, even odds.
+flights, spam and rcv1_small): at the defaults, and with the best in hindsight of seven settings, set by set, which \
+are the default and what follows (`constant` and `invscaling` are a `learning_rate`, which by default is `optimal` \
+for classes and `invscaling` for numbers). Of classes: {classifiers}. Of numbers: {regressors}. A first row is \
+predicted as 0, even odds.
 - **River** runs LogisticRegression and LinearRegression with AdaGrad and FTRLProximal at their defaults, behind a \
 StandardScaler of the number columns, zeros being values; categories and words, and the weights of rcv1_small, are \
 left as they are (its scaler counts only the rows in which a feature occurs, and would turn every category into 0).
@@ -313,8 +315,8 @@ def method(learner: str) -> str:
 
 
 def settings(names: Iterable[str]) -> str:
-    """In words, with the default without quotes."""
-    return "; ".join("the default" if name == quality_peers.DEFAULT else f"`{name}`" for name in names)
+    """In words, without the default."""
+    return "; ".join(f"`{name}`" for name in names if name != quality_peers.DEFAULT)
 
 
 def machine_and_versions(onward: Path, built: bool, learner: str) -> str:

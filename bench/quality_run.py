@@ -88,8 +88,8 @@ BEST_RATE = Column(
 )
 COLUMNS = [
     Column("VW", VOWPAL_WABBIT, (DEFAULT,), "Vowpal Wabbit's default"),
-    Column("VW `--coin`", VOWPAL_WABBIT, (COIN,), "its `--coin`"),
-    Column("VW `--ftrl`", VOWPAL_WABBIT, (VOWPAL_WABBIT_FTRL,), "its `--ftrl`"),
+    Column("VW `--coin`", VOWPAL_WABBIT, (COIN,), "Vowpal Wabbit's `--coin`"),
+    Column("VW `--ftrl`", VOWPAL_WABBIT, (VOWPAL_WABBIT_FTRL,), "Vowpal Wabbit's `--ftrl`"),
     BEST_RATE,
     Column("scikit-learn SGD", SCIKIT_LEARN, (DEFAULT,), "scikit-learn's default"),
     Column("scikit-learn SGD, best of seven", SCIKIT_LEARN, (), "scikit-learn with the best of seven settings"),

@@ -15,7 +15,7 @@ VENV = ROOT / "bench" / ".venv"
 
 
 class NotRunError(Exception):
-    """A case cannot be measured; the message says why."""
+    """A case or a set cannot be measured; the message says why."""
 
 
 @dataclass(frozen=True)

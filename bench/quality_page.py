@@ -64,7 +64,9 @@ StandardScaler that has seen the features of the row itself and all before it (`
 flights, spam and rcv1_small): at the defaults, and with the best in hindsight of seven settings, set by set, which \
 are the default and what follows (`constant` and `invscaling` are a `learning_rate`, which by default is `optimal` \
 for classes and `invscaling` for numbers). Of classes: {classifiers}. Of numbers: {regressors}. A first row is \
-predicted as 0, even odds.
+predicted as 0, even odds. On the flights number columns such as the air's pressure, scaled but not centred, stay far \
+from 0 and make it diverge, which says more of this scaler than of SGD: its figures there are shown, and not counted \
+in the summary.
 - **River** runs LogisticRegression and LinearRegression with AdaGrad and FTRLProximal at their defaults, behind a \
 StandardScaler of the number columns, zeros being values; categories and words, and the weights of rcv1_small, are \
 left as they are (its scaler counts only the rows in which a feature occurs, and would turn every category into 0).

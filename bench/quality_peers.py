@@ -148,17 +148,50 @@ def check_average(prepared: Prepared, setting: str, said: numpy.ndarray, average
 
 
 def scaled_rows(given: Matrix, is_sparse: bool) -> Iterator:
-    """Each row by the scale of itself and the rows before it: as arrays, or sparse."""
+    """Each row, as an array or sparse: numbers by the scale of themselves and those before, other features as they are.
+
+    The columns of numbers come first.
+    """
     from scipy import sparse
+
+    values = given.values[:, ~given.scaled]
+    if given.scaled.any():
+        values = sparse.hstack([sparse.csr_matrix(scaled_numbers(given)), values], "csr")
+    for number in range(values.shape[0]):
+        yield values[number] if is_sparse else values[number].toarray()
+
+
+def scaled_numbers(given: Matrix) -> numpy.ndarray:
+    """The columns of numbers, each row by a StandardScaler of itself and the rows before it; 0 where one is missing.
+
+    A StandardScaler that is given a row with a missing number has no deviation of it ever after, so that numbers that
+    are missing in the same rows have one of their own, which sees the other rows.
+    """
     from sklearn import config_context
     from sklearn.preprocessing import StandardScaler
 
-    scaler = StandardScaler(with_mean=not is_sparse)
+    values = given.values[:, given.scaled].toarray()
+    patterns, pattern = numpy.unique(missing(given), axis=1, return_inverse=True)
+    scaled = numpy.zeros_like(values)
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        for number in range(given.values.shape[0]):
-            row = sparse.csr_matrix(given.values[number])
-            row = row if is_sparse else row.toarray()
-            yield scaler.partial_fit(row).transform(row)
+        for which in range(patterns.shape[1]):
+            columns = numpy.flatnonzero(pattern.reshape(-1) == which)
+            scaler = StandardScaler()
+            for number in numpy.flatnonzero(~patterns[:, which]):
+                row = values[number : number + 1, columns]
+                scaled[number, columns] = scaler.partial_fit(row).transform(row)[0]
+    return scaled
+
+
+def missing(given: Matrix) -> numpy.ndarray:
+    """Which numbers are missing, by row and column of numbers."""
+    signs = {name: column for column, name in enumerate(given.names)}
+    found = numpy.zeros((given.values.shape[0], int(given.scaled.sum())), dtype=bool)
+    for number, column in enumerate(numpy.flatnonzero(given.scaled)):
+        sign = signs.get(f"{given.names[column]} missing")
+        if sign is not None:
+            found[:, number] = given.values[:, [sign]].toarray()[:, 0] != 0
+    return found
 
 
 def scikit_learn(rows: Rows, setting: str) -> Said:

@@ -68,10 +68,7 @@ class Result:
         return least({setting: outcome.first for setting, outcome in self.ran(column)})
 
     def compared(self, column: Column) -> tuple[float, float] | None:
-        """Onward's loss and the column's, on the rows that both saw; None if they are not to be compared."""
-        if column.peer == SCIKIT_LEARN and self.data.sparse and self.data.columns_of_numbers:
-            # Its scaler does not centre sparse rows: number columns far from 0 make it diverge.
-            return None
+        """Onward's loss and the column's, on the rows that both saw."""
         cell = self.all_rows(column)
         if cell is not None:
             return self.onward.all.loss, cell.score.loss

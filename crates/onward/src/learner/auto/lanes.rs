@@ -170,8 +170,9 @@ pub(super) trait Sweeps: Send + Sync {
     /// Writes the centred x̂ of the round, now that its features have been taken in.
     fn sizes(&self, sizes: &mut Vec<f32>);
 
-    /// Takes in each lane's gradient g_k; writes Q_k, how far its score moves for u_k = 1.
-    fn prepare(&mut self, g: &[f64], h: f64, deviation: f64, q: &mut [f64]);
+    /// Takes in each lane's gradient g_k; writes Q_k, how far its score moves for u_k = 1. `deviation`
+    /// is that of labels, `usual` how steep the loss is at that distance.
+    fn prepare(&mut self, g: &[f64], h: f64, deviation: f64, usual: f64, q: &mut [f64]);
 
     /// w_k += u_k·x·rate_k.
     fn advance(&mut self, u: &[f64]);
@@ -338,13 +339,14 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         sizes.extend(self.sizes.iter().map(|sizes| sizes[CENTRED]));
     }
 
-    fn prepare(&mut self, g: &[f64], h: f64, deviation: f64, q: &mut [f64]) {
+    fn prepare(&mut self, g: &[f64], h: f64, deviation: f64, usual: f64, q: &mut [f64]) {
         let steepest = g.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
         if self.norms.label_unit == 0.0 && deviation > 0.0 {
             self.norms.label_unit = power_of_two(deviation);
         }
         if self.norms.gradient_unit == 0.0 && steepest > 0.0 {
-            self.norms.gradient_unit = power_of_two(steepest);
+            // Not of the first gradient alone: it may be what rounding left of 0.
+            self.norms.gradient_unit = power_of_two(steepest.max(usual));
         }
         self.directions.clear();
         if steepest == 0.0 || self.norms.label_unit == 0.0 {

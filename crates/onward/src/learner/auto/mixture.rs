@@ -38,6 +38,8 @@ pub(super) struct Paid<'a> {
     pub(super) score: f64,
     /// ∂ℓ/∂q.
     pub(super) derivative: f64,
+    /// Scores that differ by no more than this are equal, but for rounding.
+    pub(super) resolution: f64,
     /// The importance.
     pub(super) h: f64,
 }
@@ -138,16 +140,29 @@ impl Mixture {
 
     fn bernstein(&mut self, paid: &Paid<'_>) {
         let capacity = libm::log(self.weights.len() as f64);
-        let mut most = f64::NEG_INFINITY;
+        // The logarithm of the largest rate, for experts that have said nothing of their own so far.
+        let mut fastest = f64::NEG_INFINITY;
         for at in 0..self.weights.len() {
-            let regret = (paid.h * paid.derivative * (paid.score - paid.scores[at])).clamp(-LARGEST, LARGEST);
+            let difference = paid.score - paid.scores[at];
+            let difference = if difference.abs() > paid.resolution { difference } else { 0.0 };
+            let regret = (paid.h * paid.derivative * difference).clamp(-LARGEST, LARGEST);
             self.squares[at] = (self.squares[at] + regret * regret).min(f64::MAX);
             self.largest[at] = self.largest[at].max(regret.abs());
-            let eta = rate(capacity, self.squares[at], self.largest[at]);
-            self.regrets[at] += regret - eta * regret * regret;
-            // For now the logarithm of the weight.
-            self.weights[at] = eta * self.regrets[at] + libm::log(eta);
-            most = most.max(self.weights[at]);
+            if self.squares[at] > 0.0 {
+                let eta = (capacity / self.squares[at]).sqrt().min(0.5 / self.largest[at]);
+                self.regrets[at] += regret - eta * regret * regret;
+                fastest = fastest.max(libm::log(eta));
+                // For now the logarithm of the weight.
+                self.weights[at] = eta * self.regrets[at] + libm::log(eta);
+            }
+        }
+        let fastest = if fastest.is_finite() { fastest } else { 0.0 };
+        let mut most = f64::NEG_INFINITY;
+        for (weight, square) in self.weights.iter_mut().zip(&self.squares) {
+            if *square == 0.0 {
+                *weight = fastest;
+            }
+            most = most.max(*weight);
         }
         self.normalise(most);
     }
@@ -266,9 +281,4 @@ const LARGEST: f64 = 1e150;
 
 fn least(losses: &[f64]) -> f64 {
     losses.iter().copied().fold(f64::INFINITY, f64::min)
-}
-
-/// Bernstein's rate.
-fn rate(capacity: f64, squares: f64, largest: f64) -> f64 {
-    if squares > 0.0 { (capacity / squares).sqrt().min(0.5 / largest) } else { 1.0 }
 }

@@ -74,6 +74,9 @@ const FARTHEST_TO_MIX: f64 = 8.0;
 /// A loss curves at least so much for a Newton step: the logistic one is flat far from 0.
 const LEAST_CURVATURE: f64 = 1e-3;
 
+/// Scores that differ by this part of labels' reach differ by rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// By how much the stack forgets that does.
 const FORGETTING: f64 = 1e-3;
 
@@ -156,6 +159,22 @@ impl Auto {
         Self { loss, lane_count, labels, lanes, newtons, stacks, mixture, round: Round::default() }
     }
 
+    /// The score that each expert would predict for a row, in the order of [`Learner::mixed`].
+    ///
+    /// ```
+    /// use onward::{Features, Learner, learner::{Auto, LaneCount}};
+    /// let learner = Auto::new(onward::loss::parse("squared")?, LaneCount::Auto)?;
+    /// let scores = learner.scores(Features::new(&[0], &[1.0])?);
+    /// assert_eq!(scores.len(), learner.mixed().unwrap().experts.len());
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn scores(&self, x: Features<'_>) -> Vec<f64> {
+        let mut round = Round { scores: vec![0.0; self.lane_total()], ..Round::default() };
+        self.lanes.dot(x, &mut round.scores, &mut round.seen);
+        self.conclude(&mut round, x);
+        round.scores
+    }
+
     fn lane_total(&self) -> usize {
         self.lanes.lanes().len()
     }
@@ -213,8 +232,27 @@ impl Auto {
         }
         let held = self.labels.held_within(FARTHEST_TO_MIX, label, score);
         let derivative = self.loss.derivative(score, if self.mixture.weight() > 0.0 { held } else { label });
-        let loss = self.loss.value(score, label);
-        self.mixture.observe(&Paid { losses: &round.losses, scores: &round.scores, loss, score, derivative, h });
+        self.mixture.observe(&Paid {
+            losses: &round.losses,
+            scores: &round.scores,
+            loss: self.loss.value(score, label),
+            score,
+            derivative,
+            resolution: ROUNDING * self.labels.reach().max(score.abs()),
+            h,
+        });
+    }
+
+    /// The label has moved the origin: experts learn from where that puts them, or what the origin
+    /// has taken in of it they would take in once more.
+    fn shift_origin(&mut self, offset: f64) {
+        let round = &mut self.round;
+        let shift = offset + self.labels.origin() - round.origin;
+        if shift != 0.0 {
+            let (low, high) = self.labels.bounds(offset);
+            round.scores.iter_mut().for_each(|score| *score = (*score + shift).clamp(low, high));
+            round.origin += shift;
+        }
     }
 
     fn move_lanes(&mut self, label: f64, h: f64) {
@@ -222,13 +260,15 @@ impl Auto {
         let (lanes, deviation) = (self.lanes.lanes(), self.labels.deviation());
         let scores = &round.scores[..lanes.len()];
         round.g.truncate(lanes.len());
-        if self.labels.scores() == Scores::Labels {
-            let held = scores.iter().map(|&score| self.loss.derivative(score, self.labels.held(label, score)));
-            round.g.iter_mut().zip(held).for_each(|(g, held)| *g = held);
+        // Logits have no origin that moves, nor labels that are held.
+        if self.labels.scores() != Scores::Logits {
+            round.g.clear();
+            round.g.extend(scores.iter().map(|&score| self.loss.derivative(score, self.labels.held(label, score))));
         }
         round.q.clear();
         round.q.resize(lanes.len(), 0.0);
-        self.lanes.prepare(&round.g, h, deviation, &mut round.q);
+        let usual = self.loss.derivative(label + deviation, label).abs();
+        self.lanes.prepare(&round.g, h, deviation, usual, &mut round.q);
         round.u.clear();
         round.u.extend(lanes.iter().zip(scores.iter().zip(&round.q)).map(|(lane, (&score, &q))| {
             let held = self.labels.held(label, score);
@@ -306,14 +346,10 @@ impl Learner for Auto {
         let prediction = self.conclude(&mut round, x);
         self.round = round;
         self.judge(prediction.score, label, weight);
-        // Where scores are labels the first one says where labels are, from which all start: taken in
-        // as a residual too, it would count twice.
-        let is_first = self.labels.are_unknown();
         self.labels.observe(label, x.offset(), weight);
-        if !is_first {
-            self.move_newtons(x, label, weight);
-            self.move_lanes(label, weight);
-        }
+        self.shift_origin(x.offset());
+        self.move_newtons(x, label, weight);
+        self.move_lanes(label, weight);
         self.move_stacks(label, weight);
         if self.lane_count == LaneCount::Auto && self.lanes.bytes() > WIDE_LIMIT {
             self.narrow();

@@ -1,12 +1,18 @@
 //! Implicit steps: those whose gradient is taken where they lead to.
 
 /// The most iterations; one or two are the rule.
-const MOST: usize = 20;
+const MOST: usize = 100;
+
+/// A loss counts as curved by so much at least: the logistic one is flat far from 0.
+const LEAST_CURVATURE: f64 = 1e-3;
+
+/// From this iteration on every other one halves the interval: Newton's steps may go to and fro.
+const PATIENCE: usize = 4;
 
 /// Where the score s' = s + q·r(s') is known to this part of its size, it is known well enough.
 const PRECISION: f64 = 1e-5;
 
-/// The residual r and its curvature c at the score s' = s + q·r(s'), q ≥ 0 being how far the
+/// The residual r and the curvature c ≥ 0.001 at the score s' = s + q·r(s'), q ≥ 0 being how far the
 /// score moves for a step of 1. `slope` tells both of a score; r falls as the score rises.
 ///
 /// A plain Newton step takes r and c at s: where the loss is flat (a score of −10, say, and a
@@ -17,7 +23,7 @@ pub(super) fn implicit(slope: impl Fn(f64) -> (f64, f64), score: f64, q: f64) ->
     let (mut low, mut high) = (score.min(farthest), score.max(farthest));
     let mut at = (score + q * residual / (1.0 + q * curvature)).clamp(low, high);
     let mut reached = residual;
-    for _ in 0..MOST {
+    for iteration in 0..MOST {
         (reached, curvature) = slope(at);
         let excess = at - score - q * reached;
         if excess > 0.0 {
@@ -31,9 +37,11 @@ pub(super) fn implicit(slope: impl Fn(f64) -> (f64, f64), score: f64, q: f64) ->
         if newton.abs() <= PRECISION * at.abs().max(1.0) {
             break;
         }
-        at = if at - newton >= low && at - newton <= high { at - newton } else { low + (high - low) / 2.0 };
+        let is_inside = at - newton >= low && at - newton <= high;
+        let is_newton = is_inside && (iteration < PATIENCE || iteration % 2 == 0);
+        at = if is_newton { at - newton } else { low + (high - low) / 2.0 };
     }
-    (reached, curvature)
+    (reached, curvature.max(LEAST_CURVATURE))
 }
 
 #[cfg(test)]
@@ -54,10 +62,10 @@ mod tests {
         let sigmoid = |s: f64| 1.0 / (1.0 + (-s).exp());
         for score in [-30.0, -3.0, 0.0, 4.0, 40.0] {
             for q in [1e-3, 1.0, 1e3, 1e6] {
-                let slope = |s: f64| (1.0 - sigmoid(s), (sigmoid(s) * (1.0 - sigmoid(s))).max(1e-3));
+                let slope = |s: f64| (sigmoid(-s), sigmoid(s) * sigmoid(-s));
                 let (residual, _) = implicit(slope, score, q);
                 let reached = score + q * residual;
-                assert!((1.0 - sigmoid(reached) - residual).abs() < 1e-4, "{score} {q}");
+                assert!((sigmoid(-reached) / residual - 1.0).abs() < 1e-3, "{score} {q}: {residual}");
             }
         }
     }

@@ -71,9 +71,6 @@ const LEAST_PROBABILITY: f64 = 1e-15;
 /// For the mixture, labels farther than this many deviations from a score count as so far.
 const FARTHEST_TO_MIX: f64 = 8.0;
 
-/// A loss curves at least so much for a Newton step: the logistic one is flat far from 0.
-const LEAST_CURVATURE: f64 = 1e-3;
-
 /// Scores that differ by this part of labels' reach differ by rounding.
 const ROUNDING: f64 = 1e-12;
 
@@ -316,9 +313,9 @@ fn slope(loss: &dyn Loss, kind: Scores, score: f64, label: f64) -> (f64, f64) {
     match kind {
         Scores::Logits => {
             let (first, second) = logistic::derivatives(score, label);
-            (-first, second.max(LEAST_CURVATURE))
+            (-first, second)
         }
-        Scores::Rates => (-loss.derivative(score, label), loss.second_derivative(score, label).max(LEAST_CURVATURE)),
+        Scores::Rates => (-loss.derivative(score, label), loss.second_derivative(score, label)),
         Scores::Labels => (label - score, 1.0),
         Scores::Margins => (label * (1.0 - label * score).max(0.0), 1.0),
     }

@@ -5,8 +5,8 @@
 //! the score is o + reach·⟨v, z⟩, v starts at 1/K each, and S at ½·I. Each round, by the residual r and
 //! curvature c that an implicit step leads to:
 //! v += h·r·Sz/reach, S −= h·c·Szzᵀ S/(1 + h·c·zᵀSz). One stack remembers all rounds alike, and so
-//! converges on steady streams; the other forgets: S grows by a thousandth each round, up to ten, so
-//! that it follows the experts that are best now.
+//! converges on steady streams; the other forgets: S grows by a thousandth each round, no number on
+//! its diagonal beyond ten, so that it follows the experts that are best now.
 
 use super::implicit::implicit;
 use crate::Error;
@@ -27,7 +27,7 @@ pub(super) struct Stack {
 /// S before the first round.
 const FIRST: f64 = 0.5;
 
-/// S is not larger than this, by forgetting.
+/// The diagonal of S is not larger than this, by forgetting.
 const LARGEST_INVERSE: f64 = 10.0;
 
 /// Weights beyond this say that experts are all but equal.
@@ -77,7 +77,27 @@ impl Stack {
             let factor = shrink * self.product[row];
             let inverse = &mut self.inverse[row * experts..(row + 1) * experts];
             for (s, product) in inverse.iter_mut().zip(&self.product) {
-                *s = ((*s - factor * product) * growth).clamp(-LARGEST_INVERSE, LARGEST_INVERSE);
+                *s = (*s - factor * product) * growth;
+            }
+        }
+        if self.forgetting > 0.0 {
+            self.limit();
+        }
+    }
+
+    /// Scales row and column where the diagonal is beyond its limit: an expert that says what another
+    /// says, or nothing, would let it grow for ever. S stays positive, as it would not if its numbers
+    /// were cut off one by one.
+    fn limit(&mut self) {
+        let experts = self.weights.len();
+        for at in 0..experts {
+            let diagonal = self.inverse[at * experts + at];
+            if diagonal > LARGEST_INVERSE {
+                let factor = (LARGEST_INVERSE / diagonal).sqrt();
+                for other in 0..experts {
+                    self.inverse[at * experts + other] *= factor;
+                    self.inverse[other * experts + at] *= factor;
+                }
             }
         }
     }
@@ -132,6 +152,28 @@ mod tests {
                 rows.iter().map(|(z, y)| (stack.weights[0] * z[0] + stack.weights[1] * z[1] - y) * z[at]).sum();
             assert!((prior + data).abs() < 1e-9, "{at}: {prior} {data}");
         }
+    }
+
+    #[test]
+    fn one_that_forgets_stays_where_experts_are_alike() {
+        let mut stack = Stack::new("forgetting", 1e-3, 4);
+        let mut paid = 0.0;
+        for round in 0..50_000u32 {
+            let spread = |factor: u32| f64::from(round.wrapping_mul(factor) % 1009) / 504.5 - 1.0;
+            let (a, b) = (spread(7919), spread(104_729));
+            // Two experts are one, and the fourth hardly says anything.
+            let z = [a, a, 0.5 * (a + b), 1e-3 * b];
+            let score: f64 = stack.dot(&z, 0.0);
+            let label = a + 0.5 * b + 0.1 * spread(31);
+            paid += (label - score).powi(2);
+            stack.observe(&z, 1.0, score, |score| (label - score, 1.0), 1.0);
+        }
+        assert!(paid / 50_000.0 < 0.01, "{}", paid / 50_000.0);
+        assert!(
+            (0..4).all(|at| (0.0..=1.001 * LARGEST_INVERSE).contains(&stack.inverse[at * 5])),
+            "{:?}",
+            stack.inverse
+        );
     }
 
     #[test]

@@ -20,6 +20,9 @@ const PRECISION: f64 = 1e-5;
 pub(super) fn implicit(slope: impl Fn(f64) -> (f64, f64), score: f64, q: f64) -> (f64, f64) {
     let (residual, mut curvature) = slope(score);
     let farthest = score + q * residual;
+    if !farthest.is_finite() {
+        return (residual, curvature.max(LEAST_CURVATURE));
+    }
     let (mut low, mut high) = (score.min(farthest), score.max(farthest));
     let mut at = (score + q * residual / (1.0 + q * curvature)).clamp(low, high);
     let mut reached = residual;

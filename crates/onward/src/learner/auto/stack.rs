@@ -65,23 +65,36 @@ impl Stack {
             self.product[row] = inverse.iter().zip(z).map(|(s, z)| s * z).sum();
             square += z_row * self.product[row];
         }
+        if !square.is_finite() {
+            return;
+        }
         let q = h * square.max(0.0);
         let (residual, curvature) = implicit(slope, score, q);
         let (step, shrink) = (h * residual / reach, h * curvature / (1.0 + curvature * q));
         if !(step.is_finite() && shrink.is_finite()) {
             return;
         }
-        let growth = 1.0 + self.forgetting;
-        for row in 0..experts {
-            self.weights[row] = (self.weights[row] + step * self.product[row]).clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT);
-            let factor = shrink * self.product[row];
-            let inverse = &mut self.inverse[row * experts..(row + 1) * experts];
-            for (s, product) in inverse.iter_mut().zip(&self.product) {
-                *s = (*s - factor * product) * growth;
-            }
+        for (weight, product) in self.weights.iter_mut().zip(&self.product) {
+            *weight = (*weight + step * product).clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT);
         }
+        self.reduce(shrink);
         if self.forgetting > 0.0 {
             self.limit();
+        }
+    }
+
+    /// S ← (S − shrink·Szzᵀ S)·(1 + forgetting), both halves alike to the bit: what differs would
+    /// be seen by no later round, and grow.
+    fn reduce(&mut self, shrink: f64) {
+        let experts = self.weights.len();
+        let growth = 1.0 + self.forgetting;
+        for row in 0..experts {
+            for column in 0..=row {
+                let s = self.inverse[row * experts + column];
+                let reduced = (s - shrink * (self.product[row] * self.product[column])) * growth;
+                self.inverse[row * experts + column] = reduced;
+                self.inverse[column * experts + row] = reduced;
+            }
         }
     }
 
@@ -92,11 +105,16 @@ impl Stack {
         let experts = self.weights.len();
         for at in 0..experts {
             let diagonal = self.inverse[at * experts + at];
-            if diagonal > LARGEST_INVERSE {
-                let factor = (LARGEST_INVERSE / diagonal).sqrt();
+            // Rounding may leave nothing of a number that was all but 0: that expert begins anew.
+            let is_lost = diagonal <= 0.0;
+            if diagonal > LARGEST_INVERSE || is_lost {
+                let factor = if is_lost { 0.0 } else { (LARGEST_INVERSE / diagonal).sqrt() };
                 for other in 0..experts {
                     self.inverse[at * experts + other] *= factor;
                     self.inverse[other * experts + at] *= factor;
+                }
+                if is_lost {
+                    self.inverse[at * experts + at] = FIRST;
                 }
             }
         }

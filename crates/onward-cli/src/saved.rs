@@ -52,7 +52,7 @@ impl Trained {
     pub(crate) fn own_guarantee(&self) -> Guarantee {
         if self.facts.passes > 1 {
             let reason = "the model went over data several times: its theorem is about rounds that are charged";
-            return Guarantee::none(GuaranteeKind::Own, reason);
+            return Guarantee::none(self.learner.guarantee().kind, reason);
         }
         self.learner.guarantee()
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use onward::learner::Specification;
 use onward::model::{Model, Names, State};
-use onward::regret::{Guarantee, GuaranteeKind, Ledger};
+use onward::regret::{Guarantee, Ledger};
 use onward::{Learner, SharedLoss};
 use onward_data::{Format, Input, Schema};
 use serde::{Deserialize, Serialize};

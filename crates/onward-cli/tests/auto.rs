@@ -33,12 +33,12 @@ fn check(report: &Value, experts: usize) {
     let best = lanes.iter().map(|lane| lane.2).fold(f64::INFINITY, f64::min);
     let risk = report["sequential_risk"].as_f64().unwrap();
     let gap = report["gap_to_best_lane"].as_f64().unwrap();
-    assert!((gap - (risk - best)).abs() < 1e-9 * risk, "{gap} {risk} {best}");
+    assert!((gap - (risk - best)).abs() < 1e-9 * risk.abs(), "{gap} {risk} {best}");
     // What is stated about it holds.
     let guarantees = report["guarantees"].as_array().unwrap();
     let own = guarantees.iter().find(|guarantee| guarantee["kind"] == "mixture").unwrap();
     match own["bound_per_round"].as_f64() {
-        Some(bound) => assert!(gap <= bound + 1e-9 * risk, "{gap} {bound}"),
+        Some(bound) => assert!(gap <= bound + 1e-9 * risk.abs(), "{gap} {bound}"),
         None => assert!(own["reason"].is_string(), "{own}"),
     }
 }
@@ -212,12 +212,12 @@ fn phishing_continued(folder: &Folder) -> Value {
 }
 
 #[test]
-fn a_model_that_has_learnt_nothing_shows_lanes_that_have_paid_nothing() {
+fn a_model_that_has_learnt_nothing_shows_no_losses() {
     let folder = Folder::new();
     folder.write("data", "y,x\n,1\n,2\n");
     folder.succeed(&["learn", "-q", "data", "--target", "y", "--task", "binary", "--model", "model"]);
     let json = inspected(&folder, "model");
     assert!(json["gap_to_best_lane"].is_null() && json["lanes"][0]["loss"].is_null(), "{json}");
     let text = folder.succeed(&["inspect", "model"]).stdout;
-    assert!(!text.contains("NaN") && !text.contains("best lane"), "{text}");
+    assert!(!text.contains("NaN") && !text.contains("lane"), "{text}");
 }

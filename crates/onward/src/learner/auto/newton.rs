@@ -170,7 +170,13 @@ impl Newton {
             row.product.iter_mut().zip(inverse).for_each(|(product, s)| *product += z * s);
         }
         let square: f64 = row.product.iter().zip(&row.z).map(|(product, z)| product * z).sum();
-        let q = h * square.max(0.0);
+        // S ≤ ½·I, so ‖Sz‖² ≤ ½·zᵀSz: where enormous importance weights have left nothing of S but
+        // rounding that is not so, and a step would make it grow without limit.
+        let length: f64 = row.product.iter().map(|product| product * product).sum();
+        if length > FIRST * square * (1.0 + 1e-9) {
+            return;
+        }
+        let q = h * square;
         let (residual, curvature) = implicit(slope, score, q);
         let (step, shrink) = (h * residual, h * curvature / (1.0 + curvature * q));
         if !(step.is_finite() && shrink.is_finite()) {

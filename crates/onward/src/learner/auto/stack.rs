@@ -5,8 +5,8 @@
 //! the score is o + reach·⟨v, z⟩, v starts at 1/K each, and S at ½·I. Each round, by the residual r and
 //! curvature c that an implicit step leads to:
 //! v += h·r·Sz/reach, S −= h·c·Szzᵀ S/(1 + h·c·zᵀSz). One stack remembers all rounds alike, and so
-//! converges on steady streams; the other forgets: S grows by a thousandth each round, up to ten, so
-//! that it follows the experts that are best now.
+//! converges on steady streams; the other forgets: S grows by a thousandth each round, until
+//! a number on its diagonal is ten, so that it follows the experts that are best now.
 
 use super::implicit::implicit;
 use crate::Error;
@@ -71,7 +71,9 @@ impl Stack {
         if !(step.is_finite() && shrink.is_finite()) {
             return;
         }
-        let growth = 1.0 + self.forgetting;
+        // The whole of S or nothing: cut off number by number it would cease to be positive.
+        let largest = (0..experts).map(|at| self.inverse[at * experts + at]).fold(0.0, f64::max);
+        let growth = (1.0 + self.forgetting).min((LARGEST_INVERSE / largest).max(1.0));
         for row in 0..experts {
             self.weights[row] = (self.weights[row] + step * self.product[row]).clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT);
             let factor = shrink * self.product[row];
@@ -105,5 +107,28 @@ impl Stack {
         self.weights = weights.to_vec();
         self.inverse = inverse.to_vec();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_that_forgets_stays_where_experts_are_alike() {
+        let mut stack = Stack::new("forgetting", 1e-3, 4);
+        let mut paid = 0.0;
+        for round in 0..50_000u32 {
+            let spread = |factor: u32| f64::from(round.wrapping_mul(factor) % 1009) / 504.5 - 1.0;
+            let (a, b) = (spread(7919), spread(104_729));
+            // Two experts are one, and the fourth hardly says anything.
+            let z = [a, a, 0.5 * (a + b), 1e-3 * b];
+            let score: f64 = stack.dot(&z, 0.0);
+            let label = a + 0.5 * b + 0.1 * spread(31);
+            paid += (label - score).powi(2);
+            stack.observe(&z, 1.0, score, |score| (label - score, 1.0), 1.0);
+        }
+        assert!(paid / 50_000.0 < 0.01, "{}", paid / 50_000.0);
+        assert!((0..4).all(|at| (0.0..=LARGEST_INVERSE).contains(&stack.inverse[at * 5])), "{:?}", stack.inverse);
     }
 }

@@ -358,8 +358,8 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         for (&place, sizes) in self.places.iter().zip(&self.sizes) {
             let slot = self.table.at(place);
             let mut least = numerators;
-            for lane in 0..D {
-                least[lane] = least[lane].max(slot.distances[lane]);
+            for (least, distance) in least.iter_mut().zip(slot.distances) {
+                *least = least.max(distance);
             }
             let mut direction = [0.0; W];
             for lane in 0..W {

@@ -21,7 +21,7 @@ fn reading(t: u32) -> ([f32; 3], f64) {
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // A loss says what a wrong prediction costs; a learner is asked for by name, as on the command line.
     let loss = loss::parse("logistic")?;
-    let specification: Specification = "nag:standardise=true".parse()?;
+    let specification: Specification = "auto".parse()?;
     let mut learner = specification.build(&loss, None)?;
 
     // The ledger keeps what was paid. It knows nothing of the learner.

@@ -66,7 +66,7 @@ fn as_text(trained: &Trained, top: usize) -> String {
         let baseline = ledger.baseline_risk().map_or(String::new(), |risk| format!(", best constant {}", number(risk)));
         text.push_str(&format!("risk       {}{baseline}\n", number(ledger.sequential_risk())));
     }
-    if let Some(mixed) = trained.learner.mixed() {
+    if let Some(mixed) = trained.learner.mixed().filter(|_| ledger.rounds() > 0) {
         text.push_str(&summary::lanes(&mixed));
     }
     let found = heaviest(trained, top);

@@ -55,6 +55,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     session.learn(&mut reader, writer.as_mut()).map_err(|failure| failure.before_files(&files))?;
     drop(reader);
     let own_guarantee = session.trained().own_guarantee();
+    let mixed = session.trained().learner.mixed();
     let again = Options { schema: Some(session.trained().schema.clone()), ..reading };
     let mut pass_risks = vec![session.trained().ledger.sequential_risk()];
     for _ in 1..options.passes {
@@ -75,6 +76,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         timing,
         pass_risks: &pass_risks,
         own_guarantee: Some(own_guarantee),
+        mixed,
     };
     finish(options, &run, writer)?;
     Ok(watch.signals.exit_code())

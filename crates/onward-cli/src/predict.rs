@@ -59,6 +59,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
         timing,
         pass_risks: &[],
         own_guarantee: None,
+        mixed: None,
     };
     let mut outputs = Outputs::default();
     writer.finish(&mut outputs)?;

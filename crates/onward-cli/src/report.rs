@@ -42,6 +42,8 @@ pub(crate) struct Run<'a> {
     pub(crate) pass_risks: &'a [f64],
     /// The learner's own guarantee after the first pass; `None` when nothing was learnt.
     pub(crate) own_guarantee: Option<Guarantee>,
+    /// The experts of a learner that mixes some, after the first pass.
+    pub(crate) mixed: Option<Mixed>,
 }
 
 /// A report as text.
@@ -57,8 +59,8 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
     insert("resumed_at", json!(run.resumed_at));
     insert("guarantees", Value::Array(guarantees(run).iter().map(|it| guarantee(it, ledger.weight())).collect()));
     insert("curve", curve(ledger));
-    if let Some(mixed) = run.trained.learner.mixed() {
-        insert("lanes", lanes(&mixed));
+    if let Some(mixed) = &run.mixed {
+        insert("lanes", lanes(mixed));
         insert("gap_to_best_lane", finite(mixed.gap()));
     }
     if run.pass_risks.len() > 1 {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use onward::learner::Specification;
 use onward::model::{Model, Names, State};
-use onward::regret::{Guarantee, GuaranteeKind, Ledger};
+use onward::regret::{Guarantee, Ledger};
 use onward::{Learner, SharedLoss};
 use onward_data::{Format, Input, Schema};
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ impl Trained {
     pub(crate) fn own_guarantee(&self) -> Guarantee {
         if self.facts.passes > 1 {
             let reason = "the model went over data several times: its theorem is about rounds that are charged";
-            return Guarantee::none(GuaranteeKind::Own, reason);
+            return Guarantee::none(self.learner.guarantee().kind, reason);
         }
         self.learner.guarantee()
     }

@@ -51,8 +51,8 @@ pub(crate) fn learned(run: &Run<'_>) -> String {
         ),
     );
     body(&mut text, run.trained);
-    if let Some(mixed) = run.trained.learner.mixed() {
-        say_best_lane(&mut text, &mixed);
+    if let Some(mixed) = &run.mixed {
+        say_best_lane(&mut text, mixed);
     }
     if let Some(meaning) = diverged(run.trained) {
         row(&mut text, "diverged", "", &meaning);

@@ -433,9 +433,12 @@ fn parameters_out_of_range() {
     for (options, message) in [
         (
             vec!["--learner", "nga"],
-            "there is no learner 'nga', did you mean 'nag'? The learners are nag, ogd, ogd-strong, adagrad, perceptron",
+            "there is no learner 'nga', did you mean 'nag'? The learners are auto, nag, ogd, ogd-strong, adagrad, perceptron",
         ),
-        (vec!["--learner", "tree"], "there is no learner 'tree': there are nag, ogd, ogd-strong, adagrad, perceptron"),
+        (
+            vec!["--learner", "tree"],
+            "there is no learner 'tree': there are auto, nag, ogd, ogd-strong, adagrad, perceptron",
+        ),
         (vec!["--learner", "nag:etta=1"], "nag has no parameter 'etta', did you mean 'eta'? It has eta, standardise"),
         (vec!["--learner", "nag:rate=1"], "nag has no parameter 'rate': it has eta, standardise"),
         (vec!["--learner", "nag:eta=0"], "eta is 0.0: it is a number from 1e-30 to 1e30"),

@@ -25,11 +25,11 @@ fn the_report_of_flights_has_the_figures() {
     let report = report(&folder, &[&data("flights.csv.zst"), "--target", "arr_delay>15"]);
     assert_eq!((report["examples"].as_u64(), report["unlabelled"].as_u64()), (Some(336_776), Some(9_430)));
     let risk = report["sequential_risk"].as_f64().unwrap();
-    assert!(risk < 0.5, "{risk}");
+    assert!(risk < 0.45, "{risk}");
     let baseline = report["baseline_risk"].as_f64().unwrap();
     assert!((baseline - 0.548).abs() < 5e-4, "{baseline}");
-    assert!(report["metrics"]["auc"].as_f64().unwrap() > 0.74);
+    assert!(report["metrics"]["auc"].as_f64().unwrap() > 0.78);
     let guarantees = report["guarantees"].as_array().unwrap();
-    assert_eq!((&guarantees[0]["kind"], &guarantees[1]["kind"]), (&"own".into(), &"universal".into()));
-    assert!(guarantees[0]["reason"].is_string() && guarantees[1]["bound_per_round"].is_f64());
+    assert_eq!((&guarantees[0]["kind"], &guarantees[1]["kind"]), (&"mixture".into(), &"universal".into()));
+    assert!(guarantees.iter().all(|guarantee| guarantee["bound_per_round"].is_f64()), "{guarantees:?}");
 }

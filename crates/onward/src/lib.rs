@@ -9,7 +9,7 @@
 //! ```
 //! use onward::{Features, learner::Specification, regret::Ledger};
 //!
-//! let specification: Specification = "nag:eta=0.5".parse()?;
+//! let specification: Specification = "auto".parse()?;
 //! let loss = onward::loss::parse("logistic")?;
 //! let mut learner = specification.build(&loss, None)?;
 //! let mut ledger = Ledger::new(learner.charged_loss());

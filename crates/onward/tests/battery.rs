@@ -20,16 +20,29 @@ fn plain() -> Vec<(String, SharedLoss)> {
             }
         }
     }
-    // Four learners take all losses with a slope, thirteen; the perceptron one.
-    assert_eq!(all.len(), 4 * 13 + 1);
+    // Five learners take all losses with a slope, thirteen; the perceptron one.
+    assert_eq!(all.len(), 5 * 13 + 1);
     all
 }
 
-/// The same, and each on standardised features.
+/// The same, each that can on standardised features, and `auto` with four lanes.
 fn every() -> Vec<(String, SharedLoss)> {
     let mut all = plain();
-    all.extend(plain().into_iter().map(|(name, loss)| (format!("{name}:standardise=true"), loss)));
+    for (name, loss) in plain() {
+        let entry = LEARNERS.iter().find(|entry| entry.name == name).unwrap();
+        if entry.parameters.iter().any(|parameter| parameter.name == "standardise") {
+            all.push((format!("{name}:standardise=true"), loss));
+        } else {
+            all.push((format!("{name}:lanes=4"), loss));
+        }
+    }
+    assert_eq!(all.len(), 2 * plain().len());
     all
+}
+
+/// Whether a learner mixes experts, of which some see features centred.
+fn is_mixture(name: &str) -> bool {
+    name.starts_with("auto")
 }
 
 fn build(name: &str, loss: &SharedLoss) -> Box<dyn Learner> {
@@ -120,8 +133,9 @@ fn a_state_that_lacks_something_is_refused() {
 
 #[test]
 fn an_absent_feature_equals_a_feature_of_value_zero() {
-    // Not so on standardised features: a zero that is there is a value to centre.
-    for (name, loss) in plain() {
+    // Not so on standardised features, nor for `auto`, half of whose lanes centre: a zero that is
+    // there is a value to centre.
+    for (name, loss) in plain().into_iter().filter(|(name, _)| !is_mixture(name)) {
         let rows = stream(loss.as_ref(), 200, 7);
         let (mut sparse, mut dense) = (build(&name, &loss), build(&name, &loss));
         for row in &rows {
@@ -164,7 +178,8 @@ fn everything_stays_finite_under_any_finite_input() {
 
 #[test]
 fn scores_start_from_the_offset() {
-    for (name, loss) in every().into_iter().filter(|(_, loss)| loss.task() == loss::Task::Binary) {
+    let binary = every().into_iter().filter(|(_, loss)| loss.task() == loss::Task::Binary);
+    for (name, loss) in binary.filter(|(name, _)| !is_mixture(name)) {
         let rows = stream(loss.as_ref(), 100, 14);
         let mut learner = build(&name, &loss);
         learn(learner.as_mut(), &rows);
@@ -177,6 +192,46 @@ fn scores_start_from_the_offset() {
                 "{name} {}: {with} {without}",
                 loss.name()
             );
+        }
+    }
+}
+
+#[test]
+fn the_experts_of_a_mixture_start_from_the_offset() {
+    for (name, loss) in every().into_iter().filter(|(name, _)| is_mixture(name)) {
+        let rows = stream(loss.as_ref(), 100, 14);
+        let mut learner = build(&name, &loss);
+        for (round, row) in rows.iter().enumerate() {
+            let offset = (round as f64 - 50.0) / 2.0;
+            let score = learner.predict(row.features().with_offset(offset).unwrap()).score;
+            assert!((score - offset).abs() <= 1e-12 * offset.abs().max(1.0), "{name} {}: {score}", loss.name());
+        }
+        learn(learner.as_mut(), &rows);
+        if loss.task() == loss::Task::Regression {
+            // Scores are held within the range of labels. These widen it and weigh nothing.
+            let x = rows[0].features();
+            for label in [1e6, -1e6].into_iter().filter(|&label| loss.check_label(label).is_ok()) {
+                learner.learn(x, label, 1e-38);
+            }
+        }
+        for row in &rows {
+            let without = learner.predict(row.features()).score;
+            let with = learner.predict(row.features().with_offset(1.25).unwrap()).score;
+            let context = format!("{name} {}: {with} {without}", loss.name());
+            match (loss.task(), loss.link()) {
+                // A mean of scores moves as they do.
+                (loss::Task::Regression, _) => {
+                    assert!((with - without - 1.25).abs() <= 1e-12 * without.abs().max(1.0), "{context}");
+                }
+                // The logit of a mean of probabilities moves with their logits, but not as far.
+                (_, loss::Link::Logistic) => {
+                    assert!(with > without && with <= without + 1.25 + 1e-12 * without.abs().max(1.0), "{context}");
+                }
+                // Margins are held within ±1 and the offset.
+                _ => {
+                    assert!(without.abs() <= 1.0 + 1e-12 && (-1.0 - 1e-12..=1.25 + 1e-12).contains(&with), "{context}")
+                }
+            }
         }
     }
 }
@@ -227,7 +282,7 @@ fn trial_streams(loss: &SharedLoss) -> Vec<(&'static str, Vec<Row>)> {
 
 #[test]
 fn no_guarantee_is_below_the_regret() {
-    let mut tried = 0;
+    let (mut tried, mut mixtures) = (0, 0);
     for (name, loss) in every() {
         for (kind, rows) in trial_streams(&loss) {
             let mut learner = build(&name, &loss);
@@ -258,8 +313,19 @@ fn no_guarantee_is_below_the_regret() {
                     );
                     tried += 1;
                 }
+                // A mixture's is about its experts.
+                if let (Ok(bound), Some(mixed)) = (&own.bound, learner.mixed()) {
+                    assert!((mixed.loss * ledger.weight() - paid).abs() <= 1e-9 * paid.abs());
+                    let regret = mixed.gap() * ledger.weight();
+                    assert!(
+                        regret <= bound + 1e-9 * paid.abs(),
+                        "mixture, {name} {} {kind} {round}: {regret} > {bound}",
+                        loss.name()
+                    );
+                    mixtures += 1;
+                }
             }
         }
     }
-    assert!(tried > 1000);
+    assert!(tried > 1000 && mixtures > 100, "{tried} {mixtures}");
 }

@@ -12,7 +12,7 @@
 
 use bytemuck::Zeroable;
 
-use super::slot::{CENTRED, Dither, LARGEST, RAW, Slot, has_doubled};
+use super::slot::{CENTRED, Dither, FREQUENT, LARGEST, RAW, Slot, has_doubled};
 use crate::model::{Column, State};
 use crate::table::Table;
 use crate::{Error, Features};
@@ -371,14 +371,11 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
                 let x = sizes[Self::KINDS[lane]];
                 more[lane] = squares[lane] * (x * x);
             }
-            if slot.is_frequent() {
-                for lane in 0..W {
-                    slot.squares[lane] = dither.add(slot.squares[lane], more[lane]);
-                }
+            let pairs = slot.squares.iter_mut().zip(more);
+            if slot.count >= FREQUENT {
+                pairs.for_each(|(square, more)| *square = dither.add(*square, more));
             } else {
-                for lane in 0..W {
-                    slot.squares[lane] = (slot.squares[lane] + more[lane]).min(LARGEST);
-                }
+                pairs.for_each(|(square, more)| *square = (*square + more).min(LARGEST));
             }
             let mut direction = [0.0; W];
             for lane in 0..W {

@@ -306,9 +306,8 @@ mod tests {
             b.swap(pivot, best);
             for row in pivot + 1..n {
                 let factor = a[row][pivot] / a[pivot][pivot];
-                for column in pivot..n {
-                    a[row][column] -= factor * a[pivot][column];
-                }
+                let (above, below) = a.split_at_mut(row);
+                below[0][pivot..].iter_mut().zip(&above[pivot][pivot..]).for_each(|(x, y)| *x -= factor * y);
                 b[row] -= factor * b[pivot];
             }
         }

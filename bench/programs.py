@@ -15,7 +15,7 @@ VENV = ROOT / "bench" / ".venv"
 
 
 class NotRunError(Exception):
-    """A case cannot be measured; the message says why."""
+    """A case or a set cannot be measured; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,23 @@ VOWPAL_WABBIT = Program("Vowpal Wabbit", vowpal_wabbit_outcome)
 
 def prepare() -> Tools:
     """Builds Onward and installs the peers."""
+    onward = build()
+    return Tools(onward, install(ROOT / "bench" / "requirements.txt"))
+
+
+def build() -> Path:
     subprocess.run(["cargo", "build", "--release"], cwd=ROOT, check=True)
+    return target_folder() / "release" / "onward"
+
+
+def install(requirements: Path) -> Path:
+    """Installs packages for the peers' Python, and says where that is."""
     python = VENV / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*install, "-r", ROOT / "bench" / "requirements.txt"], check=True)
-    return Tools(target_folder() / "release" / "onward", python)
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "-r", requirements], check=True)
+    return python
 
 
 def target_folder() -> Path:
@@ -110,8 +120,9 @@ def versions(tools: Tools) -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit that is built; the page itself, which a run before may have written, does not count as a change."""
-    changes = say("git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/benchmarks.md")
+    """The commit that is built; the pages, which runs before may have written, do not count as a change."""
+    pages = [":!docs/benchmarks.md", ":!docs/quality.md"]
+    changes = say("git", "status", "--porcelain", "--untracked-files=no", "--", ".", *pages)
     return f"commit {say('git', 'rev-parse', '--short', 'HEAD')}{' with changes' if changes else ''}"
 
 

@@ -80,11 +80,6 @@ impl Loss for Logistic {
         steepness(probability(y), sigmoids(p))
     }
 
-    fn value_and_derivative(&self, p: f64, y: f64) -> (f64, f64) {
-        let (target, e) = (probability(y), libm::exp(-p.abs()));
-        (cross_entropy(p, target, e), steepness(target, sigmoids_from(p, e)))
-    }
-
     fn second_derivative(&self, p: f64, _: f64) -> f64 {
         let (up, down) = sigmoids(p);
         up * down
@@ -135,6 +130,18 @@ impl Loss for Logistic {
 /// The probability that a label stands for: −1 is 0.
 fn probability(y: f64) -> f64 {
     y.clamp(0.0, 1.0)
+}
+
+/// Value and derivative, e^(−|p|) being known.
+pub(crate) fn from_exponential(p: f64, y: f64, e: f64) -> (f64, f64) {
+    let target = probability(y);
+    (cross_entropy(p, target, e), steepness(target, sigmoids_from(p, e)))
+}
+
+/// First and second derivative.
+pub(crate) fn derivatives(p: f64, y: f64) -> (f64, f64) {
+    let (up, down) = sigmoids(p);
+    (steepness(probability(y), (up, down)), up * down)
 }
 
 /// π·ln(1 + e^(−p)) + (1 − π)·ln(1 + e^p), e^(−|p|) being known.

@@ -99,12 +99,6 @@ pub trait Loss: Debug + Send + Sync {
     /// the loss names.
     fn derivative(&self, p: f64, y: f64) -> f64;
 
-    /// Value and derivative together, to the bit what the two say: losses that share work between
-    /// them do it once.
-    fn value_and_derivative(&self, p: f64, y: f64) -> (f64, f64) {
-        (self.value(p, y), self.derivative(p, y))
-    }
-
     /// ∂²ℓ/∂p² where it exists, 0 at kinks; where it jumps, the value of the
     /// side that the documentation of the loss names.
     fn second_derivative(&self, p: f64, y: f64) -> f64;

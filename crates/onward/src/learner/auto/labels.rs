@@ -55,6 +55,8 @@ struct Past {
     first: f64,
     /// The largest distance of a label from the mean of those before it.
     reach: f64,
+    /// The deviation before the last label: one of great importance may make it all but vanish.
+    previous: f64,
 }
 
 /// The largest score for losses with a probability or rate: e^±50.
@@ -66,11 +68,6 @@ const FARTHEST: f64 = 3.0;
 impl Labels {
     pub(super) fn new(loss: SharedLoss) -> Self {
         Self { scores: Scores::of(loss.as_ref()), loss, past: Past::default() }
-    }
-
-    /// Whether scores are labels and none has come yet.
-    pub(super) fn are_unknown(&self) -> bool {
-        self.scores == Scores::Labels && self.past.weight == 0.0
     }
 
     pub(super) fn scores(&self) -> Scores {
@@ -150,7 +147,7 @@ impl Labels {
         if self.scores != Scores::Labels {
             return label;
         }
-        let most = deviations * self.deviation();
+        let most = deviations * self.deviation().max(self.past.previous);
         label.clamp((score - most).max(f64::MIN), (score + most).min(f64::MAX))
     }
 
@@ -160,7 +157,9 @@ impl Labels {
             Scores::Labels => label - offset,
             _ => self.loss.label_for_mean(label),
         };
+        let previous = self.deviation();
         let past = &mut self.past;
+        past.previous = previous;
         let distance = value - past.mean;
         past.range = (past.range.0.min(label), past.range.1.max(label));
         past.reach = past.reach.max(distance.abs());
@@ -186,6 +185,7 @@ impl Labels {
         state.set("largest", past.range.1);
         state.set("first", past.first);
         state.set("reach", past.reach);
+        state.set("previous", past.previous);
     }
 
     pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
@@ -202,6 +202,7 @@ impl Labels {
             range,
             first: state.number("first")?,
             reach: state.number("reach")?,
+            previous: state.number("previous")?,
         };
         Ok(())
     }

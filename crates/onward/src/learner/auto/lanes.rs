@@ -170,14 +170,18 @@ pub(super) trait Sweeps: Send + Sync {
     /// Writes the centred x̂ of the round, now that its features have been taken in.
     fn sizes(&self, sizes: &mut Vec<f32>);
 
-    /// Takes in each lane's gradient g_k; writes Q_k, how far its score moves for u_k = 1.
-    fn prepare(&mut self, g: &[f64], h: f64, deviation: f64, q: &mut [f64]);
+    /// Takes in each lane's gradient g_k; writes Q_k, how far its score moves for u_k = 1. `deviation`
+    /// is that of labels, `usual` how steep the loss is at that distance.
+    fn prepare(&mut self, g: &[f64], h: f64, deviation: f64, usual: f64, q: &mut [f64]);
 
     /// w_k += u_k·x·rate_k.
     fn advance(&mut self, u: &[f64]);
 
     /// w_k of a feature, in raw units.
     fn weight(&self, index: u32, lane: usize) -> f64;
+
+    /// What centred x̂ = 1 of a feature is in raw units; 0 for one that was not seen.
+    fn largest(&self, index: u32) -> f64;
 
     /// The deviation of a feature that lanes see centred, if there is room to keep it.
     fn deviation(&self, index: u32) -> Option<f64>;
@@ -315,11 +319,12 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             let bounded = slot.bounded(values);
             seen.push(bounded[CENTRED]);
             Self::add(&mut sums, slot, bounded);
-            slot.widen(values, &Self::KINDS);
-            if has_doubled(before, slot.count) {
+            let has_grown = slot.widen(values, &Self::KINDS);
+            let has_doubled = has_doubled(before, slot.count);
+            if has_doubled {
                 slot.review(value, h, &Self::KINDS);
             }
-            let sizes = slot.bounded(values);
+            let sizes = if has_grown || has_doubled { slot.bounded(values) } else { bounded };
             norms[RAW] += f64::from(sizes[RAW] * sizes[RAW]);
             norms[CENTRED] += f64::from(sizes[CENTRED] * sizes[CENTRED]);
             self.places.push(place);
@@ -334,13 +339,14 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         sizes.extend(self.sizes.iter().map(|sizes| sizes[CENTRED]));
     }
 
-    fn prepare(&mut self, g: &[f64], h: f64, deviation: f64, q: &mut [f64]) {
+    fn prepare(&mut self, g: &[f64], h: f64, deviation: f64, usual: f64, q: &mut [f64]) {
         let steepest = g.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
         if self.norms.label_unit == 0.0 && deviation > 0.0 {
             self.norms.label_unit = power_of_two(deviation);
         }
         if self.norms.gradient_unit == 0.0 && steepest > 0.0 {
-            self.norms.gradient_unit = power_of_two(steepest);
+            // Not of the first gradient alone: it may be what rounding left of 0.
+            self.norms.gradient_unit = power_of_two(steepest.max(usual));
         }
         self.directions.clear();
         if steepest == 0.0 || self.norms.label_unit == 0.0 {
@@ -354,18 +360,30 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             *square = (h * slope * slope).min(f64::from(LARGEST)) as f32;
         }
         let numerators = self.numerators(deviation);
-        let mut sums = [0.0; W];
+        let (mut sums, mut more) = ([0.0; W], [0.0; W]);
         for (&place, sizes) in self.places.iter().zip(&self.sizes) {
             let slot = self.table.at(place);
             let mut least = numerators;
             for (least, distance) in least.iter_mut().zip(slot.distances) {
                 *least = least.max(distance);
             }
+            for lane in 0..W {
+                let x = sizes[Self::KINDS[lane]];
+                more[lane] = squares[lane] * (x * x);
+            }
+            if slot.is_frequent() {
+                for lane in 0..W {
+                    slot.squares[lane] = dither.add(slot.squares[lane], more[lane]);
+                }
+            } else {
+                for lane in 0..W {
+                    slot.squares[lane] = (slot.squares[lane] + more[lane]).min(LARGEST);
+                }
+            }
             let mut direction = [0.0; W];
             for lane in 0..W {
                 let x = sizes[Self::KINDS[lane]];
-                let square = dither.add(slot.squares[lane], squares[lane] * (x * x));
-                slot.squares[lane] = square;
+                let square = slot.squares[lane];
                 let rate = if square > LEAST_SQUARES { least[lane] / square.sqrt() } else { 0.0 };
                 direction[lane] = x * rate;
                 sums[lane] += f64::from(x * direction[lane]);
@@ -402,6 +420,10 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         let slot = self.table.get(index);
         let largest = f64::from(slot.largest[Self::KINDS[lane]]);
         if largest > 0.0 { f64::from(slot.weights[lane]) * self.norms.label_unit / largest } else { 0.0 }
+    }
+
+    fn largest(&self, index: u32) -> f64 {
+        f64::from(self.table.get(index).largest[CENTRED])
     }
 
     fn deviation(&self, index: u32) -> Option<f64> {

@@ -38,6 +38,8 @@ pub(super) struct Paid<'a> {
     pub(super) score: f64,
     /// ∂ℓ/∂q.
     pub(super) derivative: f64,
+    /// Scores that differ by no more than this are equal, but for rounding.
+    pub(super) resolution: f64,
     /// The importance.
     pub(super) h: f64,
 }
@@ -138,16 +140,29 @@ impl Mixture {
 
     fn bernstein(&mut self, paid: &Paid<'_>) {
         let capacity = libm::log(self.weights.len() as f64);
-        let mut most = f64::NEG_INFINITY;
+        // The logarithm of the largest rate, for experts that have said nothing of their own so far.
+        let mut fastest = f64::NEG_INFINITY;
         for at in 0..self.weights.len() {
-            let regret = (paid.h * paid.derivative * (paid.score - paid.scores[at])).clamp(-LARGEST, LARGEST);
+            let difference = paid.score - paid.scores[at];
+            let difference = if difference.abs() > paid.resolution { difference } else { 0.0 };
+            let regret = (paid.h * paid.derivative * difference).clamp(-LARGEST, LARGEST);
             self.squares[at] = (self.squares[at] + regret * regret).min(f64::MAX);
             self.largest[at] = self.largest[at].max(regret.abs());
-            let eta = rate(capacity, self.squares[at], self.largest[at]);
-            self.regrets[at] += regret - eta * regret * regret;
-            // For now the logarithm of the weight.
-            self.weights[at] = eta * self.regrets[at] + libm::log(eta);
-            most = most.max(self.weights[at]);
+            if self.squares[at] > 0.0 {
+                let eta = (capacity / self.squares[at]).sqrt().min(0.5 / self.largest[at]);
+                self.regrets[at] += regret - eta * regret * regret;
+                fastest = fastest.max(libm::log(eta));
+                // For now the logarithm of the weight.
+                self.weights[at] = eta * self.regrets[at] + libm::log(eta);
+            }
+        }
+        let fastest = if fastest.is_finite() { fastest } else { 0.0 };
+        let mut most = f64::NEG_INFINITY;
+        for (weight, square) in self.weights.iter_mut().zip(&self.squares) {
+            if *square == 0.0 {
+                *weight = fastest;
+            }
+            most = most.max(*weight);
         }
         self.normalise(most);
     }
@@ -268,7 +283,104 @@ fn least(losses: &[f64]) -> f64 {
     losses.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// Bernstein's rate.
-fn rate(capacity: f64, squares: f64, largest: f64) -> f64 {
-    if squares > 0.0 { (capacity / squares).sqrt().min(0.5 / largest) } else { 1.0 }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Losses that look at random.
+    fn losses(round: usize, experts: usize) -> Vec<f64> {
+        (0..experts).map(|k| ((round * 7919 + k * 104_729) % 1000) as f64 / 400.0).collect()
+    }
+
+    fn observe(mixture: &mut Mixture, losses: &[f64], h: f64) {
+        let scores = vec![0.0; losses.len()];
+        let paid = Paid { losses, scores: &scores, loss: 0.0, score: 0.0, derivative: 0.0, resolution: 0.0, h };
+        mixture.observe(&paid);
+    }
+
+    /// The share that is dealt out after round t, counted from 1.
+    fn share(t: usize) -> f64 {
+        (1.0 / (t as f64 + 1.0) + LEAST_SHARE).min(0.5)
+    }
+
+    #[test]
+    fn bayes_is_the_sum_over_all_sequences_of_experts() {
+        const EXPERTS: usize = 3;
+        const ROUNDS: usize = 6;
+        let mut mixture = Mixture::new(Mixing::Bayes, EXPERTS);
+        let mut mixed = 0.0;
+        for round in 0..ROUNDS {
+            let losses = losses(round, EXPERTS);
+            let likelihood: f64 = mixture.weights().iter().zip(&losses).map(|(w, loss)| w * (-loss).exp()).sum();
+            mixed -= likelihood.ln();
+            observe(&mut mixture, &losses, 1.0);
+        }
+        // Brute force: a sequence of experts, one a round, goes on as it is or is drawn anew.
+        let mut total = 0.0;
+        for code in 0..EXPERTS.pow(ROUNDS as u32) {
+            let expert = |round: usize| code / EXPERTS.pow(round as u32) % EXPERTS;
+            let mut likelihood = 1.0 / EXPERTS as f64;
+            for round in 0..ROUNDS {
+                if round > 0 {
+                    let stays = if expert(round) == expert(round - 1) { 1.0 - share(round) } else { 0.0 };
+                    likelihood *= stays + share(round) / EXPERTS as f64;
+                }
+                likelihood *= (-losses(round, EXPERTS)[expert(round)]).exp();
+            }
+            total += likelihood;
+        }
+        assert!((mixed + f64::ln(total)).abs() < 1e-12, "{mixed} {}", -f64::ln(total));
+    }
+
+    #[test]
+    fn weights_are_what_importance_copies_of_a_loss_make_them() {
+        for mixing in [Mixing::Bayes, Mixing::AdaHedge] {
+            let (mut one, mut other) = (Mixture::new(mixing, 4), Mixture::new(mixing, 4));
+            let doubled: Vec<f64> = losses(5, 4).iter().map(|loss| 2.0 * loss).collect();
+            observe(&mut one, &losses(5, 4), 2.0);
+            observe(&mut other, &doubled, 1.0);
+            assert_eq!(one.weights(), other.weights());
+        }
+    }
+
+    #[test]
+    fn adahedge_is_within_its_bound_on_losses_made_against_it() {
+        for experts in [2, 5] {
+            let mut mixture = Mixture::new(Mixing::AdaHedge, experts);
+            let mut paid = 0.0;
+            for round in 0..2000usize {
+                // Whoever is believed most loses.
+                let most = (0..experts).max_by(|&a, &b| mixture.weights()[a].total_cmp(&mixture.weights()[b])).unwrap();
+                let losses: Vec<f64> = (0..experts).map(|k| f64::from(u8::from(k == most))).collect();
+                paid += mixture.weights().iter().zip(&losses).map(|(w, loss)| w * loss).sum::<f64>();
+                observe(&mut mixture, &losses, 1.0);
+                let regret = paid - least(mixture.losses());
+                let bound = mixture.bound().unwrap();
+                assert!(regret <= bound + 1e-9, "{experts} {round}: {regret} {bound}");
+                // Its theorem: no more than about 2√(Σ variance·ln K), here at most √T.
+                assert!(bound <= 2.0 * ((round + 1) as f64 * (experts as f64).ln()).sqrt() + 6.0, "{round}: {bound}");
+            }
+        }
+    }
+
+    #[test]
+    fn bernstein_follows_the_best_of_experts_on_squared_loss() {
+        let mut mixture = Mixture::new(Mixing::Bernstein, 5);
+        let (mut paid, mut best) = (0.0, 0.0);
+        for round in 0..5000usize {
+            let noise = losses(round, 1)[0] - 1.25;
+            let scores: Vec<f64> = (0..5).map(|k| k as f64 / 2.0).collect();
+            let y = 1.5 + noise;
+            let score: f64 = mixture.weights().iter().zip(&scores).map(|(w, s)| w * s).sum();
+            paid += (score - y) * (score - y);
+            best += (scores[3] - y) * (scores[3] - y);
+            let losses: Vec<f64> = scores.iter().map(|s| (s - y) * (s - y)).collect();
+            let derivative = 2.0 * (score - y);
+            let (loss, resolution) = ((score - y) * (score - y), 1e-12);
+            mixture.observe(&Paid { losses: &losses, scores: &scores, loss, score, derivative, resolution, h: 1.0 });
+        }
+        // Of the order of ln K times the range of losses, and not of √T·ln K.
+        assert!(paid - best < 30.0, "{}", paid - best);
+        assert!(mixture.weights()[3] > 0.9, "{:?}", mixture.weights());
+    }
 }

@@ -46,7 +46,7 @@ use mixture::{Mixing, Mixture, Paid};
 use newton::Newton;
 use stack::Stack;
 
-use crate::loss::{Curvature, Link};
+use crate::loss::{Curvature, Link, logistic};
 use crate::model::State;
 use crate::regret::{Guarantee, GuaranteeKind};
 use crate::{Error, Expert, Features, Learner, Loss, Mixed, Prediction, SharedLoss};
@@ -71,8 +71,8 @@ const LEAST_PROBABILITY: f64 = 1e-15;
 /// For the mixture, labels farther than this many deviations from a score count as so far.
 const FARTHEST_TO_MIX: f64 = 8.0;
 
-/// A loss curves at least so much for a Newton step: the logistic one is flat far from 0.
-const LEAST_CURVATURE: f64 = 1e-3;
+/// Scores that differ by this part of labels' reach differ by rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// By how much the stack forgets that does.
 const FORGETTING: f64 = 1e-3;
@@ -94,6 +94,8 @@ pub struct Auto {
 struct Round {
     /// p_k of each expert: lanes, Newton experts, the constant, stacks.
     scores: Vec<f64>,
+    /// e^(−|p_k|), for log loss.
+    exponentials: Vec<f64>,
     /// The score that lanes start from, the offset included.
     origin: f64,
     /// Centred x̂, before and after the row's features were taken in.
@@ -154,6 +156,22 @@ impl Auto {
         Self { loss, lane_count, labels, lanes, newtons, stacks, mixture, round: Round::default() }
     }
 
+    /// The score that each expert would predict for a row, in the order of [`Learner::mixed`].
+    ///
+    /// ```
+    /// use onward::{Features, Learner, learner::{Auto, LaneCount}};
+    /// let learner = Auto::new(onward::loss::parse("squared")?, LaneCount::Auto)?;
+    /// let scores = learner.scores(Features::new(&[0], &[1.0])?);
+    /// assert_eq!(scores.len(), learner.mixed().unwrap().experts.len());
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn scores(&self, x: Features<'_>) -> Vec<f64> {
+        let mut round = Round { scores: vec![0.0; self.lane_total()], ..Round::default() };
+        self.lanes.dot(x, &mut round.scores, &mut round.seen);
+        self.conclude(&mut round, x);
+        round.scores
+    }
+
     fn lane_total(&self) -> usize {
         self.lanes.lanes().len()
     }
@@ -175,18 +193,20 @@ impl Auto {
         round.scores.push(constant);
         let stacked = self.stacks.each_ref().map(|stack| clip(origin + stack.dot(&round.scores, origin)));
         round.scores.extend(stacked);
-        Prediction::new(self.mix(&round.scores))
+        Prediction::new(self.mix(round))
     }
 
     /// The mean of scores, or for log loss that of probabilities.
-    fn mix(&self, scores: &[f64]) -> f64 {
-        let pairs = || self.mixture.weights().iter().zip(scores);
+    fn mix(&self, round: &mut Round) -> f64 {
+        let pairs = || self.mixture.weights().iter().zip(&round.scores);
         if self.labels.scores() != Scores::Logits {
             return pairs().map(|(weight, score)| weight * score).sum();
         }
+        round.exponentials.clear();
         let (mut up, mut down) = (0.0, 0.0);
         for (weight, &score) in pairs() {
             let e = libm::exp(-score.abs());
+            round.exponentials.push(e);
             let (large, small) = (weight / (1.0 + e), weight * e / (1.0 + e));
             up += if score >= 0.0 { large } else { small };
             down += if score >= 0.0 { small } else { large };
@@ -199,15 +219,37 @@ impl Auto {
         let round = &mut self.round;
         round.losses.clear();
         round.g.clear();
-        for &score in &round.scores {
-            let (loss, derivative) = self.loss.value_and_derivative(score, label);
+        for (at, &score) in round.scores.iter().enumerate() {
+            let (loss, derivative) = match self.labels.scores() {
+                Scores::Logits => logistic::from_exponential(score, label, round.exponentials[at]),
+                _ => (self.loss.value(score, label), self.loss.derivative(score, label)),
+            };
             round.losses.push(loss);
             round.g.push(derivative);
         }
         let held = self.labels.held_within(FARTHEST_TO_MIX, label, score);
         let derivative = self.loss.derivative(score, if self.mixture.weight() > 0.0 { held } else { label });
-        let loss = self.loss.value(score, label);
-        self.mixture.observe(&Paid { losses: &round.losses, scores: &round.scores, loss, score, derivative, h });
+        self.mixture.observe(&Paid {
+            losses: &round.losses,
+            scores: &round.scores,
+            loss: self.loss.value(score, label),
+            score,
+            derivative,
+            resolution: ROUNDING * self.labels.reach().max(score.abs()),
+            h,
+        });
+    }
+
+    /// The label has moved the origin: experts learn from where that puts them, or what the origin
+    /// has taken in of it they would take in once more.
+    fn shift_origin(&mut self, offset: f64) {
+        let round = &mut self.round;
+        let shift = offset + self.labels.origin() - round.origin;
+        if shift != 0.0 {
+            let (low, high) = self.labels.bounds(offset);
+            round.scores.iter_mut().for_each(|score| *score = (*score + shift).clamp(low, high));
+            round.origin += shift;
+        }
     }
 
     fn move_lanes(&mut self, label: f64, h: f64) {
@@ -215,13 +257,15 @@ impl Auto {
         let (lanes, deviation) = (self.lanes.lanes(), self.labels.deviation());
         let scores = &round.scores[..lanes.len()];
         round.g.truncate(lanes.len());
-        if self.labels.scores() == Scores::Labels {
-            let held = scores.iter().map(|&score| self.loss.derivative(score, self.labels.held(label, score)));
-            round.g.iter_mut().zip(held).for_each(|(g, held)| *g = held);
+        // Logits have no origin that moves, nor labels that are held.
+        if self.labels.scores() != Scores::Logits {
+            round.g.clear();
+            round.g.extend(scores.iter().map(|&score| self.loss.derivative(score, self.labels.held(label, score))));
         }
         round.q.clear();
         round.q.resize(lanes.len(), 0.0);
-        self.lanes.prepare(&round.g, h, deviation, &mut round.q);
+        let usual = self.loss.derivative(label + deviation, label).abs();
+        self.lanes.prepare(&round.g, h, deviation, usual, &mut round.q);
         round.u.clear();
         round.u.extend(lanes.iter().zip(scores.iter().zip(&round.q)).map(|(lane, (&score, &q))| {
             let held = self.labels.held(label, score);
@@ -267,9 +311,11 @@ impl Auto {
 /// that is like them.
 fn slope(loss: &dyn Loss, kind: Scores, score: f64, label: f64) -> (f64, f64) {
     match kind {
-        Scores::Logits | Scores::Rates => {
-            (-loss.derivative(score, label), loss.second_derivative(score, label).max(LEAST_CURVATURE))
+        Scores::Logits => {
+            let (first, second) = logistic::derivatives(score, label);
+            (-first, second)
         }
+        Scores::Rates => (-loss.derivative(score, label), loss.second_derivative(score, label)),
         Scores::Labels => (label - score, 1.0),
         Scores::Margins => (label * (1.0 - label * score).max(0.0), 1.0),
     }
@@ -297,14 +343,10 @@ impl Learner for Auto {
         let prediction = self.conclude(&mut round, x);
         self.round = round;
         self.judge(prediction.score, label, weight);
-        // Where scores are labels the first one says where labels are, from which all start: taken in
-        // as a residual too, it would count twice.
-        let is_first = self.labels.are_unknown();
         self.labels.observe(label, x.offset(), weight);
-        if !is_first {
-            self.move_newtons(x, label, weight);
-            self.move_lanes(label, weight);
-        }
+        self.shift_origin(x.offset());
+        self.move_newtons(x, label, weight);
+        self.move_lanes(label, weight);
         self.move_stacks(label, weight);
         if self.lane_count == LaneCount::Auto && self.lanes.bytes() > WIDE_LIMIT {
             self.narrow();
@@ -324,16 +366,20 @@ impl Learner for Auto {
         }
     }
 
-    /// Of the lanes as they are mixed and stacked now.
+    /// Of the linear experts as they are mixed and stacked now; what pairs add is left out.
     fn weight(&self, index: u32) -> Option<f64> {
-        let shares = self.mixture.weights();
-        let first = shares.len() - self.stacks.len();
-        let weights = (0..self.lane_total()).map(|lane| {
-            let stacked: f64 =
-                self.stacks.iter().zip(&shares[first..]).map(|(stack, share)| share * stack.weights()[lane]).sum();
-            (shares[lane] + stacked) * self.lanes.weight(index, lane)
+        let (shares, lanes) = (self.mixture.weights(), self.lane_total());
+        let stacks = self.stacks.iter().zip(&shares[shares.len() - self.stacks.len()..]);
+        let share =
+            |at: usize| shares[at] + stacks.clone().map(|(stack, share)| share * stack.weights()[at]).sum::<f64>();
+        let of_lanes = (0..lanes).map(|lane| share(lane) * self.lanes.weight(index, lane));
+        let largest = self.lanes.largest(index);
+        let newtons = self.newtons.iter().zip(lanes..);
+        let of_newtons = newtons.map(|(newton, at)| match largest > 0.0 {
+            true => share(at) * newton.weight(index) / largest,
+            false => 0.0,
         });
-        Some(weights.sum())
+        Some(of_lanes.chain(of_newtons).sum())
     }
 
     fn deviation(&self, index: u32) -> Option<f64> {

@@ -148,6 +148,22 @@ impl Newton {
         })
     }
 
+    /// The weight of a feature itself, not that of its products, for x̂.
+    pub(super) fn weight(&self, index: u32) -> f64 {
+        let Some(number) = self.features.number(index, usize::MAX) else { return 0.0 };
+        let square = self.features.squares[number];
+        if square == 0.0 {
+            return 0.0;
+        }
+        self.weights[self.start(number)] / (square / self.features.counts[number]).sqrt()
+    }
+
+    /// Where in z a feature is, those met before having been followed by their products.
+    fn start(&self, number: usize) -> usize {
+        let paired = self.features.indices[..number].iter().filter(|&&index| index != BIAS).count();
+        number + if self.has_pairs { paired * (paired + 1) / 2 } else { 0 }
+    }
+
     /// A step of importance h from this score; `slope` tells residual and curvature of a score.
     pub(super) fn observe(
         &mut self,
@@ -212,9 +228,7 @@ impl Newton {
 
     /// Makes room for the features that are known; whether they are not too many.
     fn grow(&mut self) -> bool {
-        let count = self.features.indices.len();
-        let paired = self.features.indices.iter().filter(|&&index| index != BIAS).count();
-        let size = count + if self.has_pairs { paired * (paired + 1) / 2 } else { 0 };
+        let size = self.start(self.features.indices.len());
         if size > MOST {
             return false;
         }
@@ -277,4 +291,97 @@ impl Newton {
 thread_local! {
     /// Predicting changes nothing, and must not allocate for each row either.
     static ROW: std::cell::RefCell<Row> = std::cell::RefCell::default();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Solves Ax = b by elimination.
+    fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+        let n = b.len();
+        for pivot in 0..n {
+            let best = (pivot..n).max_by(|&i, &j| a[i][pivot].abs().total_cmp(&a[j][pivot].abs())).unwrap();
+            a.swap(pivot, best);
+            b.swap(pivot, best);
+            for row in pivot + 1..n {
+                let factor = a[row][pivot] / a[pivot][pivot];
+                for column in pivot..n {
+                    a[row][column] -= factor * a[pivot][column];
+                }
+                b[row] -= factor * b[pivot];
+            }
+        }
+        for row in (0..n).rev() {
+            let known: f64 = (row + 1..n).map(|column| a[row][column] * b[column]).sum();
+            b[row] = (b[row] - known) / a[row][row];
+        }
+        b
+    }
+
+    /// Features of ±1, whose root mean square is 1 whatever came before.
+    fn signs(round: u64) -> [f32; 4] {
+        [0, 1, 2, 3].map(|at| if (round * (7 + at) / 3).is_multiple_of(2) { 1.0 } else { -1.0 })
+    }
+
+    #[test]
+    fn for_squared_loss_it_solves_ridge_regression() {
+        for has_pairs in [false, true] {
+            let mut newton = Newton::new(has_pairs);
+            let indices = [3, 1, 7, 2];
+            let (mut rows, mut labels, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+            for round in 0..60 {
+                let (x, h) = (signs(round), 1.0 + (round % 3) as f64);
+                let y = f64::from(x[0]) - 2.0 * f64::from(x[1] * x[3]) + (round % 5) as f64;
+                let score = newton.dot(&indices, &x);
+                newton.observe(&indices, &x, score, |s| (y - s, 1.0), h);
+                rows.push(newton.row.z.clone());
+                labels.push(y);
+                weights.push(h);
+            }
+            let size = rows[0].len();
+            assert_eq!(size, if has_pairs { 4 + 10 } else { 4 });
+            // S starts at ½·I: the regularisation is 2‖w‖²/2 beside half squares.
+            let mut a = vec![vec![0.0; size]; size];
+            let mut b = vec![0.0; size];
+            (0..size).for_each(|at| a[at][at] = 1.0 / FIRST);
+            for ((z, y), h) in rows.iter().zip(&labels).zip(&weights) {
+                for row in 0..size {
+                    b[row] += h * z[row] * y;
+                    (0..size).for_each(|column| a[row][column] += h * z[row] * z[column]);
+                }
+            }
+            for (found, expected) in newton.weights.iter().zip(solve(a, b)) {
+                assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn weights_are_found_by_feature() {
+        let mut newton = Newton::new(true);
+        let indices = [BIAS, 9, 4];
+        for round in 0..400 {
+            let x = signs(round);
+            let y = f64::from(3.0 * x[1] - x[2]);
+            let score = newton.dot(&indices, &[1.0, x[1], x[2]]);
+            newton.observe(&indices, &[1.0, x[1], x[2]], score, |s| (y - s, 1.0), 1.0);
+        }
+        assert_eq!(newton.weights.len(), 3 + 3, "the bias has no products");
+        assert!((newton.weight(9) - 3.0).abs() < 0.05 && (newton.weight(4) + 1.0).abs() < 0.05);
+        assert_eq!(newton.weight(5), 0.0);
+    }
+
+    #[test]
+    fn features_that_come_later_find_room_and_too_many_end_it() {
+        let mut newton = Newton::new(false);
+        for index in 0..128u32 {
+            newton.observe(&[index], &[1.0], 0.0, |s| (1.0 - s, 1.0), 1.0);
+            assert!(!newton.has_given_up());
+        }
+        assert!(newton.weights.iter().all(|weight| (weight - 1.0 / 3.0).abs() < 1e-9));
+        newton.observe(&[128], &[1.0], 0.0, |s| (1.0 - s, 1.0), 1.0);
+        assert!(newton.has_given_up() && newton.weights.is_empty());
+        assert_eq!(newton.dot(&[0], &[1.0]), 0.0);
+    }
 }

@@ -33,6 +33,10 @@ const FAR_BELOW: f32 = 1.0 / 16.0;
 /// But not before this many rows.
 const FEWEST_TO_SHRINK: f32 = 16.0;
 
+/// From this many rounds on sums are dithered. Rounding to the nearest loses nothing that matters
+/// before, and takes half the time: 20 ns a feature less, of seven lanes on the flights.
+const FREQUENT: f32 = 1_048_576.0;
+
 /// Of what a rate is a ratio stays below this.
 pub(super) const LARGEST: f32 = 1e30;
 
@@ -61,7 +65,7 @@ impl<const W: usize, const D: usize> Slot<W, D> {
     /// Takes in a value of weight h: its count and mean.
     #[inline]
     pub(super) fn count(&mut self, value: f32, h: f32, dither: Dither) {
-        self.count = dither.add(self.count, h);
+        self.count = if self.is_frequent() { dither.add(self.count, h) } else { self.count + h };
         let mut distance = f64::from(value) - f64::from(self.mean);
         if distance == 0.0 {
             // Categories always, whose value is 1: nothing moves.
@@ -72,6 +76,12 @@ impl<const W: usize, const D: usize> Slot<W, D> {
             distance = distance.clamp(-most, most);
         }
         self.mean = saturate(f64::from(self.mean) + distance * f64::from(h / self.count));
+    }
+
+    /// Whether sums over the feature's rounds are so long that what is added might be lost.
+    #[inline]
+    pub(super) fn is_frequent(&self) -> bool {
+        self.count >= FREQUENT
     }
 
     /// Whether the feature is in nearly every row, `total` being the weight of all.
@@ -105,9 +115,10 @@ impl<const W: usize, const D: usize> Slot<W, D> {
         [bounded(values[RAW], self.largest[RAW]), bounded(values[CENTRED], self.largest[CENTRED])]
     }
 
-    /// Lets M grow to a row's values; `kinds` says which lane sees which.
+    /// Lets M grow to a row's values, and says whether it did; `kinds` says which lane sees which.
     #[inline]
-    pub(super) fn widen(&mut self, values: [f32; 2], kinds: &[usize; W]) {
+    pub(super) fn widen(&mut self, values: [f32; 2], kinds: &[usize; W]) -> bool {
+        let mut has_grown = false;
         for (kind, value) in values.into_iter().enumerate() {
             let (size, largest) = (value.abs(), self.largest[kind]);
             self.recent[kind] = self.recent[kind].max(size);
@@ -115,8 +126,10 @@ impl<const W: usize, const D: usize> Slot<W, D> {
                 let size = if largest > 0.0 { size.min(LARGEST_GROWTH * largest) } else { size };
                 self.rescale_squares(largest / size, kind, kinds);
                 self.largest[kind] = size;
+                has_grown = true;
             }
         }
+        has_grown
     }
 
     /// G in units of a new M.

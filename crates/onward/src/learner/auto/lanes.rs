@@ -372,12 +372,12 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
                 more[lane] = squares[lane] * (x * x);
             }
             if slot.is_frequent() {
-                for lane in 0..W {
-                    slot.squares[lane] = dither.add(slot.squares[lane], more[lane]);
+                for (square, more) in slot.squares.iter_mut().zip(more) {
+                    *square = dither.add(*square, more);
                 }
             } else {
-                for lane in 0..W {
-                    slot.squares[lane] = (slot.squares[lane] + more[lane]).min(LARGEST);
+                for (square, more) in slot.squares.iter_mut().zip(more) {
+                    *square = (*square + more).min(LARGEST);
                 }
             }
             let mut direction = [0.0; W];

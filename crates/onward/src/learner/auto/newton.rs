@@ -306,9 +306,8 @@ mod tests {
             b.swap(pivot, best);
             for row in pivot + 1..n {
                 let factor = a[row][pivot] / a[pivot][pivot];
-                for column in pivot..n {
-                    a[row][column] -= factor * a[pivot][column];
-                }
+                let pivots = a[pivot].clone();
+                a[row].iter_mut().zip(pivots).skip(pivot).for_each(|(number, of_pivot)| *number -= factor * of_pivot);
                 b[row] -= factor * b[pivot];
             }
         }

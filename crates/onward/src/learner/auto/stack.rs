@@ -195,6 +195,34 @@ mod tests {
     }
 
     #[test]
+    fn one_that_forgets_is_never_lost_to_rounding() {
+        // Scores less the origin are at most 50, and labels in units of their reach about 1.
+        for scale in [1e-6, 1.0, 50.0] {
+            let mut stack = Stack::new("forgetting", 1e-3, 6);
+            for round in 0..300_000u32 {
+                let spread = |factor: u32| f64::from(round.wrapping_mul(factor) % 1009) / 504.5 - 1.0;
+                let a = scale * spread(7919);
+                // Three experts that never differ, one that is their shadow, one that is silent.
+                let z = [a, a, a, -0.3 * a, 0.0, scale * spread(104_729)];
+                let score = stack.dot(&z, 0.0);
+                assert!(score.is_finite(), "{scale} {round}");
+                let label = if spread(31) > 0.0 { 1.0 } else { 0.0 };
+                let slope = |s: f64| {
+                    let up = 1.0 / (1.0 + (-s).exp());
+                    (label - up, up * (1.0 - up))
+                };
+                stack.observe(&z, 1.0, score.clamp(-50.0, 50.0), slope, 1.0);
+            }
+            assert!(
+                (0..6).all(|at| (0.0..=1.001 * LARGEST_INVERSE).contains(&stack.inverse[at * 7])),
+                "{:?}",
+                stack.inverse
+            );
+            assert!(stack.weights.iter().all(|weight| weight.abs() * scale < 1e3), "{scale} {:?}", stack.weights);
+        }
+    }
+
+    #[test]
     fn the_one_that_forgets_follows_a_change() {
         let mut steady = Stack::new("stack", 0.0, 2);
         let mut forgetting = Stack::new("stack, forgetting", 1e-3, 2);

@@ -30,6 +30,8 @@ pub(super) enum Mixing {
 pub(super) struct Paid<'a> {
     /// ℓ_k.
     pub(super) losses: &'a [f64],
+    /// e^(−ℓ_k), if that is known.
+    pub(super) likelihoods: &'a [f64],
     /// p_k.
     pub(super) scores: &'a [f64],
     /// ℓ of the mixture's prediction.
@@ -118,20 +120,23 @@ impl Mixture {
             *sum = (*sum + paid.h * loss).clamp(f64::MIN, f64::MAX);
         }
         match self.mixing {
-            Mixing::Bayes => self.bayes(paid.losses, paid.h),
+            Mixing::Bayes => self.bayes(paid),
             Mixing::Bernstein => self.bernstein(paid),
             Mixing::AdaHedge => self.hedge(paid.losses, paid.h),
         }
     }
 
-    fn bayes(&mut self, losses: &[f64], h: f64) {
-        let least = least(losses);
-        let mut sum = 0.0;
-        for (weight, loss) in self.weights.iter_mut().zip(losses) {
-            // Never 0 for all: the weight of the least loss stays, and the share keeps each above 10⁻⁴/K.
-            *weight *= libm::exp(-(h * (loss - least)));
-            sum += *weight;
+    fn bayes(&mut self, paid: &Paid<'_>) {
+        // Never 0 for all: shares keep each weight above 10⁻⁴/K, and no likelihood is below e^(−50), or, of
+        // those that are computed here, that of the least loss is 1.
+        if paid.h == 1.0 && !paid.likelihoods.is_empty() {
+            self.weights.iter_mut().zip(paid.likelihoods).for_each(|(weight, likelihood)| *weight *= likelihood);
+        } else {
+            let least = least(paid.losses);
+            let pairs = self.weights.iter_mut().zip(paid.losses);
+            pairs.for_each(|(weight, loss)| *weight *= libm::exp(-(paid.h * (loss - least))));
         }
+        let sum: f64 = self.weights.iter().sum();
         let experts = self.weights.len() as f64;
         let share = (1.0 / (self.rounds + 1.0) + LEAST_SHARE).min(0.5);
         self.cost -= libm::log1p(-share + share / experts);
@@ -294,7 +299,8 @@ mod tests {
 
     fn observe(mixture: &mut Mixture, losses: &[f64], h: f64) {
         let scores = vec![0.0; losses.len()];
-        let paid = Paid { losses, scores: &scores, loss: 0.0, score: 0.0, derivative: 0.0, resolution: 0.0, h };
+        let (loss, score, derivative, resolution) = (0.0, 0.0, 0.0, 0.0);
+        let paid = Paid { losses, likelihoods: &[], scores: &scores, loss, score, derivative, resolution, h };
         mixture.observe(&paid);
     }
 
@@ -377,7 +383,8 @@ mod tests {
             let losses: Vec<f64> = scores.iter().map(|s| (s - y) * (s - y)).collect();
             let derivative = 2.0 * (score - y);
             let (loss, resolution) = ((score - y) * (score - y), 1e-12);
-            mixture.observe(&Paid { losses: &losses, scores: &scores, loss, score, derivative, resolution, h: 1.0 });
+            let (losses, likelihoods, scores) = (&losses[..], &[][..], &scores[..]);
+            mixture.observe(&Paid { losses, likelihoods, scores, loss, score, derivative, resolution, h: 1.0 });
         }
         // Of the order of ln K times the range of losses, and not of √T·ln K.
         assert!(paid - best < 30.0, "{}", paid - best);

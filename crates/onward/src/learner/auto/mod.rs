@@ -104,6 +104,8 @@ struct Round {
     /// ℓ_k and ∂ℓ_k/∂p_k.
     losses: Vec<f64>,
     g: Vec<f64>,
+    /// e^(−ℓ_k), for log loss of a sign.
+    likelihoods: Vec<f64>,
     q: Vec<f64>,
     u: Vec<f64>,
     z: Vec<f64>,
@@ -218,10 +220,19 @@ impl Auto {
     fn judge(&mut self, score: f64, label: f64, h: f64) {
         let round = &mut self.round;
         round.losses.clear();
+        round.likelihoods.clear();
         round.g.clear();
+        let is_sign = label.abs() == 1.0;
         for (at, &score) in round.scores.iter().enumerate() {
             let (loss, derivative) = match self.labels.scores() {
-                Scores::Logits => logistic::from_exponential(score, label, round.exponentials[at]),
+                Scores::Logits => {
+                    let e = round.exponentials[at];
+                    if is_sign {
+                        // σ(yp) is e^(−ℓ).
+                        round.likelihoods.push(if label * score >= 0.0 { 1.0 } else { e } / (1.0 + e));
+                    }
+                    logistic::from_exponential(score, label, e)
+                }
                 _ => (self.loss.value(score, label), self.loss.derivative(score, label)),
             };
             round.losses.push(loss);
@@ -231,6 +242,7 @@ impl Auto {
         let derivative = self.loss.derivative(score, if self.mixture.weight() > 0.0 { held } else { label });
         self.mixture.observe(&Paid {
             losses: &round.losses,
+            likelihoods: &round.likelihoods,
             scores: &round.scores,
             loss: self.loss.value(score, label),
             score,

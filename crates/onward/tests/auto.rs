@@ -294,6 +294,9 @@ fn four_lanes_go_on_where_seven_are_too_wide() {
     let round = narrowed.expect("seven lanes have become four");
     assert!((100..300).contains(&round), "{round}");
     assert!(names(&learner).contains(&"normalised 32, raw".to_owned()));
+    assert!(learner.guarantee().bound.unwrap() > 12f64.ln(), "the bound counts the lanes that left");
+    let gap = learner.mixed().unwrap().gap() * rows.len() as f64;
+    assert!(gap <= learner.guarantee().bound.unwrap());
     let mut again = auto("logistic");
     again.restore(&learner.state()).unwrap();
     for row in wide(400..420) {

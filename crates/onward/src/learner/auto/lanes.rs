@@ -2,7 +2,7 @@
 //!
 //! A lane k has weights w_k and takes, each round, the gradient g_k of its own loss:
 //! G_i += h·g²·x̂_i², then w_i += u·x_i·rate_i, u being the gradient flow of the loss for a time τ
-//! (section *the flow* of [`crate::loss`]), at rates
+//! ([`Loss::flow`](crate::Loss::flow)), at rates
 //! - *normalised* (Ross, Mineiro, Langford 2013): √(Σh/N)/(M_i√G_i), τ = η·s·h;
 //! - *distance over gradients* (Ivgi, Hinder, Carmon 2023): max(R_i, r·s·√(Σh/N)/M_i)/√G_i, τ = c·h;
 //!

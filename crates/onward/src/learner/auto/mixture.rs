@@ -50,6 +50,8 @@ pub(super) struct Paid<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct Mixture {
     mixing: Mixing,
+    /// ln K, K being how many experts there were at the beginning: bounds count those that left.
+    capacity: f64,
     /// π_k.
     weights: Vec<f64>,
     /// Σ h·ℓ_k.
@@ -77,6 +79,7 @@ impl Mixture {
         let zeros = vec![0.0; experts];
         Self {
             mixing,
+            capacity: libm::log(experts as f64),
             weights: vec![1.0 / experts as f64; experts],
             losses: zeros.clone(),
             paid: 0.0,
@@ -144,7 +147,6 @@ impl Mixture {
     }
 
     fn bernstein(&mut self, paid: &Paid<'_>) {
-        let capacity = libm::log(self.weights.len() as f64);
         // The logarithm of the largest rate, for experts that have said nothing of their own so far.
         let mut fastest = f64::NEG_INFINITY;
         for at in 0..self.weights.len() {
@@ -154,7 +156,7 @@ impl Mixture {
             self.squares[at] = (self.squares[at] + regret * regret).min(f64::MAX);
             self.largest[at] = self.largest[at].max(regret.abs());
             if self.squares[at] > 0.0 {
-                let eta = (capacity / self.squares[at]).sqrt().min(0.5 / self.largest[at]);
+                let eta = (self.capacity / self.squares[at]).sqrt().min(0.5 / self.largest[at]);
                 self.regrets[at] += regret - eta * regret * regret;
                 fastest = fastest.max(libm::log(eta));
                 // For now the logarithm of the weight.
@@ -197,7 +199,7 @@ impl Mixture {
 
     /// AdaHedge's rate.
     fn eta(&self) -> f64 {
-        if self.cost > 0.0 { libm::log(self.weights.len() as f64) / self.cost } else { f64::INFINITY }
+        if self.cost > 0.0 { self.capacity / self.cost } else { f64::INFINITY }
     }
 
     /// From logarithms to weights, the largest being `most`.
@@ -214,7 +216,7 @@ impl Mixture {
     pub(super) fn bound(&self) -> Result<f64, String> {
         match self.mixing {
             Mixing::Bayes if self.is_heavy => Err("its bound is for importance weights up to 1".to_owned()),
-            Mixing::Bayes => Ok(libm::log(self.weights.len() as f64) + self.cost),
+            Mixing::Bayes => Ok(self.capacity + self.cost),
             Mixing::Bernstein => Err("squared losses are mixed by a rule without a bound".to_owned()),
             Mixing::AdaHedge => Ok(2.0 * self.cost),
         }
@@ -244,6 +246,7 @@ impl Mixture {
         for (name, column) in self.columns() {
             state.set_column(name, Column::F64(column.clone()));
         }
+        state.set("capacity", self.capacity);
         state.set("paid", self.paid);
         state.set("rounds", self.rounds);
         state.set("weight", self.weight);
@@ -272,6 +275,7 @@ impl Mixture {
         self.regrets = column("regrets")?;
         self.squares = column("squares")?;
         self.largest = column("largest")?;
+        self.capacity = state.number("capacity")?;
         self.paid = state.number("paid")?;
         self.rounds = state.number("rounds")?;
         self.weight = state.number("weight")?;

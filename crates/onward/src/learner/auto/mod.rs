@@ -22,8 +22,8 @@
 //! features, not its label). h = 0 changes nothing.
 //!
 //! **Guarantee**, for log loss and h ≤ 1: Σℓ ≤ min_k Σℓ_k + ln K + Σ_t −ln(1 − α_t + α_t/K), that is,
-//! against the best of its experts; for losses mixed by AdaHedge 2Δ in place of all but the first
-//! term. For squared loss there is none; the measured losses of the experts are in the report.
+//! against the best of its K experts; for losses mixed by AdaHedge 2Δ in place of all but the first
+//! term. Where four lanes go on, K counts the seven. For squared loss there is none; the measured losses of the experts are in the report.
 //!
 //! When the slots of seven lanes take more than [`WIDE_LIMIT`] bytes, four of the lanes go on: a
 //! table that is larger than the processor's caches costs a memory access for each line.
@@ -276,7 +276,10 @@ impl Auto {
         }
         round.q.clear();
         round.q.resize(lanes.len(), 0.0);
-        let usual = self.loss.derivative(label + deviation, label).abs();
+        let usual = match self.labels.scores() {
+            Scores::Labels => self.loss.derivative(label + deviation, label).abs(),
+            _ => 0.0,
+        };
         self.lanes.prepare(&round.g, h, deviation, usual, &mut round.q);
         round.u.clear();
         round.u.extend(lanes.iter().zip(scores.iter().zip(&round.q)).map(|(lane, (&score, &q))| {

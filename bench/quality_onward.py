@@ -26,13 +26,31 @@ def learn(onward: Path, learner: str, prepared: Prepared) -> Outcome:
         report = json.loads(done.stdout)
         check(prepared, report)
         whole = reported(prepared, report)
-        return Outcome(whole, whole if len(prepared.labels) <= FEW else first(prepared, predictions))
+        start = whole if len(prepared.labels) <= FEW else first(prepared, predictions)
+        return Outcome(whole, start, mixture(prepared, report))
 
 
 def check(prepared: Prepared, report: dict):
     labelled = report["examples"] - report["unlabelled"]
     if labelled != len(prepared.labels):
         raise NotRunError(f"{prepared.data.name}: {labelled} rows with a label, the peers have {len(prepared.labels)}")
+
+
+def mixture(prepared: Prepared, report: dict) -> tuple[float, float] | None:
+    """The gap to the best lane and its bound. A bound that does not hold is a fault that no table may hide."""
+    bounds = [
+        guarantee["bound_per_round"]
+        for guarantee in report["guarantees"]
+        if guarantee["kind"] == "mixture" and guarantee["bound_per_round"] is not None
+    ]
+    if not bounds:
+        return None
+    gap = report["gap_to_best_lane"]
+    if gap > bounds[0]:
+        raise SystemExit(
+            f"{prepared.data.name}: the mixture pays {gap} above its best lane, and its bound is {bounds[0]}"
+        )
+    return gap, bounds[0]
 
 
 def reported(prepared: Prepared, report: dict) -> Score:

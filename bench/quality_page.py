@@ -77,6 +77,13 @@ left as they are (its scaler counts only the rows in which a feature occurs, and
 these rows for both.
 """
 
+MIXTURES = """\
+## The mixture and its bound
+
+Log loss an example: what Onward's mixture paid above the best of its experts (below 0 where mixing gained), and \
+what the theorem allows. `bench/quality` stops if it does not hold.
+"""
+
 SUMMARY = """\
 ## Summary
 
@@ -99,6 +106,7 @@ def text(results: list[Result], onward: Path, built: bool, learner: str) -> str:
         skipped(results),
         summary(done),
         losing(done),
+        mixtures(done),
         method(learner),
         machine_and_versions(onward, built, learner),
         "## Command\n\nTo measure again: `bench/quality` (see [bench/README.md](../bench/README.md)).\n",
@@ -305,6 +313,15 @@ def less(result: Result, find: Callable[[Column], Cell | None], ours: float) -> 
     cells = [(column, cell) for column in COLUMNS if (cell := find(column)) and ratio(ours, cell.score.loss) > 1]
     cells.sort(key=lambda pair: pair[1].score.loss)
     return ", ".join(f"{column.phrase}{setting(cell, column)} {number(cell.score.loss)}" for column, cell in cells)
+
+
+def mixtures(done: list[Result]) -> str:
+    """What mixing cost beside its bound, where there is one."""
+    known = [(title(result), *result.onward.mixture) for result in done if result.onward.mixture]
+    if not known:
+        return ""
+    rows = [[name, f"{gap:+.5f}", f"{bound:.5f}"] for name, gap, bound in known]
+    return MIXTURES + "\n" + table(["set", "the mixture less its best expert", "its bound"], rows)
 
 
 def method(learner: str) -> str:

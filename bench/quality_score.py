@@ -29,6 +29,8 @@ class Outcome:
 
     all: Score | None
     first: Score
+    # Onward's: what its mixture paid above its best expert, an example, and the bound of that, if there is one.
+    mixture: tuple[float, float] | None = None
 
     def to_json(self) -> dict:
         return asdict(self)

@@ -40,7 +40,10 @@ pub(super) struct Labels {
 /// What is kept of them.
 #[derive(Debug, Clone, Copy, Default)]
 struct Past {
-    /// Σ h and Σ h².
+    rounds: f64,
+    /// Σ of importances as they came.
+    importance: f64,
+    /// Σ h and Σ h², h being importance in units of its mean so far.
     weight: f64,
     weight_squares: f64,
     /// Σ h·e^offset: by what a rate is multiplied.
@@ -96,7 +99,8 @@ impl Labels {
         }
     }
 
-    /// The score of the best constant so far, less the row's offset.
+    /// The score of a constant that knows past labels, less the row's offset: the best one of classes and
+    /// rates; for regression the origin, which is the best for squared loss only.
     pub(super) fn constant(&self) -> f64 {
         let past = &self.past;
         match self.scores {
@@ -126,8 +130,13 @@ impl Labels {
         if self.scores == Scores::Labels && self.past.reach > 0.0 { self.past.reach } else { 1.0 }
     }
 
-    /// What scores are plausible: ±50 for logits and rates, ±1 for margins, and for labels those so
-    /// far and 0. The offset always is.
+    /// An importance in units of its mean, itself counted.
+    pub(super) fn relative(&self, weight: f64) -> f64 {
+        weight * ((self.past.rounds + 1.0) / (self.past.importance + weight))
+    }
+
+    /// What scores are plausible: ±50 for logits and rates; ±1 for margins, and for labels those so far
+    /// and 0, and there the offset too, whatever it is.
     pub(super) fn bounds(&self, offset: f64) -> (f64, f64) {
         let (low, high) = match self.scores {
             Scores::Labels => self.past.range,
@@ -152,7 +161,8 @@ impl Labels {
     }
 
     /// Takes in a label and the offset of its row.
-    pub(super) fn observe(&mut self, label: f64, offset: f64, weight: f64) {
+    pub(super) fn observe(&mut self, label: f64, offset: f64, importance: f64) {
+        let weight = self.relative(importance);
         let value = match self.scores {
             Scores::Labels => label - offset,
             _ => self.loss.label_for_mean(label),
@@ -166,6 +176,8 @@ impl Labels {
         if past.first == 0.0 {
             past.first = value;
         }
+        past.rounds += 1.0;
+        past.importance += importance;
         past.weight += weight;
         past.weight_squares += weight * weight;
         past.exposure += weight * libm::exp(offset.clamp(-LARGEST_SCORE, LARGEST_SCORE));
@@ -176,6 +188,8 @@ impl Labels {
 
     pub(super) fn save(&self, state: &mut State) {
         let past = &self.past;
+        state.set("rounds", past.rounds);
+        state.set("importance", past.importance);
         state.set("weight", past.weight);
         state.set("weight_squares", past.weight_squares);
         state.set("exposure", past.exposure);
@@ -194,6 +208,8 @@ impl Labels {
             return Err(Error::model("the range of labels in the model is empty: it is damaged"));
         }
         self.past = Past {
+            rounds: state.number("rounds")?,
+            importance: state.number("importance")?,
             weight: state.number("weight")?,
             weight_squares: state.number("weight_squares")?,
             exposure: state.number("exposure")?,

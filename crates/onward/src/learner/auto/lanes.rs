@@ -109,14 +109,13 @@ const LEAST_SQUARES: f32 = 1e-30;
 const LARGEST_WEIGHT: f32 = 1e18;
 
 /// What scales all rates, and the units that a slot's numbers are in: powers of two near the first
-/// weight, label and gradient, so that f32 holds what follows; 0 before.
+/// label and gradient, so that f32 holds what follows; 0 before.
 #[derive(Debug, Clone, Copy, Default)]
 struct Norms {
-    /// Σ h, in units of a weight.
+    /// Σ h.
     total: f64,
     /// N, of raw and of centred features.
     squares: [f64; 2],
-    weight_unit: f64,
     label_unit: f64,
     gradient_unit: f64,
     /// Rounds with an update.
@@ -129,11 +128,16 @@ impl Norms {
         self.squares.map(|squares| if squares > 0.0 { (self.total / squares).sqrt() } else { 0.0 })
     }
 
-    /// A weight in units, as slots count it.
-    fn weight(&self, h: f64) -> f32 {
-        let unit = if self.weight_unit > 0.0 { self.weight_unit } else { power_of_two(h) };
-        (h / unit).clamp(1e-30, 1e30) as f32
+    /// The weight with which a row counts among those that it is predicted from: the mean of those
+    /// before. Its own weight, which may depend on its label, must not enter its prediction.
+    fn usual_weight(&self) -> f32 {
+        if self.rounds == 0 { 1.0 } else { as_weight(self.total / self.rounds as f64) }
     }
+}
+
+/// As slots count it.
+fn as_weight(h: f64) -> f32 {
+    h.clamp(1e-30, 1e30) as f32
 }
 
 /// The power of two next to a size > 0.
@@ -284,14 +288,14 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
     }
 
     fn dot(&self, x: Features<'_>, scores: &mut [f64], seen: &mut Vec<f32>) {
-        let h = self.norms.weight(1.0);
-        let total = self.norms.total + f64::from(h);
+        let usual = self.norms.usual_weight();
+        let total = self.norms.total + f64::from(usual);
         let dither = Dither::of(self.norms.rounds + 1);
         let mut sums = [0.0; W];
         seen.clear();
         for (index, value) in x.iter() {
             let mut slot = self.table.get(index);
-            slot.count(value, h, dither);
+            slot.count(value, usual, dither);
             let bounded = slot.bounded(slot.values(index, value, total));
             seen.push(bounded[CENTRED]);
             Self::add(&mut sums, &slot, bounded);
@@ -300,11 +304,10 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
     }
 
     fn begin(&mut self, x: Features<'_>, h: f64, scores: &mut [f64], seen: &mut Vec<f32>) {
-        if self.norms.weight_unit == 0.0 {
-            self.norms.weight_unit = power_of_two(h);
-        }
+        let usual = self.norms.usual_weight();
+        let usual_total = self.norms.total + f64::from(usual);
         self.norms.rounds += 1;
-        let (h, dither) = (self.norms.weight(h), Dither::of(self.norms.rounds));
+        let (h, dither) = (as_weight(h), Dither::of(self.norms.rounds));
         self.norms.total += f64::from(h);
         self.places.clear();
         self.sizes.clear();
@@ -314,8 +317,15 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             let place = self.table.place(index);
             let slot = self.table.at(place);
             let before = slot.count;
-            slot.count(value, h, dither);
-            let values = slot.values(index, value, self.norms.total);
+            let values = if h == usual {
+                slot.count(value, h, dither);
+                slot.values(index, value, self.norms.total)
+            } else {
+                let mut predicted = *slot;
+                predicted.count(value, usual, dither);
+                slot.count(value, h, dither);
+                predicted.values(index, value, usual_total)
+            };
             let bounded = slot.bounded(values);
             seen.push(bounded[CENTRED]);
             Self::add(&mut sums, slot, bounded);
@@ -353,7 +363,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             q.fill(0.0);
             return;
         }
-        let (h, dither) = (f64::from(self.norms.weight(h)), Dither::of(self.norms.rounds));
+        let dither = Dither::of(self.norms.rounds);
         let mut squares = [0.0; W];
         for (lane, square) in squares.iter_mut().enumerate() {
             let slope = g.get(lane).map_or(1.0, |g| g / self.norms.gradient_unit);
@@ -387,18 +397,15 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             }
             self.directions.push(direction);
         }
-        // G is Σ h·g²x̂² of h in units, so rates are those of h as it is times the root of the unit.
-        let root = self.norms.weight_unit.sqrt();
         for (lane, q) in q.iter_mut().enumerate() {
-            *q = sums[lane] * (self.unit(lane) / self.norms.gradient_unit / root);
+            *q = sums[lane] * (self.unit(lane) / self.norms.gradient_unit);
         }
     }
 
     fn advance(&mut self, u: &[f64]) {
-        let root = self.norms.weight_unit.sqrt();
         let mut steps = [0.0f32; W];
         for (lane, (step, u)) in steps.iter_mut().zip(u).enumerate() {
-            let in_units = u * (self.unit(lane) / self.norms.label_unit / self.norms.gradient_unit / root);
+            let in_units = u * (self.unit(lane) / self.norms.label_unit / self.norms.gradient_unit);
             *step = in_units.clamp(-f64::from(LARGEST), f64::from(LARGEST)) as f32;
         }
         for (&place, direction) in self.places.iter().zip(&self.directions) {
@@ -457,7 +464,6 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         state.set("lanes.total", norms.total);
         state.set("lanes.squares.raw", norms.squares[RAW]);
         state.set("lanes.squares.centred", norms.squares[CENTRED]);
-        state.set("lanes.weight_unit", norms.weight_unit);
         state.set("lanes.label_unit", norms.label_unit);
         state.set("lanes.gradient_unit", norms.gradient_unit);
         state.set("lanes.rounds", norms.rounds as f64);
@@ -473,7 +479,6 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         self.norms = Norms {
             total: state.number("lanes.total")?,
             squares: [state.number("lanes.squares.raw")?, state.number("lanes.squares.centred")?],
-            weight_unit: state.number("lanes.weight_unit")?,
             label_unit: state.number("lanes.label_unit")?,
             gradient_unit: state.number("lanes.gradient_unit")?,
             rounds: state.number("lanes.rounds")? as u64,

@@ -2,11 +2,13 @@
 //!
 //! Expert k of K has a weight π_k that grows as its losses ℓ_k stay small.
 //!
-//! - *Bayes*, for the logistic loss: π_k ∝ e^(−Σ h·ℓ_k), and the prediction is the mean of
-//!   probabilities, so that with h ≤ 1 the mixture pays at most ln K more than the best expert (DeSantis,
-//!   Markowsky, Wegman 1988; Vovk 1990). A share α = min(½, 1/(t+2) + 10⁻⁴) of all weight is dealt out
-//!   anew after round t (Herbster, Warmuth 1998), so that an expert that becomes the best is found;
-//!   it costs −ln(1 − α + α/K) a round at most, which the bound counts.
+//! - *Bayes*, for the logistic loss: π_k ∝ e^(−Σ h·ℓ_k/H), H being the largest importance so far, and the
+//!   prediction is the mean of probabilities. −ln of it to the power h/H ≤ 1 is what a mixture of
+//!   e^(−hℓ_k/H) pays or less, so the mixture pays at most H·ln K more than the best expert (DeSantis,
+//!   Markowsky, Wegman 1988; Vovk 1990); where H grows to H', π_k becomes π_k^(H/H'), normalised, as if H' had
+//!   been known. A share α = min(½, 1/(t+2) + 10⁻⁴) of all weight is dealt out anew after round t
+//!   (Herbster, Warmuth 1998), so that an expert that becomes the best is found; it costs
+//!   −H·ln(1 − α + α/K) a round at most, which the bound counts.
 //! - *Bernstein online aggregation*, for squared losses (Wintenberger 2017): by the regret against
 //!   each expert on the loss's tangent, r_k = h·g·(q − p_k), q being the mixture's prediction and g the
 //!   derivative there: π_k ∝ η_k·e^(η_k·Σ (r_k − η_k·r_k²)), η_k = min(√(ln K/Σ r_k²), 1/(2·max |r_k|)).
@@ -65,10 +67,10 @@ pub(super) struct Mixture {
     rounds: f64,
     /// Σ h.
     weight: f64,
-    /// Σ −ln(1 − α + α/K) for Bayes, Δ for AdaHedge.
+    /// Σ −H·ln(1 − α + α/K) for Bayes, Δ for AdaHedge.
     cost: f64,
-    /// Whether some h was above 1: then Bayes has no bound.
-    is_heavy: bool,
+    /// H: the largest h so far.
+    heaviest: f64,
 }
 
 /// What is dealt out anew in every round, however many there were.
@@ -89,7 +91,7 @@ impl Mixture {
             rounds: 0.0,
             weight: 0.0,
             cost: 0.0,
-            is_heavy: false,
+            heaviest: 0.0,
         }
     }
 
@@ -117,33 +119,47 @@ impl Mixture {
     pub(super) fn observe(&mut self, paid: &Paid<'_>) {
         self.rounds += 1.0;
         self.weight += paid.h;
-        self.is_heavy |= paid.h > 1.0;
         self.paid = (self.paid + paid.h * paid.loss).clamp(f64::MIN, f64::MAX);
+        if self.mixing == Mixing::AdaHedge {
+            self.cost = (self.cost + self.mixability_gap(paid.losses, paid.h)).min(f64::MAX);
+        }
         for (sum, loss) in self.losses.iter_mut().zip(paid.losses) {
             *sum = (*sum + paid.h * loss).clamp(f64::MIN, f64::MAX);
         }
         match self.mixing {
             Mixing::Bayes => self.bayes(paid),
             Mixing::Bernstein => self.bernstein(paid),
-            Mixing::AdaHedge => self.hedge(paid.losses, paid.h),
+            Mixing::AdaHedge => self.hedge(),
         }
     }
 
     fn bayes(&mut self, paid: &Paid<'_>) {
+        if paid.h > self.heaviest {
+            self.temper(self.heaviest / paid.h);
+            self.heaviest = paid.h;
+        }
         // Never 0 for all: shares keep each weight above 10⁻⁴/K, and no likelihood is below e^(−50), or, of
         // those that are computed here, that of the least loss is 1.
-        if paid.h == 1.0 && !paid.likelihoods.is_empty() {
+        let rate = paid.h / self.heaviest;
+        if rate == 1.0 && !paid.likelihoods.is_empty() {
             self.weights.iter_mut().zip(paid.likelihoods).for_each(|(weight, likelihood)| *weight *= likelihood);
         } else {
             let least = least(paid.losses);
             let pairs = self.weights.iter_mut().zip(paid.losses);
-            pairs.for_each(|(weight, loss)| *weight *= libm::exp(-(paid.h * (loss - least))));
+            pairs.for_each(|(weight, loss)| *weight *= libm::exp(-(rate * (loss - least))));
         }
         let sum: f64 = self.weights.iter().sum();
         let experts = self.weights.len() as f64;
         let share = (1.0 / (self.rounds + 1.0) + LEAST_SHARE).min(0.5);
-        self.cost -= libm::log1p(-share + share / experts);
+        self.cost -= self.heaviest * libm::log1p(-share + share / experts);
         self.weights.iter_mut().for_each(|weight| *weight = (1.0 - share) * (*weight / sum) + share / experts);
+    }
+
+    /// π_k ← π_k^power, normalised.
+    fn temper(&mut self, power: f64) {
+        self.weights.iter_mut().for_each(|weight| *weight = libm::pow(*weight, power));
+        let sum: f64 = self.weights.iter().sum();
+        self.weights.iter_mut().for_each(|weight| *weight /= sum);
     }
 
     fn bernstein(&mut self, paid: &Paid<'_>) {
@@ -174,21 +190,30 @@ impl Mixture {
         self.normalise(most);
     }
 
-    fn hedge(&mut self, losses: &[f64], h: f64) {
+    /// What mixing costs in a round: the mean loss less −ln(Σ π_k·e^(−ηhℓ_k))/η.
+    fn mixability_gap(&self, losses: &[f64], h: f64) -> f64 {
         let best = least(losses);
         let excess = |loss: &f64| h * (loss - best);
         let hedged: f64 = self.weights.iter().zip(losses).map(|(weight, loss)| weight * excess(loss)).sum();
         let eta = self.eta();
         let mixed = if eta.is_finite() {
-            let sum: f64 =
-                self.weights.iter().zip(losses).map(|(weight, loss)| weight * libm::exp(-(eta * excess(loss)))).sum();
-            -libm::log(sum) / eta
+            // In logarithms: a weight that is 0 in f64 may be that of the one whose loss is far the least.
+            let leader = least(&self.losses);
+            let logarithm = |behind: f64| -(eta * behind).min(f64::MAX);
+            let before = log_sum(self.losses.iter().map(|sum| logarithm(sum - leader)));
+            let after =
+                log_sum(self.losses.iter().zip(losses).map(|(sum, loss)| logarithm(sum - leader + excess(loss))));
+            (before - after) / eta
         } else {
             // Only the leaders have weight: the mixed loss is the least of theirs.
             let leaders = self.weights.iter().zip(losses).filter(|(weight, _)| **weight > 0.0);
             leaders.map(|(_, loss)| excess(loss)).fold(f64::INFINITY, f64::min)
         };
-        self.cost = (self.cost + (hedged - mixed).max(0.0)).min(f64::MAX);
+        (hedged - mixed).max(0.0)
+    }
+
+    /// π_k ∝ e^(−η·Σ h·ℓ_k).
+    fn hedge(&mut self) {
         let (eta, best) = (self.eta(), least(&self.losses));
         for (weight, sum) in self.weights.iter_mut().zip(&self.losses) {
             let behind = sum - best;
@@ -215,8 +240,7 @@ impl Mixture {
     /// What the mixture pays more than its best expert, at most.
     pub(super) fn bound(&self) -> Result<f64, String> {
         match self.mixing {
-            Mixing::Bayes if self.is_heavy => Err("its bound is for importance weights up to 1".to_owned()),
-            Mixing::Bayes => Ok(self.capacity + self.cost),
+            Mixing::Bayes => Ok(self.heaviest * self.capacity + self.cost),
             Mixing::Bernstein => Err("squared losses are mixed by a rule without a bound".to_owned()),
             Mixing::AdaHedge => Ok(2.0 * self.cost),
         }
@@ -251,7 +275,7 @@ impl Mixture {
         state.set("rounds", self.rounds);
         state.set("weight", self.weight);
         state.set("cost", self.cost);
-        state.set("is_heavy", f64::from(u8::from(self.is_heavy)));
+        state.set("heaviest", self.heaviest);
     }
 
     fn columns(&self) -> [(&'static str, &Vec<f64>); 5] {
@@ -280,13 +304,19 @@ impl Mixture {
         self.rounds = state.number("rounds")?;
         self.weight = state.number("weight")?;
         self.cost = state.number("cost")?;
-        self.is_heavy = state.number("is_heavy")? != 0.0;
+        self.heaviest = state.number("heaviest")?;
         Ok(())
     }
 }
 
 /// A regret beyond this counts as this: its square is finite.
 const LARGEST: f64 = 1e150;
+
+/// ln Σ e^x.
+fn log_sum(logarithms: impl Iterator<Item = f64> + Clone) -> f64 {
+    let most = logarithms.clone().fold(f64::NEG_INFINITY, f64::max);
+    most + libm::log(logarithms.map(|x| libm::exp(x - most)).sum())
+}
 
 fn least(losses: &[f64]) -> f64 {
     losses.iter().copied().fold(f64::INFINITY, f64::min)
@@ -343,14 +373,36 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_what_importance_copies_of_a_loss_make_them() {
-        for mixing in [Mixing::Bayes, Mixing::AdaHedge] {
-            let (mut one, mut other) = (Mixture::new(mixing, 4), Mixture::new(mixing, 4));
-            let doubled: Vec<f64> = losses(5, 4).iter().map(|loss| 2.0 * loss).collect();
-            observe(&mut one, &losses(5, 4), 2.0);
-            observe(&mut other, &doubled, 1.0);
-            assert_eq!(one.weights(), other.weights());
+    fn for_adahedge_importance_is_so_many_copies_of_a_loss() {
+        let (mut one, mut other) = (Mixture::new(Mixing::AdaHedge, 4), Mixture::new(Mixing::AdaHedge, 4));
+        let doubled: Vec<f64> = losses(5, 4).iter().map(|loss| 2.0 * loss).collect();
+        observe(&mut one, &losses(5, 4), 2.0);
+        observe(&mut other, &doubled, 1.0);
+        assert_eq!(one.weights(), other.weights());
+    }
+
+    #[test]
+    fn for_bayes_the_unit_of_importance_changes_the_unit_of_the_bound_only() {
+        let (mut one, mut other) = (Mixture::new(Mixing::Bayes, 4), Mixture::new(Mixing::Bayes, 4));
+        for round in 0..50 {
+            let h = [1.0, 3.0, 0.5, 8.0][round % 4];
+            observe(&mut one, &losses(round, 4), h);
+            observe(&mut other, &losses(round, 4), 1024.0 * h);
         }
+        assert_eq!(one.weights(), other.weights());
+        assert_eq!(1024.0 * one.bound().unwrap(), other.bound().unwrap());
+    }
+
+    #[test]
+    fn a_larger_importance_makes_of_weights_what_they_were_had_it_been_known() {
+        let (mut one, mut other) = (Mixture::new(Mixing::Bayes, 3), Mixture::new(Mixing::Bayes, 3));
+        // Without shares, which would be dealt out at other times.
+        let likelihood = |k: usize, power: f64| [0.5f64, 0.2, 0.3][k].powf(power);
+        one.weights = (0..3).map(|k| likelihood(k, 1.0)).collect();
+        one.temper(1.0 / 7.0);
+        other.weights = (0..3).map(|k| likelihood(k, 1.0 / 7.0)).collect();
+        other.temper(1.0);
+        one.weights.iter().zip(&other.weights).for_each(|(one, other)| assert!((one - other).abs() < 1e-15));
     }
 
     #[test]

@@ -13,16 +13,17 @@
 //!    pairs too (`newton.rs`), and the best constant so far.
 //! 3. **Stacks** (`stack.rs`): two Newton learners on the scores of all these.
 //! 4. Scores are clipped to what is plausible by past labels, and the **mixture** (`mixture.rs`) of all
-//!    twelve is the prediction. It is charged here.
+//!    twelve (nine with four lanes) is the prediction. It is charged here.
 //! 5. The mixture takes in the losses; the labels take in y; every expert moves by its own gradient,
-//!    lanes by gradient flow for time h·τ_k, so that h = 2 equals seeing the example twice at the same
-//!    rates. A label more than three deviations from a score pulls as if it were three away.
+//!    lanes by gradient flow for time h·τ_k, so that twice the importance of others equals seeing the
+//!    example twice at the same rates; h is in units of its mean so far, since only that is the same in
+//!    whatever unit importance comes. A label more than three deviations from a score pulls as if it were three away.
 //!
 //! Only the past enters a prediction: the range and mean of labels, the scales of features (the row's own
 //! features, not its label). h = 0 changes nothing.
 //!
-//! **Guarantee**, for log loss and h ≤ 1: Σℓ ≤ min_k Σℓ_k + ln K + Σ_t −ln(1 − α_t + α_t/K), that is,
-//! against the best of its K experts; for losses mixed by AdaHedge 2Δ in place of all but the first
+//! **Guarantee**, for log loss: Σhℓ ≤ min_k Σhℓ_k + H·ln K + Σ_t −H_t·ln(1 − α_t + α_t/K), that is, against
+//! the best of its K experts, H_t being the largest importance so far and H the last of them; for losses mixed by AdaHedge 2Δ in place of all but the first
 //! term. Where four lanes go on, K counts the seven. For squared loss there is none; the measured losses of the experts are in the report.
 //!
 //! When the slots of seven lanes take more than [`WIDE_LIMIT`] bytes, four of the lanes go on: a
@@ -62,7 +63,8 @@ pub enum LaneCount {
     Four,
 }
 
-/// Seven lanes become four when their slots take more bytes than this: 131,072 features.
+/// Seven lanes become four when their slots take more bytes than this: 131,072 of them, of which those
+/// of low indices are laid out before they are used.
 pub const WIDE_LIMIT: usize = 1 << 24;
 
 /// Probabilities are held within this distance of certainty.
@@ -202,7 +204,10 @@ impl Auto {
     fn mix(&self, round: &mut Round) -> f64 {
         let pairs = || self.mixture.weights().iter().zip(&round.scores);
         if self.labels.scores() != Scores::Logits {
-            return pairs().map(|(weight, score)| weight * score).sum();
+            // Weights sum to 1 but for rounding, which may not lead out of the range of scores.
+            let (low, high) =
+                round.scores.iter().fold((f64::MAX, f64::MIN), |(low, high), &s| (low.min(s), high.max(s)));
+            return pairs().map(|(weight, score)| weight * score).sum::<f64>().clamp(low, high);
         }
         round.exponentials.clear();
         let (mut up, mut down) = (0.0, 0.0);
@@ -353,16 +358,19 @@ impl Learner for Auto {
         let mut round = std::mem::take(&mut self.round);
         round.scores.clear();
         round.scores.resize(self.lane_total(), 0.0);
-        self.lanes.begin(x, weight, &mut round.scores, &mut round.seen);
+        // Lanes, Newton experts and stacks take importance in units of its mean: whatever unit it comes in,
+        // their steps are as long, and what matrices hold stays in range.
+        let relative = self.labels.relative(weight);
+        self.lanes.begin(x, relative, &mut round.scores, &mut round.seen);
         self.lanes.sizes(&mut round.sizes);
         let prediction = self.conclude(&mut round, x);
         self.round = round;
         self.judge(prediction.score, label, weight);
         self.labels.observe(label, x.offset(), weight);
         self.shift_origin(x.offset());
-        self.move_newtons(x, label, weight);
-        self.move_lanes(label, weight);
-        self.move_stacks(label, weight);
+        self.move_newtons(x, label, relative);
+        self.move_lanes(label, relative);
+        self.move_stacks(label, relative);
         if self.lane_count == LaneCount::Auto && self.lanes.bytes() > WIDE_LIMIT {
             self.narrow();
         }

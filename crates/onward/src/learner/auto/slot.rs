@@ -6,6 +6,9 @@
 //! large at most, so that a gross outlier costs a few weights and not all; and where the latest
 //! half of a feature's rows stayed below a sixteenth of M, M comes down to what they had, or a
 //! wrong unit in a few early rows would hold the feature still for ever.
+//!
+//! G is in units of M² and of the first gradient: a sum of f32 that is dithered where it might stall, and
+//! held below 10³⁰.
 
 use bytemuck::Zeroable;
 
@@ -55,7 +58,7 @@ pub(super) struct Slot<const W: usize, const D: usize> {
     pub(super) largest: [f32; 2],
     /// The largest |x| and |x̃| since the count last doubled.
     pub(super) recent: [f32; 2],
-    /// Σ h of the rounds that had the feature, in units of a weight.
+    /// Σ h of the rounds that had the feature.
     pub(super) count: f32,
     /// The running mean.
     pub(super) mean: f32,

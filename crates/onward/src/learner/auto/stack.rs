@@ -65,10 +65,16 @@ impl Stack {
             self.product.iter_mut().zip(inverse).for_each(|(product, s)| *product += z * s);
         }
         let square: f64 = self.product.iter().zip(z).map(|(product, z)| product * z).sum();
-        if !square.is_finite() {
+        // S is positive and its trace at most 10·K, so ‖Sz‖² ≤ 10·K·zᵀSz: where rounding has undone that
+        // S begins anew.
+        let length: f64 = self.product.iter().map(|product| product * product).sum();
+        let longest = LARGEST_INVERSE * experts as f64 * square;
+        if !square.is_finite() || length > longest * (1.0 + 1e-9) {
+            self.inverse.fill(0.0);
+            (0..experts).for_each(|at| self.inverse[at * experts + at] = FIRST);
             return;
         }
-        let q = h * square.max(0.0);
+        let q = h * square;
         let (residual, curvature) = implicit(slope, score, q);
         let (step, shrink) = (h * residual / reach, h * curvature / (1.0 + curvature * q));
         if !(step.is_finite() && shrink.is_finite()) {

@@ -49,10 +49,11 @@ first rows, in which they find the labels' offset and scale.
 - **Features** are the same for all programs: what Onward's reader makes of the table, which `onward convert` writes \
 as Vowpal Wabbit's text: numbers as they are, strings as categories (one feature of value 1 each), words for text, \
 dates as days, hour, weekday and month, and a sign for missing values. A bias is added by each program itself. Rows \
-without a label (9,430 of the flights) are in Onward's input, which learns nothing from their labels but sees their \
-features, and not in the peers'. Onward reads the table, in which zero is a value; in Vowpal Wabbit's text zeros are \
+without a label (9,430 of the flights) are in Onward's input, which learns nothing from them, and not in the peers'. \
+Onward reads the table, in which zero is a value; in Vowpal Wabbit's text zeros are \
 absent, which to Vowpal Wabbit is the same.
-- **Onward** runs as `onward learn … --learner {learner}`, with nothing else set.
+- **Onward** runs as `onward learn … --learner {learner}`, with nothing else set but what the columns are: \
+`--numeric` names them where all are numbers, or those that are constant in the first rows would be left out.
 - **Vowpal Wabbit** runs with `-b 22` and `--loss_function` logistic or squared: as it is, with `--coin`, with \
 `--ftrl`, and at the learning rates {rates} (0.5 is its default), of which the best is chosen in hindsight, set by \
 set. In regression it clips each prediction to the range of the labels so far, the label to be predicted included, \

@@ -111,7 +111,7 @@ def seen_by_auto(values, at, tensors, numbers):
     """A feature raw and centred, over the largest, as the lanes of auto see it; the row is taken in first."""
     count, mean = (float(tensors[f"learner.{name}"][at]) for name in ("count", "mean"))
     raw, centred = (float(tensors[f"learner.largest.{kind}"][at]) for kind in ("raw", "centred"))
-    h = 1 / numbers["learner.lanes.weight_unit"]
+    h = numbers["learner.lanes.total"] / numbers["learner.lanes.rounds"]
     count, total = count + h, numbers["learner.lanes.total"] + h
     mean = mean + numpy.clip(values - mean, -4 * centred, 4 * centred) * h / count
     is_dense = tensors["learner.index"][at] != 0 and count >= 0.95 * total

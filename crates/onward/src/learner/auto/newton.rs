@@ -200,9 +200,10 @@ impl Newton {
         }
         for (at, weight) in weights.iter_mut().enumerate() {
             *weight = (*weight + step * row.product[at]).clamp(-LARGEST, LARGEST);
-            let factor = shrink * row.product[at];
+            let own = row.product[at];
             let inverse = &mut inverse[at * *stride..][..size];
-            inverse.iter_mut().zip(&row.product).for_each(|(s, product)| *s -= factor * product);
+            // Both halves of S stay alike to the bit, as a product does whose factors change places.
+            inverse.iter_mut().zip(&row.product).for_each(|(s, product)| *s -= shrink * (own * product));
         }
     }
 

@@ -89,17 +89,14 @@ impl Stack {
         }
     }
 
-    /// S ← (S − shrink·Szzᵀ S)·(1 + forgetting), both halves alike to the bit: what differs would
-    /// be seen by no later round, and grow.
+    /// S ← (S − shrink·Szzᵀ S)·(1 + forgetting). A product of two numbers does not depend on their
+    /// order: both halves stay alike to the bit. What differed would be seen by no later round, and grow.
     fn reduce(&mut self, shrink: f64) {
         let experts = self.weights.len();
         let growth = 1.0 + self.forgetting;
-        for row in 0..experts {
-            for column in 0..=row {
-                let s = self.inverse[row * experts + column];
-                let reduced = (s - shrink * (self.product[row] * self.product[column])) * growth;
-                self.inverse[row * experts + column] = reduced;
-                self.inverse[column * experts + row] = reduced;
+        for (row, inverse) in self.product.iter().zip(self.inverse.chunks_exact_mut(experts)) {
+            for (s, column) in inverse.iter_mut().zip(&self.product) {
+                *s = (*s - shrink * (row * column)) * growth;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Implicit steps: those whose gradient is taken where they lead to.
 
-/// The most iterations; one or two are the rule.
+/// The most iterations.
 const MOST: usize = 100;
 
 /// A loss counts as curved by so much at least: the logistic one is flat far from 0.

@@ -103,7 +103,7 @@ struct Round {
     /// Centred x̂, before and after the row's features were taken in.
     seen: Vec<f32>,
     sizes: Vec<f32>,
-    /// ℓ_k and ∂ℓ_k/∂p_k.
+    /// ℓ_k, and ∂ℓ/∂p_k.
     losses: Vec<f64>,
     g: Vec<f64>,
     /// e^(−ℓ_k), for log loss of a sign.
@@ -229,19 +229,20 @@ impl Auto {
         round.g.clear();
         let is_sign = label.abs() == 1.0;
         for (at, &score) in round.scores.iter().enumerate() {
-            let (loss, derivative) = match self.labels.scores() {
+            let loss = match self.labels.scores() {
                 Scores::Logits => {
                     let e = round.exponentials[at];
                     if is_sign {
                         // σ(yp) is e^(−ℓ).
                         round.likelihoods.push(if label * score >= 0.0 { 1.0 } else { e } / (1.0 + e));
                     }
-                    logistic::from_exponential(score, label, e)
+                    let (loss, derivative) = logistic::from_exponential(score, label, e);
+                    round.g.push(derivative);
+                    loss
                 }
-                _ => (self.loss.value(score, label), self.loss.derivative(score, label)),
+                _ => self.loss.value(score, label),
             };
             round.losses.push(loss);
-            round.g.push(derivative);
         }
         let held = self.labels.held_within(FARTHEST_TO_MIX, label, score);
         let derivative = self.loss.derivative(score, if self.mixture.weight() > 0.0 { held } else { label });
@@ -274,9 +275,8 @@ impl Auto {
         let (lanes, deviation) = (self.lanes.lanes(), self.labels.deviation());
         let scores = &round.scores[..lanes.len()];
         round.g.truncate(lanes.len());
-        // Logits have no origin that moves, nor labels that are held.
+        // Logits have no origin that moves, nor labels that are held: their derivatives are there.
         if self.labels.scores() != Scores::Logits {
-            round.g.clear();
             round.g.extend(scores.iter().map(|&score| self.loss.derivative(score, self.labels.held(label, score))));
         }
         round.q.clear();

@@ -59,7 +59,7 @@ impl Stack {
     /// A step of importance h at z, from this score; `slope` tells residual and curvature of a score.
     pub(super) fn observe(&mut self, z: &[f64], reach: f64, score: f64, slope: impl Fn(f64) -> (f64, f64), h: f64) {
         let experts = z.len();
-        // S is symmetric: rows are added up side by side, which is thrice as fast as one sum after the other.
+        // S is symmetric: its rows are added up side by side.
         self.product.fill(0.0);
         for (z, inverse) in z.iter().zip(self.inverse.chunks_exact(experts)) {
             self.product.iter_mut().zip(inverse).for_each(|(product, s)| *product += z * s);

@@ -25,7 +25,8 @@ fn the_report_of_flights_has_the_figures() {
     let report = report(&folder, &[&data("flights.csv.zst"), "--target", "arr_delay>15"]);
     assert_eq!((report["examples"].as_u64(), report["unlabelled"].as_u64()), (Some(336_776), Some(9_430)));
     let risk = report["sequential_risk"].as_f64().unwrap();
-    assert!(risk < 0.45, "{risk}");
+    // Vowpal Wabbit with the best of seven rates pays 0.4525, with AUC 0.7720.
+    assert!(risk < 0.44, "{risk}");
     let baseline = report["baseline_risk"].as_f64().unwrap();
     assert!((baseline - 0.548).abs() < 5e-4, "{baseline}");
     assert!(report["metrics"]["auc"].as_f64().unwrap() > 0.78);

@@ -141,10 +141,10 @@ impl Begun {
         }
         let specification: Specification = options.learner.as_deref().unwrap_or(DEFAULT_LEARNER).parse()?;
         let mut reading = inputs::with_columns(base, &options.columns)?;
-        let loss = match (&options.loss, specification.name()) {
+        let loss = match (&options.loss, specification.task()) {
             (Some(name), _) => Some(loss::parse(name)?),
-            (None, "perceptron") => Some(loss::parse(specification.default_loss(Task::Binary))?),
-            (None, _) => None,
+            (None, Some(task)) => Some(loss::parse(specification.default_loss(task)?)?),
+            (None, None) => None,
         };
         if let Some(loss) = &loss {
             reading.task = Some(agreed_task(reading.task, loss)?);
@@ -164,7 +164,7 @@ impl Begun {
         let specification = self.specification.map_or_else(|| DEFAULT_LEARNER.parse(), Ok)?;
         let loss = match self.reading.loss {
             Some(loss) => loss,
-            None => loss::parse(specification.default_loss(task))?,
+            None => loss::parse(specification.default_loss(task)?)?,
         };
         Trained::new(&specification, loss, checked_radius(options.radius)?, schema, Facts::new(reader.format()))
     }

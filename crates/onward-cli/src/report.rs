@@ -144,7 +144,8 @@ pub(crate) fn guarantees(run: &Run<'_>) -> Vec<Guarantee> {
 }
 
 fn guarantee(guarantee: &Guarantee, weight: f64) -> Value {
-    let mut value = json!({ "kind": guarantee.kind, "comparator": guarantee.comparator, "radius": guarantee.radius });
+    let mut value =
+        json!({ "kind": guarantee.kind, "comparator": guarantee.description(), "radius": guarantee.radius() });
     match &guarantee.bound {
         Ok(bound) => value["bound_per_round"] = json!(bound / weight),
         Err(reason) => (value["bound_per_round"], value["reason"]) = (Value::Null, json!(reason)),

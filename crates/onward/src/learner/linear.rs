@@ -83,6 +83,10 @@ impl<O: Optimizer> Learner for Linear<O> {
         Some(self.optimizer.weight(index))
     }
 
+    fn averaged(&self) -> Option<Vec<(u32, f64)>> {
+        self.optimizer.averaged()
+    }
+
     fn guarantee(&self) -> Guarantee {
         self.optimizer.guarantee()
     }

@@ -17,5 +17,6 @@ pub mod standardised;
 pub use auto::{Auto, LaneCount};
 pub use linear::{Clip, Linear};
 pub use perceptron::Perceptron;
-pub use registry::{LEARNERS, LearnerEntry, ParameterEntry, Specification};
+pub use registry::{Arguments, LEARNERS, LearnerEntry, Losses, ParameterEntry, Scales, Specification};
+pub(crate) use registry::{COMPARATOR_RADIUS, STANDARDISE};
 pub use standardised::Standardised;

@@ -18,10 +18,11 @@
 use std::sync::Arc;
 
 use crate::domain::saturate;
+use crate::learner::{COMPARATOR_RADIUS, LearnerEntry, Losses, STANDARDISE};
 use crate::loss::{Curvature, ZeroOne};
 use crate::model::{Column, State};
 use crate::optimizer::expect_positive;
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::regret::{Comparator, Guarantee};
 use crate::table::Table;
 use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
 
@@ -95,12 +96,8 @@ impl Learner for Perceptron {
     }
 
     fn guarantee(&self) -> Guarantee {
-        Guarantee {
-            kind: GuaranteeKind::Own,
-            comparator: "the hinge loss, on the rounds with an update, of every u with ‖u‖₂ ≤ radius".to_owned(),
-            radius: Some(self.radius),
-            bound: Ok(self.offsets + self.radius * self.squares.max(0.0).sqrt()),
-        }
+        let bound = self.offsets + self.radius * self.squares.max(0.0).sqrt();
+        Guarantee::own(Comparator::HingeOnUpdates(self.radius), bound)
     }
 
     fn state(&self) -> State {
@@ -122,3 +119,21 @@ impl Learner for Perceptron {
         Ok(())
     }
 }
+
+/// The perceptron by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "perceptron",
+    summary: "updates at mistakes only (Rosenblatt); binary, charged by mistakes",
+    losses: Losses::Only(&["zero-one"]),
+    parameters: &[COMPARATOR_RADIUS, STANDARDISE],
+    build: |arguments| {
+        let loss = arguments.loss();
+        Ok(Box::new(Perceptron::new(arguments.number("radius")?, loss.as_ref())?))
+    },
+    // At most T updates of size X each.
+    plan: |arguments, scales| {
+        let radius = arguments.number("radius")?;
+        let bound = radius * scales.norm * scales.rounds.sqrt();
+        Ok(Guarantee::own(Comparator::HingeOnUpdates(radius), bound))
+    },
+};

@@ -11,8 +11,9 @@ use bytemuck::Zeroable;
 
 use super::{Optimizer, Step, expect_positive, expect_rate};
 use crate::domain::saturate;
+use crate::learner::{COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
 use crate::model::{Column, State};
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::table::Table;
 use crate::{Error, Features, sum};
 
@@ -90,12 +91,8 @@ impl Optimizer for AdaGrad {
 
     fn guarantee(&self) -> Guarantee {
         let diameter = self.largest + self.radius;
-        Guarantee {
-            kind: GuaranteeKind::Own,
-            comparator: "every u with |u_i| ≤ radius".to_owned(),
-            radius: Some(self.radius),
-            bound: Ok((diameter * diameter / (2.0 * self.eta) + self.eta) * self.roots),
-        }
+        let bound = (diameter * diameter / (2.0 * self.eta) + self.eta) * self.roots;
+        Guarantee::own(Comparator::Box(self.radius), bound)
     }
 
     fn describe(&self) -> String {
@@ -126,3 +123,23 @@ impl Optimizer for AdaGrad {
         Ok(())
     }
 }
+
+/// `adagrad` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "adagrad",
+    summary: "a rate for each feature that falls with its gradients (Duchi, Hazan, Singer)",
+    losses: Losses::Convex,
+    parameters: &[
+        ParameterEntry { name: "eta", default: "0.5", meaning: "learning rate, above 0" },
+        COMPARATOR_RADIUS,
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        let optimizer = AdaGrad::new(arguments.number("eta")?, arguments.number("radius")?)?;
+        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+    },
+    plan: |_, _| {
+        let reason = "without a domain nothing bounds its weights beforehand";
+        Ok(Guarantee::none(GuaranteeKind::Own, reason))
+    },
+};

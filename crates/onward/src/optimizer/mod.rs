@@ -67,6 +67,11 @@ pub trait Optimizer: Send + Sync {
     /// w_i.
     fn weight(&self, index: u32) -> f64;
 
+    /// The average of the points so far, as (index, weight), where it is kept.
+    fn averaged(&self) -> Option<Vec<(u32, f64)>> {
+        None
+    }
+
     /// The guarantee of the algorithm's theorem, from sums of what happened.
     fn guarantee(&self) -> Guarantee;
 

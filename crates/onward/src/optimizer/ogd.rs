@@ -13,8 +13,9 @@
 
 use super::{Optimizer, Step, expect_rate};
 use crate::domain::BallVector;
+use crate::learner::{Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
 use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::regret::{Comparator, Guarantee};
 use crate::{Error, Features, sum};
 
 /// How the step size falls.
@@ -93,12 +94,7 @@ impl Optimizer for Ogd {
             true => diameter * diameter / (2.0 * self.last_rate) + 0.5 * self.paid,
             false => 0.0,
         };
-        Guarantee {
-            kind: GuaranteeKind::Own,
-            comparator: "every u with ‖u‖₂ ≤ radius".to_owned(),
-            radius: Some(self.radius),
-            bound: Ok(bound),
-        }
+        Guarantee::own(Comparator::Ball(self.radius), bound)
     }
 
     fn describe(&self) -> String {
@@ -127,3 +123,35 @@ impl Optimizer for Ogd {
         self.point.restore(&state.part("point"))
     }
 }
+
+/// `ogd` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "ogd",
+    summary: "projected online gradient descent on an L2 ball (Zinkevich)",
+    losses: Losses::Convex,
+    parameters: &[
+        ParameterEntry {
+            name: "eta",
+            default: "auto",
+            meaning: "the rate is eta/√t, above 0; auto tunes itself from the gradients",
+        },
+        ParameterEntry { name: "radius", default: "10", meaning: "of the ball, above 0 (or --radius)" },
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        let rate = arguments.number_or("eta", "auto")?.map_or(Rate::SelfTuned, Rate::Root);
+        let optimizer = Ogd::new(arguments.number("radius")?, rate)?;
+        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+    },
+    plan: |arguments, scales| {
+        let radius = arguments.number("radius")?;
+        let gradient = scales.gradient(arguments.loss().as_ref(), radius);
+        let (diameter, rounds) = (2.0 * radius, scales.rounds);
+        let bound = match arguments.number_or("eta", "auto")? {
+            None => diameter * gradient * (2.0 * rounds).sqrt(),
+            // Σ 1/√t ≤ 2√T.
+            Some(eta) => rounds.sqrt() * (diameter * diameter / (2.0 * eta) + eta * gradient * gradient),
+        };
+        Ok(Guarantee::own(Comparator::Ball(radius), bound))
+    },
+};

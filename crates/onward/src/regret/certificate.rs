@@ -15,7 +15,7 @@
 use bytemuck::Zeroable;
 
 use crate::model::{Column, State};
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::sum::Sum;
 use crate::table::Table;
 use crate::{Error, Features, sum};
@@ -96,20 +96,11 @@ impl Certificate {
 
     /// The guarantee for the raw ball of `radius`, or the standardised ball of the default radius.
     pub fn guarantee(&self, radius: Option<f64>) -> Guarantee {
-        let (comparator, bound, radius) = match radius {
-            Some(radius) => ("every u with ‖u‖₂ ≤ radius", self.ball(radius), radius),
-            None => (
-                "every u with Σ(s_i u_i)² ≤ radius², s_i the root mean square of feature i",
-                self.standardised_ball(DEFAULT_RADIUS),
-                DEFAULT_RADIUS,
-            ),
+        let (comparator, bound) = match radius {
+            Some(radius) => (Comparator::Ball(radius), self.ball(radius)),
+            None => (Comparator::StandardisedBall(DEFAULT_RADIUS), self.standardised_ball(DEFAULT_RADIUS)),
         };
-        Guarantee {
-            kind: GuaranteeKind::Universal,
-            comparator: comparator.to_owned(),
-            radius: Some(radius),
-            bound: Ok(bound),
-        }
+        Guarantee { kind: GuaranteeKind::Universal, comparator: Some(comparator), bound: Ok(bound) }
     }
 
     /// All that is needed to continue to the bit.

@@ -3,6 +3,7 @@
 
 pub mod baseline;
 pub mod certificate;
+mod comparator;
 pub mod curve;
 mod grid;
 mod guarantee;
@@ -10,6 +11,7 @@ pub mod ledger;
 
 pub use baseline::BestConstant;
 pub use certificate::{Certificate, DEFAULT_RADIUS};
+pub use comparator::Comparator;
 pub use curve::{Curve, Point};
 pub use guarantee::{Guarantee, GuaranteeKind};
 pub use ledger::Ledger;

@@ -5,7 +5,7 @@ mod common;
 use common::{Random, Row, best_on_ball, stream};
 use onward::learner::{LEARNERS, Losses, Specification};
 use onward::loss;
-use onward::regret::Ledger;
+use onward::regret::{Comparator, Ledger};
 use onward::{Features, Learner, SharedLoss};
 
 /// Every learner as it is, with each loss it takes. The variable LEARNERS, names joined by commas,
@@ -310,8 +310,10 @@ fn no_guarantee_is_below_the_regret() {
                     tried += 1;
                 }
                 let own = learner.guarantee();
-                // The perceptron's is about the hinge loss on its updates: tests/perceptron.rs.
-                if let (Ok(bound), Some(radius), false) = (&own.bound, own.radius(), name.starts_with("perceptron")) {
+                // Other classes: tests/guarantees.rs, and each learner's own tests.
+                if let (Ok(bound), Some(Comparator::Ball(radius) | Comparator::Box(radius))) =
+                    (&own.bound, own.comparator)
+                {
                     let regret = paid - best_on_ball(&rows[..=round], charged.as_ref(), radius, 8);
                     assert!(
                         regret <= bound + 1e-9 * paid.abs(),

@@ -178,6 +178,15 @@ pub(crate) struct LearnOptions {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Learning")]
     pub(crate) passes: u32,
 
+    /// Read nothing, and print what the learner's theorem promises of a stream of T examples
+    #[arg(long, value_name = "T", help_heading = "Learning")]
+    pub(crate) plan: Option<u64>,
+
+    /// What --plan reckons with: norm=X (the largest ‖x‖₂), largest=X (the largest |x_i|), label=Y
+    /// (the largest |y|), features=D [default: 1 each]
+    #[arg(long, value_name = "KEY=VALUE,…", value_delimiter = ',', help_heading = "Learning")]
+    pub(crate) scales: Vec<String>,
+
     /// Continue from a saved model: its learner, loss, columns and account, so that no option about
     /// these goes with it
     #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath, help_heading = "Learning")]
@@ -219,7 +228,9 @@ const LEARN_EXAMPLES: &str = "Examples:
   tail -f log.jsonl | onward learn --target clicked --predictions - --model clicks.safetensors
       a stream that never ends: Ctrl-C ends the run and writes the model
   onward learn data.svm --learner ogd:radius=5 --report - --quiet | jq .guarantees
-      a learner with a guarantee of its own";
+      a learner with a guarantee of its own
+  onward learn --plan 100000 --learner ogd:radius=1 --loss squared --scales norm=1,label=1
+      what its theorem promises before there are data";
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

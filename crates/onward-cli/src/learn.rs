@@ -12,6 +12,7 @@ use crate::arguments::LearnOptions;
 use crate::failure::Failure;
 use crate::inputs;
 use crate::outputs::{self, Outputs};
+use crate::plan;
 use crate::predictions::PredictionWriter;
 use crate::progress::Progress;
 use crate::report::{self, Timing};
@@ -27,6 +28,12 @@ const DEFAULT_LEARNER: &str = "auto";
 pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     if options.list_learners || options.list_losses {
         return list(options);
+    }
+    if let Some(rounds) = options.plan {
+        return plan::run(options, rounds, options.learner.as_deref().unwrap_or(DEFAULT_LEARNER));
+    }
+    if !options.scales.is_empty() {
+        return Err(Failure::user("--scales says what --plan is to reckon with: add --plan T, or leave it out"));
     }
     let inputs = inputs::inputs(&options.input.inputs)?;
     check_outputs(options, &inputs)?;

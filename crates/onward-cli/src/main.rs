@@ -11,6 +11,7 @@ mod inputs;
 mod inspect;
 mod learn;
 mod outputs;
+mod plan;
 mod predict;
 mod predictions;
 mod progress;

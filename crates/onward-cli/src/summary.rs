@@ -307,7 +307,7 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 /// A size that a person gave, as short as it reads back.
-fn size(value: f64) -> String {
+pub(crate) fn size(value: f64) -> String {
     if (1e-4..1e7).contains(&value) { value.to_string() } else { format!("{value:e}") }
 }
 

@@ -7,6 +7,7 @@
 //! most A − ⟨θ, u⟩, so for all u at once
 //!
 //! - in the ball ‖u‖₂ ≤ B: R_T(u) ≤ A + B‖θ‖₂;
+//! - in the box |u_i| ≤ B: R_T(u) ≤ A + B Σ|θ_i|;
 //! - in the standardised ball Σ(s_i u_i)² ≤ B²: R_T(u) ≤ A + B√(Σ(θ_i/s_i)²), where
 //!   s_i² = Σ h x_i²/Σ h is the mean square of feature i over the stream, uncentred.
 //!
@@ -82,6 +83,11 @@ impl Certificate {
     pub fn ball(&self, radius: f64) -> f64 {
         let squares = self.slots().map(|slot| slot.theta * slot.theta);
         self.paid.total() + radius * sum::sum(squares).sqrt()
+    }
+
+    /// The bound for the box |u_i| ≤ radius, summed over rounds.
+    pub fn cube(&self, radius: f64) -> f64 {
+        self.paid.total() + radius * sum::sum(self.slots().map(|slot| slot.theta.abs()))
     }
 
     /// The bound for the standardised ball Σ(s_i u_i)² ≤ radius², summed over rounds.
@@ -179,6 +185,7 @@ mod tests {
         certificate.observe(-1.0, 1.0, 2.0, Features::new(&[2], &[4.0]).unwrap());
         // A = 1·2·0.5 + 2·1·(−1) = −1; θ = (6, 8); ‖θ‖ = 10.
         assert_eq!(certificate.ball(2.0), -1.0 + 2.0 * 10.0);
+        assert_eq!(certificate.cube(2.0), -1.0 + 2.0 * 14.0);
         // s₁² = 9/3, s₂² = 2·16/3: Σ θ²/s² = 36/3 + 64·3/32 = 12 + 6.
         assert!((certificate.standardised_ball(1.0) - (-1.0 + 18f64.sqrt())).abs() < 1e-12);
         assert_eq!(certificate.distinct_features(), 2);

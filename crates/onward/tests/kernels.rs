@@ -85,10 +85,12 @@ fn exclusive_or(rounds: usize, seed: u64) -> Vec<Row> {
 
 // ---- Exact learners against twins ----
 
-/// Gradient descent on plain vectors, f64: constant rates, or self-tuned ones in a ball.
-fn plain_descent(rows: &[Row], loss: &SharedLoss, rate: KernelRate, step: KernelStep, radius: f64) -> Vec<f64> {
-    let (mut w, mut squares) = (vec![0.0; 8], 0.0);
-    rows.iter()
+/// Gradient descent on plain vectors, f64: constant rates, or self-tuned ones in a ball. Gives the
+/// scores, and the bound of the theorem.
+fn plain_descent(rows: &[Row], loss: &SharedLoss, rate: KernelRate, step: KernelStep, radius: f64) -> (Vec<f64>, f64) {
+    let (mut w, mut squares, mut paid, mut last) = (vec![0.0; 8], 0.0, 0.0, 0.0);
+    let scores = rows
+        .iter()
         .map(|row| {
             let x = dense(row);
             let p = row.offset + dot(&w, &x);
@@ -99,6 +101,8 @@ fn plain_descent(rows: &[Row], loss: &SharedLoss, rate: KernelRate, step: Kernel
                 KernelRate::SelfTuned if squares > 0.0 => 2.0 * radius / (2.0 * squares).sqrt(),
                 KernelRate::SelfTuned => 0.0,
             };
+            last = eta;
+            paid += eta * (row.weight * g).powi(2) * q;
             let c = match step {
                 KernelStep::Flow => loss.flow(p, row.label, eta * row.weight, q),
                 KernelStep::Gradient => -eta * row.weight * g,
@@ -110,7 +114,9 @@ fn plain_descent(rows: &[Row], loss: &SharedLoss, rate: KernelRate, step: Kernel
             }
             p
         })
-        .collect()
+        .collect();
+    let distance = if rate == KernelRate::SelfTuned { 2.0 * radius } else { radius };
+    (scores, distance * distance / (2.0 * last) + paid / 2.0)
 }
 
 #[test]
@@ -125,11 +131,13 @@ fn with_the_linear_kernel_it_is_linear_gradient_descent_step_for_step() {
                 let radius = 0.7;
                 let learner = KernelDescent::new(loss.clone(), Kernel::Linear, Budget::NONE, rate, radius).unwrap();
                 let mut learner = learner.with_step(step);
-                let twin = plain_descent(&rows, &loss, rate, step, radius);
+                let (twin, bound) = plain_descent(&rows, &loss, rate, step, radius);
                 for (round, (row, expected)) in rows.iter().zip(twin).enumerate() {
                     let score = learner.learn(row.features(), row.label, row.weight).score;
                     assert!((score - expected).abs() < 1e-9, "{name} {rate:?} {step:?} {round}: {score} {expected}");
                 }
+                let printed = learner.guarantee().bound.unwrap();
+                assert!((printed - bound).abs() < 1e-9 * bound, "{name} {rate:?} {step:?}: {printed} {bound}");
             }
         }
     }
@@ -506,7 +514,17 @@ fn trial_streams(loss: &SharedLoss) -> Vec<(&'static str, Vec<Row>)> {
     let mut heavy = stream(loss.as_ref(), 128, 45);
     heavy.iter_mut().step_by(17).for_each(|row| row.values.iter_mut().for_each(|value| *value *= 5.0));
     heavy.iter_mut().enumerate().for_each(|(round, row)| row.offset = ((round * 7) % 5) as f64 * 0.2 - 0.4);
-    vec![("random", random), ("sorted", sorted), ("adversarial", adversarial), ("heavy-tailed", heavy)]
+    let (mut light, mut ponderous) = (sorted.clone(), sorted.clone());
+    light.iter_mut().for_each(|row| row.weight *= 2e-38);
+    ponderous.iter_mut().for_each(|row| row.weight *= 1e37);
+    vec![
+        ("random", random),
+        ("sorted", sorted),
+        ("adversarial", adversarial),
+        ("heavy-tailed", heavy),
+        ("light", light),
+        ("ponderous", ponderous),
+    ]
 }
 
 #[test]

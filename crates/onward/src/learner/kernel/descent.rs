@@ -55,9 +55,9 @@ pub enum KernelStep {
 /// use onward::{Features, Learner, loss};
 /// let kernel = Kernel::Rbf { gamma: 1.0 };
 /// let mut learner = KernelDescent::new(loss::parse("squared")?, kernel, Budget::NONE, KernelRate::SelfTuned, 10.0)?;
-/// // y = x² is not linear in x.
+/// // y = x² is not linear in x. The points come in mixed order.
 /// for round in 0..300 {
-///     let x = [(round % 21) as f32 / 10.0 - 1.0];
+///     let x = [(8 * round % 21) as f32 / 10.0 - 1.0];
 ///     learner.learn(Features::new(&[1], &x)?, f64::from(x[0] * x[0]), 1.0);
 /// }
 /// let at = |x: f32| learner.predict(Features::new(&[1], &[x]).unwrap()).score;

@@ -237,7 +237,7 @@ impl Expansion {
         let c = c.clamp(-LARGEST_COEFFICIENT, LARGEST_COEFFICIENT);
         let is_full = self.budget.size.is_some_and(|size| self.len() >= size);
         match self.budget.keep {
-            Keep::Projectron { threshold } => return self.add_or_project(c, x, products, value, (threshold, is_full)),
+            Keep::Projectron { threshold } => self.add_or_project(c, x, products, value, (threshold, is_full)),
             Keep::Oldest if is_full => self.replace(0, c, x, products, value),
             Keep::Smallest if is_full => self.replace(self.smallest(), c, x, products, value),
             _ => self.push(c, x, products.itself, value),

@@ -229,11 +229,11 @@ impl Expansion {
 
     /// f += c·K(x, ·), as far as the budget allows; `value` is f(x).
     pub(super) fn add(&mut self, c: f64, x: Row<'_>, products: &Products, value: f64) {
+        self.is_cut |= c.abs() > LARGEST_COEFFICIENT || products.itself.abs() >= LARGEST;
         // A point of norm 0 is the zero of its space.
         if c == 0.0 || self.kernel.is_positive_definite() && products.itself == 0.0 {
             return;
         }
-        self.is_cut |= c.abs() > LARGEST_COEFFICIENT || products.itself.abs() >= LARGEST;
         let c = c.clamp(-LARGEST_COEFFICIENT, LARGEST_COEFFICIENT);
         let is_full = self.budget.size.is_some_and(|size| self.len() >= size);
         match self.budget.keep {

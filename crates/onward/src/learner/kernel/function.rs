@@ -8,11 +8,11 @@
 //! | `laplacian` | exp(−γ‖x − x'‖₁) | γ > 0 |
 //! | `sigmoid` | tanh(γ⟨x, x'⟩ + coef) | γ > 0, any coef |
 //!
-//! All but `sigmoid` are positive definite, that is, inner products of some space; it is
-//! not, so no theorem holds for it, and nothing can be projected in its "space". Evaluating one takes O(non-zeros
-//! of both rows). Distances are summed as they are, not from norms: ‖x‖² + ‖x'‖² − 2⟨x, x'⟩
-//! cancels for rows that are far from 0 and near each other. The bias (index 0) is a feature as
-//! any other: `linear` and `polynomial` include it, and in differences it vanishes.
+//! All but `sigmoid` are positive definite, that is, inner products of some space; it is not, so no
+//! theorem holds for it, and there is no space to project in. Evaluating one takes O(non-zeros of
+//! both rows). Distances are summed as they are, not from norms: ‖x‖² + ‖x'‖² − 2⟨x, x'⟩ cancels for
+//! rows that are far from 0 and near each other. The bias (index 0) is a feature as any other:
+//! `linear`, `polynomial` and `sigmoid` include it, and in differences it vanishes.
 
 use super::row::Row;
 use crate::Error;

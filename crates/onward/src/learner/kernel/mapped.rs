@@ -2,10 +2,10 @@
 //! near K(x, x'), any linear learner becomes a kernel learner whose cost a round does not grow.
 //!
 //! The learner inside sees the features 1, 2, … that the map makes, and, if it is asked for, the
-//! bias at index 0 (its kernel is K + 1 then). The comparators of its theorem are linear in those features:
-//! their functions of x depend on what the map has drawn or seen, so that it says nothing of a
-//! class that could be named beforehand, and there is no guarantee of its own; but what a mixture promises against its
-//! experts is promised here too.
+//! bias at index 0 (its kernel is K + 1 then). The comparators of its theorem are linear in those
+//! features: their functions of x depend on what the map has drawn or seen, so that it says nothing
+//! of a class that could be named beforehand, and there is no guarantee of its own. What a mixture
+//! promises against its experts is promised here too.
 
 use crate::learner::{Arguments, ParameterEntry};
 use crate::model::State;
@@ -17,8 +17,8 @@ pub trait FeatureMap: Send + Sync {
     /// Adds the features of a row to those that are there.
     fn append(&self, x: Features<'_>, features: &mut Vec<f32>);
 
-    /// Takes in a row that is learnt from, after its features were made. They stay what they were, and so do
-    /// those of all other rows, but for further ones at the end.
+    /// Takes in a row that is learnt from, after its features were made. It may make the map
+    /// larger, but a feature that a learner has seen keeps its meaning.
     fn observe(&mut self, _x: Features<'_>) {}
 
     /// Name and parameters, without those of the learner inside.

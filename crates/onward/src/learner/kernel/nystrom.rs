@@ -1,14 +1,14 @@
 //! Nyström features (Williams, Seeger 2001) for online learning (Lu, Hoi, Wang, Zhao, Liu 2016,
 //! *NOGD*): the kernel seen from a few rows.
 //!
-//! The first B rows that are new to the span of those before them are the *landmarks* z_1..z_B. A row becomes φ(x) = L⁻¹(K(z_j, x))_j,
-//! K_BB = LLᵀ the Cholesky factor of their Gram matrix: the coordinates, in an orthonormal basis, of the projection of x
-//! on the span of the landmarks. ⟨φ(x), φ(x')⟩ = k(x)ᵀK_BB⁻¹k(x'), as with K_BB^(−1/2), of
-//! which φ is a rotation; it is K(x, x') itself when one of the rows is a landmark, or when all rows
-//! are of their span. Unlike K_BB^(−1/2), the factor grows by a row with each landmark and leaves the features
-//! that are there as they are: so no phase is needed before the B-th landmark. While there are
-//! fewer, a row's own new direction is its last feature, and the learner is the exact kernel
-//! learner.
+//! The first B rows that are new to the span of those before them are the *landmarks* z_1..z_B. A
+//! row becomes φ(x) = L⁻¹(K(z_j, x))_j, with K_BB = LLᵀ the Cholesky factor of their Gram matrix:
+//! the coordinates, in an orthonormal basis, of the projection of x on the span of the landmarks.
+//! ⟨φ(x), φ(x')⟩ = k(x)ᵀK_BB⁻¹k(x'), as with K_BB^(−1/2), of which φ is a rotation; it is K(x, x')
+//! itself when one of the rows is in their span. Unlike K_BB^(−1/2), the factor grows by a row with
+//! each landmark and leaves the features that are there as they are: so no phase is needed before
+//! the B-th landmark. While there are fewer, a row's own new direction is its last feature, and the
+//! learner is the exact kernel learner.
 //!
 //! Features go to any linear learner. Those of rotation-invariant ones (`ogd`) give the same
 //! predictions in any basis; others see this basis, in which late features are small.
@@ -37,7 +37,7 @@ const MOST: u64 = 10_000;
 /// use onward::learner::kernel::{FeatureMap, Kernel, Nystrom};
 /// let kernel = Kernel::Rbf { gamma: 0.5 };
 /// let mut map = Nystrom::new(kernel, 10)?;
-/// let rows = [[0.0, 1.0], [1.0, 0.5], [0.3, -0.2]].map(|values: [f32; 2]| values);
+/// let rows: [[f32; 2]; 3] = [[0.0, 1.0], [1.0, 0.5], [0.3, -0.2]];
 /// let x = |at: usize| Features::new(&[1, 2], &rows[at]).unwrap();
 /// (0..3).for_each(|at| map.observe(x(at)));
 /// let made = |at: usize| {

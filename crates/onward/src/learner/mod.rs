@@ -9,6 +9,7 @@
 //! ```
 
 pub mod auto;
+pub mod kernel;
 pub mod linear;
 pub mod perceptron;
 mod registry;

@@ -28,6 +28,9 @@ pub enum Comparator {
     HingeOnUpdates(f64),
     /// Functions of norm ≤ radius in the space of the learner's kernel.
     KernelBall(f64),
+    /// What functions of norm ≤ radius in the space of the learner's kernel pay by the hinge loss on
+    /// the rounds in which the learner moved.
+    KernelHingeOnUpdates(f64),
     /// The best of the experts that the learner mixes.
     Experts,
     /// Sequences of experts with at most so many switches.
@@ -56,6 +59,10 @@ impl Comparator {
                 "the hinge loss, on the rounds with an update, of every u with ‖u‖₂ ≤ radius".to_owned()
             }
             Self::KernelBall(_) => "every function of norm ≤ radius in the kernel's space".to_owned(),
+            Self::KernelHingeOnUpdates(_) => {
+                "the hinge loss, on the rounds with an update, of every function of norm ≤ radius in the kernel's space"
+                    .to_owned()
+            }
             Self::Experts => "the best of its lanes and other experts".to_owned(),
             Self::SwitchingExperts(switches) => format!("the best of its experts with at most {switches} switches"),
         }
@@ -72,7 +79,8 @@ impl Comparator {
             | Self::L1Ball(radius)
             | Self::PNormBall { radius, .. }
             | Self::HingeOnUpdates(radius)
-            | Self::KernelBall(radius) => Some(radius),
+            | Self::KernelBall(radius)
+            | Self::KernelHingeOnUpdates(radius) => Some(radius),
             Self::Experts | Self::SwitchingExperts(_) => None,
         }
     }

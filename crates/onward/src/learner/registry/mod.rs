@@ -14,9 +14,19 @@ pub use entry::{LearnerEntry, Losses, ParameterEntry};
 pub use scales::Scales;
 pub use specification::Specification;
 
-use super::{auto, perceptron};
+use super::{auto, kernel, perceptron};
 use crate::optimizer::{adagrad, nag, ogd, ogd_strong};
 
 /// All learners.
-pub const LEARNERS: &[&LearnerEntry] =
-    &[&auto::ENTRY, &nag::ENTRY, &ogd::ENTRY, &ogd_strong::ENTRY, &adagrad::ENTRY, &perceptron::ENTRY];
+pub const LEARNERS: &[&LearnerEntry] = &[
+    &auto::ENTRY,
+    &nag::ENTRY,
+    &ogd::ENTRY,
+    &ogd_strong::ENTRY,
+    &adagrad::ENTRY,
+    &perceptron::ENTRY,
+    &kernel::DESCENT,
+    &kernel::PERCEPTRON,
+    &kernel::NYSTROM,
+    &kernel::FOURIER,
+];

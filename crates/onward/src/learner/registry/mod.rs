@@ -15,8 +15,19 @@ pub use scales::Scales;
 pub use specification::Specification;
 
 use super::{auto, perceptron};
-use crate::optimizer::{adagrad, nag, ogd, ogd_strong};
+use crate::optimizer::{adagrad, coin, ftrl_proximal, mirror_descent, nag, ogd, ogd_strong, ons, scinol};
 
 /// All learners.
-pub const LEARNERS: &[&LearnerEntry] =
-    &[&auto::ENTRY, &nag::ENTRY, &ogd::ENTRY, &ogd_strong::ENTRY, &adagrad::ENTRY, &perceptron::ENTRY];
+pub const LEARNERS: &[&LearnerEntry] = &[
+    &auto::ENTRY,
+    &nag::ENTRY,
+    &ogd::ENTRY,
+    &ogd_strong::ENTRY,
+    &adagrad::ENTRY,
+    &mirror_descent::ENTRY,
+    &ftrl_proximal::ENTRY,
+    &ons::ENTRY,
+    &coin::ENTRY,
+    &scinol::ENTRY,
+    &perceptron::ENTRY,
+];

@@ -6,6 +6,8 @@ mod judge_your_own;
 mod learn_a_file;
 #[path = "../learn_in_memory.rs"]
 mod learn_in_memory;
+#[path = "../portfolio.rs"]
+mod portfolio;
 
 #[test]
 fn learn_in_memory_runs() {
@@ -20,4 +22,9 @@ fn learn_a_file_runs() {
 #[test]
 fn judge_your_own_runs() {
     judge_your_own::main().unwrap();
+}
+
+#[test]
+fn portfolio_runs() {
+    portfolio::main().unwrap();
 }

@@ -6,14 +6,24 @@
 //! optimisation, where the features are the gradient and the number is 1.
 
 pub mod adagrad;
+pub mod coin;
+pub mod ftrl_proximal;
+pub mod mirror_descent;
 pub mod nag;
 pub mod ogd;
 pub mod ogd_strong;
+pub mod ons;
+pub mod scinol;
 
 pub use adagrad::AdaGrad;
+pub use coin::Coin;
+pub use ftrl_proximal::FtrlProximal;
+pub use mirror_descent::{Entropic, PNorm};
 pub use nag::Nag;
 pub use ogd::{Ogd, Rate};
 pub use ogd_strong::OgdStrong;
+pub use ons::Ons;
+pub use scinol::Scinol;
 
 use crate::model::State;
 use crate::regret::Guarantee;

@@ -14,9 +14,19 @@ pub use entry::{LearnerEntry, Losses, ParameterEntry};
 pub use scales::Scales;
 pub use specification::Specification;
 
-use super::{auto, perceptron};
+use super::{auto, experts, perceptron};
 use crate::optimizer::{adagrad, nag, ogd, ogd_strong};
 
 /// All learners.
-pub const LEARNERS: &[&LearnerEntry] =
-    &[&auto::ENTRY, &nag::ENTRY, &ogd::ENTRY, &ogd_strong::ENTRY, &adagrad::ENTRY, &perceptron::ENTRY];
+pub const LEARNERS: &[&LearnerEntry] = &[
+    &auto::ENTRY,
+    &nag::ENTRY,
+    &ogd::ENTRY,
+    &ogd_strong::ENTRY,
+    &adagrad::ENTRY,
+    &perceptron::ENTRY,
+    &experts::HEDGE,
+    &experts::FIXED_SHARE,
+    &experts::ADAHEDGE,
+    &experts::SQUINT,
+];

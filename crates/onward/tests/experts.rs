@@ -5,9 +5,10 @@ mod common;
 
 use common::Random;
 use onward::expert::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
-use onward::learner::Specification;
-use onward::regret::Comparator;
-use onward::{Features, Learner, loss};
+use onward::learner::{Advice, Predict, Specification};
+use onward::model::State;
+use onward::regret::{Comparator, Guarantee, GuaranteeKind};
+use onward::{Features, Learner, Prediction, loss};
 
 /// Every algorithm, tuned in every way, for so many experts.
 fn algorithms(count: usize) -> Vec<Box<dyn Experts>> {
@@ -492,4 +493,100 @@ fn a_mixture_follows_the_expert_that_is_best() {
         assert!(mixed.gap() * 2000.0 <= learner.guarantee().bound.unwrap());
         assert!((learner.weight(1).unwrap() - 1.0).abs() < 0.2, "{algorithm}: {:?}", learner.weight(1));
     }
+}
+
+/// An expert that always says the same.
+struct Constant(f64, onward::SharedLoss);
+
+impl Learner for Constant {
+    fn predict(&self, _: Features<'_>) -> Prediction {
+        Prediction::new(self.0)
+    }
+
+    fn learn(&mut self, _: Features<'_>, _: f64, _: f64) -> Prediction {
+        Prediction::new(self.0)
+    }
+
+    fn charged_loss(&self) -> onward::SharedLoss {
+        self.1.clone()
+    }
+
+    fn describe(&self) -> String {
+        format!("constant {}", self.0)
+    }
+
+    fn weight(&self, _: u32) -> Option<f64> {
+        None
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        Guarantee::none(GuaranteeKind::Own, "it never learns")
+    }
+
+    fn state(&self) -> State {
+        State::default()
+    }
+
+    fn restore(&mut self, _: &State) -> Result<(), onward::Error> {
+        Ok(())
+    }
+}
+
+/// Regret over bound of a mixture of the constants 0 and 1 on labels 0 and 1 at random, on average over seeds: by
+/// the absolute loss, which is straight between them, so that mixing gains nothing.
+fn part_of_the_bound<E: Experts>(algorithm: impl Fn() -> E) -> f64 {
+    let loss = loss::parse("absolute").unwrap();
+    let seeds = 20;
+    let part = |seed| {
+        let learners: Vec<Box<dyn Learner>> =
+            vec![Box::new(Constant(0.0, loss.clone())), Box::new(Constant(1.0, loss.clone()))];
+        let mut advice = Advice::new(loss.clone(), algorithm(), learners, Predict::Mix).unwrap();
+        let (mut random, mut game) = (Random(seed), Game::default());
+        for _ in 0..1 << 12 {
+            let label = (random.next() % 2) as f64;
+            let score = advice.learn(Features::new(&[0], &[1.0]).unwrap(), label, 2.0).score;
+            game.paid += 2.0 * loss.value(score, label);
+            game.losses.push(vec![2.0 * label, 2.0 * (1.0 - label)]);
+        }
+        let guarantee = advice.guarantee();
+        assert_eq!(guarantee.kind, GuaranteeKind::Mixture);
+        let regret = game.regret(guarantee.comparator.unwrap());
+        let bound = guarantee.bound.unwrap();
+        assert!(regret <= bound);
+        regret / bound
+    };
+    (0..seeds).map(part).sum::<f64>() / seeds as f64
+}
+
+#[test]
+fn a_mixture_of_learners_comes_near_to_its_bound_where_mixing_gains_nothing() {
+    let parts = [
+        ("hedge", part_of_the_bound(|| Hedge::new(2, HedgeRate::SelfTuned).unwrap())),
+        ("fixed-share", part_of_the_bound(|| FixedShare::new(2, 3, HedgeRate::SelfTuned, Share::Tuned).unwrap())),
+        ("adahedge", part_of_the_bound(|| AdaHedge::new(2).unwrap())),
+        ("squint", part_of_the_bound(|| Squint::new(2, None).unwrap())),
+    ];
+    println!("{parts:?}");
+    assert!(parts.iter().all(|&(_, part)| part >= 0.2), "{parts:?}");
+}
+
+#[test]
+fn learners_that_do_not_fit_together_are_refused() {
+    let (absolute, squared) = (loss::parse("absolute").unwrap(), loss::parse("squared").unwrap());
+    let constant = |loss: &onward::SharedLoss| Box::new(Constant(0.0, loss.clone())) as Box<dyn Learner>;
+    let message = |loss, learners, count| {
+        let advice = Advice::new(loss, AdaHedge::new(count).unwrap(), learners, Predict::Mix);
+        advice.err().unwrap().to_string()
+    };
+    assert_eq!(
+        message(squared.clone(), vec![constant(&absolute)], 1),
+        "the expert 'constant 0' is charged by the absolute loss: it cannot be one for the squared loss"
+    );
+    assert_eq!(
+        message(squared.clone(), vec![constant(&squared)], 2),
+        "there are 1 learners for an algorithm that weighs 2"
+    );
+    assert_eq!(message(squared, Vec::new(), 2), "there are 0 learners to mix: it is 1 to 256");
+    let mistakes = loss::parse("zero-one").unwrap();
+    assert!(message(mistakes.clone(), vec![constant(&mistakes)], 1).contains("not convex"));
 }

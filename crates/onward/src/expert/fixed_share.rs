@@ -254,6 +254,9 @@ impl Experts for FixedShare {
         self.stays = size(state, "stays")?;
         self.staying = size(state, "staying")?;
         self.paid = size(state, "paid")?;
+        if self.used.share > 1.0 || self.next.share > 1.0 {
+            return Err(Error::model("a share in the model is above 1: it is damaged"));
+        }
         if self.rounds > 0.0 && (self.used.eta == 0.0 || self.next.eta == 0.0) {
             return Err(Error::model("the model has rounds without a rate: it is damaged"));
         }

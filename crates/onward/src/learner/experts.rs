@@ -126,7 +126,8 @@ impl<E: Experts> Advice<E> {
 
     /// The expert that the next round draws. Changes nothing.
     fn drawn(&self) -> usize {
-        let mut left = self.draws.clone().uniform();
+        let mut draws = self.draws;
+        let mut left = draws.uniform();
         for (expert, &weight) in self.weights.iter().enumerate() {
             if left < weight {
                 return expert;
@@ -148,7 +149,7 @@ impl<E: Experts> Advice<E> {
                     (sum, low, high) = (sum + weight * score, low.min(score), high.max(score));
                 }
                 // Rounding may not lead out of the range of scores.
-                sum.clamp(low, high)
+                sum.max(low).min(high)
             }
         }
     }

@@ -321,6 +321,49 @@ fn squint_weighs_by_the_integral_that_brute_force_finds() {
 }
 
 #[test]
+fn squint_counts_rounds_of_unheard_of_range_as_it_says() {
+    // A plain twin in the units of losses: R, V, what clipping left out, and the first and last range.
+    let mut experts = Squint::new(2, None).unwrap();
+    let (mut regrets, mut variances, mut aside) = ([0.0; 2], [0.0; 2], [0.0; 2]);
+    let (mut first, mut range) = (0.0, 0.0);
+    let parts = 100_000;
+    let mean_over_rates = |range: f64, of: &dyn Fn(f64) -> f64| {
+        (0..parts).map(|part| of((f64::from(part) + 0.5) / f64::from(parts) / (2.0 * range))).sum::<f64>()
+            / f64::from(parts)
+    };
+    let (mut random, mut weights) = (Random(12), [0.0; 2]);
+    for round in 0..60 {
+        experts.weights(&mut weights);
+        if round % 10 == 9 {
+            let integrals = [0, 1].map(|k: usize| {
+                mean_over_rates(range, &|eta| eta * (eta * regrets[k] - eta * eta * variances[k]).exp())
+            });
+            assert!((weights[0] - integrals[0] / (integrals[0] + integrals[1])).abs() < 1e-8, "{round}: {weights:?}");
+        }
+        // Seven times as large from time to time.
+        let scale = 7f64.powi(round / 13);
+        let losses = [scale * random.uniform(), scale * random.uniform()];
+        let (before, now) = (range, f64::max(range, (losses[0] - losses[1]).abs()));
+        let kept = if before > 0.0 { before / now } else { 1.0 };
+        range = now;
+        first = if before > 0.0 { first } else { now };
+        for k in 0..2 {
+            let regret = weights[0] * losses[0] + weights[1] * losses[1] - losses[k];
+            regrets[k] += regret * kept;
+            variances[k] += (regret * kept).powi(2);
+            aside[k] += regret * (1.0 - kept);
+        }
+        experts.observe(&losses, 1.0);
+        let best = usize::from(regrets[1] + aside[1] > regrets[0] + aside[0]);
+        let clipped = experts.guarantee().bound.unwrap() - aside[best];
+        let potential = mean_over_rates(range, &|eta| (eta * clipped - eta * eta * variances[best]).exp());
+        let allowed = 2.0 * range / first;
+        assert!((potential / allowed - 1.0).abs() < 1e-6, "{round}: {potential} {allowed}");
+    }
+    assert!(range > 1000.0 * first && aside.iter().all(|aside| aside.abs() > 1.0), "{range} {first} {aside:?}");
+}
+
+#[test]
 fn easy_streams_cost_adahedge_and_squint_a_constant_and_hedge_a_root() {
     let rounds = 1 << 14;
     let regret = |experts: &mut dyn Experts| {
@@ -589,4 +632,24 @@ fn learners_that_do_not_fit_together_are_refused() {
     assert_eq!(message(squared, Vec::new(), 2), "there are 0 learners to mix: it is 1 to 256");
     let mistakes = loss::parse("zero-one").unwrap();
     assert!(message(mistakes.clone(), vec![constant(&mistakes)], 1).contains("not convex"));
+}
+
+#[test]
+fn draws_are_independent_and_by_weight() {
+    let loss = loss::parse("absolute").unwrap();
+    let rounds = 1 << 12;
+    for seed in 0..4 {
+        // A rate so small that weights stay as they are: a quarter on the expert that says 1.
+        let constants = [1.0, 0.0, 0.0, 0.0];
+        let learners = constants.map(|constant| Box::new(Constant(constant, loss.clone())) as Box<dyn Learner>);
+        let hedge = Hedge::new(4, HedgeRate::Fixed(1e-30)).unwrap();
+        let mut advice = Advice::new(loss.clone(), hedge, learners.into(), Predict::Draw(seed)).unwrap();
+        let x = Features::new(&[0], &[1.0]).unwrap();
+        let drawn: Vec<f64> = (0..rounds).map(|_| advice.learn(x, 0.0, 1.0).score).collect();
+        let pairs = drawn.windows(2).filter(|pair| pair[0] == 1.0 && pair[1] == 1.0).count() as f64;
+        let ones: f64 = drawn.iter().sum();
+        // Within four standard deviations of T/4 and about as many of T/16.
+        assert!((ones - 1024.0).abs() < 4.0 * 27.8, "{seed}: {ones}");
+        assert!((pairs - 256.0).abs() < 4.0 * 19.0, "{seed}: {pairs}");
+    }
 }

@@ -143,7 +143,7 @@ fn hoeffding(eta: f64, range: f64) -> f64 {
 }
 
 /// ln Σ e^x.
-pub(crate) fn log_sum(logarithms: impl Iterator<Item = f64> + Clone) -> f64 {
+fn log_sum(logarithms: impl Iterator<Item = f64> + Clone) -> f64 {
     let most = logarithms.clone().fold(f64::NEG_INFINITY, f64::max);
     most + libm::log(logarithms.map(|x| libm::exp(x - most)).sum())
 }

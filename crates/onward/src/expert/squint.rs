@@ -6,16 +6,16 @@
 //! suit an expert win. The integrals: `integral.rs`.
 //!
 //! B is given, or it is the largest range so far. A round whose range exceeds B makes B its range, B', and
-//! is counted as r_k·B/B' in R_k and V_k (the first one as it is: weights are equal then whatever B is); what that leaves
-//! out, E_k = Σ r_k·(1 − B/B') ≤ B_T, is kept aside (the clipping of Mhammedi, Koolen, van Erven 2019).
+//! is counted as r_k·B/B' in R_k and V_k (the first one as it is: weights are equal then whatever B is); what
+//! that leaves out, E_k = Σ r_k·(1 − B/B') ≤ B_T, is kept aside (the clipping of Mhammedi, Koolen, van Erven 2019).
 //!
 //! **Guarantee**, for any losses: the regret against expert k is at most E_k plus the largest R for which
-//! 2B·∫ e^(ηR − η²V_k) dη over 0 < η ≤ 1/(2B) is at most K·B/B_1, at the V_k and B that occurred, B_1 being the first B. It is
-//! printed for the best of the experts. In units of B it is about 2√(V_k·(ln K + ½·ln V_k)), and of the order of ln K
-//! where V_k is small, ln(B/B_1) being added to ln K.
-//! *Proof.* Σ_k w_k·r_k = 0, clipped or not, and e^(x−x²) ≤ 1 + x for x ≥ −½. So Σ_k π_k ∫ e^(ηR_k − η²V_k) dη does not grow
-//! in a round, and where B grows the integral is over less. At the beginning it is 1/(2B_1), and no summand is more
-//! than all of them. ∎
+//! 2B·∫ e^(ηR − η²V_k) dη over 0 < η ≤ 1/(2B) is at most K·B/B_1, at the V_k and B that occurred, B_1 being
+//! the first B. It is printed for the best of the experts. In units of B it is about 2√(V_k·(ln K + ½·ln V_k)),
+//! and of the order of ln K where V_k is small, ln(B/B_1) being added to ln K. With B known, B = B_1 and E_k = 0.
+//! *Proof.* Σ_k w_k·r_k = 0, clipped or not, and e^(x−x²) ≤ 1 + x for x ≥ −½. So Σ_k π_k ∫ e^(ηR_k − η²V_k) dη
+//! does not grow in a round, and where B grows the integral is over less. At the beginning it is 1/(2B_1), and
+//! no summand is more than all of them. ∎
 //!
 //! K·40 to K·80 exponentials a round.
 

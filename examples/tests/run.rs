@@ -1,5 +1,7 @@
 //! Every example runs, and what it asserts holds.
 
+#[path = "../game.rs"]
+mod game;
 #[path = "../judge_your_own.rs"]
 mod judge_your_own;
 #[path = "../learn_a_file.rs"]
@@ -27,4 +29,6 @@ fn judge_your_own_runs() {
 #[test]
 fn portfolio_runs() {
     portfolio::main().unwrap();
+fn game_runs() {
+    game::main().unwrap();
 }

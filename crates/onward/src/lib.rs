@@ -29,6 +29,7 @@
 
 pub mod domain;
 mod error;
+pub mod expert;
 pub mod feature;
 pub mod learner;
 pub mod loss;
@@ -37,6 +38,7 @@ pub mod model;
 mod nearest;
 pub mod optimizer;
 mod protocol;
+mod random;
 pub mod regret;
 mod sum;
 mod table;

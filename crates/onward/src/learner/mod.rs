@@ -10,12 +10,14 @@
 
 pub mod auto;
 pub mod kernel;
+pub mod experts;
 pub mod linear;
 pub mod perceptron;
 mod registry;
 pub mod standardised;
 
 pub use auto::{Auto, LaneCount};
+pub use experts::{Advice, Predict};
 pub use linear::{Clip, Linear};
 pub use perceptron::Perceptron;
 pub use registry::{Arguments, LEARNERS, LearnerEntry, Losses, ParameterEntry, Scales, Specification};

@@ -12,7 +12,12 @@ pub struct Arguments<'a> {
     pub(super) loss: &'a SharedLoss,
     /// From `--radius`.
     pub(super) radius: Option<&'a str>,
+    /// How many learners this one is inside of.
+    pub(super) depth: usize,
 }
+
+/// Learners may be inside of so many others.
+const DEEPEST: usize = 3;
 
 impl Arguments<'_> {
     /// The loss.
@@ -129,8 +134,14 @@ impl Arguments<'_> {
     /// Builds another learner for the same loss, `--radius` included.
     ///
     /// # Errors
-    /// As [`Specification::build`].
+    /// As [`Specification::build`], and when learners are more than three inside of each other.
     pub fn build(&self, specification: &Specification) -> Result<Box<dyn crate::Learner>, Error> {
-        specification.build_with(self.loss, self.radius)
+        if self.depth == DEEPEST {
+            return Err(Error::parameter(format!(
+                "'{}' is inside of more than {DEEPEST} other learners, each within the next",
+                specification.name()
+            )));
+        }
+        specification.build_with(self.loss, self.radius, self.depth + 1)
     }
 }

@@ -95,6 +95,11 @@ impl Specification {
         LearnerEntry::find(&self.name)?.default_loss(task)
     }
 
+    /// Whether the learner is charged by mistakes and takes no other loss.
+    pub(crate) fn is_charged_by_mistakes(&self) -> bool {
+        LearnerEntry::find(&self.name).is_ok_and(|entry| entry.losses == Losses::Only(&["zero-one"]))
+    }
+
     /// The task, where the learner is for one alone.
     pub fn task(&self) -> Option<Task> {
         let entry = LearnerEntry::find(&self.name).ok()?;
@@ -111,13 +116,18 @@ impl Specification {
     /// # Errors
     /// When a parameter is out of range, or the learner cannot take the loss.
     pub fn build(&self, loss: &SharedLoss, radius: Option<f64>) -> Result<Box<dyn Learner>, Error> {
-        self.build_with(loss, radius.map(|radius| radius.to_string()).as_deref())
+        self.build_with(loss, radius.map(|radius| radius.to_string()).as_deref(), 0)
     }
 
-    pub(super) fn build_with(&self, loss: &SharedLoss, radius: Option<&str>) -> Result<Box<dyn Learner>, Error> {
+    pub(super) fn build_with(
+        &self,
+        loss: &SharedLoss,
+        radius: Option<&str>,
+        depth: usize,
+    ) -> Result<Box<dyn Learner>, Error> {
         let entry = LearnerEntry::find(&self.name)?;
         entry.check_loss(loss.as_ref())?;
-        let arguments = Arguments { entry, given: &self.given, loss, radius };
+        let arguments = Arguments { entry, given: &self.given, loss, radius, depth };
         let learner = (entry.build)(&arguments)?;
         if arguments.flag("standardise")? { Ok(Box::new(Standardised::new(learner))) } else { Ok(learner) }
     }
@@ -142,7 +152,7 @@ impl Specification {
         self.build(loss, radius)?;
         let entry = LearnerEntry::find(&self.name)?;
         let radius = radius.map(|radius| radius.to_string());
-        let arguments = Arguments { entry, given: &self.given, loss, radius: radius.as_deref() };
+        let arguments = Arguments { entry, given: &self.given, loss, radius: radius.as_deref(), depth: 0 };
         if arguments.flag("standardise")? {
             let reason = "on standardised features the theorem of the learner does not hold for the raw ones";
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));

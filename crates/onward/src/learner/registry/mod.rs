@@ -14,9 +14,20 @@ pub use entry::{LearnerEntry, Losses, ParameterEntry};
 pub use scales::Scales;
 pub use specification::Specification;
 
-use super::{auto, perceptron};
+use super::{arow, auto, least_squares, pa, perceptron, rls, vaw};
 use crate::optimizer::{adagrad, nag, ogd, ogd_strong};
 
 /// All learners.
-pub const LEARNERS: &[&LearnerEntry] =
-    &[&auto::ENTRY, &nag::ENTRY, &ogd::ENTRY, &ogd_strong::ENTRY, &adagrad::ENTRY, &perceptron::ENTRY];
+pub const LEARNERS: &[&LearnerEntry] = &[
+    &auto::ENTRY,
+    &nag::ENTRY,
+    &ogd::ENTRY,
+    &ogd_strong::ENTRY,
+    &adagrad::ENTRY,
+    &perceptron::ENTRY,
+    &pa::ENTRY,
+    &arow::ENTRY,
+    &rls::ENTRY,
+    &vaw::ENTRY,
+    &least_squares::ENTRY,
+];

@@ -185,10 +185,10 @@ mod tests {
 
     fn is_root_of(root: &Triangle, a: &[[f64; 3]; 3]) {
         let entry = |i: usize, j: usize| if j >= i { root.row(i)[j - i] } else { 0.0 };
-        for i in 0..3 {
-            for j in 0..3 {
+        for (i, row) in a.iter().enumerate() {
+            for (j, expected) in row.iter().enumerate() {
                 let product: f64 = (0..3).map(|k| entry(k, i) * entry(k, j)).sum();
-                assert!((product - a[i][j]).abs() < 1e-13, "{i} {j}: {product} {}", a[i][j]);
+                assert!((product - expected).abs() < 1e-13, "{i} {j}: {product} {expected}");
             }
         }
     }

@@ -81,8 +81,11 @@ fn trap_a_score_of_zero_is_a_mistake_to_learn_from() {
     }
 }
 
+/// Features and labels.
+type Labelled = Vec<(Vec<f32>, f64)>;
+
 /// A stream that a direction separates with this margin at least; the margin and the diameter that it has.
-fn separable(seed: u64, margin: f64) -> (Vec<(Vec<f32>, f64)>, f64, f64) {
+fn separable(seed: u64, margin: f64) -> (Labelled, f64, f64) {
     let mut random = Random(seed);
     let direction: Vec<f64> = (0..5).map(|_| random.between(-1.0, 1.0)).collect();
     let (mut least, mut diameter) = (f64::INFINITY, 0f64);
@@ -505,8 +508,8 @@ fn pay(way: Aggressiveness, rows: &[(Vec<f32>, f64)], us: &[Vec<f64>]) -> (f64, 
     (squares, mistakes, us.iter().map(of).collect())
 }
 
-/// Noisy rows, of length 1 if asked, and comparators, good ones among them.
-fn noisy(seed: u64, has_unit_length: bool) -> (Vec<(Vec<f32>, f64)>, Vec<Vec<f64>>, f64) {
+/// Noisy rows, of length 1 if asked, comparators, good ones among them, and the longest row's length.
+fn noisy(seed: u64, has_unit_length: bool) -> (Labelled, Vec<Vec<f64>>, f64) {
     let mut random = Random(seed);
     let mut rows = Vec::new();
     let mut largest = 0f64;

@@ -321,13 +321,10 @@ fn stays_exact(steps: u64) {
             (twin.a, twin.b)
         } else {
             let mut full = identity(5, 1.0);
-            let mut at = 0;
-            for i in 0..5 {
-                for j in 0..=i {
-                    full[i][j] += a[at][0] + a[at][1];
-                    full[j][i] = full[i][j];
-                    at += 1;
-                }
+            let pairs = (0..5).flat_map(|i| (0..=i).map(move |j| (i, j)));
+            for ((i, j), sum) in pairs.zip(&a) {
+                full[i][j] += sum[0] + sum[1];
+                full[j][i] = full[i][j];
             }
             (full, b.iter().map(|sum| sum[0] + sum[1]).collect())
         };
@@ -511,9 +508,8 @@ fn the_logarithmic_bound_is_that_of_the_determinant_and_above_what_happened() {
             determinant += (a[i][i] / 0.2).ln();
             for k in i + 1..5 {
                 let factor = a[k][i] / a[i][i];
-                for j in 0..5 {
-                    a[k][j] -= factor * a[i][j];
-                }
+                let above = a[i].clone();
+                a[k].iter_mut().zip(&above).for_each(|(entry, above)| *entry -= factor * above);
             }
         }
         let largest = rows.iter().map(|row| (row.label - row.offset).abs()).fold(0.0, f64::max);
@@ -570,8 +566,8 @@ fn dense_arow(rows: &[Row], r: f64, is_full: bool) -> (Vec<f64>, Vec<f64>) {
         w.iter_mut().zip(&product).for_each(|(w, product)| *w += alpha * row.label * product);
         add_outer(&mut sigma, -beta, &product);
         if !is_full {
-            for i in 0..5 {
-                (0..5).filter(|&j| j != i).for_each(|j| sigma[i][j] = 0.0);
+            for (i, row) in sigma.iter_mut().enumerate() {
+                row.iter_mut().enumerate().filter(|&(j, _)| j != i).for_each(|(_, entry)| *entry = 0.0);
             }
         }
     }

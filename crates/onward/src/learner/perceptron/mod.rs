@@ -225,7 +225,8 @@ fn variant(arguments: &Arguments<'_>) -> Result<Variant, Error> {
         ("margin", Variant::Margin),
         ("vectors", Variant::Voted),
     ];
-    for (key, owner) in owners.into_iter().filter(|&(key, owner)| owner != asked && arguments.is_given(key)) {
+    let other = owners.into_iter().find(|&(key, owner)| owner != asked && arguments.is_given(key));
+    if let Some((key, owner)) = other {
         let name = VARIANTS.iter().find(|(_, variant)| *variant == owner).map_or("", |(name, _)| name);
         return Err(Error::parameter(format!("{key} of perceptron is given, and is one of variant={name} alone")));
     }

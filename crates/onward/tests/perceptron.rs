@@ -194,6 +194,30 @@ fn exceed_no_comparator(seed: u64, offset: impl Fn(&mut Random, f64) -> f64) {
 }
 
 #[test]
+fn updates_stay_below_the_hinge_loss_on_all_rounds_and_the_root_of_it() {
+    for (seed, noise) in [(1, 0.0), (2, 0.1), (3, 0.5)] {
+        let mut random = Random(seed);
+        let mut learner = Perceptron::new(1.0, &ZeroOne).unwrap();
+        let (mut rows, mut largest): (Vec<Updated>, f64) = Default::default();
+        for _ in 0..800 {
+            let values: Vec<f32> = (0..3).map(|_| random.between(-1.0, 1.0) as f32).collect();
+            let label = if (values[0] > values[1]) != (random.uniform() < noise) { 1.0 } else { -1.0 };
+            learner.learn(features(&values), label, 1.0);
+            largest = largest.max(length(&values));
+            rows.push((values, label, 1.0, 0.0));
+        }
+        for size in [0.0, 0.3, 1.0, 3.0, 10.0, 30.0] {
+            for tilt in [-1.0, -0.5, 0.0, 0.5] {
+                let u = [size, size * tilt, 0.1 * size];
+                // M ≤ H + ‖u‖X√M, solved for M.
+                let (hinge, reach) = (hinge(&rows, &u), norm(&u) * largest);
+                assert!(learner.updates() <= hinge + reach * reach + reach * hinge.sqrt(), "{seed} {u:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn trap_the_length_of_the_weights_is_at_least_m_less_the_hinge_loss_not_m_and_more() {
     let mut random = Random(5);
     let mut learner = Perceptron::new(1.0, &ZeroOne).unwrap();

@@ -241,11 +241,13 @@ struct Discounted {
     b: Vec<f64>,
     lambdas: Vec<f64>,
     turn: usize,
+    /// Σ h·y².
+    squares: f64,
 }
 
 impl Discounted {
     fn new(lambda: f64) -> Self {
-        Self { a: identity(5, lambda), b: vec![0.0; 5], lambdas: vec![lambda; 5], turn: 0 }
+        Self { a: identity(5, lambda), b: vec![0.0; 5], lambdas: vec![lambda; 5], turn: 0, squares: 0.0 }
     }
 
     fn observe(&mut self, x: &[f64], y: f64, h: f64, lambda: f64, f: f64, is_first: bool) {
@@ -257,6 +259,7 @@ impl Discounted {
                 self.lambdas[self.turn] = lambda;
             }
         }
+        self.squares = if is_first { 0.0 } else { f * self.squares } + h * y * y;
         add_outer(&mut self.a, h, x);
         self.b.iter_mut().zip(x).for_each(|(b, x)| *b += h * y * x);
     }
@@ -273,6 +276,8 @@ fn with_forgetting_it_solves_the_discounted_normal_equations() {
             twin.observe(&doubles(row), row.label - row.offset, row.weight, 0.3, forgetting, round == 0);
             let expected = times(&inverse(&twin.a), &twin.b);
             assert!(distance(&weights(&learner), &expected) < 1e-12 * condition(&twin.a), "{forgetting} {round}");
+            let least = twin.squares - dot(&twin.b, &expected);
+            assert!((learner.best_regularised_loss() - least).abs() < 1e-11 * twin.squares, "{forgetting} {round}");
             // The bound of the documentation on what is left of the regularisation.
             let least = 0.3 * forgetting.powf(1.0 + 1.0 / (1.0 - forgetting));
             assert!(twin.lambdas.iter().all(|&lambda| lambda >= least * (1.0 - 1e-12) && lambda <= 0.3));
@@ -607,6 +612,12 @@ fn trap_the_kink_of_the_hinge_is_at_a_margin_of_1() {
         for y in [-1.0, 1.0] {
             // A margin of exactly 1 is left as it is; 0, which is no kink, and 0.5 are not.
             assert_eq!(at(y, y), 0.0, "{name}");
+            if name != "ogd" {
+                // Nothing else moves either: the covariance of AROW neither.
+                let (mut learner, fresh) = (build(name, "hinge"), build(name, "hinge"));
+                learner.learn(Features::new(&[0], &[1.0]).unwrap().with_offset(y).unwrap(), y, 1.0);
+                assert_eq!(learner.state(), fresh.state(), "{name}");
+            }
             assert!(at(y, 0.0) * y > 0.0 && at(y, 0.5 * y) * y > 0.0 && at(y, -0.25 * y) * y > 0.0, "{name}");
         }
     }

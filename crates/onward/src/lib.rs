@@ -27,6 +27,7 @@
 //! No files, threads, clocks or network in here: those are in `onward-data`
 //! and the `onward` program.
 
+mod dense;
 pub mod domain;
 mod error;
 pub mod expert;

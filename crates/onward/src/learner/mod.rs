@@ -9,12 +9,14 @@
 //! ```
 
 pub mod auto;
+pub mod ftrl_real;
 pub mod linear;
 pub mod perceptron;
 mod registry;
 pub mod standardised;
 
 pub use auto::{Auto, LaneCount};
+pub use ftrl_real::FtrlReal;
 pub use linear::{Clip, Linear};
 pub use perceptron::Perceptron;
 pub use registry::{Arguments, LEARNERS, LearnerEntry, Losses, ParameterEntry, Scales, Specification};

@@ -15,8 +15,19 @@ pub use scales::Scales;
 pub use specification::Specification;
 
 use super::{auto, perceptron};
-use crate::optimizer::{adagrad, nag, ogd, ogd_strong};
+use crate::optimizer::{adagrad, dual_averaging, ftl, ftrl, nag, ogd, ogd_strong, osd, sgd};
 
 /// All learners.
-pub const LEARNERS: &[&LearnerEntry] =
-    &[&auto::ENTRY, &nag::ENTRY, &ogd::ENTRY, &ogd_strong::ENTRY, &adagrad::ENTRY, &perceptron::ENTRY];
+pub const LEARNERS: &[&LearnerEntry] = &[
+    &auto::ENTRY,
+    &nag::ENTRY,
+    &ogd::ENTRY,
+    &ogd_strong::ENTRY,
+    &osd::ENTRY,
+    &sgd::ENTRY,
+    &dual_averaging::ENTRY,
+    &ftrl::ENTRY,
+    &ftl::ENTRY,
+    &adagrad::ENTRY,
+    &perceptron::ENTRY,
+];

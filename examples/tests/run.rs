@@ -1,5 +1,7 @@
 //! Every example runs, and what it asserts holds.
 
+#[path = "../follow_the_leader.rs"]
+mod follow_the_leader;
 #[path = "../judge_your_own.rs"]
 mod judge_your_own;
 #[path = "../learn_a_file.rs"]
@@ -20,4 +22,9 @@ fn learn_a_file_runs() {
 #[test]
 fn judge_your_own_runs() {
     judge_your_own::main().unwrap();
+}
+
+#[test]
+fn follow_the_leader_runs() {
+    follow_the_leader::main().unwrap();
 }

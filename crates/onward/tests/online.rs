@@ -70,7 +70,15 @@ impl Game {
 // ---------------------------------------------------------------------------------------------
 // Adversaries in one dimension that look ahead.
 
-/// The z ∈ {−1, 0, 1} that cost projected descent with these rates on [−U, U] most against u = U:
+/// Gradients within ±1. The fractions matter: of −1, 0 and 1 alone no stream shorter than 8 is
+/// as bad as the first five rounds can be.
+fn gradients() -> Vec<f64> {
+    let mut all: Vec<f64> = (-10..=10).map(|tenths| f64::from(tenths) / 10.0).collect();
+    all.extend([-std::f64::consts::FRAC_1_SQRT_2, std::f64::consts::FRAC_1_SQRT_2]);
+    all
+}
+
+/// The z within ±1 that cost projected descent with these rates on [−U, U] most against u = U:
 /// by dynamic programming over w, T rounds back from the end, on a grid.
 fn worst_for_projection(rates: &[f64], radius: f64) -> Vec<f32> {
     const CELLS: usize = 801;
@@ -82,6 +90,7 @@ fn worst_for_projection(rates: &[f64], radius: f64) -> Vec<f32> {
         values[below] * (1.0 - part) + values[below + 1] * part
     };
     let moved = |w: f64, rate: f64, z: f64| (w - rate * z).clamp(-radius, radius);
+    let choices = gradients();
     // Later rounds' cost, by round and w.
     let mut later = vec![vec![0.0; CELLS]; rates.len() + 1];
     for (t, &rate) in rates.iter().enumerate().rev() {
@@ -89,7 +98,7 @@ fn worst_for_projection(rates: &[f64], radius: f64) -> Vec<f32> {
             .map(point)
             .map(|w| {
                 let cost = |z: f64| z * (w - radius) + at(&later[t + 1], moved(w, rate, z));
-                [-1.0, 0.0, 1.0].map(cost).into_iter().fold(f64::NEG_INFINITY, f64::max)
+                choices.iter().copied().map(cost).fold(f64::NEG_INFINITY, f64::max)
             })
             .collect();
     }
@@ -97,7 +106,7 @@ fn worst_for_projection(rates: &[f64], radius: f64) -> Vec<f32> {
     let mut stream = Vec::new();
     for (t, &rate) in rates.iter().enumerate() {
         let cost = |z: f64| z * (w - radius) + at(&later[t + 1], moved(w, rate, z));
-        let z = [-1.0, 0.0, 1.0].into_iter().max_by(|&one, &other| cost(one).total_cmp(&cost(other))).unwrap();
+        let z = choices.iter().copied().max_by(|&one, &other| cost(one).total_cmp(&cost(other))).unwrap();
         stream.push(z as f32);
         w = moved(w, rate, z);
     }
@@ -238,7 +247,9 @@ fn lazy_projection_moves_against_the_gradient() {
         // |w − 3| from w = 0: to the right.
         learner.learn(x, 3.0, 1.0);
         assert!(learner.weight(0).unwrap() > 0.0, "{text}");
-        (0..400).for_each(|_| drop(learner.learn(x, 3.0, 1.0)));
+        for _ in 0..400 {
+            learner.learn(x, 3.0, 1.0);
+        }
         assert!((learner.weight(0).unwrap() - 3.0).abs() < 1.0, "{text} {:?}", learner.weight(0));
     }
 }
@@ -255,10 +266,12 @@ fn projected_descent_has_ug_root_8t_not_ug_root_2t() {
         assert!(bound <= (8.0 * stream.len() as f64).sqrt() + 1e-9);
         regret
     };
-    // Up to T = 4 no stream of −1, 0, 1 breaks √(2T).
+    // Up to T = 4 no stream of these breaks √(2T).
+    let choices =
+        [-1.0, -std::f32::consts::FRAC_1_SQRT_2, -0.5, -0.25, 0.0, 0.25, 0.5, std::f32::consts::FRAC_1_SQRT_2, 1.0];
     for rounds in 1..=4u32 {
-        for code in 0..3u32.pow(rounds) {
-            let stream: Vec<f32> = (0..rounds).map(|t| (code / 3u32.pow(t) % 3) as f32 - 1.0).collect();
+        for code in 0..9u32.pow(rounds) {
+            let stream: Vec<f32> = (0..rounds).map(|t| choices[(code / 9u32.pow(t) % 9) as usize]).collect();
             assert!(play(&stream) <= (2.0 * f64::from(rounds)).sqrt() + 1e-6, "{stream:?}");
         }
     }
@@ -269,12 +282,13 @@ fn projected_descent_has_ug_root_8t_not_ug_root_2t() {
     }
     let ratio = worst(256) / 16.0;
     assert!((ratio - 2.46).abs() < 0.01, "{ratio}");
-    // And what is not found at random.
+    // Random streams hardly find it: of 400 a few, and none comes near.
     let mut random = Random(1);
-    for _ in 0..200 {
-        let stream: Vec<f32> = (0..64).map(|_| if random.uniform() < 0.5 { -1.0 } else { 1.0 }).collect();
-        assert!(play(&stream) < (2.0 * 64f64).sqrt());
-    }
+    let regrets: Vec<f64> = (0..400)
+        .map(|_| play(&(0..64).map(|_| if random.uniform() < 0.5 { -1.0 } else { 1.0 }).collect::<Vec<f32>>()))
+        .collect();
+    assert!(regrets.iter().filter(|regret| **regret > (2.0 * 64f64).sqrt()).count() < 20);
+    assert!(regrets.iter().all(|regret| *regret < 0.75 * worst(64)));
 }
 
 /// ℓ = (w−1)⁴ has ℓ'' > 0 but at its minimum, and ℓ'' = 12 where descent begins. That is no strong
@@ -366,28 +380,34 @@ fn importance_is_flow_two_rows_or_one_of_weight_2_and_never_beyond_the_label() {
     }
 }
 
-/// On some random streams the running average of descent has a "regret" below 0 while the points
-/// that predicted have one above: only the latter is what bounds and risks are about.
+/// A trend, its reverse, and then turns: the points that predict run after the turns and pay for
+/// all of them, their running average hardly moves and gained from the trends. Its "regret" is below
+/// 0 where that of the predictions, which bounds and risks are about, is far above.
 #[test]
 fn the_regret_of_the_average_may_look_negative_where_that_of_the_predictions_is_not() {
-    let mut random = Random(11);
-    let mut seen = false;
-    for _ in 0..200 {
-        let mut game = Game::new("ogd:radius=1,average=true,eta=3", 1);
-        let mut paid_by_average = 0.0;
-        for t in 0..64 {
-            let z = if random.uniform() < 0.5 { -1.0f32 } else { 1.0 };
-            if t > 0 {
-                let average = game.learner.averaged().unwrap();
-                paid_by_average += f64::from(z) * average.first().map_or(0.0, |(_, w)| *w);
+    let mut game = Game::new("osd:radius=1,eta=2,average=true", 1);
+    let mut paid_by_average = 0.0;
+    let rounds = 400;
+    for t in 0..6 * rounds {
+        let z = match t / rounds {
+            0 => -1.0f32,
+            1 => 1.0,
+            _ => {
+                if t % 2 == 0 {
+                    -1.0
+                } else {
+                    1.0
+                }
             }
-            game.play(&[z]);
-        }
-        let (regret, bound) = game.verdict();
-        assert!(regret <= bound);
-        seen |= regret > 1.0 && paid_by_average - game.best(Comparator::Ball(1.0)) < -1.0;
+        };
+        let average = game.learner.averaged().unwrap();
+        paid_by_average += f64::from(z) * average.first().map_or(0.0, |(_, w)| *w);
+        game.play(&[z]);
     }
-    assert!(seen);
+    let (regret, bound) = game.verdict();
+    let looks = paid_by_average - game.best(Comparator::Ball(1.0));
+    assert!(regret <= bound && regret > 1.9 * f64::from(rounds), "{regret} {bound}");
+    assert!(looks < -0.5 * f64::from(rounds), "{looks}");
 }
 
 #[test]
@@ -438,7 +458,12 @@ impl DenseSgd {
         self.owed = self.owed * factor + rate * weight * self.l1;
         for i in 0..self.w.len() {
             self.received[i] *= factor;
-            if self.is_complete || step[i] != 0.0 {
+            if !self.is_complete {
+                if step[i] != 0.0 {
+                    let free = factor * self.w[i] + step[i];
+                    self.w[i] = (free.abs() - rate * weight * self.l1).max(0.0).copysign(free);
+                }
+            } else {
                 self.w[i] = factor * self.w[i] + step[i];
                 let before = self.w[i];
                 if before > 0.0 {
@@ -649,7 +674,9 @@ fn every_form_takes_absent_for_zero_and_weight_zero_for_nothing() {
             assert!((one - other).abs() <= 1e-5 * one.abs().max(1.0), "{text} {}: {one} {other}", loss.name());
         }
         let before = sparse.state();
-        rows.iter().for_each(|row| drop(sparse.learn(row.features(), row.label, 0.0)));
+        for row in &rows {
+            sparse.learn(row.features(), row.label, 0.0);
+        }
         assert_eq!(sparse.state(), before, "{text}");
     }
 }
@@ -869,7 +896,9 @@ fn what_is_promised_beforehand_is_not_less_than_what_is_printed_afterwards() {
         let specification: Specification = text.parse().unwrap();
         let plan = specification.plan(&loss, None, &scales).unwrap();
         let mut learner = build(text, &loss);
-        rows.iter().for_each(|row| drop(learner.learn(row.features(), row.label, row.weight)));
+        for row in &rows {
+            learner.learn(row.features(), row.label, row.weight);
+        }
         let printed = learner.guarantee();
         if let Ok(promise) = plan.bound {
             assert_eq!(plan.comparator, printed.comparator, "{text}");

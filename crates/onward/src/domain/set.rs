@@ -99,11 +99,11 @@ impl Domain {
     }
 
     /// The parameters of a description that come before the others in the alphabet: the domain,
-    /// unless it is the ball, and the dimension of a simplex.
-    pub(crate) fn describe(&self) -> String {
+    /// unless it is the learner's default, and the dimension of a simplex.
+    pub(crate) fn describe(&self, default: &str) -> String {
         match self {
-            Self::Ball(_) => String::new(),
             Self::Simplex { dimension, .. } => format!("dimension={dimension},domain=simplex,"),
+            other if other.name() == default => String::new(),
             other => format!("domain={},", other.name()),
         }
     }

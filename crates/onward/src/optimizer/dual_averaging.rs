@@ -184,7 +184,7 @@ impl Optimizer for DualAveraging {
     }
 
     fn describe(&self) -> String {
-        let domain = self.point.domain().describe();
+        let domain = self.point.domain().describe("ball");
         let rate = match self.rate {
             LazyRate::SelfTuned => "eta=auto".to_owned(),
             LazyRate::Known(gradient) => format!("eta=auto,gradient={gradient}"),

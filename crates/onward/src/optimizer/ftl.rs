@@ -126,7 +126,7 @@ impl Optimizer for Ftl {
         else {
             return "ftl".to_owned();
         };
-        format!("ftl:{}radius={radius}", domain.describe())
+        format!("ftl:{}radius={radius}", domain.describe("ball"))
     }
 
     fn state(&self) -> State {

@@ -86,7 +86,7 @@ impl Optimizer for Ftrl {
     }
 
     fn describe(&self) -> String {
-        format!("ftrl:{}eta={},radius={}", self.point.domain().describe(), self.eta, self.radius)
+        format!("ftrl:{}eta={},radius={}", self.point.domain().describe("all"), self.eta, self.radius)
     }
 
     fn state(&self) -> State {

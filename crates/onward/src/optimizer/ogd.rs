@@ -183,7 +183,7 @@ impl Optimizer for Ogd {
 
     fn describe(&self) -> String {
         let average = if self.is_averaging { "average=true," } else { "" };
-        let domain = self.point.domain().describe();
+        let domain = self.point.domain().describe("ball");
         format!("{}:{average}{domain}eta={},radius={}", self.name, self.rate.describe(), self.radius)
     }
 

@@ -456,23 +456,25 @@ impl DenseSgd {
         let factor = (1.0 - rate * weight * self.l2).max(0.0);
         // What is owed and was received is in units of the weights before they shrank.
         self.owed = self.owed * factor + rate * weight * self.l1;
-        for i in 0..self.w.len() {
-            self.received[i] *= factor;
+        for ((w, received), step) in self.w.iter_mut().zip(&mut self.received).zip(step) {
+            *received *= factor;
             if !self.is_complete {
-                if step[i] != 0.0 {
-                    let free = factor * self.w[i] + step[i];
-                    self.w[i] = (free.abs() - rate * weight * self.l1).max(0.0).copysign(free);
+                if *step != 0.0 {
+                    let free = factor * *w + step;
+                    *w = (free.abs() - rate * weight * self.l1).max(0.0).copysign(free);
                 }
-            } else {
-                self.w[i] = factor * self.w[i] + step[i];
-                let before = self.w[i];
-                if before > 0.0 {
-                    self.w[i] = (before - (self.owed + self.received[i])).max(0.0);
-                } else if before < 0.0 {
-                    self.w[i] = (before + (self.owed - self.received[i])).min(0.0);
-                }
-                self.received[i] += self.w[i] - before;
+                continue;
             }
+            let before = factor * *w + step;
+            *w = if before > 0.0 {
+                (before - (self.owed + *received)).max(0.0)
+            } else {
+                (before + (self.owed - *received)).min(0.0)
+            };
+            if before == 0.0 {
+                *w = 0.0;
+            }
+            *received += *w - before;
         }
     }
 }
@@ -480,7 +482,8 @@ impl DenseSgd {
 #[test]
 fn lazy_penalties_equal_those_that_every_weight_pays_in_every_round() {
     let loss = loss::parse("squared").unwrap();
-    let rates: [(&str, fn(f64) -> f64); 4] = [
+    type Formula = fn(f64) -> f64;
+    let rates: [(&str, Formula); 4] = [
         ("schedule=constant,eta0=0.05", |_| 0.05),
         ("schedule=root,eta0=0.2", |t| 0.2 / t.sqrt()),
         ("schedule=invscaling,eta0=0.2,power=0.25", |t| 0.2 / t.powf(0.25)),
@@ -498,7 +501,7 @@ fn lazy_penalties_equal_those_that_every_weight_pays_in_every_round() {
             let dense =
                 |is_complete| DenseSgd { w: vec![0.0; 8], received: vec![0.0; 8], owed: 0.0, l2, l1, is_complete };
             let (mut full, mut skipped) = (dense(true), dense(false));
-            let mut sums = vec![0.0; 8];
+            let mut sums = [0.0; 8];
             let rows = stream(loss.as_ref(), 400, 31);
             for (at, row) in rows.iter().enumerate() {
                 let rate = rate(at as f64 + 1.0);
@@ -784,8 +787,9 @@ fn no_form_has_a_guarantee_below_its_regret() {
 /// ahead.
 fn sequences(rounds: usize) -> Vec<Vec<f32>> {
     let mut random = Random(61);
-    let blocks =
-        |length: usize| (0..rounds).map(|t| if t / length % 2 == 0 { 1.0f32 } else { -1.0 }).collect::<Vec<_>>();
+    let blocks = |length: usize| {
+        (0..rounds).map(|t| if (t / length).is_multiple_of(2) { 1.0f32 } else { -1.0 }).collect::<Vec<_>>()
+    };
     let mut all = vec![vec![-1.0; rounds], vec![1.0; rounds]];
     all.extend([1, 2, 4, 8, 16, 32, 64, 128].map(blocks));
     all.push((0..rounds).map(|_| if random.uniform() < 0.5 { 1.0 } else { -1.0 }).collect());
@@ -849,11 +853,14 @@ fn every_bound_is_nearly_reached_by_some_adversary_and_passed_by_none() {
         let mut largest = 0.0f64;
         for sequence in &sequences {
             let mut game = Game::new(text, direction.len());
-            for z in sequence {
+            for (t, z) in sequence.iter().enumerate() {
                 game.play(&direction.iter().map(|along| along * z).collect::<Vec<_>>());
                 let (regret, bound) = game.verdict();
                 assert!(regret <= bound * (1.0 + 1e-5), "{text}: {regret} > {bound}");
-                largest = largest.max(regret / bound);
+                // Not in the first rounds only.
+                if t >= 50 {
+                    largest = largest.max(regret / bound);
+                }
             }
         }
         println!("{text} {direction:?}: {largest:.3}");

@@ -144,11 +144,9 @@ impl LazyPoint {
         }
         let mut change = 0.0;
         for (index, value) in x.iter().filter(|(_, value)| *value != 0.0) {
-            if let Domain::Simplex { dimension, .. } = self.domain {
-                if index >= dimension {
-                    self.is_beyond = true;
-                    continue;
-                }
+            if matches!(self.domain, Domain::Simplex { dimension, .. } if index >= dimension) {
+                self.is_beyond = true;
+                continue;
             }
             let slot = self.sums.slot(index);
             if slot.is_seen == 0 {

@@ -111,7 +111,8 @@ impl PlainVector {
         state
     }
 
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
+    /// The vector of a saved state, with all coordinates below `dimension`.
+    pub(super) fn restore(&mut self, state: &State, dimension: u32) -> Result<(), Error> {
         let (weights, seen) = (state.f32s("weight")?, state.u8s("seen")?);
         if weights.len() != seen.len() || seen.iter().any(|&seen| seen > 1) {
             return Err(Error::model("the columns of the weights do not match: the model is damaged"));
@@ -120,6 +121,10 @@ impl PlainVector {
         let coordinates =
             weights.iter().zip(seen).map(|(&weight, &seen)| Coordinate { weight, is_seen: u32::from(seen) });
         self.coordinates = Table::filled(state.u32s("index")?, coordinates)?;
+        // Coordinates of a simplex are there when they are 0 too.
+        for index in 0..dimension {
+            self.coordinates.place(index);
+        }
         self.average.as_mut().map_or(Ok(()), |average| average.restore(&state.part("average")))
     }
 }

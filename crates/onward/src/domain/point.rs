@@ -172,12 +172,14 @@ impl Point {
     /// # Errors
     /// When something is missing or does not match.
     pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        if let Domain::Simplex { .. } = self.domain {
+        let mut coordinates = 0;
+        if let Domain::Simplex { dimension, .. } = self.domain {
             self.is_beyond = state.number("beyond")? != 0.0;
+            coordinates = dimension;
         }
         match &mut self.vector {
             Vector::Scaled(vector) => vector.restore(state),
-            Vector::Plain(vector) => vector.restore(state),
+            Vector::Plain(vector) => vector.restore(state, coordinates),
         }
     }
 }
@@ -267,6 +269,21 @@ mod tests {
             assert_eq!(whole.state(), second.state(), "{domain:?}");
             assert_eq!(whole.averaged(), second.averaged(), "{domain:?}");
         }
+    }
+
+    /// Coordinates that are 0 are not saved, and are there again: below 0 the threshold lifts them.
+    #[test]
+    fn a_large_simplex_goes_on_with_all_its_coordinates() {
+        let domain = Domain::Simplex { radius: 1.0, dimension: 70_000 };
+        let (mut whole, mut second) = (Point::new(domain).unwrap(), Point::new(domain).unwrap());
+        whole.step(5.0, Features::new(&[3], &[1.0]).unwrap());
+        assert_eq!((whole.get(3), whole.get(69_999)), (1.0, 0.0));
+        second.restore(&whole.state()).unwrap();
+        for point in [&mut whole, &mut second] {
+            point.step(-1.0, Features::new(&[3], &[1.0]).unwrap());
+            assert!((point.get(69_999) - 1.0 / 70_000.0).abs() < 1e-9);
+        }
+        assert_eq!(whole.state(), second.state());
     }
 
     #[test]

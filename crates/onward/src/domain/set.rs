@@ -39,7 +39,8 @@ pub(crate) const DOMAIN: ParameterEntry = ParameterEntry {
 pub(crate) const DIMENSION: ParameterEntry = ParameterEntry {
     name: "dimension",
     default: "1",
-    meaning: "of domain=simplex: the features 0 to dimension − 1 have weights, from 1 to 1048576",
+    meaning: "how many features have weights, from 1 to 1048576: those from 0 on in a simplex; in a box a rate that is \
+              set by gradient depends on it",
 };
 
 impl Domain {

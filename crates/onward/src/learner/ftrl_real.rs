@@ -4,8 +4,8 @@
 //! ridge regression over all rounds so far, solved exactly from the matrix αI + 2Σ h x xᵀ; for
 //! other smooth losses by Newton steps from w_t, which go over all rows so far.
 //!
-//! **Guarantee**, for convex losses and every ‖u‖₂ ≤ U: R_T(u) ≤ ½αU² + Σ h_t(ℓ_t(w_t) − ℓ_t(w_{t+1}))
-//! + Σ ‖∇F_t(w_{t+1})‖²/(2α), from what happened. (By induction, leaders of the next round pay in
+//! **Guarantee**, for convex losses and every ‖u‖₂ ≤ U:
+//! R_T(u) ≤ ½αU² + Σ h_t(ℓ_t(w_t) − ℓ_t(w_{t+1})) + Σ ‖∇F_t(w_{t+1})‖²/(2α), from what happened. (By induction, leaders of the next round pay in
 //! all no more than u does with its regulariser; the last sum is by how much the w_{t+1} that were
 //! computed can miss the minimum of F_t, which is α-strongly convex.)
 //!

@@ -102,13 +102,7 @@ impl Optimizer for Ftl {
                 if norm > 0.0 { radius * (sum / norm) } else { 0.0 }
             }
             (Domain::Box(radius), _) if sum != 0.0 => radius.copysign(sum),
-            (Domain::L1Ball(_) | Domain::Simplex { .. }, Some((corner, entry))) => {
-                if index == corner {
-                    entry
-                } else {
-                    0.0
-                }
-            }
+            (Domain::L1Ball(_) | Domain::Simplex { .. }, Some((corner, entry))) if index == corner => entry,
             (Domain::Simplex { radius, dimension }, None) if index < dimension => radius / f64::from(dimension),
             _ => 0.0,
         }
@@ -181,7 +175,7 @@ impl RunningMean {
     /// # Errors
     /// When x has another length, or an entry that is not a number within ±1e100.
     pub fn observe(&mut self, x: &[f64]) -> Result<f64, Error> {
-        if x.len() != self.mean.len() || x.iter().any(|x| !(x.abs() <= 1e100)) {
+        if x.len() != self.mean.len() || x.iter().any(|x| x.is_nan() || x.abs() > 1e100) {
             return Err(Error::parameter(format!("x is not of {} numbers within ±1e100", self.mean.len())));
         }
         self.rounds += 1.0;

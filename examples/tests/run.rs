@@ -2,6 +2,8 @@
 
 #[path = "../game.rs"]
 mod game;
+#[path = "../follow_the_leader.rs"]
+mod follow_the_leader;
 #[path = "../judge_your_own.rs"]
 mod judge_your_own;
 #[path = "../learn_a_file.rs"]
@@ -31,4 +33,6 @@ fn portfolio_runs() {
     portfolio::main().unwrap();
 fn game_runs() {
     game::main().unwrap();
+fn follow_the_leader_runs() {
+    follow_the_leader::main().unwrap();
 }

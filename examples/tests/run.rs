@@ -1,9 +1,9 @@
 //! Every example runs, and what it asserts holds.
 
-#[path = "../game.rs"]
-mod game;
 #[path = "../follow_the_leader.rs"]
 mod follow_the_leader;
+#[path = "../game.rs"]
+mod game;
 #[path = "../judge_your_own.rs"]
 mod judge_your_own;
 #[path = "../learn_a_file.rs"]
@@ -31,8 +31,14 @@ fn judge_your_own_runs() {
 #[test]
 fn portfolio_runs() {
     portfolio::main().unwrap();
+}
+
+#[test]
 fn game_runs() {
     game::main().unwrap();
+}
+
+#[test]
 fn follow_the_leader_runs() {
     follow_the_leader::main().unwrap();
 }

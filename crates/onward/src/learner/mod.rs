@@ -10,11 +10,11 @@
 
 pub mod arow;
 pub mod auto;
-pub mod kernel;
-pub mod experts;
 mod columns;
-pub mod least_squares;
+pub mod experts;
 pub mod ftrl_real;
+pub mod kernel;
+pub mod least_squares;
 pub mod linear;
 pub mod pa;
 pub mod perceptron;
@@ -27,8 +27,8 @@ pub mod vaw;
 pub use arow::{Arow, Covariance};
 pub use auto::{Auto, LaneCount};
 pub use experts::{Advice, Predict};
-pub use least_squares::{LeastSquares, LeastSquaresForm};
 pub use ftrl_real::FtrlReal;
+pub use least_squares::{LeastSquares, LeastSquaresForm};
 pub use linear::{Clip, Linear};
 pub use pa::{Aggressiveness, PassiveAggressive};
 pub use perceptron::{AveragedPerceptron, Perceptron, SecondOrderPerceptron, VotedPerceptron};

@@ -6,17 +6,29 @@
 //! optimisation, where the features are the gradient and the number is 1.
 
 pub mod adagrad;
+pub mod adagrad_dual;
+pub mod adagrad_full;
 pub mod coin;
+pub mod dual_averaging;
+pub mod ftl;
+pub mod ftrl;
 pub mod ftrl_proximal;
 pub mod mirror_descent;
 pub mod nag;
 pub mod ogd;
 pub mod ogd_strong;
 pub mod ons;
+pub mod osd;
 pub mod scinol;
+pub mod sgd;
 
 pub use adagrad::AdaGrad;
+pub use adagrad_dual::AdaGradDual;
+pub use adagrad_full::AdaGradFull;
 pub use coin::Coin;
+pub use dual_averaging::{DualAveraging, LazyRate};
+pub use ftl::{Ftl, RunningMean};
+pub use ftrl::Ftrl;
 pub use ftrl_proximal::FtrlProximal;
 pub use mirror_descent::{Entropic, PNorm};
 pub use nag::Nag;
@@ -24,18 +36,6 @@ pub use ogd::{Ogd, Rate};
 pub use ogd_strong::OgdStrong;
 pub use ons::Ons;
 pub use scinol::Scinol;
-pub mod adagrad_dual;
-pub mod adagrad_full;
-pub mod dual_averaging;
-pub mod ftl;
-pub mod ftrl;
-pub mod osd;
-pub mod sgd;
-pub use adagrad_dual::AdaGradDual;
-pub use adagrad_full::AdaGradFull;
-pub use dual_averaging::{DualAveraging, LazyRate};
-pub use ftl::{Ftl, RunningMean};
-pub use ftrl::Ftrl;
 pub use sgd::Sgd;
 
 use crate::model::State;

@@ -7,6 +7,7 @@ mod arguments;
 mod completions;
 mod convert;
 mod failure;
+mod hindsight;
 mod inputs;
 mod inspect;
 mod learn;
@@ -14,12 +15,14 @@ mod outputs;
 mod predict;
 mod predictions;
 mod progress;
+mod recorder;
 mod report;
 mod saved;
 mod say;
 mod session;
 mod signals;
 mod summary;
+mod threads;
 
 use std::process::ExitCode;
 

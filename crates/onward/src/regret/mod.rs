@@ -6,6 +6,7 @@ pub mod certificate;
 pub mod curve;
 mod grid;
 mod guarantee;
+pub mod hindsight;
 pub mod ledger;
 
 pub use baseline::BestConstant;

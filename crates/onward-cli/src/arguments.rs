@@ -174,6 +174,30 @@ pub(crate) struct LearnOptions {
     #[arg(long, value_name = "U", allow_negative_numbers = true, help_heading = "Learning")]
     pub(crate) radius: Option<f64>,
 
+    /// Find the best fixed linear predictor, knowing the whole stream, and tell the regret: what
+    /// learning online cost against it. `ball`: of the size that --radius says; `unconstrained`: of
+    /// any size [default class: ball]
+    #[arg(
+        long,
+        value_name = "CLASS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "ball",
+        help_heading = "Learning"
+    )]
+    pub(crate) hindsight: Option<HindsightClass>,
+
+    /// How near to the least loss the predictor of --hindsight is to be: a share of its loss
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 1e-3,
+        allow_negative_numbers = true,
+        requires = "hindsight",
+        help_heading = "Learning"
+    )]
+    pub(crate) hindsight_gap: f64,
+
     /// Go over the input N times; risk and guarantee are those of the first pass
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Learning")]
     pub(crate) passes: u32,
@@ -222,6 +246,8 @@ const LEARN_EXAMPLES: &str = "Examples:
       whether a flight is late; format, column kinds and task are recognised and said
   onward learn flights.csv.zst --target arr_delay --loss absolute --ignore tailnum
       by how many minutes, the median
+  onward learn flights.csv.zst --target 'arr_delay>15' --hindsight
+      and what the best fixed linear predictor would have paid, knowing all flights
   onward learn monday.csv tuesday.csv --target clicked --model clicks.safetensors
   onward learn wednesday.csv --init clicks.safetensors --model clicks.safetensors
       day after day
@@ -328,6 +354,14 @@ pub(crate) enum OnErrorOption {
     Stop,
     /// Leave the record out, and count it
     Skip,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HindsightClass {
+    /// Predictors of a bounded size
+    Ball,
+    /// Predictors of any size
+    Unconstrained,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

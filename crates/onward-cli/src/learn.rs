@@ -10,11 +10,13 @@ use onward_data::{Input, Options, Reader};
 
 use crate::arguments::LearnOptions;
 use crate::failure::Failure;
+use crate::hindsight::Question;
 use crate::inputs;
 use crate::outputs::{self, Outputs};
 use crate::plan;
 use crate::predictions::PredictionWriter;
 use crate::progress::Progress;
+use crate::recorder::Recorder;
 use crate::report::{self, Timing};
 use crate::saved::{Facts, Trained};
 use crate::say;
@@ -37,6 +39,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     }
     let inputs = inputs::inputs(&options.input.inputs)?;
     check_outputs(options, &inputs)?;
+    let question = Question::new(options)?;
     let begun = Begun::new(options)?;
     let reading = begun.reading.clone();
     // Before the input is opened: a pipe may take its time.
@@ -45,6 +48,10 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     signals.opened();
     inputs::check_format(&options.input, reader.format())?;
     let mut trained = begun.trained(&reader, options)?;
+    let mut recorder = question.map(|_| Recorder::new(options.voice.quiet));
+    if question.is_some() {
+        Question::check(&*trained.learner)?;
+    }
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "sequential risk") };
     if !options.voice.quiet {
         reader.notes().iter().for_each(say::line);
@@ -59,7 +66,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let before = trained.facts.examples;
     let mut session = Session::new(&mut trained, &watch);
     let files = [("model", options.model.as_ref()), ("report", options.report.as_ref())];
-    session.learn(&mut reader, writer.as_mut()).map_err(|failure| failure.before_files(&files))?;
+    session.learn(&mut reader, writer.as_mut(), recorder.as_mut()).map_err(|failure| failure.before_files(&files))?;
     drop(reader);
     let own_guarantee = session.trained().own_guarantee();
     let mixed = session.trained().learner.mixed();
@@ -75,6 +82,12 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let counts = session.finish();
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
     trained.facts.passes = trained.facts.passes.max(pass_risks.len() as u32);
+    let hindsight = match (question, recorder) {
+        (Some(question), Some(recorder)) if trained.ledger.rounds() > 0 => {
+            Some(question.answer(recorder, &*trained.learner, &trained.ledger, pass_risks.len())?)
+        }
+        _ => None,
+    };
     let run = report::Run {
         trained: &trained,
         inputs: &inputs,
@@ -84,6 +97,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         pass_risks: &pass_risks,
         own_guarantee: Some(own_guarantee),
         mixed,
+        hindsight,
     };
     finish(options, &run, writer)?;
     Ok(watch.signals.exit_code())

@@ -7,6 +7,7 @@ mod arguments;
 mod completions;
 mod convert;
 mod failure;
+mod hindsight;
 mod inputs;
 mod inspect;
 mod learn;
@@ -15,12 +16,14 @@ mod plan;
 mod predict;
 mod predictions;
 mod progress;
+mod recorder;
 mod report;
 mod saved;
 mod say;
 mod session;
 mod signals;
 mod summary;
+mod threads;
 
 use std::process::ExitCode;
 

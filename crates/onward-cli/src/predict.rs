@@ -60,6 +60,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
         pass_risks: &[],
         own_guarantee: None,
         mixed: None,
+        hindsight: None,
     };
     let mut outputs = Outputs::default();
     writer.finish(&mut outputs)?;

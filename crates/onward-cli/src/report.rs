@@ -3,11 +3,13 @@
 
 use std::time::Duration;
 
+use onward::regret::hindsight::Class;
 use onward::regret::{Guarantee, Ledger, Point};
 use onward::{Expert, Mixed};
 use onward_data::Input;
 use serde_json::{Map, Value, json};
 
+use crate::hindsight::{Excess, Hindsight};
 use crate::saved::Trained;
 use crate::session::Counts;
 
@@ -44,6 +46,8 @@ pub(crate) struct Run<'a> {
     pub(crate) own_guarantee: Option<Guarantee>,
     /// The experts of a learner that mixes some, after the first pass.
     pub(crate) mixed: Option<Mixed>,
+    /// The best predictor in hindsight, if it was asked for and something was charged.
+    pub(crate) hindsight: Option<Hindsight>,
 }
 
 /// A report as text.
@@ -58,7 +62,16 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
     let mut insert = |key: &str, value: Value| report.insert(key.to_owned(), value);
     insert("resumed_at", json!(run.resumed_at));
     insert("guarantees", Value::Array(guarantees(run).iter().map(|it| guarantee(it, ledger.weight())).collect()));
-    insert("curve", curve(ledger));
+    insert("curve", curve(ledger, run.hindsight.as_ref()));
+    if let Some(hindsight) = &run.hindsight {
+        insert("hindsight", best_in_hindsight(hindsight));
+        if let Ok(answer) = &hindsight.answer {
+            insert("regret_per_round", finite(ledger.sequential_risk() - answer.best.loss));
+            if let Some(excess) = &answer.excess {
+                insert("excess_empirical_risk", excess_risk(excess));
+            }
+        }
+    }
     if let Some(mixed) = &run.mixed {
         insert("lanes", lanes(mixed));
         insert("gap_to_best_lane", finite(mixed.gap()));
@@ -105,14 +118,15 @@ fn common(run: &Run<'_>) -> Map<String, Value> {
     insert("baseline_risk", json!(ledger.baseline_risk()));
     insert("mistakes", json!(ledger.metrics().mistakes()));
     insert("metrics", Value::Object(ledger.metrics().summary()));
-    insert(
-        "timing",
-        json!({
-            "seconds": run.timing.seconds,
-            "examples_per_second": run.timing.examples_per_second,
-            "megabytes_per_second": run.timing.megabytes_per_second,
-        }),
-    );
+    let mut timing = json!({
+        "seconds": run.timing.seconds,
+        "examples_per_second": run.timing.examples_per_second,
+        "megabytes_per_second": run.timing.megabytes_per_second,
+    });
+    if let Some(hindsight) = &run.hindsight {
+        timing["hindsight_seconds"] = json!(hindsight.elapsed.as_secs_f64());
+    }
+    insert("timing", timing);
     report
 }
 
@@ -153,8 +167,43 @@ fn guarantee(guarantee: &Guarantee, weight: f64) -> Value {
     value
 }
 
-/// The points that were kept, and as the last one where the run ends.
-fn curve(ledger: &Ledger) -> Value {
+/// The best predictor in hindsight; where there is none, the reason.
+fn best_in_hindsight(hindsight: &Hindsight) -> Value {
+    let best = match &hindsight.answer {
+        Ok(answer) => &answer.best,
+        Err(reason) => return json!({ "loss": null, "reason": reason }),
+    };
+    let class = match best.class {
+        Class::Ball { .. } => "ball",
+        Class::Standardised { .. } => "standardised ball",
+        _ => "unconstrained",
+    };
+    json!({
+        "class": class,
+        "radius": best.class.radius(),
+        "loss": finite(best.loss),
+        "gap": finite(best.gap),
+        "is_reached": best.is_reached,
+        "norm": finite(best.norm),
+        "raw_norm": finite(best.raw_norm),
+        "passes": best.passes,
+        "loss_at_ten_times_radius": best.at_ten_times.map(|ten| finite(ten.loss)),
+        "gap_at_ten_times_radius": best.at_ten_times.map(|ten| finite(ten.gap)),
+    })
+}
+
+fn excess_risk(excess: &Excess) -> Value {
+    let mut value = json!({ "last": finite(excess.last) });
+    if let Some(averaged) = excess.averaged {
+        value["averaged"] = finite(averaged);
+    }
+    value
+}
+
+/// The points that were kept, and as the last one where the run ends; with the best predictor
+/// in hindsight, its regret up to each.
+fn curve(ledger: &Ledger, hindsight: Option<&Hindsight>) -> Value {
+    let paid = hindsight.and_then(|hindsight| hindsight.answer.as_ref().ok()).map(|answer| &answer.paid);
     let mut kept = ledger.curve().points();
     kept.retain(|point| point.round < ledger.rounds());
     if ledger.rounds() > 0 {
@@ -169,13 +218,18 @@ fn curve(ledger: &Ledger) -> Value {
     let mut before = Point { round: 0, loss: 0.0, weight: 0.0, guarantee: None, baseline: None };
     let mut points = Vec::new();
     for point in kept {
-        points.push(json!({
+        let mut value = json!({
             "t": point.round,
             "risk": finite(point.loss / point.weight),
             "recent_risk": finite((point.loss - before.loss) / (point.weight - before.weight)),
             "guarantee": point.guarantee.map(|bound| finite(bound / point.weight)),
             "baseline": point.baseline,
-        }));
+        });
+        let best = paid.and_then(|paid| paid.binary_search_by_key(&point.round, |at| at.0).ok().map(|at| paid[at].1));
+        if let Some(best) = best {
+            value["regret"] = finite((point.loss - best) / point.weight);
+        }
+        points.push(value);
         before = point;
     }
     Value::Array(points)

@@ -8,6 +8,7 @@ use onward_data::{Parsed, Reader};
 use crate::failure::Failure;
 use crate::predictions::PredictionWriter;
 use crate::progress::Progress;
+use crate::recorder::Recorder;
 use crate::saved::Trained;
 use crate::signals::Signals;
 
@@ -52,15 +53,19 @@ impl<'a> Session<'a> {
         self.counts
     }
 
-    /// The first pass: everything is charged.
+    /// The first pass: everything is charged, and recorded if it is to be looked back on.
     pub(crate) fn learn(
         &mut self,
         reader: &mut Reader,
         mut writer: Option<&mut PredictionWriter>,
+        mut recorder: Option<&mut Recorder>,
     ) -> Result<(), Failure> {
         self.each_batch(reader, |trained, parsed| {
             for (row, example) in parsed.batch.iter().enumerate() {
                 let prediction = round(trained, example);
+                if let Some(recorder) = recorder.as_deref_mut() {
+                    recorder.push(example)?;
+                }
                 if let Some(writer) = writer.as_deref_mut() {
                     writer.write(parsed.ids(row), prediction, example.label)?;
                 }

@@ -7,6 +7,7 @@ mod comparator;
 pub mod curve;
 mod grid;
 mod guarantee;
+pub mod hindsight;
 pub mod ledger;
 
 pub use baseline::BestConstant;

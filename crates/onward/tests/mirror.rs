@@ -199,7 +199,7 @@ fn a_million_steps_in_one_direction_and_back_keep_the_normaliser() {
 fn the_two_norm_is_gradient_descent_step_for_step() {
     let (mut it, mut twin) = (
         PNorm::new(2.0, 1.5, true, Rate::SelfTuned).unwrap(),
-        Ogd::new(Domain::Ball, 1.5, ogd::Rate::SelfTuned).unwrap(),
+        Ogd::new(Domain::Ball(1.5), 1.5, ogd::Rate::SelfTuned).unwrap(),
     );
     let mut random = Random(5);
     for round in 0..300 {

@@ -433,11 +433,11 @@ fn parameters_out_of_range() {
     for (options, message) in [
         (
             vec!["--learner", "nga"],
-            "there is no learner 'nga', did you mean 'nag'? The learners are auto, nag, ogd, ogd-strong, adagrad, perceptron",
+            "there is no learner 'nga', did you mean 'nag'? The learners are auto, nag, ogd, ogd-strong, adagrad, mirror-descent, ftrl-proximal, ons, coin, scinol, perceptron",
         ),
         (
             vec!["--learner", "tree"],
-            "there is no learner 'tree': there are auto, nag, ogd, ogd-strong, adagrad, perceptron",
+            "there is no learner 'tree': there are auto, nag, ogd, ogd-strong, adagrad, mirror-descent, ftrl-proximal, ons, coin, scinol, perceptron",
         ),
         (vec!["--learner", "nag:etta=1"], "nag has no parameter 'etta', did you mean 'eta'? It has eta, standardise"),
         (vec!["--learner", "nag:rate=1"], "nag has no parameter 'rate': it has eta, standardise"),

@@ -421,7 +421,7 @@ fn scinol_predicts_the_same_in_any_units() {
     let build = || "scinol".parse::<Specification>().unwrap().build(&logistic, None).unwrap();
     let (mut one, mut other) = (build(), build());
     for row in stream(logistic.as_ref(), 300, 11) {
-        let units = |index: u32| if index % 2 == 0 { 1024.0 } else { 1.0 / 4096.0 };
+        let units = |index: u32| if index.is_multiple_of(2) { 1024.0 } else { 1.0 / 4096.0 };
         let scaled: Vec<f32> =
             row.indices.iter().zip(&row.values).map(|(&index, value)| value * units(index)).collect();
         let scaled = Features::new(&row.indices, &scaled).unwrap();
@@ -442,11 +442,10 @@ fn solve(matrix: &[Vec<f64>], right: &[f64]) -> Vec<f64> {
     for k in 0..size {
         let pivot = (k..size).max_by(|&a, &b| rows[a][k].abs().total_cmp(&rows[b][k].abs())).unwrap();
         rows.swap(k, pivot);
-        for i in k + 1..size {
-            let factor = rows[i][k] / rows[k][k];
-            for j in k..=size {
-                rows[i][j] -= factor * rows[k][j];
-            }
+        let pivot = rows[k].clone();
+        for row in &mut rows[k + 1..] {
+            let factor = row[k] / pivot[k];
+            row.iter_mut().zip(&pivot).for_each(|(entry, above)| *entry -= factor * above);
         }
     }
     let mut v = vec![0.0; size];

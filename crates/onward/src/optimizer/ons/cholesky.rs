@@ -63,11 +63,9 @@ impl Cholesky {
             let length = (diagonal * diagonal + v[k] * v[k]).sqrt();
             let (cosine, sine) = (diagonal / length, v[k] / length);
             self.factor[start(k) + k] = length;
-            for i in k + 1..self.size {
-                let at = start(i) + k;
-                let (entry, other) = (self.factor[at], v[i]);
-                self.factor[at] = cosine * entry + sine * other;
-                v[i] = cosine * other - sine * entry;
+            for (i, other) in v.iter_mut().enumerate().skip(k + 1) {
+                let entry = &mut self.factor[start(i) + k];
+                (*entry, *other) = (cosine * *entry + sine * *other, cosine * *other - sine * *entry);
             }
         }
     }
@@ -133,10 +131,10 @@ mod tests {
             kept.update(&mut v.clone());
         }
         let built = Cholesky::of(4, |i, j| plain[i][j]).unwrap();
-        for i in 0..4 {
-            for j in 0..=i {
-                assert!((kept.entry(i, j) - plain[i][j]).abs() < 1e-11);
-                assert!((built.entry(i, j) - plain[i][j]).abs() < 1e-11);
+        for (i, row) in plain.iter().enumerate() {
+            for (j, entry) in row.iter().enumerate() {
+                assert!((kept.entry(i, j) - entry).abs() < 1e-11);
+                assert!((built.entry(i, j) - entry).abs() < 1e-11);
             }
         }
         let v = [1.0, -2.0, 3.0, 0.5];

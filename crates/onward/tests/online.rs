@@ -254,7 +254,7 @@ fn lazy_projection_moves_against_the_gradient() {
     }
 }
 
-/// U = G = 1: η_t = √2/√t. Random streams do not find this.
+/// U = G = 1: η_t = √2/√t. Random streams hardly find this.
 #[test]
 fn projected_descent_has_ug_root_8t_not_ug_root_2t() {
     let play = |stream: &[f32]| {
@@ -482,21 +482,25 @@ impl DenseSgd {
 #[test]
 fn lazy_penalties_equal_those_that_every_weight_pays_in_every_round() {
     let loss = loss::parse("squared").unwrap();
-    type Formula = fn(f64) -> f64;
-    let rates: [(&str, Formula); 4] = [
-        ("schedule=constant,eta0=0.05", |_| 0.05),
-        ("schedule=root,eta0=0.2", |t| 0.2 / t.sqrt()),
-        ("schedule=invscaling,eta0=0.2,power=0.25", |t| 0.2 / t.powf(0.25)),
-        ("schedule=optimal", |t| 1.0 / (0.02f64.powf(0.25) + 0.02 * (t - 1.0))),
+    type Formula = fn(f64, f64) -> f64;
+    let rates: [(&str, Formula); 5] = [
+        ("schedule=constant,eta0=0.05", |_, _| 0.05),
+        ("schedule=constant,eta0=0.5", |_, _| 0.5),
+        ("schedule=root,eta0=0.2", |t, _| 0.2 / t.sqrt()),
+        ("schedule=invscaling,eta0=0.2,power=0.25", |t, _| 0.2 / t.powf(0.25)),
+        ("schedule=optimal", |t, alpha| 1.0 / (alpha.powf(0.25) + alpha * (t - 1.0))),
     ];
+    // α, the parts of L2 and L1 in it. The last shrinks weights by up to all of them in a round.
     let penalties = [
-        ("penalty=l2,alpha=0.02", 0.02, 0.0),
-        ("penalty=l1,alpha=0.02", 0.0, 0.02),
-        ("penalty=elastic-net,l1-ratio=0.25,alpha=0.02", 0.015, 0.005),
+        ("penalty=l2", 0.02, 1.0, 0.0),
+        ("penalty=l1", 0.02, 0.0, 1.0),
+        ("penalty=elastic-net,l1-ratio=0.25", 0.02, 0.75, 0.25),
+        ("penalty=elastic-net,l1-ratio=0.0625", 0.8, 0.9375, 0.0625),
     ];
     for (schedule, rate) in rates {
-        for (penalty, l2, l1) in penalties {
-            let text = format!("sgd:{schedule},{penalty},average=50");
+        for (penalty, alpha, l2, l1) in penalties {
+            let (l2, l1) = (alpha * l2, alpha * l1);
+            let text = format!("sgd:{schedule},{penalty},alpha={alpha},average=50");
             let mut lazy = build(&text, &loss);
             let dense =
                 |is_complete| DenseSgd { w: vec![0.0; 8], received: vec![0.0; 8], owed: 0.0, l2, l1, is_complete };
@@ -504,7 +508,7 @@ fn lazy_penalties_equal_those_that_every_weight_pays_in_every_round() {
             let mut sums = [0.0; 8];
             let rows = stream(loss.as_ref(), 400, 31);
             for (at, row) in rows.iter().enumerate() {
-                let rate = rate(at as f64 + 1.0);
+                let rate = rate(at as f64 + 1.0, alpha);
                 if at + 1 >= 50 {
                     sums.iter_mut().zip(&full.w).for_each(|(sum, w)| *sum += w);
                 }

@@ -13,6 +13,10 @@ use crate::{Error, Features, sum};
 /// Below this the scale is multiplied into the entries, so that they do not overflow.
 const SMALLEST_SCALE: f64 = 1e-10;
 
+/// The same where an average is kept: it is a difference of terms that are larger than it by as
+/// much as the scale is below 1, and so keeps eleven digits.
+const SMALLEST_SCALE_WITH_AVERAGE: f64 = 1e-5;
+
 /// A vector that can be projected on an L2 ball, or shrunk, in constant time.
 ///
 /// ```
@@ -94,7 +98,8 @@ impl BallVector {
     /// w ← factor·w, factor ≥ 0.
     pub fn shrink(&mut self, factor: f64) {
         self.scale *= factor;
-        if self.scale < SMALLEST_SCALE {
+        let smallest = if self.average.is_some() { SMALLEST_SCALE_WITH_AVERAGE } else { SMALLEST_SCALE };
+        if self.scale < smallest {
             self.fold();
         }
     }
@@ -179,6 +184,27 @@ mod tests {
             }
             let norm: f64 = (0..5).map(|index| ball.get(index) * ball.get(index)).sum();
             prop_assert!((ball.norm_squared() - norm).abs() <= 1e-12 * norm.max(1.0));
+        }
+    }
+
+    #[test]
+    fn the_average_survives_scales_that_are_multiplied_in() {
+        let mut ball = BallVector::averaging();
+        let mut sums = [0.0f64; 3];
+        let rounds = 2000u32;
+        for round in 0..rounds {
+            ball.count();
+            sums.iter_mut().zip(0..).for_each(|(sum, index)| *sum += ball.get(index));
+            let sign = if round % 5 == 0 { -1.0 } else { 1.0 };
+            ball.add(10.0, Features::new(&[round % 3], &[sign]).unwrap());
+            ball.project(0.5);
+            ball.shrink(0.9);
+        }
+        let averaged = ball.averaged().unwrap();
+        assert_eq!(averaged.len(), 3);
+        for (index, average) in averaged {
+            // Multiplied-in entries are f32: of each of them and its later points 6e-8.
+            assert!((average - sums[index as usize] / f64::from(rounds)).abs() < 1e-8);
         }
     }
 

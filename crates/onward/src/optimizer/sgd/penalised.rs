@@ -15,8 +15,9 @@ use crate::model::{Column, State};
 use crate::table::Table;
 use crate::{Error, Features, sum};
 
-/// Below this the scale is multiplied into the entries.
-const SMALLEST_SCALE: f64 = 1e-10;
+/// Below this the scale is multiplied into the entries. (An average is a difference of terms that
+/// are larger than it by as much as weights have shrunk: it keeps eleven digits.)
+const SMALLEST_SCALE: f64 = 1e-5;
 
 /// Weights are held within the range of f32.
 const LARGEST: f64 = f32::MAX as f64;

@@ -4,22 +4,30 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod arguments;
+mod chart;
+mod compare;
 mod completions;
 mod convert;
+mod course;
 mod failure;
 mod inputs;
 mod inspect;
 mod learn;
 mod outputs;
+mod page;
+mod plot;
 mod predict;
 mod predictions;
 mod progress;
 mod report;
 mod saved;
 mod say;
+mod scale;
 mod session;
 mod signals;
 mod summary;
+mod svg;
+mod table;
 
 use std::process::ExitCode;
 
@@ -32,6 +40,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
         Command::Learn(options) => learn::run(&options),
+        Command::Compare(options) => compare::run(&options),
         Command::Predict(options) => predict::run(&options),
         Command::Inspect(options) => inspect::run(&options),
         Command::Convert(options) => convert::run(&options),

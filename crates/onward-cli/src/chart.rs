@@ -1,0 +1,284 @@
+//! The charts of a run, as data: what is drawn by `svg.rs` and, once the page is open, by `page/page.js`.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// A chart. Its views show the same in different units.
+#[derive(Debug, Serialize)]
+pub(crate) struct Chart {
+    /// What links and scripts call it.
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    /// What it shows, in a sentence or two.
+    pub(crate) meaning: String,
+    /// Whether the axes are logarithmic until the reader wants them otherwise.
+    pub(crate) log_x: bool,
+    pub(crate) log_y: bool,
+    pub(crate) views: Vec<View>,
+}
+
+/// Lines with one unit.
+#[derive(Debug, Serialize)]
+pub(crate) struct View {
+    /// What the button says that shows it.
+    pub(crate) name: &'static str,
+    /// What stands at the axis.
+    pub(crate) unit: String,
+    pub(crate) series: Vec<Series>,
+}
+
+/// A line.
+#[derive(Debug, Serialize)]
+pub(crate) struct Series {
+    /// Whose it is: a position in the list of learners; `None`: nobody's, something to compare with.
+    pub(crate) learner: Option<usize>,
+    /// What it shows, as the legend says; lines of one kind have the same dashes.
+    pub(crate) kind: &'static str,
+    pub(crate) dashes: Dashes,
+    /// Rounds and values.
+    pub(crate) points: Vec<(f64, f64)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Dashes {
+    Solid,
+    Dashed,
+    Dotted,
+}
+
+/// Lines with values that are so many times the others want a logarithmic axis.
+const WIDE: f64 = 50.0;
+
+/// The recent risk is the mean over about this part of the run.
+const WINDOWS: f64 = 128.0;
+
+/// The names of the learners in a report of [`compared`](crate::report::compared) learners, as they were asked for.
+pub(crate) fn learners(report: &Value) -> Vec<String> {
+    let learners = report["learners"].as_array().into_iter().flatten();
+    learners.map(|learner| learner["name"].as_str().unwrap_or("").to_owned()).collect()
+}
+
+/// The charts of such a report.
+pub(crate) fn charts(report: &Value) -> Vec<Chart> {
+    vec![cumulative_loss(report), regret(report), recent_risk(report), weight_norms(report)]
+}
+
+/// What was paid so far.
+pub(crate) fn cumulative_loss(report: &Value) -> Chart {
+    let view = |name, unit, total: bool| {
+        let scaled =
+            |point: &Value, value: Option<f64>| Some(value? * if total { number(point, "weight")? } else { 1.0 });
+        let mut series: Vec<Series> =
+            each_learner(report, "loss", Dashes::Solid, |point| scaled(point, number(point, "risk")));
+        let constant = line(first_curve(report), |point| scaled(point, number(point, "baseline")));
+        series.extend(constant.map(|points| Series {
+            learner: None,
+            kind: "best constant so far",
+            dashes: Dashes::Dotted,
+            points,
+        }));
+        View { name, unit, series }
+    };
+    let loss = report["loss"].as_str().unwrap_or("");
+    let views = vec![
+        view("mean", format!("mean {loss} loss so far"), false),
+        view("total", format!("total {loss} loss"), true),
+    ];
+    Chart {
+        id: "loss",
+        title: "Cumulative loss",
+        meaning: "What each learner has paid up to a round, every example predicted before its label was seen; \
+                  the dotted line is what the best constant for the examples so far would have paid."
+            .to_owned(),
+        log_x: true,
+        log_y: is_wide(&views[0]),
+        views,
+    }
+}
+
+/// The regret, and what it was guaranteed to stay below.
+fn regret(report: &Value) -> Chart {
+    // `onward learn --hindsight` puts it on the curve.
+    let has_hindsight = curves(report).any(|curve| curve.iter().any(|point| number(point, "regret").is_some()));
+    let regret = |point: &Value| match has_hindsight {
+        true => number(point, "regret"),
+        false => Some(number(point, "risk")? - number(point, "baseline")?),
+    };
+    let kind = if has_hindsight { "regret" } else { "regret against the best constant" };
+    let view = |name, unit: &str, total: bool| {
+        let scaled =
+            |point: &Value, value: Option<f64>| Some(value? * if total { number(point, "weight")? } else { 1.0 });
+        let mut series = each_learner(report, kind, Dashes::Solid, |point| scaled(point, regret(point)));
+        series.extend(each_learner(report, "own guarantee", Dashes::Dashed, |point| {
+            scaled(point, number(point, "own_guarantee"))
+        }));
+        series.extend(each_learner(report, "universal certificate", Dashes::Dotted, |point| {
+            scaled(point, number(point, "guarantee"))
+        }));
+        View { name, unit: unit.to_owned(), series }
+    };
+    let meaning = match has_hindsight {
+        true => {
+            "How much more each learner has paid than the best fixed linear predictor, found with the whole stream known \
+             (solid), and what it was guaranteed to stay below: by its own theorem (dashed; against whom is said below the \
+             table) and by the certificate that holds for any predictor (dotted)."
+        }
+        false => {
+            "How much more each learner has paid than the best constant predictor of the examples so far (solid; below 0: \
+             it paid less), and the guarantees on its regret against whole classes of linear predictors, named below the \
+             table: its own (dashed) and the certificate that holds for any predictor (dotted). The best of those \
+             predictors was not computed, so that the solid line is not the regret that the guarantees are about."
+        }
+    };
+    Chart {
+        id: "regret",
+        title: "Regret against guarantee",
+        meaning: meaning.to_owned(),
+        log_x: true,
+        log_y: true,
+        views: vec![view("mean", "an example", false), view("total", "summed over examples", true)],
+    }
+}
+
+/// What was paid lately.
+fn recent_risk(report: &Value) -> Chart {
+    let loss = report["loss"].as_str().unwrap_or("");
+    let series = curves(report).enumerate().map(|(at, curve)| Series {
+        learner: Some(at),
+        kind: "recent risk",
+        dashes: Dashes::Solid,
+        points: recent(curve),
+    });
+    let series: Vec<Series> = series.filter(|series| !series.points.is_empty()).collect();
+    let views = vec![View { name: "mean", unit: format!("mean {loss} loss lately"), series }];
+    Chart {
+        id: "recent",
+        title: "Recent risk",
+        meaning: "The mean loss of each learner since the point before, a hundredth of the run or so ago: where the \
+                  stream is hard, and whether learning still gains."
+            .to_owned(),
+        log_x: false,
+        log_y: is_wide(&views[0]),
+        views,
+    }
+}
+
+/// How large the weights are.
+fn weight_norms(report: &Value) -> Chart {
+    let series = each_learner(report, "norm of the weights", Dashes::Solid, |point| number(point, "weight_norm"));
+    let without: Vec<String> = learners(report)
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| !series.iter().any(|series| series.learner == Some(*at)))
+        .map(|(_, name)| name)
+        .collect();
+    let note = if without.is_empty() { String::new() } else { format!(" None for {}.", without.join(", ")) };
+    Chart {
+        id: "norms",
+        title: "Weight norms",
+        meaning: format!(
+            "The Euclidean norm of each learner's weights in the units of the data, over the features seen so far.{note}"
+        ),
+        log_x: true,
+        log_y: true,
+        views: vec![View { name: "norm", unit: "norm of the weights".to_owned(), series }],
+    }
+}
+
+/// A line for each learner that has points.
+fn each_learner(
+    report: &Value,
+    kind: &'static str,
+    dashes: Dashes,
+    value: impl Fn(&Value) -> Option<f64>,
+) -> Vec<Series> {
+    let all = curves(report).enumerate();
+    all.filter_map(|(at, curve)| Some(Series { learner: Some(at), kind, dashes, points: line(curve, &value)? }))
+        .collect()
+}
+
+fn curves(report: &Value) -> impl Iterator<Item = &[Value]> {
+    let learners = report["learners"].as_array().into_iter().flatten();
+    learners.map(|learner| learner["curve"].as_array().map_or(&[][..], Vec::as_slice))
+}
+
+fn first_curve(report: &Value) -> &[Value] {
+    curves(report).next().unwrap_or(&[])
+}
+
+fn number(point: &Value, key: &str) -> Option<f64> {
+    point[key].as_f64()
+}
+
+/// The points that have a value; `None` when none has.
+fn line(curve: &[Value], value: impl Fn(&Value) -> Option<f64>) -> Option<Vec<(f64, f64)>> {
+    let point = |point: &Value| Some((number(point, "t")?, short(value(point)?)));
+    let points: Vec<_> = curve.iter().filter_map(point).filter(|(_, value)| value.is_finite()).collect();
+    (!points.is_empty()).then_some(points)
+}
+
+/// Seven digits are more than anyone sees.
+fn short(value: f64) -> f64 {
+    format!("{value:.6e}").parse().unwrap_or(value)
+}
+
+/// Mean losses between points that are about equally far apart. The curve has them at 1, 2, 4, … and
+/// then at even steps, too many to be legible; and the last one may be next to the one before.
+fn recent(curve: &[Value]) -> Vec<(f64, f64)> {
+    let sums = |point: &Value| {
+        let weight = number(point, "weight")?;
+        Some((number(point, "t")?, weight, number(point, "risk")? * weight))
+    };
+    let sums: Vec<_> = curve.iter().filter_map(sums).collect();
+    let Some(&end) = sums.last() else { return Vec::new() };
+    let step = (end.0 / WINDOWS).max(1.0);
+    let mut kept = vec![(0.0, 0.0, 0.0)];
+    for &point in &sums {
+        let before = kept[kept.len() - 1].0;
+        if point.0 - before >= step.min(before.max(1.0)) {
+            kept.push(point);
+        }
+    }
+    let last = kept.len() - 1;
+    if kept[last].0 < end.0 {
+        // Too little came after it to be shown as a point of its own.
+        if last > 0 { kept[last] = end } else { kept.push(end) }
+    }
+    let mean = |pair: &[(f64, f64, f64)]| (pair[1].0, short((pair[1].2 - pair[0].2) / (pair[1].1 - pair[0].1)));
+    kept.windows(2).map(mean).filter(|(_, value)| value.is_finite()).collect()
+}
+
+fn is_wide(view: &View) -> bool {
+    let values = || view.series.iter().flat_map(|series| &series.points).map(|&(_, value)| value);
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    low > 0.0 && low.is_finite() && high / low > WIDE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn curve(points: &[(u64, f64)]) -> Vec<Value> {
+        points.iter().map(|&(t, loss)| json!({ "t": t, "weight": t, "risk": loss / t as f64 })).collect()
+    }
+
+    #[test]
+    fn recent_risks_are_means_between_points_and_a_short_rest_joins_the_last() {
+        let points = recent(&curve(&[(1, 1.0), (2, 3.0), (4, 4.0), (1000, 1000.0), (1001, 2002.0)]));
+        assert_eq!(points, [(1.0, 1.0), (2.0, 2.0), (4.0, 0.5), (1001.0, short(1998.0 / 997.0))]);
+        assert_eq!(recent(&curve(&[(1, 7.0)])), [(1.0, 7.0)]);
+        assert!(recent(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_regret_of_hindsight_is_shown_where_there_is_one() {
+        let mut point = json!({ "t": 1, "weight": 2.0, "risk": 3.0, "baseline": 1.0, "guarantee": 5.0 });
+        let solid = |report: &Value, view: usize| regret(report).views[view].series[0].points[0].1;
+        let report = |point: &Value| json!({ "learners": [{ "name": "ogd", "curve": [point] }] });
+        assert_eq!((solid(&report(&point), 0), solid(&report(&point), 1)), (2.0, 4.0));
+        point["regret"] = json!(2.5);
+        assert_eq!((solid(&report(&point), 0), solid(&report(&point), 1)), (2.5, 5.0));
+    }
+}

@@ -14,6 +14,9 @@ pub(crate) struct Chart {
     /// Whether the axes are logarithmic until the reader wants them otherwise.
     pub(crate) log_x: bool,
     pub(crate) log_y: bool,
+    /// The round from which on it is drawn until the reader wants all: what the first few examples cost
+    /// would leave no room for the rest.
+    pub(crate) start: f64,
     pub(crate) views: Vec<View>,
 }
 
@@ -39,6 +42,13 @@ pub(crate) struct Series {
     pub(crate) points: Vec<(f64, f64)>,
 }
 
+impl Series {
+    /// The points from a round on.
+    pub(crate) fn since(&self, start: f64) -> impl Iterator<Item = (f64, f64)> + Clone {
+        self.points.iter().copied().filter(move |&(round, _)| round >= start)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Dashes {
@@ -49,9 +59,14 @@ pub(crate) enum Dashes {
 
 /// Lines with values that are so many times the others want a logarithmic axis.
 const WIDE: f64 = 50.0;
+/// Recent risks go up and down: a few near 0 are no reason.
+const VERY_WIDE: f64 = 1e4;
+
+/// The best constant of fewer examples is little more than their labels, and pays next to nothing.
+const FEW: f64 = 16.0;
 
 /// The recent risk is the mean over about this part of the run.
-const WINDOWS: f64 = 128.0;
+const WINDOWS: f64 = 64.0;
 
 /// The names of the learners in a report of [`compared`](crate::report::compared) learners, as they were asked for.
 pub(crate) fn learners(report: &Value) -> Vec<String> {
@@ -71,7 +86,10 @@ pub(crate) fn cumulative_loss(report: &Value) -> Chart {
             |point: &Value, value: Option<f64>| Some(value? * if total { number(point, "weight")? } else { 1.0 });
         let mut series: Vec<Series> =
             each_learner(report, "loss", Dashes::Solid, |point| scaled(point, number(point, "risk")));
-        let constant = line(first_curve(report), |point| scaled(point, number(point, "baseline")));
+        let constant = line(first_curve(report), |point| {
+            let is_known = number(point, "t")? >= FEW;
+            scaled(point, number(point, "baseline").filter(|_| is_known))
+        });
         series.extend(constant.map(|points| Series {
             learner: None,
             kind: "best constant so far",
@@ -85,6 +103,7 @@ pub(crate) fn cumulative_loss(report: &Value) -> Chart {
         view("mean", format!("mean {loss} loss so far"), false),
         view("total", format!("total {loss} loss"), true),
     ];
+    let start = start(first_curve(report));
     Chart {
         id: "loss",
         title: "Cumulative loss",
@@ -92,7 +111,8 @@ pub(crate) fn cumulative_loss(report: &Value) -> Chart {
                   the dotted line is what the best constant for the examples so far would have paid."
             .to_owned(),
         log_x: true,
-        log_y: is_wide(&views[0]),
+        log_y: is_wide(&views[0], start, WIDE),
+        start,
         views,
     }
 }
@@ -137,6 +157,7 @@ fn regret(report: &Value) -> Chart {
         meaning: meaning.to_owned(),
         log_x: true,
         log_y: true,
+        start: 0.0,
         views: vec![view("mean", "an example", false), view("total", "summed over examples", true)],
     }
 }
@@ -155,11 +176,12 @@ fn recent_risk(report: &Value) -> Chart {
     Chart {
         id: "recent",
         title: "Recent risk",
-        meaning: "The mean loss of each learner since the point before, a hundredth of the run or so ago: where the \
+        meaning: "The mean loss of each learner since the point before, a sixtieth of the run or so ago: where the \
                   stream is hard, and whether learning still gains."
             .to_owned(),
         log_x: false,
-        log_y: is_wide(&views[0]),
+        log_y: is_wide(&views[0], 0.0, VERY_WIDE),
+        start: 0.0,
         views,
     }
 }
@@ -182,6 +204,7 @@ fn weight_norms(report: &Value) -> Chart {
         ),
         log_x: true,
         log_y: true,
+        start: 0.0,
         views: vec![View { name: "norm", unit: "norm of the weights".to_owned(), series }],
     }
 }
@@ -249,10 +272,19 @@ fn recent(curve: &[Value]) -> Vec<(f64, f64)> {
     kept.windows(2).map(mean).filter(|(_, value)| value.is_finite()).collect()
 }
 
-fn is_wide(view: &View) -> bool {
-    let values = || view.series.iter().flat_map(|series| &series.points).map(|&(_, value)| value);
+/// The round after about a two hundred and fiftieth part of the run: a power of two, where all lines
+/// have points.
+fn start(curve: &[Value]) -> f64 {
+    let end = curve.last().and_then(|point| point["t"].as_u64()).unwrap_or(0);
+    let part = end / 256;
+    if part > 0 { (1u64 << part.ilog2()) as f64 } else { 0.0 }
+}
+
+fn is_wide(view: &View, start: f64, wide: f64) -> bool {
+    let learners = view.series.iter().filter(|series| series.learner.is_some());
+    let values = || learners.clone().flat_map(|series| series.since(start)).map(|(_, value)| value);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    low > 0.0 && low.is_finite() && high / low > WIDE
+    low > 0.0 && low.is_finite() && high / low > wide
 }
 
 #[cfg(test)]

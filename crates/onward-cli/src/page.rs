@@ -59,6 +59,8 @@ const RESULTS: &str = "Sequential risk: the mean loss, each example predicted be
 
 fn title(report: &Value, names: &[String]) -> String {
     let inputs: Vec<&str> = report["inputs"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    // Where it lies is said below.
+    let inputs: Vec<&str> = inputs.iter().filter_map(|path| path.rsplit(['/', '\\']).next()).collect();
     let data = match inputs.as_slice() {
         [] => String::new(),
         [one] => (*one).to_owned(),

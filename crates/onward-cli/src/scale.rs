@@ -105,6 +105,8 @@ impl Scale {
         let first = unit.log10().round() as i32;
         let last = self.low.abs().max(self.high.abs()).log10().floor() as i32;
         let every = 2 * (last - first + 1).max(0) as usize / wanted.max(1) + 1;
+        // The first one is next to 0.
+        let first = if last > first + 1 { first + 1 } else { first };
         let positive: Vec<f64> = (first..=last).rev().step_by(every).map(power).collect();
         let mut ticks: Vec<f64> = positive.iter().map(|tick| -tick).collect();
         ticks.push(0.0);
@@ -192,7 +194,7 @@ mod tests {
         assert_eq!(scale(&[1.0, 336_776.0], true).ticks(6), [1.0, 10.0, 100.0, 1e3, 1e4, 1e5]);
         assert_eq!(scale(&[0.2, 0.9], true).ticks(5), [0.2, 0.4, 0.6000000000000001, 0.8]);
         assert_eq!(scale(&[0.2, 5.0], true).ticks(5), [0.2, 0.5, 1.0, 2.0, 5.0]);
-        assert_eq!(scale(&[-20.0, 0.5, 300.0], true).ticks(9), [-10.0, -1.0, -0.1, 0.0, 0.1, 1.0, 10.0, 100.0]);
+        assert_eq!(scale(&[-20.0, 0.5, 300.0], true).ticks(9), [-10.0, -1.0, 0.0, 1.0, 10.0, 100.0]);
         let wide = scale(&[1e-300, 1e300], true).ticks(6);
         assert!((4..=8).contains(&wide.len()), "{wide:?}");
         assert!(scale(&[f64::MIN, f64::MAX], false).ticks(5).len() <= 7);

@@ -160,7 +160,7 @@ fn drawing(chart: &Chart, names: &[String], style: Option<&str>) -> String {
     let entries = legend(&view.series, names);
     let top = 14.0 + LEGEND_LINE * entries.last().map_or(0.0, |entry| entry.line as f64 + 1.0);
     let height = HEIGHT + top;
-    let points = || view.series.iter().flat_map(|series| series.points.iter().copied());
+    let points = || view.series.iter().flat_map(|series| series.since(chart.start));
     let frame = Frame {
         x: Scale::new(points().map(|point| point.0), chart.log_x),
         y: Scale::new(points().map(|point| point.1), chart.log_y).padded(0.04),
@@ -188,7 +188,7 @@ fn drawing(chart: &Chart, names: &[String], style: Option<&str>) -> String {
     frame.draw_axes(&mut out, &view.unit);
     let marked = view.series.iter().filter(|series| series.dashes == Dashes::Solid).count();
     for series in &view.series {
-        frame.draw_series(&mut out, series, marked);
+        frame.draw_series(&mut out, series, chart.start, marked);
     }
     if view.series.is_empty() {
         let (x, y) = (WIDTH / 2.0, (frame.top + frame.bottom) / 2.0);
@@ -275,8 +275,8 @@ impl Frame {
         );
     }
 
-    fn draw_series(&self, out: &mut String, series: &Series, lines: usize) {
-        let places: Vec<(f64, f64)> = series.points.iter().map(|&(x, y)| (self.at_x(x), self.at_y(y))).collect();
+    fn draw_series(&self, out: &mut String, series: &Series, start: f64, lines: usize) {
+        let places: Vec<(f64, f64)> = series.since(start).map(|(x, y)| (self.at_x(x), self.at_y(y))).collect();
         write(out, format_args!("<g class=\"{}\"><path class=\"line {}\" d=\"", class(series), dashes(series.dashes)));
         for (at, (x, y)) in places.iter().enumerate() {
             write(out, format_args!("{}{x:.1},{y:.1}", if at == 0 { 'M' } else { 'L' }));

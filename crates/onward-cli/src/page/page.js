@@ -66,9 +66,11 @@ function linearTicks(low, high, wanted) {
 }
 
 function signedTicks(low, high, unit, wanted) {
-  const first = Math.round(Math.log10(unit));
+  let first = Math.round(Math.log10(unit));
   const last = Math.floor(Math.log10(Math.max(Math.abs(low), Math.abs(high))));
   const every = Math.floor((2 * Math.max(0, last - first + 1)) / wanted) + 1;
+  // The first one is next to 0.
+  if (last > first + 1) first += 1;
   const positive = [];
   for (let at = last; at >= first; at -= every) positive.push(power(at));
   return [...positive.map((tick) => -tick), 0, ...positive.reverse()];
@@ -151,7 +153,7 @@ class Chart {
     this.logX = chart.log_x;
     this.logY = chart.log_y;
     this.hidden = new Set();
-    this.window = null; // {x: [from, to], y: [from, to] or null}
+    this.window = null; // {x: [from, to], y: [from, to] or null}; null: all
     this.cursor = null; // a round
     this.drag = null;
     this.canvas = figure.querySelector(".canvas");
@@ -174,9 +176,14 @@ class Chart {
     });
     this.canvas.replaceChildren(this.svg, this.values);
     this.listen();
+    this.makeScales();
+    if (chart.start > this.rounds[0]) this.window = { x: [chart.start, this.rounds[1]], y: null };
     this.fillControls();
     this.fillLegend();
-    new ResizeObserver(() => this.redraw()).observe(this.canvas);
+    this.redraw();
+    // Not within the notice: drawing changes the height of what is observed.
+    const fit = () => this.canvas.clientWidth !== this.drawnFor && this.redraw();
+    new ResizeObserver(() => requestAnimationFrame(fit)).observe(this.canvas);
   }
 
   // Series that are shown.
@@ -204,12 +211,13 @@ class Chart {
     const axis = (name, key) =>
       button(name, this[key], again(() => {
         this[key] = !this[key];
-        this.window = null;
+        if (this.window) this.window.y = null;
       }));
     this.reset = button("show all", null, () => this.zoomOut());
     this.reset.disabled = this.window === null;
     const gap = () => make("span", { class: "gap" });
-    this.controls.replaceChildren(...buttons, gap(), axis("log rounds", "logX"), axis("log values", "logY"), gap(), this.reset);
+    if (buttons.length > 0) buttons.push(gap());
+    this.controls.replaceChildren(...buttons, axis("log rounds", "logX"), axis("log values", "logY"), gap(), this.reset);
     if (at >= 0) this.controls.children[at].focus();
   }
 
@@ -268,7 +276,8 @@ class Chart {
   }
 
   redraw() {
-    const width = Math.max(320, this.canvas.clientWidth);
+    this.drawnFor = this.canvas.clientWidth;
+    const width = Math.max(320, this.drawnFor);
     this.box = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: HEIGHT - MARGIN.bottom };
     this.makeScales();
     this.reset.disabled = this.window === null;
@@ -276,13 +285,11 @@ class Chart {
     const { left, right, top, bottom } = this.box;
     const size = { x: left, y: top, width: right - left, height: bottom - top };
     const clip = `clip-${this.chart.id}`;
-    // Room for marks at the ends.
-    const room = { x: left - 6, y: top - 6, width: size.width + 12, height: size.height + 12 };
-    const area = draw("g", { "clip-path": `url(#${clip})` }, ...this.lines().map((each) => this.drawSeries(each)));
+    const lines = this.lines().map((each) => this.drawSeries(each, clip));
     this.over = draw("g");
     this.surface = draw("rect", { class: "surface", ...size });
-    const clipped = draw("clipPath", { id: clip }, draw("rect", room));
-    this.svg.replaceChildren(clipped, ...this.drawAxes(), area, this.over, this.surface);
+    const clipped = draw("clipPath", { id: clip }, draw("rect", size));
+    this.svg.replaceChildren(clipped, ...this.drawAxes(), ...lines, this.over, this.surface);
     this.showValues(false);
   }
 
@@ -319,18 +326,21 @@ class Chart {
     return parts;
   }
 
-  drawSeries(series) {
+  drawSeries(series, clip) {
     const bound = (place) => Math.max(-1e5, Math.min(1e5, place)).toFixed(1);
     const places = series.points.map(([round, value]) => [this.atX(round), this.atY(value)]);
     const d = places.map(([x, y], at) => `${at === 0 ? "M" : "L"}${bound(x)},${bound(y)}`).join("");
-    const group = draw("g", { class: colourOf(series) }, draw("path", { class: `line ${series.dashes}`, d }));
-    if (series.learner === null || places.length === 0) return group;
+    const line = draw("path", { class: `line ${series.dashes}`, "clip-path": `url(#${clip})`, d });
+    const group = draw("g", { class: colourOf(series) }, line);
+    const { left, right, top, bottom } = this.box;
+    const visible = places.filter(([x, y]) => x >= left - 1 && x <= right + 1 && y >= top - 1 && y <= bottom + 1);
+    if (series.learner === null || visible.length === 0) return group;
     const marked = new Set();
     for (let mark = 0; mark < MARKS_ON_A_LINE; mark += 1) {
       const share = (mark + (series.learner + 0.5) / learners.length) / MARKS_ON_A_LINE;
-      const wanted = this.box.left + share * (this.box.right - this.box.left);
+      const wanted = left + share * (right - left);
       const far = (place) => Math.abs(place[0] - wanted);
-      marked.add(places.reduce((best, place) => (far(place) < far(best) ? place : best)));
+      marked.add(visible.reduce((best, place) => (far(place) < far(best) ? place : best)));
     }
     for (const [x, y] of marked) {
       group.append(draw("path", { class: "mark", transform: `translate(${bound(x)},${bound(y)})`, d: markOf(series) }));

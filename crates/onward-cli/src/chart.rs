@@ -58,9 +58,9 @@ pub(crate) enum Dashes {
 }
 
 /// Lines with values that are so many times the others want a logarithmic axis.
-const WIDE: f64 = 50.0;
+const WIDE: f64 = 5.0;
 /// Recent risks go up and down: a few near 0 are no reason.
-const VERY_WIDE: f64 = 1e4;
+const VERY_WIDE: f64 = 100.0;
 
 /// The best constant of fewer examples is little more than their labels, and pays next to nothing.
 const FEW: f64 = 16.0;
@@ -246,8 +246,8 @@ fn short(value: f64) -> f64 {
     format!("{value:.6e}").parse().unwrap_or(value)
 }
 
-/// Mean losses between points that are about equally far apart. The curve has them at 1, 2, 4, … and
-/// then at even steps, too many to be legible; and the last one may be next to the one before.
+/// Mean losses between points that are about equally far apart. The curve has more, too many to be
+/// legible; and the last one may be next to the one before.
 fn recent(curve: &[Value]) -> Vec<(f64, f64)> {
     let sums = |point: &Value| {
         let weight = number(point, "weight")?;
@@ -259,7 +259,7 @@ fn recent(curve: &[Value]) -> Vec<(f64, f64)> {
     let mut kept = vec![(0.0, 0.0, 0.0)];
     for &point in &sums {
         let before = kept[kept.len() - 1].0;
-        if point.0 - before >= step.min(before.max(1.0)) {
+        if point.0 - before >= step {
             kept.push(point);
         }
     }
@@ -298,8 +298,8 @@ mod tests {
 
     #[test]
     fn recent_risks_are_means_between_points_and_a_short_rest_joins_the_last() {
-        let points = recent(&curve(&[(1, 1.0), (2, 3.0), (4, 4.0), (1000, 1000.0), (1001, 2002.0)]));
-        assert_eq!(points, [(1.0, 1.0), (2.0, 2.0), (4.0, 0.5), (1001.0, short(1998.0 / 997.0))]);
+        let points = recent(&curve(&[(1, 9.0), (2, 9.5), (10, 10.0), (20, 30.0), (636, 646.0), (640, 650.0)]));
+        assert_eq!(points, [(10.0, 1.0), (20.0, 2.0), (640.0, 1.0)]);
         assert_eq!(recent(&curve(&[(1, 7.0)])), [(1.0, 7.0)]);
         assert!(recent(&[]).is_empty());
     }

@@ -43,7 +43,7 @@ pub(crate) fn html(report: &Value) -> String {
     add(format_args!("<h1>{}</h1>\n{}", escaped(&title), facts(report)));
     add(format_args!("<h2>Results</h2>\n<p>{RESULTS}</p>\n{}", table(&Table::new(report))));
     for chart in &charts {
-        add(format_args!("{}", figure(chart, &names)));
+        add(format_args!("{}", section(chart, &names)));
     }
     let data = json!({ "charts": charts, "learners": names, "marks": svg::MARKS, "colours": svg::colours() });
     add(format_args!(
@@ -132,12 +132,12 @@ fn table(table: &Table) -> String {
     )
 }
 
-fn figure(chart: &Chart, names: &[String]) -> String {
+fn section(chart: &Chart, names: &[String]) -> String {
     format!(
-        "<h2>{}</h2>\n<p>{}</p>\n<figure id=\"{}\"><div class=\"canvas\">{}</div></figure>\n",
+        "<section id=\"{}\">\n<h2>{}</h2>\n<p>{}</p>\n<figure><div class=\"canvas\">{}</div></figure>\n</section>\n",
+        chart.id,
         escaped(chart.title),
         escaped(&chart.meaning),
-        chart.id,
         svg::inline(chart, names)
     )
 }

@@ -263,18 +263,18 @@ mod tests {
 
     #[test]
     fn the_extremes_are_at_the_corners() {
-        let text = plot(&report(&[&[(1, 9.0), (200, 1.0)], &[(1, 2.0), (200, 3.0)]]), false);
+        let text = plot(&report(&[&[(1, 9.0), (200, 3.0)], &[(1, 5.0), (200, 4.0)]]), false);
         let lines: Vec<&str> = text.lines().skip(1).collect();
         assert_eq!(lines[0], "mean squared loss so far");
         assert!(
             lines[1].starts_with("9.0000 ┤⡀") || lines[1].starts_with("9.0000 ┤⠁") || lines[1].starts_with("9.0000 ┤⠑"),
             "{text}"
         );
-        assert!(lines[ROWS].starts_with("1.0000 ┤"), "{text}");
+        assert!(lines[ROWS].starts_with("3.0000 ┤"), "{text}");
         // The first line ends at the lower right corner.
         assert_eq!(lines[ROWS].chars().count(), 60);
         assert!(lines.iter().all(|line| line.chars().count() <= 60), "{text}");
-        assert!(text.ends_with("a learner 0 1.0000   b learner 1 3.0000\n"), "{text}");
+        assert!(text.ends_with("a learner 0 3.0000   b learner 1 4.0000\n"), "{text}");
         assert!(text.contains("100"), "{text}");
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Scale {
 }
 
 /// How many decades a scale of both signs has on either side of 0.
-const SIGNED_DECADES: i32 = 4;
+const SIGNED_DECADES: i32 = 6;
 
 impl Scale {
     /// A scale that holds all values; on a logarithmic one 0 and negative values have their place too.
@@ -92,7 +92,7 @@ impl Scale {
     fn decades(&self, wanted: usize) -> Vec<f64> {
         let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
         let inside = |ticks: &[f64]| ticks.iter().filter(|tick| (self.low..=self.high).contains(tick)).count();
-        let every = (last - first) as usize / wanted.max(1) + 1;
+        let every = (last - first) as usize / (wanted + 1) + 1;
         let whole: Vec<f64> = (first..=last).filter(|at| at.rem_euclid(every as i32) == 0).map(power).collect();
         if inside(&whole) >= 3 {
             return whole;
@@ -102,15 +102,17 @@ impl Scale {
     }
 
     fn signed_ticks(&self, unit: f64, wanted: usize) -> Vec<f64> {
-        let first = unit.log10().round() as i32;
-        let last = self.low.abs().max(self.high.abs()).log10().floor() as i32;
-        let every = 2 * (last - first + 1).max(0) as usize / wanted.max(1) + 1;
-        // The first one is next to 0.
-        let first = if last > first + 1 { first + 1 } else { first };
-        let positive: Vec<f64> = (first..=last).rev().step_by(every).map(power).collect();
-        let mut ticks: Vec<f64> = positive.iter().map(|tick| -tick).collect();
+        let unit = unit.log10().round() as i32;
+        let last = |end: f64| if end > 0.0 { end.log10().floor() as i32 } else { unit - 1 };
+        let (up, down) = (last(self.high), last(-self.low));
+        // The unit itself is next to 0.
+        let first = if up.max(down) > unit + 1 { unit + 1 } else { unit };
+        let decades = (up - first + 1).max(0) + (down - first + 1).max(0);
+        let every = decades as usize / (wanted + 1) + 1;
+        let side = |last: i32| (first..=up.max(down)).rev().step_by(every).filter(move |at| *at <= last).map(power);
+        let mut ticks: Vec<f64> = side(down).map(|tick| -tick).collect();
         ticks.push(0.0);
-        ticks.extend(positive.into_iter().rev());
+        ticks.extend(side(up).collect::<Vec<_>>().into_iter().rev());
         ticks
     }
 }

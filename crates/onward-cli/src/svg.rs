@@ -185,7 +185,8 @@ fn drawing(chart: &Chart, names: &[String], style: Option<&str>) -> String {
             ),
         );
     }
-    frame.draw_axes(&mut out, &view.unit);
+    let scale = if chart.log_y { " (log)" } else { "" };
+    frame.draw_axes(&mut out, &format!("{}{scale}", view.unit));
     let marked = view.series.iter().filter(|series| series.dashes == Dashes::Solid).count();
     for series in &view.series {
         frame.draw_series(&mut out, series, chart.start, marked);

@@ -17,7 +17,7 @@ fn compared(folder: &Folder, arguments: &[&str]) -> Value {
 
 /// A report without what differs between equal runs.
 fn timeless(mut report: Value) -> Value {
-    for learner in report["learners"].as_array_mut().into_iter().flatten() {
+    for learner in report.get_mut("learners").and_then(Value::as_array_mut).into_iter().flatten() {
         learner.as_object_mut().unwrap().remove("timing").unwrap();
     }
     report.as_object_mut().unwrap().remove("timing").unwrap();
@@ -61,7 +61,7 @@ fn each_learner_pays_and_says_to_the_bit_what_it_does_alone() {
             for (key, value) in alone.as_object().unwrap() {
                 let found = beside.get(key).or_else(|| all.get(key));
                 // As text: JSON has the shortest decimals that read back to the bit.
-                assert_eq!(found.map(Value::to_string), Some(value.to_string()), "{learner} {key}");
+                assert!(found.map(Value::to_string) == Some(value.to_string()), "{learner} {key}");
             }
         }
     }
@@ -158,7 +158,10 @@ fn a_measure_of_numbers_is_their_error() {
     folder.write("weighted", weighted());
     let arguments = ["compare", "weighted", "--target", "y", "--on-error", "skip", "--learner", "nag"];
     let text = folder.succeed(&arguments).stderr;
-    assert!(text.contains("RMSE") && !text.contains("accuracy") && text.contains("60 skipped"), "{text}");
+    assert!(
+        text.contains("RMSE") && !text.contains("accuracy") && text.contains("60 unreadable records skipped"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -421,7 +424,7 @@ fn learners_that_are_charged_by_different_losses() {
 
 #[test]
 fn parameters_and_radii_out_of_range() {
-    refused_learners(&["auto", "nag:eta=0"], &[], "--learner nag:eta=0: eta is 0: it is a finite number above 0");
+    refused_learners(&["auto", "nag:eta=0"], &[], "--learner nag:eta=0: eta is 0.0: it is a number from 1e-30 to 1e30");
     refused_learners(&["auto"], &["--radius", "-1"], "--radius is -1: it is a finite number above 0");
 }
 
@@ -475,6 +478,6 @@ fn bad_data_leaves_no_file() {
     let folder = Folder::new();
     folder.write("data", "y,x\n1,2\n0,3\n1,4\n0,5,6\n");
     let outcome = folder.run(&["compare", "-q", "data", "--target", "y", "--html", "h", "--report", "r"]);
-    assert!(outcome.code == Some(2) && outcome.stderr.contains("data:5"), "{outcome:?}");
+    assert!(outcome.code == Some(2) && outcome.stderr.contains("data, line 5"), "{outcome:?}");
     assert_eq!(folder.files(), ["data"]);
 }

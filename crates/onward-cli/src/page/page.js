@@ -7,7 +7,7 @@ const { charts, learners, marks, colours } = JSON.parse(document.getElementById(
 
 // The rules of scale.rs.
 
-const SIGNED_DECADES = 4;
+const SIGNED_DECADES = 6;
 const power = (exponent) => Number(`1e${exponent}`);
 
 // From values to places (0 to 1) and back. `smallest` is the smallest size above 0 of a value: with values on
@@ -44,7 +44,7 @@ function makeScale(low, high, smallest, logarithmic) {
       if (spread === "signed") return inside(signedTicks(from, to, unit, wanted));
       if (spread === "linear") return inside(linearTicks(from, to, wanted));
       const [first, last] = [Math.floor(Math.log10(from)), Math.ceil(Math.log10(to))];
-      const every = Math.floor((last - first) / wanted) + 1;
+      const every = Math.floor((last - first) / (wanted + 1)) + 1;
       const decades = [];
       for (let at = first; at <= last; at += 1) decades.push(at);
       const whole = inside(decades.filter((at) => at % every === 0).map(power));
@@ -65,15 +65,18 @@ function linearTicks(low, high, wanted) {
   return ticks;
 }
 
-function signedTicks(low, high, unit, wanted) {
-  let first = Math.round(Math.log10(unit));
-  const last = Math.floor(Math.log10(Math.max(Math.abs(low), Math.abs(high))));
-  const every = Math.floor((2 * Math.max(0, last - first + 1)) / wanted) + 1;
-  // The first one is next to 0.
-  if (last > first + 1) first += 1;
-  const positive = [];
-  for (let at = last; at >= first; at -= every) positive.push(power(at));
-  return [...positive.map((tick) => -tick), 0, ...positive.reverse()];
+function signedTicks(low, high, smallest, wanted) {
+  const unit = Math.round(Math.log10(smallest));
+  const last = (end) => (end > 0 ? Math.floor(Math.log10(end)) : unit - 1);
+  const [up, down] = [last(high), last(-low)];
+  // The unit itself is next to 0.
+  const first = Math.max(up, down) > unit + 1 ? unit + 1 : unit;
+  const decades = Math.max(0, up - first + 1) + Math.max(0, down - first + 1);
+  const every = Math.floor(decades / (wanted + 1)) + 1;
+  const exponents = [];
+  for (let at = Math.max(up, down); at >= first; at -= every) exponents.push(at);
+  const side = (end) => exponents.filter((at) => at <= end).map(power);
+  return [...side(down).map((tick) => -tick), 0, ...side(up).reverse()];
 }
 
 // Numbers as people read them.
@@ -147,7 +150,7 @@ const MARGIN = { top: 10, right: 20, bottom: 52, left: 76 };
 const MARKS_ON_A_LINE = 6;
 
 class Chart {
-  constructor(figure, chart) {
+  constructor(section, chart) {
     this.chart = chart;
     this.view = 0;
     this.logX = chart.log_x;
@@ -156,7 +159,7 @@ class Chart {
     this.window = null; // {x: [from, to], y: [from, to] or null}; null: all
     this.cursor = null; // a round
     this.drag = null;
-    this.canvas = figure.querySelector(".canvas");
+    this.canvas = section.querySelector(".canvas");
     this.controls = make("div", { class: "controls" });
     this.legend = make("div", { class: "legend", role: "group", "aria-label": "Lines to show" });
     this.values = make("div", { class: "values", hidden: "" });

@@ -64,12 +64,13 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Failure> {
     drop(reader);
     // A comparator in hindsight would be found here, once for all: rows, loss and class are the same.
     let runs: Vec<_> = entrants.iter().map(|it| (it.name.clone(), it.run(&inputs, &counts))).collect();
-    finish(options, &runs, timing)?;
+    let head = entrants.first().map(|it| summary::head(&Run { timing, ..it.run(&inputs, &counts) }));
+    finish(options, &runs, timing, &head.unwrap_or_default())?;
     Ok(watch.signals.exit_code())
 }
 
 /// Writes what the run is to leave behind, then says how it went.
-fn finish(options: &CompareOptions, runs: &[(String, Run<'_>)], timing: Timing) -> Result<(), Failure> {
+fn finish(options: &CompareOptions, runs: &[(String, Run<'_>)], timing: Timing, head: &str) -> Result<(), Failure> {
     let report = report::compared(runs, timing);
     let mut outputs = Outputs::default();
     if let Some(path) = &options.report {
@@ -85,9 +86,7 @@ fn finish(options: &CompareOptions, runs: &[(String, Run<'_>)], timing: Timing) 
     if options.voice.quiet {
         return Ok(());
     }
-    if let Some((_, first)) = runs.first() {
-        say::block(summary::head(&Run { timing, ..first.clone() }));
-    }
+    say::block(head);
     say::block(Table::new(&report).text());
     for (name, run) in runs {
         if let Some(meaning) = summary::diverged(run.trained) {

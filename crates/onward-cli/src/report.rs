@@ -32,7 +32,6 @@ impl Timing {
 }
 
 /// A run that is over.
-#[derive(Clone)]
 pub(crate) struct Run<'a> {
     pub(crate) trained: &'a Trained,
     pub(crate) inputs: &'a [Input],

@@ -37,9 +37,9 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
     // Projected gradient descent has a guarantee of its own, from what really happened.
     let guarantee = learner.guarantee();
-    let per_round = guarantee.bound? / ledger.weight();
+    let per_round = guarantee.bound.clone()? / ledger.weight();
     println!("sequential risk {:.4}", ledger.sequential_risk());
-    println!("regret at most {per_round:.4} a round against {}", guarantee.comparator);
+    println!("regret at most {per_round:.4} a round against {}", guarantee.description());
     assert_eq!(ledger.rounds(), 1250);
     assert!(ledger.sequential_risk() < 0.4);
     Ok(())

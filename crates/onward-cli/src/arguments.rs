@@ -177,9 +177,42 @@ pub(crate) struct LearnOptions {
     #[arg(long, value_name = "U", allow_negative_numbers = true, help_heading = "Learning")]
     pub(crate) radius: Option<f64>,
 
+    /// Find the best fixed linear predictor, knowing the whole stream, and tell the regret: what
+    /// learning online cost against it. `ball`: of the size that --radius says; `unconstrained`: of
+    /// any size [default class: ball]
+    #[arg(
+        long,
+        value_name = "CLASS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "ball",
+        help_heading = "Learning"
+    )]
+    pub(crate) hindsight: Option<HindsightClass>,
+
+    /// How near to the least loss the predictor of --hindsight is to be: a share of its loss
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 1e-3,
+        allow_negative_numbers = true,
+        requires = "hindsight",
+        help_heading = "Learning"
+    )]
+    pub(crate) hindsight_gap: f64,
+
     /// Go over the input N times; risk and guarantee are those of the first pass
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Learning")]
     pub(crate) passes: u32,
+
+    /// Read nothing, and print what the learner's theorem promises of a stream of T examples
+    #[arg(long, value_name = "T", help_heading = "Learning")]
+    pub(crate) plan: Option<u64>,
+
+    /// What --plan reckons with: norm=X (the largest ‖x‖₂), largest=X (the largest |x_i|), label=Y
+    /// (the largest |y|), features=D [default: 1 each]
+    #[arg(long, value_name = "KEY=VALUE,…", value_delimiter = ',', help_heading = "Learning")]
+    pub(crate) scales: Vec<String>,
 
     /// Continue from a saved model: its learner, loss, columns and account, so that no option about
     /// these goes with it
@@ -224,13 +257,17 @@ const LEARN_EXAMPLES: &str = "Examples:
       whether a flight is late; format, column kinds and task are recognised and said
   onward learn flights.csv.zst --target arr_delay --loss absolute --ignore tailnum
       by how many minutes, the median
+  onward learn flights.csv.zst --target 'arr_delay>15' --hindsight
+      and what the best fixed linear predictor would have paid, knowing all flights
   onward learn monday.csv tuesday.csv --target clicked --model clicks.safetensors
   onward learn wednesday.csv --init clicks.safetensors --model clicks.safetensors
       day after day
   tail -f log.jsonl | onward learn --target clicked --predictions - --model clicks.safetensors
       a stream that never ends: Ctrl-C ends the run and writes the model
   onward learn data.svm --learner ogd:radius=5 --report - --quiet | jq .guarantees
-      a learner with a guarantee of its own";
+      a learner with a guarantee of its own
+  onward learn --plan 100000 --learner ogd:radius=1 --loss squared --scales norm=1,label=1
+      what its theorem promises before there are data";
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
@@ -380,6 +417,14 @@ pub(crate) enum OnErrorOption {
     Stop,
     /// Leave the record out, and count it
     Skip,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HindsightClass {
+    /// Predictors of a bounded size
+    Ball,
+    /// Predictors of any size
+    Unconstrained,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -231,6 +231,7 @@ impl Entrant {
             own_guarantee: Some(self.trained.own_guarantee()),
             mixed: self.trained.learner.mixed(),
             course: &self.course,
+            hindsight: None,
         }
     }
 }

@@ -27,6 +27,11 @@ impl Failure {
         Self { message: message.to_string(), code: MENDABLE, broken_pipe: false }
     }
 
+    /// Something that the user cannot mend by other arguments.
+    pub(crate) fn system(message: impl fmt::Display) -> Self {
+        Self { message: message.to_string(), code: SYSTEM, broken_pipe: false }
+    }
+
     /// A file that cannot be written.
     pub(crate) fn writing(path: &Path, error: &io::Error) -> Self {
         let name = if path == Path::new("-") { "standard output".to_owned() } else { path.display().to_string() };

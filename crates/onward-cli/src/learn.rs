@@ -10,10 +10,13 @@ use onward_data::{Input, Options, Reader};
 
 use crate::arguments::LearnOptions;
 use crate::failure::Failure;
+use crate::hindsight::Question;
 use crate::inputs;
 use crate::outputs::{self, Outputs};
+use crate::plan;
 use crate::predictions::PredictionWriter;
 use crate::progress::Progress;
+use crate::recorder::Recorder;
 use crate::report::{self, Timing};
 use crate::saved::{Facts, Trained};
 use crate::say;
@@ -28,8 +31,15 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     if options.list_learners || options.list_losses {
         return list(options);
     }
+    if let Some(rounds) = options.plan {
+        return plan::run(options, rounds, options.learner.as_deref().unwrap_or(DEFAULT_LEARNER));
+    }
+    if !options.scales.is_empty() {
+        return Err(Failure::user("--scales says what --plan is to reckon with: add --plan T, or leave it out"));
+    }
     let inputs = inputs::inputs(&options.input.inputs)?;
     check_outputs(options, &inputs)?;
+    let question = Question::new(options)?;
     let begun = Begun::new(options)?;
     let reading = begun.reading.clone();
     // Before the input is opened: a pipe may take its time.
@@ -38,6 +48,10 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     signals.opened();
     inputs::check_format(&options.input, reader.format())?;
     let mut trained = begun.trained(&reader, options)?;
+    let mut recorder = question.map(|_| Recorder::new(options.voice.quiet));
+    if question.is_some() {
+        Question::check(&*trained.learner)?;
+    }
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "sequential risk") };
     if !options.voice.quiet {
         reader.notes().iter().for_each(say::line);
@@ -53,7 +67,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let mut session = Session::new(&mut trained, &watch);
     let files =
         [("model", options.model.as_ref()), ("report", options.report.as_ref()), ("page", options.html.as_ref())];
-    session.learn(&mut reader, writer.as_mut()).map_err(|failure| failure.before_files(&files))?;
+    session.learn(&mut reader, writer.as_mut(), recorder.as_mut()).map_err(|failure| failure.before_files(&files))?;
     drop(reader);
     let own_guarantee = session.trained().own_guarantee();
     let mixed = session.trained().learner.mixed();
@@ -69,6 +83,12 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let (counts, course) = session.finish();
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
     trained.facts.passes = trained.facts.passes.max(pass_risks.len() as u32);
+    let hindsight = match (question, recorder) {
+        (Some(question), Some(recorder)) if trained.ledger.rounds() > 0 => {
+            Some(question.answer(recorder, &*trained.learner, &trained.ledger, pass_risks.len())?)
+        }
+        _ => None,
+    };
     let run = report::Run {
         trained: &trained,
         inputs: &inputs,
@@ -79,6 +99,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         own_guarantee: Some(own_guarantee),
         mixed,
         course: &course,
+        hindsight,
     };
     finish(options, &run, writer)?;
     Ok(watch.signals.exit_code())
@@ -152,10 +173,10 @@ impl Begun {
         }
         let specification: Specification = options.learner.as_deref().unwrap_or(DEFAULT_LEARNER).parse()?;
         let mut reading = inputs::with_columns(base, &options.columns)?;
-        let loss = match (&options.loss, specification.name()) {
+        let loss = match (&options.loss, specification.task()) {
             (Some(name), _) => Some(loss::parse(name)?),
-            (None, "perceptron") => Some(loss::parse(specification.default_loss(Task::Binary))?),
-            (None, _) => None,
+            (None, Some(task)) => Some(loss::parse(specification.default_loss(task)?)?),
+            (None, None) => None,
         };
         if let Some(loss) = &loss {
             reading.task = Some(agreed_task(reading.task, loss)?);
@@ -175,7 +196,7 @@ impl Begun {
         let specification = self.specification.map_or_else(|| DEFAULT_LEARNER.parse(), Ok)?;
         let loss = match self.reading.loss {
             Some(loss) => loss,
-            None => loss::parse(specification.default_loss(task))?,
+            None => loss::parse(specification.default_loss(task)?)?,
         };
         Trained::new(&specification, loss, checked_radius(options.radius)?, schema, Facts::new(reader.format()))
     }

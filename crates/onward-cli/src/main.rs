@@ -10,15 +10,18 @@ mod completions;
 mod convert;
 mod course;
 mod failure;
+mod hindsight;
 mod inputs;
 mod inspect;
 mod learn;
 mod outputs;
 mod page;
+mod plan;
 mod plot;
 mod predict;
 mod predictions;
 mod progress;
+mod recorder;
 mod report;
 mod saved;
 mod say;
@@ -28,6 +31,7 @@ mod signals;
 mod summary;
 mod svg;
 mod table;
+mod threads;
 
 use std::process::ExitCode;
 

@@ -3,12 +3,14 @@
 
 use std::time::Duration;
 
+use onward::regret::hindsight::Class;
 use onward::regret::{Guarantee, Ledger, Point};
 use onward::{Expert, Mixed};
 use onward_data::Input;
 use serde_json::{Map, Value, json};
 
 use crate::course::Course;
+use crate::hindsight::{Excess, Hindsight};
 use crate::saved::Trained;
 use crate::session::Counts;
 
@@ -47,6 +49,8 @@ pub(crate) struct Run<'a> {
     pub(crate) mixed: Option<Mixed>,
     /// What the learner said of itself during the first pass.
     pub(crate) course: &'a Course,
+    /// The best predictor in hindsight, if it was asked for and something was charged.
+    pub(crate) hindsight: Option<Hindsight>,
 }
 
 /// A report as text.
@@ -61,7 +65,16 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
     let mut insert = |key: &str, value: Value| report.insert(key.to_owned(), value);
     insert("resumed_at", json!(run.resumed_at));
     insert("guarantees", Value::Array(guarantees(run).iter().map(|it| guarantee(it, ledger.weight())).collect()));
-    insert("curve", curve(ledger, run.course));
+    insert("curve", curve(ledger, run.course, run.hindsight.as_ref()));
+    if let Some(hindsight) = &run.hindsight {
+        insert("hindsight", best_in_hindsight(hindsight));
+        if let Ok(answer) = &hindsight.answer {
+            insert("regret_per_round", finite(ledger.sequential_risk() - answer.best.loss));
+            if let Some(excess) = &answer.excess {
+                insert("excess_empirical_risk", excess_risk(excess));
+            }
+        }
+    }
     if let Some(mixed) = &run.mixed {
         insert("lanes", lanes(mixed));
         insert("gap_to_best_lane", finite(mixed.gap()));
@@ -163,7 +176,11 @@ fn common(run: &Run<'_>) -> Map<String, Value> {
     insert("baseline_risk", json!(ledger.baseline_risk()));
     insert("mistakes", json!(ledger.metrics().mistakes()));
     insert("metrics", Value::Object(ledger.metrics().summary()));
-    insert("timing", json_timing(run.timing));
+    let mut timing = json_timing(run.timing);
+    if let Some(hindsight) = &run.hindsight {
+        timing["hindsight_seconds"] = json!(hindsight.elapsed.as_secs_f64());
+    }
+    insert("timing", timing);
     report
 }
 
@@ -203,7 +220,8 @@ pub(crate) fn guarantees(run: &Run<'_>) -> Vec<Guarantee> {
 }
 
 fn guarantee(guarantee: &Guarantee, weight: f64) -> Value {
-    let mut value = json!({ "kind": guarantee.kind, "comparator": guarantee.comparator, "radius": guarantee.radius });
+    let mut value =
+        json!({ "kind": guarantee.kind, "comparator": guarantee.description(), "radius": guarantee.radius() });
     match &guarantee.bound {
         Ok(bound) => value["bound_per_round"] = json!(bound / weight),
         Err(reason) => (value["bound_per_round"], value["reason"]) = (Value::Null, json!(reason)),
@@ -211,8 +229,43 @@ fn guarantee(guarantee: &Guarantee, weight: f64) -> Value {
     value
 }
 
-/// The points that were kept, and as the last one where the run ends.
-fn curve(ledger: &Ledger, course: &Course) -> Value {
+/// The best predictor in hindsight; where there is none, the reason.
+fn best_in_hindsight(hindsight: &Hindsight) -> Value {
+    let best = match &hindsight.answer {
+        Ok(answer) => &answer.best,
+        Err(reason) => return json!({ "loss": null, "reason": reason }),
+    };
+    let class = match best.class {
+        Class::Ball { .. } => "ball",
+        Class::Standardised { .. } => "standardised ball",
+        _ => "unconstrained",
+    };
+    json!({
+        "class": class,
+        "radius": best.class.radius(),
+        "loss": finite(best.loss),
+        "gap": finite(best.gap),
+        "is_reached": best.is_reached,
+        "norm": finite(best.norm),
+        "raw_norm": finite(best.raw_norm),
+        "passes": best.passes,
+        "loss_at_ten_times_radius": best.at_ten_times.map(|ten| finite(ten.loss)),
+        "gap_at_ten_times_radius": best.at_ten_times.map(|ten| finite(ten.gap)),
+    })
+}
+
+fn excess_risk(excess: &Excess) -> Value {
+    let mut value = json!({ "last": finite(excess.last) });
+    if let Some(averaged) = excess.averaged {
+        value["averaged"] = finite(averaged);
+    }
+    value
+}
+
+/// The points that were kept, and as the last one where the run ends; with the best predictor
+/// in hindsight, its regret up to each.
+fn curve(ledger: &Ledger, course: &Course, hindsight: Option<&Hindsight>) -> Value {
+    let paid = hindsight.and_then(|hindsight| hindsight.answer.as_ref().ok()).map(|answer| &answer.paid);
     let mut kept = ledger.curve().points();
     kept.retain(|point| point.round < ledger.rounds());
     if ledger.rounds() > 0 {
@@ -228,7 +281,7 @@ fn curve(ledger: &Ledger, course: &Course) -> Value {
     let mut points = Vec::new();
     for point in kept {
         let mark = course.at(point.round);
-        points.push(json!({
+        let mut value = json!({
             "t": point.round,
             "weight": point.weight,
             "risk": finite(point.loss / point.weight),
@@ -237,7 +290,12 @@ fn curve(ledger: &Ledger, course: &Course) -> Value {
             "baseline": point.baseline,
             "own_guarantee": mark.and_then(|mark| mark.own_guarantee).map(|bound| finite(bound / point.weight)),
             "weight_norm": mark.and_then(|mark| mark.weight_norm).map(finite),
-        }));
+        });
+        let best = paid.and_then(|paid| paid.binary_search_by_key(&point.round, |at| at.0).ok().map(|at| paid[at].1));
+        if let Some(best) = best {
+            value["regret"] = finite((point.loss - best) / point.weight);
+        }
+        points.push(value);
         before = point;
     }
     Value::Array(points)

@@ -9,6 +9,7 @@ use crate::course::Course;
 use crate::failure::Failure;
 use crate::predictions::PredictionWriter;
 use crate::progress::Progress;
+use crate::recorder::Recorder;
 use crate::saved::Trained;
 use crate::signals::Signals;
 
@@ -55,15 +56,19 @@ impl<'a> Session<'a> {
         (self.counts, self.course)
     }
 
-    /// The first pass: everything is charged.
+    /// The first pass: everything is charged, and recorded if it is to be looked back on.
     pub(crate) fn learn(
         &mut self,
         reader: &mut Reader,
         mut writer: Option<&mut PredictionWriter>,
+        mut recorder: Option<&mut Recorder>,
     ) -> Result<(), Failure> {
         self.each_batch(reader, |trained, course, parsed| {
             for (row, example) in parsed.batch.iter().enumerate() {
                 let prediction = round(trained, course, example);
+                if let Some(recorder) = recorder.as_deref_mut() {
+                    recorder.push(example)?;
+                }
                 if let Some(writer) = writer.as_deref_mut() {
                     writer.write(parsed.ids(row), prediction, example.label)?;
                 }

@@ -218,9 +218,9 @@ fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
         Err(reason) => return row(text, title, "none", reason),
     };
     let per_round = bound / ledger.weight();
-    let comparator = match guarantee.radius {
-        Some(radius) => guarantee.comparator.replace("radius", &size(radius)),
-        None => guarantee.comparator.clone(),
+    let comparator = match guarantee.radius() {
+        Some(radius) => guarantee.description().replace("radius", &size(radius)),
+        None => guarantee.description(),
     };
     row(text, title, &format!("≤ {}", number(per_round)), &format!("regret an example against {comparator}"));
     if guarantee.kind == GuaranteeKind::Universal {

@@ -27,8 +27,10 @@
 //! No files, threads, clocks or network in here: those are in `onward-data`
 //! and the `onward` program.
 
+mod dense;
 pub mod domain;
 mod error;
+pub mod expert;
 pub mod feature;
 pub mod learner;
 pub mod loss;
@@ -37,6 +39,7 @@ pub mod model;
 mod nearest;
 pub mod optimizer;
 mod protocol;
+mod random;
 pub mod regret;
 mod sum;
 mod table;

@@ -145,13 +145,18 @@ impl<S: Copy + Zeroable> Table<S> {
     }
 
     /// All slots that may differ from zero: low ones in order, high ones as they were first written.
-    pub(crate) fn slots(&self) -> impl Iterator<Item = (u32, &S)> {
+    pub(crate) fn slots(&self) -> impl Iterator<Item = (u32, &S)> + Clone {
         (0..).zip(&self.low).chain(self.indices.iter().copied().zip(&self.high))
     }
 
     /// The same, to be changed.
     pub(crate) fn slots_mut(&mut self) -> impl Iterator<Item = &mut S> {
         self.low.iter_mut().chain(&mut self.high)
+    }
+
+    /// The same, with their indices.
+    pub(crate) fn slots_mut_with_indices(&mut self) -> impl Iterator<Item = (u32, &mut S)> {
+        (0..).zip(&mut self.low).chain(self.indices.iter().copied().zip(&mut self.high))
     }
 
     /// The indices of the slots that are in use, in order.

@@ -5,6 +5,7 @@
 //! operation a non-zero of x. The entries of v are f32, its norm f64 and of the
 //! entries as they are stored.
 
+use super::average::Average;
 use crate::model::{Column, State};
 use crate::table::Table;
 use crate::{Error, Features, sum};
@@ -29,15 +30,35 @@ pub struct BallVector {
     entries: Table<f32>,
     /// ‖v‖² of the entries.
     square: f64,
+    /// The average of the points, if it is kept.
+    average: Option<Average>,
 }
 
 impl Default for BallVector {
     fn default() -> Self {
-        Self { scale: 1.0, entries: Table::default(), square: 0.0 }
+        Self { scale: 1.0, entries: Table::default(), square: 0.0, average: None }
     }
 }
 
 impl BallVector {
+    /// A vector that also keeps the average of the points that are [counted](Self::count).
+    pub fn averaging() -> Self {
+        Self { average: Some(Average::default()), ..Self::default() }
+    }
+
+    /// Counts the point as it is for the average.
+    pub fn count(&mut self) {
+        if let Some(average) = &mut self.average {
+            average.count(self.scale);
+        }
+    }
+
+    /// The average of the points that were counted, if it is kept.
+    pub fn averaged(&self) -> Option<Vec<(u32, f64)>> {
+        let average = self.average.as_ref()?;
+        Some(average.weights(self.entries.used(|entry| *entry != 0.0), |index| f64::from(self.entries.get(index))))
+    }
+
     /// ⟨w, x⟩.
     pub fn dot(&self, x: Features<'_>) -> f64 {
         self.scale * sum::sum(x.iter().map(|(index, value)| f64::from(self.entries.get(index)) * f64::from(value)))
@@ -63,6 +84,9 @@ impl BallVector {
             *entry = saturate(before + step * f64::from(value));
             let after = f64::from(*entry);
             change += (after - before) * (after + before);
+            if let Some(average) = &mut self.average {
+                average.change(index, after - before);
+            }
         }
         self.square = (self.square + change).max(0.0);
     }
@@ -85,6 +109,9 @@ impl BallVector {
 
     /// Multiplies the scale into the entries: O(d), once in many rounds.
     fn fold(&mut self) {
+        if let Some(average) = &mut self.average {
+            average.fold(self.entries.slots().map(|(index, entry)| (index, f64::from(*entry))));
+        }
         for entry in self.entries.slots_mut() {
             *entry = saturate(f64::from(*entry) * self.scale);
         }
@@ -102,6 +129,9 @@ impl BallVector {
         let indices = self.entries.used(|entry| *entry != 0.0);
         state.set_column("weight", Column::F32(indices.iter().map(|&index| self.entries.get(index)).collect()));
         state.set_column("index", Column::U32(indices));
+        if let Some(average) = &self.average {
+            state.absorb("average", average.state());
+        }
         state
     }
 
@@ -113,7 +143,7 @@ impl BallVector {
         self.scale = state.number("scale")?;
         self.square = state.number("square")?;
         self.entries = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
-        Ok(())
+        self.average.as_mut().map_or(Ok(()), |average| average.restore(&state.part("average")))
     }
 }
 

@@ -1,6 +1,23 @@
-//! Convex sets that weights are kept in, with exact projections.
+//! Convex sets that weights are kept in, with exact Euclidean projections, and the two
+//! ways to keep a point in one: projected after each step ([`Point`]), or as the projection
+//! of all steps together ([`LazyPoint`]).
 
+mod average;
+pub mod cube;
+pub mod l1_ball;
 pub mod l2_ball;
+mod lazy;
+pub mod orthant;
+mod plain;
+mod point;
+mod set;
+pub mod simplex;
+pub mod weighted_ball;
 
+pub(crate) use average::Average;
 pub use l2_ball::BallVector;
 pub(crate) use l2_ball::saturate;
+pub use lazy::LazyPoint;
+pub use point::Point;
+pub use set::Domain;
+pub(crate) use set::{DIMENSION, DOMAIN};

@@ -61,6 +61,8 @@ impl<O: Optimizer> Learner for Linear<O> {
         let score = x.offset() + self.optimizer.begin(x);
         let prediction = Prediction::new(self.clipped(score, x.offset()));
         let p = prediction.score;
+        let loss = &self.loss;
+        self.optimizer.charge(&|| weight * loss.value(p, label), weight);
         let g = self.loss.derivative(p, label);
         let u = match self.optimizer.prepare(g, weight, x) {
             Step::Flow { time, q } => self.loss.flow(p, label, time, q),
@@ -81,6 +83,10 @@ impl<O: Optimizer> Learner for Linear<O> {
 
     fn weight(&self, index: u32) -> Option<f64> {
         Some(self.optimizer.weight(index))
+    }
+
+    fn averaged(&self) -> Option<Vec<(u32, f64)>> {
+        self.optimizer.averaged()
     }
 
     fn guarantee(&self) -> Guarantee {

@@ -1,7 +1,7 @@
 //! Absolute losses: the median, the quantiles, and tubes without charge.
 
 use super::flow::{settle, slide};
-use super::{Curvature, Loss, Task, expect_not_negative, expect_open_unit, finite_label};
+use super::{Curvature, Kinks, Loss, Task, expect_not_negative, expect_open_unit, finite_label};
 use crate::Error;
 
 /// The sign of a number: −1, 0 or 1.
@@ -48,6 +48,10 @@ impl Loss for Absolute {
 
     fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         slide((y - p).abs(), 1.0, time, q).copysign(y - p)
+    }
+
+    fn kinks(&self, y: f64) -> Option<Kinks> {
+        Some(Kinks::one(-1.0, y, 2.0))
     }
 
     fn check_label(&self, y: f64) -> Result<(), Error> {
@@ -116,6 +120,10 @@ impl Loss for Quantile {
         slide((y - p).abs(), self.slope(p, y), time, q).copysign(y - p)
     }
 
+    fn kinks(&self, y: f64) -> Option<Kinks> {
+        Some(Kinks::one(-self.tau, y, 1.0))
+    }
+
     fn check_label(&self, y: f64) -> Result<(), Error> {
         finite_label(self, y)
     }
@@ -179,6 +187,10 @@ impl Loss for EpsilonInsensitive {
 
     fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         slide(self.excess(p, y), 1.0, time, q).copysign(y - p)
+    }
+
+    fn kinks(&self, y: f64) -> Option<Kinks> {
+        Some(Kinks { slope: -1.0, jumps: [(y - self.epsilon, 1.0), (y + self.epsilon, 1.0)] })
     }
 
     fn check_label(&self, y: f64) -> Result<(), Error> {

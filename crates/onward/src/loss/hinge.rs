@@ -2,7 +2,7 @@
 
 use super::flow::{settle, slide, slide_then_settle};
 use super::huber::huber;
-use super::{Curvature, Loss, Task, sign_label};
+use super::{Curvature, Kinks, Loss, Task, sign_label};
 use crate::Error;
 
 /// The hinge loss, ℓ(p, y) = max(0, 1 − yp).
@@ -44,6 +44,10 @@ impl Loss for Hinge {
 
     fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         y * slide(1.0 - y * p, 1.0, time, q)
+    }
+
+    fn kinks(&self, y: f64) -> Option<Kinks> {
+        Some(Kinks::one((-y).min(0.0), y, 1.0))
     }
 
     fn check_label(&self, y: f64) -> Result<(), Error> {
@@ -189,6 +193,10 @@ impl Loss for PerceptronLoss {
     /// learn.
     fn flow(&self, p: f64, y: f64, time: f64, _: f64) -> f64 {
         -self.derivative(p, y) * time
+    }
+
+    fn kinks(&self, y: f64) -> Option<Kinks> {
+        Some(Kinks::one((-y).min(0.0), 0.0, 1.0))
     }
 
     fn check_label(&self, y: f64) -> Result<(), Error> {

@@ -11,6 +11,7 @@ pub mod absolute;
 mod flow;
 pub mod hinge;
 pub mod huber;
+pub mod linear;
 pub mod logistic;
 mod parse;
 pub mod poisson;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 pub use absolute::{Absolute, EpsilonInsensitive, Quantile, SquaredEpsilonInsensitive};
 pub use hinge::{Hinge, ModifiedHuber, PerceptronLoss, SquaredHinge, ZeroOne};
 pub use huber::Huber;
+pub use linear::LinearLoss;
 pub use logistic::Logistic;
 pub use parse::{NAMES, parse};
 pub use poisson::Poisson;
@@ -83,6 +85,23 @@ pub enum Curvature {
     None,
 }
 
+/// A convex function of straight pieces: its slope on the far left, and where it rises by how much.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Kinks {
+    /// The slope as p → −∞.
+    pub slope: f64,
+    /// The kinks, from left to right: where, and the jump > 0 of the slope. A second one that is none
+    /// has the jump 0.
+    pub jumps: [(f64, f64); 2],
+}
+
+impl Kinks {
+    /// One kink.
+    fn one(slope: f64, at: f64, jump: f64) -> Self {
+        Self { slope, jumps: [(at, jump), (at, 0.0)] }
+    }
+}
+
 /// A loss ℓ(p, y) of a score p and a label y.
 pub trait Loss: Debug + Send + Sync {
     /// The name that [`parse`](parse()) reads, with parameters: `huber:delta=1.35`.
@@ -120,6 +139,12 @@ pub trait Loss: Debug + Send + Sync {
     /// the score moves for u = 1. That is u = (p(time) − p)/q for
     /// dp/ds = −q·∂ℓ/∂p, and −time·∂ℓ/∂p in the limit q → 0.
     fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64;
+
+    /// Where a loss of straight pieces bends, for this label; `None` for losses that are curved.
+    fn kinks(&self, y: f64) -> Option<Kinks> {
+        let _ = y;
+        None
+    }
 
     /// The score of least loss for a constant predictor that sees each label
     /// with its weight, if it has a closed form in the mean of the labels as

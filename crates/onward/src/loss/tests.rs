@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::{Curvature, Loss, SharedLoss, Task, parse};
+use super::{Curvature, Kinks, Loss, SharedLoss, Task, parse};
 
 /// Every loss, at its usual and at unusual parameters.
 fn all() -> Vec<SharedLoss> {
@@ -47,6 +47,14 @@ fn smooth() -> Vec<SharedLoss> {
         matches!(loss.curvature(), Curvature::Strong(_) | Curvature::Smooth(_)) || loss.name() == "poisson"
     };
     all().into_iter().filter(is_smooth).collect()
+}
+
+/// The losses of straight pieces.
+fn kinked() -> Vec<SharedLoss> {
+    let (kinked, rest): (Vec<_>, Vec<_>) = all().into_iter().partition(|loss| loss.kinks(1.0).is_some());
+    // The others are curved, or are not convex.
+    assert!(rest.iter().all(|loss| loss.curvature() != Curvature::Convex || loss.name() == "poisson"));
+    kinked
 }
 
 /// A label that the loss takes, made from a number in [−1, 1].
@@ -223,6 +231,22 @@ proptest! {
                 let difference = loss.flow(p, y, time, q) - step;
                 prop_assert!(difference.abs() <= close * step.abs(), "{} at {p}", loss.name());
             }
+        }
+    }
+
+    #[test]
+    fn straight_pieces_and_kinks_are_all_that_a_loss_of_them_is(
+        p in -6.0..6.0f64,
+        raw in -1.0..1.0f64,
+    ) {
+        for loss in kinked() {
+            let y = label(&*loss, raw);
+            let Some(Kinks { slope, jumps }) = loss.kinks(y) else { panic!("{}", loss.name()) };
+            prop_assert!(jumps[0].1 > 0.0 && jumps[1].1 >= 0.0 && jumps[0].0 <= jumps[1].0, "{}", loss.name());
+            // From a place left of all kinks.
+            let climb = |p: f64| jumps.iter().map(|(at, jump)| jump * (p - at).max(0.0)).sum::<f64>();
+            let found = loss.value(-20.0, y) + slope * (p + 20.0) + climb(p);
+            assert_close(found, loss.value(p, y), 1e-13 * 20.0, &loss.name());
         }
     }
 

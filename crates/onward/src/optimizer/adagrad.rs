@@ -1,18 +1,26 @@
 //! AdaGrad with a diagonal metric, in the mirror-descent form (Duchi, Hazan,
 //! Singer 2011; McMahan, Streeter 2010).
 //!
-//! G_i += z_i²; w_i −= η z_i/√G_i (nothing where G_i = 0).
+//! G_i += z_i²; w_i −= η z_i/√G_i (nothing where G_i = 0); then the projection in the norm
+//! √Σ √G_i w_i²: in a box coordinate by coordinate, on an L2 ball by [`weighted_ball`].
 //!
-//! **Guarantee**, for convex losses and every u with ‖u‖_∞ ≤ U: with D =
-//! max_t ‖w_t‖_∞ + U, R_T(u) ≤ (D²/(2η) + η) Σ_i √G_i, that is √2·D·Σ√G_i at the
-//! best η = D/√2. The largest weight and Σ√G_i are those that occurred.
+//! **Guarantee**, for convex losses and every u of the box or ball of radius U (on R^d: with
+//! ‖u‖_∞ ≤ U): with D = max_t ‖w_t‖_∞ + U, R_T(u) ≤ (D²/(2η) + η) Σ_i √G_i, that is √2·D·Σ√G_i at
+//! the best η = D/√2. The largest weight and Σ√G_i are those that occurred. In a domain of
+//! radius U, where D ≤ 2U, `eta=auto` is U√2.
+//!
+//! Cost: O(non-zeros); on the ball O(d) to O(d log d) in rounds in which the step left it.
+//!
+//! The other forms: [`adagrad_dual`](super::adagrad_dual) (`form=dual-averaging`) and the full
+//! matrix, [`adagrad_full`](super::adagrad_full) (`full=true`).
 
 use bytemuck::Zeroable;
 
-use super::{Optimizer, Step, expect_positive, expect_rate};
-use crate::domain::saturate;
+use super::{AdaGradDual, AdaGradFull, Optimizer, Step, bound_of_sums, expect_positive, expect_rate, held};
+use crate::domain::{Domain, cube, saturate, weighted_ball};
+use crate::learner::{Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
 use crate::model::{Column, State};
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::table::Table;
 use crate::{Error, Features, sum};
 
@@ -32,28 +40,88 @@ impl Slot {
     }
 }
 
-/// AdaGrad with a diagonal metric on all of R^d.
+/// Where AdaGrad keeps its weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdaGradDomain {
+    /// R^d.
+    All,
+    /// |w_i| ≤ radius.
+    Box,
+    /// ‖w‖₂ ≤ radius.
+    Ball,
+}
+
+impl AdaGradDomain {
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Self::All => "",
+            Self::Box => "domain=box,",
+            Self::Ball => "domain=ball,",
+        }
+    }
+
+    pub(super) fn comparator(self, radius: f64) -> Comparator {
+        match self {
+            Self::All | Self::Box => Comparator::Box(radius),
+            Self::Ball => Comparator::Ball(radius),
+        }
+    }
+}
+
+/// AdaGrad with a diagonal metric.
 #[derive(Debug, Clone)]
 pub struct AdaGrad {
     eta: f64,
-    /// U, the largest entry of the comparators that the guarantee is for.
+    domain: AdaGradDomain,
+    /// U, the size of the domain, or of the comparators that the guarantee is for.
     radius: f64,
     table: Table<Slot>,
     /// Σ√G_i.
     roots: f64,
     /// max_t ‖w_t‖_∞.
     largest: f64,
+    /// ‖w‖², for the ball.
+    norm: f64,
 }
 
 impl AdaGrad {
-    /// With this η, and the guarantee printed for comparators in the box of this radius.
+    /// With this η on all of R^d, and the guarantee printed for comparators in the box of this
+    /// radius.
     ///
     /// # Errors
     /// When η is not from 1e-30 to 1e30, or the radius not positive and finite.
     pub fn new(eta: f64, radius: f64) -> Result<Self, Error> {
         expect_rate("eta", eta)?;
         expect_positive("radius", radius)?;
-        Ok(Self { eta, radius, table: Table::default(), roots: 0.0, largest: 0.0 })
+        let domain = AdaGradDomain::All;
+        Ok(Self { eta, domain, radius, table: Table::default(), roots: 0.0, largest: 0.0, norm: 0.0 })
+    }
+
+    /// With this η in a domain of this radius.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); for the box and the ball, when the radius is not from 1e-30 to 1e30.
+    pub fn within(domain: AdaGradDomain, eta: f64, radius: f64) -> Result<Self, Error> {
+        if domain != AdaGradDomain::All {
+            expect_rate("radius", radius)?;
+        }
+        Ok(Self { domain, ..Self::new(eta, radius)? })
+    }
+
+    /// The nearest point of the ball in the norm √Σ √G_i w_i².
+    fn project_on_ball(&mut self) {
+        if self.norm <= self.radius * self.radius {
+            return;
+        }
+        // In order of index, whatever the order in which they came: a saved learner goes on to the bit.
+        let indices = self.table.used(|slot| slot.weight != 0.0);
+        let pair = |slot: Slot| (slot.squares.sqrt(), f64::from(slot.weight));
+        let pairs: Vec<_> = indices.iter().map(|&index| pair(self.table.get(index))).collect();
+        let lambda = weighted_ball::multiplier(&pairs, self.radius);
+        for (&index, &(root, weight)) in indices.iter().zip(&pairs) {
+            self.table.slot(index).weight = saturate(weighted_ball::shrunk(root, weight, lambda));
+        }
+        self.norm = sum::sum(indices.iter().map(|&index| f64::from(self.table.get(index).weight).powi(2)));
     }
 }
 
@@ -67,7 +135,7 @@ impl Optimizer for AdaGrad {
             let slot = self.table.slot(index);
             let z = h * g * f64::from(value);
             let before = slot.squares;
-            slot.squares += z * z;
+            slot.squares = held(slot.squares + z * z);
             self.roots += slot.squares.sqrt() - before.sqrt();
         }
         let (table, eta) = (&self.table, self.eta);
@@ -79,8 +147,23 @@ impl Optimizer for AdaGrad {
     fn advance(&mut self, u: f64, x: Features<'_>) {
         for (index, value) in x.iter() {
             let slot = self.table.slot(index);
-            slot.weight = saturate(f64::from(slot.weight) + u * f64::from(value) * slot.rate(self.eta));
-            self.largest = self.largest.max(f64::from(slot.weight.abs()));
+            let before = f64::from(slot.weight);
+            let after = before + u * f64::from(value) * slot.rate(self.eta);
+            slot.weight = saturate(match self.domain {
+                AdaGradDomain::Box => cube::project(after, self.radius),
+                AdaGradDomain::All | AdaGradDomain::Ball => after,
+            });
+            let after = f64::from(slot.weight);
+            match self.domain {
+                AdaGradDomain::Ball => self.norm = (self.norm + (after - before) * (after + before)).max(0.0),
+                AdaGradDomain::All | AdaGradDomain::Box => self.largest = self.largest.max(after.abs()),
+            }
+        }
+        if self.domain == AdaGradDomain::Ball {
+            self.project_on_ball();
+            // Only weights of this row can have grown.
+            let weights = x.indices().iter().map(|&index| f64::from(self.table.get(index).weight).abs());
+            self.largest = weights.fold(self.largest, f64::max);
         }
     }
 
@@ -90,22 +173,22 @@ impl Optimizer for AdaGrad {
 
     fn guarantee(&self) -> Guarantee {
         let diameter = self.largest + self.radius;
-        Guarantee {
-            kind: GuaranteeKind::Own,
-            comparator: "every u with |u_i| ≤ radius".to_owned(),
-            radius: Some(self.radius),
-            bound: Ok((diameter * diameter / (2.0 * self.eta) + self.eta) * self.roots),
-        }
+        let bound = (diameter * diameter / (2.0 * self.eta) + self.eta) * self.roots;
+        // √G_i ≤ Σ√G_i: held only where a square of it was.
+        bound_of_sums(self.domain.comparator(self.radius), bound, &[self.roots * self.roots])
     }
 
     fn describe(&self) -> String {
-        format!("adagrad:eta={},radius={}", self.eta, self.radius)
+        format!("adagrad:{}eta={},radius={}", self.domain.describe(), self.eta, self.radius)
     }
 
     fn state(&self) -> State {
         let mut state = State::default();
         state.set("roots", self.roots);
         state.set("largest", self.largest);
+        if self.domain == AdaGradDomain::Ball {
+            state.set("norm", self.norm);
+        }
         let indices = self.table.used(|slot| slot.squares > 0.0);
         let slots = || indices.iter().map(|&index| self.table.get(index));
         state.set_column("weight", Column::F32(slots().map(|slot| slot.weight).collect()));
@@ -117,6 +200,9 @@ impl Optimizer for AdaGrad {
     fn restore(&mut self, state: &State) -> Result<(), Error> {
         self.roots = state.number("roots")?;
         self.largest = state.number("largest")?;
+        if self.domain == AdaGradDomain::Ball {
+            self.norm = state.number("norm")?;
+        }
         let (weights, squares) = (state.f32s("weight")?, state.f64s("squares")?);
         if weights.len() != squares.len() {
             return Err(Error::model("the columns of adagrad differ in length: the model is damaged"));
@@ -124,5 +210,192 @@ impl Optimizer for AdaGrad {
         let slots = weights.iter().zip(squares).map(|(&weight, &squares)| Slot { squares, weight, unused: 0 });
         self.table = Table::filled(state.u32s("index")?, slots)?;
         Ok(())
+    }
+}
+
+/// Which AdaGrad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    MirrorDescent,
+    DualAveraging,
+    Full,
+}
+
+fn form(arguments: &Arguments<'_>) -> Result<Form, Error> {
+    let choices = [("mirror-descent", Form::MirrorDescent), ("dual-averaging", Form::DualAveraging)];
+    let form = arguments.choice("form", &choices)?;
+    let form = match arguments.flag("full")? {
+        true if form == Form::DualAveraging || domain(arguments)? != AdaGradDomain::All => {
+            return Err(Error::parameter("full=true is for form=mirror-descent on domain=all only"));
+        }
+        true => Form::Full,
+        false => form,
+    };
+    for (name, its) in [("delta", Form::DualAveraging), ("features", Form::Full)] {
+        if arguments.is_given(name) && form != its {
+            let needs = if its == Form::Full { "full=true" } else { "form=dual-averaging" };
+            return Err(Error::parameter(format!("adagrad takes {name} with {needs} only")));
+        }
+    }
+    Ok(form)
+}
+
+fn domain(arguments: &Arguments<'_>) -> Result<AdaGradDomain, Error> {
+    let choices = [("all", AdaGradDomain::All), ("box", AdaGradDomain::Box), ("ball", AdaGradDomain::Ball)];
+    arguments.choice("domain", &choices)
+}
+
+fn eta(arguments: &Arguments<'_>) -> Result<f64, Error> {
+    match (arguments.number_or("eta", "auto")?, domain(arguments)?) {
+        (Some(eta), _) => Ok(eta),
+        (None, AdaGradDomain::All) => Err(Error::parameter(
+            "eta=auto needs to know how large weights are: give domain=box or domain=ball, or eta",
+        )),
+        // What makes the two parts of the bound equal: D/√2 with D = 2U, and U/√2.
+        (None, _) if form(arguments)? == Form::DualAveraging => {
+            Ok(arguments.number("radius")? * std::f64::consts::FRAC_1_SQRT_2)
+        }
+        (None, _) => Ok(arguments.number("radius")? * std::f64::consts::SQRT_2),
+    }
+}
+
+/// `adagrad` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "adagrad",
+    summary: "a rate for each feature that falls with its gradients (Duchi, Hazan, Singer)",
+    losses: Losses::Convex,
+    parameters: &[
+        ParameterEntry {
+            name: "eta",
+            default: "0.5",
+            meaning: "learning rate, above 0; auto: that of the theorem in a box or ball",
+        },
+        ParameterEntry {
+            meaning: "size of the domain, or of the comparators that the guarantee is printed for, above 0 (or --radius)",
+            ..COMPARATOR_RADIUS
+        },
+        ParameterEntry { name: "domain", default: "all", meaning: "what the weights are kept in: all, box or ball" },
+        ParameterEntry { name: "form", default: "mirror-descent", meaning: "mirror-descent or dual-averaging" },
+        ParameterEntry {
+            name: "delta",
+            default: "1",
+            meaning: "of form=dual-averaging, best at least the largest entry of a gradient: above 0",
+        },
+        ParameterEntry { name: "full", default: "false", meaning: "true or false: the full matrix, for few features" },
+        ParameterEntry {
+            name: "features",
+            default: "32",
+            meaning: "with full=true only the first so many distinct features get weights, from 1 to 64",
+        },
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        let (eta, radius, domain) = (eta(arguments)?, arguments.number("radius")?, domain(arguments)?);
+        let loss = arguments.loss();
+        Ok(match form(arguments)? {
+            Form::MirrorDescent => Box::new(Linear::new(loss, AdaGrad::within(domain, eta, radius)?, Clip::Never)),
+            Form::DualAveraging => {
+                let optimizer = AdaGradDual::new(domain, eta, radius, arguments.number("delta")?)?;
+                Box::new(Linear::new(loss, optimizer, Clip::Never))
+            }
+            Form::Full => {
+                let optimizer = AdaGradFull::new(eta, radius, arguments.whole("features", 1..=64)? as u32)?;
+                Box::new(Linear::new(loss, optimizer, Clip::Never))
+            }
+        })
+    },
+    plan: |arguments, scales| {
+        let (radius, dimension) = (arguments.number("radius")?, scales.dimension);
+        let domain = domain(arguments)?;
+        let norm = match domain {
+            AdaGradDomain::All => {
+                let reason = "without a domain nothing bounds its weights beforehand";
+                return Ok(Guarantee::none(GuaranteeKind::Own, reason));
+            }
+            AdaGradDomain::Box => Domain::Box(radius).norm(dimension).unwrap_or(radius),
+            AdaGradDomain::Ball => radius,
+        };
+        let (eta, gradient) = (eta(arguments)?, scales.gradient(arguments.loss().as_ref(), norm));
+        // Σ√G_i ≤ √(d Σ‖z‖²).
+        let roots = gradient * (dimension * scales.rounds).sqrt();
+        let bound = match form(arguments)? {
+            Form::DualAveraging => {
+                let delta = arguments.number("delta")?;
+                let size = match domain {
+                    AdaGradDomain::Ball => delta + gradient * scales.rounds.sqrt(),
+                    _ => delta * dimension + roots,
+                };
+                // δ + √G_{t−1} ≥ √G_t·min(1, δ/G).
+                radius * radius / (2.0 * eta) * size + eta * (gradient / delta).max(1.0) * roots
+            }
+            _ => (2.0 * radius * radius / eta + eta) * roots,
+        };
+        Ok(Guarantee::own(domain.comparator(radius), bound))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::Specification;
+
+    #[test]
+    fn the_form_the_domain_and_the_rate_are_described() {
+        let build = |text: &str| {
+            let specification: Specification = text.parse().unwrap();
+            specification.build(&crate::loss::parse("hinge").unwrap(), None).map(|learner| learner.describe())
+        };
+        assert_eq!(build("adagrad").unwrap(), "adagrad:eta=0.5,radius=1");
+        assert_eq!(
+            build("adagrad:domain=box,eta=auto,radius=2").unwrap(),
+            format!("adagrad:domain=box,eta={},radius=2", 8f64.sqrt())
+        );
+        assert_eq!(
+            build("adagrad:form=dual-averaging,domain=ball,eta=1,delta=2").unwrap(),
+            "adagrad:delta=2,domain=ball,eta=1,form=dual-averaging,radius=1"
+        );
+        assert_eq!(build("adagrad:full=true").unwrap(), "adagrad:eta=0.5,features=32,full=true,radius=1");
+        for wrong in [
+            "adagrad:eta=auto",
+            "adagrad:full=true,domain=box",
+            "adagrad:delta=2",
+            "adagrad:features=4",
+            "adagrad:full=true,form=dual-averaging",
+            "adagrad:full=true,features=65",
+            "adagrad:domain=l1",
+        ] {
+            assert!(build(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// Every step against a plain one whose projection is found by bisection.
+    #[test]
+    fn steps_on_the_ball_are_projected_in_the_norm_of_the_metric() {
+        let (eta, radius) = (0.7, 1.0);
+        let mut adagrad = AdaGrad::within(AdaGradDomain::Ball, eta, radius).unwrap();
+        let (mut w, mut squares) = ([0.0f64; 3], [0.0f64; 3]);
+        for t in 0..60u32 {
+            let z =
+                [(t as f32 * 0.9 + 0.5).sin() * 3.0, 0.1 + (t as f32).cos() * 0.2, if t % 7 == 0 { 5.0 } else { -0.5 }];
+            adagrad.observe(1.0, Features::new(&[0, 1, 2], &z).unwrap());
+            for i in 0..3 {
+                squares[i] += f64::from(z[i]).powi(2);
+                w[i] -= eta * f64::from(z[i]) / squares[i].sqrt();
+            }
+            let at = |lambda: f64| [0, 1, 2].map(|i| w[i] * squares[i].sqrt() / (squares[i].sqrt() + lambda));
+            let norm = |w: [f64; 3]| w.iter().map(|w| w * w).sum::<f64>().sqrt();
+            if norm(w) > radius {
+                let (mut low, mut high) = (0.0, 1e6);
+                for _ in 0..200 {
+                    let middle = 0.5 * (low + high);
+                    if norm(at(middle)) > radius { low = middle } else { high = middle }
+                }
+                w = at(high);
+            }
+            for (i, w) in w.iter().enumerate() {
+                // f32 weights: 60 roundings.
+                assert!((adagrad.weight(i as u32) - w).abs() < 60.0 * 1.2e-7, "round {t}");
+            }
+        }
     }
 }

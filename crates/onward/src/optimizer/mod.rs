@@ -6,17 +6,40 @@
 //! optimisation, where the features are the gradient and the number is 1.
 
 pub mod adagrad;
+pub mod adagrad_dual;
+pub mod adagrad_full;
+pub mod coin;
+pub mod dual_averaging;
+pub mod ftl;
+pub mod ftrl;
+pub mod ftrl_proximal;
+pub mod mirror_descent;
 pub mod nag;
 pub mod ogd;
 pub mod ogd_strong;
+pub mod ons;
+pub mod osd;
+pub mod scinol;
+pub mod sgd;
 
 pub use adagrad::AdaGrad;
+pub use adagrad_dual::AdaGradDual;
+pub use adagrad_full::AdaGradFull;
+pub use coin::Coin;
+pub use dual_averaging::{DualAveraging, LazyRate};
+pub use ftl::{Ftl, RunningMean};
+pub use ftrl::Ftrl;
+pub use ftrl_proximal::FtrlProximal;
+pub use mirror_descent::{Entropic, PNorm};
 pub use nag::Nag;
 pub use ogd::{Ogd, Rate};
 pub use ogd_strong::OgdStrong;
+pub use ons::Ons;
+pub use scinol::Scinol;
+pub use sgd::Sgd;
 
 use crate::model::State;
-use crate::regret::Guarantee;
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::{Error, Features};
 
 /// How far to move: w_i += u·x_i·rate_i, where u is chosen by the caller.
@@ -48,6 +71,10 @@ pub trait Optimizer: Send + Sync {
         self.dot(x)
     }
 
+    /// The round paid this loss, its weight of importance included: for rates that follow the
+    /// loss. It is computed only if it is asked for.
+    fn charge(&mut self, _loss: &dyn Fn() -> f64, _weight: f64) {}
+
     /// Takes in the gradient h·g·x, x being that of [`begin`](Self::begin), and sets this round's rates.
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step;
 
@@ -67,6 +94,11 @@ pub trait Optimizer: Send + Sync {
     /// w_i.
     fn weight(&self, index: u32) -> f64;
 
+    /// The average of the points so far, as (index, weight), where it is kept.
+    fn averaged(&self) -> Option<Vec<(u32, f64)>> {
+        None
+    }
+
     /// The guarantee of the algorithm's theorem, from sums of what happened.
     fn guarantee(&self) -> Guarantee;
 
@@ -82,6 +114,28 @@ pub trait Optimizer: Send + Sync {
     /// When something is missing or does not match.
     fn restore(&mut self, state: &State) -> Result<(), Error>;
 }
+
+/// Sums of squares are held within this, which only values near the ends of f32 together with
+/// weights near the ends of theirs can reach: rates stay above 0 and everything finite.
+const LARGEST_SUM: f64 = 1e300;
+
+/// A sum, held within what can be squared, divided and saved.
+#[inline]
+pub(crate) fn held(sum: f64) -> f64 {
+    sum.min(LARGEST_SUM)
+}
+
+/// The bound, unless a sum that it is made of had to be held.
+pub(crate) fn bound_of_sums(comparator: Comparator, bound: f64, sums: &[f64]) -> Guarantee {
+    if sums.iter().all(|&sum| sum < LARGEST_SUM) {
+        return Guarantee::own(comparator, bound);
+    }
+    Guarantee::none(GuaranteeKind::Own, "gradients were so large that their sums could not be kept")
+}
+
+/// Why there is no guarantee when a row had features that a simplex does not have.
+pub(crate) const BEYOND: &str =
+    "rows had features at or above the dimension of the simplex, which have no weights there";
 
 /// Refuses a rate (or what rates are made of) that sums of squares could not hold.
 pub(crate) fn expect_rate(name: &str, value: f64) -> Result<f64, Error> {

@@ -15,6 +15,7 @@ use bytemuck::Zeroable;
 
 use super::{Optimizer, Step, expect_rate};
 use crate::domain::saturate;
+use crate::learner::{Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
 use crate::model::{Column, State};
 use crate::regret::{Guarantee, GuaranteeKind};
 use crate::sum::LANES;
@@ -181,3 +182,16 @@ impl Optimizer for Nag {
         Ok(())
     }
 }
+
+/// `nag` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "nag",
+    summary: "normalised adaptive importance-aware gradient, Vowpal Wabbit's default rule",
+    losses: Losses::Convex,
+    parameters: &[ParameterEntry { name: "eta", default: "0.5", meaning: "learning rate, above 0" }, STANDARDISE],
+    build: |arguments| {
+        let optimizer = Nag::new(arguments.number("eta")?)?;
+        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Plausible)))
+    },
+    plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, "no theorem is known for it; the universal certificate holds")),
+};

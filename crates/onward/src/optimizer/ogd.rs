@@ -1,18 +1,26 @@
 //! Projected online gradient descent (Zinkevich 2003).
 //!
-//! w_{t+1} = Π(w_t − η_t z_t), Π the projection on the ball ‖w‖₂ ≤ U, z_t the
-//! gradient of round t (for linear learners the step is gradient flow for time
-//! η_t, which keeps the bound).
+//! w_{t+1} = Π(w_t − η_t z_t), Π the projection on the domain, z_t the gradient of
+//! round t (for linear learners the step is gradient flow for time η_t, which keeps
+//! the bound).
 //!
-//! Rates: η_t = η/√t, or self-tuned η_t = D/√(2 Σ_{s≤t} ‖z_s‖²) with D = 2U.
+//! Rates: η_t = η/√t, or self-tuned η_t = D/√(2 Σ_{s≤t} ‖z_s‖²), D the largest
+//! distance of two points of the domain: 2U for the L2 and the L1 ball, U√2 for the
+//! simplex, 2U√d for the box, d the number of coordinates seen so far (there the
+//! rate is held from growing when d grows).
 //!
-//! **Guarantee**, for convex losses, every ‖u‖ ≤ U and any rates that do not
-//! grow: R_T(u) ≤ D²/(2η_T) + ½ Σ η_t ‖z_t‖². It is printed from the rates and
-//! gradients that occurred. With ‖z‖ ≤ G and η = U√2/G it is at most UG√(8T)
-//! (not UG√(2T), as is often claimed); self-tuned at most √2·D·√(Σ‖z_t‖²).
+//! **Guarantee**, for convex losses, every u of a bounded domain and any rates that
+//! do not grow: R_T(u) ≤ D²/(2η_T) + ½ Σ η_t ‖z_t‖². It is printed from the rates and
+//! gradients that occurred. With ‖z‖ ≤ G and η = D/(√2·G), on the ball U√2/G, it is at
+//! most √2·DG√T, on the ball UG√(8T) (not UG√(2T), as is often claimed); self-tuned
+//! at most √2·D·√(Σ‖z_t‖²). On an unbounded domain rates that fall have none, for
+//! nothing bounds how far the point goes from u; a [fixed rate](super::osd) has.
+//!
+//! Cost: that of a step of [`Point`].
 
-use super::{Optimizer, Step, expect_rate};
-use crate::domain::BallVector;
+use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::domain::{DIMENSION, DOMAIN, Domain, Point};
+use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales};
 use crate::model::State;
 use crate::regret::{Guarantee, GuaranteeKind};
 use crate::{Error, Features, sum};
@@ -24,36 +32,99 @@ pub enum Rate {
     SelfTuned,
     /// η_t = η/√t.
     Root(f64),
+    /// η_t = η.
+    Constant(f64),
 }
 
-/// Projected online gradient descent on an L2 ball.
+impl Rate {
+    pub(super) fn describe(self) -> String {
+        match self {
+            Self::SelfTuned => "auto".to_owned(),
+            Self::Root(eta) | Self::Constant(eta) => eta.to_string(),
+        }
+    }
+}
+
+/// Projected online gradient descent in a domain.
+///
+/// ```
+/// use onward::Features;
+/// use onward::domain::Domain;
+/// use onward::optimizer::{Ogd, Optimizer, Rate};
+/// let mut w = Ogd::new(Domain::Ball(1.0), 1.0, Rate::Root(0.5))?;
+/// w.observe(1.0, Features::new(&[2], &[-3.0])?);
+/// // 0.5·3 is outside of the ball.
+/// assert_eq!(w.weight(2), 1.0);
+/// # Ok::<(), onward::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Ogd {
+    /// The name it goes by: ogd, or osd for a rate that is fixed.
+    name: &'static str,
+    /// The size of the comparators on an unbounded domain; elsewhere that of the domain.
     radius: f64,
     rate: Rate,
-    point: BallVector,
+    is_averaging: bool,
+    point: Point,
     /// t: rounds with a gradient taken in.
     rounds: f64,
     /// Σ‖z_t‖².
     squares: f64,
-    /// η_T, the rate of the last round.
+    /// η_T, the rate of the last round with a rate.
     last_rate: f64,
     /// Σ η_t‖z_t‖².
     paid: f64,
 }
 
 impl Ogd {
-    /// On the ball of this radius.
+    /// In this domain; the radius is that of the comparators of the guarantee where the domain
+    /// has none.
     ///
     /// # Errors
-    /// When the radius or η is not from 1e-30 to 1e30.
-    pub fn new(radius: f64, rate: Rate) -> Result<Self, Error> {
+    /// When a radius or η is not from 1e-30 to 1e30.
+    pub fn new(domain: Domain, radius: f64, rate: Rate) -> Result<Self, Error> {
         expect_rate("radius", radius)?;
-        if let Rate::Root(eta) = rate {
+        if let Rate::Root(eta) | Rate::Constant(eta) = rate {
             expect_rate("eta", eta)?;
         }
-        let point = BallVector::default();
-        Ok(Self { radius, rate, point, rounds: 0.0, squares: 0.0, last_rate: 0.0, paid: 0.0 })
+        let point = Point::new(domain)?;
+        let (name, is_averaging) = ("ogd", false);
+        Ok(Self { name, radius, rate, is_averaging, point, rounds: 0.0, squares: 0.0, last_rate: 0.0, paid: 0.0 })
+    }
+
+    /// The same under another name.
+    pub(super) fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The same, keeping the average of the points that made the predictions.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn averaging(self) -> Result<Self, Error> {
+        Ok(Self { is_averaging: true, point: Point::averaging(self.point.domain())?, ..self })
+    }
+
+    /// The parameters that `ogd` and `osd` share.
+    pub(super) fn from_arguments(arguments: &Arguments<'_>, rate: Rate) -> Result<Self, Error> {
+        let radius = expect_rate("radius", arguments.number("radius")?)?;
+        let optimizer = Self::new(Domain::from_arguments(arguments)?, radius, rate)?;
+        if arguments.flag("average")? { optimizer.averaging() } else { Ok(optimizer) }
+    }
+
+    fn next_rate(&self) -> f64 {
+        match self.rate {
+            Rate::Constant(eta) => eta,
+            Rate::Root(eta) => eta / self.rounds.sqrt(),
+            Rate::SelfTuned if self.squares > 0.0 => {
+                // On an unbounded domain as if the comparators were all of it.
+                let diameter = self.point.domain().diameter(self.point.seen()).unwrap_or(2.0 * self.radius);
+                let rate = diameter / (2.0 * self.squares).sqrt();
+                if self.last_rate > 0.0 { rate.min(self.last_rate) } else { rate }
+            }
+            // No gradient so far: no step, and no rate to speak of.
+            Rate::SelfTuned => 0.0,
+        }
     }
 }
 
@@ -63,50 +134,57 @@ impl Optimizer for Ogd {
     }
 
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
+        self.point.count();
         let q = sum::squares(x.values());
-        let square = (h * g) * (h * g) * q;
+        let square = held((h * g) * (h * g) * q);
         self.rounds += 1.0;
-        self.squares += square;
-        let rate = match self.rate {
-            Rate::Root(eta) => eta / self.rounds.sqrt(),
-            Rate::SelfTuned if self.squares > 0.0 => 2.0 * self.radius / (2.0 * self.squares).sqrt(),
-            // No gradient so far: no step, and no rate to speak of.
-            Rate::SelfTuned => 0.0,
-        };
+        self.squares = held(self.squares + square);
+        if square > 0.0 {
+            self.point.see(x);
+        }
+        let rate = self.next_rate();
         self.last_rate = rate;
-        self.paid += rate * square;
+        self.paid = held(self.paid + rate * square);
         Step::Flow { time: rate * h, q }
     }
 
     fn advance(&mut self, u: f64, x: Features<'_>) {
-        self.point.add(u, x);
-        self.point.project(self.radius);
+        self.point.step(u, x);
     }
 
     fn weight(&self, index: u32) -> f64 {
         self.point.get(index)
     }
 
+    fn averaged(&self) -> Option<Vec<(u32, f64)>> {
+        self.point.averaged()
+    }
+
     fn guarantee(&self) -> Guarantee {
-        let diameter = 2.0 * self.radius;
-        let bound = match self.last_rate > 0.0 {
-            true => diameter * diameter / (2.0 * self.last_rate) + 0.5 * self.paid,
-            false => 0.0,
+        let domain = self.point.domain();
+        let seen = self.point.seen();
+        let distance = match self.rate {
+            // The point starts from 0, and only where it starts counts.
+            Rate::Constant(_) => Some(domain.reach(seen).unwrap_or(self.radius)),
+            Rate::SelfTuned | Rate::Root(_) => domain.diameter(seen),
         };
-        Guarantee {
-            kind: GuaranteeKind::Own,
-            comparator: "every u with ‖u‖₂ ≤ radius".to_owned(),
-            radius: Some(self.radius),
-            bound: Ok(bound),
+        match distance {
+            None => Guarantee::none(GuaranteeKind::Own, UNBOUNDED),
+            Some(_) if !self.point.is_complete() => Guarantee::none(GuaranteeKind::Own, BEYOND),
+            Some(distance) => {
+                let bound = match self.last_rate > 0.0 {
+                    true => distance * distance / (2.0 * self.last_rate) + 0.5 * self.paid,
+                    false => 0.0,
+                };
+                bound_of_sums(domain.comparator(self.radius), bound, &[self.squares, self.paid])
+            }
         }
     }
 
     fn describe(&self) -> String {
-        let eta = match self.rate {
-            Rate::SelfTuned => "auto".to_owned(),
-            Rate::Root(eta) => eta.to_string(),
-        };
-        format!("ogd:eta={eta},radius={}", self.radius)
+        let average = if self.is_averaging { "average=true," } else { "" };
+        let domain = self.point.domain().describe("ball");
+        format!("{}:{average}{domain}eta={},radius={}", self.name, self.rate.describe(), self.radius)
     }
 
     fn state(&self) -> State {
@@ -125,5 +203,172 @@ impl Optimizer for Ogd {
         self.last_rate = state.number("last_rate")?;
         self.paid = state.number("paid")?;
         self.point.restore(&state.part("point"))
+    }
+}
+
+/// Why rates that fall have no guarantee on all of R^d.
+const UNBOUNDED: &str = "on an unbounded domain nothing bounds how far rates that fall let the point go: give a \
+                         bounded domain, or a fixed rate (osd)";
+
+/// Why nothing can be promised beforehand on an unbounded domain.
+pub(super) const NO_GRADIENT: &str = "on an unbounded domain nothing bounds the gradients beforehand";
+
+pub(super) const AVERAGE: ParameterEntry = ParameterEntry {
+    name: "average",
+    default: "false",
+    meaning: "true or false: keep the average of the points that made the predictions",
+};
+
+pub(super) const RADIUS: ParameterEntry = ParameterEntry {
+    name: "radius",
+    default: "10",
+    meaning: "size of the domain (on all and orthant of the comparators of the guarantee), above 0 (or --radius)",
+};
+
+/// How many coordinates there are, where a rate that is set beforehand depends on it.
+pub(super) fn coordinates(arguments: &Arguments<'_>, domain: Domain) -> Result<f64, Error> {
+    match domain {
+        Domain::Box(_) if !arguments.is_given("dimension") => Err(Error::parameter(
+            "gradient with domain=box needs the dimension, for the rate depends on it: dimension=100",
+        )),
+        _ => Ok(arguments.whole("dimension", 1..=1 << 20)? as f64),
+    }
+}
+
+/// The fixed rate B/(G√T), B the largest ‖u − w_1‖ (on an unbounded domain the radius).
+pub(super) fn rate_of_theorem(
+    arguments: &Arguments<'_>,
+    domain: Domain,
+    rounds: f64,
+    gradient: f64,
+) -> Result<f64, Error> {
+    expect_rate("gradient", gradient)?;
+    if !(1.0..=1e18).contains(&rounds) {
+        return Err(Error::parameter(format!("rounds is {rounds}: it is a number from 1 to 1e18")));
+    }
+    let reach = domain.reach(coordinates(arguments, domain)?);
+    let reach = reach.map_or_else(|| arguments.number("radius"), Ok)?;
+    Ok(reach / (gradient * rounds.sqrt()))
+}
+
+/// D²/(2η) and all that, of a stream of these scales.
+pub(super) fn plan(rate: Rate, domain: Domain, arguments: &Arguments<'_>, scales: &Scales) -> Guarantee {
+    let dimension = scales.dimension;
+    let sizes = (domain.norm(dimension), domain.diameter(dimension), domain.reach(dimension));
+    let (Some(norm), Some(diameter), Some(reach)) = sizes else {
+        return Guarantee::none(GuaranteeKind::Own, NO_GRADIENT);
+    };
+    let gradient = scales.gradient(arguments.loss().as_ref(), norm);
+    let root = scales.rounds.sqrt();
+    let bound = match (rate, domain) {
+        // A box whose coordinates come one by one: the rate is at least that of the first.
+        (Rate::SelfTuned, Domain::Box(radius)) => {
+            let ratio = diameter / (2.0 * radius);
+            (ratio + 1.0) * diameter * std::f64::consts::FRAC_1_SQRT_2 * gradient * root
+        }
+        (Rate::SelfTuned, _) => std::f64::consts::SQRT_2 * diameter * gradient * root,
+        // Σ 1/√t ≤ 2√T.
+        (Rate::Root(eta), _) => root * (diameter * diameter / (2.0 * eta) + eta * gradient * gradient),
+        (Rate::Constant(eta), _) => reach * reach / (2.0 * eta) + 0.5 * eta * gradient * gradient * scales.rounds,
+    };
+    Guarantee::own(domain.comparator(1.0), if scales.rounds > 0.0 { bound } else { 0.0 })
+}
+
+fn rate(arguments: &Arguments<'_>) -> Result<Rate, Error> {
+    let eta = arguments.number_or("eta", "auto")?;
+    match (eta, arguments.number_or("gradient", "none")?) {
+        (None, None) => Ok(Rate::SelfTuned),
+        (Some(eta), None) => Ok(Rate::Root(eta)),
+        (Some(_), Some(_)) => Err(Error::parameter("ogd takes eta or gradient, not both: gradient sets eta")),
+        (None, Some(gradient)) => {
+            expect_rate("gradient", gradient)?;
+            let domain = Domain::from_arguments(arguments)?;
+            let Some(diameter) = domain.diameter(coordinates(arguments, domain)?) else {
+                return Err(Error::parameter(format!(
+                    "gradient needs a bounded domain, and domain={} is none: take ball, box, l1 or simplex",
+                    domain.name()
+                )));
+            };
+            Ok(Rate::Root(diameter * std::f64::consts::FRAC_1_SQRT_2 / gradient))
+        }
+    }
+}
+
+/// `ogd` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "ogd",
+    summary: "projected online gradient descent with rates that fall (Zinkevich)",
+    losses: Losses::Convex,
+    parameters: &[
+        ParameterEntry {
+            name: "eta",
+            default: "auto",
+            meaning: "the rate is eta/√t, above 0; auto tunes itself from the gradients",
+        },
+        RADIUS,
+        DOMAIN,
+        DIMENSION,
+        ParameterEntry {
+            name: "gradient",
+            default: "none",
+            meaning: "with a bound on the norm of gradients, above 0, eta is the theorem's: radius·√2/gradient on the ball",
+        },
+        AVERAGE,
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        let optimizer = Ogd::from_arguments(arguments, rate(arguments)?)?;
+        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+    },
+    plan: |arguments, scales| Ok(plan(rate(arguments)?, Domain::from_arguments(arguments)?, arguments, scales)),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the theorem says of ‖z‖ ≤ G is what is printed when all gradients are that large.
+    #[test]
+    fn the_printed_bound_is_the_textbooks_when_all_gradients_are_as_large_as_was_said() {
+        let (radius, gradient, rounds) = (3.0, 2.0, 100);
+        let eta = radius * std::f64::consts::SQRT_2 / gradient;
+        let mut ogd = Ogd::new(Domain::Ball(radius), radius, Rate::Root(eta)).unwrap();
+        for _ in 0..rounds {
+            ogd.observe(1.0, Features::new(&[0], &[2.0]).unwrap());
+        }
+        let roots: f64 = (1..=rounds).map(|t| 1.0 / f64::from(t).sqrt()).sum();
+        let exact = 4.0 * radius * radius * 10.0 / (2.0 * eta) + 0.5 * eta * gradient * gradient * roots;
+        let bound = ogd.guarantee().bound.unwrap();
+        assert!((bound - exact).abs() < 1e-12 * exact);
+        assert!(bound <= radius * gradient * (8.0 * f64::from(rounds)).sqrt());
+    }
+
+    #[test]
+    fn domains_without_end_have_a_bound_at_a_fixed_rate_only() {
+        let x = Features::new(&[0, 4], &[1.0, -2.0]).unwrap();
+        for domain in [Domain::All, Domain::Orthant] {
+            for (rate, has) in [(Rate::SelfTuned, false), (Rate::Root(1.0), false), (Rate::Constant(0.1), true)] {
+                let mut ogd = Ogd::new(domain, 2.0, rate).unwrap();
+                ogd.observe(1.0, x);
+                let guarantee = ogd.guarantee();
+                assert_eq!(guarantee.bound.is_ok(), has, "{domain:?} {rate:?}");
+                if has {
+                    // ‖u‖²/(2η) + (η/2)Σ‖z‖².
+                    assert!((guarantee.bound.unwrap() - (4.0 / 0.2 + 0.05 * 5.0)).abs() < 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_rate_of_a_box_does_not_grow_when_coordinates_come() {
+        let mut ogd = Ogd::new(Domain::Box(1.0), 1.0, Rate::SelfTuned).unwrap();
+        let mut last = f64::INFINITY;
+        for index in 0..50u32 {
+            ogd.observe(1e-3, Features::new(&[index % 25], &[1.0]).unwrap());
+            assert!(ogd.last_rate <= last);
+            last = ogd.last_rate;
+        }
+        assert_eq!(ogd.point.seen(), 25.0);
     }
 }

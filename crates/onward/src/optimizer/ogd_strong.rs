@@ -13,8 +13,9 @@
 
 use super::{Optimizer, Step, expect_positive, expect_rate};
 use crate::domain::BallVector;
+use crate::learner::{Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
 use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::{Error, Features, sum};
 
 /// Online gradient descent with rate 1/(σt) on σ-regularised losses.
@@ -86,12 +87,7 @@ impl Optimizer for OgdStrong {
     fn guarantee(&self) -> Guarantee {
         let radius = self.radius.unwrap_or(COMPARATOR_RADIUS);
         let regularisation = 0.5 * self.sigma * (self.weight * radius * radius - self.norms);
-        Guarantee {
-            kind: GuaranteeKind::Own,
-            comparator: "every u with ‖u‖₂ ≤ radius".to_owned(),
-            radius: Some(radius),
-            bound: Ok(0.5 * self.paid + regularisation),
-        }
+        Guarantee::own(Comparator::Ball(radius), 0.5 * self.paid + regularisation)
     }
 
     fn describe(&self) -> String {
@@ -117,3 +113,36 @@ impl Optimizer for OgdStrong {
         self.point.restore(&state.part("point"))
     }
 }
+
+/// `ogd-strong` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "ogd-strong",
+    summary: "gradient descent with rate 1/(sigma·t) on the loss plus ½·sigma·‖w‖² (online SVM, ridge, logistic)",
+    losses: Losses::Convex,
+    parameters: &[
+        ParameterEntry { name: "sigma", default: "0.01", meaning: "strength of the regularisation, above 0" },
+        ParameterEntry {
+            name: "radius",
+            default: "none",
+            meaning: "projects on this ball, above 0 (or --radius); none: no projection",
+        },
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        let optimizer = OgdStrong::new(arguments.number("sigma")?, arguments.number_or("radius", "none")?)?;
+        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+    },
+    plan: |arguments, scales| {
+        let sigma = arguments.number("sigma")?;
+        let Some(radius) = arguments.number_or("radius", "none")? else {
+            let reason = "without a radius nothing bounds the gradients beforehand: give one";
+            return Ok(Guarantee::none(GuaranteeKind::Own, reason));
+        };
+        // Of the regularised losses, then what their comparator pays for its size.
+        let gradient = scales.gradient(arguments.loss().as_ref(), radius) + sigma * radius;
+        let rounds = scales.rounds;
+        let logarithm = if rounds >= 1.0 { 1.0 + libm::log(rounds) } else { 0.0 };
+        let bound = gradient * gradient * logarithm / (2.0 * sigma) + 0.5 * sigma * rounds * radius * radius;
+        Ok(Guarantee::own(Comparator::Ball(radius), bound))
+    },
+};

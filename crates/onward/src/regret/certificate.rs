@@ -7,6 +7,7 @@
 //! most A − ⟨θ, u⟩, so for all u at once
 //!
 //! - in the ball ‖u‖₂ ≤ B: R_T(u) ≤ A + B‖θ‖₂;
+//! - in the box |u_i| ≤ B: R_T(u) ≤ A + B Σ|θ_i|;
 //! - in the standardised ball Σ(s_i u_i)² ≤ B²: R_T(u) ≤ A + B√(Σ(θ_i/s_i)²), where
 //!   s_i² = Σ h x_i²/Σ h is the mean square of feature i over the stream, uncentred.
 //!
@@ -15,7 +16,7 @@
 use bytemuck::Zeroable;
 
 use crate::model::{Column, State};
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::sum::Sum;
 use crate::table::Table;
 use crate::{Error, Features, sum};
@@ -84,6 +85,11 @@ impl Certificate {
         self.paid.total() + radius * sum::sum(squares).sqrt()
     }
 
+    /// The bound for the box |u_i| ≤ radius, summed over rounds.
+    pub fn cube(&self, radius: f64) -> f64 {
+        self.paid.total() + radius * sum::sum(self.slots().map(|slot| slot.theta.abs()))
+    }
+
     /// The bound for the standardised ball Σ(s_i u_i)² ≤ radius², summed over rounds.
     pub fn standardised_ball(&self, radius: f64) -> f64 {
         let squares = self.slots().map(|slot| slot.theta * slot.theta / slot.square);
@@ -96,20 +102,11 @@ impl Certificate {
 
     /// The guarantee for the raw ball of `radius`, or the standardised ball of the default radius.
     pub fn guarantee(&self, radius: Option<f64>) -> Guarantee {
-        let (comparator, bound, radius) = match radius {
-            Some(radius) => ("every u with ‖u‖₂ ≤ radius", self.ball(radius), radius),
-            None => (
-                "every u with Σ(s_i u_i)² ≤ radius², s_i the root mean square of feature i",
-                self.standardised_ball(DEFAULT_RADIUS),
-                DEFAULT_RADIUS,
-            ),
+        let (comparator, bound) = match radius {
+            Some(radius) => (Comparator::Ball(radius), self.ball(radius)),
+            None => (Comparator::StandardisedBall(DEFAULT_RADIUS), self.standardised_ball(DEFAULT_RADIUS)),
         };
-        Guarantee {
-            kind: GuaranteeKind::Universal,
-            comparator: comparator.to_owned(),
-            radius: Some(radius),
-            bound: Ok(bound),
-        }
+        Guarantee { kind: GuaranteeKind::Universal, comparator: Some(comparator), bound: Ok(bound) }
     }
 
     /// All that is needed to continue to the bit.
@@ -188,6 +185,7 @@ mod tests {
         certificate.observe(-1.0, 1.0, 2.0, Features::new(&[2], &[4.0]).unwrap());
         // A = 1·2·0.5 + 2·1·(−1) = −1; θ = (6, 8); ‖θ‖ = 10.
         assert_eq!(certificate.ball(2.0), -1.0 + 2.0 * 10.0);
+        assert_eq!(certificate.cube(2.0), -1.0 + 2.0 * 14.0);
         // s₁² = 9/3, s₂² = 2·16/3: Σ θ²/s² = 36/3 + 64·3/32 = 12 + 6.
         assert!((certificate.standardised_ball(1.0) - (-1.0 + 18f64.sqrt())).abs() < 1e-12);
         assert_eq!(certificate.distinct_features(), 2);

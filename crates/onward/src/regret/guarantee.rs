@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::Comparator;
+
 /// Where a guarantee comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -20,18 +22,31 @@ pub enum GuaranteeKind {
 pub struct Guarantee {
     /// Where it comes from.
     pub kind: GuaranteeKind,
-    /// The class of comparators, in words.
-    pub comparator: String,
-    /// The radius of the class.
-    pub radius: Option<f64>,
+    /// The class of comparators; `None` when there is no bound.
+    pub comparator: Option<Comparator>,
     /// The bound on the regret summed over all rounds, in units of the loss; or
     /// the reason why there is none.
     pub bound: Result<f64, String>,
 }
 
 impl Guarantee {
+    /// The learner's own bound against a class.
+    pub fn own(comparator: Comparator, bound: f64) -> Self {
+        Self { kind: GuaranteeKind::Own, comparator: Some(comparator), bound: Ok(bound) }
+    }
+
     /// No guarantee, with the reason.
     pub fn none(kind: GuaranteeKind, reason: impl Into<String>) -> Self {
-        Self { kind, comparator: String::new(), radius: None, bound: Err(reason.into()) }
+        Self { kind, comparator: None, bound: Err(reason.into()) }
+    }
+
+    /// The class in words, with the word `radius` for the radius; empty when there is no bound.
+    pub fn description(&self) -> String {
+        self.comparator.map_or_else(String::new, |comparator| comparator.description())
+    }
+
+    /// The radius of the class, if it has one.
+    pub fn radius(&self) -> Option<f64> {
+        self.comparator.and_then(|comparator| comparator.radius())
     }
 }

@@ -3,13 +3,16 @@
 
 pub mod baseline;
 pub mod certificate;
+mod comparator;
 pub mod curve;
 mod grid;
 mod guarantee;
+pub mod hindsight;
 pub mod ledger;
 
 pub use baseline::BestConstant;
 pub use certificate::{Certificate, DEFAULT_RADIUS};
+pub use comparator::Comparator;
 pub use curve::{Curve, Point};
 pub use guarantee::{Guarantee, GuaranteeKind};
 pub use ledger::Ledger;

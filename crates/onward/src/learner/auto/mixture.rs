@@ -18,6 +18,7 @@
 //!   2Δ more than the best expert.
 
 use crate::Error;
+use crate::expert::{adahedge, least};
 use crate::model::{Column, State};
 
 /// How the weights follow from the losses.
@@ -121,7 +122,8 @@ impl Mixture {
         self.weight += paid.h;
         self.paid = (self.paid + paid.h * paid.loss).clamp(f64::MIN, f64::MAX);
         if self.mixing == Mixing::AdaHedge {
-            self.cost = (self.cost + self.mixability_gap(paid.losses, paid.h)).min(f64::MAX);
+            let gap = adahedge::mixability_gap(self.eta(), &self.weights, &self.losses, paid.losses, paid.h);
+            self.cost = (self.cost + gap).min(f64::MAX);
         }
         for (sum, loss) in self.losses.iter_mut().zip(paid.losses) {
             *sum = (*sum + paid.h * loss).clamp(f64::MIN, f64::MAX);
@@ -190,28 +192,6 @@ impl Mixture {
         self.normalise(most);
     }
 
-    /// What mixing costs in a round: the mean loss less −ln(Σ π_k·e^(−ηhℓ_k))/η.
-    fn mixability_gap(&self, losses: &[f64], h: f64) -> f64 {
-        let best = least(losses);
-        let excess = |loss: &f64| h * (loss - best);
-        let hedged: f64 = self.weights.iter().zip(losses).map(|(weight, loss)| weight * excess(loss)).sum();
-        let eta = self.eta();
-        let mixed = if eta.is_finite() {
-            // In logarithms: a weight that is 0 in f64 may be that of the one whose loss is far the least.
-            let leader = least(&self.losses);
-            let logarithm = |behind: f64| -(eta * behind).min(f64::MAX);
-            let before = log_sum(self.losses.iter().map(|sum| logarithm(sum - leader)));
-            let after =
-                log_sum(self.losses.iter().zip(losses).map(|(sum, loss)| logarithm(sum - leader + excess(loss))));
-            (before - after) / eta
-        } else {
-            // Only the leaders have weight: the mixed loss is the least of theirs.
-            let leaders = self.weights.iter().zip(losses).filter(|(weight, _)| **weight > 0.0);
-            leaders.map(|(_, loss)| excess(loss)).fold(f64::INFINITY, f64::min)
-        };
-        (hedged - mixed).max(0.0)
-    }
-
     /// π_k ∝ e^(−η·Σ h·ℓ_k).
     fn hedge(&mut self) {
         let (eta, best) = (self.eta(), least(&self.losses));
@@ -224,7 +204,7 @@ impl Mixture {
 
     /// AdaHedge's rate.
     fn eta(&self) -> f64 {
-        if self.cost > 0.0 { self.capacity / self.cost } else { f64::INFINITY }
+        adahedge::rate(self.capacity, self.cost)
     }
 
     /// From logarithms to weights, the largest being `most`.
@@ -311,16 +291,6 @@ impl Mixture {
 
 /// A regret beyond this counts as this: its square is finite.
 const LARGEST: f64 = 1e150;
-
-/// ln Σ e^x.
-fn log_sum(logarithms: impl Iterator<Item = f64> + Clone) -> f64 {
-    let most = logarithms.clone().fold(f64::NEG_INFINITY, f64::max);
-    most + libm::log(logarithms.map(|x| libm::exp(x - most)).sum())
-}
-
-fn least(losses: &[f64]) -> f64 {
-    losses.iter().copied().fold(f64::INFINITY, f64::min)
-}
 
 #[cfg(test)]
 mod tests {

@@ -47,9 +47,10 @@ use mixture::{Mixing, Mixture, Paid};
 use newton::Newton;
 use stack::Stack;
 
+use crate::learner::{LearnerEntry, Losses, ParameterEntry};
 use crate::loss::{Curvature, Link, logistic};
 use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::{Error, Expert, Features, Learner, Loss, Mixed, Prediction, SharedLoss};
 
 /// How many lanes there are.
@@ -410,8 +411,8 @@ impl Learner for Auto {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let comparator = "the best of its lanes and other experts".to_owned();
-        Guarantee { kind: GuaranteeKind::Mixture, comparator, radius: None, bound: self.mixture.bound() }
+        let bound = self.mixture.bound();
+        Guarantee { kind: GuaranteeKind::Mixture, comparator: Some(Comparator::Experts), bound }
     }
 
     fn mixed(&self) -> Option<Mixed> {
@@ -469,3 +470,28 @@ impl Learner for Auto {
 
 const NEWTON_PARTS: [&str; 2] = ["newton", "pairs"];
 const STACK_PARTS: [&str; 2] = ["stack", "forgetting"];
+
+/// `auto` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "auto",
+    summary: "the default: nothing to tune; lanes of several rules, mixed by how well they predict",
+    losses: Losses::Convex,
+    parameters: &[ParameterEntry {
+        name: "lanes",
+        default: "auto",
+        meaning: "for experts: 7, 4 (half the memory), or auto: 7, and 4 from 131,072 features on",
+    }],
+    build: |arguments| {
+        let lanes = match arguments.text("lanes") {
+            "auto" => LaneCount::Auto,
+            "7" => LaneCount::Seven,
+            "4" => LaneCount::Four,
+            other => return Err(Error::parameter(format!("lanes of auto is '{other}': it is auto, 7 or 4"))),
+        };
+        Ok(Box::new(Auto::new(arguments.loss(), lanes)?))
+    },
+    plan: |_, _| {
+        let reason = "its guarantee is against its own lanes, and comes from what happens";
+        Ok(Guarantee::none(GuaranteeKind::Mixture, reason))
+    },
+};

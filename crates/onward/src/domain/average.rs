@@ -1,0 +1,81 @@
+//! The average of a sequence of sparse vectors at the cost of their changes.
+//!
+//! With w_t = a_t·v_t, δ the changes of v, and A = Σ a_s over the points counted so
+//! far, Σ_s w_s = A·v − Σ A_t·δ_t, where A_t is A at the time of the change:
+//! coordinates that do not change cost nothing, and a scale that shrinks all of
+//! them costs nothing either.
+
+use crate::Error;
+use crate::model::{Column, State};
+use crate::table::Table;
+
+/// The running sum of points w = a·v, kept by the changes of v.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Average {
+    /// How many points were counted.
+    count: f64,
+    /// A = Σ a_s.
+    scales: f64,
+    /// Σ A_t·δ_t.
+    corrections: Table<f64>,
+}
+
+impl Average {
+    /// Counts the point as it is, its scale being `scale`.
+    #[inline]
+    pub(crate) fn count(&mut self, scale: f64) {
+        self.count += 1.0;
+        self.scales += scale;
+    }
+
+    /// v_i changed by `change`, after the points counted so far.
+    #[inline]
+    pub(crate) fn change(&mut self, index: u32, change: f64) {
+        if self.scales != 0.0 && change != 0.0 {
+            *self.corrections.slot(index) += self.scales * change;
+        }
+    }
+
+    /// The entries of v are about to be multiplied by the scale, which becomes 1: `entries` are
+    /// all that differ from 0, as they were.
+    pub(crate) fn fold(&mut self, entries: impl Iterator<Item = (u32, f64)>) {
+        entries.for_each(|(index, entry)| *self.corrections.slot(index) -= self.scales * entry);
+        self.scales = 0.0;
+    }
+
+    /// Whether a point was counted.
+    pub(crate) fn has_points(&self) -> bool {
+        self.count > 0.0
+    }
+
+    /// The average at an index where v is `entry`; 0 before a point was counted.
+    pub(crate) fn get(&self, index: u32, entry: f64) -> f64 {
+        if self.count > 0.0 { (self.scales * entry - self.corrections.get(index)) / self.count } else { 0.0 }
+    }
+
+    /// The average, in order of index; `entry` gives v.
+    pub(crate) fn weights(&self, used: Vec<u32>, entry: impl Fn(u32) -> f64) -> Vec<(u32, f64)> {
+        let mut indices = self.corrections.used(|correction| *correction != 0.0);
+        indices.extend(used);
+        indices.sort_unstable();
+        indices.dedup();
+        indices.into_iter().map(|index| (index, self.get(index, entry(index)))).collect()
+    }
+
+    pub(crate) fn state(&self) -> State {
+        let mut state = State::default();
+        state.set("count", self.count);
+        state.set("scales", self.scales);
+        let indices = self.corrections.used(|correction| *correction != 0.0);
+        state.set_column("sum", Column::F64(indices.iter().map(|&index| self.corrections.get(index)).collect()));
+        state.set_column("index", Column::U32(indices));
+        state
+    }
+
+    pub(crate) fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.count = state.number("count")?;
+        self.scales = state.number("scales")?;
+        self.corrections = Table::filled(state.u32s("index")?, state.f64s("sum")?.iter().copied())?;
+        Ok(())
+    }
+}

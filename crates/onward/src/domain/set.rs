@@ -1,0 +1,204 @@
+//! The sets by name: what `domain=…` means.
+
+use crate::Error;
+use crate::learner::{Arguments, ParameterEntry};
+use crate::optimizer::expect_rate;
+use crate::regret::Comparator;
+
+/// A convex set that a point is kept in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Domain {
+    /// R^d.
+    All,
+    /// ‖w‖₂ ≤ radius.
+    Ball(f64),
+    /// |w_i| ≤ radius.
+    Box(f64),
+    /// w_i ≥ 0.
+    Orthant,
+    /// ‖w‖₁ ≤ radius.
+    L1Ball(f64),
+    /// w_i ≥ 0, Σ w_i = radius, over the coordinates 0 to dimension − 1.
+    Simplex {
+        /// The sum of the coordinates.
+        radius: f64,
+        /// How many coordinates there are.
+        dimension: u32,
+    },
+}
+
+/// The largest dimension of a simplex: a round goes over all of it.
+const LARGEST_DIMENSION: u64 = 1 << 20;
+
+pub(crate) const DOMAIN: ParameterEntry = ParameterEntry {
+    name: "domain",
+    default: "ball",
+    meaning: "what the weights are kept in: all, ball, box, orthant, l1 or simplex, of size radius",
+};
+
+pub(crate) const DIMENSION: ParameterEntry = ParameterEntry {
+    name: "dimension",
+    default: "1",
+    meaning: "how many features have weights, from 1 to 1048576: those from 0 on in a simplex; in a box a rate that is \
+              set by gradient depends on it",
+};
+
+impl Domain {
+    /// The domain that the parameters `domain`, `radius` and `dimension` name.
+    pub(crate) fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let radius = expect_rate("radius", arguments.number("radius")?)?;
+        let dimension = arguments.whole("dimension", 1..=LARGEST_DIMENSION)? as u32;
+        let domain = arguments.choice(
+            "domain",
+            &[
+                ("all", Self::All),
+                ("ball", Self::Ball(radius)),
+                ("box", Self::Box(radius)),
+                ("orthant", Self::Orthant),
+                ("l1", Self::L1Ball(radius)),
+                ("simplex", Self::Simplex { radius, dimension }),
+            ],
+        )?;
+        match domain {
+            Self::Simplex { .. } if !arguments.is_given("dimension") => Err(Error::parameter(
+                "domain=simplex needs the dimension, the number of features that have weights: dimension=100",
+            )),
+            _ => Ok(domain),
+        }
+    }
+
+    /// Refuses a size that is not from 1e-30 to 1e30, and a simplex without dimension or of more
+    /// than 2²⁰.
+    pub(crate) fn check(self) -> Result<Self, Error> {
+        match self {
+            Self::All | Self::Orthant => {}
+            Self::Ball(radius) | Self::Box(radius) | Self::L1Ball(radius) => {
+                expect_rate("radius", radius)?;
+            }
+            Self::Simplex { radius, dimension } => {
+                expect_rate("radius", radius)?;
+                if !(1..=LARGEST_DIMENSION).contains(&u64::from(dimension)) {
+                    return Err(Error::parameter(format!(
+                        "dimension is {dimension}: it is a whole number from 1 to {LARGEST_DIMENSION}"
+                    )));
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// The name, as `domain=` takes it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Ball(_) => "ball",
+            Self::Box(_) => "box",
+            Self::Orthant => "orthant",
+            Self::L1Ball(_) => "l1",
+            Self::Simplex { .. } => "simplex",
+        }
+    }
+
+    /// The parameters of a description that come before the others in the alphabet: the domain,
+    /// unless it is the learner's default, and the dimension of a simplex.
+    pub(crate) fn describe(&self, default: &str) -> String {
+        match self {
+            Self::Simplex { dimension, .. } => format!("dimension={dimension},domain=simplex,"),
+            other if other.name() == default => String::new(),
+            other => format!("domain={},", other.name()),
+        }
+    }
+
+    /// Whether the set is bounded.
+    pub fn is_bounded(&self) -> bool {
+        !matches!(self, Self::All | Self::Orthant)
+    }
+
+    /// The largest ‖u − w‖₂ of two of its points, which differ in at most so many coordinates;
+    /// `None` where there is no largest.
+    ///
+    /// ```
+    /// use onward::domain::Domain;
+    /// assert_eq!(Domain::Box(3.0).diameter(4.0), Some(12.0));
+    /// assert_eq!(Domain::All.diameter(4.0), None);
+    /// ```
+    pub fn diameter(&self, coordinates: f64) -> Option<f64> {
+        match *self {
+            Self::All | Self::Orthant => None,
+            Self::Ball(radius) | Self::L1Ball(radius) => Some(2.0 * radius),
+            Self::Box(radius) => Some(2.0 * radius * coordinates.sqrt()),
+            // One point when there is one coordinate only.
+            Self::Simplex { dimension: 1, .. } => Some(0.0),
+            Self::Simplex { radius, .. } => Some(radius * std::f64::consts::SQRT_2),
+        }
+    }
+
+    /// The largest ‖u − w_1‖₂, w_1 the point of least norm, where a learner begins: `None` where
+    /// there is no largest.
+    pub fn reach(&self, coordinates: f64) -> Option<f64> {
+        match *self {
+            Self::All | Self::Orthant => None,
+            Self::Ball(radius) | Self::L1Ball(radius) => Some(radius),
+            Self::Box(radius) => Some(radius * coordinates.sqrt()),
+            Self::Simplex { radius, dimension } => Some(radius * (1.0 - 1.0 / f64::from(dimension)).sqrt()),
+        }
+    }
+
+    /// The comparators that a guarantee is about: the set itself, or those of its points that are
+    /// no larger than this radius.
+    pub(crate) fn comparator(&self, radius: f64) -> Comparator {
+        match *self {
+            Self::All => Comparator::Ball(radius),
+            Self::Orthant => Comparator::Orthant(radius),
+            Self::Ball(radius) => Comparator::Ball(radius),
+            Self::Box(radius) => Comparator::Box(radius),
+            Self::L1Ball(radius) => Comparator::L1Ball(radius),
+            Self::Simplex { radius, .. } => Comparator::Simplex(radius),
+        }
+    }
+
+    /// The largest ‖w‖₂ of its points in so many coordinates, where there is one.
+    pub(crate) fn norm(&self, coordinates: f64) -> Option<f64> {
+        match *self {
+            Self::Simplex { radius, .. } => Some(radius),
+            _ => self.reach(coordinates),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::Specification;
+
+    #[test]
+    fn a_domain_is_named_with_what_it_needs() {
+        let build = |text: &str| {
+            let specification: Specification = text.parse()?;
+            specification.build(&crate::loss::parse("squared")?, None).map(|learner| learner.describe())
+        };
+        for domain in ["all", "box", "orthant", "l1"] {
+            assert_eq!(
+                build(&format!("ogd:radius=2,domain={domain}")).unwrap(),
+                format!("ogd:domain={domain},eta=auto,radius=2")
+            );
+        }
+        assert_eq!(
+            build("ogd:domain=simplex,dimension=3,radius=1").unwrap(),
+            "ogd:dimension=3,domain=simplex,eta=auto,radius=1"
+        );
+        for (text, message) in [
+            ("ogd:domain=cone", "domain of ogd is 'cone': it is one of all, ball, box, orthant, l1, simplex"),
+            (
+                "ogd:domain=simplex",
+                "domain=simplex needs the dimension, the number of features that have weights: dimension=100",
+            ),
+            ("ogd:domain=simplex,dimension=0", "dimension of ogd is '0': it is a whole number from 1 to 1048576"),
+            ("ogd:domain=box,radius=0", "radius is 0.0: it is a number from 1e-30 to 1e30"),
+        ] {
+            assert_eq!(build(text).unwrap_err().to_string(), message);
+        }
+        assert!(Domain::Simplex { radius: 1.0, dimension: 1 << 21 }.check().is_err());
+        assert!(Domain::L1Ball(f64::NAN).check().is_err());
+    }
+}

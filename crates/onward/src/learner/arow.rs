@@ -1,0 +1,219 @@
+//! AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009).
+//!
+//! A Gaussian over weights, of mean w and covariance Σ, first 0 and I. With m = b + ⟨w, x⟩, b the
+//! row's offset, v = xᵀΣx and, where ym < 1, β = 1/(v + r/h) and α = (1 − ym)β:
+//!
+//! w += α·y·Σx, Σ −= β·Σxxᵀ Σ.
+//!
+//! So weights that were updated often are trusted, and change little. The importance h makes the
+//! row as sure as h rows at once: the noise r is divided by it.
+//!
+//! - `form=diagonal` keeps the variance of each weight alone, Σ_i −= β(Σ_i x_i)²: O(non-zeros);
+//! - `form=full` keeps all of Σ. As 1 − ym = y(y − m), it is ridge regression on the labels of the
+//!   rows with ym < 1, each of importance h/r, and λ = 1: Σ = (I + Σ xxᵀ·h/r)⁻¹ over those rows.
+//!   It is computed as `rls` is: O(d²) a round, for the first `limit` features; later ones are
+//!   ignored.
+//!
+//! What is charged is the hinge loss or its square, as asked; the update is the same.
+//!
+//! **Guarantee**: none of regret. The paper's theorem bounds mistakes by the hinge loss of a
+//! comparator on the rows with an update, plus √(‖u‖² + uᵀXu/r)·√(r ln det(I + X/r)), less the
+//! updates without a mistake, for the full form; X is the sum of xxᵀ over those rows.
+
+use bytemuck::Zeroable;
+
+use super::columns::LIMITS;
+use super::ridge::Ridge;
+use super::rls::LIMIT;
+use crate::domain::saturate;
+use crate::learner::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
+use crate::model::{Column, State};
+use crate::optimizer::expect_rate;
+use crate::regret::{Guarantee, GuaranteeKind};
+use crate::table::Table;
+use crate::{Error, Features, Learner, Prediction, SharedLoss, sum};
+
+/// What is kept of the covariance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Covariance {
+    /// The variance of each weight.
+    Diagonal,
+    /// All of it, of so many features.
+    Full(u64),
+}
+
+/// AROW.
+pub struct Arow {
+    loss: SharedLoss,
+    r: f64,
+    gaussian: Gaussian,
+}
+
+/// The distribution of weights.
+enum Gaussian {
+    Diagonal(Table<Slot>),
+    Full(Box<Ridge>),
+}
+
+/// A weight in the diagonal form.
+#[derive(Debug, Clone, Copy, Zeroable)]
+#[repr(C)]
+struct Slot {
+    /// Σ_i; 0 for a weight that was never updated, whose variance is 1.
+    variance: f64,
+    weight: f32,
+    unused: u32,
+}
+
+/// Variances do not fall below this, by which a row of importance 1e38 would make them 0.
+const SMALLEST: f64 = 1e-200;
+
+impl Slot {
+    fn variance(self) -> f64 {
+        if self.variance == 0.0 { 1.0 } else { self.variance }
+    }
+}
+
+impl Arow {
+    /// For hinge or squared hinge loss, with the noise r.
+    ///
+    /// # Errors
+    /// When the loss is another, r not from 1e-30 to 1e30, or the limit of the full form not from
+    /// 1 to 8192.
+    pub fn new(loss: SharedLoss, covariance: Covariance, r: f64) -> Result<Self, Error> {
+        expect_rate("r", r)?;
+        ENTRY.check_loss(loss.as_ref())?;
+        let gaussian = match covariance {
+            Covariance::Diagonal => Gaussian::Diagonal(Table::default()),
+            Covariance::Full(limit) => Gaussian::Full(Box::new(Ridge::new(1.0, limit)?)),
+        };
+        Ok(Self { loss, r, gaussian })
+    }
+}
+
+impl Learner for Arow {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        let product = match &self.gaussian {
+            Gaussian::Diagonal(slots) => {
+                sum::sum(x.iter().map(|(index, value)| f64::from(slots.get(index).weight) * f64::from(value)))
+            }
+            Gaussian::Full(ridge) => ridge.dot(x),
+        };
+        Prediction::new(x.offset() + product)
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        let prediction = self.predict(x);
+        let shortfall = 1.0 - label * prediction.score;
+        if weight == 0.0 || shortfall <= 0.0 {
+            return prediction;
+        }
+        match &mut self.gaussian {
+            Gaussian::Diagonal(slots) => update(slots, x, label * shortfall, self.r / weight),
+            Gaussian::Full(ridge) => {
+                ridge.observe(x, label - x.offset(), weight / self.r);
+            }
+        }
+        prediction
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        SharedLoss::clone(&self.loss)
+    }
+
+    fn describe(&self) -> String {
+        match &self.gaussian {
+            Gaussian::Diagonal(_) => format!("arow:form=diagonal,r={}", self.r),
+            Gaussian::Full(ridge) => format!("arow:form=full,limit={},r={}", ridge.columns().limit(), self.r),
+        }
+    }
+
+    fn weight(&self, index: u32) -> Option<f64> {
+        Some(match &self.gaussian {
+            Gaussian::Diagonal(slots) => f64::from(slots.get(index).weight),
+            Gaussian::Full(ridge) => ridge.weight(index),
+        })
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        none()
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        match &self.gaussian {
+            Gaussian::Diagonal(slots) => {
+                let indices = slots.used(|slot| slot.variance != 0.0);
+                let of = |index: &u32| slots.get(*index);
+                state.set_column("weight", Column::F32(indices.iter().map(|index| of(index).weight).collect()));
+                state.set_column("variance", Column::F64(indices.iter().map(|index| of(index).variance).collect()));
+                state.set_column("index", Column::U32(indices));
+            }
+            Gaussian::Full(ridge) => ridge.save(&mut state),
+        }
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        match &mut self.gaussian {
+            Gaussian::Diagonal(slots) => {
+                let (weights, variances) = (state.f32s("weight")?, state.f64s("variance")?);
+                if weights.len() != variances.len() || !variances.iter().all(|&variance| variance > 0.0) {
+                    return Err(Error::model("the variances in the model do not match its weights: it is damaged"));
+                }
+                let filled =
+                    weights.iter().zip(variances).map(|(&weight, &variance)| Slot { variance, weight, unused: 0 });
+                *slots = Table::filled(state.u32s("index")?, filled)?;
+                Ok(())
+            }
+            Gaussian::Full(ridge) => ridge.restore(state),
+        }
+    }
+}
+
+/// An update of the diagonal form towards the label: `shortfall` is y(1 − ym), `noise` r/h.
+fn update(slots: &mut Table<Slot>, x: Features<'_>, shortfall: f64, noise: f64) {
+    let variances = x.iter().map(|(index, value)| slots.get(index).variance() * f64::from(value) * f64::from(value));
+    let v = sum::sum(variances);
+    let beta = 1.0 / (v + noise);
+    for (index, value) in x.iter().filter(|&(_, value)| value != 0.0) {
+        let slot = slots.slot(index);
+        let (variance, value) = (slot.variance(), f64::from(value));
+        slot.weight = saturate(f64::from(slot.weight) + shortfall * beta * variance * value);
+        // At least a share r/h of v + r/h is left, as it would not be where rounding swallows r.
+        let left = (1.0 - beta * variance * value * value).max(beta * noise);
+        slot.variance = (variance * left).max(SMALLEST);
+    }
+}
+
+fn none() -> Guarantee {
+    let reason = "the theorem of AROW bounds mistakes on the rows that it learns from, not regret";
+    Guarantee::none(GuaranteeKind::Own, reason)
+}
+
+/// `arow` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "arow",
+    summary: "adaptive regularisation of weights: each with its confidence (Crammer, Kulesza, Dredze)",
+    losses: Losses::Only(&["hinge", "squared-hinge"]),
+    parameters: &[
+        ParameterEntry {
+            name: "form",
+            default: "diagonal",
+            meaning: "diagonal keeps a variance for each weight; full keeps all covariances, O(d²) a round",
+        },
+        LIMIT,
+        ParameterEntry { name: "r", default: "1", meaning: "the noise: the larger, the slower, from 1e-30 to 1e30" },
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        let limit = arguments.whole("limit", LIMITS)?;
+        let forms = [("diagonal", Covariance::Diagonal), ("full", Covariance::Full(limit))];
+        let form = arguments.choice("form", &forms)?;
+        if form == Covariance::Diagonal && arguments.is_given("limit") {
+            return Err(Error::parameter("limit of arow is given, and form=diagonal has none: say form=full"));
+        }
+        Ok(Box::new(Arow::new(arguments.loss(), form, arguments.number("r")?)?))
+    },
+    plan: |_, _| Ok(none()),
+};

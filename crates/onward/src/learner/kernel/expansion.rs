@@ -1,0 +1,437 @@
+//! A function in a kernel's space: f = Σ c_j K(x_j, ·) over rows x_j that were seen, the
+//! *support*, with ‖f‖² beside it, and what is done when there are more than a budget allows.
+//!
+//! Evaluating f at a row takes O(non-zeros of the support). Without a budget the support grows by
+//! a row with each step. With one, a step beyond it costs
+//!
+//! - [`Keep::Oldest`]: the row that has been there longest goes (forgetron without its shrinking:
+//!   Dekel, Shalev-Shwartz, Singer 2008);
+//! - [`Keep::Smallest`]: the row with the smallest |c_j|√K(x_j, x_j), the norm of its share, goes
+//!   (of those that were there: the new one always enters);
+//! - [`Keep::Projectron`] (Orabona, Keshet, Caputo 2009): the new row is replaced by the combination of
+//!   the support nearest to it if that is nearer than threshold·√K(x, x), or if the budget is used
+//!   up; else it enters. Rows never leave. O(n²) for a support of n, and as much memory.
+//!
+//! ‖f‖² is a running number: ‖f + cφ(x)‖² = ‖f‖² + 2c·f(x) + c²K(x, x). The coefficients are kept
+//! as scale·v_j: shrinking f takes O(1).
+
+use super::function::{Kernel, LARGEST};
+use super::gram::Gram;
+use super::row::{Row, Rows};
+use crate::learner::{Arguments, ParameterEntry};
+use crate::model::{Column, State};
+use crate::{Error, sum};
+
+/// Coefficients are held within ± this, as weights are.
+const LARGEST_COEFFICIENT: f64 = f32::MAX as f64;
+
+/// Below this the scale is multiplied into the coefficients.
+const SMALLEST_SCALE: f64 = 1e-10;
+
+/// The largest budget.
+const LARGEST_BUDGET: u64 = 1 << 24;
+
+/// How many rows are kept, and which.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Budget {
+    /// The most rows that are kept; `None`: as many as come.
+    pub size: Option<usize>,
+    /// What is kept beyond it.
+    pub keep: Keep,
+}
+
+/// What happens to a step when the budget is used up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Keep {
+    /// The oldest row goes.
+    Oldest,
+    /// The row with the smallest share goes.
+    Smallest,
+    /// The new row is projected on the span of those that are kept, then and whenever its distance from
+    /// it is at most threshold·√K(x, x).
+    Projectron {
+        /// From 0 (nothing but what is in the span already) to 1.
+        threshold: f64,
+    },
+}
+
+impl Budget {
+    /// No budget: exact.
+    pub const NONE: Self = Self { size: None, keep: Keep::Oldest };
+
+    /// Whether every step is kept as it is.
+    pub fn is_exact(&self) -> bool {
+        self.size.is_none() && !matches!(self.keep, Keep::Projectron { .. })
+    }
+
+    /// Refuses what is out of range, or goes not with the kernel.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and its range.
+    pub fn check(&self, kernel: &Kernel) -> Result<(), Error> {
+        if let Some(size) = self.size.filter(|&size| size == 0 || size as u64 > LARGEST_BUDGET) {
+            return Err(Error::parameter(format!(
+                "budget is {size}: it is a whole number from 1 to {LARGEST_BUDGET}, or none"
+            )));
+        }
+        let Keep::Projectron { threshold } = self.keep else { return Ok(()) };
+        if !(0.0..=1.0).contains(&threshold) {
+            return Err(Error::parameter(format!("threshold is {threshold:?}: it is a number from 0 to 1")));
+        }
+        if !kernel.is_positive_definite() {
+            return Err(Error::parameter(
+                "keep is projectron, and the sigmoid kernel has no space to project in: keep the oldest or the \
+                 smallest, or take another kernel",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The budget as `--learner` takes it: `budget=100,keep=oldest`.
+    pub fn describe(&self) -> String {
+        let size = self.size.map_or_else(|| "none".to_owned(), |size| size.to_string());
+        match self.keep {
+            Keep::Oldest => format!("budget={size},keep=oldest"),
+            Keep::Smallest => format!("budget={size},keep=smallest"),
+            Keep::Projectron { threshold } => format!("budget={size},keep=projectron,threshold={threshold}"),
+        }
+    }
+
+    /// The budget that the parameters [`BUDGET`], [`KEEP`], [`THRESHOLD`] ask for.
+    pub(super) fn asked(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let size = match arguments.text("budget") {
+            "none" => None,
+            _ => Some(arguments.whole("budget", 1..=LARGEST_BUDGET)? as usize),
+        };
+        let threshold = arguments.number("threshold")?;
+        let choices =
+            [("oldest", Keep::Oldest), ("smallest", Keep::Smallest), ("projectron", Keep::Projectron { threshold })];
+        let keep = arguments.choice("keep", &choices)?;
+        if arguments.is_given("threshold") && !matches!(keep, Keep::Projectron { .. }) {
+            return Err(Error::parameter("threshold is given, and keep is not projectron: it has no meaning then"));
+        }
+        Ok(Self { size, keep })
+    }
+}
+
+pub(super) const BUDGET: ParameterEntry = ParameterEntry {
+    name: "budget",
+    default: "none",
+    meaning: "most rows that are kept, from 1; none: all, so that time a round and memory grow with the stream",
+};
+
+pub(super) const KEEP: ParameterEntry = ParameterEntry {
+    name: "keep",
+    default: "oldest",
+    meaning: "what goes beyond the budget: oldest, smallest, or projectron: the new row becomes one of the span of those \
+              kept",
+};
+
+pub(super) const THRESHOLD: ParameterEntry = ParameterEntry {
+    name: "threshold",
+    default: "0.1",
+    meaning: "of projectron, from 0 to 1: how far from that span a row is for it to enter, as a share of its norm",
+};
+
+/// f = Σ c_j K(x_j, ·).
+#[derive(Debug, Clone)]
+pub(super) struct Expansion {
+    kernel: Kernel,
+    budget: Budget,
+    rows: Rows,
+    /// v_j: c_j is scale·v_j.
+    coefficients: Vec<f64>,
+    /// K(x_j, x_j).
+    itself: Vec<f64>,
+    scale: f64,
+    /// ‖f‖².
+    square: f64,
+    /// Of the support, for projections.
+    gram: Gram,
+    /// Whether a coefficient or a kernel value was cut off: then f is not what theorems are about.
+    is_cut: bool,
+}
+
+/// The kernel values of a row at the support, and at itself.
+pub(super) struct Products {
+    pub(super) support: Vec<f64>,
+    pub(super) itself: f64,
+}
+
+impl Expansion {
+    /// f = 0.
+    pub(super) fn new(kernel: Kernel, budget: Budget) -> Result<Self, Error> {
+        kernel.check()?;
+        budget.check(&kernel)?;
+        Ok(Self {
+            kernel,
+            budget,
+            rows: Rows::default(),
+            coefficients: Vec::new(),
+            itself: Vec::new(),
+            scale: 1.0,
+            square: 0.0,
+            gram: Gram::default(),
+            is_cut: false,
+        })
+    }
+
+    /// The kernel.
+    pub(super) fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The budget.
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// How many rows are kept.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// ‖f‖².
+    pub(super) fn norm_squared(&self) -> f64 {
+        self.square
+    }
+
+    /// Why no theorem of exact learners in a space holds of this, if so.
+    pub(super) fn flaw(&self) -> Option<&'static str> {
+        if !self.kernel.is_positive_definite() {
+            return Some("the sigmoid kernel is no inner product, and no theorem holds for it: the universal one does");
+        }
+        if !self.budget.is_exact() {
+            return Some(
+                "with a budget rows are dropped or projected, and the theorem is about all: the universal one holds",
+            );
+        }
+        self.is_cut.then_some("numbers became too large and were cut off: the universal one holds")
+    }
+
+    /// The kernel values of a row.
+    pub(super) fn products(&self, x: Row<'_>) -> Products {
+        let support = self.rows.iter().map(|row| self.kernel.of(row, x)).collect();
+        Products { support, itself: self.kernel.of_itself(x) }
+    }
+
+    /// f at the row with these kernel values.
+    pub(super) fn value(&self, products: &Products) -> f64 {
+        let terms = self.coefficients.iter().zip(&products.support);
+        self.scale * sum::sum(terms.map(|(coefficient, product)| coefficient * product))
+    }
+
+    /// f at a row.
+    pub(super) fn value_at(&self, x: Row<'_>) -> f64 {
+        let terms = self.coefficients.iter().zip(self.rows.iter());
+        self.scale * sum::sum(terms.map(|(coefficient, row)| coefficient * self.kernel.of(row, x)))
+    }
+
+    /// f += c·K(x, ·), as far as the budget allows; `value` is f(x).
+    pub(super) fn add(&mut self, c: f64, x: Row<'_>, products: &Products, value: f64) {
+        self.is_cut |= c.abs() > LARGEST_COEFFICIENT || products.itself.abs() >= LARGEST;
+        // A point of norm 0 is the zero of its space.
+        if c == 0.0 || self.kernel.is_positive_definite() && products.itself == 0.0 {
+            return;
+        }
+        let c = c.clamp(-LARGEST_COEFFICIENT, LARGEST_COEFFICIENT);
+        let is_full = self.budget.size.is_some_and(|size| self.len() >= size);
+        match self.budget.keep {
+            Keep::Projectron { threshold } => self.add_or_project(c, x, products, value, (threshold, is_full)),
+            Keep::Oldest if is_full => self.replace(0, c, x, products, value),
+            Keep::Smallest if is_full => self.replace(self.smallest(), c, x, products, value),
+            _ => self.push(c, x, products.itself, value),
+        }
+    }
+
+    fn push(&mut self, c: f64, x: Row<'_>, itself: f64, value: f64) {
+        self.square = (self.square + 2.0 * c * value + c * c * itself).max(0.0);
+        self.rows.push(x);
+        self.coefficients.push(c / self.scale);
+        self.itself.push(itself);
+    }
+
+    /// Takes out the row at a position before the new one enters.
+    fn replace(&mut self, at: usize, c: f64, x: Row<'_>, products: &Products, value: f64) {
+        let gone = self.scale * self.coefficients[at];
+        let value_there = self.value_at(self.rows.get(at));
+        self.square = (self.square - 2.0 * gone * value_there + gone * gone * self.itself[at]).max(0.0);
+        self.rows.remove(at);
+        self.coefficients.remove(at);
+        self.itself.remove(at);
+        self.push(c, x, products.itself, value - gone * products.support[at]);
+    }
+
+    /// The row with the smallest share; the oldest of such.
+    fn smallest(&self) -> usize {
+        let shares = self.coefficients.iter().zip(&self.itself).map(|(v, itself)| v * v * itself.abs());
+        let smallest = shares.enumerate().min_by(|one, other| one.1.total_cmp(&other.1));
+        smallest.map_or(0, |(at, _)| at)
+    }
+
+    fn add_or_project(
+        &mut self,
+        c: f64,
+        x: Row<'_>,
+        products: &Products,
+        value: f64,
+        (threshold, is_full): (f64, bool),
+    ) {
+        let coordinates = self.gram.coordinates(&products.support, products.itself);
+        let is_near = coordinates.residual <= threshold * threshold * products.itself;
+        if coordinates.is_independent && !is_near && !is_full {
+            self.gram.grow(&coordinates);
+            return self.push(c, x, products.itself, value);
+        }
+        let Some(shares) = self.gram.combination(&coordinates.inside) else { return };
+        for (coefficient, share) in self.coefficients.iter_mut().zip(shares) {
+            let moved = *coefficient + c * share / self.scale;
+            *coefficient = moved.clamp(-LARGEST_COEFFICIENT / SMALLEST_SCALE, LARGEST_COEFFICIENT / SMALLEST_SCALE);
+        }
+        // f is in the span: its product with the projection is f(x).
+        let inside = sum::sum(coordinates.inside.iter().map(|y| y * y));
+        self.square = (self.square + 2.0 * c * value + c * c * inside).max(0.0);
+    }
+
+    /// The projection on the ball ‖f‖ ≤ radius: f·min(1, radius/‖f‖).
+    pub(super) fn project(&mut self, radius: f64) {
+        let norm = self.square.sqrt();
+        if norm <= radius {
+            return;
+        }
+        self.scale *= radius / norm;
+        self.square = radius * radius;
+        if self.scale < SMALLEST_SCALE {
+            self.coefficients.iter_mut().for_each(|coefficient| *coefficient *= self.scale);
+            self.scale = 1.0;
+        }
+    }
+
+    /// All that is needed to continue to the bit.
+    pub(super) fn state(&self) -> State {
+        let mut state = State::default();
+        state.set("scale", self.scale);
+        state.set("square", self.square);
+        state.set("cut", f64::from(u8::from(self.is_cut)));
+        state.set_column("coefficient", Column::F64(self.coefficients.clone()));
+        self.rows.save(&mut state);
+        state
+    }
+
+    /// Continues from a saved state.
+    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
+        let damaged = || Error::model("the support of the kernel learner is damaged in the model");
+        let mut read = Self::new(self.kernel, self.budget)?;
+        read.scale = state.number("scale")?;
+        read.square = state.number("square")?;
+        let cut = state.number("cut")?;
+        read.is_cut = cut == 1.0;
+        read.coefficients = state.f64s("coefficient")?.to_vec();
+        read.rows = Rows::load(state)?;
+        let is_whole = read.coefficients.len() == read.rows.len()
+            && read.coefficients.iter().all(|coefficient| coefficient.is_finite())
+            && read.budget.size.is_none_or(|size| read.rows.len() <= size)
+            && (SMALLEST_SCALE..=1.0).contains(&read.scale)
+            && (cut == 0.0 || cut == 1.0)
+            && read.square.is_finite()
+            && read.square >= 0.0;
+        if !is_whole {
+            return Err(damaged());
+        }
+        read.itself = read.rows.iter().map(|row| read.kernel.of_itself(row)).collect();
+        if matches!(read.budget.keep, Keep::Projectron { .. }) {
+            read.gram = factor(&read.kernel, &read.rows).ok_or_else(damaged)?;
+        }
+        *self = read;
+        Ok(())
+    }
+}
+
+/// The factor of the Gram matrix of rows, grown as it was when they came; `None` if one is in the
+/// span of those before it.
+pub(super) fn factor(kernel: &Kernel, rows: &Rows) -> Option<Gram> {
+    let mut gram = Gram::default();
+    for at in 0..rows.len() {
+        let x = rows.get(at);
+        let products: Vec<f64> = rows.iter().take(at).map(|row| kernel.of(row, x)).collect();
+        let coordinates = gram.coordinates(&products, kernel.of_itself(x));
+        if !coordinates.is_independent {
+            return None;
+        }
+        gram.grow(&coordinates);
+    }
+    Some(gram)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::Sorted;
+    use super::*;
+    use crate::Features;
+
+    fn rows(count: u32) -> Vec<[f32; 2]> {
+        (0..count).map(|t| [(t * 37 % 17) as f32 * 0.3 - 2.0, (t * 23 % 13) as f32 * 0.4 - 2.0]).collect()
+    }
+
+    fn norm_squared(expansion: &Expansion) -> f64 {
+        let inner = expansion.rows.iter().zip(&expansion.coefficients);
+        inner.map(|(row, v)| expansion.scale * v * expansion.value_at(row)).sum()
+    }
+
+    /// Steps of changing size, now and then a projection on a ball.
+    fn walk(budget: Budget) -> Expansion {
+        let mut expansion = Expansion::new(Kernel::Rbf { gamma: 0.7 }, budget).unwrap();
+        for (round, values) in rows(120).iter().enumerate() {
+            let sorted = Sorted::new(Features::new(&[1, 2], values).unwrap());
+            let products = expansion.products(sorted.row());
+            let value = expansion.value(&products);
+            expansion.add((round as f64).sin(), sorted.row(), &products, value);
+            if round % 10 == 9 {
+                expansion.project(1.5);
+            }
+            assert!(budget.size.is_none_or(|size| expansion.len() <= size));
+        }
+        expansion
+    }
+
+    #[test]
+    fn the_running_norm_is_the_norm() {
+        let projectron = Keep::Projectron { threshold: 0.2 };
+        for size in [None, Some(7), Some(20)] {
+            for keep in [Keep::Oldest, Keep::Smallest, projectron] {
+                let expansion = walk(Budget { size, keep });
+                let exact = norm_squared(&expansion);
+                assert!((expansion.norm_squared() - exact).abs() < 1e-9, "{size:?} {keep:?}: {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_saved_goes_on_to_the_bit() {
+        for keep in [Keep::Oldest, Keep::Smallest, Keep::Projectron { threshold: 0.2 }] {
+            let budget = Budget { size: Some(9), keep };
+            let first = walk(budget);
+            let mut second = Expansion::new(*first.kernel(), budget).unwrap();
+            second.restore(&first.state()).unwrap();
+            assert_eq!(first.state(), second.state());
+            assert_eq!((&first.gram, &first.itself), (&second.gram, &second.itself));
+            let at = first.rows.get(3);
+            assert_eq!(first.value_at(at).to_bits(), second.value_at(at).to_bits());
+        }
+    }
+
+    #[test]
+    fn the_smallest_share_goes_first() {
+        let budget = Budget { size: Some(3), keep: Keep::Smallest };
+        let mut expansion = Expansion::new(Kernel::Linear, budget).unwrap();
+        // Shares |c|·|x|: 4, 1, 9; the second goes though its coefficient is the largest.
+        for (value, c) in [(2.0f32, 2.0), (0.1, 10.0), (9.0, 1.0), (5.0, 0.5)] {
+            let values = [value];
+            let sorted = Sorted::new(Features::new(&[1], &values).unwrap());
+            let products = expansion.products(sorted.row());
+            let at = expansion.value(&products);
+            expansion.add(c, sorted.row(), &products, at);
+        }
+        assert_eq!(expansion.coefficients, [2.0, 1.0, 0.5]);
+    }
+}

@@ -1,0 +1,268 @@
+//! The kernels: K(x, x'), how alike two rows are.
+//!
+//! | name | K(x, x') | parameters |
+//! |---|---|---|
+//! | `linear` | ⟨x, x'⟩ | |
+//! | `polynomial` | (γ⟨x, x'⟩ + coef)^degree | γ > 0, coef ≥ 0, degree from 1 to 20 |
+//! | `rbf` | exp(−γ‖x − x'‖₂²) | γ > 0 |
+//! | `laplacian` | exp(−γ‖x − x'‖₁) | γ > 0 |
+//! | `sigmoid` | tanh(γ⟨x, x'⟩ + coef) | γ > 0, any coef |
+//!
+//! All but `sigmoid` are positive definite, that is, inner products of some space; it is not, so no
+//! theorem holds for it, and there is no space to project in. Evaluating one takes O(non-zeros of
+//! both rows). Distances are summed as they are, not from norms: ‖x‖² + ‖x'‖² − 2⟨x, x'⟩ cancels for
+//! rows that are far from 0 and near each other. The bias (index 0) is a feature as any other:
+//! `linear`, `polynomial` and `sigmoid` include it, and in differences it vanishes.
+
+use super::row::Row;
+use crate::Error;
+use crate::learner::{Arguments, ParameterEntry};
+use crate::optimizer::expect_rate;
+
+/// Kernel values are held within ± this, so that sums of them are finite: ⟨x, x'⟩ itself is
+/// smaller unless hundreds of features have the largest values that there are.
+pub(super) const LARGEST: f64 = 1e80;
+
+/// The highest degree of a polynomial.
+const HIGHEST_DEGREE: u64 = 20;
+
+/// A kernel with its parameters.
+///
+/// ```
+/// use onward::Features;
+/// use onward::learner::kernel::Kernel;
+/// let x = Features::new(&[0, 1], &[1.0, 2.0])?;
+/// let y = Features::new(&[0, 2], &[1.0, 1.0])?;
+/// assert_eq!(Kernel::Linear.value(x, y), 1.0);
+/// assert_eq!(Kernel::Polynomial { gamma: 1.0, coef: 1.0, degree: 3 }.value(x, y), 8.0);
+/// assert!((Kernel::Rbf { gamma: 0.1 }.value(x, y) - (-0.5f64).exp()).abs() < 1e-15);
+/// # Ok::<(), onward::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kernel {
+    /// ⟨x, x'⟩.
+    Linear,
+    /// (γ⟨x, x'⟩ + coef)^degree.
+    Polynomial {
+        /// γ, from 1e-30 to 1e30.
+        gamma: f64,
+        /// What is added, from 0 to 1e30.
+        coef: f64,
+        /// The degree, from 1 to 20.
+        degree: u32,
+    },
+    /// exp(−γ‖x − x'‖₂²).
+    Rbf {
+        /// γ, from 1e-30 to 1e30.
+        gamma: f64,
+    },
+    /// exp(−γ‖x − x'‖₁).
+    Laplacian {
+        /// γ, from 1e-30 to 1e30.
+        gamma: f64,
+    },
+    /// tanh(γ⟨x, x'⟩ + coef): not positive definite.
+    Sigmoid {
+        /// γ, from 1e-30 to 1e30.
+        gamma: f64,
+        /// What is added, within ±1e30.
+        coef: f64,
+    },
+}
+
+impl Kernel {
+    /// Refuses parameters out of range.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and its range.
+    pub fn check(&self) -> Result<(), Error> {
+        match *self {
+            Self::Linear => Ok(()),
+            Self::Polynomial { gamma, coef, degree } => {
+                if !(0.0..=1e30).contains(&coef) {
+                    return Err(Error::parameter(format!(
+                        "coef is {coef:?}: of the polynomial kernel it is a number from 0 to 1e30"
+                    )));
+                }
+                if !(1..=HIGHEST_DEGREE).contains(&u64::from(degree)) {
+                    return Err(Error::parameter(format!(
+                        "degree is {degree}: it is a whole number from 1 to {HIGHEST_DEGREE}"
+                    )));
+                }
+                expect_rate("gamma", gamma).map(drop)
+            }
+            Self::Rbf { gamma } | Self::Laplacian { gamma } => expect_rate("gamma", gamma).map(drop),
+            Self::Sigmoid { gamma, coef } => {
+                if !(-1e30..=1e30).contains(&coef) {
+                    return Err(Error::parameter(format!(
+                        "coef is {coef:?}: of the sigmoid kernel it is a number within ±1e30"
+                    )));
+                }
+                expect_rate("gamma", gamma).map(drop)
+            }
+        }
+    }
+
+    /// K(x, x').
+    pub fn value(&self, x: crate::Features<'_>, y: crate::Features<'_>) -> f64 {
+        self.of(super::row::Sorted::new(x).row(), super::row::Sorted::new(y).row())
+    }
+
+    /// K of two rows.
+    pub(super) fn of(&self, x: Row<'_>, y: Row<'_>) -> f64 {
+        match *self {
+            Self::Linear | Self::Polynomial { .. } | Self::Sigmoid { .. } => self.of_product(x.join(y, |x, y| x * y)),
+            Self::Rbf { gamma } => libm::exp(-gamma * x.join(y, |x, y| (x - y) * (x - y))),
+            Self::Laplacian { gamma } => libm::exp(-gamma * x.join(y, |x, y| (x - y).abs())),
+        }
+    }
+
+    /// K(x, x).
+    pub(super) fn of_itself(&self, x: Row<'_>) -> f64 {
+        self.of_square(x.square())
+    }
+
+    /// K(x, x) from ‖x‖².
+    pub(super) fn of_square(&self, square: f64) -> f64 {
+        match self {
+            Self::Rbf { .. } | Self::Laplacian { .. } => 1.0,
+            _ => self.of_product(square),
+        }
+    }
+
+    /// K from ⟨x, x'⟩, for those that are functions of it.
+    fn of_product(&self, product: f64) -> f64 {
+        let value = match *self {
+            Self::Polynomial { gamma, coef, degree } => power(gamma * product + coef, degree),
+            Self::Sigmoid { gamma, coef } => libm::tanh(gamma * product + coef),
+            _ => product,
+        };
+        value.clamp(-LARGEST, LARGEST)
+    }
+
+    /// Whether it is an inner product of some space.
+    pub fn is_positive_definite(&self) -> bool {
+        !matches!(self, Self::Sigmoid { .. })
+    }
+
+    /// The kernel and its parameters as `--learner` takes them: `kernel=rbf,gamma=0.1`.
+    pub fn describe(&self) -> String {
+        match *self {
+            Self::Linear => "kernel=linear".to_owned(),
+            Self::Polynomial { gamma, coef, degree } => {
+                format!("kernel=polynomial,gamma={gamma},coef={coef},degree={degree}")
+            }
+            Self::Rbf { gamma } => format!("kernel=rbf,gamma={gamma}"),
+            Self::Laplacian { gamma } => format!("kernel=laplacian,gamma={gamma}"),
+            Self::Sigmoid { gamma, coef } => format!("kernel=sigmoid,gamma={gamma},coef={coef}"),
+        }
+    }
+
+    /// The kernel that a learner's parameters [`KERNEL`], [`GAMMA`], [`COEF`], [`DEGREE`] ask for.
+    pub(super) fn asked(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let gamma = || arguments.number("gamma");
+        let coef = || arguments.number("coef");
+        let (kernel, takes): (Self, &[&str]) = match arguments.text("kernel") {
+            "linear" => (Self::Linear, &[]),
+            "polynomial" => {
+                let degree = arguments.whole("degree", 1..=HIGHEST_DEGREE)? as u32;
+                (Self::Polynomial { gamma: gamma()?, coef: coef()?, degree }, &["gamma", "coef", "degree"])
+            }
+            "rbf" => (Self::Rbf { gamma: gamma()? }, &["gamma"]),
+            "laplacian" => (Self::Laplacian { gamma: gamma()? }, &["gamma"]),
+            "sigmoid" => (Self::Sigmoid { gamma: gamma()?, coef: coef()? }, &["gamma", "coef"]),
+            other => {
+                return Err(Error::parameter(format!(
+                    "kernel is '{other}': it is one of linear, polynomial, rbf, laplacian, sigmoid"
+                )));
+            }
+        };
+        let stray = ["gamma", "coef", "degree"].into_iter().find(|key| arguments.is_given(key) && !takes.contains(key));
+        if let Some(key) = stray {
+            let name = arguments.text("kernel");
+            return Err(Error::parameter(format!(
+                "the {name} kernel has no {key}: leave it out, or take another kernel"
+            )));
+        }
+        kernel.check()?;
+        Ok(kernel)
+    }
+}
+
+/// base^degree by multiplication: the same bits everywhere.
+fn power(base: f64, degree: u32) -> f64 {
+    (1..degree).fold(base, |power, _| power * base)
+}
+
+pub(super) const KERNEL: ParameterEntry = ParameterEntry {
+    name: "kernel",
+    default: "rbf",
+    meaning: "linear, polynomial, rbf, laplacian, or sigmoid (not positive definite: no guarantee)",
+};
+
+pub(super) const GAMMA: ParameterEntry = ParameterEntry {
+    name: "gamma",
+    default: "0.1",
+    meaning: "γ of the kernel, above 0: how fast likeness falls with distance; all but linear",
+};
+
+pub(super) const COEF: ParameterEntry = ParameterEntry {
+    name: "coef",
+    default: "1",
+    meaning: "what is added to γ⟨x, x'⟩: 0 or more for polynomial, any number for sigmoid",
+};
+
+pub(super) const DEGREE: ParameterEntry =
+    ParameterEntry { name: "degree", default: "3", meaning: "of the polynomial kernel, a whole number from 1 to 20" };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Features;
+
+    const ALL: [Kernel; 5] = [
+        Kernel::Linear,
+        Kernel::Polynomial { gamma: 0.5, coef: 1.5, degree: 3 },
+        Kernel::Rbf { gamma: 0.3 },
+        Kernel::Laplacian { gamma: 0.3 },
+        Kernel::Sigmoid { gamma: 0.2, coef: -0.5 },
+    ];
+
+    #[test]
+    fn kernels_are_their_formulas() {
+        let x = Features::new(&[1, 3], &[2.0, -1.0]).unwrap();
+        let y = Features::new(&[4, 3, 0], &[0.5, 3.0, 1.0]).unwrap();
+        // ⟨x, y⟩ = −3; squares of the differences 1, 4, 16, 0.25; their sizes 1, 2, 4, 0.5.
+        let expected = [-3.0, 0.0, (-0.3 * 21.25f64).exp(), (-0.3 * 7.5f64).exp(), (-1.1f64).tanh()];
+        for (kernel, expected) in ALL.iter().zip(expected) {
+            assert!((kernel.value(x, y) - expected).abs() < 1e-15, "{kernel:?}");
+            assert_eq!(kernel.value(x, y), kernel.value(y, x), "{kernel:?}");
+        }
+    }
+
+    #[test]
+    fn of_itself_is_the_value_at_equal_rows() {
+        let x = Features::new(&[1, 3], &[2.0, -1.5]).unwrap();
+        for kernel in ALL {
+            assert_eq!(kernel.of_itself(super::super::row::Sorted::new(x).row()), kernel.value(x, x), "{kernel:?}");
+        }
+    }
+
+    #[test]
+    fn values_stay_finite() {
+        let x = Features::new(&[0, 1], &[f32::MAX, f32::MAX]).unwrap();
+        let y = Features::new(&[0, 1], &[f32::MIN, f32::MAX / 2.0]).unwrap();
+        let polynomial = Kernel::Polynomial { gamma: 1e30, coef: 1e30, degree: 19 };
+        for kernel in ALL.into_iter().chain([polynomial, Kernel::Rbf { gamma: 1e30 }]) {
+            assert!(kernel.value(x, y).abs() <= LARGEST && kernel.value(x, x).abs() <= LARGEST, "{kernel:?}");
+        }
+    }
+
+    #[test]
+    fn near_rows_far_from_zero_are_told_apart() {
+        let (x, y) = ([3e6f32], [3e6f32 + 0.25]);
+        let value =
+            Kernel::Rbf { gamma: 1.0 }.value(Features::new(&[1], &x).unwrap(), Features::new(&[1], &y).unwrap());
+        assert!((value - (-0.0625f64).exp()).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,35 @@
+//! Online kernel methods: linear learners in the space of a kernel.
+//!
+//! A positive definite kernel K(x, x') is an inner product ⟨φ(x), φ(x')⟩ in some space, and the
+//! points that gradient descent visits there are sums f = Σ c_j K(x_j, ·) over rows that were
+//! seen. So what is known of linear learners holds, with K(x, x) for ‖x‖² and the norm of that
+//! space for ‖w‖; what it costs is that the sum grows.
+//!
+//! - [`KernelDescent`] (`kernel`) and [`KernelPerceptron`] (`kernel-perceptron`): the sum itself,
+//!   exact, or with a [`Budget`] of rows.
+//! - [`Nystrom`] (`nystrom`) and [`Fourier`] (`rff`): finitely many features whose inner product is
+//!   near K, for any linear learner; its cost a round does not grow.
+
+mod descent;
+mod draw;
+mod expansion;
+mod fourier;
+mod function;
+mod gram;
+mod mapped;
+mod nystrom;
+mod perceptron;
+mod row;
+
+pub use descent::{KernelDescent, KernelRate, KernelStep};
+pub use expansion::{Budget, Keep};
+pub use fourier::{Fourier, FourierKernel};
+pub use function::Kernel;
+pub use mapped::{FeatureMap, Mapped};
+pub use nystrom::Nystrom;
+pub use perceptron::KernelPerceptron;
+
+pub(crate) use descent::ENTRY as DESCENT;
+pub(crate) use fourier::ENTRY as FOURIER;
+pub(crate) use nystrom::ENTRY as NYSTROM;
+pub(crate) use perceptron::ENTRY as PERCEPTRON;

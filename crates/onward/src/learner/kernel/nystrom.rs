@@ -1,0 +1,162 @@
+//! Nyström features (Williams, Seeger 2001) for online learning (Lu, Hoi, Wang, Zhao, Liu 2016,
+//! *NOGD*): the kernel seen from a few rows.
+//!
+//! The first B rows that are new to the span of those before them are the *landmarks* z_1..z_B. A
+//! row becomes φ(x) = L⁻¹(K(z_j, x))_j, with K_BB = LLᵀ the Cholesky factor of their Gram matrix:
+//! the coordinates, in an orthonormal basis, of the projection of x on the span of the landmarks.
+//! ⟨φ(x), φ(x')⟩ = k(x)ᵀK_BB⁻¹k(x'), as with K_BB^(−1/2), of which φ is a rotation; it is K(x, x')
+//! itself when one of the rows is in their span. Unlike K_BB^(−1/2), the factor grows by a row with
+//! each landmark and leaves the features that are there as they are: so no phase is needed before
+//! the B-th landmark. While there are fewer, a row's own new direction is its last feature, and the
+//! learner is the exact kernel learner.
+//!
+//! Features go to any linear learner. Those of rotation-invariant ones (`ogd`) give the same
+//! predictions in any basis; others see this basis, in which late features are small.
+//!
+//! Landmarks are chosen by their features alone. A round costs O(B·non-zeros + B²); memory is
+//! B rows and B²/2 numbers.
+
+use super::expansion::factor;
+use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
+use super::gram::{Coordinates, Gram};
+use super::mapped::{BIAS, FeatureMap, LEARNER, Mapped, REASON};
+use super::row::{Row, Rows, Sorted};
+use crate::domain::saturate;
+use crate::learner::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
+use crate::model::State;
+use crate::regret::{Guarantee, GuaranteeKind};
+use crate::{Error, Features};
+
+/// The most landmarks.
+const MOST: u64 = 10_000;
+
+/// Nyström features.
+///
+/// ```
+/// use onward::Features;
+/// use onward::learner::kernel::{FeatureMap, Kernel, Nystrom};
+/// let kernel = Kernel::Rbf { gamma: 0.5 };
+/// let mut map = Nystrom::new(kernel, 10)?;
+/// let rows: [[f32; 2]; 3] = [[0.0, 1.0], [1.0, 0.5], [0.3, -0.2]];
+/// let x = |at: usize| Features::new(&[1, 2], &rows[at]).unwrap();
+/// (0..3).for_each(|at| map.observe(x(at)));
+/// let made = |at: usize| {
+///     let mut features = Vec::new();
+///     map.append(x(at), &mut features);
+///     features
+/// };
+/// let product: f32 = made(0).iter().zip(&made(2)).map(|(a, b)| a * b).sum();
+/// assert!((f64::from(product) - kernel.value(x(0), x(2))).abs() < 1e-6);
+/// # Ok::<(), onward::Error>(())
+/// ```
+pub struct Nystrom {
+    kernel: Kernel,
+    components: usize,
+    landmarks: Rows,
+    gram: Gram,
+}
+
+impl Nystrom {
+    /// With at most so many landmarks.
+    ///
+    /// # Errors
+    /// When there are none or more than 10,000, the kernel is not positive definite, or its
+    /// parameters are out of range.
+    pub fn new(kernel: Kernel, components: usize) -> Result<Self, Error> {
+        kernel.check()?;
+        if !kernel.is_positive_definite() {
+            return Err(Error::parameter(
+                "kernel is sigmoid, which is no inner product and has no features: take rbf, laplacian, polynomial or \
+                 linear",
+            ));
+        }
+        if components == 0 || components as u64 > MOST {
+            return Err(Error::parameter(format!("components is {components}: it is a whole number from 1 to {MOST}")));
+        }
+        Ok(Self { kernel, components, landmarks: Rows::default(), gram: Gram::default() })
+    }
+
+    /// How many landmarks there are so far.
+    pub fn landmarks(&self) -> usize {
+        self.landmarks.len()
+    }
+
+    fn coordinates(&self, x: Row<'_>) -> Coordinates {
+        let products: Vec<f64> = self.landmarks.iter().map(|row| self.kernel.of(row, x)).collect();
+        self.gram.coordinates(&products, self.kernel.of_itself(x))
+    }
+
+    /// Whether a row with these coordinates is a landmark when it is learnt from.
+    fn enters(&self, coordinates: &Coordinates) -> bool {
+        coordinates.is_independent && self.landmarks.len() < self.components
+    }
+}
+
+impl FeatureMap for Nystrom {
+    fn append(&self, x: Features<'_>, features: &mut Vec<f32>) {
+        let coordinates = self.coordinates(Sorted::new(x).row());
+        features.extend(coordinates.inside.iter().map(|&y| saturate(y)));
+        if self.enters(&coordinates) {
+            features.push(saturate(coordinates.residual.sqrt()));
+        }
+    }
+
+    fn observe(&mut self, x: Features<'_>) {
+        if self.landmarks.len() == self.components {
+            return;
+        }
+        let sorted = Sorted::new(x);
+        let coordinates = self.coordinates(sorted.row());
+        if self.enters(&coordinates) {
+            self.gram.grow(&coordinates);
+            self.landmarks.push(sorted.row());
+        }
+    }
+
+    fn describe(&self) -> String {
+        format!("nystrom:components={},{}", self.components, self.kernel.describe())
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        self.landmarks.save(&mut state);
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        let damaged = || Error::model("the landmarks of the kernel are damaged in the model");
+        let landmarks = Rows::load(state)?;
+        if landmarks.len() > self.components {
+            return Err(damaged());
+        }
+        self.gram = factor(&self.kernel, &landmarks).ok_or_else(damaged)?;
+        self.landmarks = landmarks;
+        Ok(())
+    }
+}
+
+/// `nystrom` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "nystrom",
+    summary: "a kernel seen from its first rows (Nyström features), then any linear learner",
+    losses: Losses::Convex,
+    parameters: &[
+        ParameterEntry {
+            name: "components",
+            default: "100",
+            meaning: "how many rows the kernel is seen from, from 1 to 10000",
+        },
+        KERNEL,
+        GAMMA,
+        COEF,
+        DEGREE,
+        BIAS,
+        LEARNER,
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        let components = arguments.whole("components", 1..=MOST)? as usize;
+        Mapped::asked(Nystrom::new(Kernel::asked(arguments)?, components)?, arguments)
+    },
+    plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, REASON)),
+};

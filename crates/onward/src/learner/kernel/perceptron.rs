@@ -1,0 +1,168 @@
+//! The kernel perceptron (Aizerman, Braverman, Rozonoer 1964; Freund, Schapire 1999): the
+//! perceptron in the space of a kernel.
+//!
+//! Predict 1 if s = b + Σ_j h_j y_j K(x_j, x) ≥ 0, else −1, the sum over the rounds with an update;
+//! when y·s ≤ 0 the row enters with the coefficient h·y.
+//!
+//! The charged loss is 0/1. **Guarantee**, as for the perceptron with inner products K, for a
+//! positive definite kernel and all rows kept: over the M rounds with an update, for every f of
+//! norm ≤ U in the kernel's space,
+//! M ≤ H(f) + Σ h·y·b + U√(Σ h²K(x, x) − 2h·y·b), where H(f) = Σ h·max(0, 1 − y(b + f(x))).
+//! If some f has margin γ on every example and K(x, x) ≤ D², M ≤ (‖f‖D/γ)²: where classes can be
+//! told apart the support stops growing. Elsewhere it grows with the mistakes; a [`Budget`] bounds it.
+//! A round costs O(non-zeros of the support).
+
+use std::sync::Arc;
+
+use super::descent::lack;
+use super::expansion::{BUDGET, Budget, Expansion, KEEP, THRESHOLD};
+use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
+use super::row::Sorted;
+use crate::learner::{COMPARATOR_RADIUS, LearnerEntry, Losses, STANDARDISE};
+use crate::loss::{Curvature, ZeroOne};
+use crate::model::State;
+use crate::optimizer::expect_positive;
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
+
+/// The kernel perceptron.
+///
+/// ```
+/// use onward::learner::kernel::{Budget, Kernel, KernelPerceptron};
+/// use onward::{Features, Learner, loss::ZeroOne};
+/// let mut learner = KernelPerceptron::new(Kernel::Rbf { gamma: 1.0 }, Budget::NONE, 1.0, &ZeroOne)?;
+/// // Exclusive or: no line tells these apart.
+/// let corners = [([0.0, 0.0], -1.0), ([0.0, 1.0], 1.0), ([1.0, 0.0], 1.0), ([1.0, 1.0], -1.0)];
+/// for (x, label) in corners.iter().cycle().take(40) {
+///     learner.learn(Features::new(&[1, 2], x)?, *label, 1.0);
+/// }
+/// for (x, label) in corners {
+///     assert!(learner.predict(Features::new(&[1, 2], &x)?).score * label > 0.0);
+/// }
+/// # Ok::<(), onward::Error>(())
+/// ```
+pub struct KernelPerceptron {
+    radius: f64,
+    function: Expansion,
+    /// M: the importance of rounds with an update.
+    updates: f64,
+    /// Σ h²K(x, x) − 2h·y·b over rounds with an update: at least ‖f‖².
+    squares: f64,
+    /// Σ h·y·b over rounds with an update.
+    offsets: f64,
+}
+
+impl KernelPerceptron {
+    /// A perceptron whose guarantee is printed for functions of norm at most the radius.
+    ///
+    /// # Errors
+    /// When the radius is not positive and finite, a parameter of the kernel or of the budget is out
+    /// of its range, or the loss is one that the perceptron does not pay.
+    pub fn new(kernel: Kernel, budget: Budget, radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
+        expect_positive("radius", radius)?;
+        if loss.curvature() != Curvature::None {
+            let name = loss.name();
+            return Err(Error::parameter(format!(
+                "the kernel perceptron is charged by mistakes and cannot take the loss '{name}': leave --loss out, or \
+                 say zero-one"
+            )));
+        }
+        let function = Expansion::new(kernel, budget)?;
+        Ok(Self { radius, function, updates: 0.0, squares: 0.0, offsets: 0.0 })
+    }
+
+    /// M: rounds with an update, weighted by importance.
+    pub fn updates(&self) -> f64 {
+        self.updates
+    }
+
+    /// How many rows are kept.
+    pub fn support(&self) -> usize {
+        self.function.len()
+    }
+}
+
+impl Learner for KernelPerceptron {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        let sorted = Sorted::new(x);
+        Prediction::new(x.offset() + self.function.value(&self.function.products(sorted.row())))
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        let sorted = Sorted::new(x);
+        let products = self.function.products(sorted.row());
+        let value = self.function.value(&products);
+        let prediction = Prediction::new(x.offset() + value);
+        if weight == 0.0 || label * prediction.score > 0.0 {
+            return prediction;
+        }
+        self.function.add(weight * label, sorted.row(), &products, value);
+        self.updates += weight;
+        let offset = weight * label * x.offset();
+        self.squares += weight * weight * products.itself - 2.0 * offset;
+        self.offsets += offset;
+        prediction
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        Arc::new(ZeroOne)
+    }
+
+    fn describe(&self) -> String {
+        let (kernel, budget) = (self.function.kernel().describe(), self.function.budget().describe());
+        format!("kernel-perceptron:{kernel},radius={},{budget}", self.radius)
+    }
+
+    fn weight(&self, _index: u32) -> Option<f64> {
+        None
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        if let Some(flaw) = self.function.flaw() {
+            return Guarantee::none(GuaranteeKind::Own, flaw);
+        }
+        let bound = self.offsets + self.radius * self.squares.max(0.0).sqrt();
+        Guarantee::own(Comparator::KernelHingeOnUpdates(self.radius), bound)
+    }
+
+    fn state(&self) -> State {
+        let mut state = self.function.state();
+        state.set("updates", self.updates);
+        state.set("squares", self.squares);
+        state.set("offsets", self.offsets);
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        let sums = [state.number("updates")?, state.number("squares")?, state.number("offsets")?];
+        if sums.iter().any(|sum| !sum.is_finite()) || sums[0] < 0.0 {
+            return Err(Error::model("the sums of the kernel perceptron are damaged in the model"));
+        }
+        self.function.restore(state)?;
+        [self.updates, self.squares, self.offsets] = sums;
+        Ok(())
+    }
+}
+
+/// The kernel perceptron by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "kernel-perceptron",
+    summary: "the perceptron in a kernel's space; binary; without a budget exact, memory grows with the mistakes",
+    losses: Losses::Only(&["zero-one"]),
+    parameters: &[KERNEL, GAMMA, COEF, DEGREE, COMPARATOR_RADIUS, BUDGET, KEEP, THRESHOLD, STANDARDISE],
+    build: |arguments| {
+        let (kernel, budget) = (Kernel::asked(arguments)?, Budget::asked(arguments)?);
+        let (radius, loss) = (arguments.number("radius")?, arguments.loss());
+        Ok(Box::new(KernelPerceptron::new(kernel, budget, radius, loss.as_ref())?))
+    },
+    // At most T updates of size √K(x, x) each.
+    plan: |arguments, scales| {
+        let kernel = Kernel::asked(arguments)?;
+        if let Some(lack) = lack(&kernel, &Budget::asked(arguments)?)? {
+            return Ok(lack);
+        }
+        let radius = arguments.number("radius")?;
+        let bound = radius * (kernel.of_square(scales.norm * scales.norm) * scales.rounds).sqrt();
+        Ok(Guarantee::own(Comparator::KernelHingeOnUpdates(radius), bound))
+    },
+};

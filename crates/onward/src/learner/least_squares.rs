@@ -1,0 +1,336 @@
+//! Ridge regression solved anew before every prediction: batch least squares on a stream.
+//!
+//! w_t minimises λ‖u‖² + Σ_{s≤t} h_s(y_s − b_s − ⟨u, x_s⟩)², as in `rls`, by the normal equations
+//! (λI + Σ h·xxᵀ)w = Σ h(y − b)x and their Cholesky factor. It says what `rls` says and is there to
+//! be compared with it:
+//!
+//! - `form=running` keeps Σ h·xxᵀ and Σ h(y − b)x, and factors each round: O(d³) a round;
+//! - `form=scratch` keeps the rows and sums them again each round: O(td² + d³) in round t, so
+//!   n²d² + nd³ in all. Its memory grows with the stream: rows beyond the first `rows` are
+//!   predicted but not learnt from, and counted.
+//!
+//! **Guarantee**: as `rls`, R_T(u) ≤ λ‖u‖² + Σ h·r²·q/(1 + q) from what happened, until features or
+//! rows had to be ignored. Squared loss only; predictions are not clipped.
+
+use std::sync::Arc;
+
+use super::columns::{Columns, LIMITS};
+use super::rls::{LAMBDA, LIMIT};
+use crate::dense::Triangle;
+use crate::learner::{COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE};
+use crate::loss::Squared;
+use crate::model::{Column, State};
+use crate::optimizer::{expect_positive, expect_rate};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::sum::Sum;
+use crate::{Error, Features, Learner, Prediction, SharedLoss, sum};
+
+/// What is kept of the past.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeastSquaresForm {
+    /// The sums of the normal equations.
+    Running,
+    /// All rows, up to so many.
+    Scratch(u64),
+}
+
+/// Batch least squares, solved before every prediction.
+pub struct LeastSquares {
+    form: LeastSquaresForm,
+    radius: f64,
+    lambda: f64,
+    columns: Columns,
+    sums: Sums,
+    rows: Rows,
+    /// R of RᵀR = λI + Σ h·xxᵀ.
+    root: Triangle,
+    weights: Vec<f64>,
+    row: Vec<f64>,
+    /// Σ h·r²·q/(1 + q).
+    paid: Sum,
+    /// Rows that came when there were as many as may be kept.
+    ignored: f64,
+}
+
+/// The normal equations.
+#[derive(Debug, Clone, Default)]
+struct Sums {
+    /// Σ h·xxᵀ, its upper half.
+    gram: Triangle,
+    /// Σ h(y − b)x.
+    moments: Vec<f64>,
+    /// z of Rᵀz = moments.
+    rotated: Vec<f64>,
+}
+
+impl Sums {
+    fn grow(&mut self, size: usize) {
+        while self.moments.len() < size {
+            self.gram.grow(0.0);
+            self.moments.push(0.0);
+        }
+    }
+
+    fn add(&mut self, row: &[f64], y: f64, h: f64) {
+        self.gram.add_outer(h, row);
+        self.moments.iter_mut().zip(row).for_each(|(moment, x)| *moment += h * y * x);
+    }
+
+    fn solve(&mut self, lambda: f64, root: &mut Triangle, weights: &mut Vec<f64>) {
+        self.gram.cholesky(lambda, root);
+        self.rotated.clone_from(&self.moments);
+        root.solve_transposed(&mut self.rotated, 0);
+        root.solve(&self.rotated, weights);
+    }
+}
+
+/// The rows so far, as they came.
+#[derive(Debug, Clone, Default)]
+struct Rows {
+    indices: Vec<u32>,
+    values: Vec<f32>,
+    ends: Vec<usize>,
+    targets: Vec<f64>,
+    importances: Vec<f64>,
+}
+
+impl Rows {
+    fn push(&mut self, x: Features<'_>, y: f64, h: f64) {
+        self.indices.extend(x.indices());
+        self.values.extend(x.values());
+        self.ends.push(self.indices.len());
+        self.targets.push(y);
+        self.importances.push(h);
+    }
+
+    fn save(&self, state: &mut State) {
+        state.set_column("rows.index", Column::U32(self.indices.clone()));
+        state.set_column("rows.value", Column::F32(self.values.clone()));
+        state.set_column("rows.end", Column::F64(self.ends.iter().map(|&end| end as f64).collect()));
+        state.set_column("rows.target", Column::F64(self.targets.clone()));
+        state.set_column("rows.importance", Column::F64(self.importances.clone()));
+    }
+
+    fn load(state: &State) -> Result<Self, Error> {
+        let rows = Self {
+            indices: state.u32s("rows.index")?.to_vec(),
+            values: state.f32s("rows.value")?.to_vec(),
+            ends: state.f64s("rows.end")?.iter().map(|&end| end as usize).collect(),
+            targets: state.f64s("rows.target")?.to_vec(),
+            importances: state.f64s("rows.importance")?.to_vec(),
+        };
+        let count = rows.ends.len();
+        let do_match = rows.ends.is_sorted()
+            && rows.ends.last().copied().unwrap_or(0) == rows.indices.len()
+            && rows.indices.len() == rows.values.len()
+            && rows.targets.len() == count
+            && rows.importances.len() == count;
+        // Each row is one that could have come.
+        let mut start = 0;
+        for &end in rows.ends.iter().filter(|_| do_match) {
+            Features::new(&rows.indices[start..end], &rows.values[start..end]).map_err(Error::model)?;
+            start = end;
+        }
+        if do_match { Ok(rows) } else { Err(Error::model("the rows in the model do not match: it is damaged")) }
+    }
+}
+
+impl LeastSquares {
+    /// With the regularisation λ, a limit on the number of features, and a guarantee for
+    /// comparators in the ball of this radius.
+    ///
+    /// # Errors
+    /// When λ is not from 1e-30 to 1e30, the limit not from 1 to 8192, the most rows not from 1 to
+    /// a million, or the radius not positive and finite.
+    pub fn new(form: LeastSquaresForm, lambda: f64, limit: u64, radius: f64) -> Result<Self, Error> {
+        expect_rate("lambda", lambda)?;
+        expect_positive("radius", radius)?;
+        if let LeastSquaresForm::Scratch(rows) = form
+            && !MOST_ROWS.contains(&rows)
+        {
+            return Err(Error::parameter(format!("rows is {rows}: it is a whole number from 1 to 1000000")));
+        }
+        Ok(Self {
+            form,
+            radius,
+            lambda,
+            columns: Columns::new(limit)?,
+            sums: Sums::default(),
+            rows: Rows::default(),
+            root: Triangle::default(),
+            weights: Vec::new(),
+            row: Vec::new(),
+            paid: Sum::default(),
+            ignored: 0.0,
+        })
+    }
+
+    /// How many rows were not learnt from, since there were as many as may be kept.
+    pub fn ignored(&self) -> u64 {
+        self.ignored as u64
+    }
+
+    fn weight_of(&self, index: u32) -> f64 {
+        self.columns.find(index).map_or(0.0, |column| self.weights[column])
+    }
+
+    /// xᵀΓx of the row that is being learnt, its columns being known.
+    fn variance(&mut self, x: Features<'_>) -> f64 {
+        let from = self.columns.spread(x, 1.0, &mut self.row);
+        // Features that are new have no column in the root yet, and λ there.
+        let (known, new) = self.row.split_at_mut(self.root.size());
+        self.root.solve_transposed(known, from);
+        let squares = |values: &[f64]| sum::sum(values.iter().map(|value| value * value));
+        squares(known) + squares(new) / self.lambda
+    }
+
+    /// Takes in a row and solves.
+    fn solve(&mut self, x: Features<'_>, y: f64, h: f64) {
+        self.sums.grow(self.columns.len());
+        if let LeastSquaresForm::Running = self.form {
+            self.columns.spread(x, 1.0, &mut self.row);
+            self.sums.add(&self.row, y, h);
+        } else {
+            self.rows.push(x, y, h);
+            self.sum_up();
+        }
+        self.sums.solve(self.lambda, &mut self.root, &mut self.weights);
+    }
+
+    /// The normal equations of all rows, from nothing.
+    fn sum_up(&mut self) {
+        self.sums = Sums::default();
+        self.sums.grow(self.columns.len());
+        let Rows { indices, values, ends, targets, importances } = &self.rows;
+        let mut start = 0;
+        for ((&end, &y), &h) in ends.iter().zip(targets).zip(importances) {
+            self.row.clear();
+            self.row.resize(self.columns.len(), 0.0);
+            for (&index, &value) in indices[start..end].iter().zip(&values[start..end]) {
+                if let Some(column) = self.columns.find(index) {
+                    self.row[column] = f64::from(value);
+                }
+            }
+            self.sums.add(&self.row, y, h);
+            start = end;
+        }
+    }
+}
+
+impl Learner for LeastSquares {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        let products = x.iter().map(|(index, value)| self.weight_of(index) * f64::from(value));
+        Prediction::new(x.offset() + sum::sum(products))
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        let prediction = self.predict(x);
+        if weight == 0.0 {
+            return prediction;
+        }
+        if let LeastSquaresForm::Scratch(rows) = self.form
+            && self.rows.ends.len() as u64 >= rows
+        {
+            self.ignored += 1.0;
+            return prediction;
+        }
+        self.columns.meet(x);
+        let q = weight * self.variance(x);
+        let residual = label - prediction.score;
+        self.paid.add(weight * residual * residual * (q / (1.0 + q)));
+        self.solve(x, label - x.offset(), weight);
+        prediction
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        Arc::new(Squared)
+    }
+
+    fn describe(&self) -> String {
+        let (lambda, limit, radius) = (self.lambda, self.columns.limit(), self.radius);
+        match self.form {
+            LeastSquaresForm::Running => {
+                format!("least-squares:form=running,lambda={lambda},limit={limit},radius={radius}")
+            }
+            LeastSquaresForm::Scratch(rows) => {
+                format!("least-squares:form=scratch,lambda={lambda},limit={limit},radius={radius},rows={rows}")
+            }
+        }
+    }
+
+    fn weight(&self, index: u32) -> Option<f64> {
+        Some(self.weight_of(index))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        if self.ignored > 0.0 || self.columns.ignored() > 0 {
+            let reason = "there were more features or rows than its limits, and the rest was ignored";
+            return Guarantee::none(GuaranteeKind::Own, reason);
+        }
+        let bound = self.lambda * self.radius * self.radius + self.paid.total();
+        Guarantee::own(Comparator::Ball(self.radius), bound)
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        self.columns.save(&mut state);
+        self.rows.save(&mut state);
+        state.set_column("gram", Column::F64(self.sums.gram.packed()));
+        state.set_column("moments", Column::F64(self.sums.moments.clone()));
+        state.set_column("weight", Column::F64(self.weights.clone()));
+        state.set("ignored_rows", self.ignored);
+        self.paid.save("paid", &mut state);
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.columns.restore(state)?;
+        self.rows = Rows::load(state)?;
+        let size = self.columns.len();
+        let (moments, weights) = (state.f64s("moments")?, state.f64s("weight")?);
+        match Triangle::unpacked(size, state.f64s("gram")?) {
+            Some(gram) if moments.len() == size && weights.len() == size => self.sums.gram = gram,
+            _ => return Err(Error::model("the sums in the model do not match its columns: it is damaged")),
+        }
+        self.sums.moments = moments.to_vec();
+        self.sums.solve(self.lambda, &mut self.root, &mut self.weights);
+        self.ignored = state.number("ignored_rows")?;
+        self.paid = Sum::load("paid", state)?;
+        Ok(())
+    }
+}
+
+/// How many rows may be kept.
+const MOST_ROWS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
+
+/// `least-squares` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "least-squares",
+    summary: "batch ridge regression, solved anew after every row: what rls says, at the batch's cost",
+    losses: Losses::Only(&["squared"]),
+    parameters: &[
+        ParameterEntry {
+            name: "form",
+            default: "running",
+            meaning: "running keeps the sums of the normal equations, O(d³) a round; scratch keeps the rows, O(td² + d³)",
+        },
+        LAMBDA,
+        LIMIT,
+        COMPARATOR_RADIUS,
+        ParameterEntry {
+            name: "rows",
+            default: "10000",
+            meaning: "how many rows scratch keeps, from 1 to 1000000: later ones are predicted, not learnt from",
+        },
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        let rows = arguments.whole("rows", MOST_ROWS)?;
+        let forms = [("running", LeastSquaresForm::Running), ("scratch", LeastSquaresForm::Scratch(rows))];
+        let form = arguments.choice("form", &forms)?;
+        let limit = arguments.whole("limit", LIMITS)?;
+        let (lambda, radius) = (arguments.number("lambda")?, arguments.number("radius")?);
+        Ok(Box::new(LeastSquares::new(form, lambda, limit, radius)?))
+    },
+    plan: super::rls::ENTRY.plan,
+};

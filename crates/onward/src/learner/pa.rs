@@ -1,0 +1,190 @@
+//! Passive-aggressive learning (Crammer, Dekel, Keshet, Shalev-Shwartz, Singer 2006).
+//!
+//! Passive where the loss ℓ is 0; else w moves the least that makes it 0, or trades the two:
+//! w += τ·d·x, where d is the direction that the score should take (y for classes, the sign of
+//! y − p for numbers), ℓ is max(0, 1 − yp) or max(0, |y − p| − ε), p = b + ⟨w, x⟩ with the row's
+//! offset b, and
+//!
+//! - variant 0: τ = ℓ/‖x‖², the least w with ℓ = 0, whatever the row's importance;
+//! - variant 1: τ = min(hC, ℓ/‖x‖²), which minimises ½‖w − w_t‖² + hC·ℓ(w);
+//! - variant 2: τ = ℓ/(‖x‖² + 1/(2hC)), which minimises ½‖w − w_t‖² + hC·ℓ(w)².
+//!
+//! The loss that is asked for, one of these or its square, is what is charged; the update is the
+//! same for both. A row without a feature other than 0 teaches nothing.
+//!
+//! **Guarantee**: none of regret. The theorems bound sums of squared losses or mistakes, not what
+//! was paid beyond a comparator. With ‖x‖ ≤ R, all h = 1, and ℓ*_t the loss of any u:
+//! if all ℓ*_t are 0, variant 0 has Σℓ² ≤ R²‖u‖² (theorem 2), and if all ‖x‖ = 1,
+//! Σℓ² ≤ (‖u‖ + 2√(Σℓ*²))² (theorem 3); variant 1 makes at most max(R², 1/C)·(‖u‖² + 2CΣℓ*)
+//! mistakes of class (theorem 4); variant 2 has Σℓ² ≤ (R² + 1/(2C))·(‖u‖² + 2CΣℓ*²) (theorem 5).
+//!
+//! **Cost**: O(non-zeros) a round.
+
+use crate::domain::saturate;
+use crate::learner::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
+use crate::model::{Column, State};
+use crate::optimizer::expect_rate;
+use crate::regret::{Guarantee, GuaranteeKind};
+use crate::table::Table;
+use crate::{Error, Features, Learner, Prediction, SharedLoss, sum};
+
+/// How far an update goes; C is the aggressiveness.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Aggressiveness {
+    /// Variant 0: until the loss is 0.
+    Unbounded,
+    /// Variant 1: by at most hC times the row.
+    Capped(f64),
+    /// Variant 2: less, the smaller hC is.
+    Damped(f64),
+}
+
+/// A passive-aggressive learner.
+///
+/// ```
+/// use onward::{Features, Learner, learner::{Aggressiveness, PassiveAggressive}};
+/// let loss = onward::loss::parse("hinge")?;
+/// let mut learner = PassiveAggressive::new(loss, Aggressiveness::Capped(1.0))?;
+/// let x = Features::new(&[0], &[2.0])?;
+/// // ℓ = 1, τ = min(1, 1/4).
+/// learner.learn(x, 1.0, 1.0);
+/// assert_eq!(learner.predict(x).score, 1.0);
+/// # Ok::<(), onward::Error>(())
+/// ```
+pub struct PassiveAggressive {
+    loss: SharedLoss,
+    aggressiveness: Aggressiveness,
+    weights: Table<f32>,
+    /// Whether the square of ℓ is charged.
+    is_squared: bool,
+}
+
+/// The losses that it takes.
+const LOSSES: [&str; 4] = ["hinge", "squared-hinge", "epsilon-insensitive", "squared-epsilon-insensitive"];
+
+impl PassiveAggressive {
+    /// For hinge or epsilon-insensitive loss, or the square of one.
+    ///
+    /// # Errors
+    /// When the loss is another, or C not from 1e-30 to 1e30.
+    pub fn new(loss: SharedLoss, aggressiveness: Aggressiveness) -> Result<Self, Error> {
+        if let Aggressiveness::Capped(c) | Aggressiveness::Damped(c) = aggressiveness {
+            expect_rate("c", c)?;
+        }
+        let name = loss.name();
+        let name = name.split(':').next().unwrap_or_default();
+        if !LOSSES.contains(&name) {
+            return Err(Error::parameter(format!(
+                "pa cannot take the loss '{name}': it takes {}",
+                LOSSES.join(" or ")
+            )));
+        }
+        let is_squared = name.starts_with("squared");
+        Ok(Self { loss, aggressiveness, weights: Table::default(), is_squared })
+    }
+
+    /// d·ℓ: how far the score falls short, with the sign of the way it should go.
+    fn shortfall(&self, p: f64, y: f64) -> f64 {
+        let slope = self.loss.derivative(p, y);
+        match (slope == 0.0, self.is_squared) {
+            (true, _) => 0.0,
+            (_, true) => -0.5 * slope,
+            (_, false) => -slope.signum() * self.loss.value(p, y),
+        }
+    }
+}
+
+impl Learner for PassiveAggressive {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        let products = x.iter().map(|(index, value)| f64::from(self.weights.get(index)) * f64::from(value));
+        Prediction::new(x.offset() + sum::sum(products))
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        let prediction = self.predict(x);
+        let shortfall = self.shortfall(prediction.score, label);
+        let square = sum::squares(x.values());
+        if weight == 0.0 || shortfall == 0.0 || square == 0.0 {
+            return prediction;
+        }
+        let step = match self.aggressiveness {
+            Aggressiveness::Unbounded => shortfall / square,
+            Aggressiveness::Capped(c) => (shortfall / square).clamp(-weight * c, weight * c),
+            Aggressiveness::Damped(c) => shortfall / (square + 0.5 / (weight * c)),
+        };
+        for (index, value) in x.iter().filter(|&(_, value)| value != 0.0) {
+            let slot = self.weights.slot(index);
+            *slot = saturate(f64::from(*slot) + step * f64::from(value));
+        }
+        prediction
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        SharedLoss::clone(&self.loss)
+    }
+
+    fn describe(&self) -> String {
+        match self.aggressiveness {
+            Aggressiveness::Unbounded => "pa:variant=0".to_owned(),
+            Aggressiveness::Capped(c) => format!("pa:c={c},variant=1"),
+            Aggressiveness::Damped(c) => format!("pa:c={c},variant=2"),
+        }
+    }
+
+    fn weight(&self, index: u32) -> Option<f64> {
+        Some(f64::from(self.weights.get(index)))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        none()
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        let indices = self.weights.used(|weight| *weight != 0.0);
+        state.set_column("weight", Column::F32(indices.iter().map(|&index| self.weights.get(index)).collect()));
+        state.set_column("index", Column::U32(indices));
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.weights = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
+        Ok(())
+    }
+}
+
+fn none() -> Guarantee {
+    let reason = "the theorems of passive-aggressive learning bound squared losses and mistakes, not regret";
+    Guarantee::none(GuaranteeKind::Own, reason)
+}
+
+/// `pa` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "pa",
+    summary: "passive-aggressive: the least change that corrects each mistake (Crammer et al.)",
+    losses: Losses::Only(&LOSSES),
+    parameters: &[
+        ParameterEntry {
+            name: "c",
+            default: "1",
+            meaning: "the aggressiveness of the variants 1 and 2, from 1e-30 to 1e30",
+        },
+        STANDARDISE,
+        ParameterEntry {
+            name: "variant",
+            default: "1",
+            meaning: "0 (the loss becomes 0), 1 (steps up to c) or 2 (steps damped by c)",
+        },
+    ],
+    build: |arguments| {
+        let c = arguments.number("c")?;
+        let variants =
+            [("0", Aggressiveness::Unbounded), ("1", Aggressiveness::Capped(c)), ("2", Aggressiveness::Damped(c))];
+        let variant = arguments.choice("variant", &variants)?;
+        if variant == Aggressiveness::Unbounded && arguments.is_given("c") {
+            return Err(Error::parameter("c of pa is given, and variant=0 has none: leave one of them out"));
+        }
+        Ok(Box::new(PassiveAggressive::new(arguments.loss(), variant)?))
+    },
+    plan: |_, _| Ok(none()),
+};

@@ -1,0 +1,139 @@
+//! The averaged perceptron (Freund, Schapire 1999; Collins 2002).
+//!
+//! The weights w are updated as by the perceptron, by *their* mistakes: where y·s ≤ 0 with
+//! s = b + ⟨w, x⟩, w += h·y·x. Predictions are made by the average w̄ of the weights after each
+//! round, each counted by the round's importance: the score is b + ⟨w̄, x⟩. It moves less than w
+//! does, the less the longer the stream.
+//!
+//! The average costs nothing in rounds without an update: with T = Σh it is w − c/T, where c
+//! collects T·h·y·x as it is before each update.
+//!
+//! **Guarantee**: none. That of the perceptron bounds the updates, which w makes; w̄ usually makes
+//! fewer mistakes, and may make more.
+
+use std::sync::Arc;
+
+use bytemuck::Zeroable;
+
+use super::{Count, NO_BOUND, expect_mistakes};
+use crate::domain::saturate;
+use crate::loss::ZeroOne;
+use crate::model::{Column, State};
+use crate::regret::{Guarantee, GuaranteeKind};
+use crate::table::Table;
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+
+/// The averaged perceptron.
+pub struct AveragedPerceptron {
+    slots: Table<Slot>,
+    /// T = Σh.
+    total: f64,
+    count: Count,
+}
+
+/// A weight.
+#[derive(Debug, Clone, Copy, Zeroable)]
+#[repr(C)]
+struct Slot {
+    /// c_i.
+    correction: f64,
+    /// w_i.
+    weight: f32,
+    unused: u32,
+}
+
+impl AveragedPerceptron {
+    /// Before the first round.
+    ///
+    /// # Errors
+    /// When the loss is one that the perceptron does not pay.
+    pub fn new(loss: &dyn Loss) -> Result<Self, Error> {
+        expect_mistakes(loss)?;
+        let (slots, count) = Default::default();
+        Ok(Self { slots, total: 0.0, count })
+    }
+
+    /// M: rounds with an update, weighted by importance.
+    pub fn updates(&self) -> f64 {
+        self.count.updates
+    }
+
+    /// Rounds in which the sign of the prediction was wrong, weighted by importance.
+    pub fn mistakes(&self) -> f64 {
+        self.count.mistakes
+    }
+
+    /// w̄_i.
+    fn average(&self, index: u32) -> f64 {
+        let slot = self.slots.get(index);
+        if self.total > 0.0 { f64::from(slot.weight) - slot.correction / self.total } else { 0.0 }
+    }
+}
+
+impl Learner for AveragedPerceptron {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        Prediction::new(x.offset() + sum::sum(x.iter().map(|(index, value)| self.average(index) * f64::from(value))))
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        let prediction = self.predict(x);
+        if weight == 0.0 {
+            return prediction;
+        }
+        self.count.observe(prediction.score, label, weight);
+        let products = x.iter().map(|(index, value)| f64::from(self.slots.get(index).weight) * f64::from(value));
+        let score = x.offset() + sum::sum(products);
+        if label * score <= 0.0 {
+            for (index, value) in x.iter() {
+                let slot = self.slots.slot(index);
+                let before = f64::from(slot.weight);
+                slot.weight = saturate(before + weight * label * f64::from(value));
+                slot.correction += self.total * (f64::from(slot.weight) - before);
+            }
+            self.count.updates += weight;
+        }
+        self.total += weight;
+        prediction
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        Arc::new(ZeroOne)
+    }
+
+    fn describe(&self) -> String {
+        "perceptron:variant=averaged".to_owned()
+    }
+
+    fn weight(&self, index: u32) -> Option<f64> {
+        Some(self.average(index))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        Guarantee::none(GuaranteeKind::Own, NO_BOUND)
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        self.count.save(&mut state);
+        state.set("total", self.total);
+        let indices = self.slots.used(|slot| slot.weight != 0.0 || slot.correction != 0.0);
+        let of = |index: &u32| self.slots.get(*index);
+        state.set_column("last", Column::F32(indices.iter().map(|index| of(index).weight).collect()));
+        state.set_column("correction", Column::F64(indices.iter().map(|index| of(index).correction).collect()));
+        state.set_column("index", Column::U32(indices));
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.count = Count::load(state)?;
+        self.total = state.number("total")?;
+        let (weights, corrections) = (state.f32s("last")?, state.f64s("correction")?);
+        if weights.len() != corrections.len() {
+            return Err(Error::model("the corrections in the model do not match its weights: it is damaged"));
+        }
+        let slots = weights.iter().zip(corrections);
+        let slots = slots.map(|(&weight, &correction)| Slot { correction, weight, unused: 0 });
+        self.slots = Table::filled(state.u32s("index")?, slots)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+//! The second-order perceptron (Cesa-Bianchi, Conconi, Gentile 2005).
+//!
+//! Over the rounds with an update it keeps v = Σ h·y·x and A = aI + Σ h·xxᵀ. The score is
+//! s = b + ⟨(A + xxᵀ)⁻¹v, x⟩ = b + ⟨w, x⟩/(1 + xᵀA⁻¹x) with w = A⁻¹v, b the row's offset; when
+//! y·s ≤ 0, v += h·y·x and A += h·xxᵀ. Features that are correlated are treated as if they were
+//! not: it needs fewer updates than the perceptron where a few directions dominate.
+//!
+//! **Guarantee**: with M = Σh over the rounds with an update, and H(u) the hinge loss of b + ⟨u, x⟩
+//! on them, h·y⟨u, x⟩ ≥ h(1 − H − y·b) sums to
+//! M ≤ H(u) + Σ h·y·b + ⟨u, v⟩ ≤ H(u) + Σ h·y·b + ‖u‖·‖v‖, which is printed for ‖u‖ ≤ U. It is never
+//! above the paper's bound: ⟨u, v⟩ ≤ √(uᵀAu)·√(vᵀA⁻¹v), and (h = 1, b = 0) an update at y·s ≤ 0 adds
+//! at most q/(1 + q) ≤ ln(1 + q) to vᵀA⁻¹v, q = xᵀA⁻¹x, whose sum is Σ ln(1 + λ_i/a), so that
+//! ‖v‖² ≤ (a + λ_1)·Σ ln(1 + λ_i/a), λ_i being the eigenvalues of Σxxᵀ over the updates and λ_1
+//! the largest.
+//!
+//! **Cost**: O(d²) a round for the first `limit` features; later ones are ignored and counted, and
+//! there is no guarantee from then on.
+
+use std::sync::Arc;
+
+use super::super::ridge::Ridge;
+use super::super::rls::beyond_the_limit;
+use super::{Count, expect_mistakes};
+use crate::loss::ZeroOne;
+use crate::model::{Column, State};
+use crate::optimizer::{expect_positive, expect_rate};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::sum::Sum;
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+
+/// The second-order perceptron.
+pub struct SecondOrderPerceptron {
+    radius: f64,
+    a: f64,
+    ridge: Ridge,
+    /// v, by columns.
+    v: Vec<f64>,
+    /// Σ h·y·b.
+    offsets: f64,
+    /// Σ ln(1 + q), h in q.
+    determinant: Sum,
+    count: Count,
+}
+
+impl SecondOrderPerceptron {
+    /// With aI added to the correlations, a limit on the number of features, and a guarantee for
+    /// comparators in the ball of this radius.
+    ///
+    /// # Errors
+    /// When a is not from 1e-30 to 1e30, the limit not from 1 to 8192, the radius not positive and
+    /// finite, or the loss one that the perceptron does not pay.
+    pub fn new(a: f64, limit: u64, radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
+        expect_rate("a", a)?;
+        expect_positive("radius", radius)?;
+        expect_mistakes(loss)?;
+        let (v, determinant, count) = Default::default();
+        Ok(Self { radius, a, ridge: Ridge::new(a, limit)?, v, offsets: 0.0, determinant, count })
+    }
+
+    /// M: rounds with an update, weighted by importance.
+    pub fn updates(&self) -> f64 {
+        self.count.updates
+    }
+
+    /// Rounds in which the sign was wrong, weighted by importance: at most M.
+    pub fn mistakes(&self) -> f64 {
+        self.count.mistakes
+    }
+
+    /// Σ ln(1 + λ_i/a) = ln det(A/a).
+    pub fn log_determinant(&self) -> f64 {
+        self.determinant.total()
+    }
+
+    /// How many values were ignored since their features came when there were `limit` already.
+    pub fn ignored(&self) -> u64 {
+        self.ridge.columns().ignored()
+    }
+}
+
+impl Learner for SecondOrderPerceptron {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        Prediction::new(x.offset() + self.ridge.dot(x) / (1.0 + self.ridge.variance(x)))
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        let prediction = self.predict(x);
+        if weight == 0.0 || label * prediction.score > 0.0 {
+            return prediction;
+        }
+        self.determinant.add(libm::log1p(weight * self.ridge.variance(x)));
+        self.ridge.observe(x, label, weight);
+        self.v.resize(self.ridge.columns().len(), 0.0);
+        for (index, value) in x.iter() {
+            if let Some(column) = self.ridge.columns().find(index) {
+                self.v[column] += weight * label * f64::from(value);
+            }
+        }
+        self.offsets += weight * label * x.offset();
+        self.count.observe(prediction.score, label, weight);
+        self.count.updates += weight;
+        prediction
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        Arc::new(ZeroOne)
+    }
+
+    fn describe(&self) -> String {
+        let limit = self.ridge.columns().limit();
+        format!("perceptron:a={},limit={limit},radius={},variant=second-order", self.a, self.radius)
+    }
+
+    /// (A⁻¹v)_i: scores are a share 1/(1 + xᵀA⁻¹x) of what such weights say.
+    fn weight(&self, index: u32) -> Option<f64> {
+        Some(self.ridge.weight(index))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        if self.ignored() > 0 {
+            return Guarantee::none(GuaranteeKind::Own, beyond_the_limit(&self.ridge));
+        }
+        let length = sum::sum(self.v.iter().map(|v| v * v)).sqrt();
+        Guarantee::own(Comparator::HingeOnUpdates(self.radius), self.offsets + self.radius * length)
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        self.ridge.save(&mut state);
+        self.count.save(&mut state);
+        state.set_column("v", Column::F64(self.v.clone()));
+        state.set("offsets", self.offsets);
+        self.determinant.save("determinant", &mut state);
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.ridge.restore(state)?;
+        self.count = Count::load(state)?;
+        self.v = state.f64s("v")?.to_vec();
+        if self.v.len() != self.ridge.columns().len() {
+            return Err(Error::model("the sums in the model do not match its columns: it is damaged"));
+        }
+        self.offsets = state.number("offsets")?;
+        self.determinant = Sum::load("determinant", state)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! The voted perceptron (Freund, Schapire 1999).
+//!
+//! The weights are updated as by the perceptron, by their mistakes, and each vector w_k that there
+//! was votes by the sign of b + ⟨w_k, x⟩ (0 votes for 1), with as many votes c_k as the importance
+//! of the rounds it came through, that of its making included. The score is the mean vote, from −1
+//! to 1: it is not b plus something.
+//!
+//! Vectors are not kept, but the rows that made one from the other: with
+//! ⟨w_k, x⟩ = ⟨w_{k−1}, x⟩ + h·y⟨x_k, x⟩ all votes are counted in one walk over those rows, at a
+//! cost of their non-zeros a round, as is the memory. Both grow with the mistakes, so only the last
+//! `vectors` vectors vote; the rows before them are summed up.
+//!
+//! **Guarantee**: none. That of the perceptron bounds the updates, which the last vector makes.
+//! (On rows in random order the theorem of Freund and Schapire bounds how often the vote errs on
+//! one more row, in expectation.)
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::{Count, NO_BOUND, expect_mistakes};
+use crate::loss::ZeroOne;
+use crate::model::{Column, State};
+use crate::regret::{Guarantee, GuaranteeKind};
+use crate::table::Table;
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+
+/// The voted perceptron.
+pub struct VotedPerceptron {
+    /// How many vectors may vote.
+    vectors: u64,
+    /// The oldest vector that votes, and its votes.
+    oldest: Table<f64>,
+    votes: f64,
+    /// What made each later vector from the one before it.
+    steps: VecDeque<Step>,
+    count: Count,
+}
+
+/// w_k − w_{k−1}, and the votes of w_k.
+#[derive(Debug, Clone)]
+struct Step {
+    indices: Vec<u32>,
+    /// h·y·x.
+    values: Vec<f64>,
+    votes: f64,
+}
+
+/// How many vectors may vote.
+pub(super) const VECTORS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
+
+thread_local! {
+    /// A row in order of index, for which predicting must not allocate each time.
+    static SORTED: RefCell<Vec<(u32, f32)>> = const { RefCell::new(Vec::new()) };
+}
+
+impl VotedPerceptron {
+    /// Of which so many vectors vote, the last.
+    ///
+    /// # Errors
+    /// When they are not from 1 to a million, or the loss is one that the perceptron does not pay.
+    pub fn new(vectors: u64, loss: &dyn Loss) -> Result<Self, Error> {
+        expect_mistakes(loss)?;
+        if !VECTORS.contains(&vectors) {
+            return Err(Error::parameter(format!("vectors is {vectors}: it is a whole number from 1 to 1000000")));
+        }
+        let (oldest, steps, count) = Default::default();
+        Ok(Self { vectors, oldest, votes: 0.0, steps, count })
+    }
+
+    /// M: rounds with an update, weighted by importance.
+    pub fn updates(&self) -> f64 {
+        self.count.updates
+    }
+
+    /// Rounds in which the vote was wrong, weighted by importance.
+    pub fn mistakes(&self) -> f64 {
+        self.count.mistakes
+    }
+
+    /// The mean vote, and the score of the last vector.
+    fn vote(&self, x: Features<'_>) -> (f64, f64) {
+        let vote = |score: f64| if score >= 0.0 { 1.0 } else { -1.0 };
+        let products = x.iter().map(|(index, value)| self.oldest.get(index) * f64::from(value));
+        let mut score = x.offset() + sum::sum(products);
+        let (mut total, mut mean) = (self.votes, self.votes * vote(score));
+        SORTED.with_borrow_mut(|sorted| {
+            sorted.clear();
+            sorted.extend(x.iter());
+            sorted.sort_unstable_by_key(|&(index, _)| index);
+            for step in &self.steps {
+                let values = step.indices.iter().zip(&step.values).map(|(index, value)| {
+                    let found = sorted.binary_search_by_key(index, |&(index, _)| index);
+                    found.map_or(0.0, |at| value * f64::from(sorted[at].1))
+                });
+                score += sum::sum(values);
+                total += step.votes;
+                mean += step.votes * vote(score);
+            }
+        });
+        (if total > 0.0 { mean / total } else { vote(score) }, score)
+    }
+
+    /// Adds a vector, for which the oldest may have to go.
+    fn step(&mut self, x: Features<'_>, direction: f64, votes: f64) {
+        let values = x.values().iter().map(|&value| direction * f64::from(value)).collect();
+        self.steps.push_back(Step { indices: x.indices().to_vec(), values, votes });
+        if self.steps.len() as u64 >= self.vectors
+            && let Some(first) = self.steps.pop_front()
+        {
+            for (&index, value) in first.indices.iter().zip(&first.values) {
+                *self.oldest.slot(index) += value;
+            }
+            self.votes = first.votes;
+        }
+    }
+}
+
+impl Learner for VotedPerceptron {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        Prediction::new(self.vote(x).0)
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        let (mean, score) = self.vote(x);
+        if weight == 0.0 {
+            return Prediction::new(mean);
+        }
+        self.count.observe(mean, label, weight);
+        if label * score <= 0.0 {
+            self.step(x, weight * label, weight);
+            self.count.updates += weight;
+        } else {
+            *self.steps.back_mut().map_or(&mut self.votes, |step| &mut step.votes) += weight;
+        }
+        Prediction::new(mean)
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        Arc::new(ZeroOne)
+    }
+
+    fn describe(&self) -> String {
+        format!("perceptron:variant=voted,vectors={}", self.vectors)
+    }
+
+    /// None: the vote is not linear.
+    fn weight(&self, _index: u32) -> Option<f64> {
+        None
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        Guarantee::none(GuaranteeKind::Own, NO_BOUND)
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        self.count.save(&mut state);
+        state.set("votes", self.votes);
+        let indices = self.oldest.used(|value| *value != 0.0);
+        state.set_column("oldest", Column::F64(indices.iter().map(|&index| self.oldest.get(index)).collect()));
+        state.set_column("index", Column::U32(indices));
+        let steps = || self.steps.iter();
+        state.set_column("steps.index", Column::U32(steps().flat_map(|step| &step.indices).copied().collect()));
+        state.set_column("steps.value", Column::F64(steps().flat_map(|step| &step.values).copied().collect()));
+        state.set_column("steps.size", Column::F64(steps().map(|step| step.indices.len() as f64).collect()));
+        state.set_column("steps.votes", Column::F64(steps().map(|step| step.votes).collect()));
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.count = Count::load(state)?;
+        self.votes = state.number("votes")?;
+        self.oldest = Table::filled(state.u32s("index")?, state.f64s("oldest")?.iter().copied())?;
+        let damaged = || Error::model("the vectors in the model do not match: it is damaged");
+        let (mut indices, mut values) = (state.u32s("steps.index")?, state.f64s("steps.value")?);
+        let (sizes, votes) = (state.f64s("steps.size")?, state.f64s("steps.votes")?);
+        if sizes.len() != votes.len() || sizes.len() as u64 >= self.vectors || indices.len() != values.len() {
+            return Err(damaged());
+        }
+        self.steps.clear();
+        for (&size, &votes) in sizes.iter().zip(votes) {
+            let (index, rest) = indices.split_at_checked(size as usize).ok_or_else(damaged)?;
+            let (value, others) = values.split_at(size as usize);
+            self.steps.push_back(Step { indices: index.to_vec(), values: value.to_vec(), votes });
+            (indices, values) = (rest, others);
+        }
+        if indices.is_empty() { Ok(()) } else { Err(damaged()) }
+    }
+}

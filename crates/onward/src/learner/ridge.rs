@@ -1,0 +1,122 @@
+//! Ridge regression, one row at a time: what recursive least squares and its kin share.
+//!
+//! With A = λI + Σ h·xxᵀ = Γ⁻¹ it keeps the triangle R of A = RᵀR and z of Rᵀz = Σ h·y·x, so that
+//! w = Γ·Σ h·y·x solves Rw = z. A row is folded into both by rotations (`dense.rs`): that is the
+//! QR form of recursive least squares, in which no rounding makes Γ lose its sign. O(d²) a row.
+
+use std::cell::RefCell;
+
+use super::columns::Columns;
+use crate::dense::{Folded, Triangle};
+use crate::model::{Column, State};
+use crate::{Error, Features, sum};
+
+/// The least of λ‖u‖² + Σ h(y − ⟨u, x⟩)², kept up to date.
+#[derive(Debug, Clone)]
+pub(super) struct Ridge {
+    lambda: f64,
+    columns: Columns,
+    /// R.
+    triangle: Triangle,
+    /// z = Rw.
+    rotated: Vec<f64>,
+    /// w.
+    weights: Vec<f64>,
+    /// √h·x by columns.
+    row: Vec<f64>,
+}
+
+thread_local! {
+    /// Predicting changes nothing, and must not allocate for each row either.
+    static ROW: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Ridge {
+    /// Before the first row. λ is from 1e-30 to 1e30.
+    pub(super) fn new(lambda: f64, limit: u64) -> Result<Self, Error> {
+        Ok(Self {
+            lambda,
+            columns: Columns::new(limit)?,
+            triangle: Triangle::default(),
+            rotated: Vec::new(),
+            weights: Vec::new(),
+            row: Vec::new(),
+        })
+    }
+
+    /// The features that have a column.
+    pub(super) fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// w_i.
+    pub(super) fn weight(&self, index: u32) -> f64 {
+        self.columns.find(index).map_or(0.0, |column| self.weights[column])
+    }
+
+    /// ⟨w, x⟩.
+    pub(super) fn dot(&self, x: Features<'_>) -> f64 {
+        sum::sum(x.iter().map(|(index, value)| self.weight(index) * f64::from(value)))
+    }
+
+    /// xᵀΓx, with Γ = I/λ for features that were never met. O(d²).
+    pub(super) fn variance(&self, x: Features<'_>) -> f64 {
+        let new = self.columns.new_values(x).map(|value| value * value / self.lambda);
+        ROW.with_borrow_mut(|row| {
+            let from = self.columns.spread(x, 1.0, row);
+            self.triangle.solve_transposed(row, from);
+            sum::sum(row.iter().map(|a| a * a).chain(new))
+        })
+    }
+
+    /// Takes in a row with the target y and the importance h > 0.
+    pub(super) fn observe(&mut self, x: Features<'_>, y: f64, h: f64) -> Folded {
+        self.columns.meet(x);
+        while self.triangle.size() < self.columns.len() {
+            self.triangle.grow(self.lambda.sqrt());
+            self.rotated.push(0.0);
+        }
+        let root = h.sqrt();
+        let from = self.columns.spread(x, root, &mut self.row);
+        let folded = self.triangle.fold(&mut self.row, from, &mut self.rotated, root * y);
+        self.triangle.solve(&self.rotated, &mut self.weights);
+        folded
+    }
+
+    /// All that was seen counts `factor` times as much, the regularisation included.
+    pub(super) fn discount(&mut self, factor: f64) {
+        self.triangle.scale(factor.sqrt());
+        self.rotated.iter_mut().for_each(|z| *z *= factor.sqrt());
+    }
+
+    /// Adds `amount`·u_i² to what is minimised, i being the feature of a column; returns by how
+    /// much the least grows. The weights follow with the next row.
+    pub(super) fn strengthen(&mut self, column: usize, amount: f64) -> f64 {
+        self.row.clear();
+        self.row.resize(self.columns.len(), 0.0);
+        self.row[column] = amount.sqrt();
+        let folded = self.triangle.fold(&mut self.row, column, &mut self.rotated, 0.0);
+        folded.residual * folded.residual
+    }
+
+    pub(super) fn save(&self, state: &mut State) {
+        self.columns.save(state);
+        state.set_column("triangle", Column::F64(self.triangle.packed()));
+        state.set_column("rotated", Column::F64(self.rotated.clone()));
+        state.set_column("weight", Column::F64(self.weights.clone()));
+    }
+
+    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.columns.restore(state)?;
+        let size = self.columns.len();
+        let (rotated, weights) = (state.f64s("rotated")?, state.f64s("weight")?);
+        let triangle = Triangle::unpacked(size, state.f64s("triangle")?);
+        let is_positive = |triangle: &Triangle| (0..size).all(|i| triangle.row(i)[0] > 0.0);
+        match triangle.filter(is_positive) {
+            Some(triangle) if rotated.len() == size && weights.len() == size => self.triangle = triangle,
+            _ => return Err(Error::model("the matrix of the model does not match its columns: it is damaged")),
+        }
+        (self.rotated, self.weights) = (rotated.to_vec(), weights.to_vec());
+        Ok(())
+    }
+}

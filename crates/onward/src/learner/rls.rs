@@ -1,0 +1,229 @@
+//! Recursive least squares: ridge regression that is exact after every row (Plackett 1950).
+//!
+//! p_t = b_t + ⟨w_{t−1}, x_t⟩, where w_t minimises λ‖u‖² + Σ_{s≤t} h_s(y_s − b_s − ⟨u, x_s⟩)² and
+//! b is the row's offset. In the usual form Γ_0 = (1/λ)I, Γ_t = Γ − Γxxᵀ Γ/(1/h + xᵀΓx) and
+//! w_t = w + h·Γ_t x·(y − p): then Γ_t = (λI + Σ h·xxᵀ)⁻¹. Here the triangular root of Γ⁻¹ is kept
+//! and rows are folded into it by rotations (the QR form), which keeps Γ symmetric and positive
+//! definite for ever. Squared loss only; predictions are not clipped.
+//!
+//! **Guarantee**, for every ‖u‖ ≤ U, whatever the stream. With r = y − p and q = h·xᵀΓ_{t−1}x,
+//! a row lets the least of the regularised squares grow by h·r²/(1 + q): the minimum over u of
+//! the quadratic (about its minimiser, Hessian 2Γ⁻¹) plus h(y − b − ⟨u, x⟩)². Hence
+//! min_u λ‖u‖² + Σ h(y − b − ⟨u, x⟩)² = Σ h·r²/(1 + q), and
+//! R_T(u) ≤ λ‖u‖² + Σ h·r²·q/(1 + q). It is printed from what happened; beforehand nothing can be
+//! said, since residuals are not bounded (`vaw` can).
+//!
+//! **Forgetting** f < 1: after each row what came before counts f times as much, so that w_t
+//! minimises Σ λ_i u_i² + Σ_s f^(t−s) h_s(…)². The textbook lets λ_i fade like the rows, and Γ
+//! grows without limit in directions that no row touches. Here the λ_i, a few a round and each in
+//! turn, are set to λ again, so that λ·f^(1 + 1/(1−f)) ≤ λ_i ≤ λ always. No guarantee.
+//!
+//! **Cost**: O(d²) a round and 8·d² bytes for d features, so features beyond the first `limit`
+//! with a value other than 0 are ignored and counted; there is no guarantee from then on.
+
+use std::sync::Arc;
+
+use super::columns::LIMITS;
+use super::ridge::Ridge;
+use crate::learner::{COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE};
+use crate::loss::Squared;
+use crate::model::{Column, State};
+use crate::optimizer::{expect_positive, expect_rate};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::sum::Sum;
+use crate::{Error, Features, Learner, Prediction, SharedLoss};
+
+/// Recursive least squares.
+///
+/// ```
+/// use onward::{Features, Learner, learner::Rls};
+/// let mut learner = Rls::new(0.5, 1.0, 10, 1.0)?;
+/// learner.learn(Features::new(&[0], &[1.0])?, 3.0, 1.0);
+/// // The minimum of ½u² + (3 − u)² is 3, at u = 2.
+/// assert!((learner.weight(0).unwrap() - 2.0).abs() < 1e-12);
+/// assert!((learner.best_regularised_loss() - 3.0).abs() < 1e-12);
+/// # Ok::<(), onward::Error>(())
+/// ```
+pub struct Rls {
+    radius: f64,
+    lambda: f64,
+    forgetting: f64,
+    ridge: Ridge,
+    /// λ_i by columns, where the past is forgotten.
+    lambdas: Vec<f64>,
+    /// The column whose λ_i is set next.
+    turn: usize,
+    /// Σ h·r²/(1 + q), discounted.
+    least: Sum,
+    /// Σ h·r²·q/(1 + q).
+    paid: Sum,
+}
+
+impl Rls {
+    /// With the regularisation λ, a factor by which the past counts less with each row (1: not at
+    /// all), a limit on the number of features, and a guarantee for comparators in the ball of this
+    /// radius.
+    ///
+    /// # Errors
+    /// When λ is not from 1e-30 to 1e30, the factor not from 0.5 to 1, the limit not from 1 to
+    /// 8192, or the radius not positive and finite.
+    pub fn new(lambda: f64, forgetting: f64, limit: u64, radius: f64) -> Result<Self, Error> {
+        expect_rate("lambda", lambda)?;
+        expect_positive("radius", radius)?;
+        if !(0.5..=1.0).contains(&forgetting) {
+            return Err(Error::parameter(format!("forgetting is {forgetting}: it is a number from 0.5 to 1")));
+        }
+        let ridge = Ridge::new(lambda, limit)?;
+        let (least, paid) = Default::default();
+        Ok(Self { radius, lambda, forgetting, ridge, lambdas: Vec::new(), turn: 0, least, paid })
+    }
+
+    /// The least of λ‖u‖² + Σ h(y − b − ⟨u, x⟩)² over all u, as w attains it: what the best
+    /// comparator in hindsight pays, with its regularisation. Discounted, if the past is.
+    pub fn best_regularised_loss(&self) -> f64 {
+        self.least.total()
+    }
+
+    /// xᵀΓx: how uncertain the score is, in units of the variance of labels.
+    pub fn variance(&self, x: Features<'_>) -> f64 {
+        self.ridge.variance(x)
+    }
+
+    /// How many values were ignored since their features came when there were `limit` already.
+    pub fn ignored(&self) -> u64 {
+        self.ridge.columns().ignored()
+    }
+
+    /// Lets the past count less, and sets some of the λ_i again, so many that each has its turn
+    /// within 1 + 1/(1 − f) rounds.
+    fn forget(&mut self) {
+        let f = self.forgetting;
+        self.ridge.discount(f);
+        self.lambdas.iter_mut().for_each(|lambda| *lambda *= f);
+        let mut least = f * self.least.total();
+        let columns = self.lambdas.len();
+        for _ in 0..(columns as f64 * (1.0 - f)).ceil() as usize {
+            self.turn = (self.turn + 1) % columns;
+            least += self.ridge.strengthen(self.turn, self.lambda - self.lambdas[self.turn]);
+            self.lambdas[self.turn] = self.lambda;
+        }
+        self.least = Sum::default();
+        self.least.add(least);
+    }
+}
+
+impl Learner for Rls {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        Prediction::new(x.offset() + self.ridge.dot(x))
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        let prediction = self.predict(x);
+        if weight == 0.0 {
+            return prediction;
+        }
+        let residual = label - prediction.score;
+        if self.forgetting < 1.0 {
+            self.forget();
+        }
+        let folded = self.ridge.observe(x, label - x.offset(), weight);
+        if self.forgetting < 1.0 {
+            self.lambdas.resize(self.ridge.columns().len(), self.lambda);
+        }
+        self.least.add(folded.residual * folded.residual);
+        self.paid.add(weight * residual * residual * folded.leverage);
+        prediction
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        Arc::new(Squared)
+    }
+
+    fn describe(&self) -> String {
+        let limit = self.ridge.columns().limit();
+        format!("rls:forgetting={},lambda={},limit={limit},radius={}", self.forgetting, self.lambda, self.radius)
+    }
+
+    fn weight(&self, index: u32) -> Option<f64> {
+        Some(self.ridge.weight(index))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        if self.forgetting < 1.0 {
+            return Guarantee::none(GuaranteeKind::Own, "with forgetting there is no bound against a fixed comparator");
+        }
+        if self.ignored() > 0 {
+            return Guarantee::none(GuaranteeKind::Own, beyond_the_limit(&self.ridge));
+        }
+        let bound = self.lambda * self.radius * self.radius + self.paid.total();
+        Guarantee::own(Comparator::Ball(self.radius), bound)
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        self.ridge.save(&mut state);
+        state.set_column("lambdas", Column::F64(self.lambdas.clone()));
+        state.set("turn", self.turn as f64);
+        self.least.save("least", &mut state);
+        self.paid.save("paid", &mut state);
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.ridge.restore(state)?;
+        let columns = self.ridge.columns().len();
+        let expected = if self.forgetting < 1.0 { columns } else { 0 };
+        let (lambdas, turn) = (state.f64s("lambdas")?, state.number("turn")?);
+        if lambdas.len() != expected || !(0.0..=columns as f64).contains(&turn) {
+            return Err(Error::model("the regularisation in the model does not match its columns: it is damaged"));
+        }
+        (self.lambdas, self.turn) = (lambdas.to_vec(), turn as usize);
+        self.least = Sum::load("least", state)?;
+        self.paid = Sum::load("paid", state)?;
+        Ok(())
+    }
+}
+
+/// Why there is no guarantee once features had to be ignored.
+pub(super) fn beyond_the_limit(ridge: &Ridge) -> String {
+    let limit = ridge.columns().limit();
+    format!("there were more features than limit={limit}, and the rest was ignored, which comparators may use")
+}
+
+pub(super) const LAMBDA: ParameterEntry = ParameterEntry {
+    name: "lambda",
+    default: "1",
+    meaning: "the regularisation lambda·‖u‖² beside the sum of squares, from 1e-30 to 1e30",
+};
+
+pub(super) const LIMIT: ParameterEntry = ParameterEntry {
+    name: "limit",
+    default: "512",
+    meaning: "how many features are used, the first that come, from 1 to 8192: a round costs its square",
+};
+
+/// `rls` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "rls",
+    summary: "recursive least squares: ridge regression solved after every row, O(d²) (Plackett)",
+    losses: Losses::Only(&["squared"]),
+    parameters: &[
+        ParameterEntry {
+            name: "forgetting",
+            default: "1",
+            meaning: "by what the past counts less with each row, from 0.5 to 1 (1: not at all)",
+        },
+        LAMBDA,
+        LIMIT,
+        COMPARATOR_RADIUS,
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        let (lambda, forgetting) = (arguments.number("lambda")?, arguments.number("forgetting")?);
+        Ok(Box::new(Rls::new(lambda, forgetting, arguments.whole("limit", LIMITS)?, arguments.number("radius")?)?))
+    },
+    plan: |_, _| {
+        let reason = "its bound is made of residuals, which nothing bounds beforehand: vaw has a promise";
+        Ok(Guarantee::none(GuaranteeKind::Own, reason))
+    },
+};

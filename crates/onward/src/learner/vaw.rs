@@ -1,0 +1,171 @@
+//! The Vovk–Azoury–Warmuth forecaster: ridge regression that takes in the features before it
+//! predicts (Vovk 1998; Azoury, Warmuth 2001).
+//!
+//! p_t = b_t + ⟨Γ_t Σ_{s<t} h_s(y_s − b_s)x_s, x_t⟩ with Γ_t = (λI + Σ_{s≤t} h_s x_s x_sᵀ)⁻¹, b the
+//! row's offset. That is p − b = ⟨w, x⟩/(1 + q), w being the weights of ridge regression on the
+//! rows before (`rls`) and q = h·xᵀΓ_{t−1}x: it shrinks predictions to 0 where x is new. The
+//! importance h is a part of the row: a prediction is that of a row of importance 1 unless the
+//! row says otherwise. Squared loss only.
+//!
+//! **Guarantee**, for every ‖u‖ ≤ U, whatever the stream. Let y and p be less b, h = 1 (else scale
+//! row and label by √h). The least of the regularised squares grows by (y − ⟨w, x⟩)²/(1 + q)
+//! (see `rls`), and ⟨w, x⟩ = (1 + q)p, so
+//!
+//! (y − p)² − (y − (1 + q)p)²/(1 + q) = y²·q/(1 + q) − q·p².
+//!
+//! Summed: R_T(u) ≤ λ‖u‖² + Σ y²·q/(1 + q) − Σ q·p², exactly the regret against the regularised
+//! squares. This is printed, from what happened. As q/(1 + q) = xᵀΓ_t x ≤ ln(1 + q) and
+//! Σ ln(1 + q) = ln det(I + Σ h·xxᵀ/λ), it is at most λ‖u‖² + Y² ln det(I + Σ h·xxᵀ/λ), Y being the
+//! largest |y|: that is promised beforehand, at most λU² + Y²·d·ln(1 + TX²/(λd)).
+//!
+//! **Cost**: as `rls`, features beyond the first `limit` included.
+
+use std::sync::Arc;
+
+use super::columns::LIMITS;
+use super::ridge::Ridge;
+use super::rls::{LAMBDA, LIMIT, beyond_the_limit};
+use crate::learner::{COMPARATOR_RADIUS, LearnerEntry, Losses, STANDARDISE};
+use crate::loss::Squared;
+use crate::model::State;
+use crate::optimizer::{expect_positive, expect_rate};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::sum::Sum;
+use crate::{Error, Features, Learner, Prediction, SharedLoss};
+
+/// The Vovk–Azoury–Warmuth forecaster.
+///
+/// ```
+/// use onward::{Features, Learner, learner::Vaw};
+/// let mut learner = Vaw::new(1.0, 10, 1.0)?;
+/// let x = Features::new(&[0], &[1.0])?;
+/// learner.learn(x, 3.0, 1.0);
+/// // Γ_2 = 1/(1 + 2), although one row has been seen.
+/// assert!((learner.predict(x).score - 3.0 / 3.0).abs() < 1e-12);
+/// # Ok::<(), onward::Error>(())
+/// ```
+pub struct Vaw {
+    radius: f64,
+    lambda: f64,
+    ridge: Ridge,
+    /// Σ h·y²·q/(1 + q) − h·q·p².
+    paid: Sum,
+    /// Y: the largest |y − b|·√h.
+    largest: f64,
+    /// ln det(I + Σ h·xxᵀ/λ).
+    determinant: Sum,
+}
+
+impl Vaw {
+    /// With the regularisation λ, a limit on the number of features, and a guarantee for
+    /// comparators in the ball of this radius.
+    ///
+    /// # Errors
+    /// When λ is not from 1e-30 to 1e30, the limit not from 1 to 8192, or the radius not positive
+    /// and finite.
+    pub fn new(lambda: f64, limit: u64, radius: f64) -> Result<Self, Error> {
+        expect_rate("lambda", lambda)?;
+        expect_positive("radius", radius)?;
+        let ridge = Ridge::new(lambda, limit)?;
+        let (paid, determinant) = Default::default();
+        Ok(Self { radius, lambda, ridge, paid, largest: 0.0, determinant })
+    }
+
+    /// λU² + Y² ln det(I + Σ h·xxᵀ/λ): the bound as it is usually stated, never below that of
+    /// [`guarantee`](Learner::guarantee).
+    pub fn logarithmic_bound(&self) -> f64 {
+        self.lambda * self.radius * self.radius + self.largest * self.largest * self.determinant.total()
+    }
+
+    /// How many values were ignored since their features came when there were `limit` already.
+    pub fn ignored(&self) -> u64 {
+        self.ridge.columns().ignored()
+    }
+
+    /// p − b of a row of this importance, and q.
+    fn forecast(&self, x: Features<'_>, h: f64) -> (f64, f64) {
+        let q = h * self.ridge.variance(x);
+        (self.ridge.dot(x) / (1.0 + q), q)
+    }
+}
+
+impl Learner for Vaw {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        Prediction::new(x.offset() + self.forecast(x, 1.0).0)
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        if weight == 0.0 {
+            return self.predict(x);
+        }
+        let (p, q) = self.forecast(x, weight);
+        let y = label - x.offset();
+        let leverage = self.ridge.observe(x, y, weight).leverage;
+        self.paid.add(weight * y * y * leverage - weight * (q * p) * p);
+        self.largest = self.largest.max(y.abs() * weight.sqrt());
+        self.determinant.add(libm::log1p(q));
+        Prediction::new(x.offset() + p)
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        Arc::new(Squared)
+    }
+
+    fn describe(&self) -> String {
+        format!("vaw:lambda={},limit={},radius={}", self.lambda, self.ridge.columns().limit(), self.radius)
+    }
+
+    /// The weight of ridge regression: scores are a share 1/(1 + q) of what such weights say.
+    fn weight(&self, index: u32) -> Option<f64> {
+        Some(self.ridge.weight(index))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        if self.ignored() > 0 {
+            return Guarantee::none(GuaranteeKind::Own, beyond_the_limit(&self.ridge));
+        }
+        let bound = self.lambda * self.radius * self.radius + self.paid.total();
+        Guarantee::own(Comparator::Ball(self.radius), bound)
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        self.ridge.save(&mut state);
+        state.set("largest", self.largest);
+        self.paid.save("paid", &mut state);
+        self.determinant.save("determinant", &mut state);
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.ridge.restore(state)?;
+        self.largest = state.number("largest")?;
+        self.paid = Sum::load("paid", state)?;
+        self.determinant = Sum::load("determinant", state)?;
+        Ok(())
+    }
+}
+
+/// `vaw` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "vaw",
+    summary: "ridge regression that takes in the features first, with a logarithmic bound (Vovk, Azoury, Warmuth)",
+    losses: Losses::Only(&["squared"]),
+    parameters: &[LAMBDA, LIMIT, COMPARATOR_RADIUS, STANDARDISE],
+    build: |arguments| {
+        let limit = arguments.whole("limit", LIMITS)?;
+        Ok(Box::new(Vaw::new(arguments.number("lambda")?, limit, arguments.number("radius")?)?))
+    },
+    plan: |arguments, scales| {
+        let (lambda, radius) = (arguments.number("lambda")?, arguments.number("radius")?);
+        if scales.dimension > arguments.number("limit")? {
+            let reason = "there are more features than its limit, and those beyond are ignored: give a larger limit";
+            return Ok(Guarantee::none(GuaranteeKind::Own, reason));
+        }
+        // The determinant is largest where all eigenvalues are alike, and their sum is at most TX².
+        let spread = scales.rounds * scales.norm * scales.norm / (lambda * scales.dimension);
+        let determinant = scales.dimension * libm::log1p(spread);
+        let bound = lambda * radius * radius + scales.label * scales.label * determinant;
+        Ok(Guarantee::own(Comparator::Ball(radius), bound))
+    },
+};

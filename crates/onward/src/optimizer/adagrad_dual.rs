@@ -1,0 +1,213 @@
+//! AdaGrad with a diagonal metric, in the dual-averaging form (Duchi, Hazan, Singer 2011).
+//!
+//! θ_{t+1} = θ_t − z_t, H_{t,i} = δ + √G_{t,i} with G_t = Σ_{s≤t} z_s², and
+//! w_{t+1} = argmin −⟨θ_{t+1}, w⟩ + Σ H_{t,i} w_i²/(2η) over the domain: η θ_i/H_i on R^d, held within
+//! ±U in a box, and η θ_i/(H_i + λ) on an L2 ball ([`weighted_ball`]).
+//!
+//! **Guarantee**, for convex losses and every u of the box or ball (on R^d: with |u_i| ≤ U):
+//! R_T(u) ≤ Σ H_{T,i} u_i²/(2η) + Σ_t c_t. The matrix that produced w_t has not seen z_t, so that round t
+//! costs c_t = (η/2) Σ z_{t,i}²/H_{t−1,i}, not what H_t would give; with δ ≥ max|z_{t,i}| it is at most
+//! that, and the sum at most η Σ√G_i. In a bounded domain c_t is besides at most what the whole
+//! domain is worth in the direction of z_t: 2U|z_{t,i}| for each coordinate of the box, 2U‖z_t‖₂ on the
+//! ball (the proof is that of [dual averaging](super::dual_averaging)). Printed from what
+//! happened; of u the largest of the class: U²Σ H_i over the coordinates seen, on the ball
+//! U² max H_i.
+//!
+//! The step is by the plain gradient, which the theorem is about.
+//!
+//! Cost: O(non-zeros) on R^d and in the box; on the ball O(d log d) in rounds whose point lies
+//! on its surface.
+
+use bytemuck::Zeroable;
+
+use super::adagrad::AdaGradDomain;
+use super::{Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::domain::{cube, weighted_ball};
+use crate::model::{Column, State};
+use crate::regret::Guarantee;
+use crate::table::Table;
+use crate::{Error, Features, sum};
+
+/// Sums of gradients are held within this: their squares stay finite.
+const LARGEST: f64 = 1e150;
+
+#[derive(Debug, Clone, Copy, Zeroable)]
+#[repr(C)]
+struct Slot {
+    /// θ_i.
+    sum: f64,
+    /// G_i.
+    squares: f64,
+}
+
+/// AdaGrad by dual averaging.
+#[derive(Debug, Clone)]
+pub struct AdaGradDual {
+    domain: AdaGradDomain,
+    eta: f64,
+    radius: f64,
+    delta: f64,
+    table: Table<Slot>,
+    /// λ of the projection on the ball.
+    lambda: f64,
+    /// Σ (η θ_i/H_i)², for the ball.
+    norm: f64,
+    /// Σ√G_i, the largest G_i, and how many of them are above 0.
+    roots: f64,
+    largest: f64,
+    seen: f64,
+    /// Σ c_t.
+    paid: f64,
+}
+
+impl AdaGradDual {
+    /// With η and δ in a domain; the radius is its size, on R^d that of the box of the
+    /// comparators.
+    ///
+    /// # Errors
+    /// When η, δ or the radius is not from 1e-30 to 1e30.
+    pub fn new(domain: AdaGradDomain, eta: f64, radius: f64, delta: f64) -> Result<Self, Error> {
+        expect_rate("eta", eta)?;
+        expect_rate("radius", radius)?;
+        expect_rate("delta", delta)?;
+        let table = Table::default();
+        let (lambda, norm, roots, largest, seen, paid) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+        Ok(Self { domain, eta, radius, delta, table, lambda, norm, roots, largest, seen, paid })
+    }
+
+    fn metric(&self, slot: Slot) -> f64 {
+        self.delta + slot.squares.sqrt()
+    }
+
+    /// η θ_i/H_i: the weight where there is no domain.
+    fn free(&self, slot: Slot) -> f64 {
+        self.eta * (slot.sum / self.metric(slot))
+    }
+
+    /// c_t, by the matrix that produced w_t.
+    fn cost(&self, scale: f64, x: Features<'_>) -> f64 {
+        let pairs = || x.iter().map(|(index, value)| (scale * f64::from(value), self.metric(self.table.get(index))));
+        let by_rate = |(z, metric): (f64, f64)| 0.5 * self.eta * (z / metric) * z;
+        match self.domain {
+            AdaGradDomain::All => sum::sum(pairs().map(by_rate)),
+            AdaGradDomain::Box => {
+                sum::sum(pairs().map(|(z, metric)| by_rate((z, metric)).min(2.0 * self.radius * z.abs())))
+            }
+            AdaGradDomain::Ball => {
+                let length = sum::sum(pairs().map(|(z, _)| z * z)).sqrt();
+                sum::sum(pairs().map(by_rate)).min(2.0 * self.radius * length)
+            }
+        }
+    }
+
+    /// λ anew, and ‖·‖² of the point without a domain, which rounding has moved.
+    fn find_multiplier(&mut self) {
+        if self.norm <= self.radius * self.radius {
+            self.lambda = 0.0;
+            return;
+        }
+        // In order of index, whatever the order in which they came: a saved learner goes on to the bit.
+        let slots = self.table.used(|slot| slot.sum != 0.0).into_iter().map(|index| self.table.get(index));
+        let pairs: Vec<_> = slots.map(|slot| (self.metric(slot), self.free(slot))).collect();
+        self.lambda = weighted_ball::multiplier(&pairs, self.radius);
+        self.norm = held(sum::sum(pairs.iter().map(|(_, weight)| weight * weight)));
+    }
+}
+
+impl Optimizer for AdaGradDual {
+    fn dot(&self, x: Features<'_>) -> f64 {
+        sum::sum(x.iter().map(|(index, value)| self.weight(index) * f64::from(value)))
+    }
+
+    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
+        let scale = h * g;
+        self.paid = held(self.paid + self.cost(scale, x));
+        for (index, value) in x.iter() {
+            let before = self.table.get(index);
+            // What its weight adds to the norm is taken away, and comes back when it has moved.
+            self.norm -= self.free(before).powi(2);
+            let z = scale * f64::from(value);
+            let slot = self.table.slot(index);
+            slot.squares = held(before.squares + z * z);
+            let after = slot.squares;
+            self.roots += after.sqrt() - before.squares.sqrt();
+            self.largest = self.largest.max(after);
+            if before.squares == 0.0 && after > 0.0 {
+                self.seen += 1.0;
+            }
+        }
+        Step::Gradient { time: h }
+    }
+
+    fn advance(&mut self, u: f64, x: Features<'_>) {
+        for (index, value) in x.iter() {
+            let slot = self.table.slot(index);
+            slot.sum = (slot.sum + u * f64::from(value)).clamp(-LARGEST, LARGEST);
+            let after = *slot;
+            self.norm = held(self.norm + self.free(after).powi(2));
+        }
+        if self.domain == AdaGradDomain::Ball {
+            self.find_multiplier();
+        }
+    }
+
+    fn weight(&self, index: u32) -> f64 {
+        let slot = self.table.get(index);
+        match self.domain {
+            AdaGradDomain::All => self.free(slot),
+            AdaGradDomain::Box => cube::project(self.free(slot), self.radius),
+            AdaGradDomain::Ball => weighted_ball::shrunk(self.metric(slot), self.free(slot), self.lambda),
+        }
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let metric = match self.domain {
+            AdaGradDomain::Ball => self.delta + self.largest.sqrt(),
+            AdaGradDomain::All | AdaGradDomain::Box => self.delta * self.seen + self.roots,
+        };
+        // Before a gradient there is nothing to pay for.
+        let metric = if self.seen > 0.0 { metric } else { 0.0 };
+        let bound = self.radius * self.radius / (2.0 * self.eta) * metric + self.paid;
+        bound_of_sums(self.domain.comparator(self.radius), bound, &[self.largest, self.paid])
+    }
+
+    fn describe(&self) -> String {
+        let (delta, domain) = (self.delta, self.domain.describe());
+        format!("adagrad:delta={delta},{domain}eta={},form=dual-averaging,radius={}", self.eta, self.radius)
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        let numbers = [
+            ("lambda", self.lambda),
+            ("norm", self.norm),
+            ("roots", self.roots),
+            ("largest", self.largest),
+            ("seen", self.seen),
+            ("paid", self.paid),
+        ];
+        numbers.iter().for_each(|(name, value)| state.set(name, *value));
+        let indices = self.table.used(|slot| slot.squares > 0.0 || slot.sum != 0.0);
+        let slots = || indices.iter().map(|&index| self.table.get(index));
+        state.set_column("sum", Column::F64(slots().map(|slot| slot.sum).collect()));
+        state.set_column("squares", Column::F64(slots().map(|slot| slot.squares).collect()));
+        state.set_column("index", Column::U32(indices));
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.lambda = state.number("lambda")?;
+        self.norm = state.number("norm")?;
+        self.roots = state.number("roots")?;
+        self.largest = state.number("largest")?;
+        self.seen = state.number("seen")?;
+        self.paid = state.number("paid")?;
+        let (sums, squares) = (state.f64s("sum")?, state.f64s("squares")?);
+        if sums.len() != squares.len() {
+            return Err(Error::model("the columns of adagrad differ in length: the model is damaged"));
+        }
+        let slots = sums.iter().zip(squares).map(|(&sum, &squares)| Slot { sum, squares });
+        self.table = Table::filled(state.u32s("index")?, slots)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,298 @@
+//! AdaGrad with the full matrix, in the mirror-descent form, for few features (Duchi, Hazan,
+//! Singer 2011).
+//!
+//! G_t = Σ_{s≤t} z_s z_sᵀ, S_t = G_t^½; w_{t+1} = w_t − η S_t⁻¹ z_t (the pseudo-inverse: z_t lies in
+//! its range).
+//!
+//! **Guarantee**, for convex losses and every ‖u‖₂ ≤ U: with D = max_t ‖w_t‖₂ + U,
+//! R_T(u) ≤ (D²/(2η) + η) tr S_T, from what happened. (S_t does not fall, so that
+//! Σ‖w_t − u‖²_{S_t − S_{t−1}} ≤ D² tr S_T, and Σ z_tᵀS_t⁻¹z_t ≤ 2 tr S_T.)
+//!
+//! Only the first `features` distinct features get weights; when a row has another with a
+//! gradient, there is no guarantee any more.
+//!
+//! Cost: O(d³) a round, d features so far, for the eigenvalues (Jacobi's method).
+
+use super::{Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::model::{Column, State};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::table::Table;
+use crate::{Error, Features, INDEX_LIMIT, sum};
+
+/// Eigenvalues below this part of the largest are what rounding left of 0.
+const ROUNDING: f64 = 1e-15;
+
+/// Jacobi's method has converged long before so many sweeps.
+const MOST_SWEEPS: usize = 60;
+
+/// Weights are held within the range of f32.
+const LARGEST: f64 = f32::MAX as f64;
+
+/// AdaGrad with the full matrix.
+#[derive(Debug, Clone)]
+pub struct AdaGradFull {
+    eta: f64,
+    radius: f64,
+    limit: usize,
+    /// One more than the position of a feature; 0: none.
+    positions: Table<u32>,
+    indices: Vec<u32>,
+    weights: Vec<f64>,
+    /// G, by rows of `limit` entries.
+    matrix: Vec<f64>,
+    /// tr S.
+    trace: f64,
+    /// max_t ‖w_t‖₂.
+    largest: f64,
+    is_beyond: bool,
+    /// η S⁻¹x of this round.
+    direction: Vec<f64>,
+}
+
+impl AdaGradFull {
+    /// With this η, the guarantee for comparators of this radius, and weights for so many features.
+    ///
+    /// # Errors
+    /// When η or the radius is not from 1e-30 to 1e30, or the number of features not from 1 to 64.
+    pub fn new(eta: f64, radius: f64, features: u32) -> Result<Self, Error> {
+        expect_rate("eta", eta)?;
+        expect_rate("radius", radius)?;
+        if !(1..=64).contains(&features) {
+            return Err(Error::parameter(format!("features is {features}: it is a whole number from 1 to 64")));
+        }
+        let limit = features as usize;
+        Ok(Self {
+            eta,
+            radius,
+            limit,
+            positions: Table::default(),
+            indices: Vec::new(),
+            weights: Vec::new(),
+            matrix: vec![0.0; limit * limit],
+            trace: 0.0,
+            largest: 0.0,
+            is_beyond: false,
+            direction: Vec::new(),
+        })
+    }
+
+    /// x by positions, which new features get while there are any.
+    fn place(&mut self, x: Features<'_>) -> Vec<f64> {
+        let mut dense = vec![0.0; self.indices.len()];
+        for (index, value) in x.iter().filter(|(_, value)| *value != 0.0) {
+            let position = self.positions.slot(index);
+            if *position == 0 {
+                if self.indices.len() == self.limit {
+                    self.is_beyond = true;
+                    continue;
+                }
+                self.indices.push(index);
+                self.weights.push(0.0);
+                dense.push(0.0);
+                *position = self.indices.len() as u32;
+            }
+            dense[*position as usize - 1] = f64::from(value);
+        }
+        dense
+    }
+}
+
+impl Optimizer for AdaGradFull {
+    fn dot(&self, x: Features<'_>) -> f64 {
+        sum::sum(x.iter().map(|(index, value)| self.weight(index) * f64::from(value)))
+    }
+
+    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
+        let scale = h * g;
+        self.direction.clear();
+        if scale == 0.0 {
+            return Step::Flow { time: h, q: 0.0 };
+        }
+        let x = self.place(x);
+        let d = x.len();
+        for (i, &one) in x.iter().enumerate() {
+            for (j, &other) in x.iter().enumerate() {
+                let entry = &mut self.matrix[i * self.limit + j];
+                *entry = (*entry + (scale * one) * (scale * other)).clamp(-held(f64::MAX), held(f64::MAX));
+            }
+        }
+        let matrix = (0..d * d).map(|at| self.matrix[at / d * self.limit + at % d]).collect();
+        let (values, vectors) = eigen(matrix, d);
+        self.trace = sum::sum(values.iter().map(|value| value.max(0.0).sqrt()));
+        let floor = ROUNDING * values.iter().copied().fold(0.0, f64::max);
+        // S⁻¹x = Σ ⟨v, x⟩v/√λ.
+        self.direction.resize(d, 0.0);
+        for (k, &value) in values.iter().enumerate().filter(|(_, value)| **value > floor) {
+            let vector = |i: usize| vectors[i * d + k];
+            let along = self.eta * sum::sum((0..d).map(|i| vector(i) * x[i])) / value.sqrt();
+            (0..d).for_each(|i| self.direction[i] += along * vector(i));
+        }
+        let q = sum::sum(self.direction.iter().zip(&x).map(|(direction, x)| direction * x));
+        Step::Flow { time: h, q: q.max(0.0) }
+    }
+
+    fn advance(&mut self, u: f64, _x: Features<'_>) {
+        for (weight, direction) in self.weights.iter_mut().zip(&self.direction) {
+            *weight = (*weight + u * direction).clamp(-LARGEST, LARGEST);
+        }
+        let norm = sum::sum(self.weights.iter().map(|weight| weight * weight)).sqrt();
+        self.largest = self.largest.max(norm);
+    }
+
+    fn weight(&self, index: u32) -> f64 {
+        let position = self.positions.get(index) as usize;
+        if position > 0 { self.weights[position - 1] } else { 0.0 }
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        if self.is_beyond {
+            let reason = "rows had more distinct features than get weights: raise features";
+            return Guarantee::none(GuaranteeKind::Own, reason);
+        }
+        let diameter = self.largest + self.radius;
+        let bound = (diameter * diameter / (2.0 * self.eta) + self.eta) * self.trace;
+        bound_of_sums(Comparator::Ball(self.radius), bound, &[self.trace * self.trace])
+    }
+
+    fn describe(&self) -> String {
+        format!("adagrad:eta={},features={},full=true,radius={}", self.eta, self.limit, self.radius)
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        state.set("trace", self.trace);
+        state.set("largest", self.largest);
+        state.set("beyond", f64::from(u8::from(self.is_beyond)));
+        state.set_column("index", Column::U32(self.indices.clone()));
+        state.set_column("weight", Column::F64(self.weights.clone()));
+        state.set_column("matrix", Column::F64(self.matrix.clone()));
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.trace = state.number("trace")?;
+        self.largest = state.number("largest")?;
+        self.is_beyond = state.number("beyond")? != 0.0;
+        let (indices, weights, matrix) = (state.u32s("index")?, state.f64s("weight")?, state.f64s("matrix")?);
+        let d = indices.len();
+        let matches = weights.len() == d && d <= self.limit && matrix.len() == self.matrix.len();
+        if !matches || indices.iter().any(|&index| index >= INDEX_LIMIT) {
+            return Err(Error::model("the columns of adagrad do not match: the model is damaged"));
+        }
+        self.positions = Table::filled(indices, (1..=d as u32).collect::<Vec<_>>().into_iter())?;
+        (self.indices, self.weights, self.matrix) = (indices.to_vec(), weights.to_vec(), matrix.to_vec());
+        Ok(())
+    }
+}
+
+/// Eigenvalues and eigenvectors (columns) of a symmetric matrix, by Jacobi's rotations.
+fn eigen(mut matrix: Vec<f64>, d: usize) -> (Vec<f64>, Vec<f64>) {
+    // To a size whose products stay finite.
+    let size = matrix.iter().fold(0.0f64, |size, entry| size.max(entry.abs()));
+    if size > 0.0 {
+        matrix.iter_mut().for_each(|entry| *entry /= size);
+    }
+    let mut vectors = vec![0.0; d * d];
+    (0..d).for_each(|i| vectors[i * d + i] = 1.0);
+    for _ in 0..MOST_SWEEPS {
+        let mut is_diagonal = true;
+        for p in 0..d {
+            for q in p + 1..d {
+                let off = matrix[p * d + q];
+                // Relative to both diagonal entries: small eigenvalues are found as exactly as large ones.
+                let scale = (matrix[p * d + p] * matrix[q * d + q]).abs().sqrt();
+                if off == 0.0 || off.abs() <= 1e-16 * scale {
+                    continue;
+                }
+                is_diagonal = false;
+                let theta = (matrix[q * d + q] - matrix[p * d + p]) / (2.0 * off);
+                let tangent = 1.0f64.copysign(theta) / (theta.abs() + (theta * theta + 1.0).sqrt());
+                let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
+                rotate(&mut matrix, &mut vectors, d, (p, q), (cosine, tangent * cosine));
+                (matrix[p * d + q], matrix[q * d + p]) = (0.0, 0.0);
+            }
+        }
+        if is_diagonal {
+            break;
+        }
+    }
+    ((0..d).map(|i| size * matrix[i * d + i]).collect(), vectors)
+}
+
+/// One rotation in the plane of p and q, of the matrix from both sides and of the vectors.
+fn rotate(matrix: &mut [f64], vectors: &mut [f64], d: usize, (p, q): (usize, usize), (cosine, sine): (f64, f64)) {
+    let turn = |entries: &mut [f64], one: usize, other: usize| {
+        let (a, b) = (entries[one], entries[other]);
+        (entries[one], entries[other]) = (cosine * a - sine * b, sine * a + cosine * b);
+    };
+    (0..d).for_each(|k| turn(matrix, k * d + p, k * d + q));
+    (0..d).for_each(|k| turn(matrix, p * d + k, q * d + k));
+    (0..d).for_each(|k| turn(vectors, k * d + p, k * d + q));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eigenvectors_take_a_matrix_apart() {
+        let d = 5;
+        let mut matrix = vec![0.0; d * d];
+        for t in 0..7u32 {
+            let z: Vec<f64> =
+                (0..d).map(|i| f64::from(t * 7 % 5) - 2.0 + (f64::from(t) * (i as f64 + 0.7)).sin()).collect();
+            (0..d * d).for_each(|at| matrix[at] += z[at / d] * z[at % d]);
+        }
+        let (values, vectors) = eigen(matrix.clone(), d);
+        for i in 0..d {
+            for j in 0..d {
+                let sum: f64 = (0..d).map(|k| values[k] * vectors[i * d + k] * vectors[j * d + k]).sum();
+                assert!((sum - matrix[i * d + j]).abs() < 1e-12 * matrix[0].abs().max(1.0) * 10.0);
+                let product: f64 = (0..d).map(|k| vectors[k * d + i] * vectors[k * d + j]).sum();
+                assert!((product - f64::from(u8::from(i == j))).abs() < 1e-13);
+            }
+        }
+    }
+
+    #[test]
+    fn with_one_feature_it_is_the_diagonal_form() {
+        let mut full = AdaGradFull::new(0.5, 1.0, 3).unwrap();
+        let mut diagonal = super::super::AdaGrad::new(0.5, 1.0).unwrap();
+        for t in 0..30u32 {
+            let z = [(t as f32 * 1.1).sin()];
+            full.observe(1.0, Features::new(&[4], &z).unwrap());
+            diagonal.observe(1.0, Features::new(&[4], &z).unwrap());
+            assert!((full.weight(4) - diagonal.weight(4)).abs() < 1e-6);
+        }
+        let (one, other) = (full.guarantee().bound.unwrap(), diagonal.guarantee().bound.unwrap());
+        assert!((one / other - 1.0).abs() < 1e-6);
+    }
+
+    /// Turning all features leaves the matrix form's scores as they are: the diagonal form's change.
+    #[test]
+    fn scores_do_not_depend_on_the_axes() {
+        let (cosine, sine) = (0.6f32, 0.8f32);
+        let mut straight = AdaGradFull::new(0.5, 1.0, 3).unwrap();
+        let mut turned = straight.clone();
+        for t in 0..50u32 {
+            let z = [(t as f32 * 1.1).sin() * 3.0, (t as f32 * 0.3).cos() * 0.5];
+            let w = [cosine * z[0] - sine * z[1], sine * z[0] + cosine * z[1]];
+            let (x, y) = (Features::new(&[0, 1], &z).unwrap(), Features::new(&[0, 1], &w).unwrap());
+            // Features are f32: rounding of the turn.
+            assert!((straight.dot(x) - turned.dot(y)).abs() < 1e-4, "round {t}");
+            straight.observe(1.0, x);
+            turned.observe(1.0, y);
+        }
+    }
+
+    #[test]
+    fn a_feature_too_many_ends_the_guarantee() {
+        let mut full = AdaGradFull::new(0.5, 1.0, 2).unwrap();
+        full.observe(1.0, Features::new(&[0, 1], &[1.0, 2.0]).unwrap());
+        assert!(full.guarantee().bound.is_ok());
+        full.observe(1.0, Features::new(&[0, 9], &[1.0, 2.0]).unwrap());
+        assert!(full.guarantee().bound.is_err());
+        assert_eq!(full.weight(9), 0.0);
+        assert!(AdaGradFull::new(0.5, 1.0, 65).is_err());
+    }
+}

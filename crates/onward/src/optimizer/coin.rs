@@ -1,0 +1,251 @@
+//! Coin betting, per coordinate (Orabona, Pál 2016): no rate, no domain, nothing to tune.
+//!
+//! Each coordinate is a gambler with the wealth ε who bets on the sign of −z. After n gradients that
+//! were not 0, with the running maximum M = max|z| and sums over them in units of it,
+//!
+//! w = (Θ/(M(n + 1)))·(ε + R/M), Θ = −Σz̃, R = −Σz̃w,
+//!
+//! the bet of Krichevsky and Trofimov: the fraction |Θ/(M(n+1))| < 1 of the wealth ε + R/M. Its ε is in
+//! units of a weight.
+//!
+//! **When the maximum grows.** A gradient larger than M could cost more than all the wealth. So z̃ is z
+//! cut off at ±M, M as it was before the round (Cutkosky 2019); the first gradient has nothing to be cut
+//! off at, and was bet nothing on. Then the wealth stays positive. On a round at M it becomes at least
+//! (1 − |bet fraction|) times what it was. When M grows to M' it is ε + R/M', which is at least ε if
+//! R ≥ 0, and above ε + R/M > 0 if not. The fraction |Θ|/(M'(n+1)) only falls. What is cut off costs, against
+//! u, at most Σ(|z| − M)₊·|w − u| over the rounds with a new maximum, where the excesses of a coordinate
+//! sum to less than its last M.
+//!
+//! **Guarantee**, for convex losses and every u of the class, in raw units and whatever M did: by convexity
+//! R_T(u) ≤ Σ⟨z_t, w_t⟩ + ⟨u, −Σz_t⟩, which is (ε − Wealth_T) + ⟨u, θ⟩ with θ = −Σz and Wealth_T = ε − Σ⟨z_t, w_t⟩ counted
+//! with the true gradients. Both sums are kept; the largest over the ball ‖u‖₂ ≤ U is
+//! Σ⟨z_t, w_t⟩ + U‖Σz‖₂, over the box |u_i| ≤ U it is Σ⟨z_t, w_t⟩ + UΣ|Σz_i|. It is what the run has shown, and
+//! for linear losses it is the regret, exactly.
+//!
+//! Beforehand something can be said only if the scale is known: with `gradient` = G, M starts at G, and if
+//! no |z_i| exceeds it each coordinate has at most G(|u_i|√(T ln(1 + 24T²u_i²/ε²)) + ε).
+//!
+//! **Cost**: O(non-zeros) a round; printing the bound looks at all coordinates.
+
+use bytemuck::Zeroable;
+
+use super::{Optimizer, Step, expect_positive, expect_rate};
+use crate::learner::{COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
+use crate::model::{Column, State};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::sum::Sum;
+use crate::table::Table;
+use crate::{Error, Features, sum};
+
+/// The class that the guarantee is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// ‖u‖₂ ≤ U.
+    Ball,
+    /// |u_i| ≤ U.
+    Box,
+}
+
+/// What is kept of a coordinate.
+#[derive(Debug, Clone, Copy, Zeroable)]
+#[repr(C)]
+struct Slot {
+    /// Σz.
+    sum: f64,
+    /// Θ = −Σz̃.
+    coins: f64,
+    /// R = −Σz̃w.
+    reward: f64,
+    /// M, or 0 while it is that of the start.
+    largest: f64,
+    /// n.
+    count: f64,
+}
+
+/// Coin betting per coordinate.
+///
+/// ```
+/// use onward::{Features, optimizer::{Coin, Optimizer, coin::Class}};
+/// let mut it = Coin::new(1.0, 1.0, Class::Ball, None)?;
+/// it.observe(-3.0, Features::new(&[0], &[1.0])?);
+/// // One coin of 1, nothing won yet: half of ε.
+/// assert_eq!(it.weight(0), 0.5);
+/// # Ok::<(), onward::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Coin {
+    epsilon: f64,
+    radius: f64,
+    class: Class,
+    /// G: where M starts, if it is known.
+    gradient: Option<f64>,
+    table: Table<Slot>,
+    /// Σ⟨z_t, w_t⟩.
+    paid: Sum,
+}
+
+impl Coin {
+    /// With this ε, and the guarantee printed for this class of this radius. `gradient` is the largest
+    /// |z_i|, if it is known.
+    ///
+    /// # Errors
+    /// When ε or the gradient is not from 1e-30 to 1e30, or the radius not positive and finite.
+    pub fn new(epsilon: f64, radius: f64, class: Class, gradient: Option<f64>) -> Result<Self, Error> {
+        expect_rate("epsilon", epsilon)?;
+        expect_positive("radius", radius)?;
+        if let Some(gradient) = gradient {
+            expect_rate("gradient", gradient)?;
+        }
+        Ok(Self { epsilon, radius, class, gradient, table: Table::default(), paid: Sum::default() })
+    }
+
+    fn bet(&self, slot: Slot) -> f64 {
+        if slot.count == 0.0 {
+            return 0.0;
+        }
+        let fraction = slot.coins / slot.largest / (slot.count + 1.0);
+        let wealth = (self.epsilon + slot.reward / slot.largest).max(0.0);
+        (fraction * wealth).clamp(f64::from(f32::MIN), f64::from(f32::MAX))
+    }
+}
+
+impl Optimizer for Coin {
+    fn dot(&self, x: Features<'_>) -> f64 {
+        sum::sum(x.iter().map(|(index, value)| self.bet(self.table.get(index)) * f64::from(value)))
+    }
+
+    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
+        for (index, value) in x.iter() {
+            let z = h * g * f64::from(value);
+            if z == 0.0 {
+                continue;
+            }
+            let mut slot = self.table.get(index);
+            let bet = self.bet(slot);
+            self.paid.add(z * bet);
+            if slot.largest == 0.0 {
+                slot.largest = self.gradient.unwrap_or(z.abs());
+            }
+            let cut = z.clamp(-slot.largest, slot.largest);
+            slot.sum += z;
+            slot.coins -= cut;
+            slot.reward -= cut * bet;
+            slot.largest = slot.largest.max(z.abs());
+            slot.count += 1.0;
+            *self.table.slot(index) = slot;
+        }
+        // The point is a function of the sums: there is nothing left to move.
+        Step::Gradient { time: 0.0 }
+    }
+
+    fn advance(&mut self, _u: f64, _x: Features<'_>) {}
+
+    fn weight(&self, index: u32) -> f64 {
+        self.bet(self.table.get(index))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let indices = self.table.used(|slot| slot.count > 0.0);
+        let sums = || indices.iter().map(|&index| self.table.get(index).sum);
+        let (comparator, norm) = match self.class {
+            Class::Box => (Comparator::Box(self.radius), sum::sum(sums().map(f64::abs))),
+            Class::Ball => {
+                // In units of the largest: squares of large sums are no numbers.
+                let most = sums().fold(0.0f64, |most, sum| most.max(sum.abs()));
+                let squares = sum::sum(sums().map(|sum| (sum / most) * (sum / most)));
+                (Comparator::Ball(self.radius), if most > 0.0 { most * squares.sqrt() } else { 0.0 })
+            }
+        };
+        Guarantee::own(comparator, self.paid.total() + self.radius * norm)
+    }
+
+    fn describe(&self) -> String {
+        let class = match self.class {
+            Class::Ball => "ball",
+            Class::Box => "box",
+        };
+        let gradient = self.gradient.map_or("none".to_owned(), |gradient| gradient.to_string());
+        format!("coin:class={class},epsilon={},gradient={gradient},radius={}", self.epsilon, self.radius)
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        self.paid.save("paid", &mut state);
+        let indices = self.table.used(|slot| slot.count > 0.0);
+        let column =
+            |of: fn(Slot) -> f64| Column::F64(indices.iter().map(|&index| of(self.table.get(index))).collect());
+        state.set_column("sum", column(|slot| slot.sum));
+        state.set_column("coins", column(|slot| slot.coins));
+        state.set_column("reward", column(|slot| slot.reward));
+        state.set_column("largest", column(|slot| slot.largest));
+        state.set_column("count", column(|slot| slot.count));
+        state.set_column("index", Column::U32(indices));
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.paid = Sum::load("paid", state)?;
+        let sums = state.f64s("sum")?;
+        let (coins, rewards) = (state.f64s("coins")?, state.f64s("reward")?);
+        let (largest, counts) = (state.f64s("largest")?, state.f64s("count")?);
+        if [coins, rewards, largest, counts].iter().any(|column| column.len() != sums.len()) {
+            return Err(Error::model("the columns of coin differ in length: the model is damaged"));
+        }
+        let slots = (0..sums.len()).map(|at| Slot {
+            sum: sums[at],
+            coins: coins[at],
+            reward: rewards[at],
+            largest: largest[at],
+            count: counts[at],
+        });
+        self.table = Table::filled(state.u32s("index")?, slots)?;
+        Ok(())
+    }
+}
+
+/// What the theorem says of T rounds, d coordinates and the known scale G.
+fn promise(epsilon: f64, radius: f64, class: Class, gradient: f64, rounds: f64, dimension: f64) -> Guarantee {
+    let ratio = radius / epsilon;
+    let root = (rounds * libm::log1p(24.0 * rounds * rounds * ratio * ratio)).sqrt();
+    let (comparator, size) = match class {
+        Class::Box => (Comparator::Box(radius), dimension * radius),
+        // Σ|u_i| ≤ U√d, and no |u_i| is above U.
+        Class::Ball => (Comparator::Ball(radius), dimension.sqrt() * radius),
+    };
+    Guarantee::own(comparator, gradient * (size * root + dimension * epsilon))
+}
+
+const CLASSES: [(&str, Class); 2] = [("ball", Class::Ball), ("box", Class::Box)];
+
+/// `coin` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "coin",
+    summary: "coin betting for each feature: no rate and no domain to choose (Orabona, Pál)",
+    losses: Losses::Convex,
+    parameters: &[
+        ParameterEntry { name: "epsilon", default: "1", meaning: "what each feature bets with at first, above 0" },
+        COMPARATOR_RADIUS,
+        ParameterEntry { name: "class", default: "ball", meaning: "ball or box: what the guarantee is printed for" },
+        ParameterEntry {
+            name: "gradient",
+            default: "none",
+            meaning: "the largest slope times feature value, if it is known beforehand, above 0",
+        },
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        let (epsilon, radius) = (arguments.number("epsilon")?, arguments.number("radius")?);
+        let gradient = arguments.number_or("gradient", "none")?;
+        let optimizer = Coin::new(epsilon, radius, arguments.choice("class", &CLASSES)?, gradient)?;
+        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+    },
+    plan: |arguments, scales| {
+        let Some(gradient) = arguments.number_or("gradient", "none")? else {
+            let reason = "its theorem needs the scale of the gradients beforehand: give gradient";
+            return Ok(Guarantee::none(GuaranteeKind::Own, reason));
+        };
+        let (epsilon, radius) = (arguments.number("epsilon")?, arguments.number("radius")?);
+        let class = arguments.choice("class", &CLASSES)?;
+        Ok(promise(epsilon, radius, class, gradient, scales.rounds, scales.dimension))
+    },
+};

@@ -1,0 +1,189 @@
+//! Follow the regularised leader, with the Euclidean regulariser, on linearised losses
+//! (Shalev-Shwartz 2007; McMahan 2017).
+//!
+//! w_{t+1} = argmin ⟨Σ_{s≤t} z_s, w⟩ + ‖w‖²/(2η) over the domain = Π(−η Σ z_s). On all of
+//! R^d it is gradient descent with the rate η, step for step; on other domains it
+//! differs from it, for only the point is projected, not the sum.
+//!
+//! **Guarantee**, for convex losses and every u of the domain (of R^d and the orthant:
+//! with ‖u‖₂ ≤ U): R_T(u) ≤ ‖u‖²/(2η) + (η/2) Σ‖z_t‖². With ‖z‖ ≤ G and T rounds known
+//! beforehand η = B/(G√T), B the largest ‖u‖, gives BG√T.
+//!
+//! The step is gradient flow of the loss for time η, from the score of w_t: z_t is then the
+//! mean gradient of the way, z̄_t. The bound stays: on average over the way
+//! ℓ(w) − ℓ(u) ≤ ⟨z̄_t, w_t − u⟩ − ½η‖z̄_t‖², by the lemma Σ⟨z̄_t, w_t − u⟩ ≤ ‖u‖²/(2η) + (η/2)Σ‖z̄_t‖²,
+//! and ℓ(w_t) is above that average by at most ½η‖z_t‖², since the gradient does not
+//! grow on the way down.
+//!
+//! Cost: that of a step of [`LazyPoint`].
+//!
+//! With `losses=real` the losses are not linearised: see [`ftrl_real`](crate::learner::ftrl_real).
+
+use super::ogd::{self, NO_GRADIENT, RADIUS};
+use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
+use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, ftrl_real};
+use crate::model::State;
+use crate::regret::{Guarantee, GuaranteeKind};
+use crate::{Error, Features, sum};
+
+/// Follow the regularised leader on linearised losses.
+#[derive(Debug, Clone)]
+pub struct Ftrl {
+    eta: f64,
+    /// The size of the comparators on an unbounded domain.
+    radius: f64,
+    /// −η Σ z_s, and its projection.
+    point: LazyPoint,
+    /// Σ‖z_t‖².
+    squares: f64,
+}
+
+impl Ftrl {
+    /// With this η; the radius is that of the comparators where the domain has none.
+    ///
+    /// # Errors
+    /// When η or a radius is not from 1e-30 to 1e30.
+    pub fn new(domain: Domain, radius: f64, eta: f64) -> Result<Self, Error> {
+        expect_rate("radius", radius)?;
+        expect_rate("eta", eta)?;
+        let mut point = LazyPoint::new(domain)?;
+        // The rate is in the sum already.
+        point.set_rate(1.0);
+        Ok(Self { eta, radius, point, squares: 0.0 })
+    }
+}
+
+impl Optimizer for Ftrl {
+    fn dot(&self, x: Features<'_>) -> f64 {
+        self.point.dot(x)
+    }
+
+    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
+        let q = sum::squares(x.values());
+        self.squares = held(self.squares + held((h * g) * (h * g) * q));
+        Step::Flow { time: self.eta * h, q }
+    }
+
+    fn advance(&mut self, u: f64, x: Features<'_>) {
+        self.point.add(u, x);
+        self.point.set_rate(1.0);
+    }
+
+    fn weight(&self, index: u32) -> f64 {
+        self.point.get(index)
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let domain = self.point.domain();
+        if !self.point.is_complete() {
+            return Guarantee::none(GuaranteeKind::Own, BEYOND);
+        }
+        // ½‖u‖² less the least of it: on the simplex the point starts from the centre.
+        let size = domain.reach(self.point.seen()).unwrap_or(self.radius);
+        let bound = size * size / (2.0 * self.eta) + 0.5 * self.eta * self.squares;
+        bound_of_sums(domain.comparator(self.radius), bound, &[self.squares])
+    }
+
+    fn describe(&self) -> String {
+        format!("ftrl:{}eta={},radius={}", self.point.domain().describe("all"), self.eta, self.radius)
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        state.set("squares", self.squares);
+        state.absorb("point", self.point.state());
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.squares = state.number("squares")?;
+        self.point.restore(&state.part("point"))
+    }
+}
+
+/// What the losses are taken as.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Taken {
+    Linearised,
+    Real,
+}
+
+fn taken(arguments: &Arguments<'_>) -> Result<Taken, Error> {
+    let taken = arguments.choice("losses", &[("linearised", Taken::Linearised), ("real", Taken::Real)])?;
+    let other = match taken {
+        Taken::Linearised => ["alpha", "features"].as_slice(),
+        Taken::Real => ["eta", "domain", "dimension", "rounds", "gradient"].as_slice(),
+    };
+    match other.iter().find(|name| arguments.is_given(name)) {
+        None => Ok(taken),
+        Some(name) => Err(Error::parameter(format!(
+            "ftrl takes {name} with losses={} only",
+            if taken == Taken::Real { "linearised" } else { "real" }
+        ))),
+    }
+}
+
+fn eta(arguments: &Arguments<'_>) -> Result<f64, Error> {
+    match (arguments.number_or("rounds", "none")?, arguments.number_or("gradient", "none")?) {
+        (None, None) => expect_rate("eta", arguments.number("eta")?),
+        (Some(rounds), Some(gradient)) if !arguments.is_given("eta") => {
+            let domain = Domain::from_arguments(arguments)?;
+            ogd::rate_of_theorem(arguments, domain, rounds, gradient)
+        }
+        _ => Err(Error::parameter("ftrl takes eta, or both rounds=T and gradient=G, which set it")),
+    }
+}
+
+/// `ftrl` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "ftrl",
+    summary: "follow the regularised leader, Euclidean, on linearised losses or on the losses themselves",
+    losses: Losses::Convex,
+    parameters: &[
+        ParameterEntry {
+            name: "eta", default: "0.1", meaning: "the rate: the regulariser is ‖w‖²/(2·eta), above 0"
+        },
+        RADIUS,
+        ParameterEntry { default: "all", ..DOMAIN },
+        DIMENSION,
+        ParameterEntry { name: "rounds", default: "none", meaning: "T, if known beforehand: from 1 to 1e18" },
+        ParameterEntry { name: "gradient", default: "none", meaning: "a bound on the norm of gradients, above 0" },
+        ParameterEntry {
+            name: "losses",
+            default: "linearised",
+            meaning: "linearised, or real: each round minimises the sum of the losses themselves (few features, short streams)",
+        },
+        ParameterEntry {
+            name: "alpha",
+            default: "1",
+            meaning: "with losses=real the regulariser is ½·alpha·‖w‖², above 0",
+        },
+        ParameterEntry {
+            name: "features",
+            default: "100",
+            meaning: "with losses=real: only the first so many distinct features get weights, from 1 to 1000",
+        },
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        if taken(arguments)? == Taken::Real {
+            return ftrl_real::build(arguments);
+        }
+        let optimizer = Ftrl::new(Domain::from_arguments(arguments)?, arguments.number("radius")?, eta(arguments)?)?;
+        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+    },
+    plan: |arguments, scales| {
+        if taken(arguments)? == Taken::Real {
+            let reason = "on the losses themselves it is bounded by what they pay from round to round";
+            return Ok(Guarantee::none(GuaranteeKind::Own, reason));
+        }
+        let domain = Domain::from_arguments(arguments)?;
+        let (Some(size), Some(reach)) = (domain.norm(scales.dimension), domain.reach(scales.dimension)) else {
+            return Ok(Guarantee::none(GuaranteeKind::Own, NO_GRADIENT));
+        };
+        let (eta, gradient) = (eta(arguments)?, scales.gradient(arguments.loss().as_ref(), size));
+        let bound = reach * reach / (2.0 * eta) + 0.5 * eta * gradient * gradient * scales.rounds;
+        Ok(Guarantee::own(domain.comparator(1.0), bound))
+    },
+};

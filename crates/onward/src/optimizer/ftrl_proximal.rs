@@ -1,0 +1,214 @@
+//! FTRL-Proximal (McMahan 2011; McMahan et al. 2013): AdaGrad's rates, with an L1
+//! penalty that makes weights exactly 0.
+//!
+//! w_{t+1} = argmin ⟨Σ_{s≤t} z_s, w⟩ + λ₁‖w‖₁ + ½(λ₂ + β/α)‖w‖² + ½ Σ_{s≤t} σ_s (w − w_s)², for each
+//! coordinate, with n_t = Σ_{s≤t} z_s² and σ_t = (√n_t − √n_{t−1})/α. Kept as ζ = Σ(z_s − σ_s w_s) this is
+//!
+//! w = 0 where |ζ| ≤ λ₁, else w = −(ζ − sign(ζ)λ₁)/((β + √n)/α + λ₂).
+//!
+//! The penalty λ₁‖w‖₁ + ½λ₂‖w‖² counts once for the whole run, not once a round: it is part of the
+//! regulariser, and the bound is on the plain losses.
+//!
+//! **Guarantee**, for convex losses and every u with |u_i| ≤ U. Let r_0 = λ₁‖w‖₁ + ½(λ₂ + β/α)‖w‖² and
+//! r_t = ½σ_t(w − w_t)². As r_t is least at w_t, w_t also minimises
+//! f_{t−1} + r_t where f_t = ⟨Σ_{s≤t} z_s, ·⟩ + r_0 + … + r_t, so f_t(w_t) − f_t(w_{t+1}) ≤ ½z_t²/h_t:
+//! the gain of minimising once a linear function z_t is added to one that is least at w_t, with the
+//! curvature h_t = (β + √n_t)/α + λ₂. Summing,
+//! Σ⟨z_t, w_t⟩ ≤ min f_T − r_0(w_1) + ½Σz_t²/h_t, where r_0(w_1) = 0, and min f_T ≤ f_T(u). Per coordinate:
+//!
+//! R_T(u) ≤ λ₁|u| + ½(λ₂ + β/α)u² + ½ Σ σ_s(u − w_s)² + ½ Σ z_t²/((β + √n_t)/α + λ₂).
+//!
+//! Σσ_s(u − w_s)² = (√n/α)u² − 2u·Σσ_s w_s + Σσ_s w_s²: it is kept in three sums. As a function of u the
+//! bound is convex and largest at u = ±U, which is what is printed, summed over the coordinates that had
+//! a gradient (the others lose nothing, whatever u is there).
+//!
+//! **Cost**: O(non-zeros) a round; printing the bound looks at all coordinates.
+
+use bytemuck::Zeroable;
+
+use super::{Optimizer, Step, expect_positive, expect_rate};
+use crate::learner::{COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
+use crate::model::{Column, State};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::table::Table;
+use crate::{Error, Features, sum};
+
+/// What is kept of a coordinate.
+#[derive(Debug, Clone, Copy, Zeroable)]
+#[repr(C)]
+struct Slot {
+    /// n = Σz².
+    squares: f64,
+    /// ζ = Σ(z − σw).
+    sum: f64,
+    /// Σσw.
+    pull: f64,
+}
+
+/// FTRL-Proximal.
+///
+/// ```
+/// use onward::{Features, optimizer::{FtrlProximal, Optimizer}};
+/// let mut it = FtrlProximal::new(0.5, 1.0, 2.0, 0.0, 1.0)?;
+/// it.observe(1.0, Features::new(&[0, 1], &[1.5, 5.0])?);
+/// // |ζ| = 1.5 ≤ λ₁ = 2; and −(5 − 2)/((1 + 5)/0.5).
+/// assert_eq!((it.weight(0), it.weight(1)), (0.0, -0.25));
+/// # Ok::<(), onward::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct FtrlProximal {
+    alpha: f64,
+    beta: f64,
+    l1: f64,
+    l2: f64,
+    /// U, the largest entry of the comparators that the guarantee is for.
+    radius: f64,
+    table: Table<Slot>,
+    /// ΣΣσw².
+    pulled: f64,
+    /// ½ΣΣ z²/((β + √n)/α + λ₂).
+    paid: f64,
+}
+
+/// Refuses a parameter that is negative or too large for its products.
+fn expect_strength(name: &str, value: f64) -> Result<f64, Error> {
+    if (0.0..=1e30).contains(&value) {
+        return Ok(value);
+    }
+    Err(Error::parameter(format!("{name} is {value:?}: it is a number from 0 to 1e30")))
+}
+
+impl FtrlProximal {
+    /// With these α, β, λ₁ and λ₂, and the guarantee printed for comparators in the box of this radius.
+    ///
+    /// # Errors
+    /// When α is not from 1e-30 to 1e30, β, λ₁ or λ₂ not from 0 to 1e30, or the radius not positive and finite.
+    pub fn new(alpha: f64, beta: f64, l1: f64, l2: f64, radius: f64) -> Result<Self, Error> {
+        expect_rate("alpha", alpha)?;
+        expect_strength("beta", beta)?;
+        expect_strength("l1", l1)?;
+        expect_strength("l2", l2)?;
+        expect_positive("radius", radius)?;
+        Ok(Self { alpha, beta, l1, l2, radius, table: Table::default(), pulled: 0.0, paid: 0.0 })
+    }
+
+    /// (β + √n)/α + λ₂.
+    fn curvature(&self, squares: f64) -> f64 {
+        (self.beta + squares.sqrt()) / self.alpha + self.l2
+    }
+
+    fn point(&self, slot: Slot) -> f64 {
+        if slot.sum.abs() <= self.l1 {
+            return 0.0;
+        }
+        let shrunk = slot.sum - self.l1.copysign(slot.sum);
+        (-shrunk / self.curvature(slot.squares)).clamp(f64::from(f32::MIN), f64::from(f32::MAX))
+    }
+}
+
+impl Optimizer for FtrlProximal {
+    fn dot(&self, x: Features<'_>) -> f64 {
+        sum::sum(x.iter().map(|(index, value)| self.point(self.table.get(index)) * f64::from(value)))
+    }
+
+    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
+        for (index, value) in x.iter() {
+            let z = h * g * f64::from(value);
+            let slot = self.table.get(index);
+            let (point, squares) = (self.point(slot), slot.squares + z * z);
+            if z * z == 0.0 {
+                // Too small for its square: not learnt from, and all of it counts as lost.
+                self.paid += z.abs() * (point.abs() + self.radius);
+                continue;
+            }
+            // (√(n + z²) − √n)/α without cancelling.
+            let sigma = z * z / (squares.sqrt() + slot.squares.sqrt()) / self.alpha;
+            let pull = sigma * point;
+            self.pulled += pull * point;
+            self.paid += 0.5 * z * z / self.curvature(squares);
+            *self.table.slot(index) = Slot { squares, sum: slot.sum + z - pull, pull: slot.pull + pull };
+        }
+        // The point is a function of the sums: there is nothing left to move.
+        Step::Gradient { time: 0.0 }
+    }
+
+    fn advance(&mut self, _u: f64, _x: Features<'_>) {}
+
+    fn weight(&self, index: u32) -> f64 {
+        self.point(self.table.get(index))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let radius = self.radius;
+        let indices = self.table.used(|slot| slot.squares > 0.0);
+        let of_coordinates = sum::sum(indices.iter().map(|&index| {
+            let slot = self.table.get(index);
+            self.l1 * radius + 0.5 * self.curvature(slot.squares) * radius * radius + slot.pull.abs() * radius
+        }));
+        Guarantee::own(Comparator::Box(radius), of_coordinates + 0.5 * self.pulled + self.paid)
+    }
+
+    fn describe(&self) -> String {
+        let Self { alpha, beta, l1, l2, radius, .. } = self;
+        format!("ftrl-proximal:alpha={alpha},beta={beta},l1={l1},l2={l2},radius={radius}")
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        state.set("pulled", self.pulled);
+        state.set("paid", self.paid);
+        let indices = self.table.used(|slot| slot.squares > 0.0);
+        let slots = || indices.iter().map(|&index| self.table.get(index));
+        state.set_column("squares", Column::F64(slots().map(|slot| slot.squares).collect()));
+        state.set_column("sum", Column::F64(slots().map(|slot| slot.sum).collect()));
+        state.set_column("pull", Column::F64(slots().map(|slot| slot.pull).collect()));
+        state.set_column("index", Column::U32(indices));
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.pulled = state.number("pulled")?;
+        self.paid = state.number("paid")?;
+        let (squares, sums, pulls) = (state.f64s("squares")?, state.f64s("sum")?, state.f64s("pull")?);
+        if squares.len() != sums.len() || squares.len() != pulls.len() {
+            return Err(Error::model("the columns of ftrl-proximal differ in length: the model is damaged"));
+        }
+        let slots = squares.iter().zip(sums).zip(pulls);
+        let slots = slots.map(|((&squares, &sum), &pull)| Slot { squares, sum, pull });
+        self.table = Table::filled(state.u32s("index")?, slots)?;
+        Ok(())
+    }
+}
+
+/// `ftrl-proximal` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "ftrl-proximal",
+    summary: "follow the proximally regularised leader: rates of adagrad, weights that are exactly 0 (McMahan)",
+    losses: Losses::Convex,
+    parameters: &[
+        ParameterEntry { name: "alpha", default: "0.5", meaning: "learning rate, above 0" },
+        ParameterEntry { name: "beta", default: "1", meaning: "slows the first steps, 0 or more" },
+        ParameterEntry {
+            name: "l1",
+            default: "1",
+            meaning: "weights are 0 until their gradients say more than this, 0 or more",
+        },
+        ParameterEntry { name: "l2", default: "0", meaning: "pulls weights to 0, 0 or more" },
+        COMPARATOR_RADIUS,
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        let optimizer = FtrlProximal::new(
+            arguments.number("alpha")?,
+            arguments.number("beta")?,
+            arguments.number("l1")?,
+            arguments.number("l2")?,
+            arguments.number("radius")?,
+        )?;
+        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+    },
+    plan: |_, _| {
+        let reason = "without a domain nothing bounds its weights beforehand";
+        Ok(Guarantee::none(GuaranteeKind::Own, reason))
+    },
+};

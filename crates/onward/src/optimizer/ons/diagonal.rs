@@ -1,0 +1,95 @@
+//! The diagonal of the matrix alone: O(non-zeros) a round.
+//!
+//! M_i += growth²·x_i², w_i −= z_i/M_i, then w·min(1, U/‖w‖): the Euclidean projection, since that in the
+//! norm of M would take a look at all features.
+
+use bytemuck::Zeroable;
+
+use crate::model::{Column, State};
+use crate::table::Table;
+use crate::{Error, Features};
+
+#[derive(Debug, Clone, Copy, Zeroable)]
+#[repr(C)]
+struct Slot {
+    /// M_i − ε.
+    growth: f64,
+    /// w_i/scale.
+    entry: f64,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Diagonal {
+    radius: f64,
+    epsilon: f64,
+    scale: f64,
+    table: Table<Slot>,
+    /// Σ entry².
+    square: f64,
+}
+
+/// Below this the scale is multiplied into the entries.
+const SMALLEST_SCALE: f64 = 1e-10;
+
+impl Diagonal {
+    pub(super) fn new(radius: f64, epsilon: f64) -> Self {
+        Self { radius, epsilon, scale: 1.0, table: Table::default(), square: 0.0 }
+    }
+
+    pub(super) fn weight(&self, index: u32) -> f64 {
+        self.scale * self.table.get(index).entry
+    }
+
+    pub(super) fn step(&mut self, slope: f64, growth: f64, x: Features<'_>) {
+        for (index, value) in x.iter().filter(|&(_, value)| value != 0.0) {
+            let value = f64::from(value);
+            let slot = self.table.slot(index);
+            slot.growth += (growth * value) * (growth * value);
+            let before = slot.entry;
+            slot.entry -= slope * value / (self.epsilon + slot.growth) / self.scale;
+            self.square += (slot.entry - before) * (slot.entry + before);
+        }
+        let size = self.scale * self.square.max(0.0).sqrt();
+        if size > self.radius {
+            self.scale *= self.radius / size;
+            // Far steps take digits of what was there with them.
+            if self.scale < SMALLEST_SCALE || size > 1e3 * self.radius {
+                self.fold();
+            }
+        }
+    }
+
+    fn fold(&mut self) {
+        for slot in self.table.slots_mut() {
+            slot.entry *= self.scale;
+        }
+        self.scale = 1.0;
+        // In order of index: a saved state goes on to the bit.
+        let used = self.table.used(|slot| slot.growth > 0.0 || slot.entry != 0.0);
+        self.square = crate::sum::sum(used.iter().map(|&index| self.table.get(index).entry.powi(2)));
+    }
+
+    pub(super) fn state(&self) -> State {
+        let mut state = State::default();
+        state.set("diagonal.scale", self.scale);
+        state.set("diagonal.square", self.square);
+        let indices = self.table.used(|slot| slot.growth > 0.0 || slot.entry != 0.0);
+        let slots = || indices.iter().map(|&index| self.table.get(index));
+        state.set_column("diagonal.growth", Column::F64(slots().map(|slot| slot.growth).collect()));
+        state.set_column("diagonal.entry", Column::F64(slots().map(|slot| slot.entry).collect()));
+        state.set_column("diagonal.index", Column::U32(indices));
+        state
+    }
+
+    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.scale = state.number("diagonal.scale")?;
+        self.square = state.number("diagonal.square")?;
+        let (growths, entries) = (state.f64s("diagonal.growth")?, state.f64s("diagonal.entry")?);
+        if growths.len() != entries.len() {
+            return Err(Error::model("the columns of ons differ in length: the model is damaged"));
+        }
+        let slots = growths.iter().zip(entries).map(|(&growth, &entry)| Slot { growth, entry });
+        self.table = Table::filled(state.u32s("diagonal.index")?, slots)?;
+        Ok(())
+    }
+}

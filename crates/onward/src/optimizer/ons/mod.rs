@@ -1,0 +1,375 @@
+//! The online Newton step (Hazan, Agarwal, Kale 2007).
+//!
+//! M_t = M_{t−1} + γ_t z_t z_tᵀ from M_0 = ε·I, w' = w_t − M_t⁻¹ z_t, and w_{t+1} is the point of the ball
+//! ‖w‖₂ ≤ U that is nearest to w' in the norm of M_t. (The textbook's A is M/γ, with γ_t = γ in all rounds.)
+//!
+//! **Guarantee** of the full form, for every ‖u‖₂ ≤ U, when each loss curves along its gradient:
+//! ℓ_t(w_t) − ℓ_t(u) ≤ ⟨z_t, w_t − u⟩ − ½γ_t⟨z_t, w_t − u⟩². As the projection does not come farther from u in the
+//! norm of M_t, ⟨z_t, w_t − u⟩ ≤ ½z_tᵀM_t⁻¹z_t + ½‖w_t − u‖²_{M_t} − ½‖w_{t+1} − u‖²_{M_t}. In the sum, what
+//! M_t has gained over M_{t−1} is ½γ_t⟨z_t, w_t − u⟩²: the curvature pays it. As w_1 = 0,
+//!
+//! R_T(u) ≤ ½εU² + ½ Σ z_tᵀM_t⁻¹z_t,
+//!
+//! for any γ_t ≥ 0 with that property, which may differ from round to round. (With γ it is
+//! (1/(2γ))Σz_tᵀA_t⁻¹z_t + (γ/2)ε_A‖u‖²; the often quoted 5(1/α + GD)d ln T is 0 at T = 1, when there can be
+//! regret.) It grows with d ln T.
+//!
+//! **Which γ_t** is in `curve.rs`. With `alpha=auto` it is the loss that says how far it curves, at its score and
+//! over all scores that the ball allows: squared, expectile, logistic, Poisson and squared hinge. Nothing
+//! needs to be known beforehand; for squared loss the step is that of ridge regression. With `alpha` = α
+//! (the losses are α-exp-concave on the ball; −ln⟨w, r⟩ of a portfolio is with α = 1) it is ½min(1/(4‖z_t‖D), α),
+//! D = 2U, and with `gradient` = G too, the textbook's ½min(1/(4GD), α) and ε = 1/(γD²); a gradient above
+//! G ends the guarantee. Other losses have no such γ_t: steps are made with 1/(8‖z_t‖D), without a bound.
+//!
+//! **Forms and their cost**: `full` takes O(d²) a round, and O(d³) when the step leaves the ball, which is
+//! brought back by solving ‖(M + λI)⁻¹Mw'‖ = U for λ. It is for the first `limit` features that appear (128);
+//! those that come later get the diagonal form, with a ball of their own, and the guarantee ends there.
+//! `diagonal` takes O(non-zeros), `sketched` O(rank·d): M without its other entries is not what the
+//! proof needs, they have no bound of their own, and they project by scaling.
+
+mod cholesky;
+mod curve;
+mod diagonal;
+mod full;
+mod sketched;
+
+pub use curve::Curve;
+
+use curve::Scores;
+use diagonal::Diagonal;
+use full::Full;
+use sketched::Sketched;
+
+use super::{Optimizer, Step, expect_rate};
+use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales};
+use crate::loss::Curvature;
+use crate::model::State;
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::{Error, Features, Loss, sum};
+
+/// What is kept of the matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// All of it, for so many features at most.
+    Full(usize),
+    /// The diagonal.
+    Diagonal,
+    /// Its main directions, so many.
+    Sketched(usize),
+}
+
+#[derive(Debug, Clone)]
+enum Matrix {
+    Full(Full),
+    Diagonal(Diagonal),
+    Sketched(Sketched),
+}
+
+/// The online Newton step on an L2 ball.
+///
+/// ```
+/// use onward::optimizer::ons::{Curve, Form, Ons};
+/// use onward::{Features, optimizer::Optimizer};
+/// // Squared loss curves by 2. From w = 0: (p − y)² at y = 1 has g = −2, M = 1 + 2, w = 2/3.
+/// let mut ons = Ons::new(Form::Full(10), 5.0, 1.0, Curve::Strong(2.0))?;
+/// ons.observe(-2.0, Features::new(&[0], &[1.0])?);
+/// assert!((ons.weight(0) - 2.0 / 3.0).abs() < 1e-15);
+/// // ½εU² + ½zᵀM⁻¹z.
+/// assert!((ons.guarantee().bound.unwrap() - (12.5 + 2.0 / 3.0)).abs() < 1e-12);
+/// # Ok::<(), onward::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Ons {
+    radius: f64,
+    epsilon: f64,
+    curve: Curve,
+    /// How `alpha`, `epsilon` and `gradient` were given, for the description.
+    written: String,
+    form: Form,
+    matrix: Matrix,
+    /// Σ z_tᵀM_t⁻¹z_t.
+    paid: f64,
+    /// Whether a gradient was larger than the G that was given.
+    has_exceeded: bool,
+    /// ⟨w_t, x_t⟩ of this round.
+    score: f64,
+}
+
+impl Ons {
+    /// On the ball of this radius, with M_0 = ε·I and what is known of the losses.
+    ///
+    /// # Errors
+    /// When the radius, ε, α or G is not from 1e-30 to 1e30, the limit not from 1 to 2048, or the rank not
+    /// from 1 to 512.
+    pub fn new(form: Form, radius: f64, epsilon: f64, curve: Curve) -> Result<Self, Error> {
+        expect_rate("radius", radius)?;
+        expect_rate("epsilon", epsilon)?;
+        let mut written = "alpha=auto,".to_owned();
+        match curve {
+            Curve::ExpConcave { alpha } => {
+                written = format!("alpha={},", expect_rate("alpha", alpha)?);
+            }
+            Curve::Bounded { alpha, gradient } => {
+                let (alpha, gradient) = (expect_rate("alpha", alpha)?, expect_rate("gradient", gradient)?);
+                written = format!("alpha={alpha},gradient={gradient},");
+            }
+            _ => {}
+        }
+        written += &format!("epsilon={epsilon}");
+        let matrix = match form {
+            Form::Full(limit) if (1..=2048).contains(&limit) => Matrix::Full(Full::new(radius, epsilon, limit)),
+            Form::Full(limit) => {
+                return Err(Error::parameter(format!("limit is {limit}: it is a whole number from 1 to 2048")));
+            }
+            Form::Diagonal => Matrix::Diagonal(Diagonal::new(radius, epsilon)),
+            Form::Sketched(rank) if (1..=512).contains(&rank) => Matrix::Sketched(Sketched::new(radius, epsilon, rank)),
+            Form::Sketched(rank) => {
+                return Err(Error::parameter(format!("rank is {rank}: it is a whole number from 1 to 512")));
+            }
+        };
+        Ok(Self { radius, epsilon, curve, written, form, matrix, paid: 0.0, has_exceeded: false, score: 0.0 })
+    }
+
+    /// The textbook's M_0 = γε_A·I for α and G on the ball of this radius: 1/(γD²).
+    pub fn textbook_epsilon(radius: f64, alpha: f64, gradient: f64) -> f64 {
+        1.0 / (4.0 * radius * radius * textbook_gamma(radius, alpha, gradient))
+    }
+
+    /// √γ_t·|z|/|x|, so that γ_t zzᵀ = (growth·x)(growth·x)ᵀ.
+    fn growth(&self, g: f64, h: f64, x: Features<'_>) -> f64 {
+        let size = sum::squares(x.values()).sqrt();
+        let (center, reach) = (x.offset(), self.radius * size);
+        let scores = Scores { score: center + self.score, range: (center - reach, center + reach) };
+        if let Some(curvature) = self.curve.of_score(g, scores) {
+            return (h * curvature.max(0.0)).sqrt();
+        }
+        let slope = (h * g).abs();
+        if slope * size == 0.0 {
+            return 0.0;
+        }
+        let gamma = match self.curve {
+            Curve::Bounded { alpha, gradient } => textbook_gamma(self.radius, alpha, gradient),
+            Curve::ExpConcave { alpha } => textbook_gamma(self.radius, alpha / h, slope * size),
+            _ => textbook_gamma(self.radius, f64::INFINITY, slope * size),
+        };
+        gamma.sqrt() * slope
+    }
+
+    /// Why there is no bound, if so.
+    fn objection(&self) -> Option<String> {
+        match (&self.matrix, self.curve) {
+            (Matrix::Diagonal(_), _) => Some(OF_FORMS.to_owned()),
+            (Matrix::Sketched(_), _) => Some(OF_FORMS.to_owned()),
+            (_, Curve::Unknown) => Some(OF_LOSSES.to_owned()),
+            (_, Curve::Bounded { gradient, .. }) if self.has_exceeded => {
+                Some(format!("a gradient was larger than the {gradient} that was given"))
+            }
+            (Matrix::Full(full), _) => full.objection(),
+        }
+    }
+}
+
+const OF_FORMS: &str = "only the full form has a theorem: the universal certificate holds";
+
+const OF_LOSSES: &str = "the theorem needs losses that curve along their gradient (squared, expectile, logistic, poisson, \
+                         squared-hinge, or alpha given); the universal certificate holds";
+
+/// γ = ½min(1/(4GD), α), D = 2U.
+fn textbook_gamma(radius: f64, alpha: f64, gradient: f64) -> f64 {
+    0.5 * (1.0 / (8.0 * gradient * radius)).min(alpha)
+}
+
+impl Optimizer for Ons {
+    fn dot(&self, x: Features<'_>) -> f64 {
+        sum::sum(x.iter().map(|(index, value)| self.weight(index) * f64::from(value)))
+    }
+
+    fn begin(&mut self, x: Features<'_>) -> f64 {
+        self.score = self.dot(x);
+        self.score
+    }
+
+    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
+        let (slope, growth) = (h * g, self.growth(g, h, x));
+        if let Curve::Bounded { gradient, .. } = self.curve {
+            // Room for the rounding of a gradient that is just as large.
+            self.has_exceeded |= slope.abs() * sum::squares(x.values()).sqrt() > gradient * (1.0 + 1e-9);
+        }
+        match &mut self.matrix {
+            Matrix::Full(full) => self.paid = (self.paid + full.step(slope, growth, x)).min(f64::MAX),
+            Matrix::Diagonal(diagonal) => diagonal.step(slope, growth, x),
+            Matrix::Sketched(sketched) => sketched.step(slope, growth, x),
+        }
+        // The matrix has moved the point: there is nothing left to move.
+        Step::Gradient { time: 0.0 }
+    }
+
+    fn advance(&mut self, _u: f64, _x: Features<'_>) {}
+
+    fn weight(&self, index: u32) -> f64 {
+        match &self.matrix {
+            Matrix::Full(full) => full.weight(index),
+            Matrix::Diagonal(diagonal) => diagonal.weight(index),
+            Matrix::Sketched(sketched) => sketched.weight(index),
+        }
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        match self.objection() {
+            Some(reason) => Guarantee::none(GuaranteeKind::Own, reason),
+            None => {
+                let bound = 0.5 * self.epsilon * self.radius * self.radius + 0.5 * self.paid;
+                Guarantee::own(Comparator::Ball(self.radius), bound)
+            }
+        }
+    }
+
+    fn describe(&self) -> String {
+        let form = match self.form {
+            Form::Full(limit) => format!("form=full,limit={limit}"),
+            Form::Diagonal => "form=diagonal".to_owned(),
+            Form::Sketched(rank) => format!("form=sketched,rank={rank}"),
+        };
+        format!("ons:{},{form},radius={}", self.written, self.radius)
+    }
+
+    fn state(&self) -> State {
+        let mut state = match &self.matrix {
+            Matrix::Full(full) => full.state(),
+            Matrix::Diagonal(diagonal) => diagonal.state(),
+            Matrix::Sketched(sketched) => sketched.state(),
+        };
+        state.set("paid", self.paid);
+        state.set("has_exceeded", f64::from(u8::from(self.has_exceeded)));
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.paid = state.number("paid")?;
+        self.has_exceeded = state.number("has_exceeded")? != 0.0;
+        match &mut self.matrix {
+            Matrix::Full(full) => full.restore(state),
+            Matrix::Diagonal(diagonal) => diagonal.restore(state),
+            Matrix::Sketched(sketched) => sketched.restore(state),
+        }
+    }
+}
+
+/// What a loss says of its curvature.
+fn curve_of(loss: &dyn Loss) -> Curve {
+    match (loss.name().split(':').next().unwrap_or_default(), loss.curvature()) {
+        (_, Curvature::Strong(c)) => Curve::Strong(c),
+        ("logistic", _) => Curve::Logistic,
+        ("poisson", _) => Curve::Poisson,
+        ("squared-hinge", _) => Curve::SquaredHinge,
+        _ => Curve::Unknown,
+    }
+}
+
+fn build(arguments: &Arguments<'_>) -> Result<Ons, Error> {
+    let radius = expect_rate("radius", arguments.number("radius")?)?;
+    let form = match arguments.choice("form", &[("full", 0), ("diagonal", 1), ("sketched", 2)])? {
+        0 => Form::Full(arguments.whole("limit", 1..=2048)? as usize),
+        1 => Form::Diagonal,
+        _ => Form::Sketched(arguments.whole("rank", 1..=512)? as usize),
+    };
+    let (alpha, gradient) = (arguments.number_or("alpha", "auto")?, arguments.number_or("gradient", "none")?);
+    let curve = match (alpha, gradient) {
+        (None, None) => curve_of(arguments.loss().as_ref()),
+        (Some(alpha), None) => Curve::ExpConcave { alpha },
+        (Some(alpha), Some(gradient)) => Curve::Bounded { alpha, gradient },
+        (None, Some(_)) => return Err(Error::parameter("gradient of ons goes with alpha: give both, or leave it out")),
+    };
+    let epsilon = match (arguments.number_or("epsilon", "auto")?, curve) {
+        (Some(epsilon), _) => epsilon,
+        (None, Curve::Bounded { alpha, gradient }) => Ons::textbook_epsilon(radius, alpha, gradient),
+        (None, _) => 1.0,
+    };
+    Ons::new(form, radius, epsilon, curve)
+}
+
+/// What the theorem says beforehand: ½Σz_tᵀM_t⁻¹z_t ≤ ½ρ·Σ γ_t z_tᵀM_t⁻¹z_t ≤ ½ρ·d·ln(1 + bTX²/(dε)), where ρ
+/// is the largest 1/γ_t and bX² the largest γ_t‖z_t‖².
+fn promise(ons: &Ons, loss: &dyn Loss, scales: &Scales) -> Guarantee {
+    if let Some(reason) = ons.objection() {
+        return Guarantee::none(GuaranteeKind::Own, reason);
+    }
+    if matches!(ons.form, Form::Full(limit) if scales.dimension > limit as f64) {
+        return Guarantee::none(GuaranteeKind::Own, "the stream has more features than limit: the rest is diagonal");
+    }
+    let reach = ons.radius * scales.norm;
+    let (slope, square) = (scales.slope(loss, reach), scales.norm * scales.norm);
+    let gradient = slope * scales.norm;
+    let (inverse, gain) = match ons.curve {
+        Curve::Bounded { gradient: given, .. } if gradient > given => {
+            let reason = format!("gradients may be as large as {gradient}, more than the {given} that was given");
+            return Guarantee::none(GuaranteeKind::Own, reason);
+        }
+        Curve::Bounded { alpha, gradient: given } => {
+            let gamma = textbook_gamma(ons.radius, alpha, given);
+            (1.0 / gamma, gamma * gradient * gradient)
+        }
+        Curve::ExpConcave { alpha } => {
+            // γ_t falls with ‖z_t‖, and γ_t‖z_t‖² rises with it.
+            let gamma = textbook_gamma(ons.radius, alpha, gradient);
+            (1.0 / gamma, gamma * gradient * gradient)
+        }
+        // g²/c and cX² of losses of a score.
+        Curve::Strong(c) => (slope * slope / c, c * square),
+        Curve::Logistic => {
+            let sigmoid = crate::loss::logistic::sigmoid;
+            (1.0 / (sigmoid(reach) * sigmoid(-reach)), 0.25 * square)
+        }
+        Curve::Poisson if 2.0 * reach > crate::loss::poisson::STRAIGHT_FROM => {
+            return Guarantee::none(GuaranteeKind::Own, "scores above 50 are possible, where the loss is straight");
+        }
+        Curve::Poisson => (slope * slope * libm::exp(reach), libm::exp(reach) * square),
+        // With s = |g|/2 and r as in curve.rs: 2s² if r ≤ s, else 4s²/(2s(2r − s)/r²) ≤ 2sr.
+        Curve::SquaredHinge => (4.0 * (1.0 + reach) * (1.0 + reach), 2.0 * square),
+        Curve::Unknown => return Guarantee::none(GuaranteeKind::Own, OF_LOSSES),
+    };
+    let (dimension, epsilon) = (scales.dimension, ons.epsilon);
+    let logarithm = libm::log1p(gain * scales.rounds / (dimension * epsilon));
+    let bound = 0.5 * epsilon * ons.radius * ons.radius + 0.5 * inverse * dimension * logarithm;
+    match bound.is_finite() {
+        true => Guarantee::own(Comparator::Ball(ons.radius), bound),
+        false => {
+            Guarantee::none(GuaranteeKind::Own, "the loss hardly curves at the ends of the ball: take a smaller radius")
+        }
+    }
+}
+
+/// `ons` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "ons",
+    summary: "the online Newton step, for losses that curve and few features (Hazan, Agarwal, Kale)",
+    losses: Losses::Convex,
+    parameters: &[
+        ParameterEntry {
+            name: "form",
+            default: "full",
+            meaning: "full, diagonal or sketched: what is kept of the matrix",
+        },
+        ParameterEntry { name: "radius", default: "10", meaning: "of the ball, above 0 (or --radius)" },
+        ParameterEntry {
+            name: "epsilon",
+            default: "auto",
+            meaning: "the matrix starts as epsilon times the identity, above 0; auto: 1, or the textbook's if gradient is given",
+        },
+        ParameterEntry {
+            name: "alpha",
+            default: "auto",
+            meaning: "exp-concavity of the losses on the ball, above 0; auto: from the loss, round by round",
+        },
+        ParameterEntry {
+            name: "gradient",
+            default: "none",
+            meaning: "the largest gradient; with alpha, it gives the textbook's constants",
+        },
+        ParameterEntry { name: "limit", default: "128", meaning: "full: so many features at most, from 1 to 2048" },
+        ParameterEntry { name: "rank", default: "10", meaning: "sketched: so many directions, from 1 to 512" },
+        STANDARDISE,
+    ],
+    build: |arguments| Ok(Box::new(Linear::new(arguments.loss(), build(arguments)?, Clip::Never))),
+    plan: |arguments, scales| Ok(promise(&build(arguments)?, arguments.loss().as_ref(), scales)),
+};

@@ -1,0 +1,224 @@
+//! The matrix sketched by frequent directions (Ghashami, Liberty, Phillips, Woodruff 2016; Luo, Agarwal,
+//! Cesa-Bianchi, Langford 2016): M ≈ εI + BᵀB with at most 2m rows in B.
+//!
+//! Each round adds a row. When there are 2m, the rows are turned to their principal directions, the square
+//! σ_m² of direction m + 1 is taken off all squares, and m rows or fewer are left. M⁻¹z costs O(m·d + m³) by
+//! Woodbury's identity: (z − Bᵀ(εI + BBᵀ)⁻¹Bz)/ε. The projection is Euclidean.
+
+use super::cholesky::Cholesky;
+use super::full::norm;
+use crate::model::{Column, State};
+use crate::table::Table;
+use crate::{Error, Features};
+
+#[derive(Debug, Clone)]
+pub(super) struct Sketched {
+    radius: f64,
+    epsilon: f64,
+    rank: usize,
+    /// One more than the number of a feature; 0: not met.
+    numbers: Table<u32>,
+    indices: Vec<u32>,
+    weights: Vec<f64>,
+    /// B; a row ends where its feature with the highest number is.
+    rows: Vec<Vec<f64>>,
+    /// BBᵀ.
+    products: Vec<Vec<f64>>,
+}
+
+/// Sweeps of rotations that diagonalise a matrix, at most; it takes about six.
+const SWEEPS: usize = 30;
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+impl Sketched {
+    pub(super) fn new(radius: f64, epsilon: f64, rank: usize) -> Self {
+        let (indices, weights, rows, products) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { radius, epsilon, rank, numbers: Table::default(), indices, weights, rows, products }
+    }
+
+    pub(super) fn weight(&self, index: u32) -> f64 {
+        self.numbers.get(index).checked_sub(1).map_or(0.0, |number| self.weights[number as usize])
+    }
+
+    fn number(&mut self, index: u32) -> usize {
+        let known = self.numbers.get(index);
+        if known > 0 {
+            return known as usize - 1;
+        }
+        self.indices.push(index);
+        self.weights.push(0.0);
+        *self.numbers.slot(index) = self.indices.len() as u32;
+        self.indices.len() - 1
+    }
+
+    pub(super) fn step(&mut self, slope: f64, growth: f64, x: Features<'_>) {
+        let there = x.iter().filter(|&(_, value)| value != 0.0);
+        let row: Vec<(usize, f64)> = there.map(|(index, value)| (self.number(index), f64::from(value))).collect();
+        let dense = |factor: f64| {
+            let mut dense = vec![0.0; self.weights.len()];
+            row.iter().for_each(|&(number, value)| dense[number] = factor * value);
+            dense
+        };
+        let (new, mut direction) = (dense(growth), dense(slope));
+        if growth != 0.0 {
+            self.rows.push(new);
+            if self.rows.len() >= 2 * self.rank {
+                self.shrink();
+                self.multiply(0);
+            } else {
+                self.multiply(self.rows.len() - 1);
+            }
+        }
+        self.solve(&mut direction);
+        self.weights.iter_mut().zip(&direction).for_each(|(weight, entry)| *weight -= entry);
+        let size = norm(&self.weights);
+        if size > self.radius {
+            self.weights.iter_mut().for_each(|weight| *weight *= self.radius / size);
+        }
+    }
+
+    /// BBᵀ from this row on.
+    fn multiply(&mut self, from: usize) {
+        self.products.truncate(from);
+        for i in from..self.rows.len() {
+            self.products.push((0..=i).map(|j| dot(&self.rows[i], &self.rows[j])).collect());
+        }
+    }
+
+    /// z becomes M⁻¹z.
+    fn solve(&self, z: &mut [f64]) {
+        let with_epsilon = |i: usize, j: usize| self.products[i][j] + if i == j { self.epsilon } else { 0.0 };
+        if let Some(inner) = Cholesky::of(self.rows.len(), with_epsilon) {
+            let mut coefficients: Vec<f64> = self.rows.iter().map(|row| dot(row, z)).collect();
+            inner.solve_lower(&mut coefficients);
+            inner.solve_upper(&mut coefficients);
+            for (row, coefficient) in self.rows.iter().zip(&coefficients) {
+                z.iter_mut().zip(row).for_each(|(entry, value)| *entry -= coefficient * value);
+            }
+        }
+        z.iter_mut().for_each(|entry| *entry /= self.epsilon);
+    }
+
+    /// From 2m rows to m or fewer.
+    fn shrink(&mut self) {
+        let size = self.weights.len();
+        self.rows.iter_mut().for_each(|row| row.resize(size, 0.0));
+        let gram: Vec<Vec<f64>> =
+            self.rows.iter().map(|row| self.rows.iter().map(|other| dot(row, other)).collect()).collect();
+        let mut directions = eigen(gram);
+        directions.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let least = directions.get(self.rank).map_or(0.0, |direction| direction.0);
+        let kept = directions.iter().take(self.rank).filter(|direction| direction.0 > least.max(0.0));
+        let rows = kept.map(|(square, direction)| {
+            let factor = ((square - least.max(0.0)) / square).sqrt();
+            let mut row = vec![0.0; size];
+            for (coefficient, old) in direction.iter().zip(&self.rows) {
+                row.iter_mut().zip(old).for_each(|(entry, value)| *entry += factor * coefficient * value);
+            }
+            row
+        });
+        self.rows = rows.collect();
+    }
+
+    pub(super) fn state(&self) -> State {
+        let mut state = State::default();
+        let ends = self.rows.iter().map(|row| row.len() as u32).collect();
+        state.set_column("sketch.index", Column::U32(self.indices.clone()));
+        state.set_column("sketch.weight", Column::F64(self.weights.clone()));
+        state.set_column("sketch.length", Column::U32(ends));
+        state.set_column("sketch.row", Column::F64(self.rows.concat()));
+        state
+    }
+
+    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
+        let damaged = || Error::model("the columns of ons do not match: the model is damaged");
+        self.indices = state.u32s("sketch.index")?.to_vec();
+        self.weights = state.f64s("sketch.weight")?.to_vec();
+        if self.indices.len() != self.weights.len() {
+            return Err(damaged());
+        }
+        self.numbers = Table::filled(&self.indices, 1..self.indices.len() as u32 + 1)?;
+        let mut values = state.f64s("sketch.row")?;
+        self.rows.clear();
+        for &length in state.u32s("sketch.length")? {
+            let row =
+                values.get(..length as usize).filter(|row| row.len() <= self.weights.len()).ok_or_else(damaged)?;
+            self.rows.push(row.to_vec());
+            values = &values[row.len()..];
+        }
+        self.multiply(0);
+        Ok(())
+    }
+}
+
+/// Eigenvalues and eigenvectors of a symmetric matrix, by Jacobi's rotations.
+fn eigen(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
+    let size = matrix.len();
+    let mut vectors: Vec<Vec<f64>> =
+        (0..size).map(|i| (0..size).map(|j| f64::from(u8::from(i == j))).collect()).collect();
+    for _ in 0..SWEEPS {
+        let mut is_done = true;
+        for i in 0..size {
+            for j in i + 1..size {
+                let off = matrix[i][j];
+                if off.abs() <= f64::EPSILON * (matrix[i][i].abs() * matrix[j][j].abs()).sqrt() {
+                    continue;
+                }
+                is_done = false;
+                let theta = (matrix[j][j] - matrix[i][i]) / (2.0 * off);
+                let tangent = 1.0f64.copysign(theta) / (theta.abs() + (theta * theta + 1.0).sqrt());
+                let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
+                let sine = tangent * cosine;
+                for row in &mut matrix {
+                    (row[i], row[j]) = (cosine * row[i] - sine * row[j], sine * row[i] + cosine * row[j]);
+                }
+                for k in 0..size {
+                    let (a, b) = (matrix[i][k], matrix[j][k]);
+                    (matrix[i][k], matrix[j][k]) = (cosine * a - sine * b, sine * a + cosine * b);
+                    let (a, b) = (vectors[i][k], vectors[j][k]);
+                    (vectors[i][k], vectors[j][k]) = (cosine * a - sine * b, sine * a + cosine * b);
+                }
+            }
+        }
+        if is_done {
+            break;
+        }
+    }
+    vectors.into_iter().enumerate().map(|(i, vector)| (matrix[i][i], vector)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rotations_find_the_eigenvectors() {
+        let matrix = vec![vec![4.0, 1.0, -2.0], vec![1.0, 3.0, 0.5], vec![-2.0, 0.5, 6.0]];
+        for (value, vector) in eigen(matrix.clone()) {
+            for (row, entry) in matrix.iter().zip(&vector) {
+                assert!((dot(row, &vector) - value * entry).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn a_sketch_of_enough_rank_solves_as_the_full_matrix() {
+        // Three directions fit in a rank of 4: what is taken off is 0, however many rows there were.
+        let mut sketch = Sketched::new(1e9, 0.5, 4);
+        let mut full = super::super::full::Full::new(1e9, 0.5, 3);
+        for round in 0..40u32 {
+            let values: Vec<f32> = (0..3).map(|i| ((round * 5 + i * 7) % 9) as f32 - 4.0).collect();
+            let x = Features::new(&[3, 8, 9], &values).unwrap();
+            let slope = f64::from(round % 5) - 2.0;
+            sketch.step(slope, 1.0, x);
+            full.step(slope, 1.0, x);
+            for index in [3, 8, 9] {
+                let (one, other) = (sketch.weight(index), full.weight(index));
+                assert!((one - other).abs() < 1e-9, "{round}: {one} {other}");
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Online subgradient descent with a fixed rate.
+//!
+//! w_{t+1} = Π(w_t − η z_t), z_t any subgradient of the loss at w_t: at a kink the one
+//! that the loss's documentation names. The same as [`Ogd`] but for the rate, which
+//! stays.
+//!
+//! **Guarantee**, for convex losses and every u of the domain (of R^d and of the
+//! orthant: with ‖u‖₂ ≤ U): R_T(u) ≤ ‖u − w_1‖²/(2η) + (η/2) Σ‖z_t‖². With ‖z‖ ≤ G and
+//! T rounds known beforehand, η = B/(G√T) gives BG√T, where B is the largest
+//! ‖u − w_1‖: U on the L2 ball, half of what rates that fall pay for not knowing T.
+//!
+//! Cost: that of a step of [`Point`](crate::domain::Point).
+
+use super::ogd::{self, Ogd, Rate};
+use crate::Error;
+use crate::domain::{DIMENSION, DOMAIN, Domain};
+use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
+
+fn rate(arguments: &Arguments<'_>) -> Result<Rate, Error> {
+    let known = (arguments.number_or("rounds", "none")?, arguments.number_or("gradient", "none")?);
+    match (arguments.number_or("eta", "auto")?, known) {
+        (None, (None, None)) => Ok(Rate::SelfTuned),
+        (Some(eta), (None, None)) => Ok(Rate::Constant(eta)),
+        (Some(_), _) => Err(Error::parameter("osd takes eta, or rounds and gradient, which set eta")),
+        (None, (Some(rounds), Some(gradient))) => {
+            let domain = Domain::from_arguments(arguments)?;
+            Ok(Rate::Constant(ogd::rate_of_theorem(arguments, domain, rounds, gradient)?))
+        }
+        (None, _) => Err(Error::parameter(
+            "for a rate of the theorem osd needs both rounds=T and gradient=G; with neither it tunes itself",
+        )),
+    }
+}
+
+/// `osd` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "osd",
+    summary: "online subgradient descent with a fixed rate",
+    losses: Losses::Convex,
+    parameters: &[
+        ParameterEntry {
+            name: "eta",
+            default: "auto",
+            meaning: "the rate, above 0; auto: from rounds and gradient, or without them tuned as ogd's",
+        },
+        ogd::RADIUS,
+        DOMAIN,
+        DIMENSION,
+        ParameterEntry { name: "rounds", default: "none", meaning: "T, if known beforehand: from 1 to 1e18" },
+        ParameterEntry { name: "gradient", default: "none", meaning: "a bound on the norm of gradients, above 0" },
+        ogd::AVERAGE,
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        let optimizer = Ogd::from_arguments(arguments, rate(arguments)?)?.named("osd");
+        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+    },
+    plan: |arguments, scales| Ok(ogd::plan(rate(arguments)?, Domain::from_arguments(arguments)?, arguments, scales)),
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::learner::Specification;
+
+    #[test]
+    fn rounds_and_gradient_give_the_rate_of_the_theorem() {
+        let build = |text: &str| {
+            let specification: Specification = text.parse().unwrap();
+            specification.build(&crate::loss::parse("hinge").unwrap(), None).map(|learner| learner.describe())
+        };
+        assert_eq!(build("osd:radius=3,rounds=100,gradient=2").unwrap(), "osd:eta=0.15,radius=3");
+        assert_eq!(
+            build("osd:domain=box,dimension=4,radius=3,rounds=100,gradient=2").unwrap(),
+            "osd:domain=box,eta=0.3,radius=3"
+        );
+        assert_eq!(build("osd").unwrap(), "osd:eta=auto,radius=10");
+        for wrong in [
+            "osd:rounds=10",
+            "osd:gradient=1",
+            "osd:eta=1,rounds=4",
+            "osd:rounds=0.5,gradient=1",
+            "osd:domain=box,rounds=9,gradient=1",
+        ] {
+            assert!(build(wrong).is_err(), "{wrong}");
+        }
+    }
+}

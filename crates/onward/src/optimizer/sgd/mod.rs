@@ -1,0 +1,395 @@
+//! Stochastic gradient descent with schedules of the step size, penalties, averaging and
+//! mini-batches (Robbins, Monro 1951; Bottou 2010), on all of R^d.
+//!
+//! w_{t+1} = w_t·(1 − η_t h_t α(1−ρ)) − η_t z_t, then the L1 penalty η_t h_t αρ of the
+//! [cumulative truncated kind](penalised); z_t the gradient of round t. α is the strength of the
+//! penalty, ρ the part of L1 in it (0: l2, 1: l1, between: elastic net). The bias (feature 0) is
+//! penalised as any weight. A row of weight h counts h times, in the loss and in the penalty. The
+//! step of the loss is gradient flow for time η_t h_t.
+//!
+//! *Mini-batches* of b: the gradients of b rows at one point, and then one step with their mean
+//! (and the mean of their weights in the penalty). Their step is by the plain gradient.
+//!
+//! *Averaging* from round k on (Polyak, Ruppert): the mean of the points that made the
+//! predictions, beside the last point, which goes on predicting.
+//!
+//! Rates: [`Schedule`].
+//!
+//! **Guarantee**: with a constant rate, no penalty and no mini-batches it is [`osd`](super::osd) on
+//! R^d: R_T(u) ≤ ‖u‖²/(2η) + (η/2) Σ‖z_t‖² for every u. Otherwise none: on R^d nothing bounds how
+//! far rates that fall let the point go, and a penalty pulls it away from where the losses are small.
+//!
+//! Cost: O(non-zeros) a round, penalties and average included, but for the average under an L1
+//! penalty, which goes over all weights each round: O(d).
+
+mod penalised;
+mod schedule;
+
+use penalised::Penalised;
+use schedule::Rates;
+pub use schedule::Schedule;
+
+use super::{Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::learner::{Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
+use crate::model::{Column, State};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::{Error, Features, INDEX_LIMIT, sum};
+
+/// What pulls weights towards 0.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Penalty {
+    /// Nothing.
+    None,
+    /// ½α‖w‖₂².
+    L2(f64),
+    /// α‖w‖₁.
+    L1(f64),
+    /// α(ρ‖w‖₁ + ½(1−ρ)‖w‖₂²).
+    ElasticNet {
+        /// α.
+        alpha: f64,
+        /// ρ, from 0 to 1.
+        ratio: f64,
+    },
+}
+
+impl Penalty {
+    /// α(1−ρ) and αρ.
+    fn strengths(self) -> (f64, f64) {
+        match self {
+            Self::None => (0.0, 0.0),
+            Self::L2(alpha) => (alpha, 0.0),
+            Self::L1(alpha) => (0.0, alpha),
+            Self::ElasticNet { alpha, ratio } => (alpha * (1.0 - ratio), alpha * ratio),
+        }
+    }
+
+    fn check(self) -> Result<Self, Error> {
+        match self {
+            Self::None => {}
+            Self::L2(alpha) | Self::L1(alpha) => {
+                expect_rate("alpha", alpha)?;
+            }
+            Self::ElasticNet { alpha, ratio } => {
+                expect_rate("alpha", alpha)?;
+                if !(0.0..=1.0).contains(&ratio) {
+                    return Err(Error::parameter(format!("l1-ratio is {ratio}: it is a number from 0 to 1")));
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    fn describe(self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::L2(_) => ",penalty=l2".to_owned(),
+            Self::L1(_) => ",penalty=l1".to_owned(),
+            Self::ElasticNet { ratio, .. } => format!(",l1-ratio={ratio},penalty=elastic-net"),
+        }
+    }
+}
+
+/// Stochastic gradient descent.
+///
+/// ```
+/// use onward::Features;
+/// use onward::optimizer::sgd::{Penalty, Schedule, Sgd};
+/// use onward::optimizer::Optimizer;
+/// let mut w = Sgd::new(Schedule::Constant(0.5), Penalty::L1(0.25))?;
+/// w.observe(-4.0, Features::new(&[0], &[1.0])?);
+/// // 0.5·4 less the penalty of 0.5·0.25.
+/// assert_eq!(w.weight(0), 1.875);
+/// w.observe(1.0, Features::new(&[7], &[1.0])?);
+/// // An absent feature pays the penalty too.
+/// assert_eq!(w.weight(0), 1.75);
+/// # Ok::<(), onward::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Sgd {
+    rates: Rates,
+    penalty: Penalty,
+    /// k; 0: no averaging.
+    average_from: f64,
+    /// b.
+    batch: f64,
+    /// The size of the comparators of the guarantee.
+    radius: f64,
+    weights: Penalised,
+    /// Rounds so far.
+    rounds: f64,
+    /// η_t of the step that is being made, and the weight of its rows.
+    rate: f64,
+    weight: f64,
+    /// Of the batch that is being filled: −h·g·x by entries, rows, Σh.
+    pending: Vec<(u32, f64)>,
+    rows: f64,
+    pending_weight: f64,
+    /// Σ‖z_t‖².
+    squares: f64,
+}
+
+impl Sgd {
+    /// With one row a step and no average.
+    ///
+    /// # Errors
+    /// When a rate or α is not from 1e-30 to 1e30, a power or ρ not from 0 to 1.
+    pub fn new(schedule: Schedule, penalty: Penalty) -> Result<Self, Error> {
+        let (schedule, penalty) = (schedule.check()?, penalty.check()?);
+        Ok(Self {
+            rates: Rates::new(schedule),
+            penalty,
+            average_from: 0.0,
+            batch: 1.0,
+            radius: 1.0,
+            weights: Penalised::new(penalty.strengths().1 > 0.0, false),
+            rounds: 0.0,
+            rate: 0.0,
+            weight: 0.0,
+            pending: Vec::new(),
+            rows: 0.0,
+            pending_weight: 0.0,
+            squares: 0.0,
+        })
+    }
+
+    /// With the average of the points from this round on, the first being 1; 0: none.
+    pub fn average_from(self, round: u64) -> Self {
+        let weights = Penalised::new(self.penalty.strengths().1 > 0.0, round > 0);
+        Self { average_from: round as f64, weights, ..self }
+    }
+
+    /// With one step for so many rows.
+    ///
+    /// # Errors
+    /// When it is 0.
+    pub fn batches_of(self, rows: u32) -> Result<Self, Error> {
+        match rows {
+            0 => Err(Error::parameter("batch is 0: it is 1 or more")),
+            _ => Ok(Self { batch: f64::from(rows), ..self }),
+        }
+    }
+
+    /// With the guarantee printed for comparators of this size.
+    ///
+    /// # Errors
+    /// When it is not from 1e-30 to 1e30.
+    pub fn with_radius(self, radius: f64) -> Result<Self, Error> {
+        Ok(Self { radius: expect_rate("radius", radius)?, ..self })
+    }
+
+    /// The L2 penalty of a step at this rate for this weight, and the L1 penalty that is then due.
+    fn shrink(&mut self, rate: f64, weight: f64) -> f64 {
+        let (l2, l1) = self.penalty.strengths();
+        if l2 > 0.0 {
+            self.weights.shrink((1.0 - rate * weight * l2).max(0.0));
+        }
+        rate * weight * l1
+    }
+
+    /// A step of a whole batch.
+    fn step(&mut self) {
+        let rate = self.rates.step();
+        let pending = std::mem::take(&mut self.pending);
+        pending.iter().for_each(|&(index, _)| self.weights.catch_up(index));
+        let due = self.shrink(rate, self.pending_weight / self.batch);
+        pending.iter().for_each(|&(index, entry)| self.weights.add(index, rate * (entry / self.batch)));
+        self.weights.owe(due);
+        pending.iter().for_each(|&(index, _)| self.weights.catch_up(index));
+        // Its memory is used again.
+        self.pending = pending;
+        self.pending.clear();
+        (self.rows, self.pending_weight) = (0.0, 0.0);
+    }
+}
+
+impl Optimizer for Sgd {
+    fn dot(&self, x: Features<'_>) -> f64 {
+        self.weights.dot(x)
+    }
+
+    fn charge(&mut self, loss: &dyn Fn() -> f64, weight: f64) {
+        self.rates.charge(loss, weight);
+    }
+
+    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
+        self.rounds += 1.0;
+        if self.average_from > 0.0 && self.rounds >= self.average_from {
+            self.weights.count();
+        }
+        let q = sum::squares(x.values());
+        self.squares = held(self.squares + held((h * g) * (h * g) * q));
+        if self.batch > 1.0 {
+            self.weight = h;
+            return Step::Gradient { time: h };
+        }
+        (self.rate, self.weight) = (self.rates.step(), h);
+        Step::Flow { time: self.rate * h, q }
+    }
+
+    fn advance(&mut self, u: f64, x: Features<'_>) {
+        let entries = || x.iter().filter(|(_, value)| *value != 0.0);
+        if self.batch > 1.0 {
+            self.pending.extend(entries().map(|(index, value)| (index, u * f64::from(value))));
+            self.rows += 1.0;
+            self.pending_weight += self.weight;
+            if self.rows >= self.batch {
+                self.step();
+            }
+            return;
+        }
+        entries().for_each(|(index, _)| self.weights.catch_up(index));
+        let due = self.shrink(self.rate, self.weight);
+        entries().for_each(|(index, value)| self.weights.add(index, u * f64::from(value)));
+        if due > 0.0 {
+            self.weights.owe(due);
+            entries().for_each(|(index, _)| self.weights.catch_up(index));
+        }
+    }
+
+    fn weight(&self, index: u32) -> f64 {
+        self.weights.get(index)
+    }
+
+    fn averaged(&self) -> Option<Vec<(u32, f64)>> {
+        self.weights.averaged()
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        match self.rates.schedule() {
+            Schedule::Constant(eta) if self.batch == 1.0 && self.penalty == Penalty::None => {
+                let bound = self.radius * self.radius / (2.0 * eta) + 0.5 * eta * self.squares;
+                bound_of_sums(Comparator::Ball(self.radius), bound, &[self.squares])
+            }
+            _ => Guarantee::none(GuaranteeKind::Own, NO_BOUND),
+        }
+    }
+
+    fn describe(&self) -> String {
+        let needs_alpha = self.penalty != Penalty::None || matches!(self.rates.schedule(), Schedule::Optimal(_));
+        let alpha = match (self.penalty, self.rates.schedule()) {
+            (Penalty::L2(alpha) | Penalty::L1(alpha) | Penalty::ElasticNet { alpha, .. }, _) => alpha,
+            (_, Schedule::Optimal(alpha)) => alpha,
+            _ => 0.0,
+        };
+        let mut text = "sgd:".to_owned();
+        if needs_alpha {
+            text += &format!("alpha={alpha},");
+        }
+        if self.average_from > 0.0 {
+            text += &format!("average={},", self.average_from);
+        }
+        if self.batch > 1.0 {
+            text += &format!("batch={},", self.batch);
+        }
+        format!("{text}{}{},radius={}", self.rates.schedule().describe(), self.penalty.describe(), self.radius)
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        state.set("rounds", self.rounds);
+        state.set("squares", self.squares);
+        state.absorb("rates", self.rates.state());
+        state.absorb("point", self.weights.state());
+        if self.batch > 1.0 {
+            state.set("rows", self.rows);
+            state.set("pending_weight", self.pending_weight);
+            let (indices, entries) = self.pending.iter().copied().unzip();
+            state.set_column("pending.index", Column::U32(indices));
+            state.set_column("pending.step", Column::F64(entries));
+        }
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.rounds = state.number("rounds")?;
+        self.squares = state.number("squares")?;
+        self.rates.restore(&state.part("rates"))?;
+        self.weights.restore(&state.part("point"))?;
+        if self.batch > 1.0 {
+            self.rows = state.number("rows")?;
+            self.pending_weight = state.number("pending_weight")?;
+            let (indices, entries) = (state.u32s("pending.index")?, state.f64s("pending.step")?);
+            if indices.len() != entries.len() || indices.iter().any(|&index| index >= INDEX_LIMIT) {
+                return Err(Error::model("the columns of the batch do not match: the model is damaged"));
+            }
+            self.pending = indices.iter().copied().zip(entries.iter().copied()).collect();
+        }
+        Ok(())
+    }
+}
+
+const NO_BOUND: &str = "on all of R^d only a constant rate without penalty and mini-batches has a bound";
+
+fn schedule(arguments: &Arguments<'_>) -> Result<Schedule, Error> {
+    let eta = arguments.number("eta0")?;
+    let (power, patience) = (arguments.number("power")?, arguments.whole("patience", 1..=1 << 53)? as f64);
+    arguments.choice(
+        "schedule",
+        &[
+            ("constant", Schedule::Constant(eta)),
+            ("invscaling", Schedule::InverseScaling { eta, power }),
+            ("root", Schedule::Root(eta)),
+            ("optimal", Schedule::Optimal(arguments.number("alpha")?)),
+            ("adaptive", Schedule::Adaptive { eta, patience }),
+        ],
+    )
+}
+
+fn penalty(arguments: &Arguments<'_>) -> Result<Penalty, Error> {
+    let (alpha, ratio) = (arguments.number("alpha")?, arguments.number("l1-ratio")?);
+    arguments.choice(
+        "penalty",
+        &[
+            ("none", Penalty::None),
+            ("l2", Penalty::L2(alpha)),
+            ("l1", Penalty::L1(alpha)),
+            ("elastic-net", Penalty::ElasticNet { alpha, ratio }),
+        ],
+    )
+}
+
+/// `sgd` by name.
+pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+    name: "sgd",
+    summary: "stochastic gradient descent with schedules, penalties, averaging and mini-batches",
+    losses: Losses::Convex,
+    parameters: &[
+        ParameterEntry {
+            name: "schedule",
+            default: "root",
+            meaning: "of the rate: constant, invscaling (eta0/t^power), root (eta0/√t), optimal (1/(alpha·(t0 + t − 1)), \
+                      t0 = alpha^(−3/4)) or adaptive (a fifth when the loss does not fall)",
+        },
+        ParameterEntry { name: "eta0", default: "0.5", meaning: "the first rate, above 0" },
+        ParameterEntry { name: "power", default: "0.5", meaning: "of schedule=invscaling, from 0 to 1" },
+        ParameterEntry {
+            name: "patience",
+            default: "1000",
+            meaning: "of schedule=adaptive: how many rounds a window of the loss has, 1 or more",
+        },
+        ParameterEntry { name: "penalty", default: "none", meaning: "none, l2, l1 or elastic-net" },
+        ParameterEntry {
+            name: "alpha",
+            default: "0.0001",
+            meaning: "strength of the penalty, above 0; schedule=optimal is made of it too",
+        },
+        ParameterEntry { name: "l1-ratio", default: "0.15", meaning: "part of L1 in elastic-net, from 0 to 1" },
+        ParameterEntry {
+            name: "average",
+            default: "0",
+            meaning: "keep the average of the points from this round on, the first being 1; 0: none",
+        },
+        ParameterEntry { name: "batch", default: "1", meaning: "rows a step, from 1 to 1000000" },
+        COMPARATOR_RADIUS,
+        STANDARDISE,
+    ],
+    build: |arguments| {
+        let optimizer = Sgd::new(schedule(arguments)?, penalty(arguments)?)?
+            .average_from(arguments.whole("average", 0..=1 << 53)?)
+            .batches_of(arguments.whole("batch", 1..=1_000_000)? as u32)?
+            .with_radius(arguments.number("radius")?)?;
+        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+    },
+    plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, "on all of R^d nothing bounds the gradients beforehand")),
+};

@@ -1,0 +1,172 @@
+//! Weights that a penalty pulls towards 0 each step, caught up when they are asked for.
+//!
+//! w = a·v. The L2 penalty shrinks all weights by one factor, which is multiplied into a. The L1
+//! penalty is the cumulative truncated one (Tsuruoka, Tsujii, Ananiadou 2009): u is the penalty that
+//! every weight could have received since the beginning, q_i what weight i did receive; a
+//! weight is moved towards 0 by the difference and held at 0: v ← max(0, v − (u + q)) for v > 0,
+//! min(0, v + (u − q)) for v < 0, and q becomes what was received. Doing so once after many
+//! steps equals doing it in each, so that a weight is caught up when it is next asked for.
+//! u and q are kept in units of v: they shrink with the weights when there is an L2 penalty too.
+
+use bytemuck::Zeroable;
+
+use crate::domain::Average;
+use crate::model::{Column, State};
+use crate::table::Table;
+use crate::{Error, Features, sum};
+
+/// Below this the scale is multiplied into the entries.
+const SMALLEST_SCALE: f64 = 1e-10;
+
+/// Weights are held within the range of f32.
+const LARGEST: f64 = f32::MAX as f64;
+
+#[derive(Debug, Clone, Copy, Zeroable)]
+#[repr(C)]
+struct Slot {
+    /// v_i, as it was when it was last touched.
+    entry: f64,
+    /// q_i.
+    received: f64,
+}
+
+impl Slot {
+    /// v_i after the penalty u.
+    #[inline]
+    fn caught_up(&self, penalty: f64) -> f64 {
+        if self.entry > 0.0 {
+            (self.entry - (penalty + self.received)).max(0.0)
+        } else if self.entry < 0.0 {
+            (self.entry + (penalty - self.received)).min(0.0)
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Weights under a penalty, and their average if it is asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Penalised {
+    /// a.
+    scale: f64,
+    /// u.
+    penalty: f64,
+    slots: Table<Slot>,
+    average: Option<Average>,
+    /// Whether an L1 penalty occurs: an average then catches up all weights each round.
+    has_l1: bool,
+}
+
+impl Penalised {
+    pub(super) fn new(has_l1: bool, averaging: bool) -> Self {
+        let average = averaging.then(Average::default);
+        Self { scale: 1.0, penalty: 0.0, slots: Table::default(), average, has_l1 }
+    }
+
+    pub(super) fn get(&self, index: u32) -> f64 {
+        self.scale * self.slots.get(index).caught_up(self.penalty)
+    }
+
+    pub(super) fn dot(&self, x: Features<'_>) -> f64 {
+        sum::sum(x.iter().map(|(index, value)| self.get(index) * f64::from(value)))
+    }
+
+    /// Counts the point as it is for the average.
+    pub(super) fn count(&mut self) {
+        if self.average.is_none() {
+            return;
+        }
+        if self.has_l1 {
+            let used = self.slots.used(|slot| slot.entry != 0.0);
+            used.into_iter().for_each(|index| self.catch_up(index));
+        }
+        if let Some(average) = &mut self.average {
+            average.count(self.scale);
+        }
+    }
+
+    /// The penalty that is due, on one weight.
+    pub(super) fn catch_up(&mut self, index: u32) {
+        if !self.has_l1 {
+            return;
+        }
+        let slot = self.slots.slot(index);
+        let after = slot.caught_up(self.penalty);
+        let change = after - slot.entry;
+        slot.received += change;
+        slot.entry = after;
+        if let Some(average) = &mut self.average {
+            average.change(index, change);
+        }
+    }
+
+    /// w_i += step, of a weight that is caught up.
+    pub(super) fn add(&mut self, index: u32, step: f64) {
+        let slot = self.slots.slot(index);
+        let before = slot.entry;
+        slot.entry = (before + step / self.scale).clamp(-LARGEST, LARGEST);
+        let change = slot.entry - before;
+        if let Some(average) = &mut self.average {
+            average.change(index, change);
+        }
+    }
+
+    /// The L2 penalty: w ← factor·w, factor from 0 to 1.
+    pub(super) fn shrink(&mut self, factor: f64) {
+        self.scale *= factor;
+        if self.scale < SMALLEST_SCALE {
+            self.fold();
+        }
+    }
+
+    /// The L1 penalty: all weights owe so much more. Those that are touched are to be caught up.
+    pub(super) fn owe(&mut self, amount: f64) {
+        self.penalty = (self.penalty + amount / self.scale).min(LARGEST);
+    }
+
+    /// Multiplies the scale into everything that is in units of v: O(d), once in many rounds.
+    fn fold(&mut self) {
+        if let Some(average) = &mut self.average {
+            average.fold(self.slots.slots().map(|(index, slot)| (index, slot.entry)));
+        }
+        for slot in self.slots.slots_mut() {
+            slot.entry *= self.scale;
+            slot.received *= self.scale;
+        }
+        self.penalty *= self.scale;
+        self.scale = 1.0;
+    }
+
+    /// The average of the points that were counted; none before the first.
+    pub(super) fn averaged(&self) -> Option<Vec<(u32, f64)>> {
+        let average = self.average.as_ref().filter(|average| average.has_points())?;
+        Some(average.weights(self.slots.used(|slot| slot.entry != 0.0), |index| self.slots.get(index).entry))
+    }
+
+    pub(super) fn state(&self) -> State {
+        let mut state = State::default();
+        state.set("scale", self.scale);
+        state.set("penalty", self.penalty);
+        let indices = self.slots.used(|slot| slot.entry != 0.0 || slot.received != 0.0);
+        let slots = || indices.iter().map(|&index| self.slots.get(index));
+        state.set_column("weight", Column::F64(slots().map(|slot| slot.entry).collect()));
+        state.set_column("received", Column::F64(slots().map(|slot| slot.received).collect()));
+        state.set_column("index", Column::U32(indices));
+        if let Some(average) = &self.average {
+            state.absorb("average", average.state());
+        }
+        state
+    }
+
+    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.scale = state.number("scale")?;
+        self.penalty = state.number("penalty")?;
+        let (entries, received) = (state.f64s("weight")?, state.f64s("received")?);
+        if entries.len() != received.len() {
+            return Err(Error::model("the columns of the weights differ in length: the model is damaged"));
+        }
+        let slots = entries.iter().zip(received).map(|(&entry, &received)| Slot { entry, received });
+        self.slots = Table::filled(state.u32s("index")?, slots)?;
+        self.average.as_mut().map_or(Ok(()), |average| average.restore(&state.part("average")))
+    }
+}

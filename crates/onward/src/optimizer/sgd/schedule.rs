@@ -1,0 +1,198 @@
+//! How the step size of stochastic gradient descent changes.
+
+use crate::Error;
+use crate::model::State;
+use crate::optimizer::{expect_rate, held};
+
+/// The rate η_t of the t-th step, t = 1, 2, …
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Schedule {
+    /// η_t = η.
+    Constant(f64),
+    /// η_t = η/t^power.
+    InverseScaling {
+        /// η, the rate of the first step.
+        eta: f64,
+        /// The power, from 0 to 1.
+        power: f64,
+    },
+    /// η_t = η/√t.
+    Root(f64),
+    /// η_t = 1/(α(t_0 + t − 1)), with t_0 = α^(−3/4): the first rate is α^(−1/4), the size that the
+    /// weights are expected to have (Bottou; as scikit-learn has it for its losses of classification).
+    Optimal(f64),
+    /// η as long as the mean loss of windows of `patience` rounds falls; a fifth of it after each
+    /// that is not lower by 0.001 than the lowest so far, down to 1e-6.
+    Adaptive {
+        /// The rate to begin with.
+        eta: f64,
+        /// How many rounds a window has, at least 1.
+        patience: f64,
+    },
+}
+
+/// What a window must gain (scikit-learn's `tol`).
+const GAIN: f64 = 1e-3;
+
+/// Below this a rate that adapts stays.
+const SMALLEST: f64 = 1e-6;
+
+impl Schedule {
+    /// Refuses parameters out of range.
+    pub(super) fn check(self) -> Result<Self, Error> {
+        match self {
+            Self::Optimal(alpha) => expect_rate("alpha", alpha)?,
+            Self::Constant(eta) | Self::Root(eta) | Self::Adaptive { eta, .. } | Self::InverseScaling { eta, .. } => {
+                expect_rate("eta0", eta)?
+            }
+        };
+        match self {
+            Self::InverseScaling { power, .. } if !(0.0..=1.0).contains(&power) => {
+                Err(Error::parameter(format!("power is {power}: it is a number from 0 to 1")))
+            }
+            Self::Adaptive { patience, .. } if !(1.0..=1e18).contains(&patience) => {
+                Err(Error::parameter(format!("patience is {patience}: it is a number from 1 to 1e18")))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    pub(super) fn describe(self) -> String {
+        match self {
+            Self::Constant(eta) => format!("eta0={eta},schedule=constant"),
+            Self::InverseScaling { eta, power } => format!("eta0={eta},power={power},schedule=invscaling"),
+            Self::Root(eta) => format!("eta0={eta},schedule=root"),
+            Self::Optimal(_) => "schedule=optimal".to_owned(),
+            Self::Adaptive { eta, patience } => format!("eta0={eta},patience={patience},schedule=adaptive"),
+        }
+    }
+}
+
+/// A schedule under way.
+#[derive(Debug, Clone)]
+pub(super) struct Rates {
+    schedule: Schedule,
+    /// t: steps so far.
+    steps: f64,
+    /// The present rate of an adaptive schedule.
+    eta: f64,
+    /// Losses of the present window, their weights, and its rounds.
+    loss: f64,
+    weight: f64,
+    rounds: f64,
+    /// The lowest mean loss of a window so far; none before the first.
+    lowest: Option<f64>,
+}
+
+impl Rates {
+    pub(super) fn new(schedule: Schedule) -> Self {
+        let eta = if let Schedule::Adaptive { eta, .. } = schedule { eta } else { 0.0 };
+        Self { schedule, steps: 0.0, eta, loss: 0.0, weight: 0.0, rounds: 0.0, lowest: None }
+    }
+
+    pub(super) fn schedule(&self) -> Schedule {
+        self.schedule
+    }
+
+    /// η of the next step.
+    pub(super) fn step(&mut self) -> f64 {
+        self.steps += 1.0;
+        match self.schedule {
+            Schedule::Constant(eta) => eta,
+            Schedule::InverseScaling { eta, power } => eta / libm::pow(self.steps, power),
+            Schedule::Root(eta) => eta / self.steps.sqrt(),
+            Schedule::Optimal(alpha) => {
+                let first = 1.0 / alpha.sqrt().sqrt();
+                1.0 / (1.0 / first + alpha * (self.steps - 1.0))
+            }
+            Schedule::Adaptive { .. } => self.eta,
+        }
+    }
+
+    /// A round paid `loss`, its weight included.
+    pub(super) fn charge(&mut self, loss: &dyn Fn() -> f64, weight: f64) {
+        let Schedule::Adaptive { patience, .. } = self.schedule else { return };
+        self.loss = held(self.loss + loss());
+        self.weight += weight;
+        self.rounds += 1.0;
+        if self.rounds < patience {
+            return;
+        }
+        let mean = self.loss / self.weight;
+        if self.lowest.is_some_and(|lowest| mean > lowest - GAIN) && self.eta > SMALLEST {
+            self.eta /= 5.0;
+        }
+        self.lowest = Some(self.lowest.map_or(mean, |lowest| lowest.min(mean)));
+        (self.loss, self.weight, self.rounds) = (0.0, 0.0, 0.0);
+    }
+
+    pub(super) fn state(&self) -> State {
+        let mut state = State::default();
+        state.set("steps", self.steps);
+        if let Schedule::Adaptive { .. } = self.schedule {
+            state.set("eta", self.eta);
+            state.set("loss", self.loss);
+            state.set("weight", self.weight);
+            state.set("rounds", self.rounds);
+            state.set("has_lowest", f64::from(u8::from(self.lowest.is_some())));
+            state.set("lowest", self.lowest.unwrap_or(0.0));
+        }
+        state
+    }
+
+    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.steps = state.number("steps")?;
+        if let Schedule::Adaptive { .. } = self.schedule {
+            self.eta = state.number("eta")?;
+            self.loss = state.number("loss")?;
+            self.weight = state.number("weight")?;
+            self.rounds = state.number("rounds")?;
+            let lowest = state.number("lowest")?;
+            self.lowest = (state.number("has_lowest")? != 0.0).then_some(lowest);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_those_of_their_formulas() {
+        let first = |schedule: Schedule| {
+            let mut rates = Rates::new(schedule.check().unwrap());
+            [rates.step(), rates.step(), rates.step(), rates.step()]
+        };
+        let near = |rates: [f64; 4], expected: [f64; 4]| {
+            rates.iter().zip(expected).for_each(|(rate, expected)| assert!((rate / expected - 1.0).abs() < 1e-14));
+        };
+        near(first(Schedule::Constant(0.3)), [0.3; 4]);
+        near(first(Schedule::Root(2.0)), [2.0, 2.0 / 2f64.sqrt(), 2.0 / 3f64.sqrt(), 1.0]);
+        near(first(Schedule::InverseScaling { eta: 1.0, power: 1.0 }), [1.0, 0.5, 1.0 / 3.0, 0.25]);
+        // α = 1e-4: the first rate is 10 and t_0 = 1000, as scikit-learn has it.
+        near(first(Schedule::Optimal(1e-4)), [10.0, 1e4 / 1001.0, 1e4 / 1002.0, 1e4 / 1003.0]);
+    }
+
+    #[test]
+    fn an_adaptive_rate_falls_when_a_window_does_not_gain() {
+        let mut rates = Rates::new(Schedule::Adaptive { eta: 1.0, patience: 2.0 });
+        for (loss, expected) in [(1.0, 1.0), (0.5, 1.0), (0.4995, 0.2), (0.4, 0.2), (0.5, 0.04)] {
+            rates.charge(&|| loss, 1.0);
+            rates.charge(&|| loss, 1.0);
+            assert!((rates.step() - expected).abs() < 1e-15, "{loss}");
+        }
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        for schedule in [
+            Schedule::Constant(0.0),
+            Schedule::InverseScaling { eta: 1.0, power: 1.5 },
+            Schedule::Optimal(-1.0),
+            Schedule::Adaptive { eta: 1.0, patience: 0.0 },
+        ] {
+            assert!(schedule.check().is_err(), "{schedule:?}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Random numbers: SplitMix64 (Steele, Lea, Flood 2014), the same on every machine.
+//!
+//! The state grows by the odd constant ⌊2⁶⁴/φ⌋ and each output is a bijective scramble of it:
+//! the period is 2⁶⁴, and any state is a good one.
+
+use crate::Error;
+use crate::model::State;
+
+/// A generator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SplitMix64(u64);
+
+impl SplitMix64 {
+    /// From a seed, any.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform on [0, 1), a multiple of 2⁻⁵³.
+    pub(crate) fn uniform(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Saves it under a name, as two halves that f64 holds exactly.
+    pub(crate) fn save(&self, name: &str, state: &mut State) {
+        state.set(&format!("{name}.high"), (self.0 >> 32) as f64);
+        state.set(&format!("{name}.low"), (self.0 & 0xffff_ffff) as f64);
+    }
+
+    /// The generator saved under a name.
+    pub(crate) fn load(name: &str, state: &State) -> Result<Self, Error> {
+        let half = |part: &str| state.number(&format!("{name}.{part}")).map(|half| u64::from(half as u32));
+        Ok(Self(half("high")? << 32 | half("low")?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_the_published_sequence() {
+        let mut random = SplitMix64::new(1_234_567);
+        let first: Vec<u64> = (0..3).map(|_| random.bits()).collect();
+        assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
+
+    #[test]
+    fn it_goes_on_to_the_bit_where_it_was_saved() {
+        let mut random = SplitMix64::new(u64::MAX - 3);
+        random.bits();
+        let mut state = State::default();
+        random.save("draws", &mut state);
+        let mut other = SplitMix64::load("draws", &state).unwrap();
+        assert_eq!(random.bits(), other.bits());
+    }
+}

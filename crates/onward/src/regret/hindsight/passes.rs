@@ -1,0 +1,329 @@
+//! The passes over the rows: what the search asks of them.
+//!
+//! The search works in coordinates v_i = u_i/r_i, r_i > 0 the reach of a feature: 1 for the raw
+//! ball, 1/s_i for the standardised one, 0 for a feature that was never other than 0 there. All
+//! sums are per unit weight.
+
+use std::cell::Cell;
+
+use super::rows::{Row, Rows, Workers};
+use super::surrogate::{Bend, Piece};
+use crate::Loss;
+use crate::sum::Sum;
+
+/// What the first pass finds out.
+#[derive(Debug, Default)]
+pub(super) struct Statistics {
+    /// Σ h.
+    pub(super) weight: f64,
+    /// Of each feature Σ h x².
+    pub(super) squares: Vec<f64>,
+    /// Of each feature in how many rows it is not 0.
+    pub(super) counts: Vec<u64>,
+    /// How many rows there are.
+    pub(super) rows: u64,
+    /// How many values there are.
+    pub(super) values: u64,
+}
+
+/// What a pass says of a point.
+#[derive(Debug, Clone)]
+pub(super) struct Assessment {
+    /// The mean loss.
+    pub(super) loss: f64,
+    /// The mean of the smooth losses.
+    pub(super) smooth: f64,
+    /// The mean of the tangents at the offsets: Σ h(ℓ(q) + α(b − q))/Σ h.
+    pub(super) tangents: f64,
+    /// Σ h α x/Σ h in the coordinates of the search: the gradient of the mean smooth loss.
+    pub(super) gradient: Vec<f64>,
+    /// Whether the scores of all rows tend to where the loss is least, and nowhere reached, as the
+    /// predictor grows.
+    pub(super) recedes: bool,
+}
+
+/// The second derivatives at a point: exact among some features, and the diagonal for all.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Curvatures {
+    /// The lower triangle among the members, row by row.
+    pub(super) triangle: Vec<f64>,
+    /// The diagonal of all features.
+    pub(super) diagonal: Vec<f64>,
+}
+
+/// A feature that is no member.
+pub(super) const OUTSIDE: u32 = u32::MAX;
+
+/// Makes the passes, and counts them.
+pub(super) struct Passes<'a, R, W> {
+    rows: &'a R,
+    workers: &'a W,
+    loss: &'a dyn Loss,
+    count: Cell<u32>,
+}
+
+/// How far shorter steps are tried: 1/2, 1/4, …
+pub(super) const SHORTER: usize = 20;
+
+impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
+    pub(super) fn new(rows: &'a R, workers: &'a W, loss: &'a dyn Loss) -> Self {
+        Self { rows, workers, loss, count: Cell::new(0) }
+    }
+
+    /// How many passes were made.
+    pub(super) fn count(&self) -> u32 {
+        self.count.get()
+    }
+
+    pub(super) fn loss(&self) -> &'a dyn Loss {
+        self.loss
+    }
+
+    /// One pass: of each shard what its rows made of what it began with.
+    fn fold<T: Send>(
+        &self,
+        begin: impl Fn() -> T + Sync,
+        each: impl Fn(&mut T, Row<'_>) + Sync,
+    ) -> Result<Vec<T>, R::Error> {
+        self.count.set(self.count.get() + 1);
+        let rows = self.rows;
+        let shard = |shard: usize| {
+            let mut state = begin();
+            rows.visit(shard, &mut |row| each(&mut state, row)).map(|()| state)
+        };
+        self.workers.map(rows.shards(), &shard).into_iter().collect()
+    }
+
+    /// Weights, scales and counts.
+    pub(super) fn statistics(&self) -> Result<Statistics, R::Error> {
+        let dimension = self.rows.dimension();
+        let begin = || (Sum::default(), vec![0.0; dimension], vec![0u64; dimension], 0, 0);
+        let shards = self.fold(begin, |(weight, squares, counts, rows, values), row| {
+            weight.add(row.weight);
+            for (&number, &value) in row.numbers.iter().zip(row.values) {
+                let value = f64::from(value);
+                squares[number as usize] += row.weight * value * value;
+                counts[number as usize] += u64::from(value != 0.0);
+            }
+            *rows += 1;
+            *values += row.numbers.len() as u64;
+        })?;
+        let mut total =
+            Statistics { squares: vec![0.0; dimension], counts: vec![0; dimension], ..Statistics::default() };
+        for (weight, squares, counts, rows, values) in shards {
+            total.weight += weight.total();
+            add(&mut total.squares, &squares);
+            total.counts.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+            total.rows += rows;
+            total.values += values;
+        }
+        Ok(total)
+    }
+
+    /// The losses and their gradient at u, given in raw units.
+    pub(super) fn assess(&self, frame: &Frame, u: &[f64], mu: f64) -> Result<Assessment, R::Error> {
+        struct Sums {
+            loss: Sum,
+            smooth: Sum,
+            tangents: Sum,
+            gradient: Vec<f64>,
+            recedes: bool,
+        }
+        let begin = || Sums {
+            loss: Sum::default(),
+            smooth: Sum::default(),
+            tangents: Sum::default(),
+            gradient: vec![0.0; u.len()],
+            recedes: true,
+        };
+        let (loss, heading) = (self.loss, Heading::new(self.loss));
+        let shards = self.fold(begin, |sums, row| {
+            let moved = row.dot(u);
+            let piece = Piece::new(loss, row.offset + moved, row.label, mu);
+            sums.loss.add(row.weight * piece.loss);
+            sums.smooth.add(row.weight * piece.smooth);
+            sums.tangents.add(row.weight * (piece.intercept + piece.slope * row.offset));
+            sums.recedes &= heading.recedes(moved, row.label);
+            let step = row.weight * piece.slope;
+            if step != 0.0 {
+                for (&number, &value) in row.numbers.iter().zip(row.values) {
+                    sums.gradient[number as usize] += step * f64::from(value);
+                }
+            }
+        })?;
+        let mut total =
+            Assessment { loss: 0.0, smooth: 0.0, tangents: 0.0, gradient: vec![0.0; u.len()], recedes: true };
+        for sums in shards {
+            total.loss += sums.loss.total() / frame.weight;
+            total.smooth += sums.smooth.total() / frame.weight;
+            total.tangents += sums.tangents.total() / frame.weight;
+            total.recedes &= sums.recedes;
+            add(&mut total.gradient, &sums.gradient);
+        }
+        frame.pull_back(&mut total.gradient);
+        Ok(total)
+    }
+
+    /// The products of the matrix of second derivatives at u with K directions.
+    pub(super) fn products<const K: usize>(
+        &self,
+        frame: &Frame,
+        u: &[f64],
+        bend: Bend,
+        directions: [&[f64]; K],
+    ) -> Result<[Vec<f64>; K], R::Error> {
+        // Side by side: one place in memory for all that a feature is multiplied with.
+        let slots: Vec<(f64, [f64; K])> = u
+            .iter()
+            .enumerate()
+            .map(|(at, &u)| (u, std::array::from_fn(|k| directions[k][at] * frame.reach[at])))
+            .collect();
+        let loss = self.loss;
+        let shards = self.fold(
+            || vec![[0.0; K]; u.len()],
+            |sums, row| {
+                let mut p = row.offset;
+                let mut along = [0.0; K];
+                for (&number, &value) in row.numbers.iter().zip(row.values) {
+                    let (u, directions) = &slots[number as usize];
+                    let value = f64::from(value);
+                    p += u * value;
+                    (0..K).for_each(|k| along[k] += directions[k] * value);
+                }
+                let bend = row.weight * bend.at(loss, p, row.label);
+                if bend != 0.0 {
+                    for (&number, &value) in row.numbers.iter().zip(row.values) {
+                        let value = bend * f64::from(value);
+                        let sums = &mut sums[number as usize];
+                        (0..K).for_each(|k| sums[k] += along[k] * value);
+                    }
+                }
+            },
+        )?;
+        let mut total: [Vec<f64>; K] = std::array::from_fn(|_| vec![0.0; u.len()]);
+        for sums in shards {
+            for (at, sums) in sums.iter().enumerate() {
+                (0..K).for_each(|k| total[k][at] += sums[k]);
+            }
+        }
+        total.iter_mut().for_each(|product| frame.pull_back(product));
+        Ok(total)
+    }
+
+    /// The second derivatives at u; `places` says which features are members, and of these which
+    /// row of the triangle is theirs.
+    pub(super) fn curvatures(
+        &self,
+        frame: &Frame,
+        u: &[f64],
+        bend: Bend,
+        places: &[u32],
+        members: usize,
+    ) -> Result<Curvatures, R::Error> {
+        let begin = || (vec![0.0; members * (members + 1) / 2], vec![0.0; u.len()], Vec::new());
+        let loss = self.loss;
+        let shards = self.fold(begin, |(triangle, diagonal, inside): &mut (Vec<f64>, Vec<f64>, Vec<_>), row| {
+            let bend = row.weight * bend.at(loss, row.offset + row.dot(u), row.label);
+            if bend == 0.0 {
+                return;
+            }
+            inside.clear();
+            for (&number, &value) in row.numbers.iter().zip(row.values) {
+                let value = f64::from(value) * frame.reach[number as usize];
+                diagonal[number as usize] += bend * value * value;
+                let place = places[number as usize] as usize;
+                if place != OUTSIDE as usize && value != 0.0 {
+                    inside.push((place, value));
+                }
+            }
+            // In order, each row of the triangle is written from left to right.
+            inside.sort_unstable_by_key(|&(place, _)| place);
+            for (at, &(place, value)) in inside.iter().enumerate() {
+                let line = &mut triangle[place * (place + 1) / 2..];
+                let value = bend * value;
+                for &(other, times) in &inside[..=at] {
+                    line[other] += value * times;
+                }
+            }
+        })?;
+        let mut total = Curvatures { triangle: vec![0.0; members * (members + 1) / 2], diagonal: vec![0.0; u.len()] };
+        for (triangle, diagonal, _) in shards {
+            add(&mut total.triangle, &triangle);
+            add(&mut total.diagonal, &diagonal);
+        }
+        total.triangle.iter_mut().chain(&mut total.diagonal).for_each(|entry| *entry /= frame.weight);
+        Ok(total)
+    }
+
+    /// The mean smooth loss at u + τ·step for τ = 1/2, 1/4, …, both given in raw units.
+    pub(super) fn shorter(&self, frame: &Frame, u: &[f64], step: &[f64], mu: f64) -> Result<[f64; SHORTER], R::Error> {
+        let loss = self.loss;
+        let shards = self.fold(
+            || [Sum::default(); SHORTER],
+            |sums, row| {
+                let (p, along) = (row.offset + row.dot(u), row.dot(step));
+                let mut share = 1.0;
+                for sum in sums {
+                    share *= 0.5;
+                    sum.add(row.weight * Piece::new(loss, p + share * along, row.label, mu).smooth);
+                }
+            },
+        )?;
+        let mut total = [0.0; SHORTER];
+        for sums in shards {
+            total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum.total() / frame.weight);
+        }
+        Ok(total)
+    }
+}
+
+/// The coordinates of the search.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Frame {
+    /// Σ h.
+    pub(super) weight: f64,
+    /// r_i: u_i = r_i v_i.
+    pub(super) reach: Vec<f64>,
+}
+
+impl Frame {
+    /// u = r∘v.
+    pub(super) fn raw(&self, v: &[f64]) -> Vec<f64> {
+        v.iter().zip(&self.reach).map(|(v, reach)| v * reach).collect()
+    }
+
+    /// From sums in raw units to means in the coordinates of the search.
+    fn pull_back(&self, sums: &mut [f64]) {
+        sums.iter_mut().zip(&self.reach).for_each(|(sum, reach)| *sum = *sum / self.weight * reach);
+    }
+}
+
+fn add(total: &mut [f64], part: &[f64]) {
+    total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
+}
+
+/// Losses that come as near to their least as one likes, and never there, as scores grow.
+enum Heading {
+    Logistic,
+    Poisson,
+    Reached,
+}
+
+impl Heading {
+    fn new(loss: &dyn Loss) -> Self {
+        match loss.link() {
+            crate::loss::Link::Logistic => Self::Logistic,
+            crate::loss::Link::Log => Self::Poisson,
+            crate::loss::Link::Identity => Self::Reached,
+        }
+    }
+
+    /// Whether a row's loss does so when what was added to its offset is multiplied.
+    fn recedes(&self, moved: f64, label: f64) -> bool {
+        match self {
+            Self::Logistic => (label == 1.0 && moved > 0.0) || (label <= 0.0 && moved < 0.0),
+            Self::Poisson => label == 0.0 && moved < 0.0,
+            Self::Reached => false,
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! The search: Newton's method on a ball, and the certificate of how near it is.
+//!
+//! At v the mean loss f is replaced by its quadratic model, which is minimised over the ball in
+//! a small space that grows by one direction a pass: the preconditioned residual of the
+//! conditions of optimality, H(w − v) + g + λw = 0, λ ≥ 0 the multiplier of the ball
+//! (a Davidson iteration; Hager's sequential subspace method). The solution w in that space is
+//! exact. The step to w is taken whole if f falls, and halved until it does otherwise.
+//!
+//! For every p′, ℓ(p′) ≥ ℓ(q) + α(p′ − q), hence for every u in the ball
+//! f(u) ≥ Σ h(ℓ(q) + α(b − q))/Σ h − U‖∇‖, ∇ = Σ h α x/Σ h. The best such lower bound and the
+//! best point are kept; their difference is the gap. Losses with kinks are smoothed by μ
+//! (`surrogate.rs`), which falls whenever it is what keeps the gap open.
+
+use super::passes::{Assessment, Frame, Passes};
+use super::preconditioner::Preconditioner;
+use super::rows::{Rows, Workers};
+use super::small::Spectrum;
+use super::surrogate::Bend;
+use super::vector::{add_scaled, dot, norm, orthonormal, scaled};
+use crate::loss::{Curvature, Link};
+
+/// How far predictors may be that an unconstrained one is compared with: so many times its norm.
+pub(super) const FAR: f64 = 10.0;
+
+/// Directions of a step are so many at most, and so few at least, whatever the memory.
+const MOST_DIRECTIONS: usize = 40;
+const FEWEST_DIRECTIONS: usize = 5;
+
+/// Entries of all directions of a step, at most, beyond the fewest: 8 bytes each, twice.
+const ENTRIES: usize = 1 << 24;
+
+/// By how much a step is to narrow the gap of its model.
+const NARROWER: f64 = 0.1;
+
+/// The share of secants to begin with.
+const SECANT: f64 = 0.1;
+
+/// Steps in a row that do not narrow the gap before the search gives up.
+const PATIENCE: u32 = 12;
+
+/// What is searched for, and when it is found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Goal {
+    /// The radius of the ball; infinite without one.
+    pub(super) radius: f64,
+    /// The gap that is small enough, as a share of the loss.
+    pub(super) gap: f64,
+    /// The passes that may have been made when it ends.
+    pub(super) passes: u32,
+}
+
+/// What was found.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) v: Vec<f64>,
+    pub(super) loss: f64,
+    /// No predictor of the class has a smaller loss.
+    pub(super) lower: f64,
+    /// Whether the gap is as small as it was to be.
+    pub(super) is_reached: bool,
+    /// No predictor is best: the loss falls for ever as the predictor grows.
+    pub(super) recedes: bool,
+}
+
+/// The search on rows.
+pub(super) struct Search<'a, R, W> {
+    pub(super) passes: Passes<'a, R, W>,
+    pub(super) frame: Frame,
+    pub(super) preconditioner: Preconditioner,
+    /// The smoothing of losses with kinks; 0 before it is chosen.
+    pub(super) mu: f64,
+    /// The share of secants on straight slopes.
+    pub(super) secant: f64,
+    /// |f(0)|: what small is measured by where the loss itself is next to nothing.
+    pub(super) scale: f64,
+    /// Passes that the last step took.
+    pub(super) last_step: u32,
+}
+
+/// A point with what a pass says of it.
+struct Here {
+    v: Vec<f64>,
+    at: Assessment,
+}
+
+/// A step.
+struct Step {
+    /// Where it leads.
+    w: Vec<f64>,
+    /// By how much the model falls.
+    decrease: f64,
+    /// The largest curvature that was met.
+    curvature: f64,
+}
+
+impl<R: Rows, W: Workers> Search<'_, R, W> {
+    /// Searches from v on, a point of the ball.
+    pub(super) fn run(&mut self, v: Vec<f64>, goal: Goal) -> Result<Found, R::Error> {
+        let loss = self.passes.loss();
+        let is_kinked = loss.kinks(1.0).is_some();
+        let is_bounded = goal.radius.is_finite();
+        self.secant = SECANT;
+        let mut here = self.start(v, is_kinked)?;
+        let mut found = Found {
+            v: here.v.clone(),
+            loss: f64::INFINITY,
+            lower: f64::NEG_INFINITY,
+            is_reached: false,
+            recedes: false,
+        };
+        let mut aim = f64::INFINITY;
+        let (mut damping, mut idle, mut narrowest) = (0.0, 0, f64::INFINITY);
+        loop {
+            let reach = if is_bounded { goal.radius } else { FAR * aim.max(norm(&here.v)) };
+            self.record(&mut found, &here, reach, is_bounded);
+            let gap = found.loss - found.lower;
+            let target = goal.gap * found.loss.abs().max(1e-3 * self.scale);
+            let is_flat = here.at.gradient.iter().all(|&g| g == 0.0);
+            // Without a ball the model must see nothing to be gained, either.
+            if gap <= target && (is_bounded || is_flat) {
+                found.is_reached = true;
+                return Ok(found);
+            }
+            found.recedes = !is_bounded && here.at.recedes;
+            if found.recedes || self.passes.count() >= goal.passes {
+                return Ok(found);
+            }
+            if gap < 0.99 * narrowest {
+                (narrowest, idle) = (gap, 0)
+            } else {
+                idle += 1
+            }
+            let slack = slack(&here, reach);
+            let open = here.at.loss - self.lower(&here, reach);
+            let is_stuck = idle > PATIENCE;
+            // What the smoothing keeps open, however well its problem is solved.
+            let smoothing = open - slack;
+            let is_behind = smoothing > 0.6 * target && slack <= smoothing;
+            if is_kinked && self.mu > 1e-13 * self.scale && (is_behind || is_stuck) {
+                self.mu *= 0.5;
+                idle = 0;
+                here.at = self.passes.assess(&self.frame, &self.frame.raw(&here.v), self.mu)?;
+                continue;
+            }
+            if is_stuck {
+                return Ok(found);
+            }
+            self.refresh(&here)?;
+            let step = self.step(&here, goal.radius, damping, target)?;
+            aim = norm(&step.w);
+            if !is_bounded && gap <= target && step.decrease <= target {
+                found.is_reached = true;
+                return Ok(found);
+            }
+            self.go(&mut here, step, &mut damping)?;
+        }
+    }
+
+    /// Looks at the first point; with kinks, chooses how smooth the loss is to be at first.
+    fn start(&mut self, v: Vec<f64>, is_kinked: bool) -> Result<Here, R::Error> {
+        let u = self.frame.raw(&v);
+        if self.mu == 0.0 {
+            let at = self.passes.assess(&self.frame, &u, 1.0)?;
+            self.scale = at.loss.abs();
+            self.mu = if self.scale > 0.0 { 0.5 * self.scale } else { 1.0 };
+            if !is_kinked {
+                return Ok(Here { v, at });
+            }
+        }
+        Ok(Here { at: self.passes.assess(&self.frame, &u, self.mu)?, v })
+    }
+
+    /// What no predictor within `reach` can fall below, by the tangents here.
+    fn lower(&self, here: &Here, reach: f64) -> f64 {
+        let size = norm(&here.at.gradient);
+        let lower = here.at.tangents - if size > 0.0 { reach * size } else { 0.0 };
+        // All losses are at least 0 but Poisson's, which leaves a constant out.
+        if self.passes.loss().link() == Link::Log { lower } else { lower.max(0.0) }
+    }
+
+    /// Keeps the best point and the best bound. Without a ball the bound is about the point.
+    fn record(&self, found: &mut Found, here: &Here, reach: f64, is_bounded: bool) {
+        let lower = self.lower(here, reach);
+        if !is_bounded {
+            if here.at.loss - lower <= found.loss - found.lower || found.loss.is_infinite() {
+                (found.loss, found.lower) = (here.at.loss, lower);
+                found.v.clone_from(&here.v);
+            }
+            return;
+        }
+        found.lower = found.lower.max(lower);
+        if here.at.loss < found.loss {
+            found.loss = here.at.loss;
+            found.v.clone_from(&here.v);
+        }
+        // They cross by rounding only.
+        found.lower = found.lower.min(found.loss);
+    }
+
+    fn bend(&self) -> Bend {
+        Bend { mu: self.mu, share: self.secant }
+    }
+
+    /// Computes second derivatives where that pays: when there are none, and when the last step
+    /// took more passes than it would.
+    fn refresh(&mut self, here: &Here) -> Result<(), R::Error> {
+        let is_constant = self.passes.loss().name() == "squared";
+        let is_slow = !is_constant && f64::from(self.last_step) > 2.0 + self.preconditioner.cost;
+        if !self.preconditioner.is_ready() || is_slow {
+            let u = self.frame.raw(&here.v);
+            let (places, members) = (&self.preconditioner.places, self.preconditioner.members());
+            let curvatures = self.passes.curvatures(&self.frame, &u, self.bend(), places, members)?;
+            self.preconditioner.set(curvatures);
+        }
+        Ok(())
+    }
+
+    /// The minimiser of the quadratic model, nearly.
+    fn step(&mut self, here: &Here, radius: f64, damping: f64, target: f64) -> Result<Step, R::Error> {
+        let (v, g, size) = (&here.v, &here.at.gradient, norm(&here.v));
+        let (u, bend) = (self.frame.raw(v), self.bend());
+        // Without a ball, a loss without curvature must not lead out of sight.
+        let edge = match self.passes.loss().curvature() {
+            _ if radius.is_finite() => radius,
+            Curvature::Strong(_) => 1e150,
+            _ => 1e3 * size.max(1.0),
+        };
+        let before = self.passes.count();
+        let most = (ENTRIES / v.len().max(1)).clamp(FEWEST_DIRECTIONS, MOST_DIRECTIONS);
+        let on_edge = size >= radius * (1.0 - 1e-9);
+        let mut multiplier = if on_edge { (-dot(g, v) / (size * size)).max(0.0) } else { 0.0 };
+        let mut residual = g.clone();
+        add_scaled(&mut residual, multiplier, v);
+        let mut basis: Vec<Vec<f64>> = Vec::new();
+        let mut images: Vec<Vec<f64>> = Vec::new();
+        if size > 0.0 {
+            basis.push(scaled(v, 1.0 / size));
+        }
+        let mut first = None;
+        let mut step = Step { w: v.clone(), decrease: 0.0, curvature: 0.0 };
+        loop {
+            let direction = self.preconditioner.apply(&residual, multiplier + damping);
+            // By how much the model would fall along it: what steps are measured by.
+            let worth = dot(&residual, &direction);
+            let is_enough = *first.get_or_insert(worth) * 1e-12 >= worth;
+            let direction = orthonormal(direction, &basis).filter(|_| !is_enough);
+            let is_last = direction.is_none();
+            basis.extend(direction);
+            if basis.len() == images.len() {
+                break;
+            }
+            match &basis[images.len()..] {
+                [one, two] => {
+                    let [one, two] = self.passes.products(&self.frame, &u, bend, [one, two])?;
+                    images.extend([one, two]);
+                }
+                rest => {
+                    for one in rest {
+                        let [image] = self.passes.products(&self.frame, &u, bend, [one])?;
+                        images.push(image);
+                    }
+                }
+            }
+            let small: Vec<Vec<f64>> = basis
+                .iter()
+                .enumerate()
+                .map(|(i, one)| {
+                    let product = |j: usize| 0.5 * (dot(one, &images[j]) + dot(&basis[j], &images[i]));
+                    (0..basis.len()).map(|j| product(j) + if i == j { damping } else { 0.0 }).collect()
+                })
+                .collect();
+            let pull: Vec<f64> = basis.iter().map(|one| dot(one, g)).collect();
+            // v is the first direction, where it is not 0.
+            let c: Vec<f64> = pull.iter().zip(&small).map(|(pull, row)| size * row[0] - pull).collect();
+            let spectrum = Spectrum::new(small.clone());
+            let (mut z, found) = spectrum.minimise(&c, edge);
+            multiplier = found;
+            step.curvature = spectrum.largest();
+            step.w = vec![0.0; v.len()];
+            basis.iter().zip(&z).for_each(|(one, &z)| add_scaled(&mut step.w, z, one));
+            if size > 0.0 {
+                z[0] -= size;
+            }
+            let mut gradient = g.clone();
+            images.iter().zip(&z).for_each(|(image, &z)| add_scaled(&mut gradient, z, image));
+            let bend: f64 = z.iter().zip(&small).map(|(value, row)| value * dot(row, &z)).sum();
+            step.decrease = -dot(&pull, &z) - 0.5 * bend;
+            let reach = if radius.is_finite() { radius } else { FAR * norm(&step.w).max(size) };
+            let slack_then = dot(&gradient, &step.w) + reach * norm(&gradient);
+            let slack_now = dot(g, v) + reach * norm(g);
+            let is_enough = slack_then <= (NARROWER * slack_now).max(0.25 * target);
+            if is_enough || is_last || basis.len() >= most || basis.len() >= v.len() {
+                break;
+            }
+            residual = gradient;
+            basis.iter().zip(&z).for_each(|(one, &z)| add_scaled(&mut residual, damping * z, one));
+            add_scaled(&mut residual, multiplier, &step.w);
+        }
+        let longest = norm(&step.w);
+        if longest > radius {
+            // Inside, whatever the rounding.
+            step.w.iter_mut().for_each(|w| *w *= radius / longest * (1.0 - 1e-15));
+        }
+        self.last_step = self.passes.count() - before;
+        Ok(step)
+    }
+
+    /// Takes the step, or as much of it as makes the loss fall.
+    fn go(&mut self, here: &mut Here, step: Step, damping: &mut f64) -> Result<(), R::Error> {
+        let noise = 1e-13 * here.at.smooth.abs();
+        let at = self.passes.assess(&self.frame, &self.frame.raw(&step.w), self.mu)?;
+        if at.smooth <= here.at.smooth - 1e-4 * step.decrease + noise {
+            *here = Here { v: step.w, at };
+            *damping = if *damping > 1e-8 * step.curvature { *damping / 8.0 } else { 0.0 };
+            self.secant *= 0.5;
+            return Ok(());
+        }
+        let mut along = step.w.clone();
+        add_scaled(&mut along, -1.0, &here.v);
+        let (u, raw) = (self.frame.raw(&here.v), self.frame.raw(&along));
+        let losses = self.passes.shorter(&self.frame, &u, &raw, self.mu)?;
+        let (mut share, mut least, mut best) = (1.0, here.at.smooth, None);
+        for loss in losses {
+            share *= 0.5;
+            if loss < least {
+                (least, best) = (loss, Some(share));
+            }
+        }
+        // More of the secants first, which tell one feature from another; then shorter steps for all.
+        if self.secant >= 1.0 || best.is_none() {
+            *damping = (10.0 * *damping).max(1e-3 * step.curvature);
+        }
+        self.secant = (4.0 * self.secant).clamp(SECANT, 1.0);
+        let Some(share) = best else { return Ok(()) };
+        let mut v = here.v.clone();
+        add_scaled(&mut v, share, &along);
+        let at = self.passes.assess(&self.frame, &self.frame.raw(&v), self.mu)?;
+        *here = Here { v, at };
+        Ok(())
+    }
+}
+
+/// The gap of the smooth problem: ⟨∇, v⟩ + reach·‖∇‖.
+fn slack(here: &Here, reach: f64) -> f64 {
+    let size = norm(&here.at.gradient);
+    dot(&here.at.gradient, &here.v) + if size > 0.0 { reach * size } else { 0.0 }
+}

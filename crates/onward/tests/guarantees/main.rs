@@ -1,0 +1,268 @@
+//! The guarantee battery: each learner × loss × class of comparators, on random, sorted,
+//! adversarial, heavy-tailed and real streams and in linear games. The guarantee is at least the
+//! regret at every power of two; on the learner's worst stream the regret is at least a fifth of
+//! it, so that a vacuous bound fails; and it grows more slowly than the rounds where that is
+//! promised. It is the learner's own bound that is tested here; the universal certificate, which
+//! holds for any learner, is tested beside it.
+//!
+//! `bench/guarantees` runs the same on longer streams and writes docs/guarantees.md.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod comparators;
+mod games;
+mod streams;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{Random, Row};
+use games::{ADVERSARIES, Game};
+use onward::learner::{LEARNERS, Specification};
+use onward::regret::{Comparator, Guarantee, Ledger};
+use onward::{Learner, SharedLoss, loss};
+
+/// Learners in forms other than their default, each with a theorem of its own.
+const FORMS: &[&str] = &["ogd:eta=1", "ogd:radius=1", "ogd-strong:radius=1,sigma=0.1", "adagrad:eta=1,radius=2"];
+
+/// Learners whose worst stream is one of their own tests': what is tried here is too mild for them.
+const TESTED_ELSEWHERE: &[&str] = &[];
+
+/// Learners whose rounds cost more as the stream grows, with the most rounds they are given.
+const SLOW: &[(&str, usize)] = &[];
+
+/// Bounds that grow as fast as the rounds, and why that is their theorem.
+const LINEAR_GROWTH: &[(&str, &str)] =
+    &[("ogd-strong", "on the plain losses the comparator pays for the regularisation")];
+
+/// Rounds of a stream: few in the tests, 10⁵ in the bench, fewer where a round costs as much as
+/// all before it.
+fn rounds(name: &str) -> usize {
+    let asked = std::env::var("ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(512);
+    let base = name.split(':').next().unwrap_or_default();
+    SLOW.iter().find(|(slow, _)| *slow == base).map_or(asked, |&(_, most)| asked.min(most))
+}
+
+/// What was found of a learner.
+#[derive(Debug, Clone, Default)]
+struct Finding {
+    /// How many bounds were compared with regrets.
+    compared: usize,
+    /// The largest regret ÷ bound, and where.
+    worst: (f64, String),
+    /// The class, in words.
+    class: String,
+    /// Why there is no bound, where there is none.
+    reason: Option<String>,
+    /// What was wrong.
+    faults: Vec<String>,
+}
+
+impl Finding {
+    fn compare(&mut self, regret: f64, bound: f64, scale: f64, place: impl FnOnce() -> String) {
+        self.compared += 1;
+        if regret > bound + 1e-9 * scale {
+            self.faults.push(format!("{}: regret {regret} > bound {bound}", place()));
+        } else if bound > 0.0 && regret / bound > self.worst.0 {
+            self.worst = (regret / bound, place());
+        }
+    }
+}
+
+/// The least losses of comparators on the streams that are the same for all learners, by stream,
+/// loss, class and length; and the best that were found last, from which the next search starts.
+#[derive(Default)]
+struct Known {
+    losses: HashMap<(String, usize), f64>,
+    points: HashMap<String, Vec<f64>>,
+}
+
+impl Known {
+    fn least(known: &Mutex<Self>, stream: &str, rows: &[Row], loss: &SharedLoss, class: Comparator) -> Option<f64> {
+        let name = format!("{stream} {} {class:?}", loss.name());
+        let key = (name.clone(), rows.len());
+        if let Some(&least) = known.lock().unwrap().losses.get(&key) {
+            return Some(least);
+        }
+        let mut start = known.lock().unwrap().points.get(&name).cloned().unwrap_or(vec![0.0; streams::DIMENSION]);
+        let least = comparators::least(rows, loss.as_ref(), class, &mut start)?;
+        let mut known = known.lock().unwrap();
+        known.losses.insert(key, least);
+        known.points.insert(name, start);
+        Some(least)
+    }
+}
+
+/// The losses that a learner takes.
+fn losses(specification: &Specification) -> Vec<SharedLoss> {
+    let all = loss::NAMES.iter().map(|(name, _)| loss::parse(name).unwrap());
+    all.filter(|loss| specification.build(loss, None).is_ok()).collect()
+}
+
+/// Compares what the learner and the certificate say now with the regrets of the rows so far.
+fn check(
+    finding: &mut Finding,
+    learner: &dyn Learner,
+    ledger: &Ledger,
+    rows: &[Row],
+    known: (&Mutex<Known>, &str),
+    place: &dyn Fn() -> String,
+) {
+    let charged = ledger.loss();
+    let paid = ledger.paid();
+    let least = |class: Comparator| Known::least(known.0, known.1, rows, charged, class);
+    // The certificate is tested at a radius that no guarantee has by default.
+    let universal = ledger.certificate();
+    if let (Ok(bound), Some(class)) = (&universal.bound, universal.comparator)
+        && let Some(least) = least(class)
+    {
+        let regret = paid - least;
+        if regret > bound + 1e-9 * paid.abs() {
+            finding.faults.push(format!("universal, {}: regret {regret} > bound {bound}", place()));
+        }
+    }
+    let own = learner.guarantee();
+    note(finding, &own);
+    let (Ok(bound), Some(class)) = (&own.bound, own.comparator) else { return };
+    if let Some(least) = least(class) {
+        finding.compare(paid - least, *bound, paid.abs().max(least.abs()), place);
+    } else if let (Comparator::Experts, Some(mixed)) = (class, learner.mixed()) {
+        finding.compare(mixed.gap() * ledger.weight(), *bound, paid.abs(), place);
+    }
+}
+
+fn note(finding: &mut Finding, own: &Guarantee) {
+    match &own.bound {
+        Ok(_) => finding.class = own.description(),
+        Err(reason) => finding.reason = Some(reason.clone()),
+    }
+}
+
+/// Runs a learner over everything.
+fn examine(name: &str, known: &Mutex<Known>) -> Finding {
+    let specification: Specification = name.parse().unwrap();
+    let mut finding = Finding::default();
+    let rounds = rounds(name);
+    for loss in losses(&specification) {
+        for (kind, rows) in streams::fixed(loss.as_ref(), rounds) {
+            let mut learner = specification.build(&loss, None).unwrap();
+            let mut ledger = Ledger::new(learner.charged_loss());
+            ledger.set_radius(Some(2.0));
+            let mut bounds = Vec::new();
+            for (round, row) in rows.iter().enumerate() {
+                let prediction = learner.learn(row.features(), row.label, row.weight);
+                ledger.observe(prediction, row.label, row.weight, row.features());
+                if is_due(round, rows.len()) {
+                    let place = || format!("{kind}, {}, T = {}", loss.name(), round + 1);
+                    check(&mut finding, learner.as_ref(), &ledger, &rows[..=round], (known, kind), &place);
+                    bounds.push((round + 1, learner.guarantee().bound));
+                }
+            }
+            grows_slowly(&mut finding, name, kind, loss.name(), &bounds);
+        }
+        for (kind, mut rows) in streams::unlabelled(loss.as_ref(), rounds) {
+            let mut learner = specification.build(&loss, None).unwrap();
+            let mut ledger = Ledger::new(learner.charged_loss());
+            ledger.set_radius(Some(2.0));
+            let mut random = Random(33);
+            let own = Mutex::new(Known::default());
+            for round in 0..rows.len() {
+                let score = learner.predict(rows[round].features()).score;
+                rows[round].label = streams::worst_label(learner.charged_loss().as_ref(), score, &mut random);
+                let row = &rows[round];
+                let prediction = learner.learn(row.features(), row.label, row.weight);
+                ledger.observe(prediction, row.label, row.weight, row.features());
+                if is_due(round, rows.len()) {
+                    let place = || format!("{kind}, {}, T = {}", loss.name(), round + 1);
+                    check(&mut finding, learner.as_ref(), &ledger, &rows[..=round], (&own, kind), &place);
+                }
+            }
+        }
+    }
+    for adversary in ADVERSARIES {
+        let Some(mut game) = Game::new(&specification, adversary) else { continue };
+        let length = (8 * rounds).min(1 << 16);
+        for round in 0..length {
+            game.play();
+            if is_due(round, length) {
+                let own = game.learner.guarantee();
+                let (Ok(bound), Some(class)) = (&own.bound, own.comparator) else { continue };
+                let Some(least) = comparators::least_linear(&game.theta, class) else { continue };
+                let place = || format!("linear game, {adversary:?}, T = {}", round + 1);
+                finding.compare(game.paid - least, *bound, game.paid.abs().max(least.abs()), place);
+            }
+        }
+    }
+    finding
+}
+
+/// At powers of two, and at the end.
+fn is_due(round: usize, length: usize) -> bool {
+    (round + 1).is_power_of_two() || round + 1 == length
+}
+
+/// Between a quarter of the rounds of a random stream and all of them, a bound of order √T doubles.
+fn grows_slowly(finding: &mut Finding, name: &str, kind: &str, loss: String, bounds: &[(usize, Result<f64, String>)]) {
+    let is_linear = LINEAR_GROWTH.iter().any(|(linear, _)| name.split(':').next() == Some(linear));
+    let at = |rounds: usize| bounds.iter().find(|(at, _)| *at == rounds).and_then(|(_, bound)| bound.clone().ok());
+    let whole = rounds(name);
+    if kind != "random" || is_linear || !whole.is_power_of_two() {
+        return;
+    }
+    if let (Some(quarter), Some(all)) = (at(whole / 4), at(whole))
+        && all > 3.0 * quarter
+    {
+        finding.faults.push(format!("{kind}, {loss}: the bound grew from {quarter} to {all} in four times the rounds"));
+    }
+}
+
+/// Every learner as it is, then the other forms.
+fn names() -> Vec<String> {
+    let asked = std::env::var("LEARNERS").ok();
+    let is_asked = |name: &str| {
+        let base = name.split(':').next().unwrap();
+        asked.as_deref().is_none_or(|names| names.split(',').any(|asked| asked == base))
+    };
+    let all = LEARNERS.iter().map(|entry| entry.name).chain(FORMS.iter().copied());
+    all.filter(|name| is_asked(name)).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_guarantee_holds_and_none_is_vacuous() {
+    let names = names();
+    let known = Mutex::new(Known::default());
+    let findings = Mutex::new(BTreeMap::new());
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let finding = examine(name, &known);
+                    findings.lock().unwrap().insert(name.clone(), finding);
+                }
+            });
+        }
+    });
+    let findings = findings.into_inner().unwrap();
+    assert_eq!(findings.len(), names.len());
+    let mut faults = Vec::new();
+    for name in &names {
+        let finding = &findings[name];
+        // The lines that bench/guarantees makes its page of.
+        match (finding.compared, &finding.reason) {
+            (0, reason) => println!("guarantee\t{name}\tnone\t\t\t{}", reason.as_deref().unwrap_or_default()),
+            (compared, _) => println!(
+                "guarantee\t{name}\t{}\t{compared}\t{:.3}\t{}",
+                finding.class, finding.worst.0, finding.worst.1
+            ),
+        }
+        faults.extend(finding.faults.iter().map(|fault| format!("{name}, {fault}")));
+        if finding.compared > 0 && finding.worst.0 < 0.2 && !TESTED_ELSEWHERE.contains(&name.as_str()) {
+            faults.push(format!("{name}: the regret was at most {:.3} of the bound", finding.worst.0));
+        }
+        assert!(finding.compared > 0 || finding.reason.is_some() || name.starts_with("perceptron"), "{name}");
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}

@@ -419,12 +419,6 @@ pub trait Learner: Send + Sync {
         None
     }
 
-    /// The average of the predictors that were used so far, as indices and weights in raw units,
-    /// for linear learners that keep it.
-    fn averaged(&self) -> Option<Vec<(u32, f64)>> {
-        None
-    }
-
     /// The learner's own guarantee, from sums of what happened so far.
     fn guarantee(&self) -> Guarantee;
 

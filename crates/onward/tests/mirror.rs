@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Random, best_on_ball, stream};
+use onward::domain::Domain;
 use onward::learner::{Scales, Specification};
 use onward::optimizer::coin::Class;
 use onward::optimizer::mirror_descent::Rate;
@@ -196,8 +197,10 @@ fn a_million_steps_in_one_direction_and_back_keep_the_normaliser() {
 
 #[test]
 fn the_two_norm_is_gradient_descent_step_for_step() {
-    let (mut it, mut twin) =
-        (PNorm::new(2.0, 1.5, true, Rate::SelfTuned).unwrap(), Ogd::new(1.5, ogd::Rate::SelfTuned).unwrap());
+    let (mut it, mut twin) = (
+        PNorm::new(2.0, 1.5, true, Rate::SelfTuned).unwrap(),
+        Ogd::new(Domain::Ball(1.5), 1.5, ogd::Rate::SelfTuned).unwrap(),
+    );
     let mut random = Random(5);
     for round in 0..300 {
         let z = row(&mut random, 8, 2.0);

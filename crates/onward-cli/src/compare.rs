@@ -141,29 +141,36 @@ fn loss_before_reading(
     if let Some(name) = &options.loss {
         return Ok(Some(loss::parse(name)?));
     }
-    let (binary, regression) =
-        (default_loss(specifications, Task::Binary)?, default_loss(specifications, Task::Regression));
-    match (task, regression) {
-        (Some(task), _) => Ok(Some(loss::parse(default_loss(specifications, task)?)?)),
-        (None, Ok(regression)) if regression == binary => Ok(Some(loss::parse(binary)?)),
-        _ => Ok(None),
-    }
+    // Some learners are for one task alone.
+    let task = task.or_else(|| specifications.iter().find_map(Specification::task));
+    let loss = match task {
+        Some(task) => Some(default_loss(specifications, task)?),
+        None => {
+            let binary = default_loss(specifications, Task::Binary)?;
+            Some(binary).filter(|binary| default_loss(specifications, Task::Regression).ok() == Some(binary))
+        }
+    };
+    Ok(loss.map(loss::parse).transpose()?)
 }
 
 /// The loss that all learners are charged by when none is asked for. Where they would be charged by
 /// different ones there is no common measure, and a table in order of risk would mean nothing.
 fn default_loss(specifications: &[Specification], task: Task) -> Result<&'static str, Failure> {
-    let mut losses = specifications.iter().map(|it| (it, it.default_loss(task)));
-    let Some((first, loss)) = losses.next() else {
-        return Err(Failure::user("there is no learner to compare: name one with --learner"));
-    };
-    match losses.find(|&(_, other)| other != loss) {
-        None => Ok(loss),
-        Some((second, other)) => Err(Failure::user(format!(
-            "{first} is charged by the {loss} loss and {second} by the {other} loss, and what they pay cannot be \
-             compared: name a --loss that all can take, or leave one of them out"
-        ))),
+    let mut found: Option<(&Specification, &'static str)> = None;
+    for specification in specifications {
+        let loss = specification.default_loss(task)?;
+        match found {
+            None => found = Some((specification, loss)),
+            Some((first, other)) if other != loss => {
+                return Err(Failure::user(format!(
+                    "{first} is charged by the {other} loss and {specification} by the {loss} loss, and what they pay \
+                     cannot be compared: name a --loss that all can take, or leave one of them out"
+                )));
+            }
+            Some(_) => {}
+        }
     }
+    found.map(|(_, loss)| loss).ok_or_else(|| Failure::user("there is no learner to compare: name one with --learner"))
 }
 
 /// Builds each learner, to find out whether it can take the loss.

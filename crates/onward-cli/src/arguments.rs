@@ -21,6 +21,7 @@ would have cost (the best constant), and how much less any fixed linear predicto
 const EXAMPLES: &str = "Examples:
   onward learn flights.csv.zst --target 'arr_delay>15' --model late.safetensors
   onward predict late.safetensors tomorrow.csv > predictions.csv
+  onward compare flights.csv.zst --target 'arr_delay>15' --html late.html
   onward inspect late.safetensors --top 20
   zcat clicks.jsonl.gz | onward learn --target clicked
   onward convert flights.csv.zst flights.vw --target 'arr_delay>15'
@@ -31,6 +32,8 @@ const EXAMPLES: &str = "Examples:
 pub(crate) enum Command {
     /// Learn from examples, one at a time, and report what it cost
     Learn(Box<LearnOptions>),
+    /// Let several learners learn side by side in one pass, and say which paid least
+    Compare(Box<CompareOptions>),
     /// Predict with a saved model, without learning
     Predict(Box<PredictOptions>),
     /// Show what a saved model holds
@@ -229,6 +232,14 @@ pub(crate) struct LearnOptions {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 
+    /// Write a page with charts of the run, which needs no network (`-`: standard output)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Draw the mean loss so far on standard error
+    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
+    pub(crate) plot: bool,
+
     #[command(flatten)]
     pub(crate) voice: VoiceOptions,
 
@@ -257,6 +268,58 @@ const LEARN_EXAMPLES: &str = "Examples:
       a learner with a guarantee of its own
   onward learn --plan 100000 --learner ogd:radius=1 --loss squared --scales norm=1,label=1
       what its theorem promises before there are data";
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub(crate) struct CompareOptions {
+    #[command(flatten)]
+    pub(crate) input: InputOptions,
+    #[command(flatten)]
+    pub(crate) columns: ColumnOptions,
+
+    /// A learner; once for each that is to be compared [default: auto, nag, adagrad and ogd]; see
+    /// `onward learn --list-learners`
+    #[arg(long, value_name = "NAME[:KEY=VALUE,…]", action = clap::ArgAction::Append, help_heading = "Learning")]
+    pub(crate) learner: Vec<String>,
+
+    /// The loss that all are charged by [default: logistic for binary, squared for regression]; see
+    /// `onward learn --list-losses`
+    #[arg(long, value_name = "NAME[:KEY=VALUE]", help_heading = "Learning")]
+    pub(crate) loss: Option<String>,
+
+    /// Compare with predictors of ‖u‖ ≤ U (and keep the learners' weights there, where they project)
+    /// [default: predictors of a size that does not depend on units, Σ(s_i u_i)² ≤ 10², s_i the root
+    /// mean square of feature i]
+    #[arg(long, value_name = "U", allow_negative_numbers = true, help_heading = "Learning")]
+    pub(crate) radius: Option<f64>,
+
+    /// Write a report in JSON (`-`: standard output)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Write a page with charts of the run, which needs no network (`-`: standard output)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Draw the mean loss so far on standard error
+    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
+    pub(crate) plot: bool,
+
+    /// Write the chart of the mean loss so far as an SVG picture (`-`: standard output)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) picture: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) voice: VoiceOptions,
+}
+
+const COMPARE_EXAMPLES: &str = "Examples:
+  onward compare flights.csv.zst --target 'arr_delay>15' --html late.html
+      the default learners, and a page with charts for the browser
+  onward compare flights.csv.zst --target arr_delay --loss absolute --learner auto --learner nag:eta=2 --plot
+      two learners, and a plot in the terminal
+  onward compare data.svm --learner ogd:radius=1 --learner ogd:radius=5 --report - --quiet | jq '.learners[].sequential_risk'
+      the same for programs";
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

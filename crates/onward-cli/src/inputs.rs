@@ -24,6 +24,7 @@ pub(crate) fn inputs(names: &[String]) -> Result<Vec<Input>, Failure> {
     Ok(names.iter().map(|name| Input::from(name.as_str())).collect())
 }
 
+/// How many threads may work.
 pub(crate) fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from).min(16))
 }

@@ -22,7 +22,7 @@ use crate::saved::{Facts, Trained};
 use crate::say;
 use crate::session::{Session, Watch};
 use crate::signals::Signals;
-use crate::summary;
+use crate::{page, plot, summary};
 
 /// What learns when nothing is asked for.
 const DEFAULT_LEARNER: &str = "auto";
@@ -65,7 +65,8 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     };
     let before = trained.facts.examples;
     let mut session = Session::new(&mut trained, &watch);
-    let files = [("model", options.model.as_ref()), ("report", options.report.as_ref())];
+    let files =
+        [("model", options.model.as_ref()), ("report", options.report.as_ref()), ("page", options.html.as_ref())];
     session.learn(&mut reader, writer.as_mut(), recorder.as_mut()).map_err(|failure| failure.before_files(&files))?;
     drop(reader);
     let own_guarantee = session.trained().own_guarantee();
@@ -79,7 +80,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
             None => break,
         }
     }
-    let counts = session.finish();
+    let (counts, course) = session.finish();
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
     trained.facts.passes = trained.facts.passes.max(pass_risks.len() as u32);
     let hindsight = match (question, recorder) {
@@ -97,6 +98,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         pass_risks: &pass_risks,
         own_guarantee: Some(own_guarantee),
         mixed,
+        course: &course,
         hindsight,
     };
     finish(options, &run, writer)?;
@@ -115,20 +117,29 @@ fn finish(options: &LearnOptions, run: &report::Run<'_>, writer: Option<Predicti
     if let Some(path) = &options.report {
         outputs.write(path, report::text(&report::learned(run)).as_bytes())?;
     }
+    let shown = (options.html.is_some() || options.plot).then(|| report::as_compared(&report::learned(run)));
+    if let (Some(path), Some(report)) = (&options.html, &shown) {
+        outputs.write(path, page::html(report).as_bytes())?;
+    }
     outputs.commit()?;
     if !options.voice.quiet {
         say::block(summary::learned(run));
+    }
+    if let Some(report) = shown.filter(|_| options.plot) {
+        say::block(plot::mean_loss(&report, &plot::Terminal::of_standard_error()));
     }
     Ok(())
 }
 
 fn check_outputs(options: &LearnOptions, inputs: &[Input]) -> Result<(), Failure> {
     let (model, predictions, report) = (options.model.as_ref(), options.predictions.as_ref(), options.report.as_ref());
-    outputs::check(&[("--model", model), ("--predictions", predictions), ("--report", report)], inputs)?;
+    let html = options.html.as_ref();
+    let beside_model = [("--predictions", predictions), ("--report", report), ("--html", html)];
+    outputs::check(&[&[("--model", model)], &beside_model[..]].concat(), inputs)?;
     // --model may name it: that is how one continues.
     if let Some(init) = &options.init {
         let init = Input::Path(init.clone());
-        outputs::check(&[("--predictions", predictions), ("--report", report)], &[init])?;
+        outputs::check(&beside_model, &[init])?;
     }
     if options.passes > 1
         && let Some(input) = inputs.iter().find(|input| !input.is_repeatable())
@@ -140,7 +151,7 @@ fn check_outputs(options: &LearnOptions, inputs: &[Input]) -> Result<(), Failure
             options.passes
         )));
     }
-    [model, predictions, report].into_iter().try_for_each(outputs::probe)
+    [model, predictions, report, html].into_iter().try_for_each(outputs::probe)
 }
 
 /// What is known before the input is opened: from the arguments, or from a saved model.
@@ -210,7 +221,8 @@ fn refuse_what_the_model_says(options: &LearnOptions) -> Result<(), Failure> {
     )))
 }
 
-fn checked_radius(radius: Option<f64>) -> Result<Option<f64>, Failure> {
+/// A radius is positive and finite.
+pub(crate) fn checked_radius(radius: Option<f64>) -> Result<Option<f64>, Failure> {
     match radius {
         Some(radius) if !(radius.is_finite() && radius > 0.0) => {
             Err(Failure::user(format!("--radius is {radius}: it is a finite number above 0")))
@@ -220,7 +232,7 @@ fn checked_radius(radius: Option<f64>) -> Result<Option<f64>, Failure> {
 }
 
 /// The task that the loss is for, if the user did not ask for another.
-fn agreed_task(asked: Option<Task>, loss: &SharedLoss) -> Result<Task, Failure> {
+pub(crate) fn agreed_task(asked: Option<Task>, loss: &SharedLoss) -> Result<Task, Failure> {
     match (asked, loss.task()) {
         (Some(Task::Regression), Task::Binary) => Err(Failure::user(format!(
             "the {} loss is for two classes, and --task is regression: leave one of them out",

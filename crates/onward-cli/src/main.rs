@@ -4,15 +4,20 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod arguments;
+mod chart;
+mod compare;
 mod completions;
 mod convert;
+mod course;
 mod failure;
 mod hindsight;
 mod inputs;
 mod inspect;
 mod learn;
 mod outputs;
+mod page;
 mod plan;
+mod plot;
 mod predict;
 mod predictions;
 mod progress;
@@ -20,9 +25,12 @@ mod recorder;
 mod report;
 mod saved;
 mod say;
+mod scale;
 mod session;
 mod signals;
 mod summary;
+mod svg;
+mod table;
 mod threads;
 
 use std::process::ExitCode;
@@ -36,6 +44,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
         Command::Learn(options) => learn::run(&options),
+        Command::Compare(options) => compare::run(&options),
         Command::Predict(options) => predict::run(&options),
         Command::Inspect(options) => inspect::run(&options),
         Command::Convert(options) => convert::run(&options),

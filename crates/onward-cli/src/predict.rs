@@ -7,6 +7,7 @@ use onward::regret::Ledger;
 use onward_data::{Options, Reader};
 
 use crate::arguments::PredictOptions;
+use crate::course::Course;
 use crate::failure::Failure;
 use crate::outputs::Outputs;
 use crate::predictions::PredictionWriter;
@@ -49,7 +50,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     let mut session = Session::new(&mut trained, &watch);
     let files = [("report", options.report.as_ref())];
     session.predict(&mut reader, &mut writer).map_err(|failure| failure.before_files(&files))?;
-    let counts = session.finish();
+    let (counts, _) = session.finish();
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
     let run = report::Run {
         trained: &trained,
@@ -60,6 +61,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
         pass_risks: &[],
         own_guarantee: None,
         mixed: None,
+        course: &Course::default(),
         hindsight: None,
     };
     let mut outputs = Outputs::default();

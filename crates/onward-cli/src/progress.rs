@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use onward::regret::Ledger;
 
 use crate::say;
 use crate::session::Counts;
@@ -28,25 +27,25 @@ impl Progress {
         Self { bar, quiet, next_line: Cell::new(FIRST_LINE), loss }
     }
 
-    /// Takes in how much was read, and of how much.
-    pub(crate) fn update(&self, counts: &Counts, (read, total): (u64, Option<u64>), ledger: &Ledger) {
+    /// Takes in how much was read, and of how much, and the mean loss so far (NaN: none).
+    pub(crate) fn update(&self, counts: &Counts, (read, total): (u64, Option<u64>), risk: f64) {
         if self.quiet {
             return;
         }
         match &self.bar {
-            Some(bar) => self.draw(bar, counts, (read, total), ledger),
-            None => self.line(counts, ledger),
+            Some(bar) => self.draw(bar, counts, (read, total), risk),
+            None => self.line(counts, risk),
         }
     }
 
-    fn line(&self, counts: &Counts, ledger: &Ledger) {
+    fn line(&self, counts: &Counts, risk: f64) {
         if counts.examples < self.next_line.get() {
             return;
         }
         while self.next_line.get() <= counts.examples {
             self.next_line.set(self.next_line.get() * 2);
         }
-        say::line(self.state(counts, ledger));
+        say::line(self.state(counts, risk));
     }
 
     /// Says something between bars and lines.
@@ -64,15 +63,15 @@ impl Progress {
         }
     }
 
-    fn state(&self, counts: &Counts, ledger: &Ledger) -> String {
-        let risk = match ledger.rounds() {
-            0 => String::new(),
-            _ => format!(", {} {}", self.loss, number(ledger.sequential_risk())),
+    fn state(&self, counts: &Counts, risk: f64) -> String {
+        let risk = match risk.is_nan() {
+            true => String::new(),
+            false => format!(", {} {}", self.loss, number(risk)),
         };
         format!("{}{risk}", counted(counts.examples, "example"))
     }
 
-    fn draw(&self, bar: &ProgressBar, counts: &Counts, (read, total): (u64, Option<u64>), ledger: &Ledger) {
+    fn draw(&self, bar: &ProgressBar, counts: &Counts, (read, total): (u64, Option<u64>), risk: f64) {
         let known = total.filter(|&total| total > 0);
         if bar.position() == 0 {
             // The templates are constants: if one were wrong, the plain style would serve.
@@ -87,6 +86,6 @@ impl Progress {
         }
         bar.set_position(read.max(1));
         let rate = counts.examples as f64 / bar.elapsed().as_secs_f64().max(1e-3);
-        bar.set_message(format!("{}, {}/s", self.state(counts, ledger), grouped(rate as u64)));
+        bar.set_message(format!("{}, {}/s", self.state(counts, risk), grouped(rate as u64)));
     }
 }

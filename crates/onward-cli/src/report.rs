@@ -9,6 +9,7 @@ use onward::{Expert, Mixed};
 use onward_data::Input;
 use serde_json::{Map, Value, json};
 
+use crate::course::Course;
 use crate::hindsight::{Excess, Hindsight};
 use crate::saved::Trained;
 use crate::session::Counts;
@@ -46,6 +47,8 @@ pub(crate) struct Run<'a> {
     pub(crate) own_guarantee: Option<Guarantee>,
     /// The experts of a learner that mixes some, after the first pass.
     pub(crate) mixed: Option<Mixed>,
+    /// What the learner said of itself during the first pass.
+    pub(crate) course: &'a Course,
     /// The best predictor in hindsight, if it was asked for and something was charged.
     pub(crate) hindsight: Option<Hindsight>,
 }
@@ -62,7 +65,7 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
     let mut insert = |key: &str, value: Value| report.insert(key.to_owned(), value);
     insert("resumed_at", json!(run.resumed_at));
     insert("guarantees", Value::Array(guarantees(run).iter().map(|it| guarantee(it, ledger.weight())).collect()));
-    insert("curve", curve(ledger, run.hindsight.as_ref()));
+    insert("curve", curve(ledger, run.course, run.hindsight.as_ref()));
     if let Some(hindsight) = &run.hindsight {
         insert("hindsight", best_in_hindsight(hindsight));
         if let Ok(answer) = &hindsight.answer {
@@ -80,6 +83,61 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
         insert("pass_risks", json!(run.pass_risks));
     }
     Value::Object(report)
+}
+
+/// What is the same for all learners that were compared: these keys stand at the top.
+const SHARED: [&str; 16] = [
+    "onward",
+    "inputs",
+    "format",
+    "target",
+    "task",
+    "loss",
+    "examples",
+    "unlabelled",
+    "weightless",
+    "skipped",
+    "features",
+    "distinct_features",
+    "collisions",
+    "bytes",
+    "baseline_risk",
+    "resumed_at",
+];
+
+/// The report of `onward compare`: what is common to all, and for each learner, in the order in
+/// which they were asked for, what [`learned`] says of it beyond that.
+pub(crate) fn compared(runs: &[(String, Run<'_>)], timing: Timing) -> Value {
+    let mut report = Map::new();
+    let mut learners = Vec::new();
+    for (name, run) in runs {
+        let mut learner = learned(run);
+        if let Some(keys) = learner.as_object_mut() {
+            for key in SHARED {
+                report.extend(keys.remove(key).map(|value| (key.to_owned(), value)));
+            }
+            keys.insert("name".to_owned(), json!(name));
+        }
+        learners.push(learner);
+    }
+    report.remove("resumed_at");
+    report.insert("timing".to_owned(), json_timing(timing));
+    report.insert("learners".to_owned(), Value::Array(learners));
+    Value::Object(report)
+}
+
+/// The report of one learner in the shape that [`compared`] gives several.
+pub(crate) fn as_compared(report: &Value) -> Value {
+    let mut all = Map::new();
+    let mut learner = report.as_object().cloned().unwrap_or_default();
+    for key in SHARED {
+        all.extend(learner.remove(key).map(|value| (key.to_owned(), value)));
+    }
+    all.extend(learner.get("timing").map(|timing| ("timing".to_owned(), timing.clone())));
+    let name = learner.get("learner").cloned().unwrap_or_default();
+    learner.insert("name".to_owned(), name);
+    all.insert("learners".to_owned(), json!([learner]));
+    Value::Object(all)
 }
 
 /// The report of `onward predict`.
@@ -118,16 +176,20 @@ fn common(run: &Run<'_>) -> Map<String, Value> {
     insert("baseline_risk", json!(ledger.baseline_risk()));
     insert("mistakes", json!(ledger.metrics().mistakes()));
     insert("metrics", Value::Object(ledger.metrics().summary()));
-    let mut timing = json!({
-        "seconds": run.timing.seconds,
-        "examples_per_second": run.timing.examples_per_second,
-        "megabytes_per_second": run.timing.megabytes_per_second,
-    });
+    let mut timing = json_timing(run.timing);
     if let Some(hindsight) = &run.hindsight {
         timing["hindsight_seconds"] = json!(hindsight.elapsed.as_secs_f64());
     }
     insert("timing", timing);
     report
+}
+
+fn json_timing(timing: Timing) -> Value {
+    json!({
+        "seconds": timing.seconds,
+        "examples_per_second": timing.examples_per_second,
+        "megabytes_per_second": timing.megabytes_per_second,
+    })
 }
 
 /// The experts of a mixture.
@@ -202,7 +264,7 @@ fn excess_risk(excess: &Excess) -> Value {
 
 /// The points that were kept, and as the last one where the run ends; with the best predictor
 /// in hindsight, its regret up to each.
-fn curve(ledger: &Ledger, hindsight: Option<&Hindsight>) -> Value {
+fn curve(ledger: &Ledger, course: &Course, hindsight: Option<&Hindsight>) -> Value {
     let paid = hindsight.and_then(|hindsight| hindsight.answer.as_ref().ok()).map(|answer| &answer.paid);
     let mut kept = ledger.curve().points();
     kept.retain(|point| point.round < ledger.rounds());
@@ -218,12 +280,16 @@ fn curve(ledger: &Ledger, hindsight: Option<&Hindsight>) -> Value {
     let mut before = Point { round: 0, loss: 0.0, weight: 0.0, guarantee: None, baseline: None };
     let mut points = Vec::new();
     for point in kept {
+        let mark = course.at(point.round);
         let mut value = json!({
             "t": point.round,
+            "weight": point.weight,
             "risk": finite(point.loss / point.weight),
             "recent_risk": finite((point.loss - before.loss) / (point.weight - before.weight)),
             "guarantee": point.guarantee.map(|bound| finite(bound / point.weight)),
             "baseline": point.baseline,
+            "own_guarantee": mark.and_then(|mark| mark.own_guarantee).map(|bound| finite(bound / point.weight)),
+            "weight_norm": mark.and_then(|mark| mark.weight_norm).map(finite),
         });
         let best = paid.and_then(|paid| paid.binary_search_by_key(&point.round, |at| at.0).ok().map(|at| paid[at].1));
         if let Some(best) = best {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use onward::{Example, Prediction};
 use onward_data::{Parsed, Reader};
 
+use crate::course::Course;
 use crate::failure::Failure;
 use crate::predictions::PredictionWriter;
 use crate::progress::Progress;
@@ -37,20 +38,22 @@ pub(crate) struct Session<'a> {
     trained: &'a mut Trained,
     watch: &'a Watch,
     counts: Counts,
+    course: Course,
 }
 
 impl<'a> Session<'a> {
     pub(crate) fn new(trained: &'a mut Trained, watch: &'a Watch) -> Self {
-        Self { trained, watch, counts: Counts::default() }
+        Self { trained, watch, counts: Counts::default(), course: Course::default() }
     }
 
     pub(crate) fn trained(&self) -> &Trained {
         self.trained
     }
 
-    pub(crate) fn finish(self) -> Counts {
+    /// What was read, and the learner's part of the curve.
+    pub(crate) fn finish(self) -> (Counts, Course) {
         self.watch.progress.finish();
-        self.counts
+        (self.counts, self.course)
     }
 
     /// The first pass: everything is charged, and recorded if it is to be looked back on.
@@ -60,9 +63,9 @@ impl<'a> Session<'a> {
         mut writer: Option<&mut PredictionWriter>,
         mut recorder: Option<&mut Recorder>,
     ) -> Result<(), Failure> {
-        self.each_batch(reader, |trained, parsed| {
+        self.each_batch(reader, |trained, course, parsed| {
             for (row, example) in parsed.batch.iter().enumerate() {
-                let prediction = round(trained, example);
+                let prediction = round(trained, course, example);
                 if let Some(recorder) = recorder.as_deref_mut() {
                     recorder.push(example)?;
                 }
@@ -76,6 +79,7 @@ impl<'a> Session<'a> {
             }
             Ok(())
         })?;
+        self.course.mark(self.trained);
         Ok(())
     }
 
@@ -84,7 +88,7 @@ impl<'a> Session<'a> {
     pub(crate) fn repeat(&mut self, reader: &mut Reader) -> Result<Option<f64>, Failure> {
         let (mut paid, mut weight) = (0.0, 0.0);
         let loss = self.trained.learner.charged_loss();
-        let whole = self.each_batch(reader, |trained, parsed| {
+        let whole = self.each_batch(reader, |trained, _, parsed| {
             for example in parsed.batch.iter() {
                 if let Some(label) = example.label {
                     let prediction = trained.learner.learn(example.features, label, example.weight);
@@ -99,7 +103,7 @@ impl<'a> Session<'a> {
 
     /// Predicting: what has a label is charged, and nothing is learnt.
     pub(crate) fn predict(&mut self, reader: &mut Reader, writer: &mut PredictionWriter) -> Result<(), Failure> {
-        self.each_batch(reader, |trained, parsed| {
+        self.each_batch(reader, |trained, _, parsed| {
             for (row, example) in parsed.batch.iter().enumerate() {
                 let prediction = trained.learner.predict(example.features);
                 charge(trained, example, prediction);
@@ -110,45 +114,61 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Whether it came to the end of the input: a signal ends it before.
+    /// Whether it came to the end of the input.
     fn each_batch(
         &mut self,
         reader: &mut Reader,
-        mut each: impl FnMut(&mut Trained, &Parsed) -> Result<(), Failure>,
+        mut each: impl FnMut(&mut Trained, &mut Course, &Parsed) -> Result<(), Failure>,
     ) -> Result<bool, Failure> {
-        while !self.watch.signals.received() {
-            let parsed = match reader.next_within(PATIENCE)? {
-                None => continue,
-                Some(None) => return Ok(true),
-                Some(Some(parsed)) => parsed,
-            };
+        let (trained, course) = (&mut *self.trained, &mut self.course);
+        each_batch(reader, self.watch, &mut self.counts, |parsed| {
             for (index, name) in &parsed.names {
-                self.trained.names.add(*index, name);
+                trained.names.add(*index, name);
             }
-            each(self.trained, parsed)?;
-            self.counts.examples += parsed.batch.len() as u64;
-            self.counts.bytes += parsed.bytes;
-            self.trained.facts.skipped += parsed.skipped;
-            for error in &parsed.errors {
-                if self.counts.shown_errors < SHOWN_ERRORS {
-                    self.watch.progress.say(&format!("skipped: {error}"));
-                }
-                self.counts.shown_errors += 1;
-            }
-            let read = reader.progress();
-            self.watch.progress.update(&self.counts, read, &self.trained.ledger);
-        }
-        Ok(false)
+            each(trained, course, parsed)?;
+            trained.facts.skipped += parsed.skipped;
+            Ok(trained.ledger.sequential_risk())
+        })
     }
 }
 
+/// Reads batch by batch. What is done with a batch gives the mean loss so far (NaN: nothing was
+/// charged), for those who watch. Whether it came to the end of the input: a signal ends it before.
+pub(crate) fn each_batch(
+    reader: &mut Reader,
+    watch: &Watch,
+    counts: &mut Counts,
+    mut each: impl FnMut(&Parsed) -> Result<f64, Failure>,
+) -> Result<bool, Failure> {
+    while !watch.signals.received() {
+        let parsed = match reader.next_within(PATIENCE)? {
+            None => continue,
+            Some(None) => return Ok(true),
+            Some(Some(parsed)) => parsed,
+        };
+        let risk = each(parsed)?;
+        counts.examples += parsed.batch.len() as u64;
+        counts.bytes += parsed.bytes;
+        for error in &parsed.errors {
+            if counts.shown_errors < SHOWN_ERRORS {
+                watch.progress.say(&format!("skipped: {error}"));
+            }
+            counts.shown_errors += 1;
+        }
+        let read = reader.progress();
+        watch.progress.update(counts, read, risk);
+    }
+    Ok(false)
+}
+
 /// One round of learning.
-fn round(trained: &mut Trained, example: Example<'_>) -> Prediction {
+pub(crate) fn round(trained: &mut Trained, course: &mut Course, example: Example<'_>) -> Prediction {
     let prediction = match example.label {
         Some(label) => trained.learner.learn(example.features, label, example.weight),
         None => trained.learner.predict(example.features),
     };
     charge(trained, example, prediction);
+    course.observe(trained);
     prediction
 }
 

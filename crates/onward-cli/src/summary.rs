@@ -86,7 +86,7 @@ pub(crate) fn predicted(run: &Run<'_>) -> String {
 }
 
 /// What was read and how fast.
-fn head(run: &Run<'_>) -> String {
+pub(crate) fn head(run: &Run<'_>) -> String {
     let facts = &run.trained.facts;
     let mut text = format!("\n{}", counted(facts.examples, "example"));
     let extras = [
@@ -172,7 +172,7 @@ const RUNAWAY: f64 = 10.0;
 
 /// What to do where the learner ran away. It starts at the score 0: one that is merely slow, or
 /// held back by a small ball, pays no more than that does. Only steps that go too far do.
-fn diverged(trained: &Trained) -> Option<String> {
+pub(crate) fn diverged(trained: &Trained) -> Option<String> {
     let ledger = &trained.ledger;
     let risk = ledger.sequential_risk();
     let start = ledger.constant_risk(0.0)?;

@@ -1,0 +1,56 @@
+//! What the ledger cannot put on its curve, since it knows nothing of learners: at each of its
+//! log-spaced points, and where the run ends, the learner's own guarantee and the norm of its weights.
+//!
+//! A walk over all weights at rounds 1, 2, 4, … costs less than two such walks at the end. Nothing
+//! of this goes into a model: in a run that continues one (`--init`) it begins anew.
+
+use crate::saved::Trained;
+
+/// What a learner said of itself, in order of rounds.
+#[derive(Debug, Default)]
+pub(crate) struct Course {
+    marks: Vec<Mark>,
+}
+
+/// What it said after a round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Mark {
+    round: u64,
+    /// The bound of its own guarantee, summed over rounds; `None` when it has none.
+    pub(crate) own_guarantee: Option<f64>,
+    /// ‖w‖₂ in raw units over the features that were seen; `None` when it has no weights.
+    pub(crate) weight_norm: Option<f64>,
+}
+
+impl Course {
+    /// Takes in a round that the ledger has charged.
+    #[inline]
+    pub(crate) fn observe(&mut self, trained: &Trained) {
+        let ledger = &trained.ledger;
+        if ledger.curve().is_logarithmic(ledger.rounds()) {
+            self.mark(trained);
+        }
+    }
+
+    /// Asks the learner, unless it has been asked since the last charged round.
+    pub(crate) fn mark(&mut self, trained: &Trained) {
+        let round = trained.ledger.rounds();
+        if self.marks.last().is_some_and(|mark| mark.round == round) {
+            return;
+        }
+        let own_guarantee = trained.own_guarantee().bound.ok();
+        self.marks.push(Mark { round, own_guarantee, weight_norm: weight_norm(trained) });
+    }
+
+    /// What it said after this round, if it was asked.
+    pub(crate) fn at(&self, round: u64) -> Option<&Mark> {
+        let found = self.marks.binary_search_by_key(&round, |mark| mark.round);
+        found.ok().map(|at| &self.marks[at])
+    }
+}
+
+fn weight_norm(trained: &Trained) -> Option<f64> {
+    let seen = trained.ledger.sums().features().iter();
+    let squares: Option<f64> = seen.map(|&index| trained.learner.weight(index).map(|weight| weight * weight)).sum();
+    squares.map(f64::sqrt)
+}

@@ -23,6 +23,7 @@ mod session;
 mod signals;
 mod summary;
 mod threads;
+mod verdict;
 
 use std::process::ExitCode;
 

@@ -32,6 +32,7 @@ mod summary;
 mod svg;
 mod table;
 mod threads;
+mod verdict;
 
 use std::process::ExitCode;
 

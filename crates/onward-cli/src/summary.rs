@@ -8,6 +8,7 @@ use onward::regret::{Guarantee, GuaranteeKind};
 
 use crate::report::{Run, guarantees};
 use crate::saved::Trained;
+use crate::verdict;
 
 /// How many features are shown.
 const HEAVIEST: usize = 10;
@@ -57,12 +58,16 @@ pub(crate) fn learned(run: &Run<'_>) -> String {
     if let Some(meaning) = diverged(run.trained) {
         row(&mut text, "diverged", "", &meaning);
     }
+    verdict::rows(&mut text, run);
     for guarantee in guarantees(run) {
         say_guarantee(&mut text, &guarantee, run);
     }
     if run.pass_risks.len() > 1 {
         let risks: Vec<_> = run.pass_risks.iter().map(|&risk| number(risk)).collect();
         row(&mut text, "passes", &risks.join(" "), "mean loss of each; what is above is of the first");
+    }
+    if let Some(sentence) = verdict::sentence(run) {
+        write_to(&mut text, format_args!("\n{sentence}\n"));
     }
     say_heaviest(&mut text, run.trained, HEAVIEST);
     text
@@ -297,7 +302,7 @@ pub(crate) fn table(found: &[(String, f64, f64)]) -> String {
     text
 }
 
-fn row(text: &mut String, title: &str, value: &str, meaning: &str) {
+pub(crate) fn row(text: &mut String, title: &str, value: &str, meaning: &str) {
     write_to(text, format_args!("{title:16} {value:>9}  {meaning}\n"));
 }
 

@@ -1,0 +1,161 @@
+//! What a run cost against the best fixed predictor, in rows and in one sentence.
+
+use onward::regret::hindsight::Class;
+use onward::regret::{Guarantee, GuaranteeKind};
+
+use crate::hindsight::{Answer, Excess};
+use crate::report::{Run, guarantees};
+use crate::summary::{number, row, size};
+
+/// At ten times the radius the loss is much lower if it is lower by this share.
+const MUCH: f64 = 0.02;
+
+/// The rows about the best predictor in hindsight, if it was asked for.
+pub(crate) fn rows(text: &mut String, run: &Run<'_>) {
+    let Some(hindsight) = &run.hindsight else { return };
+    let answer = match &hindsight.answer {
+        Ok(answer) => answer,
+        Err(reason) => return row(text, "in hindsight", "none", reason),
+    };
+    let best = &answer.best;
+    let which = match best.class {
+        Class::Unconstrained => "of any size".to_owned(),
+        Class::Ball { radius } => format!("of ‖u‖₂ ≤ {}", size(radius)),
+        Class::Standardised { radius } => {
+            format!("of Σ(s_i u_i)² ≤ {}², s_i the root mean square of feature i", size(radius))
+        }
+    };
+    row(
+        text,
+        "in hindsight",
+        &number(best.loss),
+        &format!(
+            "mean loss of the best fixed linear predictor {which}; none pays less than {}",
+            number(best.loss - best.gap)
+        ),
+    );
+    let seconds = hindsight.elapsed.as_secs_f64();
+    row(text, "", "", &format!("its norm is {}; found in {} passes, {seconds:.2} s", number(best.norm), best.passes));
+    if best.class == Class::Unconstrained {
+        row(
+            text,
+            "",
+            "",
+            "proved against predictors of at most ten times its norm: without a radius there is no other proof",
+        );
+    }
+    if !best.is_reached {
+        row(text, "", "", "the passes ended before the gap was as small as asked for: what holds is what is said here");
+    }
+    if let (Some(ten), Some(radius)) = (best.at_ten_times, best.class.radius()) {
+        let meaning = match ten.loss < (1.0 - MUCH) * best.loss {
+            true => "much less: this radius holds the best predictor back; try a larger --radius",
+            false => "hardly less: the radius is large enough",
+        };
+        let title = format!("radius {}", size(10.0 * radius));
+        row(text, &title, &number(ten.loss), &format!("the same at ten times the radius; {meaning}"));
+    }
+    let low = run.trained.ledger.sequential_risk() - best.loss;
+    row(
+        text,
+        "regret",
+        &number(low),
+        &format!("to {} an example: sequential risk less that of the best", number(low + best.gap)),
+    );
+    if let Some(excess) = &answer.excess {
+        say_excess(text, excess);
+    }
+}
+
+fn say_excess(text: &mut String, excess: &Excess) {
+    row(
+        text,
+        "excess risk",
+        &number(excess.last),
+        "what the last predictor pays on these examples, less what the best pays",
+    );
+    if let Some(averaged) = excess.averaged {
+        row(text, "", &number(averaged), "the same of the averaged predictor");
+    }
+}
+
+/// What it all means, in one sentence; `None` where nothing is known.
+pub(crate) fn sentence(run: &Run<'_>) -> Option<String> {
+    match &run.hindsight {
+        Some(hindsight) => hindsight.answer.as_ref().ok().map(|answer| against_best(run, answer)),
+        None => against_any(run),
+    }
+}
+
+fn against_best(run: &Run<'_>, answer: &Answer) -> String {
+    let best = &answer.best;
+    let low = run.trained.ledger.sequential_risk() - best.loss;
+    let high = low + best.gap;
+    let allowed = match allowed(run, best.class) {
+        Some(bound) => format!("the theory allows {}", short(bound)),
+        None => "no theory bounds this without a radius".to_owned(),
+    };
+    if high < 0.0 {
+        return format!(
+            "learning online beat the best fixed linear predictor by {} per example: the stream changes, or the learner is \
+             richer than one fixed linear predictor",
+            short(-low)
+        );
+    }
+    if low <= 0.0 {
+        return format!(
+            "learning online cost between {} and {} per example against the best fixed linear predictor: next to nothing; \
+             {allowed}",
+            short(low),
+            short(high)
+        );
+    }
+    format!("learning online cost {} per example against the best fixed linear predictor; {allowed}", short(low))
+}
+
+/// The least bound per round that is about regret against the same class.
+fn allowed(run: &Run<'_>, class: Class) -> Option<f64> {
+    let weight = run.trained.ledger.weight();
+    let found = guarantees(run);
+    let universal = found.iter().find(|guarantee| guarantee.kind == GuaranteeKind::Universal)?;
+    class.radius().filter(|&radius| universal.radius == Some(radius))?;
+    // A bound of the learner's own counts if it is about the very same predictors.
+    let is_same = |guarantee: &&Guarantee| {
+        guarantee.kind != GuaranteeKind::Mixture
+            && guarantee.radius == universal.radius
+            && guarantee.comparator == universal.comparator
+    };
+    let bounds = found.iter().filter(is_same).filter_map(|guarantee| guarantee.bound.as_ref().ok());
+    bounds.map(|bound| bound / weight).min_by(f64::total_cmp)
+}
+
+/// What the certificate alone says.
+fn against_any(run: &Run<'_>) -> Option<String> {
+    let found = guarantees(run);
+    let universal = found.iter().find(|guarantee| guarantee.kind == GuaranteeKind::Universal)?;
+    let bound = universal.bound.as_ref().ok()? / run.trained.ledger.weight();
+    Some(format!(
+        "learning online cost at most {} per example against any fixed linear predictor of that size; --hindsight finds the \
+         best one and tells what it really cost",
+        short(bound)
+    ))
+}
+
+/// Three significant digits, as people say them.
+fn short(value: f64) -> String {
+    if value == 0.0 || !(1e-4..1e4).contains(&value.abs()) {
+        return number(value);
+    }
+    let digits = (2 - value.abs().log10().floor() as i32).max(0) as usize;
+    format!("{value:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_have_three_digits() {
+        assert_eq!([0.018_04, 0.063, 1.234_5, 250.4, -0.5].map(short), ["0.0180", "0.0630", "1.23", "250", "-0.500"]);
+    }
+}

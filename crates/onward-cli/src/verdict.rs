@@ -118,12 +118,10 @@ fn allowed(run: &Run<'_>, class: Class) -> Option<f64> {
     let weight = run.trained.ledger.weight();
     let found = guarantees(run);
     let universal = found.iter().find(|guarantee| guarantee.kind == GuaranteeKind::Universal)?;
-    class.radius().filter(|&radius| universal.radius == Some(radius))?;
+    class.radius().filter(|&radius| universal.radius() == Some(radius))?;
     // A bound of the learner's own counts if it is about the very same predictors.
     let is_same = |guarantee: &&Guarantee| {
-        guarantee.kind != GuaranteeKind::Mixture
-            && guarantee.radius == universal.radius
-            && guarantee.comparator == universal.comparator
+        guarantee.kind != GuaranteeKind::Mixture && guarantee.comparator == universal.comparator
     };
     let bounds = found.iter().filter(is_same).filter_map(|guarantee| guarantee.bound.as_ref().ok());
     bounds.map(|bound| bound / weight).min_by(f64::total_cmp)

@@ -1,11 +1,12 @@
-//! The battery that every learner goes through, with every loss it takes.
+//! The battery that every learner goes through, with every loss it takes. Its guarantees have one of
+//! their own: tests/guarantees.
 
 mod common;
 
-use common::{Random, Row, best_on_ball, stream};
+use common::{Random, Row, stream};
 use onward::learner::{LEARNERS, Losses, Specification};
 use onward::loss;
-use onward::regret::{Comparator, Ledger};
+use onward::regret::Ledger;
 use onward::{Features, Learner, SharedLoss};
 
 /// Every learner as it is, with each loss it takes. The variable LEARNERS, names joined by commas,
@@ -262,79 +263,4 @@ fn the_description_builds_the_same_learner_again() {
         let learner = build(&name, &loss);
         assert_eq!(build(&learner.describe(), &loss).describe(), learner.describe());
     }
-}
-
-/// Streams on which guarantees are tried: what is random, sorted, and made against the learner.
-fn trial_streams(loss: &SharedLoss) -> Vec<(&'static str, Vec<Row>)> {
-    let random = stream(loss.as_ref(), 256, 9);
-    let mut sorted = random.clone();
-    sorted.sort_by(|a, b| a.label.total_cmp(&b.label));
-    let mut heavy = stream(loss.as_ref(), 256, 10);
-    heavy.iter_mut().step_by(17).for_each(|row| row.values.iter_mut().for_each(|value| *value *= 30.0));
-    let mut offset = stream(loss.as_ref(), 256, 13);
-    offset.iter_mut().enumerate().for_each(|(round, row)| row.offset = ((round * 7) % 5) as f64 - 2.0);
-    let mut light = stream(loss.as_ref(), 256, 15);
-    light.iter_mut().for_each(|row| row.weight *= 2e-38);
-    let mut ponderous = stream(loss.as_ref(), 256, 16);
-    ponderous.iter_mut().for_each(|row| row.weight *= 1e38);
-    vec![
-        ("light", light),
-        ("ponderous", ponderous),
-        ("random", random),
-        ("sorted", sorted),
-        ("heavy-tailed", heavy),
-        ("offset", offset),
-    ]
-}
-
-#[test]
-fn no_guarantee_is_below_the_regret() {
-    let (mut tried, mut mixtures) = (0, 0);
-    for (name, loss) in every() {
-        for (kind, rows) in trial_streams(&loss) {
-            let mut learner = build(&name, &loss);
-            let charged = learner.charged_loss();
-            let mut ledger = Ledger::new(charged.clone());
-            ledger.set_radius(Some(2.0));
-            for (round, row) in rows.iter().enumerate() {
-                let prediction = learner.learn(row.features(), row.label, row.weight);
-                ledger.observe(prediction, row.label, row.weight, row.features());
-                if !(round + 1).is_power_of_two() || round < 7 {
-                    continue;
-                }
-                let paid = ledger.sequential_risk() * ledger.weight();
-                let universal = ledger.certificate();
-                if let (Ok(bound), Some(radius)) = (&universal.bound, universal.radius()) {
-                    let regret = paid - best_on_ball(&rows[..=round], charged.as_ref(), radius, 8);
-                    assert!(regret <= bound + 1e-9 * paid.abs(), "universal, {name} {} {kind} {round}", loss.name());
-                    tried += 1;
-                }
-                let own = learner.guarantee();
-                // Other classes: tests/guarantees.rs, and each learner's own tests.
-                if let (Ok(bound), Some(Comparator::Ball(radius) | Comparator::Box(radius))) =
-                    (&own.bound, own.comparator)
-                {
-                    let regret = paid - best_on_ball(&rows[..=round], charged.as_ref(), radius, 8);
-                    assert!(
-                        regret <= bound + 1e-9 * paid.abs(),
-                        "own, {name} {} {kind} {round}: {regret} > {bound}",
-                        loss.name()
-                    );
-                    tried += 1;
-                }
-                // A mixture's is about its experts.
-                if let (Ok(bound), Some(mixed)) = (&own.bound, learner.mixed()) {
-                    assert!((mixed.loss * ledger.weight() - paid).abs() <= 1e-9 * paid.abs());
-                    let regret = mixed.gap() * ledger.weight();
-                    assert!(
-                        regret <= bound + 1e-9 * paid.abs(),
-                        "mixture, {name} {} {kind} {round}: {regret} > {bound}",
-                        loss.name()
-                    );
-                    mixtures += 1;
-                }
-            }
-        }
-    }
-    assert!(tried > 1000 && mixtures > 100, "{tried} {mixtures}");
 }

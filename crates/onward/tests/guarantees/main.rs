@@ -25,6 +25,7 @@ use onward::{Learner, SharedLoss, loss};
 
 /// Learners in forms other than their default, each with a theorem of its own.
 const FORMS: &[&str] = &[
+    "auto:lanes=4",
     "ogd:eta=1",
     "ogd:radius=1",
     "ogd:domain=box,radius=1",

@@ -155,6 +155,35 @@ pub(crate) struct VoiceOptions {
     pub(crate) quiet: bool,
 }
 
+/// Whether and how to look back.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Learning")]
+pub(crate) struct HindsightOptions {
+    /// Find the best fixed linear predictor, knowing the whole stream, and tell the regret: what
+    /// learning online cost against it. `ball`: of the size that --radius says; `unconstrained`: of
+    /// any size [default class: ball]
+    #[arg(
+        id = "hindsight",
+        long = "hindsight",
+        value_name = "CLASS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "ball",
+    )]
+    pub(crate) class: Option<HindsightClass>,
+
+    /// How near to the least loss the predictor of --hindsight is to be: a share of its loss
+    #[arg(
+        id = "hindsight_gap",
+        long = "hindsight-gap",
+        value_name = "SHARE",
+        default_value_t = 1e-3,
+        allow_negative_numbers = true,
+        requires = "hindsight"
+    )]
+    pub(crate) gap: f64,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = LEARN_EXAMPLES)]
 pub(crate) struct LearnOptions {
@@ -177,29 +206,8 @@ pub(crate) struct LearnOptions {
     #[arg(long, value_name = "U", allow_negative_numbers = true, help_heading = "Learning")]
     pub(crate) radius: Option<f64>,
 
-    /// Find the best fixed linear predictor, knowing the whole stream, and tell the regret: what
-    /// learning online cost against it. `ball`: of the size that --radius says; `unconstrained`: of
-    /// any size [default class: ball]
-    #[arg(
-        long,
-        value_name = "CLASS",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "ball",
-        help_heading = "Learning"
-    )]
-    pub(crate) hindsight: Option<HindsightClass>,
-
-    /// How near to the least loss the predictor of --hindsight is to be: a share of its loss
-    #[arg(
-        long,
-        value_name = "SHARE",
-        default_value_t = 1e-3,
-        allow_negative_numbers = true,
-        requires = "hindsight",
-        help_heading = "Learning"
-    )]
-    pub(crate) hindsight_gap: f64,
+    #[command(flatten)]
+    pub(crate) hindsight: HindsightOptions,
 
     /// Go over the input N times; risk and guarantee are those of the first pass
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Learning")]
@@ -293,6 +301,9 @@ pub(crate) struct CompareOptions {
     #[arg(long, value_name = "U", allow_negative_numbers = true, help_heading = "Learning")]
     pub(crate) radius: Option<f64>,
 
+    #[command(flatten)]
+    pub(crate) hindsight: HindsightOptions,
+
     /// Write a report in JSON (`-`: standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
@@ -318,6 +329,8 @@ const COMPARE_EXAMPLES: &str = "Examples:
       the default learners, and a page with charts for the browser
   onward compare flights.csv.zst --target arr_delay --loss absolute --learner auto --learner nag:eta=2 --plot
       two learners, and a plot in the terminal
+  onward compare flights.csv.zst --target 'arr_delay>15' --hindsight --html late.html
+      with the regret of each against the best fixed predictor
   onward compare data.svm --learner ogd:radius=1 --learner ogd:radius=5 --report - --quiet | jq '.learners[].sequential_risk'
       the same for programs";
 

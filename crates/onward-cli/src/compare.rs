@@ -16,15 +16,17 @@ use onward_data::{Input, Reader};
 use crate::arguments::CompareOptions;
 use crate::course::Course;
 use crate::failure::Failure;
+use crate::hindsight::{Hindsight, Question};
 use crate::learn::{agreed_task, checked_radius};
 use crate::outputs::{self, Outputs};
 use crate::progress::Progress;
+use crate::recorder::Recorder;
 use crate::report::{self, Run, Timing};
 use crate::saved::{Facts, Trained};
 use crate::session::{self, Counts, Watch};
 use crate::signals::Signals;
 use crate::table::Table;
-use crate::{inputs, page, plot, say, summary, svg};
+use crate::{inputs, page, plot, say, summary, svg, verdict};
 
 /// What is compared when nothing is asked for.
 const DEFAULT_LEARNERS: [&str; 4] = ["auto", "nag", "adagrad", "ogd"];
@@ -32,6 +34,7 @@ const DEFAULT_LEARNERS: [&str; 4] = ["auto", "nag", "adagrad", "ogd"];
 pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Failure> {
     let inputs = inputs::inputs(&options.input.inputs)?;
     check_outputs(options, &inputs)?;
+    let question = Question::new(&options.hindsight, options.radius, options.input.threads)?;
     let specifications = specifications(&options.learner)?;
     let mut reading = inputs::with_columns(inputs::reading(&options.input), &options.columns)?;
     if let Some(loss) = loss_before_reading(options, &specifications, reading.task)? {
@@ -51,6 +54,13 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Failure> {
         None => loss::parse(default_loss(&specifications, task_of(&reader))?)?,
     };
     let mut entrants = entrants(&specifications, &loss, options.radius, &reader)?;
+    let mut recorder = match (question, entrants.first()) {
+        (Some(_), Some(first)) => {
+            Question::check(&*first.trained.learner)?;
+            Some(Recorder::new(options.voice.quiet))
+        }
+        _ => None,
+    };
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "least sequential risk") };
     if !options.voice.quiet {
         reader.notes().iter().for_each(say::line);
@@ -59,12 +69,20 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Failure> {
         say::line(format_args!("learners: {}; loss: {}", names.join(", "), loss.name()));
     }
     let started = Instant::now();
-    let counts = learn(&mut entrants, &mut reader, &watch, inputs::threads(options.input.threads))?;
+    let threads = inputs::threads(options.input.threads);
+    let counts = learn(&mut entrants, &mut reader, &watch, threads, recorder.as_mut())?;
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
     drop(reader);
-    // A comparator in hindsight would be found here, once for all: rows, loss and class are the same.
-    let runs: Vec<_> = entrants.iter().map(|it| (it.name.clone(), it.run(&inputs, &counts))).collect();
-    let head = entrants.first().map(|it| summary::head(&Run { timing, ..it.run(&inputs, &counts) }));
+    // Once for all: rows, loss and class are the same, and the rounds of the curves.
+    let hindsight = match (question, recorder, entrants.first()) {
+        (Some(question), Some(recorder), Some(Entrant { trained, .. })) if trained.ledger.rounds() > 0 => {
+            Some(question.answer(recorder, &*trained.learner, &trained.ledger, 1)?)
+        }
+        _ => None,
+    };
+    let found = hindsight.as_ref();
+    let runs: Vec<_> = entrants.iter().map(|it| (it.name.clone(), it.run(&inputs, &counts, found))).collect();
+    let head = entrants.first().map(|it| summary::head(&Run { timing, ..it.run(&inputs, &counts, None) }));
     finish(options, &runs, timing, &head.unwrap_or_default())?;
     Ok(watch.signals.exit_code())
 }
@@ -88,6 +106,11 @@ fn finish(options: &CompareOptions, runs: &[(String, Run<'_>)], timing: Timing, 
     }
     say::block(head);
     say::block(Table::new(&report).text());
+    if let Some(hindsight) = runs.first().and_then(|(_, run)| run.hindsight) {
+        let mut text = String::from("\n");
+        verdict::say_best(&mut text, hindsight);
+        say::block(text);
+    }
     for (name, run) in runs {
         if let Some(meaning) = summary::diverged(run.trained) {
             say::line(format_args!("{name} diverged: {meaning}"));
@@ -227,7 +250,7 @@ impl Entrant {
         self.elapsed += started.elapsed();
     }
 
-    fn run<'a>(&'a self, inputs: &'a [Input], counts: &'a Counts) -> Run<'a> {
+    fn run<'a>(&'a self, inputs: &'a [Input], counts: &'a Counts, hindsight: Option<&'a Hindsight>) -> Run<'a> {
         Run {
             trained: &self.trained,
             inputs,
@@ -238,16 +261,25 @@ impl Entrant {
             own_guarantee: Some(self.trained.own_guarantee()),
             mixed: self.trained.learner.mixed(),
             course: &self.course,
-            hindsight: None,
+            hindsight,
         }
     }
 }
 
 /// The pass: each batch to every learner.
-fn learn(entrants: &mut [Entrant], reader: &mut Reader, watch: &Watch, threads: usize) -> Result<Counts, Failure> {
+fn learn(
+    entrants: &mut [Entrant],
+    reader: &mut Reader,
+    watch: &Watch,
+    threads: usize,
+    mut recorder: Option<&mut Recorder>,
+) -> Result<Counts, Failure> {
     let mut counts = Counts::default();
     session::each_batch(reader, watch, &mut counts, |parsed| {
         side_by_side(entrants, &parsed.batch, threads);
+        if let Some(recorder) = recorder.as_deref_mut() {
+            parsed.batch.iter().try_for_each(|example| recorder.push(example))?;
+        }
         for entrant in &mut *entrants {
             entrant.trained.facts.skipped += parsed.skipped;
         }

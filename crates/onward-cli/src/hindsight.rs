@@ -8,7 +8,7 @@ use onward::regret::hindsight::{self, Best, Class, Rows, Workers};
 use onward::regret::{DEFAULT_RADIUS, Ledger};
 use onward::{Features, Learner};
 
-use crate::arguments::{HindsightClass, LearnOptions};
+use crate::arguments::{HindsightClass, HindsightOptions};
 use crate::failure::Failure;
 use crate::inputs;
 use crate::recorder::{Recorder, Recording};
@@ -50,26 +50,24 @@ pub(crate) struct Excess {
 
 impl Question {
     /// What the arguments ask; `None` if they do not.
-    pub(crate) fn new(options: &LearnOptions) -> Result<Option<Self>, Failure> {
-        let Some(class) = options.hindsight else { return Ok(None) };
-        if options.init.is_some() {
-            return Err(Failure::user(
-                "--hindsight looks back on every row that was charged, and those of the run that --init continues are \
-                 gone: leave one of them out, or learn anew from all inputs",
-            ));
-        }
-        if !(options.hindsight_gap > 0.0 && options.hindsight_gap < 1.0) {
+    pub(crate) fn new(
+        options: &HindsightOptions,
+        radius: Option<f64>,
+        threads: Option<usize>,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(class) = options.class else { return Ok(None) };
+        if !(options.gap > 0.0 && options.gap < 1.0) {
             return Err(Failure::user(format!(
                 "--hindsight-gap is {}: it is a share of the loss, between 0 and 1",
-                options.hindsight_gap
+                options.gap
             )));
         }
-        let class = match (class, options.radius) {
+        let class = match (class, radius) {
             (HindsightClass::Unconstrained, _) => Class::Unconstrained,
             (HindsightClass::Ball, Some(radius)) => Class::Ball { radius },
             (HindsightClass::Ball, None) => Class::Standardised { radius: DEFAULT_RADIUS },
         };
-        Ok(Some(Self { class, gap: options.hindsight_gap, threads: Threads(inputs::threads(options.input.threads)) }))
+        Ok(Some(Self { class, gap: options.gap, threads: Threads(inputs::threads(threads)) }))
     }
 
     /// Refuses a learner whose losses cannot be looked back on, before anything is read.

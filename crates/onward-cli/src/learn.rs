@@ -39,7 +39,13 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     }
     let inputs = inputs::inputs(&options.input.inputs)?;
     check_outputs(options, &inputs)?;
-    let question = Question::new(options)?;
+    let question = Question::new(&options.hindsight, options.radius, options.input.threads)?;
+    if question.is_some() && options.init.is_some() {
+        return Err(Failure::user(
+            "--hindsight looks back on every row that was charged, and those of the run that --init continues are \
+             gone: leave one of them out, or learn anew from all inputs",
+        ));
+    }
     let begun = Begun::new(options)?;
     let reading = begun.reading.clone();
     // Before the input is opened: a pipe may take its time.
@@ -99,7 +105,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         own_guarantee: Some(own_guarantee),
         mixed,
         course: &course,
-        hindsight,
+        hindsight: hindsight.as_ref(),
     };
     finish(options, &run, writer)?;
     Ok(watch.signals.exit_code())

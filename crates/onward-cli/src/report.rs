@@ -50,7 +50,7 @@ pub(crate) struct Run<'a> {
     /// What the learner said of itself during the first pass.
     pub(crate) course: &'a Course,
     /// The best predictor in hindsight, if it was asked for and something was charged.
-    pub(crate) hindsight: Option<Hindsight>,
+    pub(crate) hindsight: Option<&'a Hindsight>,
 }
 
 /// A report as text.
@@ -65,8 +65,8 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
     let mut insert = |key: &str, value: Value| report.insert(key.to_owned(), value);
     insert("resumed_at", json!(run.resumed_at));
     insert("guarantees", Value::Array(guarantees(run).iter().map(|it| guarantee(it, ledger.weight())).collect()));
-    insert("curve", curve(ledger, run.course, run.hindsight.as_ref()));
-    if let Some(hindsight) = &run.hindsight {
+    insert("curve", curve(ledger, run.course, run.hindsight));
+    if let Some(hindsight) = run.hindsight {
         insert("hindsight", best_in_hindsight(hindsight));
         if let Ok(answer) = &hindsight.answer {
             insert("regret_per_round", finite(ledger.sequential_risk() - answer.best.loss));
@@ -86,7 +86,7 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
 }
 
 /// What is the same for all learners that were compared: these keys stand at the top.
-const SHARED: [&str; 16] = [
+const SHARED: [&str; 17] = [
     "onward",
     "inputs",
     "format",
@@ -102,6 +102,7 @@ const SHARED: [&str; 16] = [
     "collisions",
     "bytes",
     "baseline_risk",
+    "hindsight",
     "resumed_at",
 ];
 
@@ -110,6 +111,7 @@ const SHARED: [&str; 16] = [
 pub(crate) fn compared(runs: &[(String, Run<'_>)], timing: Timing) -> Value {
     let mut report = Map::new();
     let mut learners = Vec::new();
+    let mut all_timing = json_timing(timing);
     for (name, run) in runs {
         let mut learner = learned(run);
         if let Some(keys) = learner.as_object_mut() {
@@ -117,11 +119,16 @@ pub(crate) fn compared(runs: &[(String, Run<'_>)], timing: Timing) -> Value {
                 report.extend(keys.remove(key).map(|value| (key.to_owned(), value)));
             }
             keys.insert("name".to_owned(), json!(name));
+            // Found once for all.
+            if let Some(seconds) = keys.get_mut("timing").and_then(|it| it.as_object_mut()?.remove("hindsight_seconds"))
+            {
+                all_timing["hindsight_seconds"] = seconds;
+            }
         }
         learners.push(learner);
     }
     report.remove("resumed_at");
-    report.insert("timing".to_owned(), json_timing(timing));
+    report.insert("timing".to_owned(), all_timing);
     report.insert("learners".to_owned(), Value::Array(learners));
     Value::Object(report)
 }
@@ -177,7 +184,7 @@ fn common(run: &Run<'_>) -> Map<String, Value> {
     insert("mistakes", json!(ledger.metrics().mistakes()));
     insert("metrics", Value::Object(ledger.metrics().summary()));
     let mut timing = json_timing(run.timing);
-    if let Some(hindsight) = &run.hindsight {
+    if let Some(hindsight) = run.hindsight {
         timing["hindsight_seconds"] = json!(hindsight.elapsed.as_secs_f64());
     }
     insert("timing", timing);

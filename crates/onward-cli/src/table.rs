@@ -24,12 +24,17 @@ impl Table {
         let metrics = metrics(report, &learners);
         let mut head = vec!["learner", "sequential risk", "to the best"];
         head.extend(metrics.iter().map(|metric| metric.title));
+        let regrets = learners.iter().any(|learner| learner["regret_per_round"].is_number());
+        head.extend(regrets.then_some("regret"));
         head.extend(["own guarantee", "guarantee", "seconds"]);
         let mut notes = Notes::default();
         let mut rows = Vec::new();
         for learner in learners {
             let mut row = vec![text(&learner["name"]), shown(&learner["sequential_risk"]), ratio(risk(learner), best)];
             row.extend(metrics.iter().map(|metric| metric.cell(learner)));
+            if regrets {
+                row.push(shown(&learner["regret_per_round"]));
+            }
             let (universal, own) = guarantees(learner);
             row.push(own.map_or_else(|| NOTHING.to_owned(), |own| notes.cell(own)));
             row.push(universal.map_or_else(|| NOTHING.to_owned(), |universal| notes.cell(universal)));
@@ -39,6 +44,11 @@ impl Table {
         let baseline = &report["baseline_risk"];
         if let Some(risk) = baseline.as_f64() {
             let mut row = vec!["best constant".to_owned(), shown(baseline), ratio(risk, best)];
+            row.resize(head.len(), String::new());
+            rows.push(row);
+        }
+        if let Some(risk) = report["hindsight"]["loss"].as_f64() {
+            let mut row = vec!["best in hindsight".to_owned(), number(risk), ratio(risk, best)];
             row.resize(head.len(), String::new());
             rows.push(row);
         }

@@ -3,16 +3,32 @@
 use onward::regret::hindsight::Class;
 use onward::regret::{Guarantee, GuaranteeKind};
 
-use crate::hindsight::{Answer, Excess};
+use crate::hindsight::{Answer, Excess, Hindsight};
 use crate::report::{Run, guarantees};
 use crate::summary::{number, row, size};
 
 /// At ten times the radius the loss is much lower if it is lower by this share.
 const MUCH: f64 = 0.02;
 
-/// The rows about the best predictor in hindsight, if it was asked for.
+/// The rows about the best predictor in hindsight, if it was asked for, and the learner's regret.
 pub(crate) fn rows(text: &mut String, run: &Run<'_>) {
-    let Some(hindsight) = &run.hindsight else { return };
+    let Some(hindsight) = run.hindsight else { return };
+    say_best(text, hindsight);
+    let Ok(answer) = &hindsight.answer else { return };
+    let low = run.trained.ledger.sequential_risk() - answer.best.loss;
+    row(
+        text,
+        "regret",
+        &number(low),
+        &format!("to {} an example: sequential risk less that of the best", number(low + answer.best.gap)),
+    );
+    if let Some(excess) = &answer.excess {
+        say_excess(text, excess);
+    }
+}
+
+/// The best predictor, whoever is compared with it.
+pub(crate) fn say_best(text: &mut String, hindsight: &Hindsight) {
     let answer = match &hindsight.answer {
         Ok(answer) => answer,
         Err(reason) => return row(text, "in hindsight", "none", reason),
@@ -55,16 +71,6 @@ pub(crate) fn rows(text: &mut String, run: &Run<'_>) {
         let title = format!("radius {}", size(10.0 * radius));
         row(text, &title, &number(ten.loss), &format!("the same at ten times the radius; {meaning}"));
     }
-    let low = run.trained.ledger.sequential_risk() - best.loss;
-    row(
-        text,
-        "regret",
-        &number(low),
-        &format!("to {} an example: sequential risk less that of the best", number(low + best.gap)),
-    );
-    if let Some(excess) = &answer.excess {
-        say_excess(text, excess);
-    }
 }
 
 fn say_excess(text: &mut String, excess: &Excess) {
@@ -81,7 +87,7 @@ fn say_excess(text: &mut String, excess: &Excess) {
 
 /// What it all means, in one sentence; `None` where nothing is known.
 pub(crate) fn sentence(run: &Run<'_>) -> Option<String> {
-    match &run.hindsight {
+    match run.hindsight {
         Some(hindsight) => hindsight.answer.as_ref().ok().map(|answer| against_best(run, answer)),
         None => against_any(run),
     }

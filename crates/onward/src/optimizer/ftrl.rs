@@ -17,7 +17,7 @@
 //!
 //! Cost: that of a step of [`LazyPoint`].
 //!
-//! With `losses=real` the losses are not linearised: see [`ftrl_real`](crate::learner::ftrl_real).
+//! With `losses=real` the losses are not linearised: see [`ftrl_real`].
 
 use super::ogd::{self, NO_GRADIENT, RADIUS};
 use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, held};

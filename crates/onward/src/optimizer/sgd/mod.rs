@@ -2,7 +2,7 @@
 //! mini-batches (Robbins, Monro 1951; Bottou 2010), on all of R^d.
 //!
 //! w_{t+1} = w_t·(1 − η_t h_t α(1−ρ)) − η_t z_t, then the L1 penalty η_t h_t αρ of the
-//! [cumulative truncated kind](penalised); z_t the gradient of round t. α is the strength of the
+//! cumulative truncated kind (Tsuruoka, Tsujii, Ananiadou 2009); z_t the gradient of round t. α is the strength of the
 //! penalty, ρ the part of L1 in it (0: l2, 1: l1, between: elastic net). The bias (feature 0) is
 //! penalised as any weight. A row of weight h counts h times, in the loss and in the penalty. The
 //! step of the loss is gradient flow for time η_t h_t.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use onward_data::Format;
 
+use crate::order::Order;
+
 /// Online machine learning that measures itself against hindsight
 #[derive(Debug, Parser)]
 #[command(name = "onward", version, long_about = LONG_ABOUT, after_help = EXAMPLES, max_term_width = 100)]
@@ -221,6 +223,20 @@ pub(crate) struct LearnOptions {
     /// (the largest |y|), features=D [default: 1 each]
     #[arg(long, value_name = "KEY=VALUE,…", value_delimiter = ',', help_heading = "Learning")]
     pub(crate) scales: Vec<String>,
+
+    /// The order in which passes after the first go over the rows, which are kept in memory for
+    /// shuffle and random
+    #[arg(long, value_name = "ORDER", help_heading = "Learning")]
+    pub(crate) order: Option<Order>,
+
+    /// The seed of --order [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Learning")]
+    pub(crate) seed: Option<u64>,
+
+    /// Losses are within [0, R], which is known beforehand: then bound what the average of the
+    /// learner's points pays on a new example (for learners that keep it)
+    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = "Learning")]
+    pub(crate) loss_bound: Option<f64>,
 
     /// Continue from a saved model: its learner, loss, columns and account, so that no option about
     /// these goes with it

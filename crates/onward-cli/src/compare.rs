@@ -261,6 +261,7 @@ impl Entrant {
             own_guarantee: Some(self.trained.own_guarantee()),
             mixed: self.trained.learner.mixed(),
             course: &self.course,
+            averaged_risk: None,
             hindsight,
         }
     }

@@ -6,12 +6,14 @@ use std::time::Instant;
 use onward::SharedLoss;
 use onward::learner::{LEARNERS, Specification};
 use onward::loss::{self, Task};
+use onward::random::SplitMix64;
 use onward_data::{Input, Options, Reader};
 
 use crate::arguments::LearnOptions;
 use crate::failure::Failure;
 use crate::hindsight::Question;
 use crate::inputs;
+use crate::order::{Order, Rows};
 use crate::outputs::{self, Outputs};
 use crate::plan;
 use crate::predictions::PredictionWriter;
@@ -39,6 +41,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     }
     let inputs = inputs::inputs(&options.input.inputs)?;
     check_outputs(options, &inputs)?;
+    check_order(options)?;
     let question = Question::new(&options.hindsight, options.radius, options.input.threads)?;
     if question.is_some() && options.init.is_some() {
         return Err(Failure::user(
@@ -73,19 +76,28 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let mut session = Session::new(&mut trained, &watch);
     let files =
         [("model", options.model.as_ref()), ("report", options.report.as_ref()), ("page", options.html.as_ref())];
-    session.learn(&mut reader, writer.as_mut(), recorder.as_mut()).map_err(|failure| failure.before_files(&files))?;
+    let mut kept = options.order.filter(|&order| order != Order::Sequential).map(|order| (order, Rows::default()));
+    let rows = kept.as_mut().map(|(_, rows)| rows);
+    session
+        .learn(&mut reader, writer.as_mut(), recorder.as_mut(), rows)
+        .map_err(|failure| failure.before_files(&files))?;
     drop(reader);
     let own_guarantee = session.trained().own_guarantee();
     let mixed = session.trained().learner.mixed();
     let again = Options { schema: Some(session.trained().schema.clone()), ..reading };
     let mut pass_risks = vec![session.trained().ledger.sequential_risk()];
+    let mut random = SplitMix64::new(options.seed.unwrap_or(0));
     for _ in 1..options.passes {
-        let mut reader = Reader::open(&inputs, again.clone())?;
-        match session.repeat(&mut reader)? {
+        let risk = match &kept {
+            Some((order, rows)) => session.repeat_kept(rows, &rows.places(*order, &mut random)),
+            None => session.repeat(&mut Reader::open(&inputs, again.clone())?)?,
+        };
+        match risk {
             Some(risk) => pass_risks.push(risk),
             None => break,
         }
     }
+    drop(kept);
     let (counts, course) = session.finish();
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
     trained.facts.passes = trained.facts.passes.max(pass_risks.len() as u32);
@@ -105,10 +117,22 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         own_guarantee: Some(own_guarantee),
         mixed,
         course: &course,
+        averaged_risk: options.loss_bound.map(|range| averaged_risk(&trained, range)),
         hindsight: hindsight.as_ref(),
     };
     finish(options, &run, writer)?;
     Ok(watch.signals.exit_code())
+}
+
+/// What the average of the learner's points pays on a new example, if all losses are within [0, range].
+fn averaged_risk(trained: &Trained, range: f64) -> Result<f64, String> {
+    if trained.facts.passes > 1 {
+        return Err("the bound is for one pass".to_owned());
+    }
+    if trained.learner.averaged().is_none() {
+        return Err("the learner does not keep the average of its points (sgd:average=1 does)".to_owned());
+    }
+    trained.ledger.averaged_risk(range, report::DELTA)
 }
 
 /// Writes what the run is to leave behind, then says how it went.
@@ -148,6 +172,7 @@ fn check_outputs(options: &LearnOptions, inputs: &[Input]) -> Result<(), Failure
         outputs::check(&beside_model, &[init])?;
     }
     if options.passes > 1
+        && options.order.is_none_or(|order| order == Order::Sequential)
         && let Some(input) = inputs.iter().find(|input| !input.is_repeatable())
         && !matches!(input, Input::Path(path) if !path.exists())
     {
@@ -205,6 +230,25 @@ impl Begun {
             None => loss::parse(specification.default_loss(task)?)?,
         };
         Trained::new(&specification, loss, checked_radius(options.radius)?, schema, Facts::new(reader.format()))
+    }
+}
+
+/// An order is one of several passes, and a seed that of an order that has one.
+fn check_order(options: &LearnOptions) -> Result<(), Failure> {
+    if let Some(bound) = options.loss_bound
+        && !(bound.is_finite() && bound > 0.0)
+    {
+        return Err(Failure::user(format!("--loss-bound is {bound}: it is a finite number above 0")));
+    }
+    let draws = options.order.is_some_and(|order| order != Order::Sequential);
+    match (options.order, options.passes, options.seed) {
+        (Some(_), 1, _) => {
+            Err(Failure::user("--order is for the passes after the first: add --passes N, or leave it out"))
+        }
+        (_, _, Some(_)) if !draws => {
+            Err(Failure::user("--seed is for --order shuffle or random: leave it out, or add one of these"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -14,6 +14,7 @@ mod hindsight;
 mod inputs;
 mod inspect;
 mod learn;
+mod order;
 mod outputs;
 mod page;
 mod plan;

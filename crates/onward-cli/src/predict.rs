@@ -62,6 +62,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
         own_guarantee: None,
         mixed: None,
         course: &Course::default(),
+        averaged_risk: None,
         hindsight: None,
     };
     let mut outputs = Outputs::default();

@@ -33,6 +33,9 @@ impl Timing {
     }
 }
 
+/// The chance that what is said of the average of the points is false.
+pub(crate) const DELTA: f64 = 0.05;
+
 /// A run that is over.
 pub(crate) struct Run<'a> {
     pub(crate) trained: &'a Trained,
@@ -49,6 +52,9 @@ pub(crate) struct Run<'a> {
     pub(crate) mixed: Option<Mixed>,
     /// What the learner said of itself during the first pass.
     pub(crate) course: &'a Course,
+    /// What the average of the learner's points pays at most on a new example, or why nothing can be
+    /// said of it, if it was asked for.
+    pub(crate) averaged_risk: Option<Result<f64, String>>,
     /// The best predictor in hindsight, if it was asked for and something was charged.
     pub(crate) hindsight: Option<&'a Hindsight>,
 }
@@ -75,6 +81,11 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
             }
         }
     }
+    match &run.averaged_risk {
+        Some(Ok(bound)) => insert("averaged_risk", json!({ "bound": bound, "confidence": 1.0 - DELTA })),
+        Some(Err(reason)) => insert("averaged_risk", json!({ "bound": null, "reason": reason })),
+        None => None,
+    };
     if let Some(mixed) = &run.mixed {
         insert("lanes", lanes(mixed));
         insert("gap_to_best_lane", finite(mixed.gap()));

@@ -7,6 +7,7 @@ use onward_data::{Parsed, Reader};
 
 use crate::course::Course;
 use crate::failure::Failure;
+use crate::order::Rows;
 use crate::predictions::PredictionWriter;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
@@ -15,6 +16,9 @@ use crate::signals::Signals;
 
 /// How long a signal may go unnoticed while nothing arrives.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How many rows go by before signals are looked up.
+const LOOKED_UP_EVERY: usize = 1024;
 
 /// How many skipped records are shown.
 const SHOWN_ERRORS: u64 = 5;
@@ -62,12 +66,16 @@ impl<'a> Session<'a> {
         reader: &mut Reader,
         mut writer: Option<&mut PredictionWriter>,
         mut recorder: Option<&mut Recorder>,
+        mut kept: Option<&mut Rows>,
     ) -> Result<(), Failure> {
         self.each_batch(reader, |trained, course, parsed| {
             for (row, example) in parsed.batch.iter().enumerate() {
                 let prediction = round(trained, course, example);
                 if let Some(recorder) = recorder.as_deref_mut() {
                     recorder.push(example)?;
+                }
+                if let Some(kept) = kept.as_deref_mut() {
+                    kept.push(example)?;
                 }
                 if let Some(writer) = writer.as_deref_mut() {
                     writer.write(parsed.ids(row), prediction, example.label)?;
@@ -99,6 +107,24 @@ impl<'a> Session<'a> {
             Ok(())
         })?;
         Ok(whole.then_some(paid / weight))
+    }
+
+    /// A later pass over rows that were kept, in this order; `None` when a signal cut it short.
+    pub(crate) fn repeat_kept(&mut self, rows: &Rows, places: &[usize]) -> Option<f64> {
+        let (mut paid, mut weight) = (0.0, 0.0);
+        let loss = self.trained.learner.charged_loss();
+        for (at, &place) in places.iter().enumerate() {
+            if at.is_multiple_of(LOOKED_UP_EVERY) && self.watch.signals.received() {
+                return None;
+            }
+            let Example { features, label, weight: h } = rows.get(place);
+            let Some(label) = label else { continue };
+            let prediction = self.trained.learner.learn(features, label, h);
+            paid += h * loss.value(prediction.score, label);
+            weight += h;
+        }
+        self.counts.examples += rows.len() as u64;
+        Some(paid / weight)
     }
 
     /// Predicting: what has a label is charged, and nothing is learnt.

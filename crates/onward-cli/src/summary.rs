@@ -59,6 +59,7 @@ pub(crate) fn learned(run: &Run<'_>) -> String {
         row(&mut text, "diverged", "", &meaning);
     }
     verdict::rows(&mut text, run);
+    verdict::say_averaged(&mut text, run);
     for guarantee in guarantees(run) {
         say_guarantee(&mut text, &guarantee, run);
     }

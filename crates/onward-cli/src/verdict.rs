@@ -4,7 +4,7 @@ use onward::regret::hindsight::Class;
 use onward::regret::{Guarantee, GuaranteeKind};
 
 use crate::hindsight::{Answer, Excess, Hindsight};
-use crate::report::{Run, guarantees};
+use crate::report::{DELTA, Run, guarantees};
 use crate::summary::{number, row, size};
 
 /// At ten times the radius the loss is much lower if it is lower by this share.
@@ -70,6 +70,24 @@ pub(crate) fn say_best(text: &mut String, hindsight: &Hindsight) {
         };
         let title = format!("radius {}", size(10.0 * radius));
         row(text, &title, &number(ten.loss), &format!("the same at ten times the radius; {meaning}"));
+    }
+}
+
+/// The row about the average of the learner's points, if it was asked for.
+pub(crate) fn say_averaged(text: &mut String, run: &Run<'_>) {
+    match &run.averaged_risk {
+        Some(Ok(bound)) => row(
+            text,
+            "averaged",
+            &format!("≤ {}", number(*bound)),
+            &format!(
+                "loss of the averaged predictor on a new example, with probability {}%, if examples are independent and of \
+                 one distribution",
+                100.0 * (1.0 - DELTA)
+            ),
+        ),
+        Some(Err(reason)) => row(text, "averaged", "none", reason),
+        None => {}
     }
 }
 

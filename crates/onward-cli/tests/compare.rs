@@ -42,6 +42,39 @@ fn weighted() -> String {
 }
 
 #[test]
+fn looking_back_once_tells_each_learner_what_it_would_have_been_told_alone() {
+    let folder = Folder::new();
+    folder.write("weighted", weighted());
+    let phishing = data("phishing.csv");
+    let cases: [&[&str]; 2] = [
+        &[&phishing, "--target", "is_phishing", "--hindsight"],
+        &["weighted", "--target", "y", "--weight", "w", "--on-error", "skip", "--radius", "3", "--hindsight"],
+    ];
+    for options in cases {
+        let all = compared(&folder, &[options, &asked(&LEARNERS)].concat());
+        assert!(all["hindsight"]["loss"].as_f64().unwrap() > 0.0);
+        for (at, learner) in LEARNERS.iter().enumerate() {
+            let alone = report(&folder, &[options, &["--learner", *learner]].concat());
+            let beside = &all["learners"][at];
+            assert_eq!(alone["hindsight"], all["hindsight"], "{learner}");
+            assert!(alone["regret_per_round"].is_number());
+            assert_eq!(alone["regret_per_round"], beside["regret_per_round"], "{learner}");
+            assert_eq!(alone["curve"], beside["curve"], "{learner}");
+            let last = beside["curve"].as_array().unwrap().last().unwrap();
+            let difference = last["regret"].as_f64().unwrap() - beside["regret_per_round"].as_f64().unwrap();
+            assert!(difference.abs() < 1e-9, "{learner}: {difference}");
+        }
+    }
+    let outcome = folder.run(&[&["compare"][..], cases[0]].concat());
+    assert!(outcome.stderr.contains(" regret "), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("\nbest in hindsight "), "{}", outcome.stderr);
+    let outcome =
+        folder.run(&["compare", &phishing, "--target", "is_phishing", "--hindsight", "--learner", "perceptron"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.contains("--hindsight needs a convex loss"), "{}", outcome.stderr);
+}
+
+#[test]
 fn each_learner_pays_and_says_to_the_bit_what_it_does_alone() {
     let folder = Folder::new();
     folder.write("weighted", weighted());

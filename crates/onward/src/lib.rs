@@ -39,7 +39,7 @@ pub mod model;
 mod nearest;
 pub mod optimizer;
 mod protocol;
-mod random;
+pub mod random;
 pub mod regret;
 mod sum;
 mod table;

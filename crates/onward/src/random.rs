@@ -7,17 +7,24 @@ use crate::Error;
 use crate::model::State;
 
 /// A generator.
+///
+/// ```
+/// use onward::random::SplitMix64;
+/// let (mut one, mut other) = (SplitMix64::new(7), SplitMix64::new(7));
+/// assert_eq!(one.bits(), other.bits());
+/// assert!(one.below(10) < 10);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SplitMix64(u64);
+pub struct SplitMix64(u64);
 
 impl SplitMix64 {
     /// From a seed, any.
-    pub(crate) fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// The next 64 bits.
-    pub(crate) fn bits(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -25,8 +32,13 @@ impl SplitMix64 {
     }
 
     /// Uniform on [0, 1), a multiple of 2⁻⁵³.
-    pub(crate) fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A whole number below this one, which is above 0: uniform but for an error of `limit`·2⁻⁶⁴.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        (u128::from(self.bits()) * u128::from(limit) >> 64) as u64
     }
 
     /// Saves it under a name, as two halves that f64 holds exactly.

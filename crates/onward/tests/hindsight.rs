@@ -329,9 +329,9 @@ fn many_rare_features_are_bounded_and_bits_do_not_depend_on_threads() {
         let class = Class::Standardised { radius: 10.0 };
         let serial = best(&rows, &Serial, &*loss, class, 1e-3).unwrap();
         // On straight pieces, with as many features as rows near the kinks, the passes may run out first:
-        // the gap says so.
-        let share = if loss.kinks(1.0).is_some() { 0.03 } else { 1e-3 };
-        assert!(serial.gap <= share * serial.loss, "{name}: {} passes, gap {}", serial.passes, serial.gap);
+        // the gap says so. It is then below a hundredth of what the score 0 pays.
+        let nothing = if loss.kinks(1.0).is_some() { 0.01 } else { 1e-3 * serial.loss };
+        assert!(serial.gap <= nothing, "{name}: {} passes, {} gap {}", serial.passes, serial.loss, serial.gap);
         assert!(serial.is_reached || serial.passes >= MOST_PASSES, "{name}: {} passes", serial.passes);
         let threads = best(&rows, &Backwards, &*loss, class, 1e-3).unwrap();
         assert_eq!(serial, threads, "{name}");

@@ -79,7 +79,7 @@ fn polished(rows: &[Row], loss: &dyn Loss, u: &[f64], radius: f64, scales: &[f64
         }
     };
     for round in 0..60 {
-        let mut gradient = vec![0.0; DIMENSION];
+        let mut gradient = [0.0; DIMENSION];
         for row in rows {
             let g = row.weight * loss.derivative(row.score(&u), row.label);
             row.indices.iter().zip(&row.values).for_each(|(&i, &x)| gradient[i as usize] -= g * f64::from(x));
@@ -157,12 +157,12 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for i in 0..n {
         let pivot = (i..n).max_by(|&p, &q| a[p][i].abs().total_cmp(&a[q][i].abs())).unwrap();
-        (a.swap(i, pivot), b.swap(i, pivot));
+        a.swap(i, pivot);
+        b.swap(i, pivot);
         for k in i + 1..n {
             let factor = a[k][i] / a[i][i];
-            for j in i..n {
-                a[k][j] -= factor * a[i][j];
-            }
+            let line = a[i].clone();
+            a[k].iter_mut().zip(line).for_each(|(entry, above)| *entry -= factor * above);
             b[k] -= factor * b[i];
         }
     }
@@ -324,14 +324,14 @@ fn sparse(loss: &dyn Loss, rounds: usize) -> Vec<Row> {
 fn many_rare_features_are_bounded_and_bits_do_not_depend_on_threads() {
     for name in ["hinge", "absolute", "huber", "logistic", "squared", "poisson"] {
         let loss = loss::parse(name).unwrap();
-        let rows = recorded(&sparse(&*loss, 20_000));
-        assert!(rows.dimension() > 3000);
+        let rows = recorded(&sparse(&*loss, 8000));
+        assert!(rows.dimension() > 2000);
         let class = Class::Standardised { radius: 10.0 };
         let serial = best(&rows, &Serial, &*loss, class, 1e-3).unwrap();
         // On straight pieces, with as many features as rows near the kinks, the passes may run out first:
-        // the gap says so.
-        let share = if loss.kinks(1.0).is_some() { 0.03 } else { 1e-3 };
-        assert!(serial.gap <= share * serial.loss, "{name}: {} passes, gap {}", serial.passes, serial.gap);
+        // the gap says so. It is then below a hundredth of what the score 0 pays.
+        let nothing = if loss.kinks(1.0).is_some() { 0.01 } else { 1e-3 * serial.loss };
+        assert!(serial.gap <= nothing, "{name}: {} passes, {} gap {}", serial.passes, serial.loss, serial.gap);
         assert!(serial.is_reached || serial.passes >= MOST_PASSES, "{name}: {} passes", serial.passes);
         let threads = best(&rows, &Backwards, &*loss, class, 1e-3).unwrap();
         assert_eq!(serial, threads, "{name}");

@@ -150,7 +150,7 @@ const TO_ROUNDING: f64 = 1e-9;
 pub const MOST_PASSES: u32 = 500;
 
 /// The passes that the search at ten times the radius may add.
-const PASSES_AT_TEN_TIMES: u32 = 150;
+const PASSES_AT_TEN_TIMES: u32 = 60;
 
 /// The fixed linear predictor of least mean loss, found to a gap that is at most `gap` times its loss
 /// (or a thousandth of what the score 0 pays, whichever is more). Where that is not reached in

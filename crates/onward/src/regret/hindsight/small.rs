@@ -72,7 +72,8 @@ impl Spectrum {
         let size = |z: &[f64]| z.iter().map(|z| z * z).sum::<f64>().sqrt();
         let mut multiplier = 0.0;
         let mut z = solve(multiplier);
-        if !(size(&z) <= radius) {
+        // Infinite where there is no curvature.
+        if size(&z) > radius {
             // The root is between them: ‖z(λ)‖ ≤ ‖c‖/λ.
             let (mut low, mut high) = (0.0, size(&turned) / radius);
             for _ in 0..STEPS {
@@ -109,19 +110,20 @@ fn rotate(a: &mut [Vec<f64>], vectors: &mut [Vec<f64>], i: usize, j: usize) {
     let tangent = half.signum() / (half.abs() + (half * half + 1.0).sqrt());
     let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
     let sine = tangent * cosine;
-    let size = a.len();
-    for k in 0..size {
-        let (x, y) = (a[i][k], a[j][k]);
-        (a[i][k], a[j][k]) = (cosine * x - sine * y, sine * x + cosine * y);
-    }
+    turn(a, i, j, cosine, sine);
     for row in a.iter_mut() {
         let (x, y) = (row[i], row[j]);
         (row[i], row[j]) = (cosine * x - sine * y, sine * x + cosine * y);
     }
     (a[i][j], a[j][i]) = (0.0, 0.0);
-    for k in 0..size {
-        let (x, y) = (vectors[i][k], vectors[j][k]);
-        (vectors[i][k], vectors[j][k]) = (cosine * x - sine * y, sine * x + cosine * y);
+    turn(vectors, i, j, cosine, sine);
+}
+
+/// Turns two rows, j < i.
+fn turn(rows: &mut [Vec<f64>], i: usize, j: usize, cosine: f64, sine: f64) {
+    let (before, from) = rows.split_at_mut(i);
+    for (x, y) in from[0].iter_mut().zip(&mut before[j]) {
+        (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
     }
 }
 

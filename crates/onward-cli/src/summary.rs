@@ -229,7 +229,9 @@ fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
         None => guarantee.description(),
     };
     row(text, title, &format!("≤ {}", number(per_round)), &format!("regret an example against {comparator}"));
-    if guarantee.kind == GuaranteeKind::Universal {
+    // Where the best predictor is known, what the certificate rules out says nothing more.
+    let is_known = run.hindsight.is_some_and(|hindsight| hindsight.answer.is_ok());
+    if guarantee.kind == GuaranteeKind::Universal && !is_known {
         let floor = ledger.sequential_risk() - per_round;
         let meaning = match floor > 0.0 {
             true => format!("so no such predictor, knowing the whole stream, pays less than {}", number(floor)),

@@ -320,21 +320,36 @@ fn sparse(loss: &dyn Loss, rounds: usize) -> Vec<Row> {
         .collect()
 }
 
+/// The best of many rare features, which must not depend on who walks the shards.
+fn with_rare_features(name: &str, rounds: usize) -> Best {
+    let loss = loss::parse(name).unwrap();
+    let rows = recorded(&sparse(&*loss, rounds));
+    let class = Class::Standardised { radius: 10.0 };
+    let serial = best(&rows, &Serial, &*loss, class, 1e-3).unwrap();
+    let threads = best(&rows, &Backwards, &*loss, class, 1e-3).unwrap();
+    assert_eq!(serial, threads, "{name}");
+    // More than second derivatives are computed among.
+    assert!(rows.dimension() > 1000, "{name}: {}", rows.dimension());
+    serial
+}
+
 #[test]
-fn many_rare_features_are_bounded_and_bits_do_not_depend_on_threads() {
-    for name in ["hinge", "absolute", "huber", "logistic", "squared", "poisson"] {
-        let loss = loss::parse(name).unwrap();
-        let rows = recorded(&sparse(&*loss, 8000));
-        assert!(rows.dimension() > 2000);
-        let class = Class::Standardised { radius: 10.0 };
-        let serial = best(&rows, &Serial, &*loss, class, 1e-3).unwrap();
-        // On straight pieces, with as many features as rows near the kinks, the passes may run out first:
-        // the gap says so. It is then below a hundredth of what the score 0 pays.
-        let nothing = if loss.kinks(1.0).is_some() { 0.01 } else { 1e-3 * serial.loss };
-        assert!(serial.gap <= nothing, "{name}: {} passes, {} gap {}", serial.passes, serial.loss, serial.gap);
-        assert!(serial.is_reached || serial.passes >= MOST_PASSES, "{name}: {} passes", serial.passes);
-        let threads = best(&rows, &Backwards, &*loss, class, 1e-3).unwrap();
-        assert_eq!(serial, threads, "{name}");
+fn many_rare_features_are_certified_and_bits_do_not_depend_on_threads() {
+    for name in ["squared", "logistic", "huber:delta=1", "poisson"] {
+        let best = with_rare_features(name, 20_000);
+        assert!(best.is_reached && best.passes < 300, "{name}: {} passes, gap {}", best.passes, best.gap);
+    }
+}
+
+/// A known limit: on straight or one-sided losses, with about as many features as rows near the kinks, the passes
+/// may run out before the gap is met. It is then told, and not claimed.
+#[test]
+fn a_gap_that_is_not_met_is_told() {
+    for name in ["hinge", "absolute", "squared-hinge"] {
+        let best = with_rare_features(name, 3000);
+        let is_met = best.gap <= 1e-3 * best.loss.max(1e-3);
+        assert!(best.is_reached || (!is_met && best.passes >= MOST_PASSES), "{name}: {} {}", best.passes, best.gap);
+        assert!(best.gap >= 0.0 && best.gap <= best.loss, "{name}: {} {}", best.loss, best.gap);
     }
 }
 

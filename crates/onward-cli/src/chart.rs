@@ -142,7 +142,7 @@ fn regret(report: &Value) -> Chart {
         true => {
             "How much more each learner has paid than the best fixed linear predictor, found with the whole stream known \
              (solid), and what it was guaranteed to stay below: by its own theorem (dashed; against whom is said below the \
-             table) and by the certificate that holds for any predictor (dotted)."
+             table; that of a mixture, which is about its experts, is not drawn) and by the certificate that holds for any predictor (dotted)."
         }
         false => {
             "How much more each learner has paid than the best constant predictor of the examples so far (solid; below 0: \

@@ -4,6 +4,8 @@
 //! A walk over all weights at rounds 1, 2, 4, … costs less than two such walks at the end. Nothing
 //! of this goes into a model: in a run that continues one (`--init`) it begins anew.
 
+use onward::regret::GuaranteeKind;
+
 use crate::saved::Trained;
 
 /// What a learner said of itself, in order of rounds.
@@ -16,7 +18,8 @@ pub(crate) struct Course {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Mark {
     round: u64,
-    /// The bound of its own guarantee, summed over rounds; `None` when it has none.
+    /// The bound of its own guarantee, summed over rounds; `None` when it has none, or one about its
+    /// experts, which is about another regret.
     pub(crate) own_guarantee: Option<f64>,
     /// ‖w‖₂ in raw units over the features that were seen; `None` when it has no weights.
     pub(crate) weight_norm: Option<f64>,
@@ -38,7 +41,8 @@ impl Course {
         if self.marks.last().is_some_and(|mark| mark.round == round) {
             return;
         }
-        let own_guarantee = trained.own_guarantee().bound.ok();
+        let guarantee = trained.own_guarantee();
+        let own_guarantee = guarantee.bound.ok().filter(|_| guarantee.kind == GuaranteeKind::Own);
         self.marks.push(Mark { round, own_guarantee, weight_norm: weight_norm(trained) });
     }
 

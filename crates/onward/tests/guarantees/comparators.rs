@@ -2,6 +2,9 @@
 //! the loss is smooth, and subgradient steps for kinks. What they find is in the class, so a
 //! regret against it is one that the learner really had.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use onward::Loss;
 use onward::regret::Comparator;
 
@@ -13,16 +16,36 @@ pub(crate) fn least(rows: &[Row], loss: &dyn Loss, class: Comparator, start: &mu
     if !is_of_weights(class) {
         return None;
     }
+    let rows = joined(rows);
     // Long streams are gone over less often: each comes from the best of its first half.
-    let steps = if rows.len() <= 10_000 { 60 } else { 20 };
-    let scales = standard_scales(rows, start.len());
-    let problem = Problem { rows, loss, class, scales };
+    let steps = if rows.len() <= 10_000 { 60 } else { 10 };
+    let scales = standard_scales(&rows, start.len());
+    let problem = Problem { rows: &rows, loss, class, scales };
     problem.project(start);
     let (accelerated, point) = problem.accelerated(start.clone(), steps);
     // Kinks stop the accelerated steps: subgradients go on from there.
     let (kinked, point) = problem.subgradient(point, steps);
     *start = point;
     Some(accelerated.min(kinked))
+}
+
+/// Equal rows, if there are many, as one with their weights together.
+fn joined(rows: &[Row]) -> Cow<'_, [Row]> {
+    let mut at = HashMap::new();
+    let mut joined: Vec<Row> = Vec::new();
+    for row in rows {
+        if 2 * joined.len() > rows.len() {
+            return Cow::Borrowed(rows);
+        }
+        let values: Vec<u32> = row.values.iter().map(|value| value.to_bits()).collect();
+        let key = (row.indices.clone(), values, row.label.to_bits(), row.offset.to_bits());
+        let place = *at.entry(key).or_insert(joined.len());
+        match joined.get_mut(place) {
+            Some(same) => same.weight += row.weight,
+            None => joined.push(row.clone()),
+        }
+    }
+    Cow::Owned(joined)
 }
 
 pub(crate) fn is_of_weights(class: Comparator) -> bool {

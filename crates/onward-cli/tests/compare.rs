@@ -148,11 +148,13 @@ fn evenly_spaced_points_have_neither_guarantee_nor_norm_and_learners_without_a_t
         report["learners"].as_array().unwrap().iter().map(|learner| learner["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["auto", "nag", "adagrad", "ogd"]);
     for learner in report["learners"].as_array().unwrap() {
+        // That of `auto` is about its lanes, and the regret on the curve is not.
+        let has_theorem = learner["name"] != "nag" && learner["name"] != "auto";
         for point in learner["curve"].as_array().unwrap() {
             let round = point["t"].as_u64().unwrap();
             let is_thorough = round.is_power_of_two() || round == 1250;
             assert_eq!(point["weight_norm"].is_f64(), is_thorough, "{point}");
-            assert_eq!(point["own_guarantee"].is_f64(), is_thorough && learner["name"] != "nag", "{point}");
+            assert_eq!(point["own_guarantee"].is_f64(), is_thorough && has_theorem, "{point}");
         }
     }
 }

@@ -142,7 +142,9 @@ pub(crate) fn expect_rate(name: &str, value: f64) -> Result<f64, Error> {
     if (1e-30..=1e30).contains(&value) {
         return Ok(value);
     }
-    Err(Error::parameter(format!("{name} is {value:?}: it is a number from 1e-30 to 1e30")))
+    Err(Error::parameter(format!(
+        "{name} is {value:?}: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows"
+    )))
 }
 
 /// Refuses a parameter that is not positive and finite.
@@ -150,5 +152,6 @@ pub(crate) fn expect_positive(name: &str, value: f64) -> Result<f64, Error> {
     if value.is_finite() && value > 0.0 {
         return Ok(value);
     }
-    Err(Error::parameter(format!("{name} is {value}: it is a finite number above 0")))
+    let why = if name == "radius" { ", for a class of size 0 has one predictor, which is 0" } else { "" };
+    Err(Error::parameter(format!("{name} is {value}: it is a finite number above 0{why}")))
 }

@@ -42,7 +42,13 @@ const FORMS: &[&str] = &[
     "adagrad:full=true,radius=1",
     "ftrl:eta=0.05,radius=1",
     "ftrl:domain=ball,eta=0.05,radius=1",
+    "ftrl:domain=l1,eta=0.05,radius=1",
     "ftrl:losses=real",
+    "osd:domain=box,eta=0.05,radius=1",
+    "ogd:domain=box,dimension=10,gradient=20,radius=1",
+    "adagrad:domain=ball,form=dual-averaging,radius=1",
+    "dual-averaging:dimension=10,domain=simplex,radius=1",
+    "dual-averaging:domain=l1,radius=1",
     "dual-averaging:domain=ball,radius=1",
     "dual-averaging:domain=box,radius=1",
     "mirror-descent:radius=1",
@@ -73,12 +79,21 @@ const SLOW: &[(&str, usize)] = &[
 
 /// Bounds that grow as fast as the rounds, and why that is their theorem.
 const LINEAR_GROWTH: &[(&str, &str)] = &[
-    ("ogd-strong", "on the plain losses the comparator pays for the regularisation"),
-    ("osd", "a fixed rate is for a given number of rounds"),
-    ("sgd", "a fixed rate is for a given number of rounds"),
-    ("ftrl", "a fixed rate is for a given number of rounds"),
-    ("kernel", "a fixed rate is for a given number of rounds"),
+    ("ogd-strong", OF_THE_PLAIN_LOSSES),
+    ("ogd-strong:radius=1,sigma=0.1", OF_THE_PLAIN_LOSSES),
+    ("osd:domain=all,eta=0.05,radius=1", FIXED),
+    ("osd:domain=box,eta=0.05,radius=1", FIXED),
+    ("osd:gradient=1,radius=1,rounds=4096", FIXED),
+    ("sgd:eta0=0.05,schedule=constant", FIXED),
+    ("ftrl", FIXED),
+    ("ftrl:eta=0.05,radius=1", FIXED),
+    ("ftrl:domain=ball,eta=0.05,radius=1", FIXED),
+    ("ftrl:domain=l1,eta=0.05,radius=1", FIXED),
+    ("kernel:kernel=linear,eta=0.05", FIXED),
 ];
+
+const OF_THE_PLAIN_LOSSES: &str = "on the plain losses the comparator pays for the regularisation";
+const FIXED: &str = "a fixed rate is for a given number of rounds";
 
 /// Rounds of a stream: few in the tests, 10⁵ in the bench, fewer where a round costs as much as
 /// all before it.
@@ -257,16 +272,17 @@ fn is_due(round: usize, length: usize) -> bool {
     (round + 1).is_power_of_two() || round + 1 == length
 }
 
-/// Between a quarter of the rounds of a random stream and all of them, a bound of order √T doubles.
+/// Between a quarter of the rounds of a random stream and all of them, a bound of order √T doubles (2.5 allows
+/// for logarithms and for what had not been seen in the first quarter).
 fn grows_slowly(finding: &mut Finding, name: &str, kind: &str, loss: String, bounds: &[(usize, Result<f64, String>)]) {
-    let is_linear = LINEAR_GROWTH.iter().any(|(linear, _)| name.split(':').next() == Some(linear));
+    let is_linear = LINEAR_GROWTH.iter().any(|&(linear, _)| name == linear);
     let at = |rounds: usize| bounds.iter().find(|(at, _)| *at == rounds).and_then(|(_, bound)| bound.clone().ok());
     let whole = rounds(name);
     if kind != "random" || is_linear || !whole.is_power_of_two() {
         return;
     }
     if let (Some(quarter), Some(all)) = (at(whole / 4), at(whole))
-        && all > 3.0 * quarter
+        && all > 2.5 * quarter
     {
         finding.faults.push(format!("{kind}, {loss}: the bound grew from {quarter} to {all} in four times the rounds"));
     }

@@ -126,6 +126,12 @@ impl Arguments<'_> {
         parts.push(&text[from..]);
         let inner = |part: &str| {
             let part = part.trim();
+            if part.is_empty() {
+                return Err(Error::parameter(format!(
+                    "{key} of {} is '{text}': it is learners joined by +, such as nag+(ogd:radius=2)",
+                    self.entry.name
+                )));
+            }
             part.strip_prefix('(').and_then(|part| part.strip_suffix(')')).unwrap_or(part).parse()
         };
         parts.into_iter().map(inner).collect()
@@ -142,6 +148,7 @@ impl Arguments<'_> {
                 specification.name()
             )));
         }
-        specification.build_with(self.loss, self.radius, self.depth + 1)
+        let named = |error: Error| Error::parameter(format!("{specification} within {}: {error}", self.entry.name));
+        specification.build_with(self.loss, self.radius, self.depth + 1).map_err(named)
     }
 }

@@ -56,10 +56,10 @@ impl Scales {
     /// When one is not finite or not above 0 (T may be 0).
     pub fn check(&self) -> Result<(), Error> {
         let sizes = [
-            ("the norm of features", self.norm),
-            ("the largest feature", self.largest),
-            ("the largest label", self.label),
             ("the number of features", self.dimension),
+            ("the largest feature", self.largest),
+            ("the norm of features", self.norm),
+            ("the largest label", self.label),
         ];
         for (name, size) in sizes {
             if !(size.is_finite() && size > 0.0) {

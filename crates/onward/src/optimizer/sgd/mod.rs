@@ -323,7 +323,10 @@ const NO_BOUND: &str = "on all of R^d only a constant rate without penalty and m
 
 fn schedule(arguments: &Arguments<'_>) -> Result<Schedule, Error> {
     let eta = arguments.number("eta0")?;
-    let (power, patience) = (arguments.number("power")?, arguments.whole("patience", 1..=1 << 53)? as f64);
+    // Refused out of range whether or not this schedule looks at it.
+    expect_rate("eta0", eta)?;
+    let (power, patience) =
+        (expect_share("power", arguments.number("power")?)?, arguments.whole("patience", 1..=1 << 53)? as f64);
     arguments.choice(
         "schedule",
         &[
@@ -336,8 +339,17 @@ fn schedule(arguments: &Arguments<'_>) -> Result<Schedule, Error> {
     )
 }
 
+/// Refuses what is no share of a whole.
+fn expect_share(name: &str, value: f64) -> Result<f64, Error> {
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(value),
+        false => Err(Error::parameter(format!("{name} is {value}: it is a number from 0 to 1"))),
+    }
+}
+
 fn penalty(arguments: &Arguments<'_>) -> Result<Penalty, Error> {
-    let (alpha, ratio) = (arguments.number("alpha")?, arguments.number("l1-ratio")?);
+    let alpha = expect_rate("alpha", arguments.number("alpha")?)?;
+    let ratio = expect_share("l1-ratio", arguments.number("l1-ratio")?)?;
     arguments.choice(
         "penalty",
         &[

@@ -14,6 +14,7 @@
 //! Rows are walked in shards ([`Rows`]) by whoever does the work ([`Workers`]): a program may
 //! keep them in files and use threads, and the bits stay the same.
 
+mod bundle;
 mod cholesky;
 mod passes;
 mod preconditioner;
@@ -29,9 +30,10 @@ pub use rows::{Block, Numbering, Recorded, Row, Rows, SHARDS, Serial, Workers, s
 
 use crate::loss::Curvature;
 use crate::{Error, Loss};
+use bundle::Bundle;
 use passes::{Frame, Passes};
 use preconditioner::Preconditioner;
-use search::{FAR, Goal, Search};
+use search::{ENTRIES, FAR, Goal, Search};
 
 /// The predictors that û is the best of.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -143,6 +145,9 @@ const MOST_MEMBERS: usize = 512;
 /// predictor is found to rounding.
 const MOST_MEMBERS_SQUARED: usize = 2048;
 
+/// The most minorants that are kept.
+const MINORANTS: usize = 40;
+
 /// The gap that rounding allows, as a share of the loss.
 const TO_ROUNDING: f64 = 1e-9;
 
@@ -208,7 +213,9 @@ pub fn best<R: Rows, W: Workers>(
     let reach = statistics.squares.iter().map(reach).collect();
     let frame = Frame { weight: statistics.weight, reach };
     let dimension = rows.dimension();
-    let mut search = Search { passes, frame, preconditioner, mu: 0.0, secant: 0.0, scale: 0.0, last_step: 0 };
+    let bundle = Bundle::new((ENTRIES / dimension.max(1)).min(MINORANTS));
+    let mut search =
+        Search { passes, frame, preconditioner, bundle, narrower: 0.0, mu: 0.0, secant: 0.0, scale: 0.0, last_step: 0 };
     let radius = class.radius().unwrap_or(f64::INFINITY);
     let share = if is_squared && is_whole { gap.min(TO_ROUNDING) } else { gap };
     let found = search.run(vec![0.0; dimension], Goal { radius, gap: share, passes: MOST_PASSES })?;
@@ -220,6 +227,7 @@ pub fn best<R: Rows, W: Workers>(
     let mut lower = found.lower;
     let at_ten_times = match class.radius() {
         Some(radius) if (FAR * radius).is_finite() => {
+            search.passes.level();
             search.mu *= if loss.kinks(1.0).is_some() { 16.0 } else { 1.0 };
             let passes = search.passes.count() + PASSES_AT_TEN_TIMES;
             let goal = Goal { radius: FAR * radius, gap: (FAR * gap).min(1.0), passes };

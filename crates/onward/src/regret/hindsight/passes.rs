@@ -7,7 +7,7 @@
 use std::cell::Cell;
 
 use super::rows::{Row, Rows, Workers};
-use super::surrogate::{Bend, Piece};
+use super::surrogate::{Bend, Piece, Tilts, tilted};
 use crate::Loss;
 use crate::sum::Sum;
 
@@ -60,6 +60,16 @@ pub(super) struct Passes<'a, R, W> {
     workers: &'a W,
     loss: &'a dyn Loss,
     count: Cell<u32>,
+    /// Of each row the tilts of its kinks, for losses that have some.
+    tilts: PerRow<Tilts>,
+}
+
+/// Something of each row, by shard.
+pub(super) type PerRow<T> = Vec<Vec<T>>;
+
+/// What was kept of a row.
+fn of<T: Copy + Default>(kept: &PerRow<T>, (shard, at): (usize, usize)) -> T {
+    kept.get(shard).and_then(|kept| kept.get(at)).copied().unwrap_or_default()
 }
 
 /// How far shorter steps are tried: 1/2, 1/4, …
@@ -67,7 +77,7 @@ pub(super) const SHORTER: usize = 20;
 
 impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
     pub(super) fn new(rows: &'a R, workers: &'a W, loss: &'a dyn Loss) -> Self {
-        Self { rows, workers, loss, count: Cell::new(0) }
+        Self { rows, workers, loss, count: Cell::new(0), tilts: PerRow::new() }
     }
 
     /// How many passes were made.
@@ -85,11 +95,25 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
         begin: impl Fn() -> T + Sync,
         each: impl Fn(&mut T, Row<'_>) + Sync,
     ) -> Result<Vec<T>, R::Error> {
+        self.fold_with_places(begin, |state, row, _| each(state, row))
+    }
+
+    /// The same, with the place of each row: its shard, and its number there.
+    fn fold_with_places<T: Send>(
+        &self,
+        begin: impl Fn() -> T + Sync,
+        each: impl Fn(&mut T, Row<'_>, (usize, usize)) + Sync,
+    ) -> Result<Vec<T>, R::Error> {
         self.count.set(self.count.get() + 1);
         let rows = self.rows;
         let shard = |shard: usize| {
             let mut state = begin();
-            rows.visit(shard, &mut |row| each(&mut state, row)).map(|()| state)
+            let mut at = 0;
+            let visit = &mut |row: Row<'_>| {
+                each(&mut state, row, (shard, at));
+                at += 1;
+            };
+            rows.visit(shard, visit).map(|()| state)
         };
         self.workers.map(rows.shards(), &shard).into_iter().collect()
     }
@@ -136,10 +160,10 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
             gradient: vec![0.0; u.len()],
             recedes: true,
         };
-        let (loss, heading) = (self.loss, Heading::new(self.loss));
-        let shards = self.fold(begin, |sums, row| {
+        let (loss, heading, tilts) = (self.loss, Heading::new(self.loss), &self.tilts);
+        let shards = self.fold_with_places(begin, |sums, row, place| {
             let moved = row.dot(u);
-            let piece = Piece::new(loss, row.offset + moved, row.label, mu);
+            let piece = Piece::new(loss, row.offset + moved, row.label, mu, of(tilts, place));
             sums.loss.add(row.weight * piece.loss);
             sums.smooth.add(row.weight * piece.smooth);
             sums.tangents.add(row.weight * (piece.intercept + piece.slope * row.offset));
@@ -164,39 +188,58 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
         Ok(total)
     }
 
-    /// The products of the matrix of second derivatives at u with K directions.
+    /// Tilts every kink to the slope that the smoothed loss has at u.
+    pub(super) fn tilt(&mut self, u: &[f64], mu: f64) -> Result<(), R::Error> {
+        let (loss, tilts) = (self.loss, &self.tilts);
+        let tilts = self.fold_with_places(Vec::new, |out, row, place| {
+            out.push(tilted(loss, row.offset + row.dot(u), row.label, mu, of(tilts, place)));
+        })?;
+        self.tilts = tilts;
+        Ok(())
+    }
+
+    /// Takes all tilts back.
+    pub(super) fn level(&mut self) {
+        self.tilts = PerRow::new();
+    }
+
+    /// The products of the matrix of second derivatives at u with K directions. The curvatures of the
+    /// rows are kept in `bends`, for further products at the same point.
     pub(super) fn products<const K: usize>(
         &self,
         frame: &Frame,
         u: &[f64],
         bend: Bend,
         directions: [&[f64]; K],
+        bends: &mut PerRow<f64>,
     ) -> Result<[Vec<f64>; K], R::Error> {
+        if bends.is_empty() {
+            let (loss, tilts) = (self.loss, &self.tilts);
+            *bends = self.fold_with_places(Vec::new, |out, row, place| {
+                out.push(row.weight * bend.at(loss, row.offset + row.dot(u), row.label, of(tilts, place)));
+            })?;
+        }
         // Side by side: one place in memory for all that a feature is multiplied with.
-        let slots: Vec<(f64, [f64; K])> = u
-            .iter()
-            .enumerate()
-            .map(|(at, &u)| (u, std::array::from_fn(|k| directions[k][at] * frame.reach[at])))
+        let slots: Vec<[f64; K]> = (0..u.len())
+            .map(|at| std::array::from_fn(|k| directions[k][at] * frame.reach[at]))
             .collect();
-        let loss = self.loss;
-        let shards = self.fold(
+        let bends = &*bends;
+        let shards = self.fold_with_places(
             || vec![[0.0; K]; u.len()],
-            |sums, row| {
-                let mut p = row.offset;
+            |sums, row, place| {
+                let bend = of(bends, place);
+                if bend == 0.0 {
+                    return;
+                }
                 let mut along = [0.0; K];
                 for (&number, &value) in row.numbers.iter().zip(row.values) {
-                    let (u, directions) = &slots[number as usize];
-                    let value = f64::from(value);
-                    p += u * value;
-                    (0..K).for_each(|k| along[k] += directions[k] * value);
+                    let directions = &slots[number as usize];
+                    (0..K).for_each(|k| along[k] += directions[k] * f64::from(value));
                 }
-                let bend = row.weight * bend.at(loss, p, row.label);
-                if bend != 0.0 {
-                    for (&number, &value) in row.numbers.iter().zip(row.values) {
-                        let value = bend * f64::from(value);
-                        let sums = &mut sums[number as usize];
-                        (0..K).for_each(|k| sums[k] += along[k] * value);
-                    }
+                for (&number, &value) in row.numbers.iter().zip(row.values) {
+                    let value = bend * f64::from(value);
+                    let sums = &mut sums[number as usize];
+                    (0..K).for_each(|k| sums[k] += along[k] * value);
                 }
             },
         )?;
@@ -221,9 +264,10 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
         members: usize,
     ) -> Result<Curvatures, R::Error> {
         let begin = || (vec![0.0; members * (members + 1) / 2], vec![0.0; u.len()], Vec::new());
-        let loss = self.loss;
-        let shards = self.fold(begin, |(triangle, diagonal, inside): &mut (Vec<f64>, Vec<f64>, Vec<_>), row| {
-            let bend = row.weight * bend.at(loss, row.offset + row.dot(u), row.label);
+        let (loss, tilts) = (self.loss, &self.tilts);
+        let shards = self.fold_with_places(begin, |sums: &mut (Vec<f64>, Vec<f64>, Vec<_>), row, place| {
+            let (triangle, diagonal, inside) = sums;
+            let bend = row.weight * bend.at(loss, row.offset + row.dot(u), row.label, of(tilts, place));
             if bend == 0.0 {
                 return;
             }
@@ -257,15 +301,16 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
 
     /// The mean smooth loss at u + τ·step for τ = 1/2, 1/4, …, both given in raw units.
     pub(super) fn shorter(&self, frame: &Frame, u: &[f64], step: &[f64], mu: f64) -> Result<[f64; SHORTER], R::Error> {
-        let loss = self.loss;
-        let shards = self.fold(
+        let (loss, tilts) = (self.loss, &self.tilts);
+        let shards = self.fold_with_places(
             || [Sum::default(); SHORTER],
-            |sums, row| {
+            |sums, row, place| {
+                let tilts = of(tilts, place);
                 let (p, along) = (row.offset + row.dot(u), row.dot(step));
                 let mut share = 1.0;
                 for sum in sums {
                     share *= 0.5;
-                    sum.add(row.weight * Piece::new(loss, p + share * along, row.label, mu).smooth);
+                    sum.add(row.weight * Piece::new(loss, p + share * along, row.label, mu, tilts).smooth);
                 }
             },
         )?;

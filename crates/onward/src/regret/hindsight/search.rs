@@ -11,7 +11,9 @@
 //! best point are kept; their difference is the gap. Losses with kinks are smoothed by μ
 //! (`surrogate.rs`), which falls whenever it is what keeps the gap open.
 
-use super::passes::{Assessment, Frame, Passes};
+use super::bundle::Bundle;
+use super::cholesky::Cholesky;
+use super::passes::{Assessment, Frame, Passes, PerRow};
 use super::preconditioner::Preconditioner;
 use super::rows::{Rows, Workers};
 use super::small::Spectrum;
@@ -27,13 +29,18 @@ const MOST_DIRECTIONS: usize = 40;
 const FEWEST_DIRECTIONS: usize = 5;
 
 /// Entries of all directions of a step, at most, beyond the fewest: 8 bytes each, twice.
-const ENTRIES: usize = 1 << 24;
+pub(super) const ENTRIES: usize = 1 << 24;
 
-/// By how much a step is to narrow the gap of its model.
+/// By how much a step is to narrow the gap of its model, at most and at least. Between them it is
+/// by as much as the model was wrong last time (Eisenstat and Walker 1996): more would be in vain.
 const NARROWER: f64 = 0.1;
+const NARROWER_AT_LEAST: f64 = 0.6;
 
 /// The share of secants to begin with.
 const SECANT: f64 = 0.1;
+
+/// What the smoothing is multiplied by when it is what keeps the gap open.
+const FALL: f64 = 0.5;
 
 /// Steps in a row that do not narrow the gap before the search gives up.
 const PATIENCE: u32 = 12;
@@ -73,6 +80,10 @@ pub(super) struct Search<'a, R, W> {
     pub(super) secant: f64,
     /// |f(0)|: what small is measured by where the loss itself is next to nothing.
     pub(super) scale: f64,
+    /// The minorants of the passes.
+    pub(super) bundle: Bundle,
+    /// By how much the next step is to narrow the gap of its model.
+    pub(super) narrower: f64,
     /// Passes that the last step took.
     pub(super) last_step: u32,
 }
@@ -89,6 +100,10 @@ struct Step {
     w: Vec<f64>,
     /// By how much the model falls.
     decrease: f64,
+    /// The gap that the model has there.
+    slack: f64,
+    /// Where the tangents are to prove more than there.
+    dual: Option<Vec<f64>>,
     /// The largest curvature that was met.
     curvature: f64,
 }
@@ -100,6 +115,7 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
         let is_kinked = loss.kinks(1.0).is_some();
         let is_bounded = goal.radius.is_finite();
         self.secant = SECANT;
+        self.narrower = NARROWER_AT_LEAST;
         let mut here = self.start(v, is_kinked)?;
         let mut found = Found {
             v: here.v.clone(),
@@ -112,6 +128,7 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
         let (mut damping, mut idle, mut narrowest) = (0.0, 0, f64::INFINITY);
         loop {
             let reach = if is_bounded { goal.radius } else { FAR * aim.max(norm(&here.v)) };
+            self.bundle.add(here.at.tangents, &here.at.gradient);
             self.record(&mut found, &here, reach, is_bounded);
             let gap = found.loss - found.lower;
             let target = goal.gap * found.loss.abs().max(1e-3 * self.scale);
@@ -137,7 +154,8 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
             let smoothing = open - slack;
             let is_behind = smoothing > 0.6 * target && slack <= smoothing;
             if is_kinked && self.mu > 1e-13 * self.scale && (is_behind || is_stuck) {
-                self.mu *= 0.5;
+                self.passes.tilt(&self.frame.raw(&here.v), self.mu)?;
+                self.mu *= FALL;
                 idle = 0;
                 here.at = self.passes.assess(&self.frame, &self.frame.raw(&here.v), self.mu)?;
                 continue;
@@ -146,13 +164,23 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
                 return Ok(found);
             }
             self.refresh(&here)?;
-            let step = self.step(&here, goal.radius, damping, target)?;
+            let step = self.step(&here, goal.radius, damping, target, goal.passes)?;
             aim = norm(&step.w);
             if !is_bounded && gap <= target && step.decrease <= target {
                 found.is_reached = true;
                 return Ok(found);
             }
+            let promised = step.slack;
+            if let Some(dual) = &step.dual {
+                let at = self.passes.assess(&self.frame, &self.frame.raw(dual), self.mu)?;
+                self.bundle.add(at.tangents, &at.gradient);
+            }
             self.go(&mut here, step, &mut damping)?;
+            if slack > 0.0 {
+                let reach = if is_bounded { goal.radius } else { FAR * norm(&here.v) };
+                let wrong = (self::slack(&here, reach) - promised).abs() / slack;
+                self.narrower = wrong.clamp(NARROWER, NARROWER_AT_LEAST);
+            }
         }
     }
 
@@ -173,14 +201,19 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
     /// What no predictor within `reach` can fall below, by the tangents here.
     fn lower(&self, here: &Here, reach: f64) -> f64 {
         let size = norm(&here.at.gradient);
-        let lower = here.at.tangents - if size > 0.0 { reach * size } else { 0.0 };
+        self.floor(here.at.tangents - if size > 0.0 { reach * size } else { 0.0 })
+    }
+
+    /// A lower bound, and what the loss itself is never below.
+    fn floor(&self, lower: f64) -> f64 {
         // All losses are at least 0 but Poisson's, which leaves a constant out.
         if self.passes.loss().link() == Link::Log { lower } else { lower.max(0.0) }
     }
 
     /// Keeps the best point and the best bound. Without a ball the bound is about the point.
-    fn record(&self, found: &mut Found, here: &Here, reach: f64, is_bounded: bool) {
-        let lower = self.lower(here, reach);
+    fn record(&mut self, found: &mut Found, here: &Here, reach: f64, is_bounded: bool) {
+        let lower = self.bundle.bound(reach);
+        let lower = self.floor(lower);
         if !is_bounded {
             if here.at.loss - lower <= found.loss - found.lower || found.loss.is_infinite() {
                 (found.loss, found.lower) = (here.at.loss, lower);
@@ -216,7 +249,7 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
     }
 
     /// The minimiser of the quadratic model, nearly.
-    fn step(&mut self, here: &Here, radius: f64, damping: f64, target: f64) -> Result<Step, R::Error> {
+    fn step(&mut self, here: &Here, radius: f64, damping: f64, target: f64, until: u32) -> Result<Step, R::Error> {
         let (v, g, size) = (&here.v, &here.at.gradient, norm(&here.v));
         let (u, bend) = (self.frame.raw(v), self.bend());
         // Without a ball, a loss without curvature must not lead out of sight.
@@ -233,11 +266,15 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
         add_scaled(&mut residual, multiplier, v);
         let mut basis: Vec<Vec<f64>> = Vec::new();
         let mut images: Vec<Vec<f64>> = Vec::new();
+        let mut small: Vec<Vec<f64>> = Vec::new();
+        // ⟨Hb_i, Hb_j⟩, the lower triangle, and ⟨Hb_i, g⟩.
+        let (mut squares, mut pulls) = (Vec::new(), Vec::new());
+        let mut bends = PerRow::new();
         if size > 0.0 {
             basis.push(scaled(v, 1.0 / size));
         }
         let mut first = None;
-        let mut step = Step { w: v.clone(), decrease: 0.0, curvature: 0.0 };
+        let mut step = Step { w: v.clone(), decrease: 0.0, curvature: 0.0, slack: 0.0, dual: None };
         loop {
             let direction = self.preconditioner.apply(&residual, multiplier + damping);
             // By how much the model would fall along it: what steps are measured by.
@@ -251,24 +288,23 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
             }
             match &basis[images.len()..] {
                 [one, two] => {
-                    let [one, two] = self.passes.products(&self.frame, &u, bend, [one, two])?;
-                    images.extend([one, two]);
+                    images.extend(self.passes.products(&self.frame, &u, bend, [one, two], &mut bends)?);
                 }
                 rest => {
                     for one in rest {
-                        let [image] = self.passes.products(&self.frame, &u, bend, [one])?;
-                        images.push(image);
+                        images.extend(self.passes.products(&self.frame, &u, bend, [one], &mut bends)?);
                     }
                 }
             }
-            let small: Vec<Vec<f64>> = basis
-                .iter()
-                .enumerate()
-                .map(|(i, one)| {
-                    let product = |j: usize| 0.5 * (dot(one, &images[j]) + dot(&basis[j], &images[i]));
-                    (0..basis.len()).map(|j| product(j) + if i == j { damping } else { 0.0 }).collect()
-                })
-                .collect();
+            for at in small.len()..basis.len() {
+                squares.extend(images[..=at].iter().map(|other| dot(other, &images[at])));
+                pulls.push(dot(&images[at], g));
+                let product = |other: usize| 0.5 * (dot(&basis[at], &images[other]) + dot(&basis[other], &images[at]));
+                let mut line: Vec<f64> = (0..=at).map(product).collect();
+                line[at] += damping;
+                small.iter_mut().zip(&line).for_each(|(other, &entry)| other.push(entry));
+                small.push(line);
+            }
             let pull: Vec<f64> = basis.iter().map(|one| dot(one, g)).collect();
             // v is the first direction, where it is not 0.
             let c: Vec<f64> = pull.iter().zip(&small).map(|(pull, row)| size * row[0] - pull).collect();
@@ -288,8 +324,26 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
             let reach = if radius.is_finite() { radius } else { FAR * norm(&step.w).max(size) };
             let slack_then = dot(&gradient, &step.w) + reach * norm(&gradient);
             let slack_now = dot(g, v) + reach * norm(g);
-            let is_enough = slack_then <= (NARROWER * slack_now).max(0.25 * target);
-            if is_enough || is_last || basis.len() >= most || basis.len() >= v.len() {
+            step.slack = slack_then;
+            let mut slack_of_both = slack_then;
+            let system = Dual { g, images: &images, squares: &squares, pulls: &pulls, small: &small, size };
+            if let Some((z, gradient)) = system.solve(reach, norm(&gradient), damping) {
+                // The value of the model here, less that of the tangent to it there at the best of the ball.
+                let bend: f64 = z.iter().zip(&small).map(|(value, row)| value * dot(row, &z)).sum();
+                let along = if size > 0.0 { size * dot(&small[0], &z) } else { 0.0 };
+                let lower = -0.5 * bend - along - dot(g, v) - reach * norm(&gradient);
+                if -step.decrease - lower < slack_of_both {
+                    slack_of_both = -step.decrease - lower;
+                    let mut other = v.clone();
+                    basis.iter().zip(&z).for_each(|(one, &z)| add_scaled(&mut other, z, one));
+                    step.dual = Some(other);
+                } else {
+                    step.dual = None;
+                }
+            }
+            let is_enough = slack_of_both <= (self.narrower * slack_now).max(0.25 * target);
+            let is_full = basis.len() >= most || basis.len() >= v.len() || self.passes.count() >= until;
+            if is_enough || is_last || is_full {
                 break;
             }
             residual = gradient;
@@ -337,6 +391,57 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
         let at = self.passes.assess(&self.frame, &self.frame.raw(&v), self.mu)?;
         *here = Here { v, at };
         Ok(())
+    }
+}
+
+/// The model as seen by the lower bound.
+///
+/// The tangents at v + Bz prove of the model no less than a constant
+/// − ½zᵀAz − zᵀAs − U‖g + Hz‖, B the basis, A = BᵀHB, and v = Bs. Where that is largest is not where
+/// the model is least: the former is asked for a short gradient, the latter for a small value, which comes
+/// first by far where curvature is small. (Likewise the residuals of conjugate gradients are longer than
+/// those of the minimal residual method in the same space.)
+struct Dual<'a> {
+    g: &'a [f64],
+    images: &'a [Vec<f64>],
+    squares: &'a [f64],
+    pulls: &'a [f64],
+    small: &'a [Vec<f64>],
+    size: f64,
+}
+
+/// Rounds of the bound's problem; a few suffice.
+const ROUNDS: usize = 4;
+
+impl Dual<'_> {
+    /// The z of the largest bound, nearly, and the gradient of the model there. As U‖θ‖ is the least
+    /// of ½‖θ‖²/λ + ½λU² over λ, at λ = ‖θ‖/U, z and λ are found in turn: (λA + BᵀH²B)z = −(λAs + BᵀHg).
+    fn solve(&self, radius: f64, length: f64, damping: f64) -> Option<(Vec<f64>, Vec<f64>)> {
+        let mut lambda = length / radius;
+        let mut found = None;
+        for _ in 0..ROUNDS {
+            if !(lambda > 0.0 && lambda.is_finite()) {
+                break;
+            }
+            let mut triangle = self.squares.to_vec();
+            let mut start = 0;
+            for (at, line) in self.small.iter().enumerate() {
+                triangle[start..=start + at].iter_mut().zip(line).for_each(|(sum, entry)| *sum += lambda * entry);
+                triangle[start + at] -= lambda * damping;
+                start += at + 1;
+            }
+            let pull = |(at, pull): (usize, &f64)| -pull - lambda * self.size * self.small[0][at];
+            let mut z: Vec<f64> = self.pulls.iter().enumerate().map(pull).collect();
+            Cholesky::new(&triangle, z.len(), 0.0).solve(&mut z);
+            let mut gradient = self.g.to_vec();
+            self.images.iter().zip(&z).for_each(|(image, &z)| add_scaled(&mut gradient, z, image));
+            lambda = norm(&gradient) / radius;
+            if !lambda.is_finite() {
+                break;
+            }
+            found = Some((z, gradient));
+        }
+        found
     }
 }
 

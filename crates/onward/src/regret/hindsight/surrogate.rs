@@ -24,22 +24,40 @@ pub(super) struct Piece {
 impl Piece {
     /// The loss at p, smoothed by μ where it has kinks.
     #[inline]
-    pub(super) fn new(loss: &dyn Loss, p: f64, y: f64, mu: f64) -> Self {
+    pub(super) fn new(loss: &dyn Loss, p: f64, y: f64, mu: f64, tilts: Tilts) -> Self {
         let value = loss.value(p, y);
         let Some(Kinks { slope: left, jumps }) = loss.kinks(y) else {
             let slope = loss.derivative(p, y);
             return Self { loss: value, smooth: value, slope, intercept: value - slope * p };
         };
         let (mut smooth, mut slope) = (value, left);
-        for (kink, jump) in jumps.into_iter().filter(|&(_, jump)| jump > 0.0) {
-            let x = (p - kink) / mu;
+        for ((kink, jump), tilt) in jumps.into_iter().zip(tilts).filter(|&((_, jump), _)| jump > 0.0) {
+            let away = (p - kink) / mu;
+            let x = away + f64::from(tilt);
             let e = libm::exp(-x.abs());
-            smooth += jump * mu * libm::log1p(e);
+            smooth += jump * mu * (libm::log1p(e) + x.max(0.0) - away.max(0.0));
             slope += jump * if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
         }
         let q = if slope <= left + jumps[0].1 { jumps[0].0 } else { jumps[1].0 };
         Self { loss: value, smooth, slope, intercept: loss.value(q, y) - slope * q }
     }
+}
+
+/// Of the kinks of a row how far the smoothing leans to the right, 0 without: its logit.
+pub(super) type Tilts = [f32; 2];
+
+/// The farthest tilt: a slope that differs from that of a straight piece by 1e-11 of the jump.
+const FARTHEST: f64 = 25.0;
+
+/// The tilts that make the slopes at the kinks what they are at p.
+#[inline]
+pub(super) fn tilted(loss: &dyn Loss, p: f64, y: f64, mu: f64, mut tilts: Tilts) -> Tilts {
+    if let Some(Kinks { jumps, .. }) = loss.kinks(y) {
+        for ((kink, _), tilt) in jumps.into_iter().zip(&mut tilts).filter(|((_, jump), _)| *jump > 0.0) {
+            *tilt = ((p - kink) / mu + f64::from(*tilt)).clamp(-FARTHEST, FARTHEST) as f32;
+        }
+    }
+    tilts
 }
 
 /// How a model takes curvature.
@@ -62,7 +80,7 @@ impl Bend {
     /// the slope over the distance to where the slope changes: else features whose rows are all on
     /// straight pieces would have no curvature, and a step would lead as far as the ball allows.
     #[inline]
-    pub(super) fn at(self, loss: &dyn Loss, p: f64, y: f64) -> f64 {
+    pub(super) fn at(self, loss: &dyn Loss, p: f64, y: f64, tilts: Tilts) -> f64 {
         let Some(Kinks { jumps, .. }) = loss.kinks(y) else {
             return match loss.second_derivative(p, y) {
                 0.0 => self.secant(loss.derivative(p, y), || loss.flow(p, y, FOR_EVER, 1.0)),
@@ -71,8 +89,8 @@ impl Bend {
         };
         let mut bend = 0.0;
         let mut nearest = f64::INFINITY;
-        for (kink, jump) in jumps.into_iter().filter(|&(_, jump)| jump > 0.0) {
-            let distance = (p - kink).abs();
+        for ((kink, jump), tilt) in jumps.into_iter().zip(tilts).filter(|&((_, jump), _)| jump > 0.0) {
+            let distance = (p - kink + self.mu * f64::from(tilt)).abs();
             let e = libm::exp(-distance / self.mu);
             bend += jump * e / ((1.0 + e) * (1.0 + e)) / self.mu;
             nearest = distance.min(nearest);
@@ -104,6 +122,7 @@ mod tests {
         #[test]
         fn tangents_lie_below_the_loss_and_slopes_are_those_of_the_smooth_one(
             p in -4.0..4.0f64, away in -9.0..9.0f64, positive: bool, log_mu in -3.0..0.5f64,
+            tilts in [-3.0..3.0f32, -3.0..3.0f32],
         ) {
             let mu = 10f64.powf(log_mu);
             let y = if positive { 1.0 } else { -1.0 };
@@ -112,18 +131,19 @@ mod tests {
                 if loss.curvature() == Curvature::None || loss.check_label(y).is_err() {
                     continue;
                 }
-                let piece = Piece::new(&*loss, p, y, mu);
+                let piece = Piece::new(&*loss, p, y, mu, tilts);
                 let tangent = piece.intercept + piece.slope * away;
                 prop_assert!(tangent <= loss.value(away, y) + 1e-12 * (1.0 + tangent.abs()), "{name}");
-                prop_assert!(piece.smooth >= piece.loss && piece.smooth <= piece.loss + 2.0 * mu * 2f64.ln() + 1e-15);
+                let level = Piece::new(&*loss, p, y, mu, [0.0; 2]);
+                prop_assert!(level.smooth >= level.loss && level.smooth <= level.loss + 2.0 * mu * 2f64.ln() + 1e-15);
                 let step = 1e-4 * mu.min(1.0);
-                let (right, left) = (Piece::new(&*loss, p + step, y, mu), Piece::new(&*loss, p - step, y, mu));
+                let (right, left) = (Piece::new(&*loss, p + step, y, mu, tilts), Piece::new(&*loss, p - step, y, mu, tilts));
                 // By rounding, and by the third derivative or a jump of the second.
                 let slope = (right.smooth - left.smooth) / (2.0 * step);
                 prop_assert!((slope - piece.slope).abs() < 1e-3, "{name} {slope} {piece:?}");
                 if loss.kinks(y).is_some() {
                     let found = (right.slope - left.slope) / (2.0 * step);
-                    let bend = Bend { mu, share: 0.0 }.at(&*loss, p, y);
+                    let bend = Bend { mu, share: 0.0 }.at(&*loss, p, y, tilts);
                     prop_assert!((found - bend).abs() <= 1e-6 / mu, "{name} {found} {bend}");
                 }
             }
@@ -143,10 +163,10 @@ mod tests {
             ("modified-huber", -3.0, 1.0, 4.0, 4.0),
         ] {
             let loss = loss::parse(name).unwrap();
-            let found = Bend { mu: 0.01, share: 0.5 }.at(&*loss, p, y);
+            let found = Bend { mu: 0.01, share: 0.5 }.at(&*loss, p, y, [0.0; 2]);
             assert!((found - 0.5 * slope / distance).abs() < 1e-12, "{name} {found}");
         }
         // Where nothing pulls there is none.
-        assert!(Bend { mu: 0.01, share: 0.5 }.at(&*loss::parse("hinge").unwrap(), 3.0, 1.0) < 1e-80);
+        assert!(Bend { mu: 0.01, share: 0.5 }.at(&*loss::parse("hinge").unwrap(), 3.0, 1.0, [0.0; 2]) < 1e-80);
     }
 }

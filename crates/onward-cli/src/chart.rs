@@ -125,14 +125,17 @@ fn regret(report: &Value) -> Chart {
         true => number(point, "regret"),
         false => Some(number(point, "risk")? - number(point, "baseline")?),
     };
+    let is_about: Vec<bool> = report["learners"].as_array().into_iter().flatten().map(own_is_about_the_same).collect();
     let kind = if has_hindsight { "regret" } else { "regret against the best constant" };
     let view = |name, unit: &str, total: bool| {
         let scaled =
             |point: &Value, value: Option<f64>| Some(value? * if total { number(point, "weight")? } else { 1.0 });
         let mut series = each_learner(report, kind, Dashes::Solid, |point| scaled(point, regret(point)));
-        series.extend(each_learner(report, "own guarantee", Dashes::Dashed, |point| {
+        let own = each_learner(report, "own guarantee", Dashes::Dashed, |point| {
             scaled(point, number(point, "own_guarantee"))
-        }));
+        });
+        // Beside the regret stand only guarantees about it.
+        series.extend(own.into_iter().filter(|series| !has_hindsight || series.learner.is_some_and(|at| is_about[at])));
         series.extend(each_learner(report, "universal certificate", Dashes::Dotted, |point| {
             scaled(point, number(point, "guarantee"))
         }));
@@ -141,8 +144,8 @@ fn regret(report: &Value) -> Chart {
     let meaning = match has_hindsight {
         true => {
             "How much more each learner has paid than the best fixed linear predictor, found with the whole stream known \
-             (solid), and what it was guaranteed to stay below: by its own theorem (dashed; against whom is said below the \
-             table; that of a mixture, which is about its experts, is not drawn) and by the certificate that holds for any predictor (dotted)."
+             (solid), and what it was guaranteed to stay below: by its own theorem (dashed; where that is about the same \
+             predictors, as with --radius it is for many learners) and by the certificate that holds for any predictor (dotted)."
         }
         false => {
             "How much more each learner has paid than the best constant predictor of the examples so far (solid; below 0: \
@@ -159,6 +162,20 @@ fn regret(report: &Value) -> Chart {
         log_y: true,
         start: 0.0,
         views: vec![view("mean", "an example", false), view("total", "summed over examples", true)],
+    }
+}
+
+/// Whether a learner's own guarantee is about the predictors that the certificate, and the regret, are about.
+fn own_is_about_the_same(learner: &Value) -> bool {
+    let find = |kind: &str| {
+        let mut all = learner["guarantees"].as_array().into_iter().flatten();
+        all.find(|guarantee| guarantee["kind"] == kind)
+    };
+    match (find("own"), find("universal")) {
+        (Some(own), Some(universal)) => {
+            own["comparator"] == universal["comparator"] && own["radius"] == universal["radius"]
+        }
+        _ => false,
     }
 }
 

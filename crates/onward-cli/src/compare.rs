@@ -106,9 +106,9 @@ fn finish(options: &CompareOptions, runs: &[(String, Run<'_>)], timing: Timing, 
     }
     say::block(head);
     say::block(Table::new(&report).text());
-    if let Some(hindsight) = runs.first().and_then(|(_, run)| run.hindsight) {
+    if let Some((first, hindsight)) = runs.first().and_then(|(_, run)| Some((run, run.hindsight?))) {
         let mut text = String::from("\n");
-        verdict::say_best(&mut text, hindsight);
+        verdict::say_best(&mut text, hindsight, first.trained.ledger.constant_risk(0.0));
         say::block(text);
     }
     for (name, run) in runs {

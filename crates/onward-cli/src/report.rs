@@ -86,6 +86,9 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
         Some(Err(reason)) => insert("averaged_risk", json!({ "bound": null, "reason": reason })),
         None => None,
     };
+    if let Some(updates) = run.trained.learner.updates() {
+        insert("updates", json!(updates));
+    }
     if let Some(mixed) = &run.mixed {
         insert("lanes", lanes(mixed));
         insert("gap_to_best_lane", finite(mixed.gap()));

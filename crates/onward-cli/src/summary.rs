@@ -58,6 +58,10 @@ pub(crate) fn learned(run: &Run<'_>) -> String {
     if let Some(meaning) = diverged(run.trained) {
         row(&mut text, "diverged", "", &meaning);
     }
+    if let Some(updates) = run.trained.learner.updates() {
+        let meaning = "the importance of the rounds in which it moved, M, which its guarantee bounds";
+        row(&mut text, "updates", &number(updates), meaning);
+    }
     verdict::rows(&mut text, run);
     verdict::say_averaged(&mut text, run);
     for guarantee in guarantees(run) {

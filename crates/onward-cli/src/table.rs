@@ -75,6 +75,11 @@ impl Table {
         for (at, note) in self.notes.iter().enumerate() {
             text.push_str(&format!("[{}] {note}\n", at + 1));
         }
+        if self.head.iter().any(|title| title == "regret") {
+            text.push_str(
+                "The regret is against the best in hindsight; a guarantee against others says nothing of it.\n",
+            );
+        }
         text
     }
 }

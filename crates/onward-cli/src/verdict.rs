@@ -1,7 +1,7 @@
 //! What a run cost against the best fixed predictor, in rows and in one sentence.
 
-use onward::regret::hindsight::Class;
-use onward::regret::{Guarantee, GuaranteeKind};
+use onward::regret::hindsight::{AtTenTimes, Best, Class};
+use onward::regret::{Comparator, Guarantee, GuaranteeKind};
 
 use crate::hindsight::{Answer, Excess, Hindsight};
 use crate::report::{DELTA, Run, guarantees};
@@ -13,7 +13,7 @@ const MUCH: f64 = 0.02;
 /// The rows about the best predictor in hindsight, if it was asked for, and the learner's regret.
 pub(crate) fn rows(text: &mut String, run: &Run<'_>) {
     let Some(hindsight) = run.hindsight else { return };
-    say_best(text, hindsight);
+    say_best(text, hindsight, run.trained.ledger.constant_risk(0.0));
     let Ok(answer) = &hindsight.answer else { return };
     let low = run.trained.ledger.sequential_risk() - answer.best.loss;
     row(
@@ -28,7 +28,7 @@ pub(crate) fn rows(text: &mut String, run: &Run<'_>) {
 }
 
 /// The best predictor, whoever is compared with it.
-pub(crate) fn say_best(text: &mut String, hindsight: &Hindsight) {
+pub(crate) fn say_best(text: &mut String, hindsight: &Hindsight, at_zero: Option<f64>) {
     let answer = match &hindsight.answer {
         Ok(answer) => answer,
         Err(reason) => return row(text, "in hindsight", "none", reason),
@@ -64,13 +64,49 @@ pub(crate) fn say_best(text: &mut String, hindsight: &Hindsight) {
         row(text, "", "", "the passes ended before the gap was as small as asked for: what holds is what is said here");
     }
     if let (Some(ten), Some(radius)) = (best.at_ten_times, best.class.radius()) {
-        let meaning = match ten.loss < (1.0 - MUCH) * best.loss {
-            true => "much less: this radius holds the best predictor back; try a larger --radius",
-            false => "hardly less: the radius is large enough",
+        let meaning = match Reach::of(best, ten, at_zero) {
+            Reach::Short => "much less: this radius holds the best predictor back; try a larger --radius".to_owned(),
+            Reach::Enough => "hardly less: the radius is large enough".to_owned(),
+            Reach::Unknown => format!(
+                "none pays less than {}: whether a larger --radius would matter is not settled",
+                number(ten.loss - ten.gap)
+            ),
         };
-        let title = format!("radius {}", size(10.0 * radius));
+        let title = format!("radius {}", short_size(10.0 * radius));
         row(text, &title, &number(ten.loss), &format!("the same at ten times the radius; {meaning}"));
     }
+}
+
+/// Whether the radius lets the best predictor be as good as larger ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Larger ones are much better.
+    Short,
+    /// They are hardly better.
+    Enough,
+    /// They may be.
+    Unknown,
+}
+
+impl Reach {
+    /// By what is gained at ten times the radius, beside what is gained at the radius over the
+    /// score 0, which pays `at_zero`.
+    fn of(best: &Best, ten: AtTenTimes, at_zero: Option<f64>) -> Self {
+        let gained = at_zero.map_or(0.0, |zero| (zero - best.loss).max(0.0));
+        // A tenth of what was gained, or a share of the loss, whichever is less, is much.
+        let much = |loss: f64| best.loss - loss > (MUCH * best.loss.abs()).min(0.1 * gained);
+        match (much(ten.loss), much(ten.loss - ten.gap)) {
+            (true, _) => Self::Short,
+            (_, false) => Self::Enough,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// A size that was computed, without the digits that rounding adds.
+fn short_size(value: f64) -> String {
+    let rounded: f64 = format!("{value:.12e}").parse().unwrap_or(value);
+    size(rounded)
 }
 
 /// The row about the average of the learner's points, if it was asked for.
@@ -113,41 +149,57 @@ pub(crate) fn sentence(run: &Run<'_>) -> Option<String> {
 
 fn against_best(run: &Run<'_>, answer: &Answer) -> String {
     let best = &answer.best;
-    let low = run.trained.ledger.sequential_risk() - best.loss;
+    let ledger = &run.trained.ledger;
+    let low = ledger.sequential_risk() - best.loss;
     let high = low + best.gap;
-    let allowed = match allowed(run, best.class) {
+    let which = match best.class.radius() {
+        Some(_) => "the best fixed linear predictor of that size",
+        None => "the best fixed linear predictor",
+    };
+    let allowed = match allowed(run, best) {
         Some(bound) => format!("the theory allows {}", short(bound)),
-        None => "no theory bounds this without a radius".to_owned(),
+        None => "no guarantee here is about predictors of that size".to_owned(),
     };
     if high < 0.0 {
-        return format!(
-            "learning online beat the best fixed linear predictor by {} per example: the stream changes, or the learner is \
-             richer than one fixed linear predictor",
-            short(-low)
-        );
+        // A constant is a fixed linear predictor too: where it pays less, the class is too small.
+        let is_held_back = best.at_ten_times.is_some_and(|ten| {
+            Reach::of(best, ten, ledger.constant_risk(0.0)) == Reach::Short
+                || ledger.baseline_risk().is_some_and(|constant| constant < best.loss)
+        });
+        let why = match is_held_back {
+            true => "this radius holds that predictor back, larger ones pay less; try a larger --radius",
+            false => "the stream changes, or the learner is richer than one fixed linear predictor",
+        };
+        return format!("learning online beat {which} by {} per example: {why}", short(-low));
     }
     if low <= 0.0 {
         return format!(
-            "learning online cost between {} and {} per example against the best fixed linear predictor: next to nothing; \
-             {allowed}",
+            "learning online cost between {} and {} per example against {which}: next to nothing; {allowed}",
             short(low),
             short(high)
         );
     }
-    format!("learning online cost {} per example against the best fixed linear predictor; {allowed}", short(low))
+    match high > 1.05 * low {
+        true => format!(
+            "learning online cost between {} and {} per example against {which}; {allowed}",
+            short(low),
+            short(high)
+        ),
+        false => format!("learning online cost {} per example against {which}; {allowed}", short(low)),
+    }
 }
 
-/// The least bound per round that is about regret against the same class.
-fn allowed(run: &Run<'_>, class: Class) -> Option<f64> {
+/// The least bound per round that is about regret against the same class, or one that û is in.
+fn allowed(run: &Run<'_>, best: &Best) -> Option<f64> {
     let weight = run.trained.ledger.weight();
     let found = guarantees(run);
-    let universal = found.iter().find(|guarantee| guarantee.kind == GuaranteeKind::Universal)?;
-    class.radius().filter(|&radius| universal.radius() == Some(radius))?;
-    // A bound of the learner's own counts if it is about the very same predictors.
-    let is_same = |guarantee: &&Guarantee| {
-        guarantee.kind != GuaranteeKind::Mixture && guarantee.comparator == universal.comparator
+    let is_about = |guarantee: &&Guarantee| match (guarantee.comparator, best.class) {
+        (Some(Comparator::Ball(size)), Class::Unconstrained) => best.raw_norm <= size,
+        (Some(Comparator::Ball(size)), Class::Ball { radius }) => radius <= size,
+        (Some(Comparator::StandardisedBall(size)), Class::Standardised { radius }) => radius <= size,
+        _ => false,
     };
-    let bounds = found.iter().filter(is_same).filter_map(|guarantee| guarantee.bound.as_ref().ok());
+    let bounds = found.iter().filter(is_about).filter_map(|guarantee| guarantee.bound.as_ref().ok());
     bounds.map(|bound| bound / weight).min_by(f64::total_cmp)
 }
 
@@ -156,6 +208,13 @@ fn against_any(run: &Run<'_>) -> Option<String> {
     let found = guarantees(run);
     let universal = found.iter().find(|guarantee| guarantee.kind == GuaranteeKind::Universal)?;
     let bound = universal.bound.as_ref().ok()? / run.trained.ledger.weight();
+    if bound < 0.0 {
+        return Some(format!(
+            "learning online beat every fixed linear predictor of that size by {} per example at least: try a larger \
+             --radius; --hindsight finds the best one",
+            short(-bound)
+        ));
+    }
     Some(format!(
         "learning online cost at most {} per example against any fixed linear predictor of that size; --hindsight finds the \
          best one and tells what it really cost",

@@ -422,6 +422,11 @@ pub trait Learner: Send + Sync {
     /// The learner's own guarantee, from sums of what happened so far.
     fn guarantee(&self) -> Guarantee;
 
+    /// M: the importance of the rounds in which it moved, for learners that move at mistakes only.
+    fn updates(&self) -> Option<f64> {
+        None
+    }
+
     /// The average of the points that made the predictions so far, as (index, weight), for
     /// linear learners that keep it.
     fn averaged(&self) -> Option<Vec<(u32, f64)>> {

@@ -63,6 +63,10 @@ impl Learner for Standardised {
         self.scale.is_centred(index).then(|| self.scale.deviation(index))
     }
 
+    fn updates(&self) -> Option<f64> {
+        self.inner.updates()
+    }
+
     fn guarantee(&self) -> Guarantee {
         let reason = "features are standardised by a scale that changes with the stream: the universal one holds";
         Guarantee::none(GuaranteeKind::Own, reason)

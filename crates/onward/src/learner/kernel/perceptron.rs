@@ -117,6 +117,10 @@ impl Learner for KernelPerceptron {
         None
     }
 
+    fn updates(&self) -> Option<f64> {
+        Some(Self::updates(self))
+    }
+
     fn guarantee(&self) -> Guarantee {
         if let Some(flaw) = self.function.flaw() {
             return Guarantee::none(GuaranteeKind::Own, flaw);

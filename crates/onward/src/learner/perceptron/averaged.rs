@@ -108,6 +108,10 @@ impl Learner for AveragedPerceptron {
         Some(self.average(index))
     }
 
+    fn updates(&self) -> Option<f64> {
+        Some(Self::updates(self))
+    }
+
     fn guarantee(&self) -> Guarantee {
         Guarantee::none(GuaranteeKind::Own, NO_BOUND)
     }

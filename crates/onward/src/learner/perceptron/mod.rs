@@ -173,6 +173,10 @@ impl Learner for Perceptron {
         Some(f64::from(self.weights.get(index)))
     }
 
+    fn updates(&self) -> Option<f64> {
+        Some(Self::updates(self))
+    }
+
     fn guarantee(&self) -> Guarantee {
         let bound = self.offsets + self.radius * self.squares.max(0.0).sqrt();
         Guarantee::own(Comparator::HingeOnUpdates(self.radius), bound)

@@ -116,6 +116,10 @@ impl Learner for SecondOrderPerceptron {
         Some(self.ridge.weight(index))
     }
 
+    fn updates(&self) -> Option<f64> {
+        Some(Self::updates(self))
+    }
+
     fn guarantee(&self) -> Guarantee {
         if self.ignored() > 0 {
             return Guarantee::none(GuaranteeKind::Own, beyond_the_limit(&self.ridge));

@@ -149,6 +149,10 @@ impl Learner for VotedPerceptron {
         None
     }
 
+    fn updates(&self) -> Option<f64> {
+        Some(Self::updates(self))
+    }
+
     fn guarantee(&self) -> Guarantee {
         Guarantee::none(GuaranteeKind::Own, NO_BOUND)
     }

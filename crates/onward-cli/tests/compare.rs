@@ -459,7 +459,11 @@ fn learners_that_are_charged_by_different_losses() {
 
 #[test]
 fn parameters_and_radii_out_of_range() {
-    refused_learners(&["auto", "nag:eta=0"], &[], "--learner nag:eta=0: eta is 0.0: it is a number from 1e-30 to 1e30");
+    refused_learners(
+        &["auto", "nag:eta=0"],
+        &[],
+        "--learner nag:eta=0: eta is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
+    );
     refused_learners(&["auto"], &["--radius", "-1"], "--radius is -1: it is a finite number above 0");
 }
 

@@ -57,8 +57,8 @@ impl Scales {
     pub fn check(&self) -> Result<(), Error> {
         let sizes = [
             ("the number of features", self.dimension),
-            ("the largest feature", self.largest),
             ("the norm of features", self.norm),
+            ("the largest feature", self.largest),
             ("the largest label", self.label),
         ];
         for (name, size) in sizes {

@@ -220,9 +220,8 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
             })?;
         }
         // Side by side: one place in memory for all that a feature is multiplied with.
-        let slots: Vec<[f64; K]> = (0..u.len())
-            .map(|at| std::array::from_fn(|k| directions[k][at] * frame.reach[at]))
-            .collect();
+        let slots: Vec<[f64; K]> =
+            (0..u.len()).map(|at| std::array::from_fn(|k| directions[k][at] * frame.reach[at])).collect();
         let bends = &*bends;
         let shards = self.fold_with_places(
             || vec![[0.0; K]; u.len()],

@@ -350,6 +350,8 @@ fn a_gap_that_is_not_met_is_told() {
         let is_met = best.gap <= 1e-3 * best.loss.max(1e-3);
         assert!(best.is_reached || (!is_met && best.passes >= MOST_PASSES), "{name}: {} {}", best.passes, best.gap);
         assert!(best.gap >= 0.0 && best.gap <= best.loss, "{name}: {} {}", best.loss, best.gap);
+        // Of losses near 1 at the score 0.
+        assert!(best.gap < 1e-5 && (best.is_reached || name == "absolute"), "{name}: {} {}", best.loss, best.gap);
     }
 }
 

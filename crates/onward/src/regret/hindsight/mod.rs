@@ -2,14 +2,14 @@
 //! found by further passes over the rows, with a certificate of how near to the least it is.
 //!
 //! û minimises the mean loss Σ h ℓ(b + ⟨u, x⟩, y)/Σ h over a [`Class`]. It is found to a gap: no
-//! predictor of the class pays less than `loss − gap`, which duality proves (`search.rs`). So
+//! predictor of the class pays less than `loss − gap`, which duality proves (`search.rs`, `bundle.rs`). So
 //! the regret of whoever paid R per unit weight lies in [R − loss, R − loss + gap].
 //!
 //! | loss | method |
 //! |---|---|
 //! | squared, few features | the normal equations with the multiplier of the ball, by Cholesky, to rounding |
 //! | other smooth losses | truncated Newton on the ball, preconditioned by the second derivatives of the most frequent features |
-//! | losses with kinks | the same on smoothed losses, the smoothing decreasing until the gap is met |
+//! | losses with kinks | the same on smoothed losses, the smoothing decreasing (and, with many rare features, tilting) until the gap is met |
 //!
 //! Rows are walked in shards ([`Rows`]) by whoever does the work ([`Workers`]): a program may
 //! keep them in files and use threads, and the bits stay the same.
@@ -214,8 +214,18 @@ pub fn best<R: Rows, W: Workers>(
     let frame = Frame { weight: statistics.weight, reach };
     let dimension = rows.dimension();
     let bundle = Bundle::new((ENTRIES / dimension.max(1)).min(MINORANTS));
-    let mut search =
-        Search { passes, frame, preconditioner, bundle, narrower: 0.0, mu: 0.0, secant: 0.0, scale: 0.0, last_step: 0 };
+    let mut search = Search {
+        passes,
+        frame,
+        preconditioner,
+        bundle,
+        is_whole,
+        narrower: 0.0,
+        mu: 0.0,
+        secant: 0.0,
+        scale: 0.0,
+        last_step: 0,
+    };
     let radius = class.radius().unwrap_or(f64::INFINITY);
     let share = if is_squared && is_whole { gap.min(TO_ROUNDING) } else { gap };
     let found = search.run(vec![0.0; dimension], Goal { radius, gap: share, passes: MOST_PASSES })?;

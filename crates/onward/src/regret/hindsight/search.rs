@@ -4,12 +4,28 @@
 //! a small space that grows by one direction a pass: the preconditioned residual of the
 //! conditions of optimality, H(w − v) + g + λw = 0, λ ≥ 0 the multiplier of the ball
 //! (a Davidson iteration; Hager's sequential subspace method). The solution w in that space is
-//! exact. The step to w is taken whole if f falls, and halved until it does otherwise.
+//! exact. The step to w is taken whole if f falls, and halved until it does otherwise. The space
+//! grows until the gap of the model is narrower by as much as the model was wrong last time.
+//!
+//! # The certificate
 //!
 //! For every p′, ℓ(p′) ≥ ℓ(q) + α(p′ − q), hence for every u in the ball
-//! f(u) ≥ Σ h(ℓ(q) + α(b − q))/Σ h − U‖∇‖, ∇ = Σ h α x/Σ h. The best such lower bound and the
-//! best point are kept; their difference is the gap. Losses with kinks are smoothed by μ
-//! (`surrogate.rs`), which falls whenever it is what keeps the gap open.
+//! f(u) ≥ Σ h(ℓ(q) + α(b − q))/Σ h − U‖∇‖, ∇ = Σ h α x/Σ h. This holds wherever the slopes α were
+//! taken, inside the ball or not, and for every mean of such bounds (`bundle.rs`). The best lower bound
+//! and the best point are kept; their difference is the gap.
+//!
+//! The bound at w itself may be far below f(w), by ‖r‖²/2λ with r the residual, when f(w) is
+//! off the least by no more than rᵀ(H + λ)⁻¹r/2. So the slopes for the bound are taken at a
+//! point of their own, the one in the same space where the bound of the model is best ([`Dual`]).
+//!
+//! # Kinks
+//!
+//! Losses with kinks are smoothed by μ (`surrogate.rs`), which falls whenever it is what keeps the gap
+//! open. With many rare features each kink then is also tilted, to the slope that its row has by
+//! then: μ·ln(1 + e^x) becomes μ·ln(1 + e^(x+s)), s the old x + s. That is the exponential
+//! method of multipliers (Kort and Bertsekas 1972; Tseng and Bertsekas 1993), which comes to the
+//! loss itself though μ does not come to 0, so that the model stays true for longer steps.
+//! The slopes stay between those of the loss, and the certificate what it was.
 
 use super::bundle::Bundle;
 use super::cholesky::Cholesky;
@@ -33,8 +49,8 @@ pub(super) const ENTRIES: usize = 1 << 24;
 
 /// By how much a step is to narrow the gap of its model, at most and at least. Between them it is
 /// by as much as the model was wrong last time (Eisenstat and Walker 1996): more would be in vain.
-const NARROWER: f64 = 0.1;
-const NARROWER_AT_LEAST: f64 = 0.6;
+const MOST_NARROW: f64 = 0.1;
+const LEAST_NARROW: f64 = 0.6;
 
 /// The share of secants to begin with.
 const SECANT: f64 = 0.1;
@@ -82,6 +98,9 @@ pub(super) struct Search<'a, R, W> {
     pub(super) scale: f64,
     /// The minorants of the passes.
     pub(super) bundle: Bundle,
+    /// Whether the preconditioner knows all features. Steps are then solved in a few passes, and neither
+    /// tilts, nor points for the bound alone, nor steps that are solved roughly would save any.
+    pub(super) is_whole: bool,
     /// By how much the next step is to narrow the gap of its model.
     pub(super) narrower: f64,
     /// Passes that the last step took.
@@ -115,7 +134,7 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
         let is_kinked = loss.kinks(1.0).is_some();
         let is_bounded = goal.radius.is_finite();
         self.secant = SECANT;
-        self.narrower = NARROWER_AT_LEAST;
+        self.narrower = if self.is_whole { MOST_NARROW } else { LEAST_NARROW };
         let mut here = self.start(v, is_kinked)?;
         let mut found = Found {
             v: here.v.clone(),
@@ -154,7 +173,9 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
             let smoothing = open - slack;
             let is_behind = smoothing > 0.6 * target && slack <= smoothing;
             if is_kinked && self.mu > 1e-13 * self.scale && (is_behind || is_stuck) {
-                self.passes.tilt(&self.frame.raw(&here.v), self.mu)?;
+                if !self.is_whole {
+                    self.passes.tilt(&self.frame.raw(&here.v), self.mu)?;
+                }
                 self.mu *= FALL;
                 idle = 0;
                 here.at = self.passes.assess(&self.frame, &self.frame.raw(&here.v), self.mu)?;
@@ -176,10 +197,10 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
                 self.bundle.add(at.tangents, &at.gradient);
             }
             self.go(&mut here, step, &mut damping)?;
-            if slack > 0.0 {
+            if slack > 0.0 && !self.is_whole {
                 let reach = if is_bounded { goal.radius } else { FAR * norm(&here.v) };
                 let wrong = (self::slack(&here, reach) - promised).abs() / slack;
-                self.narrower = wrong.clamp(NARROWER, NARROWER_AT_LEAST);
+                self.narrower = wrong.clamp(MOST_NARROW, LEAST_NARROW);
             }
         }
     }
@@ -327,7 +348,8 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
             step.slack = slack_then;
             let mut slack_of_both = slack_then;
             let system = Dual { g, images: &images, squares: &squares, pulls: &pulls, small: &small, size };
-            if let Some((z, gradient)) = system.solve(reach, norm(&gradient), damping) {
+            let dual = if self.is_whole { None } else { system.solve(reach, norm(&gradient), damping) };
+            if let Some((z, gradient)) = dual {
                 // The value of the model here, less that of the tangent to it there at the best of the ball.
                 let bend: f64 = z.iter().zip(&small).map(|(value, row)| value * dot(row, &z)).sum();
                 let along = if size > 0.0 { size * dot(&small[0], &z) } else { 0.0 };

@@ -8,12 +8,13 @@ use crate::loss::Kinks;
 /// Losses that are curved are taken as they are: q = p. One of straight pieces is smoothed: each
 /// kink k with jump J, J·max(0, p − k), becomes J·μ·ln(1 + e^((p−k)/μ)), which is above it by at
 /// most J·μ·ln 2 (the entropic smoothing of Nesterov 2005). Its slope α at p is a subgradient of
-/// the loss itself at one of the kinks, q. Either way ℓ(p′) ≥ ℓ(q) + α(p′ − q) for every p′.
+/// the loss itself at one of the kinks, q. A tilt s of the kink makes it
+/// J·μ·ln(1 + e^((p−k)/μ + s)), up to a constant. Either way ℓ(p′) ≥ ℓ(q) + α(p′ − q) for every p′.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Piece {
     /// ℓ(p).
     pub(super) loss: f64,
-    /// ℓ_μ(p) ≥ ℓ(p).
+    /// ℓ_μ(p), above ℓ(p) where no kink is tilted.
     pub(super) smooth: f64,
     /// α = ℓ_μ'(p).
     pub(super) slope: f64,

@@ -86,7 +86,7 @@ impl Bundle {
         self.climb(&mut shares, radius);
         let mut slope = vec![0.0; self.minorants[start].slope.len()];
         let mut constant = 0.0;
-        // To rounding of sum 1: exactly so, with what is lacking given to the first.
+        // Of sum 1, but for rounding.
         let total: f64 = shares.iter().sum();
         for (minorant, share) in self.minorants.iter_mut().zip(shares) {
             minorant.share = share / total;
@@ -98,7 +98,6 @@ impl Bundle {
 
     /// Moves weight while that raises the bound.
     fn climb(&self, shares: &mut [f64], radius: f64) {
-        let count = shares.len();
         // ⟨θ_k, Σ λ_j θ_j⟩.
         let mut along: Vec<f64> = self.products.iter().map(|line| dot(line, shares)).collect();
         for _ in 0..MOVES {
@@ -107,11 +106,11 @@ impl Bundle {
             let pull = if length > 0.0 { radius / length } else { 0.0 };
             let merit = |at: usize| self.minorants[at].constant - pull * along[at];
             let (mut to, mut from) = (0, None);
-            for at in 0..count {
+            for (at, &share) in shares.iter().enumerate() {
                 if merit(at) > merit(to) {
                     to = at;
                 }
-                if shares[at] > 0.0 && from.is_none_or(|least| merit(at) < merit(least)) {
+                if share > 0.0 && from.is_none_or(|least| merit(at) < merit(least)) {
                     from = Some(at);
                 }
             }

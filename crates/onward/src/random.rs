@@ -38,7 +38,7 @@ impl SplitMix64 {
 
     /// A whole number below this one, which is above 0: uniform but for an error of `limit`·2⁻⁶⁴.
     pub fn below(&mut self, limit: u64) -> u64 {
-        (u128::from(self.bits()) * u128::from(limit) >> 64) as u64
+        ((u128::from(self.bits()) * u128::from(limit)) >> 64) as u64
     }
 
     /// Saves it under a name, as two halves that f64 holds exactly.

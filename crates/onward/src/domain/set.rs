@@ -194,7 +194,10 @@ mod tests {
                 "domain=simplex needs the dimension, the number of features that have weights: dimension=100",
             ),
             ("ogd:domain=simplex,dimension=0", "dimension of ogd is '0': it is a whole number from 1 to 1048576"),
-            ("ogd:domain=box,radius=0", "radius is 0.0: it is a number from 1e-30 to 1e30"),
+            (
+                "ogd:domain=box,radius=0",
+                "radius is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
+            ),
         ] {
             assert_eq!(build(text).unwrap_err().to_string(), message);
         }

@@ -446,7 +446,7 @@ mod tests {
         );
         let many = vec!["nag"; 257].join("+");
         assert_eq!(message(&format!("hedge:learners={many}")), "there are 257 learners to mix: it is 1 to 256");
-        assert!(message("hedge:learners=").contains("there is no learner ''"));
+        assert!(message("hedge:learners=").contains("it is learners joined by +, such as nag+(ogd:radius=2)"));
         assert!(message("hedge:predict=both").contains("mix, draw"));
         assert!(message("hedge:eta=1,rounds=5").contains("leave one of them out"));
         assert!(message("hedge:eta=0").contains("eta is 0"));

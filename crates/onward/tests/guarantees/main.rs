@@ -272,8 +272,8 @@ fn is_due(round: usize, length: usize) -> bool {
     (round + 1).is_power_of_two() || round + 1 == length
 }
 
-/// Between a quarter of the rounds of a random stream and all of them, a bound of order √T doubles (2.5 allows
-/// for logarithms and for what had not been seen in the first quarter).
+/// Between a quarter of the rounds of a random stream and all of them, a bound of order √T doubles (3 allows
+/// for logarithms, and for weights that had not come to their size in the first quarter).
 fn grows_slowly(finding: &mut Finding, name: &str, kind: &str, loss: String, bounds: &[(usize, Result<f64, String>)]) {
     let is_linear = LINEAR_GROWTH.iter().any(|&(linear, _)| name == linear);
     let at = |rounds: usize| bounds.iter().find(|(at, _)| *at == rounds).and_then(|(_, bound)| bound.clone().ok());
@@ -282,7 +282,7 @@ fn grows_slowly(finding: &mut Finding, name: &str, kind: &str, loss: String, bou
         return;
     }
     if let (Some(quarter), Some(all)) = (at(whole / 4), at(whole))
-        && all > 2.5 * quarter
+        && all > 3.0 * quarter
     {
         finding.faults.push(format!("{kind}, {loss}: the bound grew from {quarter} to {all} in four times the rounds"));
     }

@@ -175,8 +175,8 @@ const PASSES_AT_TEN_TIMES: u32 = 60;
 /// rows.record(&batch);
 /// let squared = loss::parse("squared")?;
 /// let line = best(&rows, &Serial, &*squared, Class::Unconstrained, 1e-3).unwrap();
-/// // Least squares: intercept −3/14, slope 16/7.
-/// assert!((line.weights[1] - 16.0 / 7.0).abs() < 1e-6);
+/// // Least squares: intercept −3/14, slope 65/28.
+/// assert!((line.weights[1] - 65.0 / 28.0).abs() < 1e-6);
 /// # Ok::<(), onward::Error>(())
 /// ```
 ///

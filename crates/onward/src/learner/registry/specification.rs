@@ -129,7 +129,35 @@ impl Specification {
         entry.check_loss(loss.as_ref())?;
         let arguments = Arguments { entry, given: &self.given, loss, radius, depth };
         let learner = (entry.build)(&arguments)?;
+        self.refuse_idle(&arguments, learner.as_ref())?;
         if arguments.flag("standardise")? { Ok(Box::new(Standardised::new(learner))) } else { Ok(learner) }
+    }
+
+    /// Refuses a parameter that changes nothing beside the others: without it the learner describes
+    /// itself as with it. What the learner says of itself, a default that is spelled out, and the
+    /// radius, which may come from elsewhere too, are let pass.
+    fn refuse_idle(&self, arguments: &Arguments<'_>, built: &dyn Learner) -> Result<(), Error> {
+        let described = built.describe();
+        for parameter in arguments.entry.parameters {
+            let Some(given) = self.given.get(parameter.name) else { continue };
+            let is_number = |text: &str| text.parse::<f64>().ok();
+            let is_default = given == parameter.default
+                || is_number(given).is_some_and(|given| Some(given) == is_number(parameter.default));
+            let is_said = described.contains(&format!("{}={given}", parameter.name));
+            if is_default || is_said || matches!(parameter.name, "radius" | "standardise") {
+                continue;
+            }
+            let mut without = self.given.clone();
+            without.remove(parameter.name);
+            let bare = (arguments.entry.build)(&Arguments { given: &without, ..*arguments });
+            if bare.is_ok_and(|bare| bare.describe() == described) {
+                return Err(Error::parameter(format!(
+                    "{} of {} changes nothing here ({}): leave it out",
+                    parameter.name, self.name, parameter.meaning
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// What the learner's theorem promises beforehand of a stream of such scales: its own

@@ -84,20 +84,8 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     drop(reader);
     let own_guarantee = session.trained().own_guarantee();
     let mixed = session.trained().learner.mixed();
-    let again = Options { schema: Some(session.trained().schema.clone()), ..reading };
     let mut pass_risks = vec![session.trained().ledger.sequential_risk()];
-    let mut random = SplitMix64::new(options.seed.unwrap_or(0));
-    for _ in 1..options.passes {
-        let risk = match &kept {
-            Some((order, rows)) => session.repeat_kept(rows, &rows.places(*order, &mut random)),
-            None => session.repeat(&mut Reader::open(&inputs, again.clone())?)?,
-        };
-        match risk {
-            Some(risk) => pass_risks.push(risk),
-            None => break,
-        }
-    }
-    drop(kept);
+    pass_risks.extend(later_passes(options, &mut session, &inputs, reading, kept)?);
     let (counts, course) = session.finish();
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
     trained.facts.passes = trained.facts.passes.max(pass_risks.len() as u32);
@@ -122,6 +110,30 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     };
     finish(options, &run, writer)?;
     Ok(watch.signals.exit_code())
+}
+
+/// Learns again and again, and returns the mean loss of each later pass that was not cut short.
+fn later_passes(
+    options: &LearnOptions,
+    session: &mut Session<'_>,
+    inputs: &[Input],
+    reading: Options,
+    kept: Option<(Order, Rows)>,
+) -> Result<Vec<f64>, Failure> {
+    let again = Options { schema: Some(session.trained().schema.clone()), ..reading };
+    let mut random = SplitMix64::new(options.seed.unwrap_or(0));
+    let mut risks = Vec::new();
+    for _ in 1..options.passes {
+        let risk = match &kept {
+            Some((order, rows)) => session.repeat_kept(rows, &rows.places(*order, &mut random)),
+            None => session.repeat(&mut Reader::open(inputs, again.clone())?)?,
+        };
+        match risk {
+            Some(risk) => risks.push(risk),
+            None => break,
+        }
+    }
+    Ok(risks)
 }
 
 /// What the average of the learner's points pays on a new example, if all losses are within [0, range].

@@ -7,6 +7,7 @@ use onward::loss::{self, Task};
 
 use crate::arguments::{LearnOptions, TaskOption};
 use crate::failure::Failure;
+use crate::learn::checked_radius;
 use crate::outputs;
 use crate::summary::{counted, grouped, number, size};
 
@@ -20,7 +21,8 @@ pub(crate) fn run(options: &LearnOptions, rounds: u64, learner: &str) -> Result<
         (None, ..) => loss::parse(specification.default_loss(Task::Binary)?)?,
     };
     let scales = scales(options, rounds)?;
-    let built = specification.build(&loss, options.radius)?;
+    let radius = checked_radius(options.radius)?;
+    let built = specification.build(&loss, radius)?;
     let mut text = format!(
         "plan for {} of ‖x‖₂ ≤ {}, |x_i| ≤ {}, |y| ≤ {}, {} in all\nlearner: {}, loss: {}\n\n",
         counted(rounds, "example"),
@@ -31,7 +33,7 @@ pub(crate) fn run(options: &LearnOptions, rounds: u64, learner: &str) -> Result<
         built.describe(),
         loss.name()
     );
-    let promise = specification.plan(&loss, options.radius, &scales)?;
+    let promise = specification.plan(&loss, radius, &scales)?;
     match &promise.bound {
         Err(reason) => text.push_str(&format!("no promise beforehand: {reason}\n")),
         Ok(_) if rounds == 0 => text.push_str("of no examples nothing can be promised: the regret is 0\n"),
@@ -50,7 +52,7 @@ pub(crate) fn run(options: &LearnOptions, rounds: u64, learner: &str) -> Result<
                     continue;
                 }
                 let scaled = Scales { rounds: length, ..scales };
-                if let Ok(bound) = specification.plan(&loss, options.radius, &scaled)?.bound {
+                if let Ok(bound) = specification.plan(&loss, radius, &scaled)?.bound {
                     let mark = if factor == 1.0 { "  ← this stream" } else { "" };
                     let (each, all) = (number(bound / length), number(bound));
                     text.push_str(&format!("{:>15} {each:>12} {all:>12}{mark}\n", grouped(length as u64)));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use onward::{Example, Prediction};
+use onward::{Example, Prediction, SharedLoss};
 use onward_data::{Parsed, Reader};
 
 use crate::course::Course;
@@ -94,37 +94,25 @@ impl<'a> Session<'a> {
     /// A later pass: the learner learns again, and only the mean loss of the pass is kept;
     /// `None` when a signal cut it short.
     pub(crate) fn repeat(&mut self, reader: &mut Reader) -> Result<Option<f64>, Failure> {
-        let (mut paid, mut weight) = (0.0, 0.0);
-        let loss = self.trained.learner.charged_loss();
+        let mut again = Again::new(self.trained);
         let whole = self.each_batch(reader, |trained, _, parsed| {
-            for example in parsed.batch.iter() {
-                if let Some(label) = example.label {
-                    let prediction = trained.learner.learn(example.features, label, example.weight);
-                    paid += example.weight * loss.value(prediction.score, label);
-                    weight += example.weight;
-                }
-            }
+            parsed.batch.iter().for_each(|example| again.learn(trained, example));
             Ok(())
         })?;
-        Ok(whole.then_some(paid / weight))
+        Ok(whole.then(|| again.risk()))
     }
 
     /// A later pass over rows that were kept, in this order; `None` when a signal cut it short.
     pub(crate) fn repeat_kept(&mut self, rows: &Rows, places: &[usize]) -> Option<f64> {
-        let (mut paid, mut weight) = (0.0, 0.0);
-        let loss = self.trained.learner.charged_loss();
+        let mut again = Again::new(self.trained);
         for (at, &place) in places.iter().enumerate() {
             if at.is_multiple_of(LOOKED_UP_EVERY) && self.watch.signals.received() {
                 return None;
             }
-            let Example { features, label, weight: h } = rows.get(place);
-            let Some(label) = label else { continue };
-            let prediction = self.trained.learner.learn(features, label, h);
-            paid += h * loss.value(prediction.score, label);
-            weight += h;
+            again.learn(self.trained, rows.get(place));
         }
         self.counts.examples += rows.len() as u64;
-        Some(paid / weight)
+        Some(again.risk())
     }
 
     /// Predicting: what has a label is charged, and nothing is learnt.
@@ -155,6 +143,30 @@ impl<'a> Session<'a> {
             trained.facts.skipped += parsed.skipped;
             Ok(trained.ledger.sequential_risk())
         })
+    }
+}
+
+/// A later pass: what it paid.
+struct Again {
+    loss: SharedLoss,
+    paid: f64,
+    weight: f64,
+}
+
+impl Again {
+    fn new(trained: &Trained) -> Self {
+        Self { loss: trained.learner.charged_loss(), paid: 0.0, weight: 0.0 }
+    }
+
+    fn learn(&mut self, trained: &mut Trained, example: Example<'_>) {
+        let Some(label) = example.label else { return };
+        let prediction = trained.learner.learn(example.features, label, example.weight);
+        self.paid += example.weight * self.loss.value(prediction.score, label);
+        self.weight += example.weight;
+    }
+
+    fn risk(&self) -> f64 {
+        self.paid / self.weight
     }
 }
 

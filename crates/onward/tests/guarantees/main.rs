@@ -13,7 +13,7 @@ mod comparators;
 mod games;
 mod streams;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -51,6 +51,8 @@ const FORMS: &[&str] = &[
     "dual-averaging:domain=l1,radius=1",
     "dual-averaging:domain=ball,radius=1",
     "dual-averaging:domain=box,radius=1",
+    "dual-averaging:domain=all,gradient=20,radius=1",
+    "dual-averaging:domain=orthant,gradient=20,radius=1",
     "mirror-descent:radius=1",
     "mirror-descent:dimension=10,radius=1",
     "mirror-descent:dimension=10,radius=1,signed=false",
@@ -62,6 +64,9 @@ const FORMS: &[&str] = &[
     "kernel:kernel=linear",
     "kernel:kernel=linear,eta=0.05",
 ];
+
+/// The domains by name.
+const DOMAINS: [&str; 6] = ["all", "ball", "box", "orthant", "l1", "simplex"];
 
 /// Learners whose worst stream is one of their own tests': what is tried here is too mild for them.
 const TESTED_ELSEWHERE: &[&str] = &[];
@@ -77,7 +82,7 @@ const SLOW: &[(&str, usize)] = &[
     ("ftrl", 20_000),
 ];
 
-/// Bounds that grow as fast as the rounds, and why that is their theorem.
+/// Bounds that grow as fast as the rounds, on whatever domain, and why that is their theorem.
 const LINEAR_GROWTH: &[(&str, &str)] = &[
     ("ogd-strong", OF_THE_PLAIN_LOSSES),
     ("ogd-strong:radius=1,sigma=0.1", OF_THE_PLAIN_LOSSES),
@@ -88,8 +93,6 @@ const LINEAR_GROWTH: &[(&str, &str)] = &[
     ("sgd:eta0=0.05,schedule=constant", FIXED),
     ("ftrl", FIXED),
     ("ftrl:eta=0.05,radius=1", FIXED),
-    ("ftrl:domain=ball,eta=0.05,radius=1", FIXED),
-    ("ftrl:domain=l1,eta=0.05,radius=1", FIXED),
     ("kernel:kernel=linear,eta=0.05", FIXED),
 ];
 
@@ -278,7 +281,8 @@ fn is_due(round: usize, length: usize) -> bool {
 /// Between a quarter of the rounds of a random stream and all of them, a bound of order √T doubles (3 allows
 /// for logarithms, and for weights that had not come to their size in the first quarter).
 fn grows_slowly(finding: &mut Finding, name: &str, kind: &str, loss: String, bounds: &[(usize, Result<f64, String>)]) {
-    let is_linear = LINEAR_GROWTH.iter().any(|&(linear, _)| name == linear);
+    let is = |linear| name == linear || name.strip_prefix(linear).is_some_and(|rest| rest.starts_with(":domain="));
+    let is_linear = LINEAR_GROWTH.iter().any(|&(linear, _)| is(linear));
     let at = |rounds: usize| bounds.iter().find(|(at, _)| *at == rounds).and_then(|(_, bound)| bound.clone().ok());
     let whole = rounds(name);
     if kind != "random" || is_linear || !whole.is_power_of_two() {
@@ -291,15 +295,41 @@ fn grows_slowly(finding: &mut Finding, name: &str, kind: &str, loss: String, bou
     }
 }
 
-/// Every learner as it is, then the other forms.
+/// Every learner as it is, then the other forms, then every domain that none of these had.
 fn names() -> Vec<String> {
     let asked = std::env::var("LEARNERS").ok();
     let is_asked = |name: &str| {
         let base = name.split(':').next().unwrap();
         asked.as_deref().is_none_or(|names| names.split(',').any(|asked| asked == base))
     };
-    let all = LEARNERS.iter().map(|entry| entry.name).chain(FORMS.iter().copied());
-    all.filter(|name| is_asked(name)).map(str::to_owned).collect()
+    let mut all: Vec<String> =
+        LEARNERS.iter().map(|entry| entry.name).chain(FORMS.iter().copied()).map(str::to_owned).collect();
+    let had: BTreeSet<_> = all.iter().filter_map(|name| kept_in(name)).collect();
+    for entry in LEARNERS.iter().filter(|entry| entry.parameters.iter().any(|parameter| parameter.name == "domain")) {
+        for domain in DOMAINS {
+            let forms = [",radius=1", "", ",dimension=10,radius=1"];
+            let mut forms = forms.iter().map(|rest| format!("{}:domain={domain}{rest}", entry.name));
+            let form = forms.find_map(|form| Some((kept_in(&form)?, form)));
+            if let Some((pair, form)) = form
+                && !had.contains(&pair)
+            {
+                all.push(form);
+            }
+        }
+    }
+    all.retain(|name| is_asked(name));
+    all
+}
+
+/// The name of a learner and its domain, if it can be built: `None` for one that has none.
+fn kept_in(name: &str) -> Option<(String, String)> {
+    let specification: Specification = name.parse().ok()?;
+    let base = name.split(':').next()?;
+    let entry = LEARNERS.iter().find(|entry| entry.name == base)?;
+    let default = entry.parameters.iter().find(|parameter| parameter.name == "domain")?.default;
+    specification.build(losses(&specification).first()?, None).ok()?;
+    let domain = name.split([':', ',']).find_map(|part| part.strip_prefix("domain="));
+    Some((base.to_owned(), domain.unwrap_or(default).to_owned()))
 }
 
 #[test]

@@ -54,13 +54,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Failure> {
         None => loss::parse(default_loss(&specifications, task_of(&reader))?)?,
     };
     let mut entrants = entrants(&specifications, &loss, options.radius, &reader)?;
-    let mut recorder = match (question, entrants.first()) {
-        (Some(_), Some(first)) => {
-            Question::check(&*first.trained.learner)?;
-            Some(Recorder::new(options.voice.quiet))
-        }
-        _ => None,
-    };
+    let mut recorder = question.map(|_| Recorder::new(options.voice.quiet));
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "least sequential risk") };
     if !options.voice.quiet {
         reader.notes().iter().for_each(say::line);

@@ -1,12 +1,16 @@
 //! `onward learn --hindsight`: the best fixed predictor, knowing the whole stream, and what
 //! learning online cost against it.
+//!
+//! No certificate tells the predictor of fewest mistakes. Learners that are charged by mistakes
+//! are compared with the least hinge loss, which is at least the mistakes of whoever pays it and
+//! which their theorems are about.
 
 use std::time::{Duration, Instant};
 
-use onward::loss::Curvature;
+use onward::loss::{Curvature, Hinge};
 use onward::regret::hindsight::{self, Best, Class, Rows, Workers};
 use onward::regret::{DEFAULT_RADIUS, Ledger};
-use onward::{Features, Learner};
+use onward::{Features, Learner, Loss};
 
 use crate::arguments::{HindsightClass, HindsightOptions};
 use crate::failure::Failure;
@@ -33,6 +37,9 @@ pub(crate) struct Hindsight {
 /// The best predictor, and what is compared with it.
 pub(crate) struct Answer {
     pub(crate) best: Best,
+    /// Where the learner is charged by mistakes, and the best predictor by the hinge loss: the
+    /// mistakes of that predictor, an example.
+    pub(crate) mistakes: Option<f64>,
     /// Σ h·ℓ of the best predictor up to each round of the curve and the last.
     pub(crate) paid: Vec<(u64, f64)>,
     /// After several passes: what the learner pays as it then is, more than the best.
@@ -46,6 +53,14 @@ pub(crate) struct Excess {
     pub(crate) last: f64,
     /// Of the average of its predictors, where the learner keeps one.
     pub(crate) averaged: Option<f64>,
+}
+
+impl Answer {
+    /// What the score 0 pays by the loss that the best predictor is the best by, given what it pays
+    /// by the loss that the learner is charged by.
+    pub(crate) fn at_zero(&self, charged: Option<f64>) -> Option<f64> {
+        if self.mistakes.is_some() { Some(Hinge.value(0.0, 1.0)) } else { charged }
+    }
 }
 
 impl Question {
@@ -70,20 +85,6 @@ impl Question {
         Ok(Some(Self { class, gap: options.gap, threads: Threads(inputs::threads(threads)) }))
     }
 
-    /// Refuses a learner whose losses cannot be looked back on, before anything is read.
-    pub(crate) fn check(learner: &dyn Learner) -> Result<(), Failure> {
-        let loss = learner.charged_loss();
-        if loss.curvature() != Curvature::None {
-            return Ok(());
-        }
-        Err(Failure::user(format!(
-            "--hindsight needs a convex loss, and {} is charged by the {} loss: no certificate tells the best predictor; \
-             leave --hindsight out, or take a learner that is charged by the hinge or the logistic loss",
-            learner.describe().split(':').next().unwrap_or_default(),
-            loss.name()
-        )))
-    }
-
     /// Looks back on the rows of the first pass.
     pub(crate) fn answer(
         self,
@@ -94,11 +95,14 @@ impl Question {
     ) -> Result<Hindsight, Failure> {
         let started = Instant::now();
         let rows = recorder.finish()?;
-        let answer = match hindsight::best(&rows, &self.threads, &**ledger.loss(), self.class, self.gap) {
+        let charged = &**ledger.loss();
+        let loss = if charged.curvature() == Curvature::None { &Hinge } else { charged };
+        let answer = match hindsight::best(&rows, &self.threads, loss, self.class, self.gap) {
             Ok(best) => {
-                let paid = paid(&rows, &best, ledger)?;
+                let (paid, charge) = paid(&rows, &best, loss, ledger)?;
+                let mistakes = (charged.curvature() == Curvature::None).then(|| charge / ledger.weight());
                 let excess = if passes > 1 { Some(self.excess(&rows, &best, learner)?) } else { None };
-                Ok(Answer { best, paid, excess })
+                Ok(Answer { best, mistakes, paid, excess })
             }
             Err(hindsight::Failure::Refused(error)) => Err(error.to_string().replace("give a radius", "give --radius")),
             Err(hindsight::Failure::Rows(error)) => return Err(unread(&error)),
@@ -161,23 +165,26 @@ impl Question {
     }
 }
 
-/// What the best predictor paid up to each round of the curve, and up to the last.
-fn paid(rows: &Recording, best: &Best, ledger: &Ledger) -> Result<Vec<(u64, f64)>, Failure> {
+/// What the best predictor paid by this loss up to each round of the curve, and up to the last; and
+/// what it would have been charged by the loss that the learner is charged by.
+fn paid(rows: &Recording, best: &Best, loss: &dyn Loss, ledger: &Ledger) -> Result<(Vec<(u64, f64)>, f64), Failure> {
     let mut rounds: Vec<u64> = ledger.curve().points().iter().map(|point| point.round).collect();
     rounds.push(ledger.rounds());
     rounds.dedup();
-    let (mut round, mut sum, mut found) = (0, 0.0, Vec::with_capacity(rounds.len()));
+    let (mut round, mut sum, mut charge, mut found) = (0, 0.0, 0.0, Vec::with_capacity(rounds.len()));
     for shard in 0..rows.shards() {
         rows.visit(shard, &mut |row| {
+            let score = best.predict(row);
             round += 1;
-            sum += row.weight * ledger.loss().value(best.predict(row), row.label);
+            sum += row.weight * loss.value(score, row.label);
+            charge += row.weight * ledger.loss().value(score, row.label);
             if rounds.get(found.len()) == Some(&round) {
                 found.push((round, sum));
             }
         })
         .map_err(|error| unread(&error))?;
     }
-    Ok(found)
+    Ok((found, charge))
 }
 
 fn unread(error: &std::io::Error) -> Failure {

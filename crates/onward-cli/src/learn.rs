@@ -58,9 +58,6 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     inputs::check_format(&options.input, reader.format())?;
     let mut trained = begun.trained(&reader, options)?;
     let mut recorder = question.map(|_| Recorder::new(options.voice.quiet));
-    if question.is_some() {
-        Question::check(&*trained.learner)?;
-    }
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "sequential risk") };
     if !options.voice.quiet {
         reader.notes().iter().for_each(say::line);

@@ -252,16 +252,17 @@ fn guarantee(guarantee: &Guarantee, weight: f64) -> Value {
 
 /// The best predictor in hindsight; where there is none, the reason.
 fn best_in_hindsight(hindsight: &Hindsight) -> Value {
-    let best = match &hindsight.answer {
-        Ok(answer) => &answer.best,
+    let answer = match &hindsight.answer {
+        Ok(answer) => answer,
         Err(reason) => return json!({ "loss": null, "reason": reason }),
     };
+    let best = &answer.best;
     let class = match best.class {
         Class::Ball { .. } => "ball",
         Class::Standardised { .. } => "standardised ball",
         _ => "unconstrained",
     };
-    json!({
+    let mut value = json!({
         "class": class,
         "radius": best.class.radius(),
         "loss": finite(best.loss),
@@ -272,7 +273,12 @@ fn best_in_hindsight(hindsight: &Hindsight) -> Value {
         "passes": best.passes,
         "loss_at_ten_times_radius": best.at_ten_times.map(|ten| finite(ten.loss)),
         "gap_at_ten_times_radius": best.at_ten_times.map(|ten| finite(ten.gap)),
-    })
+    });
+    if let Some(mistakes) = answer.mistakes {
+        value["charged_by"] = json!("hinge");
+        value["mistakes_per_round"] = json!(mistakes);
+    }
+    value
 }
 
 fn excess_risk(excess: &Excess) -> Value {

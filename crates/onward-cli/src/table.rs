@@ -48,7 +48,9 @@ impl Table {
             rows.push(row);
         }
         if let Some(risk) = report["hindsight"]["loss"].as_f64() {
-            let mut row = vec!["best in hindsight".to_owned(), number(risk), ratio(risk, best)];
+            let is_charged_alike = report["hindsight"]["charged_by"].is_null();
+            let name = if is_charged_alike { "best in hindsight" } else { "best in hindsight (hinge loss)" };
+            let mut row = vec![name.to_owned(), number(risk), ratio(risk, best)];
             row.resize(head.len(), String::new());
             rows.push(row);
         }

@@ -16,14 +16,13 @@ pub(crate) fn rows(text: &mut String, run: &Run<'_>) {
     say_best(text, hindsight, run.trained.ledger.constant_risk(0.0));
     let Ok(answer) = &hindsight.answer else { return };
     let low = run.trained.ledger.sequential_risk() - answer.best.loss;
-    row(
-        text,
-        "regret",
-        &number(low),
-        &format!("to {} an example: sequential risk less that of the best", number(low + answer.best.gap)),
-    );
+    let what = match answer.mistakes {
+        Some(_) => "its mistakes less the hinge loss of the best",
+        None => "sequential risk less that of the best",
+    };
+    row(text, "regret", &number(low), &format!("to {} an example: {what}", number(low + answer.best.gap)));
     if let Some(excess) = &answer.excess {
-        say_excess(text, excess);
+        say_excess(text, answer, excess);
     }
 }
 
@@ -46,10 +45,16 @@ pub(crate) fn say_best(text: &mut String, hindsight: &Hindsight, at_zero: Option
         "in hindsight",
         &number(best.loss),
         &format!(
-            "mean loss of the best fixed linear predictor {which}; none pays less than {}",
+            "mean {} of the best fixed linear predictor {which}; none pays less than {}",
+            if answer.mistakes.is_some() { "hinge loss" } else { "loss" },
             number(best.loss - best.gap)
         ),
     );
+    if let Some(mistakes) = answer.mistakes {
+        let meaning =
+            "that predictor's own mistakes an example, which its hinge loss bounds; which has fewest, none can prove";
+        row(text, "", &number(mistakes), meaning);
+    }
     let seconds = hindsight.elapsed.as_secs_f64();
     row(text, "", "", &format!("its norm is {}; found in {} passes, {seconds:.2} s", number(best.norm), best.passes));
     if best.class == Class::Unconstrained {
@@ -64,7 +69,7 @@ pub(crate) fn say_best(text: &mut String, hindsight: &Hindsight, at_zero: Option
         row(text, "", "", "the passes ended before the gap was as small as asked for: what holds is what is said here");
     }
     if let (Some(ten), Some(radius)) = (best.at_ten_times, best.class.radius()) {
-        let meaning = match Reach::of(best, ten, at_zero) {
+        let meaning = match Reach::of(best, ten, answer.at_zero(at_zero)) {
             Reach::Short => "much less: this radius holds the best predictor back; try a larger --radius".to_owned(),
             Reach::Enough => "hardly less: the radius is large enough".to_owned(),
             Reach::Unknown => format!(
@@ -127,13 +132,12 @@ pub(crate) fn say_averaged(text: &mut String, run: &Run<'_>) {
     }
 }
 
-fn say_excess(text: &mut String, excess: &Excess) {
-    row(
-        text,
-        "excess risk",
-        &number(excess.last),
-        "what the last predictor pays on these examples, less what the best pays",
-    );
+fn say_excess(text: &mut String, answer: &Answer, excess: &Excess) {
+    let what = match answer.mistakes {
+        Some(_) => "mistakes of the last predictor on these examples, less the hinge loss of the best",
+        None => "what the last predictor pays on these examples, less what the best pays",
+    };
+    row(text, "excess risk", &number(excess.last), what);
     if let Some(averaged) = excess.averaged {
         row(text, "", &number(averaged), "the same of the averaged predictor");
     }
@@ -157,9 +161,18 @@ fn against_best(run: &Run<'_>, answer: &Answer) -> String {
         None => "the best fixed linear predictor",
     };
     let allowed = match allowed(run, best) {
+        Some(bound) if answer.mistakes.is_some() => format!("the theory allows {} more", short(bound)),
         Some(bound) => format!("the theory allows {}", short(bound)),
         None => "no guarantee here is about predictors of that size".to_owned(),
     };
+    if answer.mistakes.is_some() {
+        let (count, than) = if high < 0.0 { (-low, "fewer") } else { (high, "more") };
+        let at_most = if high < 0.0 { "" } else { "at most " };
+        return format!(
+            "learning online made {at_most}{} mistakes per example {than} than the hinge loss of {which}; {allowed}",
+            short(count)
+        );
+    }
     if high < 0.0 {
         // A constant is a fixed linear predictor too: where it pays less, the class is too small.
         let is_held_back = best.at_ten_times.is_some_and(|ten| {
@@ -194,8 +207,11 @@ fn allowed(run: &Run<'_>, best: &Best) -> Option<f64> {
     let weight = run.trained.ledger.weight();
     let found = guarantees(run);
     let is_about = |guarantee: &&Guarantee| match (guarantee.comparator, best.class) {
-        (Some(Comparator::Ball(size)), Class::Unconstrained) => best.raw_norm <= size,
-        (Some(Comparator::Ball(size)), Class::Ball { radius }) => radius <= size,
+        // Of the hinge loss on all rounds that on some is a part.
+        (Some(Comparator::Ball(size) | Comparator::HingeOnUpdates(size)), Class::Unconstrained) => {
+            best.raw_norm <= size
+        }
+        (Some(Comparator::Ball(size) | Comparator::HingeOnUpdates(size)), Class::Ball { radius }) => radius <= size,
         (Some(Comparator::StandardisedBall(size)), Class::Standardised { radius }) => radius <= size,
         _ => false,
     };

@@ -220,7 +220,8 @@ pub(crate) struct LearnOptions {
     pub(crate) plan: Option<u64>,
 
     /// What --plan reckons with: norm=X (the largest ‖x‖₂), largest=X (the largest |x_i|), label=Y
-    /// (the largest |y|), features=D [default: 1 each]
+    /// (the largest |y|), features=D, range=R (how much the losses of a mixture's experts differ at
+    /// most in a round) [default: 1 each]
     #[arg(long, value_name = "KEY=VALUE,…", value_delimiter = ',', help_heading = "Learning")]
     pub(crate) scales: Vec<String>,
 

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use onward::learner::{Scales, Specification};
 use onward::loss::{self, Task};
+use onward::regret::GuaranteeKind;
 
 use crate::arguments::{LearnOptions, TaskOption};
 use crate::failure::Failure;
@@ -23,17 +24,23 @@ pub(crate) fn run(options: &LearnOptions, rounds: u64, learner: &str) -> Result<
     let scales = scales(options, rounds)?;
     let radius = checked_radius(options.radius)?;
     let built = specification.build(&loss, radius)?;
+    let promise = specification.plan(&loss, radius, &scales)?;
+    let of = match promise.kind {
+        GuaranteeKind::Mixture => format!("losses of experts within {} of each other", size(scales.range)),
+        _ => format!(
+            "‖x‖₂ ≤ {}, |x_i| ≤ {}, |y| ≤ {}, {} in all",
+            size(scales.norm),
+            size(scales.largest),
+            size(scales.label),
+            counted(scales.dimension as u64, "feature")
+        ),
+    };
     let mut text = format!(
-        "plan for {} of ‖x‖₂ ≤ {}, |x_i| ≤ {}, |y| ≤ {}, {} in all\nlearner: {}, loss: {}\n\n",
+        "plan for {} of {of}\nlearner: {}, loss: {}\n\n",
         counted(rounds, "example"),
-        size(scales.norm),
-        size(scales.largest),
-        size(scales.label),
-        counted(scales.dimension as u64, "feature"),
         built.describe(),
         loss.name()
     );
-    let promise = specification.plan(&loss, radius, &scales)?;
     match &promise.bound {
         Err(reason) => text.push_str(&format!("no promise beforehand: {reason}\n")),
         Ok(_) if rounds == 0 => text.push_str("of no examples nothing can be promised: the regret is 0\n"),
@@ -91,8 +98,8 @@ fn scales(options: &LearnOptions, rounds: u64) -> Result<Scales, Failure> {
     for pair in &options.scales {
         let wrong = || {
             Failure::user(format!(
-                "--scales has '{pair}': it is norm=X (of ‖x‖₂), largest=X (of |x_i|), label=Y (of |y|) and features=D, \
-                 joined by commas"
+                "--scales has '{pair}': it is norm=X (of ‖x‖₂), largest=X (of |x_i|), label=Y (of |y|), features=D and \
+                 range=R (of the losses of a mixture's experts), joined by commas"
             ))
         };
         let (key, value) = pair.split_once('=').ok_or_else(wrong)?;
@@ -102,6 +109,7 @@ fn scales(options: &LearnOptions, rounds: u64) -> Result<Scales, Failure> {
             "largest" => largest = Some(value),
             "label" => scales.label = value,
             "features" => scales.dimension = value,
+            "range" => scales.range = value,
             _ => return Err(wrong()),
         }
     }

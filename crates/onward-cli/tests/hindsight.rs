@@ -136,7 +136,7 @@ fn mistakes_are_compared_with_the_least_hinge_loss() {
     let folder = Folder::new();
     // The sign of x, and of two rows in ten the other: u = (0, 1) pays the hinge loss 2 on these, and nobody less.
     let row = |t: u32| {
-        let x = if t % 2 == 0 { 1.0 } else { -1.0 };
+        let x = if t.is_multiple_of(2) { 1.0 } else { -1.0 };
         format!("{},{x}\n", if t % 10 < 2 { -x } else { x })
     };
     folder.write("noisy", "y,x\n".to_owned() + &(0..1000).map(row).collect::<String>());

@@ -36,6 +36,38 @@ fn a_learner_without_a_theorem_says_so() {
 }
 
 #[test]
+fn a_mixture_promises_for_losses_of_a_range() {
+    let plan = |learner: &str, more: &[&str]| {
+        let outcome = Folder::new().run(&[&["learn", "--plan", "800", "--learner", learner][..], more].concat());
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        outcome.stdout
+    };
+    let text = plan("hedge:rounds=800", &[]);
+    assert!(text.starts_with("plan for 800 examples of losses of experts within 1 of each other\n"), "{text}");
+    // √(ln K/(2T)) an example for four experts.
+    let expected = format!("{:.4}", (4f64.ln() / 1600.0).sqrt());
+    let line = text.lines().find(|line| line.ends_with("← this stream")).unwrap();
+    assert_eq!(line.split_whitespace().nth(1), Some(expected.as_str()), "{text}");
+    let twice = plan("adahedge:learners=nag+ogd", &["--scales", "range=2"]);
+    let expected = 2.0 * ((800.0 * 2f64.ln()).sqrt() + 4.0 / 3.0 * 2f64.ln() + 2.0);
+    let line = twice.lines().find(|line| line.ends_with("← this stream")).unwrap();
+    assert_eq!(line.split_whitespace().nth(2), Some(format!("{expected:.4}").as_str()), "{twice}");
+    for (learner, reason) in [
+        ("hedge:predict=draw", "no promise beforehand: draws keep the bound on average"),
+        ("fixed-share", "no promise beforehand: its rates and shares come from what happens: give rounds=T"),
+        ("squint", "no promise beforehand: the first range that comes may be as small as it likes: give range=B"),
+        ("squint:range=0.5", "no promise beforehand: losses of experts may differ by more than its range"),
+    ] {
+        assert!(plan(learner, &[]).contains(reason), "{learner}: {}", plan(learner, &[]));
+    }
+    for learner in
+        ["fixed-share:rounds=800", "fixed-share:eta=0.1,alpha=0.01", "squint:range=1", "hedge", "hedge:learners=nag"]
+    {
+        assert!(plan(learner, &[]).contains("← this stream"), "{learner}");
+    }
+}
+
+#[test]
 fn of_no_examples_nothing_is_promised() {
     let outcome = Folder::new().run(&["learn", "--plan", "0", "--learner", "ogd"]);
     assert_eq!(outcome.code, Some(0));
@@ -52,6 +84,7 @@ fn what_makes_no_plan_is_refused() {
         (&["--plan", "many"], "invalid value 'many'"),
         (&["--plan", "10", "--scales", "norm=0"], "the norm of features is 0: it is a finite number above 0"),
         (&["--plan", "10", "--scales", "size=1"], "--scales has 'size=1': it is norm=X"),
+        (&["--plan", "10", "--scales", "range=-1"], "the range of losses is -1: it is a finite number above 0"),
         (&["--plan", "10", "--scales", "label"], "--scales has 'label'"),
         (&["--plan", "10", "--scales", "features=0,norm=1"], "the number of features is 0"),
         (&["--scales", "norm=1"], "add --plan T"),

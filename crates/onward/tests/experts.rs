@@ -160,6 +160,80 @@ fn no_guarantee_is_below_the_regret() {
     }
 }
 
+/// What each algorithm with a promise promises of so many rounds of such a range, beside the algorithm.
+type Promised = (Box<dyn Experts>, Box<dyn Fn(f64, f64) -> f64>);
+
+fn promised(count: usize) -> Vec<Promised> {
+    let mut all: Vec<Promised> = vec![(
+        Box::new(AdaHedge::new(count).unwrap()),
+        Box::new(move |rounds, range| AdaHedge::promise(count, rounds, range).unwrap()),
+    )];
+    // What is beyond the range that was said to be known has no promise.
+    all.push((
+        Box::new(Squint::new(count, Some(4.0)).unwrap()),
+        Box::new(move |rounds, range| Squint::promise(count, 4.0, rounds, range).unwrap().unwrap_or(f64::INFINITY)),
+    ));
+    for rate in [HedgeRate::SelfTuned, HedgeRate::Rounds(2048.0), HedgeRate::Rounds(100.0), HedgeRate::Fixed(0.1)] {
+        all.push((
+            Box::new(Hedge::new(count, rate).unwrap()),
+            Box::new(move |rounds, range| Hedge::promise(count, rate, rounds, range).unwrap()),
+        ));
+        for (switches, share) in [(0, Share::Tuned), (3, Share::Tuned), (40, Share::Tuned), (3, Share::Fixed(0.01))] {
+            if FixedShare::promise(count, switches, rate, share, 1.0, 1.0).unwrap().is_some() {
+                all.push((
+                    Box::new(FixedShare::new(count, switches, rate, share).unwrap()),
+                    Box::new(move |rounds, range| {
+                        FixedShare::promise(count, switches, rate, share, rounds, range).unwrap().unwrap()
+                    }),
+                ));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn no_promise_is_below_what_is_guaranteed_afterwards() {
+    // Ranges that double whenever the one before has been forgotten are the worst for rates that tune themselves.
+    let doubling: Stream = |round, weights, _| {
+        let range = f64::from(1u32 << (round / 60).min(20));
+        (against_the_heaviest(weights).iter().map(|loss| range * loss).collect(), 1.0)
+    };
+    let steady: Stream = |_, weights, _| (against_the_heaviest(weights), 1.0);
+    let streams = STREAMS.iter().copied().chain([("doubling", doubling), ("steady", steady)]);
+    let mut nearest = std::collections::BTreeMap::new();
+    for (name, stream) in streams {
+        for count in [1, 2, 5, 17] {
+            for (mut experts, promise) in promised(count) {
+                let (mut game, mut random, mut range) = (Game::default(), Random(2), 0f64);
+                let mut weights = vec![0.0; count];
+                for round in 0..2048usize {
+                    experts.weights(&mut weights);
+                    let (losses, importance) = stream(round, &weights, &mut random);
+                    game.play(experts.as_mut(), &losses, importance);
+                    let of = |pick: fn(f64, f64) -> f64, from| losses.iter().copied().fold(from, pick);
+                    range = range.max(importance * (of(f64::max, f64::MIN) - of(f64::min, f64::MAX)));
+                    if (round + 1).is_power_of_two() {
+                        let bound = experts.guarantee().bound.unwrap();
+                        let promise = promise((round + 1) as f64, range);
+                        let context = format!("{} of {count}, {name}, {round}", experts.describe());
+                        assert!(bound <= promise * (1.0 + 1e-9) + 1e-10 * game.size, "{context}: {bound} > {promise}");
+                        let ratio = nearest.entry(experts.describe()).or_insert(0f64);
+                        *ratio = if promise > 0.0 { ratio.max(bound / promise) } else { *ratio };
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(nearest.len(), promised(2).len());
+    for (name, ratio) in nearest {
+        println!("{name}: {ratio}");
+        // With nothing unknown, the promise is what is guaranteed afterwards.
+        let least = if name.contains("hedge:eta=0") || name.contains("rounds") { 0.95 } else { 0.4 };
+        assert!(ratio >= least, "{name}: {ratio}");
+    }
+}
+
 /// Plays against the heaviest for a while, and then lets one expert be the best for ever: the bound of
 /// exponential weights is nearly reached, in its second term first and then in its first.
 fn tight_game(experts: &mut dyn Experts, rounds: usize) -> Game {

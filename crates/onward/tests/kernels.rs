@@ -754,7 +754,8 @@ fn what_is_planned_is_kept() {
                 };
                 learner.learn(Features::new(&[0, 1, 2], &values).unwrap(), label, 1.0);
             }
-            let scales = Scales { rounds: 200.0, norm: 1.5, largest: 1.5, label: 1.0, dimension: 3.0 };
+            let scales =
+                Scales { rounds: 200.0, norm: 1.5, largest: 1.5, label: 1.0, dimension: 3.0, ..Scales::default() };
             let plan = name.parse::<Specification>().unwrap().plan(&loss, None, &scales).unwrap();
             let own = learner.guarantee();
             assert_eq!(plan.comparator, own.comparator);

@@ -903,6 +903,7 @@ fn what_is_promised_beforehand_is_not_less_than_what_is_printed_afterwards() {
             largest: largest(&mut rows.iter().flat_map(values)),
             label: largest(&mut rows.iter().map(|row| row.label.abs())),
             dimension: 8.0,
+            ..Scales::default()
         };
         let specification: Specification = text.parse().unwrap();
         let plan = specification.plan(&loss, None, &scales).unwrap();

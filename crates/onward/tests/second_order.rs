@@ -535,6 +535,7 @@ fn what_is_promised_beforehand_is_not_below_what_comes_true() {
         largest: 1.0,
         label: largest(|row| row.label.abs()),
         dimension: 5.0,
+        ..Scales::default()
     };
     let loss = loss::parse("squared").unwrap();
     for name in ["vaw", "vaw:lambda=0.01", "vaw:lambda=100,radius=3"] {

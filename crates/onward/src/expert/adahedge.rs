@@ -9,6 +9,9 @@
 //! and the paid ones to Δ_T more. ∎ It is never much above that of Hedge with the best rate
 //! in hindsight, of the order of √(Σ variance·ln K), and constant where one expert leads clearly.
 //!
+//! **Beforehand** ([`AdaHedge::promise`]): where the losses of a round differ by at most r,
+//! R_T ≤ 2Δ_T ≤ r·√(T·ln K) + r·(4/3·ln K + 2) (theorem 8 of the paper, with variances of at most r²/4).
+//!
 //! Gaps are taken in logarithms: a weight that is 0 in f64 may be that of the expert whose loss is far
 //! the least, and Δ must not stall then. O(K) a round.
 
@@ -52,6 +55,25 @@ impl AdaHedge {
         let zeros = vec![0.0; count];
         let weights = vec![1.0 / count as f64; count];
         Ok(Self { capacity: libm::log(count as f64), behind: zeros.clone(), weights, excess: zeros, cost: 0.0 })
+    }
+
+    /// What is promised of T rounds before there are any: a bound on the regret, and on the guarantee, if the losses
+    /// of a round differ by at most `range`, times importance.
+    ///
+    /// ```
+    /// use onward::expert::AdaHedge;
+    /// assert!(AdaHedge::promise(2, 1e4, 1.0)? < 90.0);
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn promise(count: usize, rounds: f64, range: f64) -> Result<f64, Error> {
+        let capacity = libm::log(expect_count(count)? as f64);
+        Ok(match count {
+            1 => 0.0,
+            _ => range * ((rounds * capacity).sqrt() + 4.0 / 3.0 * capacity + 2.0),
+        })
     }
 
     fn eta(&self) -> f64 {

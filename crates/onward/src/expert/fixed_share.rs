@@ -20,6 +20,9 @@
 //! With η and α fixed and a_t ≤ −ln(1−α) it is the textbook's
 //! ((m+1) ln K + m ln(1/α) + (T−m−1) ln(1/(1−α)))/η + ηT/8.
 //!
+//! **Beforehand** ([`FixedShare::promise`]), with η and α fixed: that, with T·min(r, ηr²/8) where the losses of a round
+//! differ by at most r.
+//!
 //! O(K) a round.
 
 use super::hedge::Ranges;
@@ -118,6 +121,43 @@ impl FixedShare {
             staying: 0.0,
             paid: 0.0,
         })
+    }
+
+    /// What is promised of T rounds before there are any: a bound on the regret, and on the guarantee, if the losses
+    /// of a round differ by at most `range`, times importance. None where rate or share depend on what comes: with
+    /// [`HedgeRate::Rounds`], or with both fixed, they do not.
+    ///
+    /// ```
+    /// use onward::expert::{FixedShare, HedgeRate, Share};
+    /// let promise = |rate| FixedShare::promise(2, 3, rate, Share::Tuned, 1e4, 1.0);
+    /// assert!(promise(HedgeRate::Rounds(1e4))?.is_some_and(|bound| bound < 500.0));
+    /// assert_eq!(promise(HedgeRate::SelfTuned)?, None);
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn promise(
+        count: usize,
+        switches: u64,
+        rate: HedgeRate,
+        share: Share,
+        rounds: f64,
+        range: f64,
+    ) -> Result<Option<f64>, Error> {
+        let experts = Self::new(count, switches, rate, share)?;
+        if !matches!((rate, share), (HedgeRate::Rounds(_), _) | (HedgeRate::Fixed(_), Share::Fixed(_))) {
+            return Ok(None);
+        }
+        if count == 1 {
+            return Ok(Some(0.0));
+        }
+        let alpha = experts.share(1.0);
+        let eta = experts.rate(alpha, 0.0, range);
+        let between = (rounds - 1.0).max(0.0);
+        let moves = experts.switching((switches as f64).min(between), alpha);
+        let cost = experts.capacity + between * experts.stay(alpha) + moves;
+        Ok(Some(cost / eta + rounds * hoeffding(eta, range)))
     }
 
     /// α_t, t counted from 1.

@@ -15,7 +15,12 @@
 //! Φ_T(η_T) ≤ min_k L_k + ln K/η_T. ∎ Before the first round with a range above 0 weights are equal
 //! whatever the rate, and so in that round self-tuned rates may know its range.
 //!
-//! For losses in [0, 1], with T known, it is √(T·ln K/2); self-tuned, √(T·ln K), T not being known.
+//! **Beforehand** ([`Hedge::promise`]): where every r_t ≤ r, and η does not fall, that is ln K/η + T·min(r, ηr²/8): for
+//! losses in [0, 1] and the rate for T rounds √(T·ln K/2). Self-tuned, T not being known, it is at most
+//! r·√(T·ln K) + r·max(2, 3√(ln K/32)). *Proof.* 1/η_T ≤ r√T/(2√ln K). Of a round's cost, with c = √(ln K)/4 and
+//! S = V_{t−1} + R²_{t−1}, where r_t ≤ R_{t−1}: c·r_t²/√S ≤ c·r_t²/√V_t, and these sum to at most 2c√V_T. Where r_t is
+//! larger than R = R_{t−1} by d, up to R: S ≥ 2R² and c·r_t²/√S ≤ c·R²/√S + 3c·d/√2, the first part as before; where d > R,
+//! and in the first round: r_t ≤ 2d. The d sum to R_T ≤ r. ∎
 //!
 //! O(K) a round.
 
@@ -131,6 +136,31 @@ impl Hedge {
         let capacity = libm::log(count as f64);
         let (behind, excess) = (zeros.clone(), zeros);
         Ok(Self { rate, capacity, behind, weights, excess, ranges: Ranges::default(), eta: 0.0, paid: 0.0 })
+    }
+
+    /// What is promised of T rounds before there are any: a bound on the regret, and on the guarantee, if the losses
+    /// of a round differ by at most `range`, times importance.
+    ///
+    /// ```
+    /// use onward::expert::{Hedge, HedgeRate};
+    /// // √(T·ln K/2), the textbook's.
+    /// let promise = Hedge::promise(2, HedgeRate::Rounds(1000.0), 1000.0, 1.0)?;
+    /// assert!((promise - (1000.0 * 2f64.ln() / 2.0).sqrt()).abs() < 1e-9);
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn promise(count: usize, rate: HedgeRate, rounds: f64, range: f64) -> Result<f64, Error> {
+        let capacity = libm::log(expect_count(count)? as f64);
+        rate.check()?;
+        let of = |eta: f64| capacity / eta + rounds * hoeffding(eta, range);
+        Ok(match rate {
+            _ if count == 1 => 0.0,
+            HedgeRate::Fixed(eta) => of(eta),
+            HedgeRate::Rounds(known) => of((8.0 * capacity / known).sqrt()),
+            HedgeRate::SelfTuned => range * ((rounds * capacity).sqrt() + (3.0 * (capacity / 32.0).sqrt()).max(2.0)),
+        })
     }
 
     /// The rate of the next round, should its range be this.

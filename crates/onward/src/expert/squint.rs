@@ -17,6 +17,8 @@
 //! does not grow in a round, and where B grows the integral is over less. At the beginning it is 1/(2B_1), and
 //! no summand is more than all of them. ∎
 //!
+//! **Beforehand** ([`Squint::promise`]), with B known: V_k ≤ T·r² where the losses of a round differ by at most r ≤ B.
+//!
 //! K·40 to K·80 exponentials a round.
 
 use super::integral::{largest_regret, logarithms};
@@ -71,6 +73,29 @@ impl Squint {
             clipped: zeros(),
             weights: vec![1.0 / count as f64; count],
             excess: zeros(),
+        })
+    }
+
+    /// What is promised of T rounds before there are any, B being known: a bound on the regret, and on the
+    /// guarantee, if the losses of a round differ by at most `range`, times importance. None where `range` is above B.
+    ///
+    /// ```
+    /// use onward::expert::Squint;
+    /// assert!(Squint::promise(4, 1.0, 1e4, 1.0)?.is_some_and(|bound| bound < 1e3));
+    /// assert_eq!(Squint::promise(4, 1.0, 1e4, 2.0)?, None);
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn promise(count: usize, known: f64, rounds: f64, range: f64) -> Result<Option<f64>, Error> {
+        let capacity = libm::log(expect_count(count)? as f64);
+        let known = expect_rate("range", known)?;
+        let share = range / known;
+        Ok(match count {
+            _ if share > 1.0 => None,
+            1 => Some(0.0),
+            _ => Some(known * largest_regret(capacity, rounds * share * share)),
         })
     }
 

@@ -18,7 +18,7 @@ use crate::learner::{Arguments, LearnerEntry, Losses, ParameterEntry};
 use crate::loss::Curvature;
 use crate::model::{Column, State};
 use crate::random::SplitMix64;
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::{Error, Expert, Features, Learner, Mixed, Prediction, SharedLoss};
 
 /// A mixture has no more experts than this.
@@ -327,9 +327,25 @@ fn rate(arguments: &Arguments<'_>) -> Result<HedgeRate, Error> {
     }
 }
 
-fn plan(_: &Arguments<'_>, _: &crate::learner::Scales) -> Result<Guarantee, Error> {
-    let reason = "its guarantee is against its own experts, and comes from the ranges that their losses will have";
-    Ok(Guarantee::none(GuaranteeKind::Mixture, reason))
+/// Switches, rate and share of `fixed-share`.
+fn sharing(arguments: &Arguments<'_>) -> Result<(u64, HedgeRate, Share), Error> {
+    let switches = arguments.whole("switches", 0..=1_000_000_000)?;
+    let share = arguments.number_or("alpha", "auto")?.map_or(Share::Tuned, Share::Fixed);
+    Ok((switches, rate(arguments)?, share))
+}
+
+/// What an algorithm promises beforehand for so many experts, or why it does not.
+fn plan(
+    arguments: &Arguments<'_>,
+    class: Comparator,
+    promise: impl Fn(usize) -> Result<Result<f64, &'static str>, Error>,
+) -> Result<Guarantee, Error> {
+    if arguments.choice("predict", &[("mix", false), ("draw", true)])? {
+        let reason = "draws keep the bound on average over draws, not in each run: predict=mix promises it for sure";
+        return Ok(Guarantee::none(GuaranteeKind::Mixture, reason));
+    }
+    let bound = promise(arguments.specifications("learners")?.len())?;
+    Ok(Guarantee { kind: GuaranteeKind::Mixture, comparator: Some(class), bound: bound.map_err(str::to_owned) })
 }
 
 /// `hedge` by name.
@@ -342,7 +358,10 @@ pub(crate) const HEDGE: LearnerEntry = LearnerEntry {
         let rate = rate(arguments)?;
         build(arguments, |count| Hedge::new(count, rate))
     },
-    plan,
+    plan: |arguments, scales| {
+        let rate = rate(arguments)?;
+        plan(arguments, Comparator::Experts, |count| Hedge::promise(count, rate, scales.rounds, scales.range).map(Ok))
+    },
 };
 
 /// `fixed-share` by name.
@@ -368,12 +387,16 @@ pub(crate) const FIXED_SHARE: LearnerEntry = LearnerEntry {
         SEED,
     ],
     build: |arguments| {
-        let rate = rate(arguments)?;
-        let switches = arguments.whole("switches", 0..=1_000_000_000)?;
-        let share = arguments.number_or("alpha", "auto")?.map_or(Share::Tuned, Share::Fixed);
+        let (switches, rate, share) = sharing(arguments)?;
         build(arguments, |count| FixedShare::new(count, switches, rate, share))
     },
-    plan,
+    plan: |arguments, scales| {
+        let (switches, rate, share) = sharing(arguments)?;
+        plan(arguments, Comparator::SwitchingExperts(switches), |count| {
+            let promise = FixedShare::promise(count, switches, rate, share, scales.rounds, scales.range)?;
+            Ok(promise.ok_or("its rates and shares come from what happens: give rounds=T, or eta and alpha"))
+        })
+    },
 };
 
 /// `adahedge` by name.
@@ -383,7 +406,9 @@ pub(crate) const ADAHEDGE: LearnerEntry = LearnerEntry {
     losses: Losses::Convex,
     parameters: &[LEARNERS, PREDICT, SEED],
     build: |arguments| build(arguments, AdaHedge::new),
-    plan,
+    plan: |arguments, scales| {
+        plan(arguments, Comparator::Experts, |count| AdaHedge::promise(count, scales.rounds, scales.range).map(Ok))
+    },
 };
 
 /// `squint` by name.
@@ -405,7 +430,16 @@ pub(crate) const SQUINT: LearnerEntry = LearnerEntry {
         let range = arguments.number_or("range", "auto")?;
         build(arguments, |count| Squint::new(count, range))
     },
-    plan,
+    plan: |arguments, scales| {
+        let known = arguments.number_or("range", "auto")?;
+        plan(arguments, Comparator::Experts, |count| {
+            let Some(known) = known else {
+                return Ok(Err("the first range that comes may be as small as it likes: give range=B"));
+            };
+            let promise = Squint::promise(count, known, scales.rounds, scales.range)?;
+            Ok(promise.ok_or("losses of experts may differ by more than its range: give a larger one"))
+        })
+    },
 };
 
 #[cfg(test)]

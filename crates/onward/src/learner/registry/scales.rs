@@ -25,12 +25,14 @@ pub struct Scales {
     pub label: f64,
     /// d: how many features there are.
     pub dimension: f64,
+    /// r: the largest difference of the losses that two experts of a mixture have in a round.
+    pub range: f64,
 }
 
 impl Default for Scales {
     /// One round of unit size.
     fn default() -> Self {
-        Self { rounds: 1.0, norm: 1.0, largest: 1.0, label: 1.0, dimension: 1.0 }
+        Self { rounds: 1.0, norm: 1.0, largest: 1.0, label: 1.0, dimension: 1.0, range: 1.0 }
     }
 }
 
@@ -60,6 +62,7 @@ impl Scales {
             ("the norm of features", self.norm),
             ("the largest feature", self.largest),
             ("the largest label", self.label),
+            ("the range of losses", self.range),
         ];
         for (name, size) in sizes {
             if !(size.is_finite() && size > 0.0) {

@@ -335,9 +335,11 @@ fn with_rare_features(name: &str, rounds: usize) -> Best {
 
 #[test]
 fn many_rare_features_are_certified_and_bits_do_not_depend_on_threads() {
-    for name in ["squared", "logistic", "huber:delta=1", "poisson"] {
+    let losses =
+        [("squared", 300), ("logistic", 300), ("huber:delta=1", 300), ("poisson", 300), ("squared-hinge", 300)];
+    for (name, most) in losses.into_iter().chain([("hinge", 400)]) {
         let best = with_rare_features(name, 20_000);
-        assert!(best.is_reached && best.passes < 300, "{name}: {} passes, gap {}", best.passes, best.gap);
+        assert!(best.is_reached && best.passes < most, "{name}: {} passes, gap {}", best.passes, best.gap);
     }
 }
 

@@ -89,6 +89,21 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
         self.loss
     }
 
+    pub(super) fn workers(&self) -> &'a W {
+        self.workers
+    }
+
+    /// So many more passes were made elsewhere.
+    pub(super) fn add(&self, passes: u32) {
+        self.count.set(self.count.get() + passes);
+    }
+
+    /// One pass over all rows, in order.
+    pub(super) fn each(&self, each: &mut dyn FnMut(Row<'_>)) -> Result<(), R::Error> {
+        self.add(1);
+        (0..self.rows.shards()).try_for_each(|shard| self.rows.visit(shard, each))
+    }
+
     /// One pass: of each shard what its rows made of what it began with.
     fn fold<T: Send>(
         &self,
@@ -104,7 +119,7 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
         begin: impl Fn() -> T + Sync,
         each: impl Fn(&mut T, Row<'_>, (usize, usize)) + Sync,
     ) -> Result<Vec<T>, R::Error> {
-        self.count.set(self.count.get() + 1);
+        self.add(1);
         let rows = self.rows;
         let shard = |shard: usize| {
             let mut state = begin();

@@ -27,6 +27,7 @@
 //! loss itself though μ does not come to 0, so that the model stays true for longer steps.
 //! The slopes stay between those of the loss, and the certificate what it was.
 
+use super::ascent::{Ascent, PASSES_OF_A_TURN};
 use super::bundle::Bundle;
 use super::cholesky::Cholesky;
 use super::passes::{Assessment, Frame, Passes, PerRow};
@@ -60,6 +61,9 @@ const FALL: f64 = 0.5;
 
 /// Steps in a row that do not narrow the gap before the search gives up.
 const PATIENCE: u32 = 12;
+
+/// By how much of its length a point moves in a turn of dual ascent, at most, where it is at rest.
+const STEADY: f64 = 0.1;
 
 /// What is searched for, and when it is found.
 #[derive(Debug, Clone, Copy)]
@@ -127,6 +131,13 @@ struct Step {
     curvature: f64,
 }
 
+impl Found {
+    /// Nothing yet: v, which pays infinitely much.
+    pub(super) fn nothing(v: Vec<f64>) -> Self {
+        Self { v, loss: f64::INFINITY, lower: f64::NEG_INFINITY, is_reached: false, recedes: false }
+    }
+}
+
 impl<R: Rows, W: Workers> Search<'_, R, W> {
     /// Searches from v on, a point of the ball.
     pub(super) fn run(&mut self, v: Vec<f64>, goal: Goal) -> Result<Found, R::Error> {
@@ -136,21 +147,15 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
         self.secant = SECANT;
         self.narrower = if self.is_whole { MOST_NARROW } else { LEAST_NARROW };
         let mut here = self.start(v, is_kinked)?;
-        let mut found = Found {
-            v: here.v.clone(),
-            loss: f64::INFINITY,
-            lower: f64::NEG_INFINITY,
-            is_reached: false,
-            recedes: false,
-        };
+        let mut found = Found::nothing(here.v.clone());
         let mut aim = f64::INFINITY;
         let (mut damping, mut idle, mut narrowest) = (0.0, 0, f64::INFINITY);
         loop {
             let reach = if is_bounded { goal.radius } else { FAR * aim.max(norm(&here.v)) };
             self.bundle.add(here.at.tangents, &here.at.gradient);
-            self.record(&mut found, &here, reach, is_bounded);
+            self.record(&mut found, (&here.v, here.at.loss), reach, is_bounded);
             let gap = found.loss - found.lower;
-            let target = goal.gap * found.loss.abs().max(1e-3 * self.scale);
+            let target = self.target(&found, goal);
             let is_flat = here.at.gradient.iter().all(|&g| g == 0.0);
             // Without a ball the model must see nothing to be gained, either.
             if gap <= target && (is_bounded || is_flat) {
@@ -205,6 +210,36 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
         }
     }
 
+    /// Goes on by dual ascent (`ascent.rs`) from what was found.
+    pub(super) fn ascend(&mut self, ascent: &mut Ascent<'_>, found: &mut Found, goal: Goal) -> Result<(), R::Error> {
+        let is_bounded = goal.radius.is_finite();
+        let mut state = ascent.state(self.passes.workers());
+        if self.scale == 0.0 {
+            self.scale = state.loss.abs();
+        }
+        let mut moved = f64::INFINITY;
+        loop {
+            let reach = if is_bounded { goal.radius } else { FAR * norm(&state.v) };
+            self.bundle.add(state.tangents, &state.gradient);
+            self.record(found, (&state.v, state.loss), reach, is_bounded);
+            // Without a ball it must have come to rest, too.
+            let is_steady = is_bounded || moved <= STEADY * norm(&state.v);
+            found.is_reached = is_steady && found.loss - found.lower <= self.target(found, goal);
+            if found.is_reached || self.passes.count() >= goal.passes {
+                return Ok(());
+            }
+            ascent.turn(goal.radius, reach, &state);
+            let before = std::mem::replace(&mut state, ascent.state(self.passes.workers())).v;
+            moved = norm(&before.iter().zip(&state.v).map(|(before, v)| v - before).collect::<Vec<_>>());
+            self.passes.add(PASSES_OF_A_TURN);
+        }
+    }
+
+    /// The gap that is small enough.
+    fn target(&self, found: &Found, goal: Goal) -> f64 {
+        goal.gap * found.loss.abs().max(1e-3 * self.scale)
+    }
+
     /// Looks at the first point; with kinks, chooses how smooth the loss is to be at first.
     fn start(&mut self, v: Vec<f64>, is_kinked: bool) -> Result<Here, R::Error> {
         let u = self.frame.raw(&v);
@@ -232,20 +267,20 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
     }
 
     /// Keeps the best point and the best bound. Without a ball the bound is about the point.
-    fn record(&mut self, found: &mut Found, here: &Here, reach: f64, is_bounded: bool) {
+    fn record(&mut self, found: &mut Found, (v, loss): (&Vec<f64>, f64), reach: f64, is_bounded: bool) {
         let lower = self.bundle.bound(reach);
         let lower = self.floor(lower);
         if !is_bounded {
-            if here.at.loss - lower <= found.loss - found.lower || found.loss.is_infinite() {
-                (found.loss, found.lower) = (here.at.loss, lower);
-                found.v.clone_from(&here.v);
+            if loss - lower <= found.loss - found.lower || found.loss.is_infinite() {
+                (found.loss, found.lower) = (loss, lower);
+                found.v.clone_from(v);
             }
             return;
         }
         found.lower = found.lower.max(lower);
-        if here.at.loss < found.loss {
-            found.loss = here.at.loss;
-            found.v.clone_from(&here.v);
+        if loss < found.loss {
+            found.loss = loss;
+            found.v.clone_from(v);
         }
         // They cross by rounding only.
         found.lower = found.lower.min(found.loss);

@@ -26,6 +26,16 @@ pub(crate) enum Adversary {
     Swing,
     /// A coordinate of its own each round, as far as there are some.
     Fresh,
+    /// The signs that the bits say, in one coordinate alone, or in all.
+    Written { signs: u32, is_lone: bool },
+}
+
+/// The rounds of which every order of signs is played.
+pub(crate) const WRITTEN: usize = 9;
+
+/// Every order of signs of [`WRITTEN`] rounds.
+pub(crate) fn written() -> impl Iterator<Item = Adversary> {
+    (0..1 << WRITTEN).flat_map(|signs| [true, false].map(|is_lone| Adversary::Written { signs, is_lone }))
 }
 
 pub(crate) const ADVERSARIES: [Adversary; 9] = [
@@ -109,6 +119,10 @@ impl Game {
             // Out for a stretch, back for one, each longer than those before.
             Adversary::Swing => {
                 z[0] = if (usize::BITS - (self.round + 1).leading_zeros()).is_multiple_of(2) { 1.0 } else { -1.0 }
+            }
+            Adversary::Written { signs, is_lone } => {
+                let entries = if is_lone { 1 } else { DIMENSION };
+                z[..entries].fill(if signs >> self.round & 1 == 0 { 1.0 } else { -1.0 });
             }
             Adversary::Fresh => {
                 z[self.round % DIMENSION] = if (self.round / DIMENSION).is_multiple_of(2) { 1.0 } else { -1.0 }

@@ -215,8 +215,9 @@ pub(crate) struct LearnOptions {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Learning")]
     pub(crate) passes: u32,
 
-    /// Read nothing, and print what the learner's theorem promises of a stream of T examples
-    #[arg(long, value_name = "T", help_heading = "Learning")]
+    /// Read nothing, and print what the learner's theorem promises of a stream of T examples; beside
+    /// it go --learner, --loss, --radius, --task and --scales
+    #[arg(long, value_name = "T", conflicts_with_all = IDLE_IN_A_PLAN, help_heading = "Learning")]
     pub(crate) plan: Option<u64>,
 
     /// What --plan reckons with: norm=X (the largest ‖x‖₂), largest=X (the largest |x_i|), label=Y
@@ -276,6 +277,40 @@ pub(crate) struct LearnOptions {
     #[arg(long, help_heading = "Help")]
     pub(crate) list_losses: bool,
 }
+
+/// What would change nothing beside --plan, which reads and writes nothing.
+const IDLE_IN_A_PLAN: [&str; 30] = [
+    "inputs",
+    "format",
+    "no_header",
+    "on_error",
+    "record_limit",
+    "threads",
+    "target",
+    "ignore",
+    "categorical",
+    "numeric",
+    "text",
+    "weight",
+    "id",
+    "ngrams",
+    "bits",
+    "hindsight",
+    "hindsight_gap",
+    "passes",
+    "order",
+    "seed",
+    "loss_bound",
+    "init",
+    "model",
+    "predictions",
+    "report",
+    "html",
+    "plot",
+    "quiet",
+    "list_learners",
+    "list_losses",
+];
 
 const LEARN_EXAMPLES: &str = "Examples:
   onward learn flights.csv.zst --target 'arr_delay>15'

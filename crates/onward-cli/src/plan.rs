@@ -14,14 +14,13 @@ use crate::summary::{counted, grouped, number, size};
 
 /// Prints the promise for T examples, and for some shorter and longer streams.
 pub(crate) fn run(options: &LearnOptions, rounds: u64, learner: &str) -> Result<ExitCode, Failure> {
-    refuse_what_a_plan_has_no_use_for(options)?;
     let specification: Specification = learner.parse()?;
     let loss = match (&options.loss, options.columns.task, specification.task()) {
         (Some(name), ..) => loss::parse(name)?,
         (None, Some(TaskOption::Regression), _) => loss::parse(specification.default_loss(Task::Regression)?)?,
         (None, ..) => loss::parse(specification.default_loss(Task::Binary)?)?,
     };
-    let scales = scales(options, rounds)?;
+    let (scales, given) = scales(options, rounds)?;
     let radius = checked_radius(options.radius)?;
     let built = specification.build(&loss, radius)?;
     let promise = specification.plan(&loss, radius, &scales)?;
@@ -67,34 +66,31 @@ pub(crate) fn run(options: &LearnOptions, rounds: u64, learner: &str) -> Result<
             }
         }
     }
+    let bound = |scales: &Scales| specification.plan(&loss, radius, scales).ok()?.bound.ok();
+    let idle = idle(&given, &scales, bound);
+    if rounds > 0 && !idle.is_empty() {
+        text.push_str(&format!("it does not depend on {}\n", idle.join(" or ")));
+    }
     outputs::write(std::path::Path::new("-"), text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// An option that would change nothing is refused: no input is read and nothing is learnt.
-fn refuse_what_a_plan_has_no_use_for(options: &LearnOptions) -> Result<(), Failure> {
-    let idle = [
-        ("INPUT", !options.input.inputs.is_empty()),
-        ("--init", options.init.is_some()),
-        ("--model", options.model.is_some()),
-        ("--predictions", options.predictions.is_some()),
-        ("--report", options.report.is_some()),
-        ("--passes", options.passes > 1),
-    ];
-    let idle: Vec<&str> = idle.into_iter().filter(|&(_, given)| given).map(|(name, _)| name).collect();
-    if idle.is_empty() {
-        return Ok(());
+/// A scale by its key.
+fn scale<'a>(scales: &'a mut Scales, key: &str) -> Option<&'a mut f64> {
+    match key {
+        "norm" => Some(&mut scales.norm),
+        "largest" => Some(&mut scales.largest),
+        "label" => Some(&mut scales.label),
+        "features" => Some(&mut scales.dimension),
+        "range" => Some(&mut scales.range),
+        _ => None,
     }
-    Err(Failure::user(format!(
-        "--plan says what the theory promises before a run, and reads nothing: leave {} out",
-        idle.join(" and ")
-    )))
 }
 
-/// The scales that were given, the others 1.
-fn scales(options: &LearnOptions, rounds: u64) -> Result<Scales, Failure> {
+/// The scales that were given, and their keys; the others are 1.
+fn scales(options: &LearnOptions, rounds: u64) -> Result<(Scales, Vec<&str>), Failure> {
     let mut scales = Scales { rounds: rounds as f64, ..Scales::default() };
-    let (mut norm, mut largest) = (None, None);
+    let mut given = Vec::new();
     for pair in &options.scales {
         let wrong = || {
             Failure::user(format!(
@@ -103,19 +99,49 @@ fn scales(options: &LearnOptions, rounds: u64) -> Result<Scales, Failure> {
             ))
         };
         let (key, value) = pair.split_once('=').ok_or_else(wrong)?;
+        let key = key.trim();
         let value: f64 = value.trim().parse().map_err(|_| wrong())?;
-        match key.trim() {
-            "norm" => norm = Some(value),
-            "largest" => largest = Some(value),
-            "label" => scales.label = value,
-            "features" => scales.dimension = value,
-            "range" => scales.range = value,
-            _ => return Err(wrong()),
+        *scale(&mut scales, key).ok_or_else(wrong)? = value;
+        if given.contains(&key) {
+            return Err(Failure::user(format!("--scales has {key} twice: leave one of them out")));
         }
+        given.push(key);
     }
     // What one of them says bounds the other.
-    scales.largest = largest.or(norm).unwrap_or(1.0);
-    scales.norm = norm.unwrap_or(scales.largest * scales.dimension.sqrt());
+    let is_given = |key: &str| given.contains(&key);
+    match (is_given("norm"), is_given("largest")) {
+        (true, false) => scales.largest = scales.norm,
+        (false, _) => scales.norm = scales.largest * scales.dimension.sqrt(),
+        (true, true) => {}
+    }
     scales.check()?;
-    Ok(scales)
+    if scales.dimension.fract() != 0.0 {
+        return Err(Failure::user(format!("--scales has features={}: it is a whole number", scales.dimension)));
+    }
+    let most = scales.largest * scales.dimension.sqrt();
+    if is_given("norm") && is_given("largest") && (scales.norm < scales.largest || scales.norm > most * (1.0 + 1e-9)) {
+        return Err(Failure::user(format!(
+            "--scales has norm={} and largest={}: with {} the norm is from largest to largest·√features, {}",
+            size(scales.norm),
+            size(scales.largest),
+            counted(scales.dimension as u64, "feature"),
+            size(most)
+        )));
+    }
+    Ok((scales, given))
+}
+
+/// The given scales that the promise does not depend on.
+fn idle<'a>(given: &[&'a str], scales: &Scales, plan: impl Fn(&Scales) -> Option<f64>) -> Vec<&'a str> {
+    let bound = plan(scales);
+    let changes = |key: &str| {
+        [0.5, 2.0].into_iter().any(|factor| {
+            let mut other = *scales;
+            if let Some(value) = scale(&mut other, key) {
+                *value *= factor;
+            }
+            plan(&other) != bound
+        })
+    };
+    given.iter().copied().filter(|key| bound.is_some() && !changes(key)).collect()
 }

@@ -78,8 +78,18 @@ fn of_no_examples_nothing_is_promised() {
 fn what_makes_no_plan_is_refused() {
     let folder = Folder::new();
     for (arguments, said) in [
-        (&["--plan", "10", "data.csv"][..], "leave INPUT out"),
-        (&["--plan", "10", "--model", "m", "--report", "r"], "leave --model and --report out"),
+        (&["--plan", "10", "data.csv"][..], "'--plan <T>' cannot be used with '[INPUT]...'"),
+        (
+            &["--plan", "10", "--model", "m", "--report", "r"],
+            "cannot be used with:\n  --model <FILE>\n  --report <FILE>",
+        ),
+        (&["--plan", "10", "--scales", "label=1,label=2"], "--scales has label twice: leave one of them out"),
+        (&["--plan", "10", "--scales", "features=1.5"], "features=1.5: it is a whole number"),
+        (
+            &["--plan", "10", "--scales", "norm=1,largest=5"],
+            "with 1 feature the norm is from largest to largest·√features, 5",
+        ),
+        (&["--plan", "10", "--scales", "norm=9,largest=2,features=16"], "to largest·√features, 8"),
         (&["--plan", "-1"], "unexpected argument"),
         (&["--plan", "many"], "invalid value 'many'"),
         (&["--plan", "10", "--scales", "norm=0"], "the norm of features is 0: it is a finite number above 0"),
@@ -96,4 +106,50 @@ fn what_makes_no_plan_is_refused() {
         assert_eq!(outcome.code, Some(2), "{arguments:?}");
         assert!(outcome.stderr.contains(said), "{arguments:?}: {}", outcome.stderr);
     }
+}
+
+#[test]
+fn options_that_a_plan_has_no_use_for_are_refused() {
+    let (folder, help) = (Folder::new(), Folder::new().run(&["learn", "--help"]).stdout);
+    // Every option there is, but for those that a plan is made of.
+    let useful = ["plan", "scales", "learner", "loss", "radius", "task", "help"];
+    let names = help.lines().filter_map(|line| line.trim_start().split_once("--"));
+    let names = names.filter(|(before, _)| before.is_empty() || before.starts_with('-')).map(|(_, rest)| rest);
+    let mut tried = 0;
+    for line in names {
+        let name: String = line.chars().take_while(|at| at.is_ascii_lowercase() || *at == '-').collect();
+        if useful.contains(&name.as_str()) {
+            continue;
+        }
+        let option = format!("--{name}");
+        let takes_value = line[name.len()..].starts_with(" <");
+        let value = match name.as_str() {
+            "format" => "csv",
+            "on-error" => "skip",
+            "order" => "shuffle",
+            "hindsight-gap" => "0.5",
+            _ => "1",
+        };
+        let mut arguments = vec!["learn", "--plan", "10", &option];
+        arguments.extend(takes_value.then_some(value));
+        let outcome = folder.run(&arguments);
+        assert_eq!(outcome.code, Some(2), "{option}: {}", outcome.stdout);
+        // --hindsight-gap alone lacks --hindsight.
+        let is_said = outcome.stderr.contains("--plan <T>") && outcome.stderr.contains(&option);
+        assert!(is_said || option == "--hindsight-gap", "{option}: {}", outcome.stderr);
+        tried += 1;
+    }
+    assert_eq!(tried, 29, "{help}");
+}
+
+#[test]
+fn scales_that_a_promise_does_not_depend_on_are_named() {
+    let plan = |learner: &str, loss: &str, scales: &str| {
+        let arguments = ["learn", "--plan", "100", "--learner", learner, "--loss", loss, "--scales", scales];
+        Folder::new().run(&arguments).stdout
+    };
+    let text = plan("ogd:radius=1", "hinge", "norm=2,label=3,range=4");
+    assert!(text.ends_with("it does not depend on label or range\n"), "{text}");
+    assert!(!plan("ogd:radius=1", "squared", "norm=2,label=3").contains("does not depend"));
+    assert!(plan("hedge:rounds=100", "logistic", "norm=2,range=3").ends_with("it does not depend on norm\n"));
 }

@@ -254,6 +254,7 @@ impl Entrant {
             pass_risks: &[],
             own_guarantee: Some(self.trained.own_guarantee()),
             mixed: self.trained.learner.mixed(),
+            updates: self.trained.learner.updates(),
             course: &self.course,
             averaged_risk: None,
             hindsight,

@@ -81,6 +81,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     drop(reader);
     let own_guarantee = session.trained().own_guarantee();
     let mixed = session.trained().learner.mixed();
+    let updates = session.trained().learner.updates();
     let mut pass_risks = vec![session.trained().ledger.sequential_risk()];
     pass_risks.extend(later_passes(options, &mut session, &inputs, reading, kept)?);
     let (counts, course) = session.finish();
@@ -101,6 +102,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         pass_risks: &pass_risks,
         own_guarantee: Some(own_guarantee),
         mixed,
+        updates,
         course: &course,
         averaged_risk: options.loss_bound.map(|range| averaged_risk(&trained, range)),
         hindsight: hindsight.as_ref(),

@@ -61,6 +61,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
         pass_risks: &[],
         own_guarantee: None,
         mixed: None,
+        updates: None,
         course: &Course::default(),
         averaged_risk: None,
         hindsight: None,

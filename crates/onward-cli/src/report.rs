@@ -50,6 +50,8 @@ pub(crate) struct Run<'a> {
     pub(crate) own_guarantee: Option<Guarantee>,
     /// The experts of a learner that mixes some, after the first pass.
     pub(crate) mixed: Option<Mixed>,
+    /// The importance of the rounds of the first pass in which it moved, for learners that count it.
+    pub(crate) updates: Option<f64>,
     /// What the learner said of itself during the first pass.
     pub(crate) course: &'a Course,
     /// What the average of the learner's points pays at most on a new example, or why nothing can be
@@ -86,7 +88,7 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
         Some(Err(reason)) => insert("averaged_risk", json!({ "bound": null, "reason": reason })),
         None => None,
     };
-    if let Some(updates) = run.trained.learner.updates() {
+    if let Some(updates) = run.updates {
         insert("updates", json!(updates));
     }
     if let Some(mixed) = &run.mixed {

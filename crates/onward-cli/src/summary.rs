@@ -58,9 +58,12 @@ pub(crate) fn learned(run: &Run<'_>) -> String {
     if let Some(meaning) = diverged(run.trained) {
         row(&mut text, "diverged", "", &meaning);
     }
-    if let Some(updates) = run.trained.learner.updates() {
-        let meaning = "the importance of the rounds in which it moved, M, which its guarantee bounds";
-        row(&mut text, "updates", &number(updates), meaning);
+    if let Some(updates) = run.updates {
+        let is_bounded = run.own_guarantee.as_ref().is_some_and(|guarantee| guarantee.bound.is_ok());
+        let bounded = if is_bounded { ", which its guarantee bounds" } else { "" };
+        let meaning = format!("the importance of the rounds in which it moved, M{bounded}");
+        let updates = if updates.fract() == 0.0 { grouped(updates as u64) } else { number(updates) };
+        row(&mut text, "updates", &updates, &meaning);
     }
     verdict::rows(&mut text, run);
     verdict::say_averaged(&mut text, run);

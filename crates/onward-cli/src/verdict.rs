@@ -133,13 +133,18 @@ pub(crate) fn say_averaged(text: &mut String, run: &Run<'_>) {
 }
 
 fn say_excess(text: &mut String, answer: &Answer, excess: &Excess) {
+    // Beside the mistakes of the best, where the loss that it is the best by is another.
+    let itself = |excess: f64| match answer.mistakes {
+        Some(mistakes) => format!("; less its own mistakes: {}", number(excess + answer.best.loss - mistakes)),
+        None => String::new(),
+    };
     let what = match answer.mistakes {
         Some(_) => "mistakes of the last predictor on these examples, less the hinge loss of the best",
         None => "what the last predictor pays on these examples, less what the best pays",
     };
-    row(text, "excess risk", &number(excess.last), what);
+    row(text, "excess risk", &number(excess.last), &format!("{what}{}", itself(excess.last)));
     if let Some(averaged) = excess.averaged {
-        row(text, "", &number(averaged), "the same of the averaged predictor");
+        row(text, "", &number(averaged), &format!("the same of the averaged predictor{}", itself(averaged)));
     }
 }
 
@@ -160,19 +165,24 @@ fn against_best(run: &Run<'_>, answer: &Answer) -> String {
         Some(_) => "the best fixed linear predictor of that size",
         None => "the best fixed linear predictor",
     };
-    let allowed = match allowed(run, best) {
-        Some(bound) if answer.mistakes.is_some() => format!("the theory allows {} more", short(bound)),
-        Some(bound) => format!("the theory allows {}", short(bound)),
-        None => "no guarantee here is about predictors of that size".to_owned(),
-    };
-    if answer.mistakes.is_some() {
-        let (count, than) = if high < 0.0 { (-low, "fewer") } else { (high, "more") };
-        let at_most = if high < 0.0 { "" } else { "at most " };
+    let allowed = allowed(run, best);
+    let not_about = "no guarantee here is about predictors of that size".to_owned();
+    if let Some(mistakes) = answer.mistakes {
+        let allowed = match allowed {
+            Some(bound) => format!("the theory allows {}", short(best.loss + bound)),
+            None => not_about,
+        };
         return format!(
-            "learning online made {at_most}{} mistakes per example {than} than the hinge loss of {which}; {allowed}",
-            short(count)
+            "learning online made {} mistakes per example; {which} by the hinge loss makes {} and pays {}; {allowed}",
+            short(ledger.sequential_risk()),
+            short(mistakes),
+            short(best.loss),
         );
     }
+    let allowed = match allowed {
+        Some(bound) => format!("the theory allows {}", short(bound)),
+        None => not_about,
+    };
     if high < 0.0 {
         // A constant is a fixed linear predictor too: where it pays less, the class is too small.
         let is_held_back = best.at_ten_times.is_some_and(|ten| {

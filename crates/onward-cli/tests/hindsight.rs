@@ -163,11 +163,26 @@ fn mistakes_are_compared_with_the_least_hinge_loss() {
     let text = folder.succeed(&[&["learn"][..], &options, &["--learner", "perceptron"]].concat()).stderr;
     for part in [
         "mean hinge loss of the best fixed linear predictor of ‖u‖₂ ≤ 2",
-        " fewer than the hinge loss of the best",
-        " more\n",
+        "\nlearning online made 0.163 mistakes per example; the best fixed linear predictor of that size by the hinge \
+         loss makes 0.138 and pays 0.331; the theory allows 0.382\n",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+}
+
+#[test]
+fn updates_and_guarantee_of_several_passes_are_those_of_the_first() {
+    let folder = Folder::new();
+    let sites = data("phishing.csv");
+    let options = [&sites, "--target", "is_phishing", "--radius", "2", "--learner"];
+    let of = |learner: &str, more: &[&str]| report(&folder, &[&options[..], &[learner], more].concat());
+    let (once, thrice) = (of("perceptron", &[]), of("perceptron", &["--passes", "3"]));
+    assert_eq!(once["updates"], thrice["updates"]);
+    assert_eq!(once["guarantees"], thrice["guarantees"]);
+    // What is not bounded is not said to be.
+    let said = |learner| folder.succeed(&[&["learn"][..], &options, &[learner]].concat()).stderr;
+    assert!(said("perceptron").contains(" it moved, M, which its guarantee bounds\n"));
+    assert!(said("perceptron:variant=averaged").contains(" it moved, M\n"));
 }
 
 #[test]

@@ -125,8 +125,15 @@ fn regret(report: &Value) -> Chart {
         true => number(point, "regret"),
         false => Some(number(point, "risk")? - number(point, "baseline")?),
     };
-    let is_about: Vec<bool> = report["learners"].as_array().into_iter().flatten().map(own_is_about_the_same).collect();
-    let kind = if has_hindsight { "regret" } else { "regret against the best constant" };
+    let hindsight = &report["hindsight"];
+    let is_about = |learner| own_is_about_the_same(learner, hindsight);
+    let is_about: Vec<bool> = report["learners"].as_array().into_iter().flatten().map(is_about).collect();
+    let counts_mistakes = hindsight["charged_by"] == "hinge";
+    let kind = match (has_hindsight, counts_mistakes) {
+        (true, true) => "mistakes less hinge loss",
+        (true, false) => "regret",
+        (false, _) => "regret against the best constant",
+    };
     let view = |name, unit: &str, total: bool| {
         let scaled =
             |point: &Value, value: Option<f64>| Some(value? * if total { number(point, "weight")? } else { 1.0 });
@@ -141,13 +148,18 @@ fn regret(report: &Value) -> Chart {
         }));
         View { name, unit: unit.to_owned(), series }
     };
-    let meaning = match has_hindsight {
-        true => {
+    let meaning = match (has_hindsight, counts_mistakes) {
+        (true, true) => {
+            "How many more mistakes each learner has made than the hinge loss of the best fixed linear predictor is, found \
+             with the whole stream known (solid; below 0: fewer), and by its own theorem at most (dashed; where that is \
+             about the same predictors). The mistakes of that predictor itself, which may be fewer, are named above the table."
+        }
+        (true, false) => {
             "How much more each learner has paid than the best fixed linear predictor, found with the whole stream known \
              (solid), and what it was guaranteed to stay below: by its own theorem (dashed; where that is about the same \
              predictors, as with --radius it is for many learners) and by the certificate that holds for any predictor (dotted)."
         }
-        false => {
+        (false, _) => {
             "How much more each learner has paid than the best constant predictor of the examples so far (solid; below 0: \
              it paid less), and the guarantees on its regret against whole classes of linear predictors, named below the \
              table: its own (dashed) and the certificate that holds for any predictor (dotted). The best of those \
@@ -165,13 +177,19 @@ fn regret(report: &Value) -> Chart {
     }
 }
 
-/// Whether a learner's own guarantee is about the predictors that the certificate, and the regret, are about.
-fn own_is_about_the_same(learner: &Value) -> bool {
+/// Whether a learner's own guarantee is about the predictors that the certificate, and the regret, are about;
+/// of those who are charged by mistakes, about the hinge loss of the predictors that the regret is about.
+fn own_is_about_the_same(learner: &Value, hindsight: &Value) -> bool {
     let find = |kind: &str| {
         let mut all = learner["guarantees"].as_array().into_iter().flatten();
         all.find(|guarantee| guarantee["kind"] == kind)
     };
+    let is_of_hinge =
+        |own: &Value| own["comparator"].as_str().is_some_and(|text| text.contains("of every u with ‖u‖₂"));
     match (find("own"), find("universal")) {
+        (Some(own), _) if hindsight["charged_by"] == "hinge" => {
+            is_of_hinge(own) && hindsight["class"] == "ball" && own["radius"] == hindsight["radius"]
+        }
         (Some(own), Some(universal)) => {
             own["comparator"] == universal["comparator"] && own["radius"] == universal["radius"]
         }

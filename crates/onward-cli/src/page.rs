@@ -8,7 +8,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::chart::{self, Chart};
-use crate::summary::grouped;
+use crate::summary::{grouped, number, size};
 use crate::svg::{self, escaped};
 use crate::table::Table;
 
@@ -96,8 +96,45 @@ fn facts(report: &Value) -> String {
         ("time", format!("{seconds:.2} s")),
         ("version", escaped(&format!("onward {}", text("onward")))),
     ];
+    let mut rows = rows.to_vec();
+    if let Some(best) = hindsight(&report["hindsight"], &report["timing"]) {
+        rows.insert(rows.len() - 2, ("best in hindsight", escaped(&best)));
+    }
     let rows: String = rows.iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{value}</dd>\n")).collect();
     format!("<dl>\n{rows}</dl>\n")
+}
+
+/// The best fixed predictor, if it was asked for.
+fn hindsight(best: &Value, timing: &Value) -> Option<String> {
+    if let Some(reason) = best["reason"].as_str() {
+        return Some(format!("none: {reason}"));
+    }
+    let figure = |value: &Value| value.as_f64().map(number);
+    let what = if best["charged_by"] == "hinge" { "mean hinge loss" } else { "mean loss" };
+    let radius = best["radius"].as_f64().map_or_else(String::new, size);
+    let class = match best["class"].as_str()? {
+        "ball" => format!("‖u‖₂ ≤ {radius}"),
+        "standardised ball" => format!("Σ(s_i u_i)² ≤ {radius}², s_i the root mean square of feature i"),
+        _ => "any size".to_owned(),
+    };
+    let mut text = format!(
+        "{what} {} of the best fixed linear predictor of {class}, to {}{}; its norm is {}",
+        figure(&best["loss"])?,
+        figure(&best["gap"])?,
+        if best["is_reached"] == true { "" } else { " (more than asked for)" },
+        figure(&best["norm"])?
+    );
+    if let Some(mistakes) = figure(&best["mistakes_per_round"]) {
+        text.push_str(&format!("; it makes {mistakes} mistakes an example"));
+    }
+    if let (Some(ten), Some(gap)) =
+        (figure(&best["loss_at_ten_times_radius"]), figure(&best["gap_at_ten_times_radius"]))
+    {
+        text.push_str(&format!("; {ten}, to {gap}, at ten times the radius"));
+    }
+    let seconds = timing["hindsight_seconds"].as_f64().unwrap_or(0.0);
+    text.push_str(&format!("; {} passes, {seconds:.2} s", best["passes"]));
+    Some(text)
 }
 
 /// The command that was run, as a shell takes it.

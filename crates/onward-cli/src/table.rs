@@ -9,6 +9,8 @@ pub(crate) struct Table {
     pub(crate) head: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) notes: Vec<String>,
+    /// What the regret is, where there is one.
+    regret: Option<String>,
 }
 
 /// What stands where there is nothing to say.
@@ -54,7 +56,8 @@ impl Table {
             row.resize(head.len(), String::new());
             rows.push(row);
         }
-        Self { head: head.into_iter().map(str::to_owned).collect(), rows, notes: notes.0 }
+        let regret = regrets.then(|| regret(&report["hindsight"]));
+        Self { head: head.into_iter().map(str::to_owned).collect(), rows, notes: notes.0, regret }
     }
 
     /// As text: names to the left, figures to the right.
@@ -77,12 +80,24 @@ impl Table {
         for (at, note) in self.notes.iter().enumerate() {
             text.push_str(&format!("[{}] {note}\n", at + 1));
         }
-        if self.head.iter().any(|title| title == "regret") {
-            text.push_str(
-                "The regret is against the best in hindsight; a guarantee against others says nothing of it.\n",
-            );
+        if let Some(regret) = &self.regret {
+            text.push_str(&format!("{regret}\n"));
         }
         text
+    }
+}
+
+/// What the regret is.
+fn regret(hindsight: &Value) -> String {
+    match hindsight["mistakes_per_round"].as_f64() {
+        Some(mistakes) => format!(
+            "The regret is the mistakes less the hinge loss of the best in hindsight, which makes {} mistakes an example \
+             itself; it is what a guarantee is about that is against the hinge loss on the rounds with an update.",
+            number(mistakes)
+        ),
+        None => {
+            "The regret is against the best in hindsight; a guarantee against others says nothing of it.".to_owned()
+        }
     }
 }
 

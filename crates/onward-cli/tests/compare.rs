@@ -71,6 +71,39 @@ fn looking_back_once_tells_each_learner_what_it_would_have_been_told_alone() {
     let perceptron = ["compare", &phishing, "--target", "is_phishing", "--hindsight", "--learner", "perceptron"];
     let outcome = folder.run(&perceptron);
     assert!(outcome.stderr.contains("\nbest in hindsight (hinge loss) "), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("\nThe regret is the mistakes less the hinge loss of the best"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn the_page_says_what_the_regret_is_against() {
+    let (folder, phishing) = (Folder::new(), data("phishing.csv"));
+    let page = |options: &[&str]| {
+        let shared = ["compare", &phishing, "--target", "is_phishing", "--hindsight", "--html", "page"];
+        folder.succeed(&[&shared[..], options].concat());
+        let page = folder.read("page");
+        let kinds = embedded(&page)["charts"][1]["views"][0]["series"].as_array().unwrap().clone();
+        let kinds: Vec<String> = kinds.iter().map(|series| series["kind"].as_str().unwrap().to_owned()).collect();
+        (page, kinds)
+    };
+    let (logistic, kinds) = page(&["--learner", "ogd", "--radius", "5"]);
+    for part in ["<dt>best in hindsight</dt><dd>mean loss 0.", " of ‖u‖₂ ≤ 5, to ", "at ten times the radius; "]
+    {
+        assert!(logistic.contains(part), "{part}");
+    }
+    assert_eq!(kinds, ["regret", "own guarantee", "universal certificate"]);
+    let (mistakes, kinds) = page(&["--learner", "perceptron", "--radius", "2"]);
+    for part in ["<dd>mean hinge loss 0.3315 of", "it makes 0.1376 mistakes an example", "How many more mistakes each"]
+    {
+        assert!(mistakes.contains(part), "{part}");
+    }
+    assert_eq!(kinds, ["mistakes less hinge loss", "own guarantee"]);
+    // Of another size the theorem does not speak.
+    let (_, kinds) = page(&["--learner", "perceptron"]);
+    assert_eq!(kinds, ["mistakes less hinge loss"]);
 }
 
 #[test]

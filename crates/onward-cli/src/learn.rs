@@ -249,7 +249,9 @@ fn check_order(options: &LearnOptions) -> Result<(), Failure> {
     if let Some(bound) = options.loss_bound
         && !(bound.is_finite() && bound > 0.0)
     {
-        return Err(Failure::user(format!("--loss-bound is {bound}: it is a finite number above 0")));
+        return Err(Failure::user(format!(
+            "--loss-bound is {bound}: it is a finite number above 0, the largest loss that can come"
+        )));
     }
     let draws = options.order.is_some_and(|order| order != Order::Sequential);
     match (options.order, options.passes, options.seed) {
@@ -285,9 +287,9 @@ fn refuse_what_the_model_says(options: &LearnOptions) -> Result<(), Failure> {
 /// A radius is positive and finite.
 pub(crate) fn checked_radius(radius: Option<f64>) -> Result<Option<f64>, Failure> {
     match radius {
-        Some(radius) if !(radius.is_finite() && radius > 0.0) => {
-            Err(Failure::user(format!("--radius is {radius}: it is a finite number above 0")))
-        }
+        Some(radius) if !(radius.is_finite() && radius > 0.0) => Err(Failure::user(format!(
+            "--radius is {radius}: it is a finite number above 0, for a smaller ball holds no predictor but 0"
+        ))),
         radius => Ok(radius),
     }
 }

@@ -443,7 +443,10 @@ fn parameters_out_of_range() {
             "eta is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
         ),
         (vec!["--learner", "nag:eta=fast"], "eta of nag is 'fast': it is a number"),
-        (vec!["--radius", "-1"], "--radius is -1: it is a finite number above 0"),
+        (
+            vec!["--radius", "-1"],
+            "--radius is -1: it is a finite number above 0, for a smaller ball holds no predictor but 0",
+        ),
         (vec!["--bits", "31"], "--bits is 31: it is from 1 to 30"),
         (vec!["--ngrams", "0"], "--ngrams is 0: it is from 1 to 8"),
         (vec!["--threads", "0"], "--threads is 0: it is from 1 to 256"),
@@ -453,7 +456,8 @@ fn parameters_out_of_range() {
         ),
         (
             vec!["--learner", "perceptron", "--loss", "hinge"],
-            "the perceptron is charged by mistakes and cannot take the loss 'hinge': leave --loss out, or say zero-one",
+            "the perceptron is charged by mistakes and cannot take the loss 'hinge': leave --loss out, or say \
+             zero-one",
         ),
     ] {
         let options: Vec<&str> = Y.iter().copied().chain(options).collect();

@@ -494,9 +494,14 @@ fn parameters_and_radii_out_of_range() {
     refused_learners(
         &["auto", "nag:eta=0"],
         &[],
-        "--learner nag:eta=0: eta is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
+        "--learner nag:eta=0: eta is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor \
+         overflows",
     );
-    refused_learners(&["auto"], &["--radius", "-1"], "--radius is -1: it is a finite number above 0");
+    refused_learners(
+        &["auto"],
+        &["--radius", "-1"],
+        "--radius is -1: it is a finite number above 0, for a smaller ball holds no predictor but 0",
+    );
 }
 
 #[test]

@@ -221,7 +221,10 @@ fn refused(options: &[&str], message: &str) {
 #[test]
 fn questions_without_an_answer_are_refused_before_anything_is_read() {
     let y = ["--target", "y", "--hindsight"];
-    refused(&[&y[..], &["--radius", "0"]].concat(), "--radius is 0: it is a finite number above 0");
+    refused(
+        &[&y[..], &["--radius", "0"]].concat(),
+        "--radius is 0: it is a finite number above 0, for a smaller ball holds no predictor but 0",
+    );
     refused(&[&y[..], &["--hindsight-gap", "0"]].concat(), "--hindsight-gap is 0: it is a share of the loss");
     refused(&[&y[..], &["--hindsight-gap", "-1"]].concat(), "--hindsight-gap is -1: it is a share of the loss");
     let folder = Folder::new();

@@ -73,7 +73,7 @@ fn what_would_change_nothing_or_make_no_sense_is_refused() {
         (&["--seed", "1"], "add one of these"),
         (&["--passes", "2", "--order", "sequential", "--seed", "1"], "--seed is for --order shuffle or random"),
         (&["--passes", "2", "--order", "backwards"], "invalid value 'backwards'"),
-        (&["--loss-bound", "0"], "--loss-bound is 0: it is a finite number above 0"),
+        (&["--loss-bound", "0"], "--loss-bound is 0: it is a finite number above 0, the largest loss that can come"),
         (&["--loss-bound", "-1"], "--loss-bound is -1"),
     ] {
         let outcome = folder.run(&[&["learn", &phishing, "--target", "is_phishing"], arguments].concat());

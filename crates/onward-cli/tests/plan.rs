@@ -99,7 +99,10 @@ fn what_makes_no_plan_is_refused() {
         (&["--plan", "10", "--scales", "features=0,norm=1"], "the number of features is 0"),
         (&["--scales", "norm=1"], "add --plan T"),
         (&["--plan", "10", "--learner", "ogd:radius=0"], "radius is 0.0: it is a number from 1e-30 to 1e30"),
-        (&["--plan", "10", "--radius", "-1"], "--radius is -1: it is a finite number above 0"),
+        (
+            &["--plan", "10", "--radius", "-1"],
+            "--radius is -1: it is a finite number above 0, for a smaller ball holds no predictor but 0",
+        ),
         (&["--plan", "10", "--learner", "ogd:eta=0"], "eta is 0.0: it is a number from 1e-30 to 1e30"),
     ] {
         let outcome = folder.run(&[&["learn"], arguments].concat());

@@ -418,7 +418,7 @@ fn questions_without_an_answer_are_refused() {
         (refused(&rows, &*loss::parse("zero-one").unwrap(), ball, 1e-3), "zero-one loss is not convex"),
         (
             refused(&rows, &*squared, Class::Ball { radius: 0.0 }, 1e-3),
-            "the radius is 0: it is a finite number above 0",
+            "the radius is 0: it is a finite number above 0, for a smaller ball holds no predictor but 0",
         ),
         (refused(&rows, &*squared, Class::Standardised { radius: f64::NAN }, 1e-3), "the radius is NaN"),
         (refused(&rows, &*squared, ball, 0.0), "the relative gap is 0: it is between 0 and 1"),

@@ -50,3 +50,26 @@ fn what_changes_something_or_is_the_default_spelled_out_is_taken() {
         assert_eq!(build(&described, "squared"), Ok(described.clone()));
     }
 }
+
+#[test]
+fn ranges_are_named_with_their_reason() {
+    for (text, part) in [
+        ("sgd:schedule=invscaling,power=2", "from 0 to 1, for steps that fall faster than 1/t stop short"),
+        ("sgd:penalty=elastic-net,l1-ratio=2", "from 0 to 1, the share of the penalty that is on |w|"),
+        ("sgd:batch=0", "from 1 to 1000000, for the gradients of so many rows"),
+        ("mirror-descent:map=pnorm,p=3", "from 1.001 to 2, for nearer to 1 powers overflow, and above 2 the map"),
+        ("rls:forgetting=0.4", "from 0.5 to 1, for with less than half the last rows"),
+        ("rls:limit=0", "from 1 to 8192, for the matrix has its square of entries"),
+        ("ftrl-proximal:beta=-1", "from 0 to 1e30, for less would push weights away from 0"),
+        ("kernel:kernel=polynomial,degree=0", "from 1 to 20, for higher powers overflow"),
+        ("kernel:kernel=polynomial,coef=-1", "from 0 to 1e30, for below 0 it is no inner product"),
+        ("kernel:budget=0", "for each row that is kept costs a value of the kernel"),
+        ("kernel:keep=smallest", "keep is smallest, and budget is none: nothing has to go"),
+        ("rff:components=0", "from 1 to 1048576, for each costs a wave a row"),
+        ("fixed-share:alpha=2", "alpha is 2.0: it is a number from 1e-30 to 1, the share that goes round"),
+        ("ogd:domain=simplex,dimension=0", "for a projection goes over all coordinates"),
+    ] {
+        let said = build(text, "squared").unwrap_err();
+        assert!(said.contains(part), "{text}: {said}");
+    }
+}

@@ -805,15 +805,29 @@ fn parameters_out_of_range_are_refused_by_name() {
             "squared",
             "lambda is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
         ),
-        ("rls:forgetting=0.4", "squared", "forgetting is 0.4: it is a number from 0.5 to 1"),
-        ("rls:limit=0", "squared", "limit of rls is '0': it is a whole number from 1 to 8192"),
+        (
+            "rls:forgetting=0.4",
+            "squared",
+            "forgetting is 0.4: it is a number from 0.5 to 1, for with less than half the last rows are all that \
+             counts, and with more than 1 the past would grow",
+        ),
+        (
+            "rls:limit=0",
+            "squared",
+            "limit of rls is '0': it is a whole number from 1 to 8192, for the matrix has its square of entries",
+        ),
         (
             "vaw:radius=0",
             "squared",
             "radius is 0: it is a finite number above 0, for a class of size 0 has one predictor, which is 0",
         ),
         ("least-squares:form=half", "squared", "form of least-squares is 'half': it is one of running, scratch"),
-        ("least-squares:rows=0", "squared", "rows of least-squares is '0': it is a whole number from 1 to 1000000"),
+        (
+            "least-squares:rows=0",
+            "squared",
+            "rows of least-squares is '0': it is a whole number from 1 to 1000000, for they are kept, and solved for \
+             anew each round",
+        ),
         ("least-squares", "absolute", "least-squares cannot take the loss 'absolute': it takes squared"),
         (
             "arow:r=-1",
@@ -838,7 +852,8 @@ fn parameters_out_of_range_are_refused_by_name() {
         (
             "perceptron:variant=voted,vectors=0",
             "zero-one",
-            "vectors of perceptron is '0': it is a whole number from 1 to 1000000",
+            "vectors of perceptron is '0': it is a whole number from 1 to 1000000, for each is kept, and votes each \
+             round",
         ),
         (
             "perceptron:variant=second-order,a=inf",

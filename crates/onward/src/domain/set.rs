@@ -47,7 +47,8 @@ impl Domain {
     /// The domain that the parameters `domain`, `radius` and `dimension` name.
     pub(crate) fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let radius = expect_rate("radius", arguments.number("radius")?)?;
-        let dimension = arguments.whole("dimension", 1..=LARGEST_DIMENSION)? as u32;
+        let dimension =
+            arguments.whole("dimension", 1..=LARGEST_DIMENSION, "for a projection goes over all coordinates")? as u32;
         let domain = arguments.choice(
             "domain",
             &[
@@ -79,7 +80,8 @@ impl Domain {
                 expect_rate("radius", radius)?;
                 if !(1..=LARGEST_DIMENSION).contains(&u64::from(dimension)) {
                     return Err(Error::parameter(format!(
-                        "dimension is {dimension}: it is a whole number from 1 to {LARGEST_DIMENSION}"
+                        "dimension is {dimension}: it is a whole number from 1 to {LARGEST_DIMENSION}, for a \
+                         projection goes over all coordinates"
                     )));
                 }
             }
@@ -193,7 +195,11 @@ mod tests {
                 "ogd:domain=simplex",
                 "domain=simplex needs the dimension, the number of features that have weights: dimension=100",
             ),
-            ("ogd:domain=simplex,dimension=0", "dimension of ogd is '0': it is a whole number from 1 to 1048576"),
+            (
+                "ogd:domain=simplex,dimension=0",
+                "dimension of ogd is '0': it is a whole number from 1 to 1048576, for a projection goes over all \
+                 coordinates",
+            ),
             (
                 "ogd:domain=box,radius=0",
                 "radius is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",

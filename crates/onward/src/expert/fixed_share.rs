@@ -100,7 +100,8 @@ impl FixedShare {
             let least = if switches > 0 { 1e-30 } else { 0.0 };
             if !(least..=1.0).contains(&alpha) {
                 return Err(Error::parameter(format!(
-                    "alpha is {alpha}: it is a number from {least} to 1, for {switches} switches"
+                    "alpha is {alpha:?}: it is a number from {least:?} to 1, the share that goes round each time, without \
+                     which no switch is followed"
                 )));
             }
         }

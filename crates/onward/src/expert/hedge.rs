@@ -50,7 +50,9 @@ impl HedgeRate {
         match self {
             Self::SelfTuned => Ok(()),
             Self::Rounds(rounds) if (1.0..=1e30).contains(&rounds) => Ok(()),
-            Self::Rounds(rounds) => Err(Error::parameter(format!("rounds is {rounds}: it is from 1 to 1e30"))),
+            Self::Rounds(rounds) => Err(Error::parameter(format!(
+                "rounds is {rounds}: it is from 1 to 1e30, the examples that there will be"
+            ))),
             Self::Fixed(eta) => expect_rate("eta", eta).map(|_| ()),
         }
     }

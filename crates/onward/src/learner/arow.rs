@@ -207,7 +207,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         STANDARDISE,
     ],
     build: |arguments| {
-        let limit = arguments.whole("limit", LIMITS)?;
+        let limit = arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?;
         let forms = [("diagonal", Covariance::Diagonal), ("full", Covariance::Full(limit))];
         let form = arguments.choice("form", &forms)?;
         if form == Covariance::Diagonal && arguments.is_given("limit") {

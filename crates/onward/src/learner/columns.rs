@@ -26,7 +26,9 @@ impl Columns {
     /// None, and room for so many.
     pub(super) fn new(limit: u64) -> Result<Self, Error> {
         if !LIMITS.contains(&limit) {
-            return Err(Error::parameter(format!("limit is {limit}: it is a whole number from 1 to {MOST}")));
+            return Err(Error::parameter(format!(
+                "limit is {limit}: it is a whole number from 1 to {MOST}, for the matrix has its square of entries"
+            )));
         }
         Ok(Self { limit: limit as usize, indices: Vec::new(), places: Table::default(), ignored: 0.0 })
     }

@@ -310,7 +310,7 @@ fn build<E: Experts + 'static>(
         )));
     }
     let learners = specifications.iter().map(|it| arguments.build(it)).collect::<Result<Vec<_>, _>>()?;
-    let seed = arguments.whole("seed", 0..=u64::MAX)?;
+    let seed = arguments.whole("seed", 0..=u64::MAX, "as 64 bits hold")?;
     let predict = arguments.choice("predict", &[("mix", Predict::Mix), ("draw", Predict::Draw(seed))])?;
     let algorithm = algorithm(learners.len())?;
     Ok(Box::new(Advice::new(arguments.loss(), algorithm, learners, predict)?))
@@ -329,7 +329,7 @@ fn rate(arguments: &Arguments<'_>) -> Result<HedgeRate, Error> {
 
 /// Switches, rate and share of `fixed-share`.
 fn sharing(arguments: &Arguments<'_>) -> Result<(u64, HedgeRate, Share), Error> {
-    let switches = arguments.whole("switches", 0..=1_000_000_000)?;
+    let switches = arguments.whole("switches", 0..=1_000_000_000, "for against more the bound says nothing")?;
     let share = arguments.number_or("alpha", "auto")?.map_or(Share::Tuned, Share::Fixed);
     Ok((switches, rate(arguments)?, share))
 }

@@ -80,7 +80,7 @@ pub struct FtrlReal {
 /// A learner from the parameters of `ftrl`.
 pub(crate) fn build(arguments: &Arguments<'_>) -> Result<Box<dyn Learner>, Error> {
     let (alpha, radius) = (arguments.number("alpha")?, arguments.number("radius")?);
-    let limit = arguments.whole("features", 1..=1000)? as u32;
+    let limit = arguments.whole("features", 1..=1000, "for a system of that size is solved each round")? as u32;
     Ok(Box::new(FtrlReal::new(arguments.loss(), alpha, radius, limit)?))
 }
 
@@ -95,7 +95,10 @@ impl FtrlReal {
         expect_rate("alpha", alpha)?;
         expect_rate("radius", radius)?;
         if !(1..=1000).contains(&features) {
-            return Err(Error::parameter(format!("features is {features}: it is a whole number from 1 to 1000")));
+            return Err(Error::parameter(format!(
+                "features is {features}: it is a whole number from 1 to 1000, for a system of that size is solved \
+                 each round"
+            )));
         }
         let limit = features as usize;
         let past = match (loss.name().as_str(), loss.curvature()) {

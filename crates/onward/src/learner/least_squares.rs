@@ -148,7 +148,10 @@ impl LeastSquares {
         if let LeastSquaresForm::Scratch(rows) = form
             && !MOST_ROWS.contains(&rows)
         {
-            return Err(Error::parameter(format!("rows is {rows}: it is a whole number from 1 to 1000000")));
+            return Err(Error::parameter(format!(
+                "rows is {rows}: it is a whole number from 1 to 1000000, for they are kept, and solved for anew each \
+                 round"
+            )));
         }
         Ok(Self {
             form,
@@ -325,10 +328,10 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         STANDARDISE,
     ],
     build: |arguments| {
-        let rows = arguments.whole("rows", MOST_ROWS)?;
+        let rows = arguments.whole("rows", MOST_ROWS, "for they are kept, and solved for anew each round")?;
         let forms = [("running", LeastSquaresForm::Running), ("scratch", LeastSquaresForm::Scratch(rows))];
         let form = arguments.choice("form", &forms)?;
-        let limit = arguments.whole("limit", LIMITS)?;
+        let limit = arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?;
         let (lambda, radius) = (arguments.number("lambda")?, arguments.number("radius")?);
         Ok(Box::new(LeastSquares::new(form, lambda, limit, radius)?))
     },

@@ -71,7 +71,10 @@ impl Rls {
         expect_rate("lambda", lambda)?;
         expect_positive("radius", radius)?;
         if !(0.5..=1.0).contains(&forgetting) {
-            return Err(Error::parameter(format!("forgetting is {forgetting}: it is a number from 0.5 to 1")));
+            return Err(Error::parameter(format!(
+                "forgetting is {forgetting}: it is a number from 0.5 to 1, for with less than half the last rows are \
+                 all that counts, and with more than 1 the past would grow"
+            )));
         }
         let ridge = Ridge::new(lambda, limit)?;
         let (least, paid) = Default::default();
@@ -220,7 +223,12 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
     ],
     build: |arguments| {
         let (lambda, forgetting) = (arguments.number("lambda")?, arguments.number("forgetting")?);
-        Ok(Box::new(Rls::new(lambda, forgetting, arguments.whole("limit", LIMITS)?, arguments.number("radius")?)?))
+        Ok(Box::new(Rls::new(
+            lambda,
+            forgetting,
+            arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?,
+            arguments.number("radius")?,
+        )?))
     },
     plan: |_, _| {
         let reason = "its bound is made of residuals, which nothing bounds beforehand: vaw has a promise";

@@ -153,7 +153,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
     losses: Losses::Only(&["squared"]),
     parameters: &[LAMBDA, LIMIT, COMPARATOR_RADIUS, STANDARDISE],
     build: |arguments| {
-        let limit = arguments.whole("limit", LIMITS)?;
+        let limit = arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?;
         Ok(Box::new(Vaw::new(arguments.number("lambda")?, limit, arguments.number("radius")?)?))
     },
     plan: |arguments, scales| {

@@ -299,7 +299,15 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
                 Box::new(Linear::new(loss, optimizer, Clip::Never))
             }
             Form::Full => {
-                let optimizer = AdaGradFull::new(eta, radius, arguments.whole("features", 1..=64)? as u32)?;
+                let optimizer = AdaGradFull::new(
+                    eta,
+                    radius,
+                    arguments.whole(
+                        "features",
+                        1..=64,
+                        "for the root of a matrix of that size costs its cube each round",
+                    )? as u32,
+                )?;
                 Box::new(Linear::new(loss, optimizer, Clip::Never))
             }
         })

@@ -58,7 +58,10 @@ impl AdaGradFull {
         expect_rate("eta", eta)?;
         expect_rate("radius", radius)?;
         if !(1..=64).contains(&features) {
-            return Err(Error::parameter(format!("features is {features}: it is a whole number from 1 to 64")));
+            return Err(Error::parameter(format!(
+                "features is {features}: it is a whole number from 1 to 64, for the root of a matrix of that size \
+                 costs its cube each round"
+            )));
         }
         let limit = features as usize;
         Ok(Self {

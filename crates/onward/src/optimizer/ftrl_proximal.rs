@@ -75,7 +75,10 @@ fn expect_strength(name: &str, value: f64) -> Result<f64, Error> {
     if (0.0..=1e30).contains(&value) {
         return Ok(value);
     }
-    Err(Error::parameter(format!("{name} is {value:?}: it is a number from 0 to 1e30")))
+    Err(Error::parameter(format!(
+        "{name} is {value:?}: it is a number from 0 to 1e30, for less would push weights away from 0, and more \
+         overflow"
+    )))
 }
 
 impl FtrlProximal {

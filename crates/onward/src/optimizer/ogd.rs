@@ -231,7 +231,7 @@ pub(super) fn coordinates(arguments: &Arguments<'_>, domain: Domain) -> Result<f
         Domain::Box(_) if !arguments.is_given("dimension") => Err(Error::parameter(
             "gradient with domain=box needs the dimension, for the rate depends on it: dimension=100",
         )),
-        _ => Ok(arguments.whole("dimension", 1..=1 << 20)? as f64),
+        _ => Ok(arguments.whole("dimension", 1..=1 << 20, "for a point of the simplex has so many entries")? as f64),
     }
 }
 
@@ -244,7 +244,9 @@ pub(super) fn rate_of_theorem(
 ) -> Result<f64, Error> {
     expect_rate("gradient", gradient)?;
     if !(1.0..=1e18).contains(&rounds) {
-        return Err(Error::parameter(format!("rounds is {rounds}: it is a number from 1 to 1e18")));
+        return Err(Error::parameter(format!(
+            "rounds is {rounds}: it is a number from 1 to 1e18, the examples that a stream can have"
+        )));
     }
     let reach = domain.reach(coordinates(arguments, domain)?);
     let reach = reach.map_or_else(|| arguments.number("radius"), Ok)?;

@@ -71,12 +71,15 @@ impl Budget {
     pub fn check(&self, kernel: &Kernel) -> Result<(), Error> {
         if let Some(size) = self.size.filter(|&size| size == 0 || size as u64 > LARGEST_BUDGET) {
             return Err(Error::parameter(format!(
-                "budget is {size}: it is a whole number from 1 to {LARGEST_BUDGET}, or none"
+                "budget is {size}: it is a whole number from 1 to {LARGEST_BUDGET}, for each row that is kept costs \
+                 a value of the kernel a round, or none"
             )));
         }
         let Keep::Projectron { threshold } = self.keep else { return Ok(()) };
         if !(0.0..=1.0).contains(&threshold) {
-            return Err(Error::parameter(format!("threshold is {threshold:?}: it is a number from 0 to 1")));
+            return Err(Error::parameter(format!(
+                "threshold is {threshold:?}: it is a number from 0 to 1, a share of the length of what is projected"
+            )));
         }
         if !kernel.is_positive_definite() {
             return Err(Error::parameter(
@@ -101,12 +104,21 @@ impl Budget {
     pub(super) fn asked(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let size = match arguments.text("budget") {
             "none" => None,
-            _ => Some(arguments.whole("budget", 1..=LARGEST_BUDGET)? as usize),
+            _ => Some(arguments.whole(
+                "budget",
+                1..=LARGEST_BUDGET,
+                "for each row that is kept costs a value of the kernel a round",
+            )? as usize),
         };
         let threshold = arguments.number("threshold")?;
         let choices =
             [("oldest", Keep::Oldest), ("smallest", Keep::Smallest), ("projectron", Keep::Projectron { threshold })];
         let keep = arguments.choice("keep", &choices)?;
+        if size.is_none() && keep == Keep::Smallest {
+            return Err(Error::parameter(
+                "keep is smallest, and budget is none: nothing has to go; give a budget, or leave keep out",
+            ));
+        }
         if arguments.is_given("threshold") && !matches!(keep, Keep::Projectron { .. }) {
             return Err(Error::parameter("threshold is given, and keep is not projectron: it has no meaning then"));
         }

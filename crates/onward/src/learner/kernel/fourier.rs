@@ -67,7 +67,9 @@ impl Fourier {
     pub fn new(kernel: FourierKernel, gamma: f64, components: usize, seed: u64) -> Result<Self, Error> {
         expect_rate("gamma", gamma)?;
         if components == 0 || components as u64 > MOST {
-            return Err(Error::parameter(format!("components is {components}: it is a whole number from 1 to {MOST}")));
+            return Err(Error::parameter(format!(
+                "components is {components}: it is a whole number from 1 to {MOST}, for each costs a wave a row"
+            )));
         }
         let draws = Draws::new(seed, PHASES);
         let phases = (0..components as u64).map(|j| 2.0 * std::f64::consts::PI * draws.uniform(j)).collect();
@@ -136,9 +138,9 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
     ],
     build: |arguments| {
         let kernels = [("rbf", FourierKernel::Rbf), ("laplacian", FourierKernel::Laplacian)];
-        let components = arguments.whole("components", 1..=MOST)? as usize;
+        let components = arguments.whole("components", 1..=MOST, "for each costs a wave a row")? as usize;
         let (kernel, gamma) = (arguments.choice("kernel", &kernels)?, arguments.number("gamma")?);
-        let map = Fourier::new(kernel, gamma, components, arguments.whole("seed", 0..=u64::MAX)?)?;
+        let map = Fourier::new(kernel, gamma, components, arguments.whole("seed", 0..=u64::MAX, "as 64 bits hold")?)?;
         Mapped::asked(map, arguments)
     },
     plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, REASON)),

@@ -81,12 +81,14 @@ impl Kernel {
             Self::Polynomial { gamma, coef, degree } => {
                 if !(0.0..=1e30).contains(&coef) {
                     return Err(Error::parameter(format!(
-                        "coef is {coef:?}: of the polynomial kernel it is a number from 0 to 1e30"
+                        "coef is {coef:?}: of the polynomial kernel it is a number from 0 to 1e30, for below 0 it is \
+                         no inner product"
                     )));
                 }
                 if !(1..=HIGHEST_DEGREE).contains(&u64::from(degree)) {
                     return Err(Error::parameter(format!(
-                        "degree is {degree}: it is a whole number from 1 to {HIGHEST_DEGREE}"
+                        "degree is {degree}: it is a whole number from 1 to {HIGHEST_DEGREE}, for higher powers \
+                         overflow or vanish"
                     )));
                 }
                 expect_rate("gamma", gamma).map(drop)
@@ -95,7 +97,8 @@ impl Kernel {
             Self::Sigmoid { gamma, coef } => {
                 if !(-1e30..=1e30).contains(&coef) {
                     return Err(Error::parameter(format!(
-                        "coef is {coef:?}: of the sigmoid kernel it is a number within ±1e30"
+                        "coef is {coef:?}: of the sigmoid kernel it is a number within ±1e30, for its sums must stay \
+                         finite"
                     )));
                 }
                 expect_rate("gamma", gamma).map(drop)
@@ -165,7 +168,8 @@ impl Kernel {
         let (kernel, takes): (Self, &[&str]) = match arguments.text("kernel") {
             "linear" => (Self::Linear, &[]),
             "polynomial" => {
-                let degree = arguments.whole("degree", 1..=HIGHEST_DEGREE)? as u32;
+                let degree =
+                    arguments.whole("degree", 1..=HIGHEST_DEGREE, "for higher powers overflow or vanish")? as u32;
                 (Self::Polynomial { gamma: gamma()?, coef: coef()?, degree }, &["gamma", "coef", "degree"])
             }
             "rbf" => (Self::Rbf { gamma: gamma()? }, &["gamma"]),

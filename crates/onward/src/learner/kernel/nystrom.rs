@@ -71,7 +71,10 @@ impl Nystrom {
             ));
         }
         if components == 0 || components as u64 > MOST {
-            return Err(Error::parameter(format!("components is {components}: it is a whole number from 1 to {MOST}")));
+            return Err(Error::parameter(format!(
+                "components is {components}: it is a whole number from 1 to {MOST}, for the matrix has its square of \
+                 entries"
+            )));
         }
         Ok(Self { kernel, components, landmarks: Rows::default(), gram: Gram::default() })
     }
@@ -155,7 +158,11 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         STANDARDISE,
     ],
     build: |arguments| {
-        let components = arguments.whole("components", 1..=MOST)? as usize;
+        let components = arguments.whole(
+            "components",
+            1..=MOST,
+            "for each costs a value of the kernel a row, and the matrix of all their square",
+        )? as usize;
         Mapped::asked(Nystrom::new(Kernel::asked(arguments)?, components)?, arguments)
     },
     plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, REASON)),

@@ -276,11 +276,15 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
             Variant::Plain => Box::new(Perceptron::new(radius, loss.as_ref())?),
             Variant::Margin => Box::new(Perceptron::with_margin(arguments.number("margin")?, radius, loss.as_ref())?),
             Variant::Averaged => Box::new(AveragedPerceptron::new(loss.as_ref())?),
-            Variant::Voted => {
-                Box::new(VotedPerceptron::new(arguments.whole("vectors", voted::VECTORS)?, loss.as_ref())?)
-            }
+            Variant::Voted => Box::new(VotedPerceptron::new(
+                arguments.whole("vectors", voted::VECTORS, "for each is kept, and votes each round")?,
+                loss.as_ref(),
+            )?),
             Variant::SecondOrder => {
-                let (a, limit) = (arguments.number("a")?, arguments.whole("limit", LIMITS)?);
+                let (a, limit) = (
+                    arguments.number("a")?,
+                    arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?,
+                );
                 Box::new(SecondOrderPerceptron::new(a, limit, radius, loss.as_ref())?)
             }
         })

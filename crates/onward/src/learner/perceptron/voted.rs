@@ -62,7 +62,9 @@ impl VotedPerceptron {
     pub fn new(vectors: u64, loss: &dyn Loss) -> Result<Self, Error> {
         expect_mistakes(loss)?;
         if !VECTORS.contains(&vectors) {
-            return Err(Error::parameter(format!("vectors is {vectors}: it is a whole number from 1 to 1000000")));
+            return Err(Error::parameter(format!(
+                "vectors is {vectors}: it is a whole number from 1 to 1000000, for each is kept, and votes each round"
+            )));
         }
         let (oldest, steps, count) = Default::default();
         Ok(Self { vectors, oldest, votes: 0.0, steps, count })

@@ -63,16 +63,16 @@ impl Arguments<'_> {
         text.parse().map(Some).map_err(|_| Error::parameter(wrong()))
     }
 
-    /// A whole number within bounds.
+    /// A whole number within bounds, and why these, as a refusal says it: "for each costs a weight".
     ///
     /// # Errors
     /// When it is none, or out of them.
-    pub fn whole(&self, key: &str, bounds: std::ops::RangeInclusive<u64>) -> Result<u64, Error> {
+    pub fn whole(&self, key: &str, bounds: std::ops::RangeInclusive<u64>, why: &str) -> Result<u64, Error> {
         let text = self.text(key);
         match text.parse() {
             Ok(number) if bounds.contains(&number) => Ok(number),
             _ => Err(Error::parameter(format!(
-                "{key} of {} is '{text}': it is a whole number from {} to {}",
+                "{key} of {} is '{text}': it is a whole number from {} to {}, {why}",
                 self.entry.name,
                 bounds.start(),
                 bounds.end()

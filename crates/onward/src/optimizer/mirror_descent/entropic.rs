@@ -105,7 +105,9 @@ impl Entropic {
     pub fn new(radius: f64, is_signed: bool, dimension: Option<u32>, rate: Rate) -> Result<Self, Error> {
         expect_rate("radius", radius)?;
         if dimension == Some(0) {
-            return Err(Error::parameter("dimension is 0: it is a whole number above 0"));
+            return Err(Error::parameter(
+                "dimension is 0: it is a whole number above 0, for without a coordinate there is no point",
+            ));
         }
         let eta = match rate {
             Rate::Fixed(eta) => expect_rate("eta", eta)?,

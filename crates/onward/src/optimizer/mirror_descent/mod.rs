@@ -81,7 +81,7 @@ impl Settings {
         }
         let dimension = match arguments.text("dimension") {
             "none" => None,
-            _ => Some(arguments.whole("dimension", 1..=u64::from(u32::MAX))? as u32),
+            _ => Some(arguments.whole("dimension", 1..=u64::from(u32::MAX), "as indices are")? as u32),
         };
         let mut settings = Self {
             map,

@@ -76,7 +76,10 @@ impl PNorm {
     /// self-tuned without a projection.
     pub fn new(p: f64, radius: f64, is_projected: bool, rate: Rate) -> Result<Self, Error> {
         if !(SMALLEST_P..=2.0).contains(&p) {
-            return Err(Error::parameter(format!("p is {p}: it is a number from {SMALLEST_P} to 2")));
+            return Err(Error::parameter(format!(
+                "p is {p}: it is a number from {SMALLEST_P} to 2, for nearer to 1 powers overflow, and above 2 the \
+                 map is not strongly convex"
+            )));
         }
         expect_rate("radius", radius)?;
         match rate {

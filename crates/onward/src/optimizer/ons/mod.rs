@@ -119,12 +119,17 @@ impl Ons {
         let matrix = match form {
             Form::Full(limit) if (1..=2048).contains(&limit) => Matrix::Full(Full::new(radius, epsilon, limit)),
             Form::Full(limit) => {
-                return Err(Error::parameter(format!("limit is {limit}: it is a whole number from 1 to 2048")));
+                return Err(Error::parameter(format!(
+                    "limit is {limit}: it is a whole number from 1 to 2048, for the matrix has its square of entries"
+                )));
             }
             Form::Diagonal => Matrix::Diagonal(Diagonal::new(radius, epsilon)),
             Form::Sketched(rank) if (1..=512).contains(&rank) => Matrix::Sketched(Sketched::new(radius, epsilon, rank)),
             Form::Sketched(rank) => {
-                return Err(Error::parameter(format!("rank is {rank}: it is a whole number from 1 to 512")));
+                return Err(Error::parameter(format!(
+                    "rank is {rank}: it is a whole number from 1 to 512, for a round costs its square beside the \
+                     features times it"
+                )));
             }
         };
         Ok(Self { radius, epsilon, curve, written, form, matrix, paid: 0.0, has_exceeded: false, score: 0.0 })
@@ -269,9 +274,13 @@ fn curve_of(loss: &dyn Loss) -> Curve {
 fn build(arguments: &Arguments<'_>) -> Result<Ons, Error> {
     let radius = expect_rate("radius", arguments.number("radius")?)?;
     let form = match arguments.choice("form", &[("full", 0), ("diagonal", 1), ("sketched", 2)])? {
-        0 => Form::Full(arguments.whole("limit", 1..=2048)? as usize),
+        0 => Form::Full(arguments.whole("limit", 1..=2048, "for the matrix has its square of entries")? as usize),
         1 => Form::Diagonal,
-        _ => Form::Sketched(arguments.whole("rank", 1..=512)? as usize),
+        _ => Form::Sketched(arguments.whole(
+            "rank",
+            1..=512,
+            "for a round costs its square beside the features times it",
+        )? as usize),
     };
     let (alpha, gradient) = (arguments.number_or("alpha", "auto")?, arguments.number_or("gradient", "none")?);
     let curve = match (alpha, gradient) {

@@ -26,8 +26,8 @@ mod penalised;
 mod schedule;
 
 use penalised::Penalised;
-use schedule::Rates;
 pub use schedule::Schedule;
+use schedule::{Rates, expect_power};
 
 use super::{Optimizer, Step, bound_of_sums, expect_rate, held};
 use crate::learner::{Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
@@ -72,9 +72,7 @@ impl Penalty {
             }
             Self::ElasticNet { alpha, ratio } => {
                 expect_rate("alpha", alpha)?;
-                if !(0.0..=1.0).contains(&ratio) {
-                    return Err(Error::parameter(format!("l1-ratio is {ratio}: it is a number from 0 to 1")));
-                }
+                expect_ratio(ratio)?;
             }
         }
         Ok(self)
@@ -325,8 +323,10 @@ fn schedule(arguments: &Arguments<'_>) -> Result<Schedule, Error> {
     let eta = arguments.number("eta0")?;
     // Refused out of range whether or not this schedule looks at it.
     expect_rate("eta0", eta)?;
-    let (power, patience) =
-        (expect_share("power", arguments.number("power")?)?, arguments.whole("patience", 1..=1 << 53)? as f64);
+    let (power, patience) = (
+        expect_power(arguments.number("power")?)?,
+        arguments.whole("patience", 1..=1 << 53, "the rounds that may pass without a gain")? as f64,
+    );
     arguments.choice(
         "schedule",
         &[
@@ -339,17 +339,18 @@ fn schedule(arguments: &Arguments<'_>) -> Result<Schedule, Error> {
     )
 }
 
-/// Refuses what is no share of a whole.
-fn expect_share(name: &str, value: f64) -> Result<f64, Error> {
-    match (0.0..=1.0).contains(&value) {
-        true => Ok(value),
-        false => Err(Error::parameter(format!("{name} is {value}: it is a number from 0 to 1"))),
+fn expect_ratio(ratio: f64) -> Result<f64, Error> {
+    if (0.0..=1.0).contains(&ratio) {
+        return Ok(ratio);
     }
+    Err(Error::parameter(format!(
+        "l1-ratio is {ratio}: it is a number from 0 to 1, the share of the penalty that is on |w|"
+    )))
 }
 
 fn penalty(arguments: &Arguments<'_>) -> Result<Penalty, Error> {
     let alpha = expect_rate("alpha", arguments.number("alpha")?)?;
-    let ratio = expect_share("l1-ratio", arguments.number("l1-ratio")?)?;
+    let ratio = expect_ratio(arguments.number("l1-ratio")?)?;
     arguments.choice(
         "penalty",
         &[
@@ -398,8 +399,16 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
     ],
     build: |arguments| {
         let optimizer = Sgd::new(schedule(arguments)?, penalty(arguments)?)?
-            .average_from(arguments.whole("average", 0..=1 << 53)?)
-            .batches_of(arguments.whole("batch", 1..=1_000_000)? as u32)?
+            .average_from(arguments.whole(
+                "average",
+                0..=1 << 53,
+                "the round from which on points are averaged, 0 for none",
+            )?)
+            .batches_of(arguments.whole(
+                "batch",
+                1..=1_000_000,
+                "for the gradients of so many rows are summed before a step",
+            )? as u32)?
             .with_radius(arguments.number("radius")?)?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
     },

@@ -47,12 +47,10 @@ impl Schedule {
             }
         };
         match self {
-            Self::InverseScaling { power, .. } if !(0.0..=1.0).contains(&power) => {
-                Err(Error::parameter(format!("power is {power}: it is a number from 0 to 1")))
-            }
-            Self::Adaptive { patience, .. } if !(1.0..=1e18).contains(&patience) => {
-                Err(Error::parameter(format!("patience is {patience}: it is a number from 1 to 1e18")))
-            }
+            Self::InverseScaling { power, .. } => expect_power(power).map(|_| self),
+            Self::Adaptive { patience, .. } if !(1.0..=1e18).contains(&patience) => Err(Error::parameter(format!(
+                "patience is {patience}: it is a number from 1 to 1e18, the rounds that may pass without a gain"
+            ))),
             _ => Ok(self),
         }
     }
@@ -152,6 +150,17 @@ impl Rates {
         }
         Ok(())
     }
+}
+
+/// Refuses a power of the rate that is none.
+pub(super) fn expect_power(power: f64) -> Result<f64, Error> {
+    if (0.0..=1.0).contains(&power) {
+        return Ok(power);
+    }
+    Err(Error::parameter(format!(
+        "power is {power}: it is a number from 0 to 1, for steps that fall faster than 1/t stop short, and those of a \
+         negative power grow"
+    )))
 }
 
 #[cfg(test)]

@@ -244,7 +244,8 @@ pub fn best<R: Rows, W: Workers>(
     let (found, mut ascent) = find(&mut search, goal, class, can_ascend)?;
     if found.recedes {
         return Err(Failure::Refused(Error::parameter(
-            "the labels are separated by a linear predictor: its loss can be made as small as one likes; give a radius",
+            "the labels are separated by a linear predictor: its loss can be made as small as one likes; give a \
+             radius",
         )));
     }
     let mut lower = found.lower;
@@ -333,7 +334,9 @@ fn check(loss: &dyn Loss, class: Class, gap: f64) -> Result<(), Error> {
     if let Some(radius) = class.radius()
         && !(radius.is_finite() && radius > 0.0)
     {
-        return Err(Error::parameter(format!("the radius is {radius}: it is a finite number above 0")));
+        return Err(Error::parameter(format!(
+            "the radius is {radius}: it is a finite number above 0, for a smaller ball holds no predictor but 0"
+        )));
     }
     if !(gap > 0.0 && gap < 1.0) {
         return Err(Error::parameter(format!("the relative gap is {gap}: it is between 0 and 1, both excluded")));

@@ -223,6 +223,7 @@ fn allowed(run: &Run<'_>, best: &Best) -> Option<f64> {
         }
         (Some(Comparator::Ball(size) | Comparator::HingeOnUpdates(size)), Class::Ball { radius }) => radius <= size,
         (Some(Comparator::StandardisedBall(size)), Class::Standardised { radius }) => radius <= size,
+        (Some(Comparator::StandardisedBall(size)), Class::Unconstrained) => best.norm <= size,
         _ => false,
     };
     let bounds = found.iter().filter(is_about).filter_map(|guarantee| guarantee.bound.as_ref().ok());

@@ -201,8 +201,10 @@ fn on_quadratics_the_leader_is_the_mean_and_pays_4_l_squared_1_plus_ln_t() {
                 assert!(leader.bound() <= 4.0 * (1.0 + (t as f64).ln()) + 1e-9, "{kind} {t}");
             }
         }
-        // ln T is really paid: an eighth of the promise on the circle, where ‖w_t − x_t‖ is about 1.
-        assert!(leader.bound() > 0.2 * 4.0 * (1.0 + 2000f64.ln()) * if kind == 2 { 0.0 } else { 0.9 });
+        // ln T is really paid where points jump about the circle, ‖w_t − x_t‖ about 1: nearly a fifth of the promise,
+        // which is for ‖w_t − x_t‖ = 2. Where the leader can follow, nearly nothing is.
+        let promise = 4.0 * (1.0 + 2000f64.ln());
+        assert!(if kind == 2 { leader.bound() < promise } else { leader.bound() > 0.18 * promise }, "{kind}");
     }
 }
 

@@ -134,8 +134,8 @@ pub(crate) fn bound_of_sums(comparator: Comparator, bound: f64, sums: &[f64]) ->
 }
 
 /// Why there is no guarantee when a row had features that a simplex does not have.
-pub(crate) const BEYOND: &str =
-    "rows had features at or above the dimension of the simplex, which have no weights there";
+pub(crate) const BEYOND: &str = "rows had features at or above the dimension of the simplex, which have no weights there: give a dimension above all \
+     indices (2^N for features hashed with --bits N)";
 
 /// Refuses a rate (or what rates are made of) that sums of squares could not hold.
 pub(crate) fn expect_rate(name: &str, value: f64) -> Result<f64, Error> {

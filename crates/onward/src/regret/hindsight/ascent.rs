@@ -42,6 +42,9 @@ const UNEVEN: f64 = 4.0;
 /// by long steps.
 const FALLEN: f64 = 4.0;
 
+/// So far and no farther, where it comes to 0 or (Poisson's, which leaves a constant out) below.
+const FARTHEST: f64 = 1e-12;
+
 /// The passes of the rows that a turn and its state are worth.
 pub(super) const PASSES_OF_A_TURN: u32 = 2;
 
@@ -124,8 +127,7 @@ impl<'a> Ascent<'a> {
             let (value, slope) = (loss.value(p, row.label), loss.derivative(p, row.label));
             let start = entries.len();
             entries.extend(row.numbers.iter().copied().zip(row.values.iter().copied()));
-            let long = |&(number, value): &(u32, f32)| (f64::from(value) * frame.reach[number as usize]).powi(2);
-            let square = row.weight / frame.weight * sum(entries[start..].iter().map(long));
+            let square = row.weight / frame.weight * square(row, &frame.reach);
             losses.add(row.weight * value);
             slopes.add(row.weight * slope * slope);
             squares.add(square);
@@ -195,7 +197,7 @@ impl<'a> Ascent<'a> {
                 self.base *= CORRECTION;
             }
         }
-        self.pull = self.base * (FALLEN * state.loss / self.first_loss).min(1.0);
+        self.pull = self.base * (FALLEN * state.loss / self.first_loss).clamp(FARTHEST, 1.0);
         let gradient = &state.gradient;
         let share = |length: f64| if length > radius { radius / length } else { 1.0 };
         let z = self.centre.iter().zip(gradient).map(|(centre, theta)| centre - theta / self.pull);
@@ -257,6 +259,15 @@ impl<'a> Ascent<'a> {
         state.gradient.iter_mut().zip(&self.reach).for_each(|(sum, reach)| *sum = *sum / self.weight * reach);
         state
     }
+}
+
+/// ‖x‖² in the coordinates of the search. What a row has twice counts as its sum.
+fn square(row: Row<'_>, reach: &[f64]) -> f64 {
+    let mut entries: Vec<(u32, f64)> =
+        row.numbers.iter().zip(row.values).map(|(&at, &value)| (at, f64::from(value) * reach[at as usize])).collect();
+    entries.sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    let sums = entries.chunk_by(|one, other| one.0 == other.0).map(|same| same.iter().map(|&(_, value)| value).sum());
+    sum(sums.map(|value: f64| value * value))
 }
 
 /// The slope α′ and the intercept ℓ(q) − α′q for which α′ is a slope of the loss at p′ = p + κ(α − α′).

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use onward::Mixed;
+use onward::learner::LEARNERS;
 use onward::loss::{Curvature, Task};
 use onward::regret::{Guarantee, GuaranteeKind};
 
@@ -208,16 +209,32 @@ pub(crate) fn diverged(trained: &Trained) -> Option<String> {
             "{times}: some labels are far from all others; look for mistakes in them, or try --loss absolute"
         ));
     }
-    let smaller = match learner.split(':').next() {
-        Some("ogd-strong") => "a larger sigma, a smaller --radius",
-        _ => "a smaller eta",
+    let parameters = LEARNERS.iter().find(|entry| learner.split(':').next() == Some(entry.name));
+    let has = |key: &str| parameters.is_some_and(|entry| entry.parameters.iter().any(|known| known.name == key));
+    let is_standardised = learner.contains("standardise=true");
+    let mut remedies = Vec::new();
+    if has("standardise") && !is_standardised {
+        remedies.push("standardise=true");
+    }
+    remedies.extend(SMALLER_STEPS.iter().find(|(key, _)| has(key)).map(|(_, remedy)| *remedy));
+    let other = if is_standardised { "another learner" } else { "the default learner" };
+    let remedy = match remedies.join(", ") {
+        none if none.is_empty() => other.to_owned(),
+        some => format!("{some}, or {other}"),
     };
-    let remedy = match learner.contains("standardise=true") {
-        true => format!("try {smaller}, or another learner"),
-        false => format!("try standardise=true, {smaller}, or the default learner"),
-    };
-    Some(format!("{times}: its steps are too large for these features; {remedy}"))
+    Some(format!("{times}: its steps are too large for these features; try {remedy}"))
 }
+
+/// What makes steps smaller, by the parameter that a learner has; the first that it has counts.
+const SMALLER_STEPS: &[(&str, &str)] = &[
+    ("sigma", "a larger sigma, a smaller --radius"),
+    ("eta0", "a smaller eta0"),
+    ("eta", "a smaller eta"),
+    ("lambda", "a larger lambda"),
+    ("r", "a larger r"),
+    ("c", "a smaller c"),
+    ("alpha", "a smaller alpha"),
+];
 
 fn say_guarantee(text: &mut String, guarantee: &Guarantee, run: &Run<'_>) {
     let ledger = &run.trained.ledger;

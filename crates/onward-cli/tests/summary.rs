@@ -51,6 +51,8 @@ fn a_learner_that_runs_away_is_told_what_to_do() {
     for (learner, first) in [
         ("ogd-strong", "try standardise=true, a larger sigma, a smaller --radius, or the default learner"),
         ("ogd-strong:sigma=0.0001,standardise=true", "try a larger sigma, a smaller --radius, or another learner"),
+        ("sgd:batch=4", "try standardise=true, a smaller eta0, or the default learner"),
+        ("dual-averaging:domain=all,eta=1", "try standardise=true, a smaller eta, or the default learner"),
     ] {
         let text = said(thousands(), &["--target", "y", "--learner", learner]);
         assert!(text.contains("\ndiverged "), "{text}");

@@ -373,6 +373,64 @@ fn a_feature_that_a_row_has_twice_counts_as_its_sum() {
     }
 }
 
+/// Rows of 40 of 700 features at random.
+fn dense(rounds: usize, label: impl Fn(f64, &mut Random) -> f64) -> Vec<Row> {
+    let mut random = Random(5);
+    let row = |random: &mut Random| {
+        let mut indices: Vec<u32> = (0..40).map(|kind| kind * 17 + (17.0 * random.uniform()) as u32).collect();
+        indices.push(700);
+        let mut values: Vec<f32> = indices.iter().map(|_| random.between(-1.0, 1.0) as f32).collect();
+        values[40] = 1.0;
+        let score: f64 = indices.iter().zip(&values).map(|(&at, &x)| f64::from(x) * f64::from(at * 7 % 13).sin()).sum();
+        Row { indices, values, label: label(score, random), weight: 1.0, offset: 0.0 }
+    };
+    (0..rounds).map(|_| row(&mut random)).collect()
+}
+
+#[test]
+fn rows_that_many_features_fit_are_fitted() {
+    // More than second derivatives are computed among: dual ascent takes over from Newton's method.
+    let signs = dense(600, |score, _| if score > 0.0 { 1.0 } else { -1.0 });
+    let numbers = dense(600, |score, _| score);
+    for (name, rows) in [("squared-hinge", &signs), ("modified-huber", &signs), ("hinge", &signs), ("huber", &numbers)]
+    {
+        let loss = loss::parse(name).unwrap();
+        let best = found(rows, &*loss, Class::Standardised { radius: 100.0 }, 1e-3);
+        let at_zero = mean_loss(rows, &*loss, &[0.0; 701]);
+        assert!(best.loss < 1e-3 * at_zero && best.norm > 0.1, "{name}: {best:?}");
+    }
+    // Without a ball there is then no best one for losses that never come to 0, by whatever method.
+    let logistic = loss::parse("logistic").unwrap();
+    assert!(refused(&signs, &*logistic, Class::Unconstrained, 1e-3).contains("separated by a linear predictor"));
+}
+
+#[test]
+fn losses_below_0_are_no_obstacle_to_dual_ascent() {
+    // Poisson's loss leaves a constant out: at the best it is far below 0.
+    let loss = loss::parse("poisson").unwrap();
+    let counts = dense(3000, |score, random| (20.0 * (0.3 * score + 0.5 * random.uniform()).exp()).round());
+    let best = found(&counts, &*loss, Class::Standardised { radius: 10.0 }, 1e-4);
+    assert!(best.is_reached && best.loss < 0.0 && best.gap <= 1e-4 * best.loss.abs(), "{best:?}");
+}
+
+#[test]
+fn labels_far_from_0_are_found_without_a_ball() {
+    let mut random = Random(8);
+    let rows: Vec<Row> = (0..300)
+        .map(|_| {
+            let x = random.between(-1.0, 1.0);
+            let label = 1e7 + 3.0 * x + random.between(-1.0, 1.0);
+            Row { indices: vec![0, 1], values: vec![1.0, x as f32], label, weight: 1.0, offset: 0.0 }
+        })
+        .collect();
+    for name in ["absolute", "huber", "quantile:tau=0.9", "squared"] {
+        let loss = loss::parse(name).unwrap();
+        let best = found(&rows, &*loss, Class::Unconstrained, 1e-3);
+        let known = mean_loss(&rows, &*loss, &[1e7 + if name.starts_with('q') { 0.8 } else { 0.0 }, 3.0]);
+        assert!(best.loss <= 1.01 * known, "{name}: {known} {best:?}");
+    }
+}
+
 /// A known limit: on straight or one-sided losses, with about as many features as rows near the kinks, the passes
 /// may run out before the gap is met. It is then told, and not claimed.
 #[test]

@@ -17,11 +17,11 @@
 //! Rows are taken in an order drawn once, the same for all runs: neighbours in a stream are too much
 //! alike for their turns to follow each other. They are copied into memory in that order.
 
-use super::passes::{Frame, Passes, Statistics};
+use super::passes::{Frame, Heading, Passes, Statistics};
 use super::rows::{Row, Rows, SHARDS, Workers};
 use super::vector::norm;
 use crate::Loss;
-use crate::loss::Kinks;
+use crate::loss::{Kinks, Link};
 use crate::random::SplitMix64;
 use crate::sum::{Sum, sum};
 
@@ -42,7 +42,7 @@ const UNEVEN: f64 = 4.0;
 /// by long steps.
 const FALLEN: f64 = 4.0;
 
-/// So far and no farther, where it comes to 0 or (Poisson's, which leaves a constant out) below.
+/// So far and no farther, where it comes to nothing.
 const FARTHEST: f64 = 1e-12;
 
 /// The passes of the rows that a turn and its state are worth.
@@ -77,8 +77,10 @@ pub(super) struct Ascent<'a> {
     pull: f64,
     /// λ before the loss fell.
     base: f64,
-    /// The mean loss at first.
+    /// The mean loss at first, above the least.
     first_loss: f64,
+    /// The mean of what each loss is at least.
+    least: f64,
     /// v₀.
     centre: Vec<f64>,
 }
@@ -93,6 +95,8 @@ pub(super) struct State {
     pub(super) tangents: f64,
     /// θ.
     pub(super) gradient: Vec<f64>,
+    /// Whether the loss falls for ever as the centre grows.
+    pub(super) recedes: bool,
 }
 
 /// A coordinate of z, and the square of its reach.
@@ -122,6 +126,7 @@ impl<'a> Ascent<'a> {
         let is_kinked = loss.kinks(1.0).is_some();
         let (mut lines, mut entries) = (Vec::new(), Vec::new());
         let (mut losses, mut slopes, mut squares) = (Sum::default(), Sum::default(), Sum::default());
+        let mut leasts = Sum::default();
         passes.each(&mut |row: Row<'_>| {
             let p = row.offset + row.dot(&u);
             let (value, slope) = (loss.value(p, row.label), loss.derivative(p, row.label));
@@ -129,6 +134,7 @@ impl<'a> Ascent<'a> {
             entries.extend(row.numbers.iter().copied().zip(row.values.iter().copied()));
             let square = row.weight / frame.weight * square(row, &frame.reach);
             losses.add(row.weight * value);
+            leasts.add(row.weight * least(loss, row.label));
             slopes.add(row.weight * slope * slope);
             squares.add(square);
             let mut line = Line {
@@ -151,7 +157,8 @@ impl<'a> Ascent<'a> {
         // slopes: half of it with kinks, and fifty times it without, where Newton's method has
         // found the place and steps should be long.
         let factor = if is_kinked { PULL_KINKED } else { PULL_SMOOTH };
-        let pull = factor * squares.total() / lines.len() as f64 * slopes.total() / losses.total();
+        let open = losses.total() - leasts.total();
+        let pull = factor * squares.total() / lines.len() as f64 * slopes.total() / open;
         if !(pull.is_finite() && pull > 0.0) {
             return Ok(None);
         }
@@ -163,7 +170,8 @@ impl<'a> Ascent<'a> {
             weight: frame.weight,
             pull,
             base: pull,
-            first_loss: losses.total() / frame.weight,
+            first_loss: open / frame.weight,
+            least: leasts.total() / frame.weight,
             centre: v.to_vec(),
         };
         ascent.shuffle();
@@ -197,7 +205,7 @@ impl<'a> Ascent<'a> {
                 self.base *= CORRECTION;
             }
         }
-        self.pull = self.base * (FALLEN * state.loss / self.first_loss).clamp(FARTHEST, 1.0);
+        self.pull = self.base * (FALLEN * (state.loss - self.least) / self.first_loss).clamp(FARTHEST, 1.0);
         let gradient = &state.gradient;
         let share = |length: f64| if length > radius { radius / length } else { 1.0 };
         let z = self.centre.iter().zip(gradient).map(|(centre, theta)| centre - theta / self.pull);
@@ -235,29 +243,43 @@ impl<'a> Ascent<'a> {
     /// The loss at the centre, and what the slopes prove.
     pub(super) fn state<W: Workers>(&self, workers: &W) -> State {
         let u: Vec<f64> = self.centre.iter().zip(&self.reach).map(|(v, reach)| v * reach).collect();
+        let heading = Heading::new(self.loss);
         let share = |shard: usize| shard * self.lines.len() / SHARDS..(shard + 1) * self.lines.len() / SHARDS;
         let shards = workers.map(SHARDS, &|shard| {
             let (mut loss, mut tangents, mut gradient) = (Sum::default(), Sum::default(), vec![0.0; u.len()]);
+            let mut recedes = true;
             for line in &self.lines[share(shard)] {
                 let entries = &self.entries[line.start..line.end];
                 let along: f64 = entries.iter().map(|&(at, value)| u[at as usize] * f64::from(value)).sum();
                 loss.add(line.weight * self.loss.value(line.offset + along, line.label));
+                recedes &= heading.recedes(along, line.label);
                 tangents.add(line.weight * (line.intercept + line.slope * line.offset));
                 let step = line.weight * line.slope;
                 if step != 0.0 {
                     entries.iter().for_each(|&(at, value)| gradient[at as usize] += step * f64::from(value));
                 }
             }
-            (loss.total(), tangents.total(), gradient)
+            (loss.total(), tangents.total(), gradient, recedes)
         });
-        let mut state = State { v: self.centre.clone(), loss: 0.0, tangents: 0.0, gradient: vec![0.0; u.len()] };
-        for (loss, tangents, gradient) in shards {
+        let mut state =
+            State { v: self.centre.clone(), loss: 0.0, tangents: 0.0, gradient: vec![0.0; u.len()], recedes: true };
+        for (loss, tangents, gradient, recedes) in shards {
+            state.recedes &= recedes;
             state.loss += loss / self.weight;
             state.tangents += tangents / self.weight;
             state.gradient.iter_mut().zip(gradient).for_each(|(sum, part)| *sum += part);
         }
         state.gradient.iter_mut().zip(&self.reach).for_each(|(sum, reach)| *sum = *sum / self.weight * reach);
         state
+    }
+}
+
+/// What a loss is at least, at whatever score.
+fn least(loss: &dyn Loss, y: f64) -> f64 {
+    match loss.link() {
+        // Poisson's leaves a constant out: e^p − yp is least at p = ln y.
+        Link::Log if y > 0.0 => y - y * libm::log(y),
+        _ => 0.0,
     }
 }
 
@@ -283,7 +305,7 @@ fn response(loss: &dyn Loss, p: f64, y: f64, slope: f64, kappa: f64) -> (f64, f6
         if is_left_of_it {
             break;
         }
-        found = if kappa > 0.0 { ((target - kink) / kappa).min(found + jump) } else { found + jump };
+        found = if kappa > 0.0 { ((target - kink) / kappa).max(found).min(found + jump) } else { found + jump };
     }
     let q = if found <= left + jumps[0].1 { jumps[0].0 } else { jumps[1].0 };
     (found, loss.value(q, y) - found * q)

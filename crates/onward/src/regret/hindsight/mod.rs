@@ -169,7 +169,7 @@ const NEARLY_FITTED: f64 = 0.1;
 const PASSES_AT_TEN_TIMES: u32 = 60;
 
 /// The fixed linear predictor of least mean loss, found to a gap that is at most `gap` times its loss
-/// (or a thousandth of what the score 0 pays, whichever is more). Where that is not reached in
+/// (or a thousandth of what a constant score pays, whichever is more). Where that is not reached in
 /// [`MOST_PASSES`] passes, or by rounding, the gap that was is told.
 ///
 /// ```
@@ -223,6 +223,7 @@ pub fn best<R: Rows, W: Workers>(
     };
     let reach = statistics.squares.iter().map(reach).collect();
     let frame = Frame { weight: statistics.weight, reach };
+    let constant = passes.constant(statistics.rows)?;
     let dimension = rows.dimension();
     let bundle = Bundle::new((ENTRIES / dimension.max(1)).min(MINORANTS));
     let mut search = Search {
@@ -235,6 +236,7 @@ pub fn best<R: Rows, W: Workers>(
         mu: 0.0,
         secant: 0.0,
         scale: 0.0,
+        constant,
         last_step: 0,
     };
     let radius = class.radius().unwrap_or(f64::INFINITY);
@@ -313,12 +315,16 @@ fn find<'a, R: Rows, W: Workers>(
         // Nothing to climb: it costs nothing at 0.
         return Ok((if is_kinked { search.run(found.v, goal)? } else { found }, None));
     };
-    let short = if is_kinked { ASCENT_PASSES } else { goal.passes };
-    search.ascend(&mut ascent, &mut found, Goal { passes: goal.passes.min(short), ..goal })?;
-    if !found.is_reached && found.loss < NEARLY_FITTED * search.scale {
-        return Ok((search.run(vec![0.0; found.v.len()], goal)?, None));
+    if is_kinked {
+        search.ascend(&mut ascent, &mut found, Goal { passes: goal.passes.min(ASCENT_PASSES), ..goal })?;
+        if !found.is_reached && found.loss < NEARLY_FITTED * search.scale {
+            let other = search.run(vec![0.0; found.v.len()], goal)?;
+            return Ok(if other.loss < found.loss || other.is_reached { (other, None) } else { (found, Some(ascent)) });
+        }
     }
-    search.ascend(&mut ascent, &mut found, goal)?;
+    if !found.is_reached {
+        search.ascend(&mut ascent, &mut found, goal)?;
+    }
     Ok((found, Some(ascent)))
 }
 

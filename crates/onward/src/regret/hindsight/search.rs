@@ -98,8 +98,11 @@ pub(super) struct Search<'a, R, W> {
     pub(super) mu: f64,
     /// The share of secants on straight slopes.
     pub(super) secant: f64,
-    /// |f(0)|: what small is measured by where the loss itself is next to nothing.
+    /// What small is measured by where the loss itself is next to nothing: |f(0)|, or what a constant score pays,
+    /// if that is less.
     pub(super) scale: f64,
+    /// What a constant score pays, nearly.
+    pub(super) constant: f64,
     /// The minorants of the passes.
     pub(super) bundle: Bundle,
     /// Whether the preconditioner knows all features. Steps are then solved in a few passes, and neither
@@ -127,6 +130,8 @@ struct Step {
     slack: f64,
     /// Where the tangents are to prove more than there.
     dual: Option<Vec<f64>>,
+    /// Whether it is as long as steps may be without a ball.
+    is_cut: bool,
     /// The largest curvature that was met.
     curvature: f64,
 }
@@ -153,7 +158,8 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
         loop {
             let reach = if is_bounded { goal.radius } else { FAR * aim.max(norm(&here.v)) };
             self.bundle.add(here.at.tangents, &here.at.gradient);
-            self.record(&mut found, (&here.v, here.at.loss), reach, is_bounded);
+            let before = found.loss;
+            self.record(&mut found, (&here.v, here.at.loss), reach, goal);
             let gap = found.loss - found.lower;
             let target = self.target(&found, goal);
             let is_flat = here.at.gradient.iter().all(|&g| g == 0.0);
@@ -166,7 +172,8 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
             if found.recedes || self.passes.count() >= goal.passes {
                 return Ok(found);
             }
-            if gap < 0.99 * narrowest {
+            let is_lower = !is_bounded && before - found.loss > target;
+            if gap < 0.99 * narrowest || is_lower {
                 (narrowest, idle) = (gap, 0)
             } else {
                 idle += 1
@@ -192,7 +199,7 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
             self.refresh(&here)?;
             let step = self.step(&here, goal.radius, damping, target, goal.passes)?;
             aim = norm(&step.w);
-            if !is_bounded && gap <= target && step.decrease <= target {
+            if !is_bounded && gap <= target && step.decrease <= target && !step.is_cut {
                 found.is_reached = true;
                 return Ok(found);
             }
@@ -215,17 +222,18 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
         let is_bounded = goal.radius.is_finite();
         let mut state = ascent.state(self.passes.workers());
         if self.scale == 0.0 {
-            self.scale = state.loss.abs();
+            self.scale = self.scale_of(state.loss);
         }
         let mut moved = f64::INFINITY;
         loop {
             let reach = if is_bounded { goal.radius } else { FAR * norm(&state.v) };
             self.bundle.add(state.tangents, &state.gradient);
-            self.record(found, (&state.v, state.loss), reach, is_bounded);
+            self.record(found, (&state.v, state.loss), reach, goal);
             // Without a ball it must have come to rest, too.
             let is_steady = is_bounded || moved <= STEADY * norm(&state.v);
             found.is_reached = is_steady && found.loss - found.lower <= self.target(found, goal);
-            if found.is_reached || self.passes.count() >= goal.passes {
+            found.recedes = !is_bounded && state.recedes;
+            if found.is_reached || found.recedes || self.passes.count() >= goal.passes {
                 return Ok(());
             }
             ascent.turn(goal.radius, reach, &state);
@@ -233,6 +241,13 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
             moved = norm(&before.iter().zip(&state.v).map(|(before, v)| v - before).collect::<Vec<_>>());
             self.passes.add(PASSES_OF_A_TURN);
         }
+    }
+
+    /// What small is measured by, given what the score 0 pays.
+    fn scale_of(&self, at_zero: f64) -> f64 {
+        // Where a constant fits all labels, to rounding, that tells nothing.
+        let constant = if self.constant > 1e-12 * at_zero.abs() { self.constant } else { f64::INFINITY };
+        at_zero.abs().min(constant)
     }
 
     /// The gap that is small enough.
@@ -245,8 +260,8 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
         let u = self.frame.raw(&v);
         if self.mu == 0.0 {
             let at = self.passes.assess(&self.frame, &u, 1.0)?;
-            self.scale = at.loss.abs();
-            self.mu = if self.scale > 0.0 { 0.5 * self.scale } else { 1.0 };
+            self.scale = self.scale_of(at.loss);
+            self.mu = if at.loss != 0.0 { 0.5 * at.loss.abs() } else { 1.0 };
             if !is_kinked {
                 return Ok(Here { v, at });
             }
@@ -266,12 +281,15 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
         if self.passes.loss().link() == Link::Log { lower } else { lower.max(0.0) }
     }
 
-    /// Keeps the best point and the best bound. Without a ball the bound is about the point.
-    fn record(&mut self, found: &mut Found, (v, loss): (&Vec<f64>, f64), reach: f64, is_bounded: bool) {
+    /// Keeps the best point and the best bound. Without a ball the bound is about the point: kept is what has the
+    /// smaller gap, unless another pays less by more than the gap that was asked for.
+    fn record(&mut self, found: &mut Found, (v, loss): (&Vec<f64>, f64), reach: f64, goal: Goal) {
         let lower = self.bundle.bound(reach);
         let lower = self.floor(lower);
-        if !is_bounded {
-            if loss - lower <= found.loss - found.lower || found.loss.is_infinite() {
+        if !goal.radius.is_finite() {
+            let target = goal.gap * loss.abs().max(1e-3 * self.scale);
+            let is_proved_better = loss - lower <= found.loss - found.lower && loss <= found.loss + target;
+            if is_proved_better || found.loss - loss > target {
                 (found.loss, found.lower) = (loss, lower);
                 found.v.clone_from(v);
             }
@@ -330,7 +348,7 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
             basis.push(scaled(v, 1.0 / size));
         }
         let mut first = None;
-        let mut step = Step { w: v.clone(), decrease: 0.0, curvature: 0.0, slack: 0.0, dual: None };
+        let mut step = Step { w: v.clone(), decrease: 0.0, curvature: 0.0, slack: 0.0, dual: None, is_cut: false };
         loop {
             let direction = self.preconditioner.apply(&residual, multiplier + damping);
             // By how much the model would fall along it: what steps are measured by.
@@ -408,6 +426,7 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
             add_scaled(&mut residual, multiplier, &step.w);
         }
         let longest = norm(&step.w);
+        step.is_cut = longest >= edge * (1.0 - 1e-9);
         if longest > radius {
             // Inside, whatever the rounding.
             step.w.iter_mut().for_each(|w| *w *= radius / longest * (1.0 - 1e-15));

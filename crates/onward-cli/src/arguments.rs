@@ -174,7 +174,8 @@ pub(crate) struct HindsightOptions {
     )]
     pub(crate) class: Option<HindsightClass>,
 
-    /// How near to the least loss the predictor of --hindsight is to be: a share of its loss
+    /// How near to the least loss the predictor of --hindsight is to be: a share of its loss (or of a
+    /// thousandth of what a constant pays, if that is more)
     #[arg(
         id = "hindsight_gap",
         long = "hindsight-gap",
@@ -217,7 +218,14 @@ pub(crate) struct LearnOptions {
 
     /// Read nothing, and print what the learner's theorem promises of a stream of T examples; beside
     /// it go --learner, --loss, --radius, --task and --scales
-    #[arg(long, value_name = "T", conflicts_with_all = IDLE_IN_A_PLAN, help_heading = "Learning")]
+    #[arg(
+        long,
+        value_name = "T",
+        value_parser = parse_rounds,
+        allow_negative_numbers = true,
+        conflicts_with_all = IDLE_IN_A_PLAN,
+        help_heading = "Learning"
+    )]
     pub(crate) plan: Option<u64>,
 
     /// What --plan reckons with: norm=X (the largest ‖x‖₂), largest=X (the largest |x_i|), label=Y
@@ -502,6 +510,11 @@ pub(crate) enum TaskOption {
 
 fn parse_format(text: &str) -> Result<Format, String> {
     text.parse()
+}
+
+/// A number of examples.
+fn parse_rounds(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "it is a whole number of examples, from 0 to 18446744073709551615".to_owned())
 }
 
 /// A size in bytes: a whole number, with K, M or G for powers of 1024.

@@ -75,6 +75,9 @@ pub(crate) fn run(options: &LearnOptions, rounds: u64, learner: &str) -> Result<
     Ok(ExitCode::SUCCESS)
 }
 
+/// The most features that there can be.
+const MOST_FEATURES: f64 = 4_294_967_296.0;
+
 /// A scale by its key.
 fn scale<'a>(scales: &'a mut Scales, key: &str) -> Option<&'a mut f64> {
     match key {
@@ -107,19 +110,19 @@ fn scales(options: &LearnOptions, rounds: u64) -> Result<(Scales, Vec<&str>), Fa
         }
         given.push(key);
     }
-    // What one of them says bounds the other.
-    let is_given = |key: &str| given.contains(&key);
-    match (is_given("norm"), is_given("largest")) {
-        (true, false) => scales.largest = scales.norm,
-        (false, _) => scales.norm = scales.largest * scales.dimension.sqrt(),
-        (true, true) => {}
-    }
+    scales = derived(scales, &given);
     scales.check()?;
-    if scales.dimension.fract() != 0.0 {
-        return Err(Failure::user(format!("--scales has features={}: it is a whole number", scales.dimension)));
+    if scales.dimension.fract() != 0.0 || scales.dimension > MOST_FEATURES {
+        return Err(Failure::user(format!(
+            "--scales has features={}: it is a whole number up to {MOST_FEATURES}, as many as there are indices",
+            size(scales.dimension)
+        )));
     }
     let most = scales.largest * scales.dimension.sqrt();
-    if is_given("norm") && is_given("largest") && (scales.norm < scales.largest || scales.norm > most * (1.0 + 1e-9)) {
+    if given.contains(&"norm")
+        && given.contains(&"largest")
+        && (scales.norm < scales.largest || scales.norm > most * (1.0 + 1e-9))
+    {
         return Err(Failure::user(format!(
             "--scales has norm={} and largest={}: with {} the norm is from largest to largest·√features, {}",
             size(scales.norm),
@@ -131,16 +134,26 @@ fn scales(options: &LearnOptions, rounds: u64) -> Result<(Scales, Vec<&str>), Fa
     Ok((scales, given))
 }
 
-/// The given scales that the promise does not depend on.
+/// With what one scale says of another that was not given: it bounds it.
+fn derived(mut scales: Scales, given: &[&str]) -> Scales {
+    match (given.contains(&"norm"), given.contains(&"largest")) {
+        (true, false) => scales.largest = scales.norm,
+        (false, _) => scales.norm = scales.largest * scales.dimension.sqrt(),
+        (true, true) => {}
+    }
+    scales
+}
+
+/// The given scales that the promise does not depend on, neither by themselves nor by what they say of others.
 fn idle<'a>(given: &[&'a str], scales: &Scales, plan: impl Fn(&Scales) -> Option<f64>) -> Vec<&'a str> {
     let bound = plan(scales);
     let changes = |key: &str| {
-        [0.5, 2.0].into_iter().any(|factor| {
+        [0.5, 2.0, 4.0].into_iter().any(|factor| {
             let mut other = *scales;
             if let Some(value) = scale(&mut other, key) {
                 *value *= factor;
             }
-            plan(&other) != bound
+            plan(&derived(other, given)) != bound
         })
     };
     given.iter().copied().filter(|key| bound.is_some() && !changes(key)).collect()

@@ -66,7 +66,7 @@ pub(crate) fn say_best(text: &mut String, hindsight: &Hindsight, at_zero: Option
         );
     }
     if !best.is_reached {
-        row(text, "", "", "the passes ended before the gap was as small as asked for: what holds is what is said here");
+        row(text, "", "", "the search ended before the gap was as small as asked for: what holds is what is said here");
     }
     if let (Some(ten), Some(radius)) = (best.at_ten_times, best.class.radius()) {
         let meaning = match Reach::of(best, ten, answer.at_zero(at_zero)) {
@@ -197,9 +197,10 @@ fn against_best(run: &Run<'_>, answer: &Answer) -> String {
     }
     if low <= 0.0 {
         return format!(
-            "learning online cost between {} and {} per example against {which}: next to nothing; {allowed}",
+            "learning online cost between {} and {} per example against {which}: {}; {allowed}",
             short(low),
-            short(high)
+            short(high),
+            if best.is_reached { "next to nothing" } else { "how much is not settled" }
         );
     }
     match high > 1.05 * low {

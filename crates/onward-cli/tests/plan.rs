@@ -84,13 +84,16 @@ fn what_makes_no_plan_is_refused() {
             "cannot be used with:\n  --model <FILE>\n  --report <FILE>",
         ),
         (&["--plan", "10", "--scales", "label=1,label=2"], "--scales has label twice: leave one of them out"),
-        (&["--plan", "10", "--scales", "features=1.5"], "features=1.5: it is a whole number"),
+        (
+            &["--plan", "10", "--scales", "features=1.5"],
+            "features=1.5: it is a whole number up to 4294967296, as many as there are indices",
+        ),
         (
             &["--plan", "10", "--scales", "norm=1,largest=5"],
             "with 1 feature the norm is from largest to largest·√features, 5",
         ),
         (&["--plan", "10", "--scales", "norm=9,largest=2,features=16"], "to largest·√features, 8"),
-        (&["--plan", "-1"], "unexpected argument"),
+        (&["--plan", "-1"], "it is a whole number of examples, from 0 to"),
         (&["--plan", "many"], "invalid value 'many'"),
         (&["--plan", "10", "--scales", "norm=0"], "the norm of features is 0: it is a finite number above 0"),
         (&["--plan", "10", "--scales", "size=1"], "--scales has 'size=1': it is norm=X"),
@@ -155,4 +158,33 @@ fn scales_that_a_promise_does_not_depend_on_are_named() {
     assert!(text.ends_with("it does not depend on label or range\n"), "{text}");
     assert!(!plan("ogd:radius=1", "squared", "norm=2,label=3").contains("does not depend"));
     assert!(plan("hedge:rounds=100", "logistic", "norm=2,range=3").ends_with("it does not depend on norm\n"));
+    // What one scale says of another counts.
+    for (learner, scales) in
+        [("ogd", "features=4"), ("ogd", "largest=2"), ("mirror-descent", "norm=3"), ("ogd:domain=box", "features=9")]
+    {
+        let text = plan(learner, "logistic", scales);
+        assert!(text.contains("← this stream") && !text.contains("does not depend"), "{learner} {scales}: {text}");
+    }
+}
+
+#[test]
+fn nothing_is_promised_that_the_run_would_not_keep() {
+    let plan = |learner: &str, loss: &str, scales: &str| {
+        let arguments = ["learn", "--plan", "100", "--learner", learner, "--loss", loss, "--scales", scales];
+        Folder::new().run(&arguments).stdout
+    };
+    let text = plan("coin:gradient=0.1,radius=1", "hinge", "largest=5,features=2");
+    assert!(text.contains("may be as large as 5, more than the 0.1 that was given"), "{text}");
+    let text = plan("ogd:domain=simplex,dimension=4", "hinge", "features=9");
+    assert!(text.contains("no promise beforehand: rows had features at or above the dimension"), "{text}");
+    // Without a domain slopes are bounded for some losses, and not for others.
+    for learner in ["sgd:schedule=constant", "osd:domain=all,eta=0.1", "ftrl", "dual-averaging:domain=all,gradient=5"] {
+        assert!(plan(learner, "logistic", "norm=2").contains("← this stream"), "{learner}");
+        let text = plan(learner, "squared", "norm=2");
+        assert!(text.contains("nothing bounds the gradients of this loss beforehand"), "{learner}: {text}");
+    }
+    // U²/(2η) + ½ηTG² in all.
+    let text = plan("sgd:schedule=constant,eta0=0.1", "hinge", "norm=2");
+    let line = text.lines().find(|line| line.ends_with("← this stream")).unwrap();
+    assert_eq!(line.split_whitespace().nth(2), Some("25.0000"), "{text}");
 }

@@ -379,7 +379,7 @@ pub(crate) const FIXED_SHARE: LearnerEntry = LearnerEntry {
         ParameterEntry {
             name: "alpha",
             default: "auto",
-            meaning: "the share of weight dealt out anew in a round, 0 to 1; auto: switches/(switches + rounds so far)",
+            meaning: "the share of weight dealt out anew in a round, above 0, to 1; auto: switches/(switches + rounds so far)",
         },
         ETA,
         ROUNDS,

@@ -68,7 +68,7 @@ impl Learner for Standardised {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let reason = "features are standardised by a scale that changes with the stream: the universal one holds";
+        let reason = "features are standardised by a scale that changes with the stream";
         Guarantee::none(GuaranteeKind::Own, reason)
     }
 

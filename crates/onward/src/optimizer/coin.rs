@@ -30,7 +30,7 @@
 use bytemuck::Zeroable;
 
 use super::{Optimizer, Step, expect_positive, expect_rate};
-use crate::learner::{COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
+use crate::learner::{COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales};
 use crate::model::{Column, State};
 use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::sum::Sum;
@@ -244,6 +244,13 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
             let reason = "its theorem needs the scale of the gradients beforehand: give gradient";
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         };
+        // Per coordinate: slope times value, where the slope is bounded whatever the weights.
+        let along = Scales { norm: scales.largest, ..*scales }.gradient_anywhere(arguments.loss().as_ref());
+        if let Some(largest) = along.filter(|&largest| largest > gradient) {
+            let reason =
+                format!("slopes times values may be as large as {largest}, more than the {gradient} that was given");
+            return Ok(Guarantee::none(GuaranteeKind::Own, reason));
+        }
         let (epsilon, radius) = (arguments.number("epsilon")?, arguments.number("radius")?);
         let class = arguments.choice("class", &CLASSES)?;
         Ok(promise(epsilon, radius, class, gradient, scales.rounds, scales.dimension))

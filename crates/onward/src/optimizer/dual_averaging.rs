@@ -36,7 +36,7 @@
 //!
 //! Cost: that of a step of [`LazyPoint`].
 
-use super::ogd::{NO_GRADIENT, RADIUS};
+use super::ogd::{NO_GRADIENT, RADIUS, beyond};
 use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, held};
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
 use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
@@ -54,6 +54,10 @@ pub enum LazyRate {
     /// η/√(t+1).
     Root(f64),
 }
+
+/// Why rates that tune themselves have no guarantee on an unbounded domain.
+const UNSEEN: &str = "rates that tune themselves have not seen the gradient that they meet: give a bounded domain, or a \
+                      bound on gradients (gradient=G)";
 
 /// Dual averaging in a domain.
 ///
@@ -170,9 +174,7 @@ impl Optimizer for DualAveraging {
     fn guarantee(&self) -> Guarantee {
         let domain = self.point.domain();
         if self.rate == LazyRate::SelfTuned && !domain.is_bounded() {
-            let reason = "rates that tune themselves have not seen the gradient that they meet: give a bounded domain, \
-                          or a bound on gradients (gradient=G)";
-            return Guarantee::none(GuaranteeKind::Own, reason);
+            return Guarantee::none(GuaranteeKind::Own, UNSEEN);
         }
         if !self.point.is_complete() {
             return Guarantee::none(GuaranteeKind::Own, BEYOND);
@@ -254,19 +256,30 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
     plan: |arguments, scales| {
         let domain = Domain::from_arguments(arguments)?;
         let dimension = scales.dimension;
-        let sizes = (domain.norm(dimension), domain.reach(dimension), domain.diameter(dimension));
-        let (Some(norm), Some(size), Some(diameter)) = sizes else {
-            return Ok(Guarantee::none(GuaranteeKind::Own, NO_GRADIENT));
-        };
-        if scales.rounds == 0.0 {
-            return Ok(Guarantee::own(domain.comparator(1.0), 0.0));
+        if let Some(none) = beyond(domain, scales) {
+            return Ok(none);
         }
-        let gradient = scales.gradient(arguments.loss().as_ref(), norm);
+        let (rate, radius) = (rate(arguments)?, arguments.number("radius")?);
+        let sizes = (domain.norm(dimension), domain.reach(dimension), domain.diameter(dimension));
+        let (size, diameter, gradient) = match sizes {
+            (Some(norm), Some(size), Some(diameter)) => {
+                (size, diameter, scales.gradient(arguments.loss().as_ref(), norm))
+            }
+            _ if rate == LazyRate::SelfTuned => return Ok(Guarantee::none(GuaranteeKind::Own, UNSEEN)),
+            _ => match scales.gradient_anywhere(arguments.loss().as_ref()) {
+                Some(gradient) => (radius, f64::INFINITY, gradient),
+                None => return Ok(Guarantee::none(GuaranteeKind::Own, NO_GRADIENT)),
+            },
+        };
+        let comparator = domain.comparator(radius);
+        if scales.rounds == 0.0 {
+            return Ok(Guarantee::own(comparator, 0.0));
+        }
         let root = scales.rounds.sqrt();
         // A box whose coordinates come one by one: its rates may stay those of the first, which are
         // smaller than B/√(2Σ‖z‖²) by at most this.
         let late = if let Domain::Box(radius) = domain { size / radius } else { 1.0 };
-        let bound = match rate(arguments)? {
+        let bound = match rate {
             LazyRate::Root(eta) => root * (size * size / (2.0 * eta) + eta * gradient * gradient),
             // η_{t−1} ≤ B/√(2 Σ_{s≤t} ‖z_s‖²) where ‖z‖ ≤ what was said, and at most ‖z‖/G times that.
             LazyRate::Known(known) => {
@@ -283,6 +296,6 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
                 size * gradient * root * (late * std::f64::consts::FRAC_1_SQRT_2 + 1.0) + doubling
             }
         };
-        Ok(Guarantee::own(domain.comparator(1.0), bound))
+        Ok(Guarantee::own(comparator, bound))
     },
 };

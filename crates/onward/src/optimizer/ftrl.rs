@@ -19,7 +19,7 @@
 //!
 //! With `losses=real` the losses are not linearised: see [`ftrl_real`].
 
-use super::ogd::{self, NO_GRADIENT, RADIUS};
+use super::ogd::{self, RADIUS, beyond, promise_of_fixed_rate};
 use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, held};
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
 use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, ftrl_real};
@@ -179,8 +179,11 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         }
         let domain = Domain::from_arguments(arguments)?;
+        if let Some(none) = beyond(domain, scales) {
+            return Ok(none);
+        }
         let (Some(size), Some(reach)) = (domain.norm(scales.dimension), domain.reach(scales.dimension)) else {
-            return Ok(Guarantee::none(GuaranteeKind::Own, NO_GRADIENT));
+            return promise_of_fixed_rate(domain, eta(arguments)?, arguments, scales);
         };
         let (eta, gradient) = (eta(arguments)?, scales.gradient(arguments.loss().as_ref(), size));
         let bound = reach * reach / (2.0 * eta) + 0.5 * eta * gradient * gradient * scales.rounds;

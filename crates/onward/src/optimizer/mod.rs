@@ -147,6 +147,16 @@ pub(crate) fn expect_rate(name: &str, value: f64) -> Result<f64, Error> {
     )))
 }
 
+/// Refuses a number of rounds that no stream has.
+pub(crate) fn expect_rounds(rounds: f64) -> Result<f64, Error> {
+    if (1.0..=1e18).contains(&rounds) {
+        return Ok(rounds);
+    }
+    Err(Error::parameter(format!(
+        "rounds is {rounds}: it is a number from 1 to 1e18, the examples that a stream can have"
+    )))
+}
+
 /// Refuses a parameter that is not positive and finite.
 pub(crate) fn expect_positive(name: &str, value: f64) -> Result<f64, Error> {
     if value.is_finite() && value > 0.0 {

@@ -18,7 +18,7 @@
 //!
 //! Cost: that of a step of [`Point`].
 
-use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, held};
+use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, expect_rounds, held};
 use crate::domain::{DIMENSION, DOMAIN, Domain, Point};
 use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales};
 use crate::model::State;
@@ -211,7 +211,13 @@ const UNBOUNDED: &str = "on an unbounded domain nothing bounds how far rates tha
                          bounded domain, or a fixed rate (osd)";
 
 /// Why nothing can be promised beforehand on an unbounded domain.
-pub(super) const NO_GRADIENT: &str = "on an unbounded domain nothing bounds the gradients beforehand";
+pub(super) const NO_GRADIENT: &str = "on an unbounded domain nothing bounds the gradients of this loss beforehand";
+
+/// Why there is no promise for features that a simplex does not have.
+pub(super) fn beyond(domain: Domain, scales: &Scales) -> Option<Guarantee> {
+    let is_beyond = matches!(domain, Domain::Simplex { dimension, .. } if scales.dimension > f64::from(dimension));
+    is_beyond.then(|| Guarantee::none(GuaranteeKind::Own, BEYOND))
+}
 
 pub(super) const AVERAGE: ParameterEntry = ParameterEntry {
     name: "average",
@@ -243,22 +249,22 @@ pub(super) fn rate_of_theorem(
     gradient: f64,
 ) -> Result<f64, Error> {
     expect_rate("gradient", gradient)?;
-    if !(1.0..=1e18).contains(&rounds) {
-        return Err(Error::parameter(format!(
-            "rounds is {rounds}: it is a number from 1 to 1e18, the examples that a stream can have"
-        )));
-    }
+    expect_rounds(rounds)?;
     let reach = domain.reach(coordinates(arguments, domain)?);
     let reach = reach.map_or_else(|| arguments.number("radius"), Ok)?;
     Ok(reach / (gradient * rounds.sqrt()))
 }
 
 /// D²/(2η) and all that, of a stream of these scales.
-pub(super) fn plan(rate: Rate, domain: Domain, arguments: &Arguments<'_>, scales: &Scales) -> Guarantee {
+pub(super) fn plan(rate: Rate, domain: Domain, arguments: &Arguments<'_>, scales: &Scales) -> Result<Guarantee, Error> {
+    if let Some(none) = beyond(domain, scales) {
+        return Ok(none);
+    }
     let dimension = scales.dimension;
     let sizes = (domain.norm(dimension), domain.diameter(dimension), domain.reach(dimension));
     let (Some(norm), Some(diameter), Some(reach)) = sizes else {
-        return Guarantee::none(GuaranteeKind::Own, NO_GRADIENT);
+        let Rate::Constant(eta) = rate else { return Ok(Guarantee::none(GuaranteeKind::Own, UNBOUNDED)) };
+        return promise_of_fixed_rate(domain, eta, arguments, scales);
     };
     let gradient = scales.gradient(arguments.loss().as_ref(), norm);
     let root = scales.rounds.sqrt();
@@ -273,7 +279,22 @@ pub(super) fn plan(rate: Rate, domain: Domain, arguments: &Arguments<'_>, scales
         (Rate::Root(eta), _) => root * (diameter * diameter / (2.0 * eta) + eta * gradient * gradient),
         (Rate::Constant(eta), _) => reach * reach / (2.0 * eta) + 0.5 * eta * gradient * gradient * scales.rounds,
     };
-    Guarantee::own(domain.comparator(1.0), if scales.rounds > 0.0 { bound } else { 0.0 })
+    Ok(Guarantee::own(domain.comparator(1.0), if scales.rounds > 0.0 { bound } else { 0.0 }))
+}
+
+/// U²/(2η) + ½ηTG² on an unbounded domain, against comparators no larger than the radius U.
+pub(super) fn promise_of_fixed_rate(
+    domain: Domain,
+    eta: f64,
+    arguments: &Arguments<'_>,
+    scales: &Scales,
+) -> Result<Guarantee, Error> {
+    let radius = arguments.number("radius")?;
+    let Some(gradient) = scales.gradient_anywhere(arguments.loss().as_ref()) else {
+        return Ok(Guarantee::none(GuaranteeKind::Own, NO_GRADIENT));
+    };
+    let bound = radius * radius / (2.0 * eta) + 0.5 * eta * gradient * gradient * scales.rounds;
+    Ok(Guarantee::own(domain.comparator(radius), bound))
 }
 
 fn rate(arguments: &Arguments<'_>) -> Result<Rate, Error> {
@@ -322,7 +343,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         let optimizer = Ogd::from_arguments(arguments, rate(arguments)?)?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
     },
-    plan: |arguments, scales| Ok(plan(rate(arguments)?, Domain::from_arguments(arguments)?, arguments, scales)),
+    plan: |arguments, scales| plan(rate(arguments)?, Domain::from_arguments(arguments)?, arguments, scales),
 };
 
 #[cfg(test)]

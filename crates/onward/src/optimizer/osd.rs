@@ -55,7 +55,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         let optimizer = Ogd::from_arguments(arguments, rate(arguments)?)?.named("osd");
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
     },
-    plan: |arguments, scales| Ok(ogd::plan(rate(arguments)?, Domain::from_arguments(arguments)?, arguments, scales)),
+    plan: |arguments, scales| ogd::plan(rate(arguments)?, Domain::from_arguments(arguments)?, arguments, scales),
 };
 
 #[cfg(test)]

@@ -85,6 +85,14 @@ const WITHOUT: &[&str] = &[
     "ftl:domain=simplex,dimension=10,radius=1",
 ];
 
+/// Those that have a bound on some streams only, and how the reason begins that they give on others.
+const PARTIAL: &[(&str, &str)] = &[
+    ("auto", "squared losses are mixed by a rule without a bound"),
+    ("ons", "the theorem needs losses that curve along their gradient"),
+    // Importances of 1e38.
+    ("ons", "a projection could not be computed: the values are too far apart"),
+];
+
 /// Those whose comparators are no weight vectors on the features: the tests that have others for them
 /// are in tests/perceptron.rs, kernels.rs and experts.rs.
 const ELSEWHERE: &[&str] = &["perceptron", "kernel", "kernel-perceptron", "fixed-share"];
@@ -96,8 +104,7 @@ const SLOW: &[(&str, usize)] = &[
     ("nystrom", 2000),
     ("rff", 4000),
     ("least-squares", 512),
-    // The simplex and the L1 ball cost their dimension, the full matrix its square.
-    ("ftrl", 20_000),
+    ("ftrl:losses=real", 2000),
 ];
 
 /// Bounds that grow as fast as the rounds, on whatever domain, and why that is their theorem.
@@ -125,8 +132,8 @@ const EARLY: usize = 32;
 /// all before it.
 fn rounds(name: &str) -> usize {
     let asked = std::env::var("ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(512);
-    let base = name.split(':').next().unwrap_or_default();
-    SLOW.iter().find(|(slow, _)| *slow == base).map_or(asked, |&(_, most)| asked.min(most))
+    let is = |slow: &str| name.strip_prefix(slow).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ',']));
+    SLOW.iter().find(|(slow, _)| is(slow)).map_or(asked, |&(_, most)| asked.min(most))
 }
 
 /// What was found of a learner.
@@ -140,17 +147,31 @@ struct Finding {
     late: (f64, String),
     /// The class, in words.
     class: String,
-    /// Why there is no bound, where there is none.
-    reason: Option<String>,
+    /// Why there is no bound, where there is none, and of the first how often and where.
+    reasons: BTreeMap<String, (usize, String)>,
+    /// The largest regret ÷ bound with each loss.
+    by_loss: BTreeMap<String, f64>,
     /// What was wrong.
     faults: Vec<String>,
 }
 
+/// Where a bound is compared.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    loss: &'a str,
+    round: usize,
+    /// In words.
+    text: &'a dyn Fn() -> String,
+}
+
 impl Finding {
-    fn compare(&mut self, regret: f64, bound: f64, scale: f64, (round, place): (usize, &dyn Fn() -> String)) {
+    fn compare(&mut self, regret: f64, bound: f64, scale: f64, at: Place<'_>) {
+        let Place { loss, round, text: place } = at;
         self.compared += 1;
-        // Weights are kept in f32: where a bound is met with equality, their rounding shows.
-        if regret > bound + 2f64.powi(-22) * bound.abs() + 1e-9 * scale {
+        // Weights are kept in f32: where a bound is met with equality, their rounding shows. NaN is no regret
+        // and no bound, and infinity promises nothing.
+        let holds = regret <= bound + 2f64.powi(-22) * bound.abs() + 1e-9 * scale;
+        if !(holds && bound.is_finite()) {
             self.faults.push(format!("{}: regret {regret} > bound {bound}", place()));
             return;
         }
@@ -158,6 +179,8 @@ impl Finding {
         if ratio > self.worst.0 {
             self.worst = (ratio, place());
         }
+        let most = self.by_loss.entry(loss.to_owned()).or_insert(0.0);
+        *most = most.max(ratio);
         if round >= EARLY && ratio > self.late.0 {
             self.late = (ratio, place());
         }
@@ -201,7 +224,7 @@ fn check(
     ledger: &Ledger,
     rows: &[Row],
     known: (&Mutex<Known>, &str),
-    place: (usize, &dyn Fn() -> String),
+    place: Place<'_>,
 ) {
     let charged = ledger.loss();
     let paid = ledger.paid();
@@ -213,11 +236,11 @@ fn check(
     {
         let regret = paid - least;
         if regret > bound + 1e-9 * paid.abs() {
-            finding.faults.push(format!("universal, {}: regret {regret} > bound {bound}", place.1()));
+            finding.faults.push(format!("universal, {}: regret {regret} > bound {bound}", (place.text)()));
         }
     }
     let own = learner.guarantee();
-    note(finding, &own);
+    note(finding, &own, place.text);
     let (Ok(bound), Some(class)) = (&own.bound, own.comparator) else { return };
     let class = of_weights(class, &learner.describe());
     if let Some(least) = least(class) {
@@ -235,10 +258,10 @@ fn of_weights(class: Comparator, learner: &str) -> Comparator {
     }
 }
 
-fn note(finding: &mut Finding, own: &Guarantee) {
+fn note(finding: &mut Finding, own: &Guarantee, place: &dyn Fn() -> String) {
     match &own.bound {
         Ok(_) => finding.class = own.description(),
-        Err(reason) => finding.reason = Some(reason.clone()),
+        Err(reason) => finding.reasons.entry(reason.clone()).or_insert_with(|| (0, place())).0 += 1,
     }
 }
 
@@ -260,7 +283,14 @@ fn examine(name: &str, known: &Mutex<Known>) -> Finding {
                 ledger.observe(prediction, row.label, row.weight, row.features());
                 if is_due(round, rows.len()) {
                     let place = || format!("{kind}, {}, T = {}", loss.name(), round + 1);
-                    check(&mut finding, learner.as_ref(), &ledger, &rows[..=round], (known, &stream), (round, &place));
+                    check(
+                        &mut finding,
+                        learner.as_ref(),
+                        &ledger,
+                        &rows[..=round],
+                        (known, &stream),
+                        Place { loss: &loss.name(), round, text: &place },
+                    );
                     bounds.push((round + 1, learner.guarantee().bound));
                 }
             }
@@ -280,7 +310,14 @@ fn examine(name: &str, known: &Mutex<Known>) -> Finding {
                 ledger.observe(prediction, row.label, row.weight, row.features());
                 if is_due(round, rows.len()) {
                     let place = || format!("{kind}, {}, T = {}", loss.name(), round + 1);
-                    check(&mut finding, learner.as_ref(), &ledger, &rows[..=round], (&own, kind), (round, &place));
+                    check(
+                        &mut finding,
+                        learner.as_ref(),
+                        &ledger,
+                        &rows[..=round],
+                        (&own, kind),
+                        Place { loss: &loss.name(), round, text: &place },
+                    );
                 }
             }
         }
@@ -302,11 +339,17 @@ fn play(finding: &mut Finding, specification: &Specification, adversary: Adversa
         game.play();
         if is_due(round, length) {
             let own = game.learner.guarantee();
+            let place = || format!("linear game, {adversary:?}, T = {}", round + 1);
+            note(finding, &own, &place);
             let (Ok(bound), Some(class)) = (&own.bound, own.comparator) else { continue };
             let class = of_weights(class, &game.learner.describe());
             let Some(least) = comparators::least_linear(&game.theta, class) else { continue };
-            let place = || format!("linear game, {adversary:?}, T = {}", round + 1);
-            finding.compare(game.paid - least, *bound, game.paid.abs().max(least.abs()), (round, &place));
+            finding.compare(
+                game.paid - least,
+                *bound,
+                game.paid.abs().max(least.abs()),
+                Place { loss: "linear", round, text: &place },
+            );
         }
     }
 }
@@ -393,7 +436,7 @@ fn every_guarantee_holds_and_none_is_vacuous() {
     for name in &names {
         let finding = &findings[name];
         // The lines that bench/guarantees makes its page of.
-        match (finding.compared, &finding.reason) {
+        match (finding.compared, finding.reasons.keys().next()) {
             (0, Some(reason)) => println!("guarantee\t{name}\tnone\t\t\t{reason}"),
             (0, None) => println!("guarantee\t{name}\telsewhere\t\t\t{}", finding.class),
             (compared, _) => println!(
@@ -401,10 +444,21 @@ fn every_guarantee_holds_and_none_is_vacuous() {
                 finding.class, finding.worst.0, finding.worst.1, finding.late.0, finding.late.1
             ),
         }
+        for (reason, (count, place)) in finding.reasons.iter().filter(|_| finding.compared > 0) {
+            let is_known =
+                PARTIAL.iter().any(|(known, start)| name.split(':').next() == Some(known) && reason.starts_with(start));
+            if !is_known {
+                faults.push(format!("{name}: no bound {count} times, first {place}: {reason}"));
+            }
+        }
+        // With one loss alone, too, though streams that are bad for each are not looked for.
+        for (loss, ratio) in finding.by_loss.iter().filter(|&(_, &ratio)| ratio < 0.02) {
+            faults.push(format!("{name}, {loss}: the regret was at most {ratio:.3} of the bound"));
+        }
         faults.extend(finding.faults.iter().map(|fault| format!("{name}, {fault}")));
-        let has_none = finding.compared == 0 && finding.reason.is_some() && finding.class.is_empty();
+        let has_none = finding.compared == 0 && !finding.reasons.is_empty() && finding.class.is_empty();
         let is_elsewhere = finding.compared == 0 && !finding.class.is_empty();
-        assert_eq!(has_none, WITHOUT.contains(&name.as_str()), "{name} has no bound: {:?}", finding.reason);
+        assert_eq!(has_none, WITHOUT.contains(&name.as_str()), "{name} has no bound: {:?}", finding.reasons);
         assert_eq!(is_elsewhere, ELSEWHERE.contains(&name.as_str()), "{name}: {}", finding.class);
         for (ratio, when) in [(finding.worst.0, "at most"), (finding.late.0, "later at most")] {
             if finding.compared > 0 && ratio < 0.2 {

@@ -211,14 +211,12 @@ impl Expansion {
     /// Why no theorem of exact learners in a space holds of this, if so.
     pub(super) fn flaw(&self) -> Option<&'static str> {
         if !self.kernel.is_positive_definite() {
-            return Some("the sigmoid kernel is no inner product, and no theorem holds for it: the universal one does");
+            return Some("the sigmoid kernel is no inner product, and no theorem holds for it");
         }
         if !self.budget.is_exact() {
-            return Some(
-                "with a budget rows are dropped or projected, and the theorem is about all: the universal one holds",
-            );
+            return Some("with a budget rows are dropped or projected, and the theorem is about all");
         }
-        self.is_cut.then_some("numbers became too large and were cut off: the universal one holds")
+        self.is_cut.then_some("numbers became too large and were cut off")
     }
 
     /// The kernel values of a row.

@@ -138,7 +138,7 @@ impl<M: FeatureMap> Learner for Mapped<M> {
 
 /// Why a learner behind a map has no guarantee of its own.
 pub(super) const REASON: &str = "its theorem is about functions of the features that the map makes, no class that could \
-                                 be named beforehand: the universal one holds";
+                                 be named beforehand";
 
 pub(super) const BIAS: ParameterEntry =
     ParameterEntry { name: "bias", default: "true", meaning: "true or false: a feature of value 1 beside those made" };

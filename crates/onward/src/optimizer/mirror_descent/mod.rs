@@ -23,7 +23,7 @@ use std::fmt;
 pub use entropic::Entropic;
 pub use p_norm::PNorm;
 
-use super::expect_rate;
+use super::{expect_rate, expect_rounds};
 use crate::Error;
 use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales};
 use crate::regret::{Comparator, Guarantee, GuaranteeKind};
@@ -101,7 +101,7 @@ impl Settings {
         let (gradient, rounds) = (arguments.number_or("gradient", "none")?, arguments.number_or("rounds", "none")?);
         let (gradient, rounds) = match (gradient, rounds) {
             (None, None) => return Ok(arguments.number_or("eta", "auto")?.map_or(Rate::SelfTuned, Rate::Fixed)),
-            (Some(gradient), Some(rounds)) => (expect_rate("gradient", gradient)?, expect_rate("rounds", rounds)?),
+            (Some(gradient), Some(rounds)) => (expect_rate("gradient", gradient)?, expect_rounds(rounds)?),
             _ => return Err(Error::parameter("gradient and rounds of mirror-descent go together: give both or none")),
         };
         if arguments.is_given("eta") {

@@ -29,7 +29,9 @@ use penalised::Penalised;
 pub use schedule::Schedule;
 use schedule::{Rates, expect_power};
 
+use super::ogd::promise_of_fixed_rate;
 use super::{Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::domain::Domain;
 use crate::learner::{Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
 use crate::model::{Column, State};
 use crate::regret::{Comparator, Guarantee, GuaranteeKind};
@@ -412,5 +414,11 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
             .with_radius(arguments.number("radius")?)?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
     },
-    plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, "on all of R^d nothing bounds the gradients beforehand")),
+    plan: |arguments, scales| {
+        let is_plain = penalty(arguments)? == Penalty::None && arguments.number("batch")? == 1.0;
+        match schedule(arguments)? {
+            Schedule::Constant(eta) if is_plain => promise_of_fixed_rate(Domain::All, eta, arguments, scales),
+            _ => Ok(Guarantee::none(GuaranteeKind::Own, NO_BOUND)),
+        }
+    },
 };

@@ -158,7 +158,7 @@ pub(super) fn expect_power(power: f64) -> Result<f64, Error> {
         return Ok(power);
     }
     Err(Error::parameter(format!(
-        "power is {power}: it is a number from 0 to 1, for steps that fall faster than 1/t stop short, and those of a \
+        "power is {power:?}: it is a number from 0 to 1, for steps that fall faster than 1/t stop short, and those of a \
          negative power grow"
     )))
 }

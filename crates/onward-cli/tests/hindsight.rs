@@ -117,7 +117,10 @@ fn a_sentence_says_what_it_means() {
     }
     let held = said(&line(), &["--hindsight", "--radius", "0.5"]);
     assert!(held.contains("much less: this radius holds the best predictor back"), "{held}");
+    // Of any size, the certificate speaks if its class has the predictor.
     let free = said(&line(), &["--hindsight=unconstrained", "--learner", "nag"]);
+    assert!(free.contains("against the best fixed linear predictor; the theory allows "), "{free}");
+    let free = said(&line(), &["--hindsight=unconstrained", "--learner", "nag", "--radius", "1"]);
     assert!(
         free.contains("against the best fixed linear predictor; no guarantee here is about predictors of that size"),
         "{free}"

@@ -5,7 +5,7 @@ import csv
 import numpy
 import pytest
 from conftest import ROOT
-from scipy import optimize
+from scipy import optimize, sparse
 
 SITES = ROOT / "data" / "phishing.csv"
 
@@ -103,3 +103,37 @@ def test_the_best_hinge_predictor_on_a_ball_is_that_of_scipy(report, tmp_path, r
     assert found.success
     options = ["--task", "binary", "--loss", "hinge", "--radius", radius, "--hindsight", "--hindsight-gap", "1e-4"]
     within(report("sites.csv", "--target", "is_phishing", *options), found.fun)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "absolute"])
+def test_the_best_predictor_of_many_rare_features_is_that_of_a_linear_program(report, tmp_path, loss):
+    """More features than second derivatives are computed among: dual ascent finds it."""
+    random = numpy.random.default_rng(4)
+    rows, kinds, each = 4000, 5, 200
+    # Of each kind a row has one feature, the first ones often.
+    chosen = [kind * each + (each * random.random(rows) ** 4).astype(int) for kind in range(kinds)]
+    columns = numpy.column_stack(chosen)
+    score = random.normal(size=kinds * each)[columns].sum(axis=1) + random.normal(size=rows)
+    y = numpy.sign(score) if loss == "hinge" else score.round(3)
+    lines = (f"{label:g} " + " ".join(f"{at + 1}:1" for at in row) for label, row in zip(y, columns, strict=True))
+    (tmp_path / "rare.svm").write_text("\n".join(lines) + "\n")
+    # With the bias, which every row has.
+    places = (numpy.repeat(numpy.arange(rows), kinds + 1), numpy.hstack([columns, numpy.full((rows, 1), -1)]).ravel())
+    x = sparse.csr_array((numpy.ones(rows * (kinds + 1)), (places[0], places[1] % (kinds * each + 1))))
+    slack = sparse.eye_array(rows)
+    if loss == "hinge":
+        matrix, least = sparse.hstack([-x * y[:, None], -slack]), -numpy.ones(rows)
+    else:
+        matrix = sparse.vstack([sparse.hstack([x, -slack]), sparse.hstack([-x, -slack])])
+        least = numpy.concatenate([y, -y])
+    costs = numpy.concatenate([numpy.zeros(x.shape[1]), numpy.full(rows, 1 / rows)])
+    bounds = [(None, None)] * x.shape[1] + [(0, None)] * rows
+    found = optimize.linprog(costs, A_ub=matrix, b_ub=least, bounds=bounds)
+    assert found.success
+    task = "binary" if loss == "hinge" else "regression"
+    options = ["--task", task, "--loss", loss, "--hindsight=unconstrained", "--learner", "nag"]
+    best = report("rare.svm", *options)["hindsight"]
+    # A quarter as many features as rows is hard: the search may end before the gap is 0.1%.
+    assert best["gap"] <= 0.02 * best["loss"]
+    assert best["loss"] - best["gap"] <= found.fun + 1e-9
+    assert found.fun <= best["loss"] + 1e-9

@@ -109,7 +109,7 @@ def test_the_best_hinge_predictor_on_a_ball_is_that_of_scipy(report, tmp_path, r
 def test_the_best_predictor_of_many_rare_features_is_that_of_a_linear_program(report, tmp_path, loss):
     """More features than second derivatives are computed among: dual ascent finds it."""
     random = numpy.random.default_rng(4)
-    rows, kinds, each = 2500, 5, 130
+    rows, kinds, each = 4000, 5, 130
     # Of each kind a row has one feature, the first ones often.
     chosen = [kind * each + (each * random.random(rows) ** 4).astype(int) for kind in range(kinds)]
     columns = numpy.column_stack(chosen)

@@ -128,6 +128,10 @@ const FIXED: &str = "a fixed rate is for a given number of rounds";
 /// one example that costs all they allow, which says nothing of how they grow.
 const EARLY: usize = 32;
 
+/// From so many rounds on, in the bench alone, what was paid may be off by a rounding of the weights in every round:
+/// 2⁻²⁴ of it. (`ogd-strong` meets its bound with equality: after 10⁵ rounds the regret is 7e-7 of it above.)
+const LONG: usize = 1 << 13;
+
 /// Rounds of a stream: few in the tests, 10⁵ in the bench, fewer where a round costs as much as
 /// all before it.
 fn rounds(name: &str) -> usize {
@@ -170,7 +174,8 @@ impl Finding {
         self.compared += 1;
         // Weights are kept in f32: where a bound is met with equality, their rounding shows. NaN is no regret
         // and no bound, and infinity promises nothing.
-        let holds = regret <= bound + 2f64.powi(-22) * bound.abs() + 1e-9 * scale;
+        let rounding = if round < LONG { 1e-9 } else { 2f64.powi(-24) };
+        let holds = regret <= bound + 2f64.powi(-22) * bound.abs() + rounding * scale;
         if !(holds && bound.is_finite()) {
             self.faults.push(format!("{}: regret {regret} > bound {bound}", place()));
             return;

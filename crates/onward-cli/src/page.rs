@@ -86,7 +86,7 @@ fn facts(report: &Value) -> String {
         }
     }
     let seconds = report["timing"]["seconds"].as_f64().unwrap_or(0.0);
-    let rows = [
+    let mut rows = vec![
         ("command", format!("<code>{}</code>", escaped(&command()))),
         ("data", escaped(&format!("{} ({})", inputs.join(", "), text("format")))),
         ("target", escaped(&format!("{} ({})", text("target"), text("task")))),
@@ -96,7 +96,6 @@ fn facts(report: &Value) -> String {
         ("time", format!("{seconds:.2} s")),
         ("version", escaped(&format!("onward {}", text("onward")))),
     ];
-    let mut rows = rows.to_vec();
     if let Some(best) = hindsight(&report["hindsight"], &report["timing"]) {
         rows.insert(rows.len() - 2, ("best in hindsight", escaped(&best)));
     }

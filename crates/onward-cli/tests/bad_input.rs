@@ -456,8 +456,7 @@ fn parameters_out_of_range() {
         ),
         (
             vec!["--learner", "perceptron", "--loss", "hinge"],
-            "the perceptron is charged by mistakes and cannot take the loss 'hinge': leave --loss out, or say \
-             zero-one",
+            "the perceptron is charged by mistakes and cannot take the loss 'hinge': leave --loss out, or say zero-one",
         ),
     ] {
         let options: Vec<&str> = Y.iter().copied().chain(options).collect();

@@ -148,12 +148,14 @@ fn options_that_a_plan_has_no_use_for_are_refused() {
     assert_eq!(tried, 29, "{help}");
 }
 
+/// What is promised of 100 examples.
+fn plan(learner: &str, loss: &str, scales: &str) -> String {
+    let arguments = ["learn", "--plan", "100", "--learner", learner, "--loss", loss, "--scales", scales];
+    Folder::new().run(&arguments).stdout
+}
+
 #[test]
 fn scales_that_a_promise_does_not_depend_on_are_named() {
-    let plan = |learner: &str, loss: &str, scales: &str| {
-        let arguments = ["learn", "--plan", "100", "--learner", learner, "--loss", loss, "--scales", scales];
-        Folder::new().run(&arguments).stdout
-    };
     let text = plan("ogd:radius=1", "hinge", "norm=2,label=3,range=4");
     assert!(text.ends_with("it does not depend on label or range\n"), "{text}");
     assert!(!plan("ogd:radius=1", "squared", "norm=2,label=3").contains("does not depend"));
@@ -169,10 +171,6 @@ fn scales_that_a_promise_does_not_depend_on_are_named() {
 
 #[test]
 fn nothing_is_promised_that_the_run_would_not_keep() {
-    let plan = |learner: &str, loss: &str, scales: &str| {
-        let arguments = ["learn", "--plan", "100", "--learner", learner, "--loss", loss, "--scales", scales];
-        Folder::new().run(&arguments).stdout
-    };
     let text = plan("coin:gradient=0.1,radius=1", "hinge", "largest=5,features=2");
     assert!(text.contains("may be as large as 5, more than the 0.1 that was given"), "{text}");
     let text = plan("ogd:domain=simplex,dimension=4", "hinge", "features=9");

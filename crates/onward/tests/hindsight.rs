@@ -405,7 +405,7 @@ fn rows_that_many_features_fit_are_fitted() {
 }
 
 #[test]
-fn losses_below_0_are_no_obstacle_to_dual_ascent() {
+fn losses_below_0_are_no_obstacle() {
     // Poisson's loss leaves a constant out: at the best it is far below 0.
     let loss = loss::parse("poisson").unwrap();
     let counts = dense(3000, |score, random| (20.0 * (0.3 * score + 0.5 * random.uniform()).exp()).round());

@@ -52,7 +52,7 @@ impl Scales {
         self.slope(loss, radius * self.norm) * self.norm
     }
 
-    /// G whatever the weights, for losses whose slope is bounded.
+    /// G whatever the weights, for losses whose slope is bounded: it is then the same far out and farther.
     pub(crate) fn gradient_anywhere(&self, loss: &dyn Loss) -> Option<f64> {
         let (far, farther) = (self.slope(loss, 1e30), self.slope(loss, 1e60));
         (far.is_finite() && far == farther).then_some(far * self.norm)

@@ -345,8 +345,46 @@ fn smooth_response(loss: &dyn Loss, p: f64, y: f64, slope: f64, kappa: f64) -> (
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::rows::{Recorded, Serial};
     use super::*;
+    use crate::Batch;
     use crate::loss::{self, Curvature};
+
+    #[test]
+    fn what_a_row_has_twice_counts_as_its_sum() {
+        let row = Row { numbers: &[3, 1, 3], values: &[1.5, 2.0, -0.5], label: 1.0, weight: 1.0, offset: 0.0 };
+        // (2·½)² + ((1.5 − 0.5)·3)².
+        assert_eq!(square(row, &[9.0, 0.5, 9.0, 3.0]), 10.0);
+    }
+
+    #[test]
+    fn where_losses_are_below_0_the_bound_is_climbed_too() {
+        // Poisson's leaves a constant out: at scores near ln 20 its mean is about 20 − 20 ln 20.
+        let poisson = loss::parse("poisson").unwrap();
+        let mut batch = Batch::default();
+        for t in 0..60u32 {
+            batch.push(0, 1.0);
+            batch.push(1 + t % 7, 1.0);
+            batch.finish(Some(f64::from(15 + t * 11 % 13)), 1.0);
+        }
+        let mut rows = Recorded::default();
+        rows.record(&batch);
+        let passes = Passes::new(&rows, &Serial, &*poisson);
+        let frame = Frame { weight: 60.0, reach: vec![1.0; 8] };
+        let mut start = vec![0.0; 8];
+        start[0] = 20f64.ln();
+        let mut ascent = Ascent::new(&passes, &frame, &start).unwrap().expect("there is something to climb");
+        let radius = 4.0;
+        let gap = |state: &State| state.loss - state.tangents + radius * norm(&state.gradient);
+        let first = ascent.state(&Serial);
+        assert!(first.loss < -30.0, "{}", first.loss);
+        let mut state = ascent.state(&Serial);
+        for _ in 0..200 {
+            ascent.turn(radius, radius, &state);
+            state = ascent.state(&Serial);
+        }
+        assert!(gap(&state) >= 0.0 && gap(&state) < 1e-3 * gap(&first), "{} {}", gap(&first), gap(&state));
+    }
 
     proptest! {
         #[test]

@@ -161,7 +161,7 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
             let before = found.loss;
             self.record(&mut found, (&here.v, here.at.loss), reach, goal);
             let gap = found.loss - found.lower;
-            let target = self.target(&found, goal);
+            let target = self.target(found.loss, goal);
             let is_flat = here.at.gradient.iter().all(|&g| g == 0.0);
             // Without a ball the model must see nothing to be gained, either.
             if gap <= target && (is_bounded || is_flat) {
@@ -231,7 +231,7 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
             self.record(found, (&state.v, state.loss), reach, goal);
             // Without a ball it must have come to rest, too.
             let is_steady = is_bounded || moved <= STEADY * norm(&state.v);
-            found.is_reached = is_steady && found.loss - found.lower <= self.target(found, goal);
+            found.is_reached = is_steady && found.loss - found.lower <= self.target(found.loss, goal);
             found.recedes = !is_bounded && state.recedes;
             if found.is_reached || found.recedes || self.passes.count() >= goal.passes {
                 return Ok(());
@@ -251,8 +251,8 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
     }
 
     /// The gap that is small enough.
-    fn target(&self, found: &Found, goal: Goal) -> f64 {
-        goal.gap * found.loss.abs().max(1e-3 * self.scale)
+    fn target(&self, loss: f64, goal: Goal) -> f64 {
+        goal.gap * loss.abs().max(1e-3 * self.scale)
     }
 
     /// Looks at the first point; with kinks, chooses how smooth the loss is to be at first.
@@ -287,7 +287,7 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
         let lower = self.bundle.bound(reach);
         let lower = self.floor(lower);
         if !goal.radius.is_finite() {
-            let target = goal.gap * loss.abs().max(1e-3 * self.scale);
+            let target = self.target(loss, goal);
             let is_proved_better = loss - lower <= found.loss - found.lower && loss <= found.loss + target;
             if is_proved_better || found.loss - loss > target {
                 (found.loss, found.lower) = (loss, lower);

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from programs import ROOT, Tools
+from programs import ROOT, Tools, finish
 
 SHIPPED = "data/flights.csv.zst"
 
@@ -52,8 +52,15 @@ def decompressed(it: Input, tools: Tools):
 
 def converted(it: Input, tools: Tools):
     command = f"onward convert {SHIPPED} {{input}} --target 'arr_delay>15' --quiet"
-    subprocess.run(tools.arguments(command, it.file), cwd=ROOT, check=True)
+    finish(tools.arguments(command, it.file))
     first_lines(it.file, it.two, 2)
+
+
+def table(it: Input, tools: Tools):
+    """The flights in another format for tables, whose columns and cells are the same."""
+    FLIGHTS_CSV.ready(tools)
+    for source, to in ((SHIPPED, it.file), (FLIGHTS_CSV.two, it.two)):
+        finish(tools.arguments(f"onward convert {source} {{input}} --quiet", to))
 
 
 def first_lines(file: str, to: str, count: int):
@@ -100,5 +107,19 @@ FLIGHTS_VW = Input(
     "bench/data/flights-2.vw",
     "the same rows and features in Vowpal Wabbit's text, as `onward convert` writes them",
     converted,
+    by_onward=True,
+)
+FLIGHTS_JSON = Input(
+    "bench/data/flights.jsonl",
+    "bench/data/flights-2.jsonl",
+    "the same table as JSON lines",
+    table,
+    by_onward=True,
+)
+FLIGHTS_PARQUET = Input(
+    "bench/data/flights.parquet",
+    "bench/data/flights-2.parquet",
+    "the same table as Parquet",
+    table,
     by_onward=True,
 )

@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cases import Case, Side
-from programs import ROOT, NotRunError, Outcome, Tools, failure
+from cases import Case, Growth, Phases, Side, Step
+from inputs import Input
+from programs import ONWARD, ROOT, NotRunError, Outcome, Tools, failure, finish
 
 # ru_maxrss is in bytes on macOS, in KiB elsewhere.
 MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
@@ -27,12 +28,17 @@ class Run:
 
 @dataclass
 class Measured:
-    """One side of a case: what it says it paid, and its runs on two examples and on all."""
+    """The runs of a command on two examples and on all."""
 
-    side: Side
-    outcome: Outcome
+    command: str
+    input: Input
     start_ups: list[Run] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
+
+    def turn(self, tools: Tools):
+        """Runs once on both."""
+        self.start_ups.append(timed(arguments(tools, self.command, self.input, self.input.two)))
+        self.runs.append(timed(arguments(tools, self.command, self.input, self.input.file)))
 
     def start_up(self, what: Callable[[Run], float]) -> float:
         return statistics.median(map(what, self.start_ups))
@@ -41,8 +47,18 @@ class Measured:
         """Of each run, without the median start-up."""
         return [what(run) - self.start_up(what) for run in self.runs]
 
+    def median(self, what: Callable[[Run], float]) -> float:
+        return statistics.median(self.net(what))
+
     def memory(self) -> float:
         return statistics.median(run.memory for run in self.runs)
+
+
+@dataclass
+class MeasuredSide(Measured):
+    """One side of a case, with what it says it paid."""
+
+    outcome: Outcome | None = None
 
 
 @dataclass(frozen=True)
@@ -50,54 +66,106 @@ class Result:
     """A case with both sides measured, or with the reason why not."""
 
     case: Case
-    onward: Measured | None = None
-    peer: Measured | None = None
+    onward: MeasuredSide | None = None
+    peer: MeasuredSide | None = None
     not_run: str | None = None
 
 
+@dataclass(frozen=True)
+class PhasesResult:
+    """The steps of an input with ``features`` non-zeros, measured, or the reason why not."""
+
+    phases: Phases
+    features: int = 0
+    steps: tuple[tuple[Step, Measured], ...] = ()
+    not_run: str | None = None
+
+
+@dataclass(frozen=True)
+class GrowthResult:
+    """The peaks of memory on few and on many rows, or the reason why not."""
+
+    growth: Growth
+    few: float = 0.0
+    many: float = 0.0
+    not_run: str | None = None
+
+    @property
+    def grown(self) -> float:
+        return max(0.0, self.many - self.few)
+
+
+def wall(run: Run) -> float:
+    return run.wall
+
+
+def cpu(run: Run) -> float:
+    return run.cpu
+
+
 def compare(case: Case, tools: Tools, runs: int) -> Result:
-    print(f"{case.name}: ", end="", file=sys.stderr, flush=True)
-    try:
-        result = measure(case, tools, runs)
-    except NotRunError as reason:
-        print(f"not run: {reason}", file=sys.stderr)
-        return Result(case, not_run=str(reason))
-    median = [statistics.median(side.net(lambda run: run.wall)) for side in (result.onward, result.peer)]
-    print(f"{median[0]:.2f} s, {case.peer.program.name} {median[1]:.2f} s", file=sys.stderr)
-    return result
-
-
-def measure(case: Case, tools: Tools, runs: int) -> Result:
     sides = [ask(side, tools) for side in (case.onward, case.peer)]
     check(*sides)
     for turn in range(runs):
         # Who goes first changes with each turn.
         for measured in sides[:: 1 if turn % 2 == 0 else -1]:
-            measured.start_ups.append(timed(tools.arguments(measured.side.command, measured.side.input.two)))
-            measured.runs.append(timed(tools.arguments(measured.side.command, measured.side.input.file)))
+            measured.turn(tools)
+    say(f"{sides[0].median(wall):.2f} s, {case.peer.program.name} {sides[1].median(wall):.2f} s")
     return Result(case, *sides)
 
 
-def ask(side: Side, tools: Tools) -> Measured:
-    """An untimed run, which says what was paid and leaves the input in the page cache."""
+def compare_phases(phases: Phases, tools: Tools, runs: int) -> PhasesResult:
+    whole = ask(phases.whole, tools)
+    steps = [(step, Measured(step.command, step.input)) for step in phases.steps]
+    for step in phases.steps:
+        step.input.ready(tools)
+    for _ in range(runs):
+        for _, measured in steps:
+            measured.turn(tools)
+    say(", ".join(f"{step.program} {step.what} {measured.median(wall):.2f} s" for step, measured in steps))
+    return PhasesResult(phases, whole.outcome.features, tuple(steps))
+
+
+def compare_growth(growth: Growth, tools: Tools, runs: int) -> GrowthResult:
+    few, many = (ask(Side(ONWARD, growth.command, given), tools) for given in (growth.few, growth.many))
+    for _ in range(runs):
+        for measured in (few, many):
+            measured.runs.append(timed(arguments(tools, growth.command, measured.input, measured.input.file)))
+    result = GrowthResult(growth, few.memory(), many.memory())
+    say(f"{result.few / 1e6:.0f} MB, {result.many / 1e6:.0f} MB")
+    return result
+
+
+def say(what: str):
+    print(what, file=sys.stderr)
+
+
+def arguments(tools: Tools, command: str, given: Input, file: str) -> list[str]:
+    return tools.arguments(command, file, given.file, given.two)
+
+
+def ask(side: Side, tools: Tools) -> MeasuredSide:
+    """What goes before, and an untimed run, which says what was paid and leaves the input in the page cache."""
     side.input.ready(tools)
-    return Measured(side, side.program.outcome(tools.arguments(side.command, side.input.file)))
+    for command in side.before:
+        finish(arguments(tools, command, side.input, side.input.file))
+    outcome = side.program.outcome(arguments(tools, side.command, side.input, side.input.file))
+    return MeasuredSide(side.command, side.input, outcome=outcome)
 
 
-def check(onward: Measured, peer: Measured):
+def check(onward: MeasuredSide, peer: MeasuredSide):
+    """That both did the same work; who only reads has no loss."""
     for what in ("examples", "loss"):
         ours, theirs = getattr(onward.outcome, what), getattr(peer.outcome, what)
-        if ours != theirs:
+        if ours != theirs and theirs is not None:
             raise NotRunError(f"not the same work: {what} {ours} and {theirs}")
 
 
-def timed(arguments: list[str]) -> Run:
+def timed(words: list[str]) -> Run:
     """Runs once. The peak is at least this launcher's own, which a child has for a moment."""
     with tempfile.TemporaryFile("w+") as errors:
         began = time.perf_counter()
-        child = subprocess.Popen(
-            arguments, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
-        )
+        child = subprocess.Popen(words, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors)
         _, status, usage = os.wait4(child.pid, 0)
         wall = time.perf_counter() - began
         child.returncode = os.waitstatus_to_exitcode(status)

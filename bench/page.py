@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable
 from datetime import date
 
 import machine
-from inputs import megabytes
-from measure import MAXRSS_UNIT, Measured, Result, Run
+from cases import Demand
+from inputs import Input, megabytes
+from measure import MAXRSS_UNIT, GrowthResult, Measured, PhasesResult, Result, Run, cpu, wall
 from programs import ONWARD, ROOT
+from synthetic import FULL, Size
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 FEWEST_RUNS = 5
@@ -36,15 +38,27 @@ rows. The median of what is left stands with the least and the most in brackets;
 median over Onward's: above 1 Onward needs less.
 - **memory** is the median of the peak resident set of the whole process (start-up not taken off: for a peer run \
 from Python, the interpreter is in it). It cannot be seen below {floor:.0f} MB, which the launcher itself takes.
-- **loss** is the progressive loss: each example predicted before its label was seen, mean over the labelled ones. \
-Within the time shown Onward also keeps its account: metrics, the best constant and the universal certificate.
-- A case is run only if both sides report the same number of examples and the same loss function.
-- The peer's file is text of the same rows and non-zero features, as `onward convert` writes them; making it is not \
-timed. Rows without a label (9,430 of the flights) are in it, as in the CSV: both programs predict them and learn \
-nothing from them, and leave them out of the loss.
-- The files differ in size: a CSV does not repeat the column names in every row, Vowpal Wabbit's text does. The \
-cases from Vowpal Wabbit's text give both programs the same bytes; the others are what a user with a CSV has.
+- **loss** is the progressive loss: each example predicted before its label was seen, mean over the labelled ones \
+(scikit-learn: each batch of 1,000 before it was learnt from, in a run that is not timed). Within the time shown \
+Onward also keeps its account: metrics, the best constant and the universal certificate. Where models predict and do \
+not learn, it is the mean loss of those predictions, on the rows that the model has learnt from.
+- A case is run only if both sides report the same number of examples and the same loss function. pandas and polars \
+only read the table, which Onward reads, learns from and accounts for: their loss is none.
+- **synth** and **ctr** are made from seeds by `bench/generate.py`. synth is like news as bags of words, with six \
+digits a value; ctr is like clicks on advertisements; awkward has rows of synth with what is harder to parse. Vowpal \
+Wabbit reads no svmlight: beside Onward's svmlight it has the same rows as its text. It has the number of slots that \
+it has by default, 2¹⁸, and on synth there are 50,000 features; Onward's default is 2²².
+- The peer of `nag` is Vowpal Wabbit's default, which is the same rule; the peers of `adagrad`, `sgd` and \
+`ftrl-proximal` are its flags for these rules, with the rates of Onward's defaults; the peer of `auto` is its default.
+- Both caches are made before, by a run that is not timed.
+- Of the flights, the peer's file is text of the same rows and non-zero features, as `onward convert` writes them; \
+making it is not timed. Rows without a label (9,430) are in it, as in the CSV: both programs predict them and learn \
+nothing from them, and leave them out of the loss. The files differ in size: a CSV does not repeat the column names \
+in every row, Vowpal Wabbit's text does. The cases from Vowpal Wabbit's text give both programs the same bytes; the \
+others are what a user with a CSV has.
 """
+
+NOT_RUN = "not run"
 
 
 def write(text: str):
@@ -53,34 +67,96 @@ def write(text: str):
     os.replace(part, PAGE)
 
 
-def text(results: list[Result], runs: int, versions: dict[str, str], others: float | None) -> str:
+def text(
+    results: list[Result],
+    phases: list[PhasesResult],
+    growths: list[GrowthResult],
+    runs: int,
+    size: Size,
+    versions: dict[str, str],
+    others: float | None,
+) -> str:
     done = [result for result in results if result.not_run is None]
     floor = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * MAXRSS_UNIT / 1e6
     parts = [
         INTRODUCTION,
-        caveats(runs, others),
+        caveats(runs, size, others),
+        must_reach(results, growths),
         "## Results\n",
         speed(done) if done else "No case was run.\n",
         paid(done) if done else "",
-        not_run(results),
+        not_run([(result.case.name, result.not_run) for result in results]),
+        phases_told_apart(phases),
         losing(done),
         METHOD.format(runs=runs, floor=floor),
         machine_and_versions(versions, runs, others),
-        commands(results),
+        commands(results, phases, growths),
     ]
     return "\n".join(part for part in parts if part)
 
 
-def caveats(runs: int, others: float | None) -> str:
+def caveats(runs: int, size: Size, others: float | None) -> str:
     said = []
     if runs < FEWEST_RUNS:
         said.append(f"**A quick run of {runs}: it shows that the benchmark works; do not quote it.**\n")
+    if size != FULL:
+        said.append(f"**Inputs of {size.rows:,} rows: start-up is much of the time; do not quote it.**\n")
     cores = os.cpu_count() or 1
     if others is not None and others > BUSY * cores:
         said.append(
             f"**The machine was not idle: other work took {others:.1f} of its {cores} cores. Times are noise.**\n"
         )
     return "\n".join(said)
+
+
+def must_reach(results: list[Result], growths: list[GrowthResult]) -> str:
+    """What step 4 of the project demands, and whether it is so."""
+    demanded = [result for result in results if result.case.demand is not None]
+    said = ""
+    if demanded:
+        header = ["case", "ratio, wall", "ratio, processor", "aim", "floor", "reached"]
+        said += table(header, map(demand_row, demanded))
+        said += "\nRatios as in the results below: the peer's time over Onward's, and the wall time's is what counts.\n"
+    if growths:
+        header = ["memory", "a tenth of the rows", "all rows", "grown by", "at most", "reached"]
+        said += "\n" * bool(said) + table(header, map(growth_row, growths))
+        said += "\nPeaks of the whole process; both streams have the same features, so that the table is as large.\n"
+    return f"## Must reach\n\n{said}" if said else ""
+
+
+def demand_row(result: Result) -> list[str]:
+    demand = result.case.demand
+    wanted = [times(demand.aim) + " and no higher loss" * demand.lower_loss, times(demand.floor)]
+    if result.not_run is not None:
+        return [result.case.name, "–", "–", *wanted, NOT_RUN]
+    return [result.case.name, *(times(ratio(result, what)) for what in (wall, cpu)), *wanted, reached(result, demand)]
+
+
+def times(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}×"
+
+
+def reached(result: Result, demand: Demand) -> str:
+    value = ratio(result, wall)
+    if value is None:
+        return "no ratio: start-up is all there is"
+    if demand.lower_loss and worse_loss(result):
+        return "**no**: the loss is higher"
+    if demand.aim is not None and value >= demand.aim:
+        return "aim"
+    if demand.floor is None:
+        return "not the aim"
+    if value < demand.floor:
+        return "**no**"
+    return "yes" if demand.aim is None else "floor"
+
+
+def growth_row(result: GrowthResult) -> list[str]:
+    most = f"{result.growth.most / 1e6:.0f} MB"
+    if result.not_run is not None:
+        return [result.growth.name, "–", "–", "–", most, NOT_RUN]
+    peaks = [f"{size / 1e6:.0f} MB" for size in (result.few, result.many, result.grown)]
+    return [result.growth.name, *peaks, most, "yes" if result.grown <= result.growth.most else "**no**"]
 
 
 def speed(done: list[Result]) -> str:
@@ -94,23 +170,19 @@ def paid(done: list[Result]) -> str:
     rows = []
     for result in done:
         both = result.onward, result.peer
-        losses = [f"{side.outcome.progressive_loss:.4f}" for side in both]
+        losses = [decimals(side.outcome.mean_loss) for side in both]
         memory = [f"{side.memory() / 1e6:.0f} MB" for side in both]
         rows.append([result.case.name, *losses, *memory, *(f"{side.start_up(wall):.3f} s" for side in both)])
     return table(header, rows)
 
 
+def decimals(loss: float | None) -> str:
+    return "–" if loss is None else f"{loss:.4f}"
+
+
 def table(header: list[str], rows: Iterable[list[str]]) -> str:
     alignment = ["---"] + ["---:"] * (len(header) - 1)
     return "".join(f"| {' | '.join(row)} |\n" for row in [header, alignment, *rows])
-
-
-def wall(run: Run) -> float:
-    return run.wall
-
-
-def cpu(run: Run) -> float:
-    return run.cpu
 
 
 def spreads(result: Result, what: Callable[[Run], float]) -> list[str]:
@@ -125,17 +197,47 @@ def spread(side: Measured, what: Callable[[Run], float]) -> str:
 
 def ratio(result: Result, what: Callable[[Run], float]) -> float | None:
     """The peer's median over Onward's; None if start-up is all there is."""
-    ours, theirs = (statistics.median(side.net(what)) for side in (result.onward, result.peer))
+    ours, theirs = (side.median(what) for side in (result.onward, result.peer))
     return theirs / ours if ours > 0 and theirs > 0 else None
 
 
-def not_run(results: list[Result]) -> str:
-    reasons = [f"- {result.case.name}: {result.not_run}\n" for result in results if result.not_run is not None]
-    return "Not run:\n\n" + "".join(reasons) if reasons else ""
+def not_run(reasons: list[tuple[str, str | None]]) -> str:
+    lines = [f"- {name}: {reason}\n" for name, reason in reasons if reason is not None]
+    return "Not run:\n\n" + "".join(lines) if lines else ""
+
+
+def phases_told_apart(results: list[PhasesResult]) -> str:
+    done = [result for result in results if result.not_run is None]
+    said = not_run([(result.phases.name, result.not_run) for result in results])
+    if done:
+        header = ["input", "program", "what it does", "wall", "processor", "wall, a feature", "processor, a feature"]
+        rows = [step_row(result, *step) for result in done for step in result.steps]
+        said = f"{table(header, rows)}\n{PHASES}{said and chr(10)}{said}"
+    return f"## Reading, parsing, learning\n\n{said}" if said else ""
+
+
+PHASES = """\
+Without start-up, as above: each line does what it names and no more, so that learning is the difference of two. Wall \
+times do not add up where a program does several at a time; processor times do. A feature is a non-zero, the bias \
+with them.
+"""
+
+
+def step_row(result: PhasesResult, step, measured: Measured) -> list[str]:
+    medians = [measured.median(what) for what in (wall, cpu)]
+    each = [f"{median / result.features * 1e9:.1f} ns" for median in medians]
+    return [
+        result.phases.name.removeprefix("phases of "),
+        step.program,
+        step.what,
+        *(spread(measured, what) for what in (wall, cpu)),
+        *each,
+    ]
 
 
 def losing(done: list[Result]) -> str:
-    lines = [f"- {result.case.name}: {'; '.join(lost)}.\n" for result in done if (lost := losses(result))]
+    beside_others = [result for result in done if result.case.peer.program.outcome != ONWARD.outcome]
+    lines = [f"- {result.case.name}: {'; '.join(lost)}.\n" for result in beside_others if (lost := losses(result))]
     if not done:
         return ""
     return "## Where Onward loses\n\n" + ("".join(lines) or "In none of what was measured here, by medians.\n")
@@ -150,13 +252,18 @@ def losses(result: Result) -> list[str]:
         if value is not None and value < 1:
             within = " (the spreads overlap)" if overlap(result, what) else ""
             lost.append(f"{peer} needs {1 - value:.0%} less {name} time{within}")
-    ours, theirs = (side.outcome.progressive_loss for side in (result.onward, result.peer))
-    if ours > theirs + EQUAL_LOSS:
+    if worse_loss(result):
+        ours, theirs = (side.outcome.mean_loss for side in (result.onward, result.peer))
         lost.append(f"{peer} pays {theirs:.4f}, Onward {ours:.4f}")
     ours, theirs = (side.memory() for side in (result.onward, result.peer))
     if ours > theirs:
         lost.append(f"{peer} needs {theirs / 1e6:.0f} MB, Onward {ours / 1e6:.0f} MB")
     return lost
+
+
+def worse_loss(result: Result) -> bool:
+    ours, theirs = (side.outcome.mean_loss for side in (result.onward, result.peer))
+    return theirs is not None and ours > theirs + EQUAL_LOSS
 
 
 def overlap(result: Result, what: Callable[[Run], float]) -> bool:
@@ -174,13 +281,36 @@ def machine_and_versions(versions: dict[str, str], runs: int, others: float | No
     return "## Machine and versions\n\n| | |\n|---|---|\n" + "".join(f"| {k} | {v} |\n" for k, v in rows.items())
 
 
-def commands(results: list[Result]) -> str:
-    files = {side.input: None for result in results for side in (result.case.onward, result.case.peer)}
+def commands(results: list[Result], phases: list[PhasesResult], growths: list[GrowthResult]) -> str:
+    """Of each case, those that go before and the two that are timed; and the files they read."""
+    shown, files = "", {}
+    for result in results:
+        shown += f"# {plain(result.case.name)}\n"
+        for side in (result.case.onward, result.case.peer):
+            shown += "".join(f"{filled(command, side.input)}  # before\n" for command in side.before)
+            shown += f"{filled(side.command, side.input)}\n"
+            files[side.input] = None
+    for result in phases:
+        shown += f"# {plain(result.phases.name)}\n"
+        for step in result.phases.steps:
+            shown += f"{filled(step.command, step.input)}\n"
+            files[step.input] = None
+    for result in growths:
+        shown += f"# {plain(result.growth.name)}\n"
+        for given in (result.growth.few, result.growth.many):
+            shown += f"{filled(result.growth.command, given)}\n"
+            files[given] = None
     lines = "".join(f"- `{it.file}`, {megabytes(it):.1f} MB: {it.about}\n" for it in files if (ROOT / it.file).exists())
-    pairs = "".join(
-        f"# {result.case.name.replace('`', '')}\n"
-        + "".join(f"{side.command.format(input=side.input.file)}\n" for side in (result.case.onward, result.case.peer))
-        for result in results
+    about = (
+        f"`python` is that of `bench/.venv`, `onward` is the release build. First {ONWARD.name}, then the peer; what "
+        "they print goes to `/dev/null`."
     )
-    about = f"`python` is that of `bench/.venv`, `onward` is the release build. First {ONWARD.name}, then the peer."
-    return f"## Commands\n\nTo measure again: `bench/run`. {about}\n\n```sh\n{pairs}```\n\n{lines}"
+    return f"## Commands\n\nTo measure again: `bench/run`. {about}\n\n```sh\n{shown}```\n\n{lines}"
+
+
+def plain(name: str) -> str:
+    return name.replace("`", "")
+
+
+def filled(command: str, given: Input) -> str:
+    return command.format(input=given.file, whole=given.file, two=given.two)

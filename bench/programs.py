@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,24 +21,29 @@ class NotRunError(Exception):
 
 @dataclass(frozen=True)
 class Tools:
-    """The first words of commands, where they are on this machine."""
+    """The first words of commands, where they are on this machine; other words are programs of the system."""
 
     onward: Path
     python: Path
 
-    def arguments(self, command: str, file: str) -> list[str]:
-        """A command as written in a case, with its program and its ``{input}`` filled in."""
+    def arguments(self, command: str, file: str, whole: str = "", two: str = "") -> list[str]:
+        """A command as written in a case, with its program, its ``{input}``, ``{whole}`` and ``{two}`` filled in."""
         program, *rest = shlex.split(command)
-        return [str(getattr(self, program)), *(word.format(input=file) for word in rest)]
+        words = (word.format(input=file, whole=whole, two=two) for word in rest)
+        return [str(getattr(self, program, program)), *words]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a program says of its own run."""
+    """What a program says of its own run; one that only reads has no loss.
+
+    ``features`` counts those that are not zero, the bias with them.
+    """
 
     examples: int
-    loss: str
-    progressive_loss: float
+    loss: str | None = None
+    mean_loss: float | None = None
+    features: int | None = None
 
 
 @dataclass(frozen=True)
@@ -57,16 +63,22 @@ def finish(arguments: list[str]) -> subprocess.CompletedProcess:
 
 
 def failure(code: int, errors: str) -> str:
-    last = errors.strip().splitlines()[-1:] or ["it said nothing"]
-    return f"exit code {code}: {last[0]}"
+    """What it said: the line that begins with the word error, or the last."""
+    lines = [line for line in errors.splitlines() if line.strip()] or ["it said nothing"]
+    said = next((line for line in lines if line.startswith("error")), lines[-1])
+    return f"exit code {code}: {said}"
 
 
 def onward_outcome(arguments: list[str]) -> Outcome:
-    report = json.loads(finish([*arguments, "--report", "-"]).stdout)
-    examples, paid = report["examples"], report["sequential_risk"]
+    """What it reports; of `predict` the mean loss, and the predictions are not wanted."""
+    with tempfile.TemporaryDirectory() as folder:
+        predicting = arguments[1] == "predict"
+        more = ["--report", "-", *(["--predictions", f"{folder}/predictions.csv"] if predicting else [])]
+        report = json.loads(finish([*arguments, *more]).stdout)
+    examples, paid = report["examples"], report["mean_loss" if predicting else "sequential_risk"]
     if paid is None:
         raise NotRunError(f"Onward read {examples:,} examples and no label from {', '.join(report['inputs'])}")
-    return Outcome(examples, report["loss"], paid)
+    return Outcome(examples, report["loss"], paid, report["features"])
 
 
 def vowpal_wabbit_outcome(arguments: list[str]) -> Outcome:
@@ -74,18 +86,41 @@ def vowpal_wabbit_outcome(arguments: list[str]) -> Outcome:
     said = dict(re.findall(r"^(.+?) = (.+)$", done.stdout + done.stderr, re.MULTILINE))
     loss = arguments[arguments.index("--loss_function") + 1] if "--loss_function" in arguments else "squared"
     try:
-        return Outcome(int(said["number of examples"]), loss, float(said["average loss"]))
+        features = int(said["total feature number"])
+        return Outcome(int(said["number of examples"]), loss, float(said["average loss"]), features)
     except (KeyError, ValueError) as missing:
         raise NotRunError(f"Vowpal Wabbit did not say what it paid: {missing}") from missing
 
 
+def scikit_learn_outcome(arguments: list[str]) -> Outcome:
+    """What `scikit_learn.py` says."""
+    said = json.loads(finish([*arguments, "--progressive"]).stdout)
+    return Outcome(said["examples"], said["loss"], said["progressive_loss"])
+
+
+def reader_outcome(arguments: list[str]) -> Outcome:
+    """How many rows a program read that prints nothing else."""
+    return Outcome(int(finish(arguments).stdout))
+
+
 ONWARD = Program("Onward", onward_outcome)
 VOWPAL_WABBIT = Program("Vowpal Wabbit", vowpal_wabbit_outcome)
+SCIKIT_LEARN = Program("scikit-learn", scikit_learn_outcome)
+PANDAS = Program("pandas, reading only", reader_outcome)
+POLARS = Program("polars, reading only", reader_outcome)
+# The peers' packages on PyPI.
+PACKAGES = {
+    "Vowpal Wabbit": "vowpalwabbit",
+    "scikit-learn": "scikit-learn",
+    "pandas": "pandas",
+    "Arrow (for pandas to read Parquet)": "pyarrow",
+    "polars": "polars",
+}
 
 
-def prepare() -> Tools:
-    """Builds Onward and installs the peers."""
-    onward = build()
+def prepare(onward: Path | None) -> Tools:
+    """Builds Onward, unless it is there, and installs the peers."""
+    onward = build() if onward is None else onward.resolve()
     return Tools(onward, install(ROOT / "bench" / "requirements.txt"))
 
 
@@ -108,12 +143,17 @@ def target_folder() -> Path:
     return Path(json.loads(say("cargo", "metadata", "--format-version=1", "--no-deps"))["target_directory"])
 
 
-def versions(tools: Tools) -> dict[str, str]:
+def versions(tools: Tools, built: bool) -> dict[str, str]:
     """The version of each part, for the page."""
-    module = "from importlib.metadata import version; print(version('vowpalwabbit'))"
+    module = "import sys; from importlib.metadata import version; print(*map(version, sys.argv[1:]), sep='\\n')"
+    peers = say(tools.python, "-c", module, *PACKAGES.values()).splitlines()
+    source = commit() if built else "a binary that was there"
     return {
-        ONWARD.name: f"{say(tools.onward, '--version').removeprefix('onward ')} ({commit()})",
-        VOWPAL_WABBIT.name: f"{say(tools.python, '-c', module)} (PyPI `vowpalwabbit`)",
+        ONWARD.name: f"{say(tools.onward, '--version').removeprefix('onward ')} ({source})",
+        **{
+            name: f"{number} (PyPI `{package}`)"
+            for (name, package), number in zip(PACKAGES.items(), peers, strict=True)
+        },
         "Rust": say("rustc", "--version").removeprefix("rustc "),
         "Python": say(tools.python, "--version").removeprefix("Python "),
     }

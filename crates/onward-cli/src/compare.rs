@@ -282,7 +282,7 @@ fn learn(
         Ok(entrants.iter().map(|it| it.trained.ledger.sequential_risk()).fold(f64::NAN, f64::min))
     })?;
     for Entrant { trained, course, .. } in entrants {
-        course.mark(trained);
+        course.mark(&*trained.learner, &trained.ledger, trained.facts.passes);
     }
     watch.progress.finish();
     Ok(counts)

@@ -4,9 +4,10 @@
 //! A walk over all weights at rounds 1, 2, 4, … costs less than two such walks at the end. Nothing
 //! of this goes into a model: in a run that continues one (`--init`) it begins anew.
 
-use onward::regret::GuaranteeKind;
+use onward::Learner;
+use onward::regret::{GuaranteeKind, Ledger};
 
-use crate::saved::Trained;
+use crate::saved;
 
 /// What a learner said of itself, in order of rounds.
 #[derive(Debug, Default)]
@@ -26,24 +27,22 @@ pub(crate) struct Mark {
 }
 
 impl Course {
-    /// Takes in a round that the ledger has charged.
+    /// Whether the learner is to be asked after this round.
     #[inline]
-    pub(crate) fn observe(&mut self, trained: &Trained) {
-        let ledger = &trained.ledger;
-        if ledger.curve().is_logarithmic(ledger.rounds()) {
-            self.mark(trained);
-        }
+    pub(crate) fn is_due(&self, round: u64) -> bool {
+        round.is_power_of_two() && self.marks.last().is_none_or(|mark| mark.round != round)
     }
 
-    /// Asks the learner, unless it has been asked since the last charged round.
-    pub(crate) fn mark(&mut self, trained: &Trained) {
-        let round = trained.ledger.rounds();
+    /// Asks the learner, unless it has been asked since the last charged round. `passes`: how many it made
+    /// over the same data, this one among them.
+    pub(crate) fn mark(&mut self, learner: &dyn Learner, ledger: &Ledger, passes: u32) {
+        let round = ledger.rounds();
         if self.marks.last().is_some_and(|mark| mark.round == round) {
             return;
         }
-        let guarantee = trained.own_guarantee();
+        let guarantee = saved::own_guarantee(learner, passes);
         let own_guarantee = guarantee.bound.ok().filter(|_| guarantee.kind == GuaranteeKind::Own);
-        self.marks.push(Mark { round, own_guarantee, weight_norm: weight_norm(trained) });
+        self.marks.push(Mark { round, own_guarantee, weight_norm: weight_norm(learner, ledger) });
     }
 
     /// What it said after this round, if it was asked.
@@ -53,8 +52,8 @@ impl Course {
     }
 }
 
-fn weight_norm(trained: &Trained) -> Option<f64> {
-    let seen = trained.ledger.sums().features().iter();
-    let squares: Option<f64> = seen.map(|&index| trained.learner.weight(index).map(|weight| weight * weight)).sum();
+fn weight_norm(learner: &dyn Learner, ledger: &Ledger) -> Option<f64> {
+    let seen = ledger.sums().features().iter();
+    let squares: Option<f64> = seen.map(|&index| learner.weight(index).map(|weight| weight * weight)).sum();
     squares.map(f64::sqrt)
 }

@@ -76,7 +76,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let mut kept = options.order.filter(|&order| order != Order::Sequential).map(|order| (order, Rows::default()));
     let rows = kept.as_mut().map(|(_, rows)| rows);
     session
-        .learn(&mut reader, writer.as_mut(), recorder.as_mut(), rows)
+        .learn(&mut reader, writer.as_mut(), recorder.as_mut(), rows, inputs::threads(options.input.threads))
         .map_err(|failure| failure.before_files(&files))?;
     drop(reader);
     let own_guarantee = session.trained().own_guarantee();

@@ -4,6 +4,7 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod arguments;
+mod books;
 mod chart;
 mod compare;
 mod completions;

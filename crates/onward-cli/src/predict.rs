@@ -49,7 +49,9 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     let mut writer = PredictionWriter::create(&options.predictions, reader.id_names(), trained.loss.link())?;
     let mut session = Session::new(&mut trained, &watch);
     let files = [("report", options.report.as_ref())];
-    session.predict(&mut reader, &mut writer).map_err(|failure| failure.before_files(&files))?;
+    reader.without_hints();
+    let threads = inputs::threads(options.input.threads);
+    session.predict(&mut reader, &mut writer, threads).map_err(|failure| failure.before_files(&files))?;
     let (counts, _) = session.finish();
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
     let run = report::Run {

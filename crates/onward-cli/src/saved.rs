@@ -7,8 +7,8 @@ use std::path::Path;
 use onward::learner::Specification;
 use onward::model::{Model, Names, State};
 use onward::regret::{Guarantee, Ledger};
-use onward::{Learner, SharedLoss};
-use onward_data::{Format, Input, Schema};
+use onward::{Example, Learner, SharedLoss};
+use onward_data::{Format, Input, Parsed, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -45,16 +45,34 @@ impl Facts {
     pub(crate) fn new(format: Format) -> Self {
         Self { format, examples: 0, unlabelled: 0, weightless: 0, skipped: 0, passes: 1 }
     }
+
+    /// Counts the examples of a batch, and what was skipped.
+    pub(crate) fn count(&mut self, parsed: &Parsed) {
+        parsed.batch.iter().for_each(|example| self.count_example(example));
+        self.skipped += parsed.skipped;
+    }
+
+    /// Counts an example.
+    pub(crate) fn count_example(&mut self, example: Example<'_>) {
+        self.examples += 1;
+        self.unlabelled += u64::from(example.label.is_none());
+        self.weightless += u64::from(example.label.is_some() && example.weight == 0.0);
+    }
+}
+
+/// A learner's own guarantee, if its sums are those of the rounds that were charged: after one pass.
+pub(crate) fn own_guarantee(learner: &dyn Learner, passes: u32) -> Guarantee {
+    if passes > 1 {
+        let reason = "the model went over data several times: its theorem is about rounds that are charged";
+        return Guarantee::none(learner.guarantee().kind, reason);
+    }
+    learner.guarantee()
 }
 
 impl Trained {
     /// The learner's own guarantee, if its sums are those of the rounds that were charged.
     pub(crate) fn own_guarantee(&self) -> Guarantee {
-        if self.facts.passes > 1 {
-            let reason = "the model went over data several times: its theorem is about rounds that are charged";
-            return Guarantee::none(self.learner.guarantee().kind, reason);
-        }
-        self.learner.guarantee()
+        own_guarantee(&*self.learner, self.facts.passes)
     }
 
     /// A fresh learner.

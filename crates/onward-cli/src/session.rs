@@ -1,10 +1,12 @@
 //! The round, batch by batch: predict, pay, update, and what goes along with it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use onward::{Example, Prediction, SharedLoss};
+use onward::{Example, Learner, Prediction, SharedLoss};
 use onward_data::{Parsed, Reader};
 
+use crate::books::{Account, Books};
 use crate::course::Course;
 use crate::failure::Failure;
 use crate::order::Rows;
@@ -60,34 +62,47 @@ impl<'a> Session<'a> {
         (self.counts, self.course)
     }
 
-    /// The first pass: everything is charged, and recorded if it is to be looked back on.
+    /// The first pass: everything is charged, and recorded if it is to be looked back on. With more
+    /// than one thread the books are kept by one of their own.
     pub(crate) fn learn(
         &mut self,
         reader: &mut Reader,
-        mut writer: Option<&mut PredictionWriter>,
-        mut recorder: Option<&mut Recorder>,
-        mut kept: Option<&mut Rows>,
+        writer: Option<&mut PredictionWriter>,
+        recorder: Option<&mut Recorder>,
+        kept: Option<&mut Rows>,
+        threads: usize,
     ) -> Result<(), Failure> {
-        self.each_batch(reader, |trained, course, parsed| {
-            for (row, example) in parsed.batch.iter().enumerate() {
-                let prediction = round(trained, course, example);
-                if let Some(recorder) = recorder.as_deref_mut() {
-                    recorder.push(example)?;
+        let Self { trained, watch, counts, course } = self;
+        let Trained { learner, ledger, names, facts, .. } = &mut **trained;
+        let (mut rounds, passes) = (ledger.rounds(), facts.passes);
+        let account = Account { ledger, writer, recorder, kept };
+        Books::keep(account, threads > 1, |books| {
+            each_owned(reader, watch, counts, |reader, parsed| {
+                parsed.names.iter().for_each(|(index, name)| names.add(*index, name));
+                facts.count(&parsed);
+                let parsed = Arc::new(parsed);
+                let rows = parsed.batch.len();
+                let (mut first, mut predictions) = (0, books.blank());
+                for row in 0..rows {
+                    if row + 1 < rows {
+                        learner.expect(parsed.batch.get(row + 1).features);
+                    }
+                    let example = parsed.batch.get(row);
+                    predictions.push(predict_or_learn(&mut **learner, example));
+                    rounds += u64::from(example.label.is_some() && example.weight != 0.0);
+                    if course.is_due(rounds) {
+                        let predictions = std::mem::replace(&mut predictions, books.blank());
+                        books.charge(Arc::clone(&parsed), first..row + 1, predictions)?;
+                        books.settled(|ledger| course.mark(&**learner, ledger, passes))?;
+                        first = row + 1;
+                    }
                 }
-                if let Some(kept) = kept.as_deref_mut() {
-                    kept.push(example)?;
-                }
-                if let Some(writer) = writer.as_deref_mut() {
-                    writer.write(parsed.ids(row), prediction, example.label)?;
-                }
-            }
-            // With a pipe behind it, whoever reads the predictions wants them now.
-            if let Some(writer) = writer.as_deref_mut() {
-                writer.flush()?;
-            }
-            Ok(())
+                books.charge(parsed, first..rows, predictions)?;
+                books.returned().for_each(|spent| reader.give_back(spent));
+                Ok(books.risk())
+            })
         })?;
-        self.course.mark(self.trained);
+        self.course.mark(&*self.trained.learner, &self.trained.ledger, passes);
         Ok(())
     }
 
@@ -95,9 +110,11 @@ impl<'a> Session<'a> {
     /// `None` when a signal cut it short.
     pub(crate) fn repeat(&mut self, reader: &mut Reader) -> Result<Option<f64>, Failure> {
         let mut again = Again::new(self.trained);
-        let whole = self.each_batch(reader, |trained, _, parsed| {
+        let Self { trained, watch, counts, .. } = self;
+        let whole = each_batch(reader, watch, counts, |parsed| {
             parsed.batch.iter().for_each(|example| again.learn(trained, example));
-            Ok(())
+            trained.facts.skipped += parsed.skipped;
+            Ok(trained.ledger.sequential_risk())
         })?;
         Ok(whole.then(|| again.risk()))
     }
@@ -116,34 +133,29 @@ impl<'a> Session<'a> {
     }
 
     /// Predicting: what has a label is charged, and nothing is learnt.
-    pub(crate) fn predict(&mut self, reader: &mut Reader, writer: &mut PredictionWriter) -> Result<(), Failure> {
-        self.each_batch(reader, |trained, _, parsed| {
-            for (row, example) in parsed.batch.iter().enumerate() {
-                let prediction = trained.learner.predict(example.features);
-                charge(trained, example, prediction);
-                writer.write(parsed.ids(row), prediction, example.label)?;
-            }
-            writer.flush()
+    pub(crate) fn predict(
+        &mut self,
+        reader: &mut Reader,
+        writer: &mut PredictionWriter,
+        threads: usize,
+    ) -> Result<(), Failure> {
+        let Self { trained, watch, counts, .. } = self;
+        let Trained { learner, ledger, facts, .. } = &mut **trained;
+        let account = Account { ledger, writer: Some(writer), recorder: None, kept: None };
+        Books::keep(account, threads > 1, |books| {
+            each_owned(reader, watch, counts, |reader, parsed| {
+                facts.count(&parsed);
+                let mut predictions = books.blank();
+                predictions.extend(parsed.batch.iter().map(|example| learner.predict(example.features)));
+                let rows = parsed.batch.len();
+                books.charge(Arc::new(parsed), 0..rows, predictions)?;
+                books.returned().for_each(|spent| reader.give_back(spent));
+                Ok(books.risk())
+            })
         })?;
         Ok(())
     }
 
-    /// Whether it came to the end of the input.
-    fn each_batch(
-        &mut self,
-        reader: &mut Reader,
-        mut each: impl FnMut(&mut Trained, &mut Course, &Parsed) -> Result<(), Failure>,
-    ) -> Result<bool, Failure> {
-        let (trained, course) = (&mut *self.trained, &mut self.course);
-        each_batch(reader, self.watch, &mut self.counts, |parsed| {
-            for (index, name) in &parsed.names {
-                trained.names.add(*index, name);
-            }
-            each(trained, course, parsed)?;
-            trained.facts.skipped += parsed.skipped;
-            Ok(trained.ledger.sequential_risk())
-        })
-    }
 }
 
 /// A later pass: what it paid.
@@ -178,46 +190,57 @@ pub(crate) fn each_batch(
     counts: &mut Counts,
     mut each: impl FnMut(&Parsed) -> Result<f64, Failure>,
 ) -> Result<bool, Failure> {
+    each_owned(reader, watch, counts, |reader, parsed| {
+        let risk = each(&parsed)?;
+        reader.give_back(parsed);
+        Ok(risk)
+    })
+}
+
+/// The same, where whoever takes a batch gives it back to the reader in time.
+fn each_owned(
+    reader: &mut Reader,
+    watch: &Watch,
+    counts: &mut Counts,
+    mut each: impl FnMut(&Reader, Box<Parsed>) -> Result<f64, Failure>,
+) -> Result<bool, Failure> {
     while !watch.signals.received() {
-        let parsed = match reader.next_within(PATIENCE)? {
+        let parsed = match reader.next_owned(PATIENCE)? {
             None => continue,
             Some(None) => return Ok(true),
             Some(Some(parsed)) => parsed,
         };
-        let risk = each(parsed)?;
-        counts.examples += parsed.batch.len() as u64;
-        counts.bytes += parsed.bytes;
         for error in &parsed.errors {
             if counts.shown_errors < SHOWN_ERRORS {
                 watch.progress.say(&format!("skipped: {error}"));
             }
             counts.shown_errors += 1;
         }
-        let read = reader.progress();
-        watch.progress.update(counts, read, risk);
+        let (examples, bytes) = (parsed.batch.len() as u64, parsed.bytes);
+        let risk = each(reader, parsed)?;
+        counts.examples += examples;
+        counts.bytes += bytes;
+        watch.progress.update(counts, reader.progress(), risk);
     }
     Ok(false)
 }
 
-/// One round of learning.
-pub(crate) fn round(trained: &mut Trained, course: &mut Course, example: Example<'_>) -> Prediction {
-    let prediction = match example.label {
-        Some(label) => trained.learner.learn(example.features, label, example.weight),
-        None => trained.learner.predict(example.features),
-    };
-    charge(trained, example, prediction);
-    course.observe(trained);
-    prediction
+/// What a learner says of a row: it learns from those that have a label.
+fn predict_or_learn(learner: &mut dyn Learner, example: Example<'_>) -> Prediction {
+    match example.label {
+        Some(label) => learner.learn(example.features, label, example.weight),
+        None => learner.predict(example.features),
+    }
 }
 
-/// Charges a prediction, if there is a label.
-fn charge(trained: &mut Trained, example: Example<'_>, prediction: Prediction) {
-    trained.facts.examples += 1;
-    match example.label {
-        Some(label) => {
-            trained.facts.weightless += u64::from(example.weight == 0.0);
-            trained.ledger.observe(prediction, label, example.weight, example.features);
-        }
-        None => trained.facts.unlabelled += 1,
+/// One round of learning, charged at once.
+pub(crate) fn round(trained: &mut Trained, course: &mut Course, example: Example<'_>) {
+    let prediction = predict_or_learn(&mut *trained.learner, example);
+    trained.facts.count_example(example);
+    if let Some(label) = example.label {
+        trained.ledger.observe(prediction, label, example.weight, example.features);
+    }
+    if course.is_due(trained.ledger.rounds()) {
+        course.mark(&*trained.learner, &trained.ledger, trained.facts.passes);
     }
 }

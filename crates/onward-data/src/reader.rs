@@ -14,6 +14,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use onward::SlotHints;
+
 use crate::error::{DataError, DataErrorKind};
 use crate::format::Format;
 use crate::infer::Holds;
@@ -31,7 +33,9 @@ pub struct Reader {
     /// The caller's own parser.
     parser: Box<dyn Parser>,
     helps: bool,
-    current: Parsed,
+    /// The batch that was handed out by reference.
+    current: Option<Box<Parsed>>,
+    hints: Option<SlotHints>,
     failed: Option<DataError>,
     facts: Facts,
 }
@@ -72,7 +76,15 @@ struct State {
     /// How many pieces have been taken.
     taken: u64,
     /// Memory to use again.
-    spare: Vec<(Parsed, Vec<u8>)>,
+    spare: Vec<Box<Parsed>>,
+    buffers: Vec<Vec<u8>>,
+}
+
+impl State {
+    /// Memory that was used before, if there is some.
+    fn spare(&mut self) -> (Box<Parsed>, Vec<u8>) {
+        (self.spare.pop().unwrap_or_default(), self.buffers.pop().unwrap_or_default())
+    }
 }
 
 /// A piece that has been taken, and an empty batch for it.
@@ -80,7 +92,7 @@ struct Taken {
     number: u64,
     /// `None` at the end.
     piece: Result<Option<Piece>, DataError>,
-    parsed: Parsed,
+    parsed: Box<Parsed>,
 }
 
 /// What became of a piece.
@@ -92,7 +104,7 @@ enum Outcome {
 
 /// A piece that has been parsed, up to an error if there was one.
 struct Done {
-    parsed: Parsed,
+    parsed: Box<Parsed>,
     /// The memory of the piece.
     buffer: Vec<u8>,
     error: Option<DataError>,
@@ -135,7 +147,7 @@ impl Shared {
             return None;
         }
         // Only now: memory taken before the checks would be lost whenever there is nothing to do.
-        let (mut parsed, buffer) = lock(&self.state).spare.pop().unwrap_or_default();
+        let (mut parsed, buffer) = lock(&self.state).spare();
         parsed.clear();
         let number = numbered.next;
         let piece = numbered.source.next(buffer);
@@ -216,7 +228,7 @@ impl Reader {
         let is_live = source.is_live();
         let shared = Arc::new(Shared {
             source: Mutex::new(Numbered { source, next: 0, ended: false }),
-            state: Mutex::new(State { ready: BTreeMap::new(), due: 0, taken: 0, spare: Vec::new() }),
+            state: Mutex::new(State { ready: BTreeMap::new(), due: 0, taken: 0, spare: Vec::new(), buffers: Vec::new() }),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),
             window: 2 * threads.max(1) as u64 + 1,
@@ -231,7 +243,8 @@ impl Reader {
             workers,
             parser: parser(),
             helps: !is_live,
-            current: Parsed::default(),
+            current: None,
+            hints: Some(SlotHints::default()),
             failed: None,
             facts: Facts { schema, format, notes, holds, id_names, read, total },
         })
@@ -282,6 +295,19 @@ impl Reader {
     /// # Errors
     /// As [`next_batch`](Reader::next_batch).
     pub fn next_within(&mut self, patience: Duration) -> Result<Option<Option<&Parsed>>, DataError> {
+        if let Some(spent) = self.current.take() {
+            self.give_back(spent);
+        }
+        let next = self.next_owned(patience)?;
+        Ok(next.map(|next| next.map(|parsed| &**self.current.insert(parsed))))
+    }
+
+    /// As [`next_within`](Reader::next_within), where the caller keeps the batch until it
+    /// [gives it back](Reader::give_back) to be filled again.
+    ///
+    /// # Errors
+    /// As [`next_batch`](Reader::next_batch).
+    pub fn next_owned(&mut self, patience: Duration) -> Result<Option<Option<Box<Parsed>>>, DataError> {
         if let Some(error) = self.failed.clone() {
             return Err(error);
         }
@@ -293,16 +319,29 @@ impl Reader {
                 Err(error)
             }
             Some(Outcome::Parsed(done)) => {
-                let Done { parsed, buffer, error } = *done;
-                let spent = std::mem::replace(&mut self.current, parsed);
-                lock(&self.shared.state).spare.push((spent, buffer));
+                let Done { mut parsed, buffer, error } = *done;
+                lock(&self.shared.state).buffers.push(buffer);
                 self.failed = error;
+                if let Some(hints) = &mut self.hints {
+                    hints.add(&mut parsed.batch);
+                }
                 match &self.failed {
-                    Some(error) if self.current.batch.is_empty() && self.current.skipped == 0 => Err(error.clone()),
-                    _ => Ok(Some(Some(&self.current))),
+                    Some(error) if parsed.batch.is_empty() && parsed.skipped == 0 => Err(error.clone()),
+                    _ => Ok(Some(Some(parsed))),
                 }
             }
         }
+    }
+
+    /// Gives back a batch that is no longer needed: its memory is used again.
+    pub fn give_back(&self, spent: Box<Parsed>) {
+        lock(&self.shared.state).spare.push(spent);
+    }
+
+    /// Hands out batches without hints where the slots of their features are: for those who look
+    /// for each feature once only, as in predicting.
+    pub fn without_hints(&mut self) {
+        self.hints = None;
     }
 
     /// What became of the piece that is due, parsing meanwhile.

@@ -38,12 +38,16 @@ pub mod metric;
 pub mod model;
 mod nearest;
 pub mod optimizer;
+mod prefetch;
 mod protocol;
 pub mod random;
 pub mod regret;
+mod slot_hints;
 mod sum;
 mod table;
+pub mod vector;
 
 pub use error::{Error, ErrorKind};
 pub use loss::{Loss, SharedLoss};
+pub use slot_hints::SlotHints;
 pub use protocol::{Batch, Example, Expert, Features, INDEX_LIMIT, Learner, Mixed, Prediction};

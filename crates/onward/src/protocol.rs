@@ -17,6 +17,8 @@ use crate::{Error, ErrorKind};
 pub struct Features<'a> {
     indices: &'a [u32],
     values: &'a [f32],
+    /// Where tables may find the slots of the features; empty if nobody said.
+    hints: &'a [u32],
     offset: f64,
 }
 
@@ -53,7 +55,7 @@ impl<'a> Features<'a> {
             let message = format!("index {index} occurs twice: a row names a feature once, with the sum of its values");
             return Err(Error::new(ErrorKind::Features, message));
         }
-        Ok(Self { indices, values, offset: 0.0 })
+        Ok(Self { indices, values, hints: &[], offset: 0.0 })
     }
 
     /// The same row with an offset: what every predictor of it starts from, so that the score
@@ -105,6 +107,14 @@ impl<'a> Features<'a> {
     /// Pairs of index and value.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, f32)> + 'a {
         self.indices.iter().copied().zip(self.values.iter().copied())
+    }
+
+    /// Index, hint and value of each feature.
+    #[inline]
+    pub(crate) fn hinted(self) -> impl ExactSizeIterator<Item = (u32, u32, f32)> + 'a {
+        let hints = self.hints;
+        let pairs = self.indices.iter().copied().zip(self.values.iter().copied());
+        pairs.enumerate().map(move |(at, (index, value))| (index, hints.get(at).copied().unwrap_or(0), value))
     }
 
     /// The same indices with other values, finite and as many.
@@ -166,6 +176,8 @@ pub struct Example<'a> {
 pub struct Batch {
     indices: Vec<u32>,
     values: Vec<f32>,
+    /// A hint for each feature, or none at all.
+    hints: Vec<u32>,
     ends: Vec<usize>,
     /// NaN stands for a missing label.
     labels: Vec<f64>,
@@ -225,6 +237,7 @@ impl Batch {
     pub fn clear(&mut self) {
         self.indices.clear();
         self.values.clear();
+        self.hints.clear();
         self.ends.clear();
         self.labels.clear();
         self.weights.clear();
@@ -263,10 +276,16 @@ impl Batch {
         let features = Features {
             indices: &self.indices[start..end],
             values: &self.values[start..end],
+            hints: self.hints.get(start..end).unwrap_or_default(),
             offset: self.offsets[row],
         };
         let label = self.labels[row];
         Example { features, label: (!label.is_nan()).then_some(label), weight: self.weights[row] }
+    }
+
+    /// The indices of all finished rows, and the memory for their hints.
+    pub(crate) fn indices_and_hints(&mut self) -> (&[u32], &mut Vec<u32>) {
+        (&self.indices, &mut self.hints)
     }
 
     /// All finished rows in order.
@@ -296,7 +315,7 @@ impl Repeats {
         self.seen.resize(bits / 64, 0);
         let shift = u32::BITS - bits.trailing_zeros().min(u32::BITS);
         indices.iter().any(|&index| {
-            let hash = index.wrapping_mul(crate::table::GOLDEN) >> shift;
+            let hash = index.wrapping_mul(crate::slot_hints::GOLDEN) >> shift;
             let (word, bit) = (&mut self.seen[hash as usize / 64], 1 << (hash % 64));
             let before = *word;
             *word |= bit;
@@ -402,6 +421,10 @@ pub trait Learner: Send + Sync {
     /// before the update. The label must be one that
     /// [`Loss::check_label`](crate::Loss::check_label) accepts.
     fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction;
+
+    /// The row that is predicted or learnt from after the next one: what belongs to it may be fetched
+    /// from memory meanwhile. Changes nothing.
+    fn expect(&self, _x: Features<'_>) {}
 
     /// The loss that predictions are charged by.
     fn charged_loss(&self) -> SharedLoss;

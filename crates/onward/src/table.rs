@@ -1,84 +1,90 @@
 //! A table of slots, one for each feature index, that costs what is used.
 //!
 //! Low indices (columns of numbers, the numbered features of most svmlight files) address
-//! their slots directly. Higher ones, which are mostly hashes, are looked up in a hash table
-//! (open addressing, at most half full), and their slots stand one after the other in the
-//! order in which they were first written: scattered over millions, most of what the
-//! processor fetches and keeps would never be used. On the flights file (10,000 distinct
-//! features, 2^22 indices) the program's pass takes 0.75 s and 39 MB; with slots in pages of
-//! 16 consecutive indices it took 1.00 s and 58 MB.
+//! their slots directly. Higher ones, which are mostly hashes, have their slots one after the
+//! other in the order in which they were first written: scattered over millions, most of what
+//! the processor fetches and keeps would never be used. (On the flights file, 10,000 distinct
+//! features of 2^22 indices, a pass took 0.75 s and 39 MB; with slots in pages of 16 consecutive
+//! indices 1.00 s and 58 MB.) Which slot is whose is told by the row's hints
+//! ([`SlotHints`](crate::SlotHints)), or looked up.
 
 use bytemuck::Zeroable;
 
-use crate::{Error, INDEX_LIMIT};
+use crate::slot_hints::{LOW, Numbers};
+use crate::prefetch::prefetch;
+use crate::vector::vectorised;
+use crate::{Error, Features, INDEX_LIMIT};
 
 /// Slots addressed by feature index; one that was never written is all zeros.
 #[derive(Debug, Clone)]
 pub(crate) struct Table<S> {
     /// The slots of indices below [`LOW`].
     low: Vec<S>,
-    /// The slots of higher indices, in the order in which they were first written.
+    /// The slots of higher indices.
     high: Vec<S>,
-    /// Of each of those its index.
+    /// Of each of those its index; [`NONE`]: a slot that was passed over.
     indices: Vec<u32>,
-    /// Where they are: a power of two of entries, or none.
-    entries: Vec<Entry>,
-    /// What leaves so many bits of a hash as the number of entries has.
-    shift: u32,
+    /// Where they are.
+    numbers: Numbers,
 }
 
-/// Where the slot of a high index is.
-#[derive(Debug, Clone, Copy, Zeroable)]
-#[repr(C)]
-struct Entry {
-    index: u32,
-    /// One more than its position among the high slots; 0: no entry.
-    position: u32,
+/// Where the slots of a row are.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Places {
+    /// Low ones are where their indices say.
+    are_indices: bool,
+    found: Vec<u32>,
 }
 
-impl<S> Default for Table<S> {
-    fn default() -> Self {
-        Self { low: Vec::new(), high: Vec::new(), indices: Vec::new(), entries: Vec::new(), shift: 0 }
+impl Places {
+    /// The places of the slots of this row, which was the last to be located.
+    #[inline]
+    pub(crate) fn of<'a>(&'a self, x: Features<'a>) -> &'a [u32] {
+        if self.are_indices { x.indices() } else { &self.found }
     }
 }
 
-/// Indices below this address their slots: a hash that is so low is one in dozens.
-const LOW: usize = 1 << 16;
+vectorised! {
+    /// The largest index, 0 if there is none.
+    pub(crate) fn largest(indices: &[u32]) -> u32 {
+        indices.iter().fold(0, |largest, &index| largest.max(index))
+    }
+}
 
-/// The low slots, and the entries, of the smallest table.
+/// No index is so large.
+const NONE: u32 = u32::MAX;
+
+impl<S> Default for Table<S> {
+    fn default() -> Self {
+        Self { low: Vec::new(), high: Vec::new(), indices: Vec::new(), numbers: Numbers::default() }
+    }
+}
+
+/// The low slots of the smallest table.
 const FEWEST: usize = 64;
-
-/// 2^32 divided by the golden ratio: multiples of it are spread evenly (Knuth's Fibonacci
-/// hashing), whether indices are scattered, follow each other or differ in a few bits only.
-pub(crate) const GOLDEN: u32 = 0x9e37_79b1;
 
 impl<S: Copy + Zeroable> Table<S> {
     /// The slot of an index; all zeros if it was never written.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> S {
+        self.get_hinted(index, 0)
+    }
+
+    /// The same, where it may be at this number.
+    #[inline]
+    fn get_hinted(&self, index: u32, hint: u32) -> S {
         let slot = match (index as usize) < LOW {
             true => self.low.get(index as usize),
-            false => self.find(index).ok().map(|position| &self.high[position]),
+            false if self.indices.get(hint as usize) == Some(&index) => self.high.get(hint as usize),
+            false => self.numbers.find(index).ok().and_then(|number| self.high.get(number as usize)),
         };
         slot.copied().unwrap_or_else(S::zeroed)
     }
 
-    /// The position of the slot of a high index, or of the entry that it will have.
+    /// The slots of a row, with its values.
     #[inline]
-    fn find(&self, index: u32) -> Result<usize, usize> {
-        let mask = self.entries.len().wrapping_sub(1);
-        let mut at = (index.wrapping_mul(GOLDEN) >> self.shift) as usize;
-        // At least half of the entries are empty: the search ends.
-        while let Some(entry) = self.entries.get(at) {
-            if entry.position == 0 {
-                break;
-            }
-            if entry.index == index {
-                return Ok(entry.position as usize - 1);
-            }
-            at = (at + 1) & mask;
-        }
-        Err(at)
+    pub(crate) fn row<'a>(&'a self, x: Features<'a>) -> impl Iterator<Item = (S, f32)> + 'a {
+        x.hinted().map(|(index, hint, value)| (self.get_hinted(index, hint), value))
     }
 
     /// The slot of an index, to be written.
@@ -91,15 +97,48 @@ impl<S: Copy + Zeroable> Table<S> {
     /// The place of the slot of an index, which there is from now on.
     #[inline]
     pub(crate) fn place(&mut self, index: u32) -> usize {
+        self.place_hinted(index, self.high.len() as u32)
+    }
+
+    /// The same, where it may be at this number, or come to be there.
+    #[inline]
+    fn place_hinted(&mut self, index: u32, hint: u32) -> usize {
         if (index as usize) < LOW {
             if index as usize >= self.low.len() {
                 self.grow_low(index as usize);
             }
             return index as usize;
         }
-        LOW + match self.find(index) {
-            Ok(position) => position,
-            Err(entry) => self.insert(index, entry),
+        if self.indices.get(hint as usize) == Some(&index) {
+            return LOW + hint as usize;
+        }
+        LOW + match self.numbers.find(index) {
+            Ok(number) => number as usize,
+            Err(entry) => self.insert(index, hint as usize, entry),
+        }
+    }
+
+    /// Has the slots of a row fetched that is going to be worked on.
+    #[inline]
+    pub(crate) fn expect(&self, x: Features<'_>) {
+        for (index, hint, _) in x.hinted() {
+            if (index as usize) < LOW {
+                if let Some(slot) = self.low.get(index as usize) {
+                    prefetch(slot);
+                }
+            } else if let Some(slot) = self.high.get(hint as usize) {
+                prefetch(slot);
+            }
+        }
+    }
+
+    /// Finds the places of the slots of a row, which there are from now on.
+    #[inline]
+    pub(crate) fn locate(&mut self, x: Features<'_>, places: &mut Places) {
+        places.are_indices = largest(x.indices()) < self.low.len().min(LOW) as u32;
+        if !places.are_indices {
+            places.found.clear();
+            places.found.extend(x.hinted().map(|(index, hint, _)| self.place_hinted(index, hint) as u32));
         }
     }
 
@@ -116,27 +155,18 @@ impl<S: Copy + Zeroable> Table<S> {
         self.low = low;
     }
 
+    /// Makes a slot, at this number if none is there yet.
     #[cold]
-    fn insert(&mut self, index: u32, mut entry: usize) -> usize {
-        if 2 * (self.high.len() + 1) > self.entries.len() {
-            self.grow_entries();
-            entry = self.find(index).unwrap_or_else(|entry| entry);
+    fn insert(&mut self, index: u32, hint: usize, entry: usize) -> usize {
+        let is_free = self.indices.get(hint).is_none_or(|&other| other == NONE);
+        let number = if is_free { hint } else { self.indices.len() };
+        if number >= self.indices.len() {
+            self.indices.resize(number + 1, NONE);
+            self.high.resize(number + 1, S::zeroed());
         }
-        self.high.push(S::zeroed());
-        self.indices.push(index);
-        self.entries[entry] = Entry { index, position: self.high.len() as u32 };
-        self.high.len() - 1
-    }
-
-    fn grow_entries(&mut self) {
-        let size = (2 * self.entries.len()).max(FEWEST);
-        self.entries = bytemuck::zeroed_vec(size);
-        self.shift = u32::BITS - size.trailing_zeros();
-        for (position, &index) in self.indices.iter().enumerate() {
-            if let Err(entry) = self.find(index) {
-                self.entries[entry] = Entry { index, position: position as u32 + 1 };
-            }
-        }
+        self.indices[number] = index;
+        self.numbers.insert(index, number as u32, entry);
+        number
     }
 
     /// How many slots there are, written or not.
@@ -146,19 +176,20 @@ impl<S: Copy + Zeroable> Table<S> {
 
     /// All slots that may differ from zero: low ones in order, high ones as they were first written.
     pub(crate) fn slots(&self) -> impl Iterator<Item = (u32, &S)> + Clone {
-        (0..).zip(&self.low).chain(self.indices.iter().copied().zip(&self.high))
+        let high = self.indices.iter().copied().zip(&self.high).filter(|&(index, _)| index != NONE);
+        (0..).zip(&self.low).chain(high)
     }
 
     /// The same, to be changed.
     pub(crate) fn slots_mut(&mut self) -> impl Iterator<Item = &mut S> {
-        self.low.iter_mut().chain(&mut self.high)
+        self.slots_mut_with_indices().map(|(_, slot)| slot)
     }
 
     /// The same, with their indices.
     pub(crate) fn slots_mut_with_indices(&mut self) -> impl Iterator<Item = (u32, &mut S)> {
-        (0..).zip(&mut self.low).chain(self.indices.iter().copied().zip(&mut self.high))
+        let high = self.indices.iter().copied().zip(&mut self.high).filter(|&(index, _)| index != NONE);
+        (0..).zip(&mut self.low).chain(high)
     }
-
     /// The indices of the slots that are in use, in order.
     pub(crate) fn used(&self, is_used: impl Fn(&S) -> bool) -> Vec<u32> {
         let mut used: Vec<_> = self.slots().filter(|(_, slot)| is_used(slot)).map(|(index, _)| index).collect();

@@ -73,6 +73,10 @@ impl<O: Optimizer> Learner for Linear<O> {
         prediction
     }
 
+    fn expect(&self, x: Features<'_>) {
+        self.optimizer.expect(x);
+    }
+
     fn charged_loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }

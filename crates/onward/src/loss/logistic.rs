@@ -1,7 +1,7 @@
 //! The logistic loss, for signs and for probabilities.
 
 use super::flow::{SMALL, reach};
-use super::{Curvature, Link, Loss, Task, refuse_label};
+use super::{Charge, Curvature, Link, Loss, Task, refuse_label};
 use crate::Error;
 
 /// σ(x) = 1/(1 + e^(−x)), accurate to the last digits on both sides.
@@ -80,6 +80,13 @@ impl Loss for Logistic {
         steepness(probability(y), sigmoids(p))
     }
 
+    fn charge(&self, p: f64, y: f64) -> Charge {
+        let (target, e) = (probability(y), libm::exp(-p.abs()));
+        let shared = libm::log1p(e);
+        let value = cross_entropy_from(p, target, shared);
+        Charge { value, derivative: steepness(target, sigmoids_from(p, e)), logistic: Some((e, shared)) }
+    }
+
     fn second_derivative(&self, p: f64, _: f64) -> f64 {
         let (up, down) = sigmoids(p);
         up * down
@@ -102,7 +109,7 @@ impl Loss for Logistic {
         let h = reach(time, q);
         if h < SMALL {
             time * mean_speed(p, target, h)
-        } else if target >= sigmoid(p) {
+        } else if target == 1.0 || (target > 0.0 && target >= sigmoid(p)) {
             rise(p, target, 1.0 - target, h) / q
         } else {
             -rise(-p, 1.0 - target, target, h) / q
@@ -146,7 +153,11 @@ pub(crate) fn derivatives(p: f64, y: f64) -> (f64, f64) {
 
 /// π·ln(1 + e^(−p)) + (1 − π)·ln(1 + e^p), e^(−|p|) being known.
 fn cross_entropy(p: f64, target: f64, e: f64) -> f64 {
-    let shared = libm::log1p(e);
+    cross_entropy_from(p, target, libm::log1p(e))
+}
+
+/// The same, ln(1 + e^(−|p|)) being known.
+fn cross_entropy_from(p: f64, target: f64, shared: f64) -> f64 {
     target * ((-p).max(0.0) + shared) + (1.0 - target) * (p.max(0.0) + shared)
 }
 

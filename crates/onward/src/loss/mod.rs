@@ -102,6 +102,17 @@ impl Kinks {
     }
 }
 
+/// What a prediction is charged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Charge {
+    /// ℓ(p, y).
+    pub value: f64,
+    /// [`Loss::derivative`].
+    pub derivative: f64,
+    /// e^(−|p|) and ln(1 + e^(−|p|)), where they were needed: metrics need them too.
+    pub(crate) logistic: Option<(f64, f64)>,
+}
+
 /// A loss ℓ(p, y) of a score p and a label y.
 pub trait Loss: Debug + Send + Sync {
     /// The name that [`parse`](parse()) reads, with parameters: `huber:delta=1.35`.
@@ -117,6 +128,11 @@ pub trait Loss: Debug + Send + Sync {
     /// A subgradient g ∈ ∂ℓ(p, y); at a kink, the one that the documentation of
     /// the loss names.
     fn derivative(&self, p: f64, y: f64) -> f64;
+
+    /// Value and derivative at once, where they share work.
+    fn charge(&self, p: f64, y: f64) -> Charge {
+        Charge { value: self.value(p, y), derivative: self.derivative(p, y), logistic: None }
+    }
 
     /// ∂²ℓ/∂p² where it exists, 0 at kinks; where it jumps, the value of the
     /// side that the documentation of the loss names.

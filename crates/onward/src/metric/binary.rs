@@ -90,8 +90,8 @@ impl Accuracy {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Probability {
     score: f64,
-    /// exp(−|score|).
-    e: f64,
+    /// ln(1 + exp(−|score|)).
+    shared: f64,
     /// Of label 1.
     pub(super) positive: f64,
     /// Of label −1.
@@ -102,11 +102,17 @@ impl Probability {
     /// From a score; one exponential, from `libm`: equal bits on all machines.
     #[inline]
     pub(super) fn of(score: f64) -> Self {
-        let score = bounded(score);
         let e = libm::exp(-score.abs());
+        Self::from_exponential(score, e, libm::log1p(e))
+    }
+
+    /// The same, e = exp(−|score|) and ln(1 + e) being known.
+    #[inline]
+    pub(super) fn from_exponential(score: f64, e: f64, shared: f64) -> Self {
+        let score = bounded(score);
         let likelier = 1.0 / (1.0 + e);
         let (up, down) = if score >= 0.0 { (1.0, e) } else { (e, 1.0) };
-        Self { score, e, positive: up * likelier, negative: down * likelier }
+        Self { score, shared, positive: up * likelier, negative: down * likelier }
     }
 
     /// −q·ln P(1) − (1−q)·ln P(−1) = q·max(−s, 0) + (1−q)·max(s, 0) + ln(1+e): terms that
@@ -114,7 +120,7 @@ impl Probability {
     #[inline]
     fn surprise(self, target: f64) -> f64 {
         let against = target * (-self.score).max(0.0) + (1.0 - target) * self.score.max(0.0);
-        against + libm::log1p(self.e)
+        against + self.shared
     }
 
     /// P(1) − q, without cancellation where q is 0 or 1.

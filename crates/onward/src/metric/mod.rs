@@ -84,9 +84,15 @@ impl Metrics {
     /// weight (finite, ≥ 0; 0 changes nothing).
     #[inline]
     pub fn observe(&mut self, score: f64, label: f64, weight: f64) {
+        self.observe_charged(score, label, weight, None);
+    }
+
+    /// The same, where exp(−|score|) and ln(1 + exp(−|score|)) may be known.
+    #[inline]
+    pub(crate) fn observe_charged(&mut self, score: f64, label: f64, weight: f64, logistic: Option<(f64, f64)>) {
         if weight > 0.0 {
             match &mut self.measures {
-                Measures::Binary(binary) => binary.observe(score, label, weight),
+                Measures::Binary(binary) => binary.observe(score, label, weight, logistic),
                 Measures::Regression(regression) => {
                     regression.observe(self.link.response(score), label, weight);
                 }
@@ -147,11 +153,15 @@ impl Binary {
     }
 
     #[inline]
-    fn observe(&mut self, score: f64, label: f64, weight: f64) {
+    fn observe(&mut self, score: f64, label: f64, weight: f64, logistic: Option<(f64, f64)>) {
         self.accuracy.observe(score, label, weight);
         self.auc.observe(score, label, weight);
         if let Some(probabilities) = &mut self.probabilities {
-            probabilities.observe(score, label, weight);
+            let probability = match logistic {
+                Some((e, shared)) => Probability::from_exponential(score, e, shared),
+                None => Probability::of(score),
+            };
+            probabilities.observe(probability, label, weight);
         }
     }
 
@@ -191,8 +201,7 @@ impl Binary {
 impl Probabilities {
     /// One exponential serves all three.
     #[inline]
-    fn observe(&mut self, score: f64, label: f64, weight: f64) {
-        let probability = Probability::of(score);
+    fn observe(&mut self, probability: Probability, label: f64, weight: f64) {
         let target = target(label);
         self.log_loss.add(probability, target, weight);
         self.brier.add(probability, target, weight);

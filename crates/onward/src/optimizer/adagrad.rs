@@ -21,23 +21,31 @@ use crate::domain::{Domain, cube, saturate, weighted_ball};
 use crate::learner::{Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
 use crate::model::{Column, State};
 use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::table::Table;
+use crate::sum::LANES;
+use crate::table::{Places, Table};
+use crate::vector::vectorised;
 use crate::{Error, Features, sum};
 
-/// What an update touches: the weight and the sum of squared gradients.
+/// What an update touches: the weight and the root of the sum of squared gradients.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
 struct Slot {
-    /// G_i, in f64: it neither stalls at 2²⁴ small terms nor overflows.
-    squares: f64,
+    /// √G_i, in f64: it neither stalls at 2²⁴ small terms nor overflows. The root, because Σ√G_i
+    /// is kept too, and one of G_i before and one after a round would be two roots.
+    root: f64,
     weight: f32,
     unused: u32,
 }
 
-impl Slot {
-    fn rate(&self, eta: f64) -> f64 {
-        if self.squares > 0.0 { eta / self.squares.sqrt() } else { 0.0 }
-    }
+/// Eight features of the row that is being learnt from, side by side: they are worked on together.
+#[derive(Debug, Clone, Copy, Zeroable)]
+#[repr(C)]
+struct Eight {
+    value: [f64; LANES],
+    root: [f64; LANES],
+    /// η·x_i/√G_i, what the weight moves by for u = 1.
+    direction: [f64; LANES],
+    weight: [f32; LANES],
 }
 
 /// Where AdaGrad keeps its weights.
@@ -82,6 +90,10 @@ pub struct AdaGrad {
     largest: f64,
     /// ‖w‖², for the ball.
     norm: f64,
+    /// Where the slots of this round's features are.
+    places: Places,
+    /// What was in them; the rest of the last eight is 0.
+    row: Vec<Eight>,
 }
 
 impl AdaGrad {
@@ -94,7 +106,17 @@ impl AdaGrad {
         expect_rate("eta", eta)?;
         expect_positive("radius", radius)?;
         let domain = AdaGradDomain::All;
-        Ok(Self { eta, domain, radius, table: Table::default(), roots: 0.0, largest: 0.0, norm: 0.0 })
+        Ok(Self {
+            eta,
+            domain,
+            radius,
+            table: Table::default(),
+            roots: 0.0,
+            largest: 0.0,
+            norm: 0.0,
+            places: Places::default(),
+            row: Vec::new(),
+        })
     }
 
     /// With this η in a domain of this radius.
@@ -115,7 +137,7 @@ impl AdaGrad {
         }
         // In order of index, whatever the order in which they came: a saved learner goes on to the bit.
         let indices = self.table.used(|slot| slot.weight != 0.0);
-        let pair = |slot: Slot| (slot.squares.sqrt(), f64::from(slot.weight));
+        let pair = |slot: Slot| (slot.root, f64::from(slot.weight));
         let pairs: Vec<_> = indices.iter().map(|&index| pair(self.table.get(index))).collect();
         let lambda = weighted_ball::multiplier(&pairs, self.radius);
         for (&index, &(root, weight)) in indices.iter().zip(&pairs) {
@@ -125,45 +147,116 @@ impl AdaGrad {
     }
 }
 
+/// Reads the slots of a row.
+fn gather(table: &mut Table<Slot>, places: &[u32], values: &[f32], row: &mut Vec<Eight>) {
+    row.resize(places.len().div_ceil(LANES), Eight::zeroed());
+    if let Some(last) = row.last_mut() {
+        *last = Eight::zeroed();
+    }
+    for ((eight, places), values) in row.iter_mut().zip(places.chunks(LANES)).zip(values.chunks(LANES)) {
+        for (at, (&place, &value)) in places.iter().zip(values).enumerate() {
+            let slot = *table.at(place as usize);
+            eight.value[at] = f64::from(value);
+            eight.root[at] = slot.root;
+            eight.weight[at] = slot.weight;
+        }
+    }
+}
+
+vectorised! {
+    /// ⟨w, x⟩. Not in one loop with the reading: what was written in parts would be read as a
+    /// whole before it has left the processor's queue of writes, which waits for it.
+    fn dot(row: &[Eight]) -> f64 {
+        let mut products = [0.0; LANES];
+        for eight in row {
+            for at in 0..LANES {
+                products[at] += f64::from(eight.weight[at]) * eight.value[at];
+            }
+        }
+        sum::join(products)
+    }
+}
+
+vectorised! {
+    /// Takes in the gradient `scalar`·x, and sets the directions. Gives by how much Σ√G_i grew, and
+    /// Σ x²·rate.
+    fn turn(row: &mut [Eight], scalar: f64, eta: f64) -> (f64, f64) {
+        let (mut grown, mut q) = ([0.0; LANES], [0.0; LANES]);
+        for eight in row {
+            for at in 0..LANES {
+                let (value, before) = (eight.value[at], eight.root[at]);
+                let z = scalar * value;
+                let root = held(before * before + z * z).sqrt();
+                // Rounding must not make it smaller.
+                let root = if root > before { root } else { before };
+                let rate = eta / root;
+                let direction = value * if root > 0.0 { rate } else { 0.0 };
+                grown[at] += root - before;
+                q[at] += value * direction;
+                eight.root[at] = root;
+                eight.direction[at] = direction;
+            }
+        }
+        (sum::join(grown), sum::join(q))
+    }
+}
+
+vectorised! {
+    /// w_i += u·direction_i, held within ±`limit`, and all goes back to the slots. Gives the largest
+    /// |w_i|.
+    fn scatter(table: &mut Table<Slot>, places: &[u32], row: &mut [Eight], u: f64, limit: f64) -> f64 {
+        let mut largest = [0.0f64; LANES];
+        for (eight, places) in row.iter_mut().zip(places.chunks(LANES)) {
+            for at in 0..LANES {
+                let moved = f64::from(eight.weight[at]) + u * eight.direction[at];
+                eight.weight[at] = saturate(cube::project(moved, limit));
+                largest[at] = largest[at].max(f64::from(eight.weight[at]).abs());
+            }
+            for (at, &place) in places.iter().enumerate() {
+                *table.at(place as usize) = Slot { root: eight.root[at], weight: eight.weight[at], unused: 0 };
+            }
+        }
+        largest.into_iter().fold(0.0, f64::max)
+    }
+}
+
 impl Optimizer for AdaGrad {
     fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| f64::from(self.table.get(index).weight) * f64::from(value)))
+        sum::sum(self.table.row(x).map(|(slot, value)| f64::from(slot.weight) * f64::from(value)))
     }
 
-    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
-        for (index, value) in x.iter() {
-            let slot = self.table.slot(index);
-            let z = h * g * f64::from(value);
-            let before = slot.squares;
-            slot.squares = held(slot.squares + z * z);
-            self.roots += slot.squares.sqrt() - before.sqrt();
-        }
-        let (table, eta) = (&self.table, self.eta);
-        let q =
-            sum::sum(x.iter().map(|(index, value)| f64::from(value) * f64::from(value) * table.get(index).rate(eta)));
+    fn expect(&self, x: Features<'_>) {
+        self.table.expect(x);
+    }
+
+    fn begin(&mut self, x: Features<'_>) -> f64 {
+        self.table.locate(x, &mut self.places);
+        gather(&mut self.table, self.places.of(x), x.values(), &mut self.row);
+        dot(&self.row)
+    }
+
+    fn prepare(&mut self, g: f64, h: f64, _x: Features<'_>) -> Step {
+        let (grown, q) = turn(&mut self.row, h * g, self.eta);
+        self.roots += grown;
         Step::Flow { time: h, q }
     }
 
     fn advance(&mut self, u: f64, x: Features<'_>) {
-        for (index, value) in x.iter() {
-            let slot = self.table.slot(index);
-            let before = f64::from(slot.weight);
-            let after = before + u * f64::from(value) * slot.rate(self.eta);
-            slot.weight = saturate(match self.domain {
-                AdaGradDomain::Box => cube::project(after, self.radius),
-                AdaGradDomain::All | AdaGradDomain::Ball => after,
-            });
-            let after = f64::from(slot.weight);
-            match self.domain {
-                AdaGradDomain::Ball => self.norm = (self.norm + (after - before) * (after + before)).max(0.0),
-                AdaGradDomain::All | AdaGradDomain::Box => self.largest = self.largest.max(after.abs()),
-            }
+        let limit = if self.domain == AdaGradDomain::Box { self.radius } else { f64::INFINITY };
+        let norm = |row: &[Eight]| {
+            sum::sum(row.iter().flat_map(|eight| eight.weight).map(|weight| f64::from(weight) * f64::from(weight)))
+        };
+        let before = if self.domain == AdaGradDomain::Ball { norm(&self.row) } else { 0.0 };
+        let largest = scatter(&mut self.table, self.places.of(x), &mut self.row, u, limit);
+        if self.domain != AdaGradDomain::Ball {
+            self.largest = self.largest.max(largest);
+            return;
         }
-        if self.domain == AdaGradDomain::Ball {
-            self.project_on_ball();
-            // Only weights of this row can have grown.
-            let weights = x.indices().iter().map(|&index| f64::from(self.table.get(index).weight).abs());
-            self.largest = weights.fold(self.largest, f64::max);
+        self.norm = (self.norm + (norm(&self.row) - before)).max(0.0);
+        self.project_on_ball();
+        // Only weights of this row can have grown.
+        for &place in self.places.of(x) {
+            self.largest = self.largest.max(f64::from(self.table.at(place as usize).weight).abs());
         }
     }
 
@@ -189,10 +282,10 @@ impl Optimizer for AdaGrad {
         if self.domain == AdaGradDomain::Ball {
             state.set("norm", self.norm);
         }
-        let indices = self.table.used(|slot| slot.squares > 0.0);
+        let indices = self.table.used(|slot| slot.root > 0.0);
         let slots = || indices.iter().map(|&index| self.table.get(index));
         state.set_column("weight", Column::F32(slots().map(|slot| slot.weight).collect()));
-        state.set_column("squares", Column::F64(slots().map(|slot| slot.squares).collect()));
+        state.set_column("root", Column::F64(slots().map(|slot| slot.root).collect()));
         state.set_column("index", Column::U32(indices));
         state
     }
@@ -203,11 +296,11 @@ impl Optimizer for AdaGrad {
         if self.domain == AdaGradDomain::Ball {
             self.norm = state.number("norm")?;
         }
-        let (weights, squares) = (state.f32s("weight")?, state.f64s("squares")?);
-        if weights.len() != squares.len() {
+        let (weights, roots) = (state.f32s("weight")?, state.f64s("root")?);
+        if weights.len() != roots.len() {
             return Err(Error::model("the columns of adagrad differ in length: the model is damaged"));
         }
-        let slots = weights.iter().zip(squares).map(|(&weight, &squares)| Slot { squares, weight, unused: 0 });
+        let slots = weights.iter().zip(roots).map(|(&weight, &root)| Slot { root, weight, unused: 0 });
         self.table = Table::filled(state.u32s("index")?, slots)?;
         Ok(())
     }

@@ -18,7 +18,7 @@ use bytemuck::Zeroable;
 use crate::model::{Column, State};
 use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::sum::Sum;
-use crate::table::Table;
+use crate::table::{Places, Table};
 use crate::{Error, Features, sum};
 
 /// The radius of the standardised ball that is used when none is given.
@@ -44,6 +44,8 @@ pub struct Certificate {
     table: Table<Slot>,
     /// The features with a value other than 0, in order of appearance: what a scan walks.
     seen: Vec<u32>,
+    /// Where the slots of a row are.
+    places: Places,
 }
 
 impl Certificate {
@@ -52,16 +54,22 @@ impl Certificate {
         self.paid.add(h * g * (p - x.offset()));
         self.weight += h;
         let hg = h * g;
-        for (index, value) in x.iter() {
+        self.table.locate(x, &mut self.places);
+        for ((&place, &value), &index) in self.places.of(x).iter().zip(x.values()).zip(x.indices()) {
             let value = f64::from(value);
-            let slot = self.table.slot(index);
-            let fresh = slot.square == 0.0;
+            let slot = self.table.at(place as usize);
+            let before = slot.square;
             slot.theta += hg * value;
             slot.square += h * value * value;
-            if fresh && slot.square != 0.0 {
+            if before == 0.0 && slot.square != 0.0 {
                 self.seen.push(index);
             }
         }
+    }
+
+    /// A row that will be taken in: its slots may be fetched meanwhile.
+    pub(crate) fn expect(&self, x: Features<'_>) {
+        self.table.expect(x);
     }
 
     /// How many features had a value other than 0.

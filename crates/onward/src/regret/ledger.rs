@@ -5,12 +5,20 @@
 //! risk, the best constant beside it, metrics, the course of the run and the
 //! universal certificate. It knows nothing of learners.
 
-use crate::loss::Curvature;
+use crate::loss::{Charge, Curvature};
 use crate::metric::Metrics;
 use crate::model::State;
 use crate::regret::{BestConstant, Certificate, Curve, Guarantee, GuaranteeKind, Point};
 use crate::sum::Sum;
+use crate::vector::vectorised;
 use crate::{Error, Features, Prediction, SharedLoss};
+
+vectorised! {
+    /// How many values differ from 0.
+    fn present(values: &[f32]) -> u64 {
+        values.iter().map(|&value| u32::from(value != 0.0)).sum::<u32>().into()
+    }
+}
 
 /// Keeps the account of a run.
 ///
@@ -67,23 +75,29 @@ impl Ledger {
     /// importance 0 changes nothing. Returns the loss, unweighted.
     pub fn observe(&mut self, prediction: Prediction, label: f64, weight: f64, x: Features<'_>) -> f64 {
         let p = prediction.score;
-        let loss = self.loss.value(p, label);
         if weight == 0.0 {
-            return loss;
+            return self.loss.value(p, label);
         }
+        let Charge { value: loss, derivative, logistic } = self.loss.charge(p, label);
         self.rounds += 1;
-        self.features += x.values().iter().filter(|&&value| value != 0.0).count() as u64;
+        self.features += present(x.values());
         self.paid.add(weight * loss);
         self.weight.add(weight);
         self.losses = (self.losses.0.max(loss), self.losses.1.min(loss));
         self.is_uniform &= weight == 1.0;
         self.best_constant.observe(label, weight);
-        self.certificate.observe(p, self.loss.derivative(p, label), weight, x);
-        self.metrics.observe(p, label, weight);
+        self.certificate.observe(p, derivative, weight, x);
+        self.metrics.observe_charged(p, label, weight, logistic);
         if self.curve.is_due(self.rounds) {
             self.mark();
         }
         loss
+    }
+
+    /// The row that is charged after the next one: what belongs to it may be fetched from memory
+    /// meanwhile. Changes nothing.
+    pub fn expect(&self, x: Features<'_>) {
+        self.certificate.expect(x);
     }
 
     /// Puts a point on the curve.

@@ -1,0 +1,128 @@
+//! Hints where the slots of features are.
+//!
+//! Every table of slots (the learner's, the certificate's, those of a mixture's experts) has to
+//! find the slot of each feature of each row, and for hashed features most of the time of that is
+//! an uncertain look into a hash table. [`SlotHints`] looks once for all of them: it numbers the
+//! features of a batch in order of appearance, and a table that has seen the same rows keeps the
+//! slot at that number. A number is a hint, no promise: a table compares the index that it keeps
+//! there, and looks for itself when another one is there.
+
+use bytemuck::Zeroable;
+
+use crate::Batch;
+
+/// Indices below this address their slots and need no number: a hash that is so low is one in
+/// dozens.
+pub(crate) const LOW: usize = 1 << 16;
+
+/// 2^32 divided by the golden ratio: multiples of it are spread evenly (Knuth's Fibonacci
+/// hashing), whether indices are scattered, follow each other or differ in a few bits only.
+pub(crate) const GOLDEN: u32 = 0x9e37_79b1;
+
+/// The entries of the smallest table.
+const FEWEST: usize = 64;
+
+/// Where the number of an index is: open addressing, at most half full.
+#[derive(Debug, Clone, Copy, Zeroable)]
+#[repr(C)]
+struct Entry {
+    index: u32,
+    /// One more than its number; 0: no entry.
+    number: u32,
+}
+
+/// A map from indices to numbers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Numbers {
+    /// A power of two of them, or none.
+    entries: Vec<Entry>,
+    used: usize,
+    /// What leaves so many bits of a hash as the number of entries has.
+    shift: u32,
+}
+
+impl Numbers {
+    /// The number of an index, or where its entry will be.
+    #[inline]
+    pub(crate) fn find(&self, index: u32) -> Result<u32, usize> {
+        let mask = self.entries.len().wrapping_sub(1);
+        let mut at = (index.wrapping_mul(GOLDEN) >> self.shift) as usize;
+        // At least half of the entries are empty: the search ends.
+        while let Some(entry) = self.entries.get(at) {
+            if entry.number == 0 {
+                break;
+            }
+            if entry.index == index {
+                return Ok(entry.number - 1);
+            }
+            at = (at + 1) & mask;
+        }
+        Err(at)
+    }
+
+    /// Gives an index a number; `entry` is where [`find`](Self::find) ended.
+    #[cold]
+    pub(crate) fn insert(&mut self, index: u32, number: u32, mut entry: usize) {
+        if 2 * (self.used + 1) > self.entries.len() {
+            self.grow();
+            entry = self.find(index).err().unwrap_or(0);
+        }
+        self.used += 1;
+        self.entries[entry] = Entry { index, number: number + 1 };
+    }
+
+    fn grow(&mut self) {
+        let size = (2 * self.entries.len()).max(FEWEST);
+        let old = std::mem::replace(&mut self.entries, bytemuck::zeroed_vec(size));
+        self.shift = u32::BITS - size.trailing_zeros();
+        for entry in old.iter().filter(|entry| entry.number != 0) {
+            if let Err(at) = self.find(entry.index) {
+                self.entries[at] = *entry;
+            }
+        }
+    }
+}
+
+/// Hints where the slots of the features of a stream are, batch by batch.
+///
+/// It changes no result: only how long it takes to find what belongs to a feature.
+///
+/// ```
+/// let (mut hints, mut batch) = (onward::SlotHints::default(), onward::Batch::default());
+/// batch.push(3_000_000, 0.5);
+/// batch.finish(Some(1.0), 1.0);
+/// hints.add(&mut batch);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct SlotHints {
+    numbers: Numbers,
+    count: u32,
+}
+
+impl SlotHints {
+    /// Adds hints to all finished rows. Batches are to come in the order in which their
+    /// rows are learnt from; other orders cost time and nothing else.
+    pub fn add(&mut self, batch: &mut Batch) {
+        let (indices, hints) = batch.indices_and_hints();
+        hints.clear();
+        if crate::table::largest(indices) < LOW as u32 {
+            return;
+        }
+        hints.extend(indices.iter().map(|&index| self.of(index)));
+    }
+
+    #[inline]
+    fn of(&mut self, index: u32) -> u32 {
+        if (index as usize) < LOW {
+            return 0;
+        }
+        match self.numbers.find(index) {
+            Ok(number) => number,
+            Err(entry) => {
+                self.numbers.insert(index, self.count, entry);
+                self.count += 1;
+                self.count - 1
+            }
+        }
+    }
+}

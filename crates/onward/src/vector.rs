@@ -1,0 +1,63 @@
+//! Loops that the compiler turns into vector code: compiled once for every machine of the
+//! architecture, and once for those with AVX2, chosen when the program runs. Both are the same
+//! plain Rust, rounded operation by operation, so they give the same bits.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+const UNKNOWN: u8 = 0;
+const PORTABLE: u8 = 1;
+const WIDE: u8 = 2;
+
+/// What the machine has, once that was asked.
+static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// Whether loops are to run as they were compiled for AVX2.
+#[inline]
+pub(crate) fn is_wide() -> bool {
+    match MODE.load(Ordering::Relaxed) {
+        UNKNOWN => ask(),
+        mode => mode == WIDE,
+    }
+}
+
+#[cold]
+fn ask() -> bool {
+    set_portable(false);
+    MODE.load(Ordering::Relaxed) == WIDE
+}
+
+/// Has loops run as they were compiled for any machine, or (`false`) as this one allows. Results
+/// are the same to the bit: this is for tests that they are, and for measuring what it gains.
+pub fn set_portable(is_portable: bool) {
+    #[cfg(target_arch = "x86_64")]
+    let has_wide = std::arch::is_x86_feature_detected!("avx2");
+    #[cfg(not(target_arch = "x86_64"))]
+    let has_wide = false;
+    MODE.store(if has_wide && !is_portable { WIDE } else { PORTABLE }, Ordering::Relaxed);
+}
+
+/// Defines a function that is compiled for any machine and for AVX2.
+macro_rules! vectorised {
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
+        $(#[$meta])*
+        #[inline]
+        $visibility fn $name($($argument: $type),*) $(-> $result)? {
+            #[inline(always)]
+            fn portable($($argument: $type),*) $(-> $result)? $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                fn wide($($argument: $type),*) $(-> $result)? {
+                    portable($($argument),*)
+                }
+                if $crate::vector::is_wide() {
+                    // SAFETY: the processor was asked, and has AVX2.
+                    #[allow(unsafe_code)]
+                    return unsafe { wide($($argument),*) };
+                }
+            }
+            portable($($argument),*)
+        }
+    };
+}
+pub(crate) use vectorised;

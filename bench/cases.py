@@ -81,12 +81,13 @@ LATE = "--target 'arr_delay>15'"
 NAG = "--learner nag"
 # Vowpal Wabbit's flags for the rules of Onward's learners, with the same parameters; nag is its default.
 ADAGRAD_RULE = "--adaptive --invariant -l 0.5"
+SGD_RULE = "--sgd -l 0.5"
 FTRL_RULE = "--ftrl --ftrl_alpha 0.5 --ftrl_beta 1 --l1 1"
 SYNTH = Demand(floor=8, aim=15)
 CTR = Demand(floor=6, aim=12)
 SLOTS = Program("Onward, 2¹⁸ slots", onward_outcome)
 MOST_BEYOND_TABLE = 64e6
-# Onward's command that parses `{input}` and does not learn; without one its parsing is not told from its learning.
+# Onward's command that parses `{input}` and does not learn: without one, no line tells its parsing from its learning.
 ONWARD_PARSING: str | None = None
 
 
@@ -127,7 +128,7 @@ def synth_cases(size: Size) -> list[Case]:
         case("`adagrad`, from svmlight", onward(svmlight, "--learner adagrad"), ADAGRAD_RULE, demand=SYNTH),
         case("`nag`, from Vowpal Wabbit's text", onward(text, NAG), demand=SYNTH),
         case("`adagrad`, from Vowpal Wabbit's text", onward(text, "--learner adagrad"), ADAGRAD_RULE, demand=SYNTH),
-        case("`sgd`, from Vowpal Wabbit's text", onward(text, "--learner sgd"), "--sgd"),
+        case("`sgd`, from Vowpal Wabbit's text", onward(text, "--learner sgd"), SGD_RULE),
         case("`ftrl-proximal`, from Vowpal Wabbit's text", onward(text, "--learner ftrl-proximal"), FTRL_RULE),
         case(
             "`auto`, from Vowpal Wabbit's text",

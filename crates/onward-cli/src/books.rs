@@ -99,8 +99,7 @@ impl<'b> Books<'_, 'b> {
     ) -> Result<T, Failure> {
         let account = Mutex::new(account);
         let risk = lock(&account).ledger.sequential_risk();
-        let books =
-            |bookkeeper| Books { account: &account, bookkeeper, risk, spare: Vec::new(), returned: Vec::new() };
+        let books = |bookkeeper| Books { account: &account, bookkeeper, risk, spare: Vec::new(), returned: Vec::new() };
         if !aside {
             return work(&mut books(None));
         }

@@ -155,7 +155,6 @@ impl<'a> Session<'a> {
         })?;
         Ok(())
     }
-
 }
 
 /// A later pass: what it paid.

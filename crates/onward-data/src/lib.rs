@@ -29,6 +29,7 @@ mod infer;
 mod input;
 mod jsonl;
 mod lines;
+mod marks;
 mod number;
 mod open;
 mod options;

@@ -124,6 +124,63 @@ pub(crate) fn digits_from(text: &[u8], start: usize, before: u64) -> (u64, usize
     (number, at)
 }
 
+/// The eight bytes before `end`, the last one highest; zeros where the text has not begun.
+#[inline(always)]
+fn eight_before(text: &[u8], end: usize) -> u64 {
+    match text.get(end.wrapping_sub(8)..end).and_then(<[u8]>::first_chunk) {
+        Some(eight) => u64::from_le_bytes(*eight),
+        None => beginning(text, end),
+    }
+}
+
+#[cold]
+fn beginning(text: &[u8], end: usize) -> u64 {
+    text[..end.min(8)].iter().fold(0, |eight, &byte| eight >> 8 | u64::from(byte) << 56)
+}
+
+/// The number that the last `count` ≤ 8 of eight bytes make, and whether they are all digits.
+#[inline(always)]
+fn last_digits(eight: u64, count: usize) -> (u64, bool) {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    // Zeros in front of the digits.
+    let digits = (eight ^ (EACH * 0x30)) & !u64::MAX.checked_shr(8 * count as u32).unwrap_or(0);
+    let others = (((digits & (EACH * 0x7f)) + EACH * 0x76) | digits) & (EACH * 0x80);
+    (number_of(digits), others == 0)
+}
+
+/// The whole number from `start` to `end`, if it has one to eight digits and nothing else.
+#[inline(always)]
+pub(crate) fn short_integer(text: &[u8], start: usize, end: usize) -> Option<u64> {
+    let count = end - start;
+    let (number, are_digits) = last_digits(eight_before(text, end), count.min(8));
+    (are_digits && count.wrapping_sub(1) < 8).then_some(number)
+}
+
+/// The decimal from `start` to `end`, if it is of a common form: a digit, a point and up to eight
+/// digits more, or up to eight digits; a minus before it. It is exact with one division.
+#[inline(always)]
+pub(crate) fn short_decimal(text: &[u8], start: usize, end: usize) -> Option<f64> {
+    let is_negative = text.get(start) == Some(&b'-');
+    let first = start + usize::from(is_negative);
+    let has_point = text.get(first + 1) == Some(&b'.');
+    let digit = text.get(first)?.wrapping_sub(b'0');
+    // Without a point, all digits are behind it and divided by 1.
+    let count = end.wrapping_sub(if has_point { first + 2 } else { first });
+    if count > 8 || digit > 9 {
+        return None;
+    }
+    let (fraction, are_digits) = last_digits(eight_before(text, end), count);
+    if !are_digits {
+        return None;
+    }
+    let value = if has_point {
+        (u64::from(digit) * POWERS[count] + fraction).cast_signed() as f64 / EXACT_POWERS[count]
+    } else {
+        fraction.cast_signed() as f64
+    };
+    Some(if is_negative { -value } else { value })
+}
+
 /// How many of eight bytes are digits before one is none, and the number they make. The
 /// first byte is the lowest. All eight at once and without a branch: how many digits a
 /// number has is what a processor guesses worst (22 instead of 30 ns a feature of svmlight).
@@ -138,12 +195,17 @@ fn leading_digits(eight: u64) -> (usize, u64) {
         return (0, 0);
     }
     // Zeros in front of the digits.
-    let aligned = digits << (64 - 8 * count);
+    (count, number_of(digits << (64 - 8 * count)))
+}
+
+/// The number that eight digits make, each in a byte, the first one lowest.
+#[inline(always)]
+fn number_of(digits: u64) -> u64 {
     // Pairs, then fours, then all eight, each in the upper part of its field.
-    let pairs = aligned.wrapping_mul(10).wrapping_add(aligned >> 8);
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
     let odd = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
     let even = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
-    (count, odd.wrapping_add(even) >> 32)
+    odd.wrapping_add(even) >> 32
 }
 
 /// The exponent from `start` on, after the `e`; `None` if there is none, or a long one.

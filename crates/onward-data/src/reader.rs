@@ -228,7 +228,13 @@ impl Reader {
         let is_live = source.is_live();
         let shared = Arc::new(Shared {
             source: Mutex::new(Numbered { source, next: 0, ended: false }),
-            state: Mutex::new(State { ready: BTreeMap::new(), due: 0, taken: 0, spare: Vec::new(), buffers: Vec::new() }),
+            state: Mutex::new(State {
+                ready: BTreeMap::new(),
+                due: 0,
+                taken: 0,
+                spare: Vec::new(),
+                buffers: Vec::new(),
+            }),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),
             window: 2 * threads.max(1) as u64 + 1,

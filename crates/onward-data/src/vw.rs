@@ -15,6 +15,7 @@ use crate::encode::{BIAS, NamesSeen, Rules, bad_weight, checked_offset, checked_
 use crate::error::{DataError, quoted};
 use crate::infer::Seen;
 use crate::lines::{each_line, sample_lines};
+use crate::marks;
 use crate::number::{self, Number};
 use crate::parsed::Parsed;
 use crate::piece::{Parser, Piece};
@@ -61,6 +62,29 @@ struct Row {
     seen: NamesSeen,
     /// Namespaces to leave out.
     ignored: Vec<Vec<u8>>,
+    plain: Plain,
+}
+
+/// A row of plain features: words between single marks, values of a common form, no weight of a
+/// namespace.
+#[derive(Default)]
+struct Plain {
+    /// Where blanks, colons and bars are.
+    places: Vec<u32>,
+    namespaces: Vec<Namespace>,
+    indices: Vec<u32>,
+    values: Vec<f32>,
+    /// Where the name of each feature begins and ends.
+    names: Vec<(u32, u32)>,
+}
+
+/// A namespace of a row.
+struct Namespace {
+    seed: u64,
+    /// Where its name begins and ends.
+    name: (u32, u32),
+    /// The number of its first feature.
+    first: usize,
 }
 
 impl VwParser {
@@ -70,7 +94,7 @@ impl VwParser {
             .filter(|column| column.role == Role::Ignored)
             .map(|column| column.name.clone().into_bytes())
             .collect();
-        let row = Row { seen: NamesSeen::default(), ignored };
+        let row = Row { seen: NamesSeen::default(), ignored, plain: Plain::default() };
         Self { rules, row }
     }
 }
@@ -84,7 +108,9 @@ impl Parser for VwParser {
             let label = rules.label(TargetValue::Text(head.label))?;
             let weight = importance(head.importance)?;
             out.batch.set_offset(base(head.base)?);
-            row.features(&rules.schema, features, out)?;
+            if !row.plain_features(&rules.schema, features, out) {
+                row.features(&rules.schema, features, out)?;
+            }
             out.push_id(head.tag);
             out.batch.finish(label, weight);
             Ok(())
@@ -178,7 +204,85 @@ fn base(text: &[u8]) -> Result<f64, DataError> {
     }
 }
 
+onward::vectorised! {
+    /// Reads the features of `text`, which begins with a bar, `marks` of `row.places` being known, and
+    /// says how many they are; `None` if something is not plain.
+    fn read_plain(text: &[u8], marks: usize, schema: &Schema, row: &mut Plain) -> Option<usize> {
+        let Plain { places, namespaces, indices, values, names } = row;
+        let places = &places[..=marks];
+        namespaces.clear();
+        let (mut at, mut count) = (0, 0);
+        loop {
+            // The mark at which this word, or the last namespace, ends.
+            let end = places[at] as usize;
+            let Some(mark) = text.get(end) else { return Some(count) };
+            let start = end + 1;
+            at += 1;
+            let end = *places.get(at)? as usize;
+            let next = text.get(end).copied().unwrap_or(b' ');
+            match mark {
+                b'|' if next == b':' => return None,
+                b'|' => {
+                    let seed = hash::seed(&text[start..end]);
+                    namespaces.push(Namespace { seed, name: (start as u32, end as u32), first: count });
+                    continue;
+                }
+                b' ' if start == end && next != b':' => continue,
+                b' ' => {}
+                _ => return None,
+            }
+            let value = if next == b':' {
+                at += 1;
+                number::short_decimal(text, end + 1, *places.get(at)? as usize)? as f32
+            } else {
+                1.0
+            };
+            if start == end {
+                return None;
+            }
+            let hash = hash::name(namespaces.last()?.seed, &text[start..end]);
+            *indices.get_mut(count)? = schema.hashed(BIAS + 1, hash);
+            *values.get_mut(count)? = value;
+            *names.get_mut(count)? = (start as u32, end as u32);
+            // A zero is written over.
+            count += usize::from(value != 0.0);
+        }
+    }
+}
+
 impl Row {
+    /// Adds the bias and all features, if they are plain; else nothing.
+    fn plain_features(&mut self, schema: &Schema, text: &[u8], out: &mut Parsed) -> bool {
+        if !self.ignored.is_empty() {
+            return false;
+        }
+        let plain = &mut self.plain;
+        let marks = marks::positions_of_four(text, [b' ', b':', b'|', b'\t'], &mut plain.places);
+        plain.places[marks] = text.len() as u32;
+        if plain.indices.len() < marks {
+            plain.indices.resize(marks, 0);
+            plain.values.resize(marks, 0.0);
+            plain.names.resize(marks, (0, 0));
+        }
+        let Some(count) = read_plain(text, marks, schema, plain) else {
+            return false;
+        };
+        self.push(BIAS, 1.0, out, b"", b"bias");
+        let Plain { namespaces, indices, values, names, .. } = &self.plain;
+        let ends = namespaces.iter().skip(1).map(|namespace| namespace.first).chain(std::iter::once(count));
+        let within = |(start, end): (u32, u32)| &text[start as usize..end as usize];
+        for (namespace, end) in namespaces.iter().zip(ends) {
+            for number in namespace.first..end {
+                if self.seen.first(indices[number]) {
+                    let name = shown(within(namespace.name), within(names[number]));
+                    out.names.push((indices[number], name.into_boxed_str()));
+                }
+            }
+        }
+        out.batch.extend(&indices[..count], &values[..count]);
+        true
+    }
+
     /// Adds the bias and the features of all namespaces; `text` begins with a bar.
     fn features(&mut self, schema: &Schema, text: &[u8], out: &mut Parsed) -> Result<(), DataError> {
         self.push(BIAS, 1.0, out, b"", b"bias");

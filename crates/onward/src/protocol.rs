@@ -6,6 +6,7 @@
 use crate::loss::{Link, SharedLoss};
 use crate::model::State;
 use crate::regret::Guarantee;
+use crate::vector::vectorised;
 use crate::{Error, ErrorKind};
 
 /// A borrowed sparse row: what a linear predictor multiplies its weights with.
@@ -130,6 +131,16 @@ impl<'a> Features<'a> {
 /// Indices of features are below this.
 pub const INDEX_LIMIT: u32 = 1 << 31;
 
+vectorised! {
+    /// Whether all indices are below the limit, and all values finite.
+    fn all_valid(indices: &[u32], values: &[f32]) -> bool {
+        let mut is_valid = true;
+        indices.iter().for_each(|&index| is_valid &= index < INDEX_LIMIT);
+        values.iter().for_each(|value| is_valid &= value.is_finite());
+        is_valid
+    }
+}
+
 /// An index that occurs twice.
 fn repeated(indices: &[u32]) -> Option<u32> {
     if ascend(indices) {
@@ -140,10 +151,13 @@ fn repeated(indices: &[u32]) -> Option<u32> {
     sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
 }
 
-/// Whether each index is larger than the one before it.
-#[inline]
-fn ascend(indices: &[u32]) -> bool {
-    indices.windows(2).all(|pair| pair[0] < pair[1])
+vectorised! {
+    /// Whether each index is larger than the one before it.
+    fn ascend(indices: &[u32]) -> bool {
+        let mut ascend = true;
+        indices.iter().zip(indices.iter().skip(1)).for_each(|(one, next)| ascend &= one < next);
+        ascend
+    }
 }
 
 /// Whether a score may start from it: squares of scores are finite then.
@@ -198,6 +212,18 @@ impl Batch {
         assert!(value.is_finite() && index < INDEX_LIMIT, "feature {index} = {value}");
         self.indices.push(index);
         self.values.push(value);
+    }
+
+    /// Adds features to the row that is being filled.
+    ///
+    /// # Panics
+    /// When there are not as many of both, a value is not finite or an index is [`INDEX_LIMIT`] or more:
+    /// readers check all three.
+    pub fn extend(&mut self, indices: &[u32], values: &[f32]) {
+        assert_eq!(indices.len(), values.len(), "each index has its value");
+        assert!(all_valid(indices, values), "a feature is not finite, or its index too large");
+        self.indices.extend_from_slice(indices);
+        self.values.extend_from_slice(values);
     }
 
     /// Sets the [offset](Features::offset) of the row that is being filled: 0 unless it is set.

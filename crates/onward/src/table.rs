@@ -10,8 +10,8 @@
 
 use bytemuck::Zeroable;
 
-use crate::slot_hints::{LOW, Numbers};
 use crate::prefetch::prefetch;
+use crate::slot_hints::{LOW, Numbers};
 use crate::vector::vectorised;
 use crate::{Error, Features, INDEX_LIMIT};
 

@@ -1,5 +1,5 @@
 //! Loops that the compiler turns into vector code: compiled once for every machine of the
-//! architecture, and once for those with AVX2, chosen when the program runs. Both are the same
+//! architecture, and once for those with AVX2 (and the instructions on bits that came with it), chosen when the program runs. Both are the same
 //! plain Rust, rounded operation by operation, so they give the same bits.
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -13,7 +13,8 @@ static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
 /// Whether loops are to run as they were compiled for AVX2.
 #[inline]
-pub(crate) fn is_wide() -> bool {
+#[doc(hidden)]
+pub fn is_wide() -> bool {
     match MODE.load(Ordering::Relaxed) {
         UNKNOWN => ask(),
         mode => mode == WIDE,
@@ -30,13 +31,19 @@ fn ask() -> bool {
 /// are the same to the bit: this is for tests that they are, and for measuring what it gains.
 pub fn set_portable(is_portable: bool) {
     #[cfg(target_arch = "x86_64")]
-    let has_wide = std::arch::is_x86_feature_detected!("avx2");
+    let has_wide = std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("bmi1")
+        && std::arch::is_x86_feature_detected!("bmi2")
+        && std::arch::is_x86_feature_detected!("popcnt")
+        && std::arch::is_x86_feature_detected!("lzcnt");
     #[cfg(not(target_arch = "x86_64"))]
     let has_wide = false;
     MODE.store(if has_wide && !is_portable { WIDE } else { PORTABLE }, Ordering::Relaxed);
 }
 
 /// Defines a function that is compiled for any machine and for AVX2.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! vectorised {
     ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
         $(#[$meta])*
@@ -46,12 +53,12 @@ macro_rules! vectorised {
             fn portable($($argument: $type),*) $(-> $result)? $body
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx2")]
+                #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
                 fn wide($($argument: $type),*) $(-> $result)? {
                     portable($($argument),*)
                 }
                 if $crate::vector::is_wide() {
-                    // SAFETY: the processor was asked, and has AVX2.
+                    // SAFETY: the processor was asked, and has what the function is compiled for.
                     #[allow(unsafe_code)]
                     return unsafe { wide($($argument),*) };
                 }
@@ -60,4 +67,5 @@ macro_rules! vectorised {
         }
     };
 }
-pub(crate) use vectorised;
+#[doc(hidden)]
+pub use vectorised;

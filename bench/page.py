@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from datetime import date
 
 import machine
-from cases import Demand
+from cases import Demand, Step
 from inputs import Input, megabytes
 from measure import MAXRSS_UNIT, GrowthResult, Measured, PhasesResult, Result, Run, cpu, wall
 from programs import ONWARD, ROOT
@@ -228,7 +228,7 @@ with them.
 """
 
 
-def step_row(result: PhasesResult, step, measured: Measured) -> list[str]:
+def step_row(result: PhasesResult, step: Step, measured: Measured) -> list[str]:
     medians = [measured.median(what) for what in (wall, cpu)]
     each = [f"{median / result.features * 1e9:.1f} ns" for median in medians]
     return [

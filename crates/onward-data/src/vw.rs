@@ -14,6 +14,7 @@ use onward::feature::hash;
 use crate::encode::{BIAS, NamesSeen, Rules, bad_weight, checked_offset, checked_weight};
 use crate::error::{DataError, quoted};
 use crate::infer::Seen;
+use crate::interactions::Products;
 use crate::lines::{each_line, sample_lines};
 use crate::number::{self, Number};
 use crate::parsed::Parsed;
@@ -61,6 +62,8 @@ struct Row {
     seen: NamesSeen,
     /// Namespaces to leave out.
     ignored: Vec<Vec<u8>>,
+    /// The products of features, if there are interactions.
+    products: Option<Box<Products>>,
 }
 
 impl VwParser {
@@ -70,7 +73,7 @@ impl VwParser {
             .filter(|column| column.role == Role::Ignored)
             .map(|column| column.name.clone().into_bytes())
             .collect();
-        let row = Row { seen: NamesSeen::default(), ignored };
+        let row = Row { seen: NamesSeen::default(), ignored, products: Products::of_namespaces(&rules.schema) };
         Self { rules, row }
     }
 }
@@ -85,6 +88,9 @@ impl Parser for VwParser {
             let weight = importance(head.importance)?;
             out.batch.set_offset(base(head.base)?);
             row.features(&rules.schema, features, out)?;
+            if let Some(products) = &mut row.products {
+                products.finish(&rules.schema, out)?;
+            }
             out.push_id(head.tag);
             out.batch.finish(label, weight);
             Ok(())
@@ -182,6 +188,9 @@ impl Row {
     /// Adds the bias and the features of all namespaces; `text` begins with a bar.
     fn features(&mut self, schema: &Schema, text: &[u8], out: &mut Parsed) -> Result<(), DataError> {
         self.push(BIAS, 1.0, out, b"", b"bias");
+        if let Some(products) = &mut self.products {
+            products.begin();
+        }
         let mut at = 0;
         while at < text.len() {
             at = self.namespace(schema, text, at + 1, out)?;
@@ -206,6 +215,9 @@ impl Row {
             _ => (1.0, end),
         };
         let seed = hash::seed(namespace);
+        if let Some(products) = &mut self.products {
+            products.namespace(seed, namespace, out.batch.pending());
+        }
         loop {
             at = skip_blanks(text, at);
             if at == text.len() || text[at] == b'|' {

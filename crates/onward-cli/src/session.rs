@@ -139,6 +139,9 @@ impl<'a> Session<'a> {
             for (index, name) in &parsed.names {
                 trained.names.add(*index, name);
             }
+            for (index, factors) in parsed.products() {
+                trained.names.add_product(index, factors);
+            }
             each(trained, course, parsed)?;
             trained.facts.skipped += parsed.skipped;
             Ok(trained.ledger.sequential_risk())

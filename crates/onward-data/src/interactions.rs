@@ -718,7 +718,8 @@ impl Products {
             return Err(too_many(count as u64, &schema.interactions));
         }
         let Self { groups, crosses, factors, ranges, naming, reserved, .. } = self;
-        let mut run = Run { levels: &[], factors, ranges, chosen: [0; MOST_TERMS], reserved: *reserved, schema, naming };
+        let mut run =
+            Run { levels: &[], factors, ranges, chosen: [0; MOST_TERMS], reserved: *reserved, schema, naming };
         for levels in crosses.iter() {
             if levels.iter().all(|level| run.has_factors(level.group)) {
                 run.levels = levels;
@@ -899,4 +900,83 @@ fn too_many(count: u64, interactions: &[Interaction]) -> DataError {
     let names = interactions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     DataError::record(format!("--interactions {names} would make {count} products of this row"))
         .remedy(format!("{MOST_PRODUCTS} are allowed: name fewer columns or namespaces; {MEND}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Vec<String> {
+        Interaction::list(text).unwrap().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn interactions_are_read_and_shown() {
+        assert_eq!(shown("a*b"), ["a*b"]);
+        assert_eq!(shown(" a * b ,a*b*c, long name*b"), ["a*b", "a*b*c", "long name*b"]);
+        assert_eq!(shown("a**"), ["a * *"]);
+        assert_eq!(shown("**b,***,*****"), ["* * b", "* * *", "* * * * *"]);
+        assert_eq!(shown("a***b"), ["a * * * b"]);
+        assert_eq!(shown(r#""a*b"*"c,d","*" * " ""x""#), [r#""a*b"*"c,d""#, r#""*"*" ""x""#]);
+    }
+
+    #[test]
+    fn what_is_shown_is_read_again() {
+        for text in ["a*b", "a * *", "* * * * b", r#""a*b"*"c,d"*" e "*"""f"""#, r#""*"*"""#] {
+            let one: Interaction = text.parse().unwrap();
+            assert_eq!(one.to_string().parse(), Ok(one), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_interaction_is_refused() {
+        let message = |text: &str| Interaction::list(text).unwrap_err();
+        for missing in ["", " ", "a*", "a*b,", ",a*b", "a*,b*c", "**"] {
+            assert!(message(missing).starts_with("a name is missing"), "{missing}: {}", message(missing));
+        }
+        for unclear in ["*b", "a**b", "a\"b*c", "\"a\"b*c"] {
+            assert!(message(unclear).starts_with("expected * or a comma before"), "{unclear}: {}", message(unclear));
+        }
+        assert_eq!(message("\"a*b"), "a quote in '\"a*b' is opened and never closed");
+        assert_eq!(message("*"), "'*' alone is no interaction: write '* * *' for all pairs");
+        assert_eq!(
+            message("a*b,c,d*e"),
+            "'c' names one column or namespace: an interaction is of two or more, as in c*other"
+        );
+        assert_eq!(
+            message("a*b*c*d*e*f*g*h*i"),
+            "'a*b*c*d*e*f*g*h*i' is of 9 columns or namespaces: an interaction is of 8 at the most"
+        );
+        assert!("a*b,c*d".parse::<Interaction>().is_err());
+    }
+
+    /// The groups of each combination, as letters.
+    fn combinations(text: &str, groups: &str) -> Vec<String> {
+        let interactions = Interaction::list(text).unwrap();
+        let mut crosses = Crosses::default();
+        crosses.expand(&interactions, groups.len(), |name| groups.find(name)).unwrap();
+        let name = |level: &Level| groups.as_bytes()[level.group as usize] as char;
+        crosses.iter().map(|levels| levels.iter().map(name).collect()).collect()
+    }
+
+    #[test]
+    fn wildcards_give_each_combination_once() {
+        assert_eq!(combinations("a*b", "abc"), ["ab"]);
+        assert_eq!(combinations("c * *", "abc"), ["ca", "cb", "cc"]);
+        assert_eq!(combinations("***", "abc"), ["aa", "ab", "ac", "bb", "bc", "cc"]);
+        assert_eq!(combinations("*****", "ab"), ["aaa", "aab", "abb", "bbb"]);
+        assert_eq!(combinations("b*a,***,a*b*a", "ab"), ["ba", "aa", "bb", "aba"]);
+        assert_eq!(combinations("b * a * *", "ab"), ["baa", "bab"]);
+        assert_eq!(combinations("a*x,b*a", "ab"), ["ba"]);
+        assert_eq!(combinations("***", ""), [""; 0]);
+    }
+
+    #[test]
+    fn combinations_beyond_the_limit_are_counted_and_not_made() {
+        let pairs = Interaction::list("***").unwrap();
+        let mut crosses = Crosses::default();
+        assert_eq!(crosses.expand(&pairs, 1413, |_| None), Ok(()));
+        assert_eq!(crosses.ends.len(), 1413 * 1414 / 2);
+        assert_eq!(crosses.expand(&pairs, 1414, |_| None), Err(1414 * 1415 / 2));
+    }
 }

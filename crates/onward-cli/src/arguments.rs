@@ -120,6 +120,12 @@ pub(crate) struct ColumnOptions {
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', action = clap::ArgAction::Append)]
     pub(crate) id: Vec<String>,
 
+    /// Products of features, for each pair (or more) of columns (or Vowpal Wabbit namespaces):
+    /// 'a*b', 'a*b*c'; 'a*a' within one; * for every one: 'a * *' is a with each, '* * *' are all
+    /// pairs. Names with * or a comma go into double quotes
+    #[arg(long, value_name = "A*B,…", action = clap::ArgAction::Append)]
+    pub(crate) interactions: Vec<String>,
+
     /// Text gives sequences of up to N words, 1 to 8 [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) ngrams: Option<u32>,
@@ -141,6 +147,7 @@ impl ColumnOptions {
             ("--text", !self.text.is_empty()),
             ("--weight", self.weight.is_some()),
             ("--id", !self.id.is_empty()),
+            ("--interactions", !self.interactions.is_empty()),
             ("--ngrams", self.ngrams.is_some()),
             ("--bits", self.bits.is_some()),
         ];
@@ -287,7 +294,7 @@ pub(crate) struct LearnOptions {
 }
 
 /// What would change nothing beside --plan, which reads and writes nothing.
-const IDLE_IN_A_PLAN: [&str; 30] = [
+const IDLE_IN_A_PLAN: [&str; 31] = [
     "inputs",
     "format",
     "no_header",
@@ -301,6 +308,7 @@ const IDLE_IN_A_PLAN: [&str; 30] = [
     "text",
     "weight",
     "id",
+    "interactions",
     "ngrams",
     "bits",
     "hindsight",
@@ -325,6 +333,8 @@ const LEARN_EXAMPLES: &str = "Examples:
       whether a flight is late; format, column kinds and task are recognised and said
   onward learn flights.csv.zst --target arr_delay --loss absolute --ignore tailnum
       by how many minutes, the median
+  onward learn flights.csv.zst --target 'arr_delay>15' --interactions 'carrier*origin,dest*hour'
+      with products of features: carriers at each airport, hours at each destination
   onward learn flights.csv.zst --target 'arr_delay>15' --hindsight
       and what the best fixed linear predictor would have paid, knowing all flights
   onward learn monday.csv tuesday.csv --target clicked --model clicks.safetensors

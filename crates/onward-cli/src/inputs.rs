@@ -1,7 +1,7 @@
 //! From arguments to the options of a reader.
 
 use onward::loss::Task;
-use onward_data::{Format, Input, Kind, Layout, OnError, Options, Role, Schema};
+use onward_data::{Format, Input, Interaction, Kind, Layout, OnError, Options, Role, Schema};
 
 use crate::arguments::{ColumnOptions, ConvertInputOptions, InputOptions, OnErrorOption, TaskOption};
 use crate::failure::Failure;
@@ -80,13 +80,16 @@ pub(crate) fn idle_options(columns: &ColumnOptions, schema: &Schema, format: For
     let has_text = kinds().any(|kind| *kind == Kind::Text);
     let is_hashed = |kind: &Kind| matches!(kind, Kind::Categorical { .. } | Kind::Text | Kind::Timestamp { .. });
     // A key that comes later in JSON lines is hashed, whatever the columns are.
-    let hashes = schema.layout != Layout::Table || format == Format::Jsonl || kinds().any(is_hashed);
+    let hashes = schema.layout != Layout::Table
+        || format == Format::Jsonl
+        || kinds().any(is_hashed)
+        || !schema.interactions.is_empty();
     let mut notes = Vec::new();
     if columns.ngrams.is_some() && !has_text {
         notes.push("--ngrams changes nothing: no column is text (name such columns in --text)");
     }
     if columns.bits.is_some() && !hashes {
-        notes.push("--bits changes nothing: no column is hashed, as categories, text and dates are");
+        notes.push("--bits changes nothing: no column is hashed, as categories, text, dates and interactions are");
     }
     notes
 }
@@ -109,9 +112,15 @@ pub(crate) fn with_columns(base: Options, columns: &ColumnOptions) -> Result<Opt
             )));
         }
     };
+    let mut interactions = Vec::new();
+    for list in &columns.interactions {
+        interactions
+            .extend(Interaction::list(list).map_err(|error| Failure::user(format!("--interactions: {error}")))?);
+    }
     let default = Options::default();
     Ok(Options {
         target,
+        interactions,
         task: columns.task.map(|task| match task {
             TaskOption::Binary => Task::Binary,
             TaskOption::Regression => Task::Regression,

@@ -57,6 +57,10 @@ fn as_text(trained: &Trained, top: usize) -> String {
     for (kind, names) in columns(trained) {
         text.push_str(&format!("{kind:10} {}\n", names.join(", ")));
     }
+    if !trained.schema.interactions.is_empty() {
+        let names: Vec<_> = trained.schema.interactions.iter().map(ToString::to_string).collect();
+        text.push_str(&format!("multiplied {}\n", names.join(", ")));
+    }
     text.push_str(&format!(
         "features   {} distinct, names of {} kept\n",
         grouped(ledger.sums().distinct_features()),

@@ -1,5 +1,6 @@
 //! What a person reads at the end of a run.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use onward::Mixed;
@@ -303,7 +304,7 @@ pub(crate) fn heaviest(trained: &Trained, top: usize) -> Vec<(String, f64, f64)>
         .collect();
     found.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
     found.truncate(top);
-    let name = |index: u32| trained.names.get(index).map_or_else(|| format!("#{index}"), str::to_owned);
+    let name = |index: u32| trained.names.get(index).map_or_else(|| format!("#{index}"), Cow::into_owned);
     found.into_iter().map(|(index, weight, effect)| (name(index), weight, effect)).collect()
 }
 

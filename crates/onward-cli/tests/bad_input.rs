@@ -532,7 +532,7 @@ fn bits_where_nothing_is_hashed_are_remarked_upon() {
     folder.write("data", rows(50));
     folder.write("events", "{\"y\": 0, \"x\": 1}\n{\"y\": 1, \"x\": 2}\n");
     folder.write("svm", "1 1:2\n0 1:3\n");
-    let note = "--bits changes nothing: no column is hashed, as categories, text and dates are\n";
+    let note = "--bits changes nothing: no column is hashed, as categories, text, dates and interactions are\n";
     let said = |arguments: &[&str]| folder.succeed(&[&["learn"], arguments].concat()).stderr;
     assert!(said(&["data", "--target", "y", "--ignore", "c", "--bits", "3"]).contains(note));
     assert!(!said(&["data", "--target", "y", "--ignore", "c"]).contains("--bits"));

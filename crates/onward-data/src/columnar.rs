@@ -560,7 +560,7 @@ impl TableParser {
         for (at, column) in columns {
             if column.is_set() {
                 for element in column.elements(row).into_iter().flatten() {
-                    self.encoder.element(&schema.columns[*at].name, element, out);
+                    self.encoder.element(Some(*at), &schema.columns[*at].name, element, out);
                 }
             } else {
                 self.encoder.cell(schema, *at, column.cell(row), out)?;

@@ -16,6 +16,7 @@ mod vw;
 use std::io::{self, Write};
 
 use onward::Example;
+use onward::model::Names;
 
 use crate::encode::NamesSeen;
 use crate::error::{DataError, DataErrorKind};
@@ -111,17 +112,36 @@ pub fn convert(
     let mut converted = Converted::default();
     let mut seen = NamesSeen::default();
     let has_ids = !reader.id_names().is_empty();
+    // Names of products are made of those of their factors.
+    let mut names = (!reader.schema().interactions.is_empty()).then(Names::default);
     while let Some(parsed) = reader.next_batch()? {
         for (index, name) in &parsed.names {
             if seen.first(*index) {
                 writer.name(*index, name);
             }
+            if let Some(names) = &mut names {
+                names.add(*index, name);
+            }
+        }
+        if let Some(names) = &mut names {
+            name_products(parsed, names, &mut seen, writer.as_mut());
         }
         rows(parsed, has_ids, writer.as_mut(), &mut converted.rows)?;
         converted.skipped += parsed.skipped;
     }
     writer.finish(&mut converted)?;
     Ok(converted)
+}
+
+fn name_products(parsed: &Parsed, names: &mut Names, seen: &mut NamesSeen, writer: &mut dyn ExampleWriter) {
+    for (index, factors) in parsed.products() {
+        names.add_product(index, factors);
+        if let Some(name) = names.get(index)
+            && seen.first(index)
+        {
+            writer.name(index, &name);
+        }
+    }
 }
 
 fn rows(parsed: &Parsed, has_ids: bool, writer: &mut dyn ExampleWriter, count: &mut u64) -> Result<(), ConvertError> {

@@ -8,6 +8,7 @@ use onward::feature::hash;
 
 use crate::error::{DataError, quoted};
 use crate::infer::Strays;
+use crate::interactions::Products;
 use crate::number::{self, Number};
 use crate::options::Options;
 use crate::parsed::Parsed;
@@ -182,6 +183,8 @@ pub(crate) struct RowEncoder {
     id_at: Vec<Option<usize>>,
     ids: Vec<Vec<u8>>,
     words: crate::words::Words,
+    /// The products of features, if there are interactions.
+    products: Option<Box<Products>>,
     /// The hashes of the elements of the row's sets.
     elements: HashSet<u64>,
     text: String,
@@ -214,6 +217,7 @@ impl RowEncoder {
             ids: vec![Vec::new(); count],
             id_at,
             words: crate::words::Words::new(rules.schema.ngrams as usize),
+            products: Products::of_columns(&rules.schema),
             elements: HashSet::new(),
             text: String::new(),
             missing: "an empty cell or NA",
@@ -250,6 +254,9 @@ impl RowEncoder {
         self.ids.iter_mut().for_each(Vec::clear);
         self.elements.clear();
         self.push(BIAS, 1.0, out, || "bias".to_owned());
+        if let Some(products) = &mut self.products {
+            products.begin();
+        }
     }
 
     /// Ends a row: columns that it did not mention are missing.
@@ -262,6 +269,9 @@ impl RowEncoder {
         }
         for id in &self.ids {
             out.push_id(id);
+        }
+        if let Some(products) = &mut self.products {
+            products.finish(schema, out)?;
         }
         out.batch.finish(self.label, self.weight);
         Ok(())
@@ -277,6 +287,9 @@ impl RowEncoder {
         out: &mut Parsed,
     ) -> Result<(), DataError> {
         self.last_row[column] = self.row;
+        if let Some(products) = &mut self.products {
+            products.column(column, out.batch.pending());
+        }
         let result = match &schema.columns[column].role {
             Role::Ignored => Ok(()),
             Role::Feature(Kind::Numeric { slot, origin }) => self.number(column, *slot, *origin, cell, out),
@@ -296,6 +309,7 @@ impl RowEncoder {
 
     /// A key that the schema does not know, met later in the stream: hashed by its name.
     pub(crate) fn unknown(&mut self, key: &str, cell: Cell<'_>, out: &mut Parsed) -> Result<(), DataError> {
+        self.leave_groups(out);
         let seed = hash::seed(key.as_bytes());
         let result = match cell {
             Cell::Missing => Ok(()),
@@ -314,11 +328,24 @@ impl RowEncoder {
         result.map_err(|error: DataError| error.column(key))
     }
 
-    /// An element of a set: hashed as `key=element`, whatever column it is, once in a row.
-    pub(crate) fn element(&mut self, key: &str, element: &str, out: &mut Parsed) {
+    /// An element of a set: hashed as `key=element`, whatever column it is (if the schema has it),
+    /// once in a row.
+    pub(crate) fn element(&mut self, column: Option<usize>, key: &str, element: &str, out: &mut Parsed) {
+        match (column, &mut self.products) {
+            (Some(column), Some(products)) => products.column(column, out.batch.pending()),
+            _ => self.leave_groups(out),
+        }
         let hash = hash::name(hash::seed(key.as_bytes()), element.as_bytes());
         if self.elements.insert(hash) {
             self.hashed(hash, 1.0, out, || format!("{key}={element}"));
+        }
+    }
+
+    /// What follows belongs to no group of an interaction.
+    #[inline]
+    fn leave_groups(&mut self, out: &Parsed) {
+        if let Some(products) = &mut self.products {
+            products.nothing(out.batch.pending());
         }
     }
 
@@ -341,6 +368,7 @@ impl RowEncoder {
     }
 
     fn missing(&mut self, column: usize, slot: u32, out: &mut Parsed) {
+        self.leave_groups(out);
         let name = || format!("{} missing", self.rules.schema.columns[column].name);
         if self.seen.first(slot + 1) {
             out.names.push((slot + 1, name().into_boxed_str()));

@@ -7,6 +7,7 @@ use onward::loss::Task;
 
 use crate::encode::Cell;
 use crate::error::{DataError, DataErrorKind, quoted};
+use crate::interactions::{self, Interaction};
 use crate::number::{self, Number};
 use crate::options::{OnError, Options};
 use crate::schema::{Column, Kind, Layout, Role, Schema};
@@ -323,7 +324,11 @@ pub(crate) fn table(sample: &Sample, options: &Options) -> Result<Inferred, Data
     if groups.features() == 0 {
         return Err(fault_or(nothing_left(&groups, sample.rows)));
     }
-    let schema = Schema { layout: Layout::Table, bits: options.bits, ngrams: options.ngrams, columns, target };
+    let interactions = options.interactions.clone();
+    interactions::check_columns(&interactions, &columns, &sample.names)?;
+    notes.extend(interactions::note(&interactions));
+    let (bits, ngrams) = (options.bits, options.ngrams);
+    let schema = Schema { layout: Layout::Table, bits, ngrams, columns, target, interactions };
     Ok(Inferred { schema, notes, strays })
 }
 
@@ -364,7 +369,8 @@ pub(crate) fn copied(sample: &Sample, options: &Options) -> Result<(Schema, Vec<
     }
     // No column has this name: labels are all missing.
     let target = Target { column: String::new(), rule: TargetRule::Number };
-    let schema = Schema { layout: Layout::Table, bits: options.bits, ngrams: 1, columns, target };
+    let interactions = Vec::new();
+    let schema = Schema { layout: Layout::Table, bits: options.bits, ngrams: 1, columns, target, interactions };
     Ok((schema, holds))
 }
 
@@ -414,14 +420,15 @@ pub(crate) fn labels(
             .remedy(format!("leave {flag} out")));
         }
     }
+    let interactions = options.interactions.clone();
+    if layout != Layout::Named {
+        interactions::refuse(&interactions)?;
+    }
     let target = rule(expression, seen, options, &mut notes)?;
-    let schema = Schema {
-        layout,
-        bits: options.bits,
-        ngrams: options.ngrams,
-        columns: ignored_namespaces(namespaces, options)?,
-        target,
-    };
+    let columns = ignored_namespaces(namespaces, options)?;
+    notes.extend(interactions::note(&interactions));
+    notes.extend(interactions::check_namespaces(&interactions, &columns, namespaces)?);
+    let schema = Schema { layout, bits: options.bits, ngrams: options.ngrams, columns, target, interactions };
     Ok(Inferred { schema, notes, strays: Strays::new() })
 }
 
@@ -455,7 +462,10 @@ fn table_options(options: &Options) -> [(&'static str, &[String]); 6] {
 /// Whether the user named the column.
 fn is_named(name: &str, target: &str, options: &Options) -> bool {
     let mut named = table_options(options).into_iter();
-    name == target || named.any(|(_, names)| names.iter().any(|other| other == name))
+    let mut multiplied = options.interactions.iter().flat_map(Interaction::groups);
+    name == target
+        || named.any(|(_, names)| names.iter().any(|other| other == name))
+        || multiplied.any(|other| other == name)
 }
 
 /// Every column named in an option exists and is named in one only.

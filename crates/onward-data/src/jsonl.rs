@@ -724,8 +724,12 @@ impl Visit for Encode<'_> {
     }
 
     fn element(&mut self, place: Place, path: &str, element: &str, _: bool) {
+        let column = match place {
+            Place::Column(column) => Some(column),
+            Place::Unknown | Place::Skipped => None,
+        };
         if self.role(place) != Some(&Role::Ignored) {
-            self.encoder.element(path, element, self.out);
+            self.encoder.element(column, path, element, self.out);
         }
     }
 }

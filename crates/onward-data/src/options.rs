@@ -4,6 +4,7 @@ use onward::SharedLoss;
 use onward::loss::Task;
 
 use crate::format::Format;
+use crate::interactions::Interaction;
 use crate::schema::Schema;
 
 /// What to do with a record that cannot be read.
@@ -39,6 +40,8 @@ pub struct Options {
     pub weight: Option<String>,
     /// Columns passed through to the predictions.
     pub ids: Vec<String>,
+    /// What is multiplied with what: columns, or namespaces.
+    pub interactions: Vec<Interaction>,
     /// Hashed features share 2^bits indices: 1 to 30.
     pub bits: u32,
     /// Word sequences of text columns up to this length: 1 to 8.
@@ -72,6 +75,7 @@ impl Default for Options {
             text: Vec::new(),
             weight: None,
             ids: Vec::new(),
+            interactions: Vec::new(),
             bits: 22,
             ngrams: 1,
             header: true,

@@ -19,6 +19,8 @@ pub struct Parsed {
     pub bytes: u64,
     ids: TextList,
     id_columns: usize,
+    /// Index, number of factors and factors of each product.
+    products: Vec<u32>,
 }
 
 /// How many errors of skipped records a batch keeps.
@@ -33,6 +35,7 @@ impl Parsed {
         self.skipped = 0;
         self.bytes = 0;
         self.ids.truncate(0);
+        self.products.clear();
     }
 
     /// Says how many ids a row has.
@@ -43,6 +46,28 @@ impl Parsed {
     /// Adds an id of the row that is being filled.
     pub(crate) fn push_id(&mut self, id: &[u8]) {
         self.ids.push(id);
+    }
+
+    /// Hands on the factors of a product whose index this parser met for the first time.
+    pub(crate) fn push_product(&mut self, index: u32, factors: impl Iterator<Item = u32>) {
+        let start = self.products.len();
+        self.products.extend([index, 0]);
+        self.products.extend(factors);
+        self.products[start + 1] = (self.products.len() - start - 2) as u32;
+    }
+
+    /// The products of features whose index this parser met for the first time, with the indices of
+    /// their factors: what [`Names::add_product`](onward::model::Names::add_product) takes.
+    pub fn products(&self) -> impl Iterator<Item = (u32, &[u32])> {
+        let mut rest = self.products.as_slice();
+        std::iter::from_fn(move || {
+            let [index, count, after @ ..] = rest else {
+                return None;
+            };
+            let (factors, after) = after.split_at_checked(*count as usize)?;
+            rest = after;
+            Some((*index, factors))
+        })
     }
 
     /// Drops the row that is being filled and counts it as skipped.

@@ -9,6 +9,7 @@
 use onward::feature::hash;
 use serde::{Deserialize, Serialize};
 
+use crate::interactions::{self, Interaction};
 use crate::target::Target;
 
 /// How the records of an input are laid out.
@@ -38,6 +39,9 @@ pub struct Schema {
     pub columns: Vec<Column>,
     /// Where labels come from.
     pub target: Target,
+    /// What is multiplied with what.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interactions: Vec<Interaction>,
 }
 
 /// A column of a table.
@@ -116,10 +120,14 @@ impl Schema {
     /// Refuses a schema that no reader makes.
     ///
     /// # Errors
-    /// When bits or n-grams are out of range or an index is beyond any table.
+    /// When bits or n-grams are out of range, an index is beyond any table, or interactions are of
+    /// what is not there.
     pub fn check(&self) -> Result<(), String> {
         let slots = (1..=30).contains(&self.bits) && (1..=8).contains(&self.ngrams) && self.reserved() <= 1 << 30;
-        if slots { Ok(()) } else { Err("its schema is out of range: the model is damaged".to_owned()) }
+        if slots && interactions::fit(self) {
+            return Ok(());
+        }
+        Err("its schema is out of range: the model is damaged".to_owned())
     }
 
     /// The index of a hashed feature.

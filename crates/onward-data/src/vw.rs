@@ -14,6 +14,7 @@ use onward::feature::hash;
 use crate::encode::{BIAS, NamesSeen, Rules, bad_weight, checked_offset, checked_weight};
 use crate::error::{DataError, quoted};
 use crate::infer::Seen;
+use crate::interactions::Products;
 use crate::lines::{each_line, sample_lines};
 use crate::marks;
 use crate::number::{self, Number};
@@ -63,6 +64,8 @@ struct Row {
     /// Namespaces to leave out.
     ignored: Vec<Vec<u8>>,
     plain: Plain,
+    /// The products of features, if there are interactions.
+    products: Option<Box<Products>>,
 }
 
 /// A row of plain features: words between single marks, values of a common form, no weight of a
@@ -94,7 +97,8 @@ impl VwParser {
             .filter(|column| column.role == Role::Ignored)
             .map(|column| column.name.clone().into_bytes())
             .collect();
-        let row = Row { seen: NamesSeen::default(), ignored, plain: Plain::default() };
+        let products = Products::of_namespaces(&rules.schema);
+        let row = Row { seen: NamesSeen::default(), ignored, plain: Plain::default(), products };
         Self { rules, row }
     }
 }
@@ -110,6 +114,9 @@ impl Parser for VwParser {
             out.batch.set_offset(base(head.base)?);
             if !row.plain_features(&rules.schema, features, out) {
                 row.features(&rules.schema, features, out)?;
+            }
+            if let Some(products) = &mut row.products {
+                products.finish(&rules.schema, out)?;
             }
             out.push_id(head.tag);
             out.batch.finish(label, weight);
@@ -279,6 +286,13 @@ impl Row {
                 }
             }
         }
+        if let Some(products) = &mut self.products {
+            products.begin();
+            for namespace in namespaces {
+                let pending = out.batch.pending() + namespace.first;
+                products.namespace(namespace.seed, within(namespace.name), pending);
+            }
+        }
         out.batch.extend(&indices[..count], &values[..count]);
         true
     }
@@ -286,6 +300,9 @@ impl Row {
     /// Adds the bias and the features of all namespaces; `text` begins with a bar.
     fn features(&mut self, schema: &Schema, text: &[u8], out: &mut Parsed) -> Result<(), DataError> {
         self.push(BIAS, 1.0, out, b"", b"bias");
+        if let Some(products) = &mut self.products {
+            products.begin();
+        }
         let mut at = 0;
         while at < text.len() {
             at = self.namespace(schema, text, at + 1, out)?;
@@ -310,6 +327,9 @@ impl Row {
             _ => (1.0, end),
         };
         let seed = hash::seed(namespace);
+        if let Some(products) = &mut self.products {
+            products.namespace(seed, namespace, out.batch.pending());
+        }
         loop {
             at = skip_blanks(text, at);
             if at == text.len() || text[at] == b'|' {

@@ -32,6 +32,7 @@ fn schema() -> Schema {
     ];
     let column = |(name, role): (&str, Role)| Column { name: name.to_owned(), role };
     Schema {
+        interactions: Vec::new(),
         layout: Layout::Table,
         bits: BITS,
         ngrams: 1,

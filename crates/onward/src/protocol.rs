@@ -291,6 +291,12 @@ impl Batch {
         self.indices.len() - self.features()
     }
 
+    /// The indices and values of the row that is being filled, as they were pushed.
+    pub fn pending_row(&self) -> (&[u32], &[f32]) {
+        let start = self.features();
+        (&self.indices[start..], &self.values[start..])
+    }
+
     /// The row at position `row`.
     ///
     /// # Panics

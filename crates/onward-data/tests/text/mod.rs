@@ -51,6 +51,8 @@ pub struct Outcome {
     pub rows: Vec<Row>,
     /// The names that were given to each index.
     pub names: BTreeMap<u32, BTreeSet<String>>,
+    /// The factors that were first handed on for each index.
+    pub products: BTreeMap<u32, Vec<u32>>,
     pub skipped: u64,
     /// The first errors of skipped records.
     pub errors: Vec<String>,
@@ -123,6 +125,9 @@ pub fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(St
                 outcome.errors.extend(parsed.errors.iter().cloned().map(&shown));
                 for (index, name) in &parsed.names {
                     outcome.names.entry(*index).or_default().insert(name.to_string());
+                }
+                for (index, factors) in parsed.products() {
+                    outcome.products.entry(index).or_insert_with(|| factors.to_vec());
                 }
                 outcome.rows.extend((0..parsed.batch.len()).map(|row| row_of(parsed, row)));
             }

@@ -46,4 +46,4 @@ mod table;
 
 pub use error::{Error, ErrorKind};
 pub use loss::{Loss, SharedLoss};
-pub use protocol::{Batch, Example, Expert, Features, INDEX_LIMIT, Learner, Mixed, Prediction};
+pub use protocol::{Batch, Example, Expert, Features, INDEX_LIMIT, Learner, Lent, Mixed, Prediction, RowColumns};

@@ -77,6 +77,12 @@ pub(crate) struct InputOptions {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) record_limit: Option<usize>,
 
+    /// Keep the examples in this file (Arrow), and read them from there in later passes and later
+    /// runs over the same inputs, without parsing. It is made anew, with a word, where an input has
+    /// changed or is to be read in another way
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) cache: Option<PathBuf>,
+
     /// Threads that parse, the learning one among them, 1 to 256; results do not depend on it
     /// [default: all processors, 16 at the most]
     #[arg(long, value_name = "N")]
@@ -294,12 +300,13 @@ pub(crate) struct LearnOptions {
 }
 
 /// What would change nothing beside --plan, which reads and writes nothing.
-const IDLE_IN_A_PLAN: [&str; 31] = [
+const IDLE_IN_A_PLAN: [&str; 32] = [
     "inputs",
     "format",
     "no_header",
     "on_error",
     "record_limit",
+    "cache",
     "threads",
     "target",
     "ignore",

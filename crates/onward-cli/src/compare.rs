@@ -58,13 +58,16 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Failure> {
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "least sequential risk") };
     if !options.voice.quiet {
         reader.notes().iter().for_each(say::line);
+        reader.cache_note().iter().for_each(say::line);
         inputs::idle_options(&options.columns, reader.schema(), reader.format()).iter().for_each(say::line);
         let names: Vec<_> = entrants.iter().map(|entrant| entrant.name.as_str()).collect();
         say::line(format_args!("learners: {}; loss: {}", names.join(", "), loss.name()));
     }
     let started = Instant::now();
     let threads = inputs::threads(options.input.threads);
-    let counts = learn(&mut entrants, &mut reader, &watch, threads, recorder.as_mut())?;
+    let learnt = learn(&mut entrants, &mut reader, &watch, threads, recorder.as_mut());
+    inputs::say_cache_loss(&options.input, &reader, options.voice.quiet);
+    let counts = learnt?;
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
     drop(reader);
     // Once for all: rows, loss and class are the same, and the rounds of the curves.
@@ -122,7 +125,7 @@ fn check_outputs(options: &CompareOptions, inputs: &[Input]) -> Result<(), Failu
         ("--html", options.html.as_ref()),
         ("--picture", options.picture.as_ref()),
     ];
-    outputs::check(&written, inputs)?;
+    outputs::check(&[&written[..], &[("--cache", options.input.cache.as_ref())]].concat(), inputs)?;
     written.into_iter().try_for_each(|(_, path)| outputs::probe(path))
 }
 

@@ -1,10 +1,11 @@
 //! From arguments to the options of a reader.
 
 use onward::loss::Task;
-use onward_data::{Format, Input, Interaction, Kind, Layout, OnError, Options, Role, Schema};
+use onward_data::{Format, Input, Interaction, Kind, Layout, OnError, Options, Reader, Role, Schema};
 
 use crate::arguments::{ColumnOptions, ConvertInputOptions, InputOptions, OnErrorOption, TaskOption};
 use crate::failure::Failure;
+use crate::say;
 
 /// The inputs; standard input if none is named.
 pub(crate) fn inputs(names: &[String]) -> Result<Vec<Input>, Failure> {
@@ -37,7 +38,15 @@ pub(crate) fn reading(options: &InputOptions) -> Options {
         on_error: on_error(options.on_error),
         record_limit: options.record_limit.unwrap_or(Options::default().record_limit),
         threads: threads(options.threads),
+        cache: options.cache.clone(),
         ..Options::default()
+    }
+}
+
+/// Says why no cache was made, if one was to be and reading is over.
+pub(crate) fn say_cache_loss(options: &InputOptions, reader: &Reader, quiet: bool) {
+    if let (Some(path), Some(reason), false) = (&options.cache, reader.cache_loss(), quiet) {
+        say::line(format_args!("no cache is kept in {}: {reason}", path.display()));
     }
 }
 

@@ -61,6 +61,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "sequential risk") };
     if !options.voice.quiet {
         reader.notes().iter().for_each(say::line);
+        reader.cache_note().iter().for_each(say::line);
         inputs::idle_options(&options.columns, reader.schema(), reader.format()).iter().for_each(say::line);
         say::line(format_args!("learner: {}, loss: {}", trained.learner.describe(), trained.loss.name()));
     }
@@ -75,9 +76,10 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         [("model", options.model.as_ref()), ("report", options.report.as_ref()), ("page", options.html.as_ref())];
     let mut kept = options.order.filter(|&order| order != Order::Sequential).map(|order| (order, Rows::default()));
     let rows = kept.as_mut().map(|(_, rows)| rows);
-    session
-        .learn(&mut reader, writer.as_mut(), recorder.as_mut(), rows, inputs::threads(options.input.threads))
-        .map_err(|failure| failure.before_files(&files))?;
+    let threads = inputs::threads(options.input.threads);
+    let learnt = session.learn(&mut reader, writer.as_mut(), recorder.as_mut(), rows, threads);
+    inputs::say_cache_loss(&options.input, &reader, options.voice.quiet);
+    learnt.map_err(|failure| failure.before_files(&files))?;
     drop(reader);
     let own_guarantee = session.trained().own_guarantee();
     let mixed = session.trained().learner.mixed();
@@ -175,7 +177,8 @@ fn finish(options: &LearnOptions, run: &report::Run<'_>, writer: Option<Predicti
 fn check_outputs(options: &LearnOptions, inputs: &[Input]) -> Result<(), Failure> {
     let (model, predictions, report) = (options.model.as_ref(), options.predictions.as_ref(), options.report.as_ref());
     let html = options.html.as_ref();
-    let beside_model = [("--predictions", predictions), ("--report", report), ("--html", html)];
+    let cache = options.input.cache.as_ref();
+    let beside_model = [("--predictions", predictions), ("--report", report), ("--html", html), ("--cache", cache)];
     outputs::check(&[&[("--model", model)], &beside_model[..]].concat(), inputs)?;
     // --model may name it: that is how one continues.
     if let Some(init) = &options.init {

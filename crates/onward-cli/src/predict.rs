@@ -22,7 +22,12 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     let inputs = inputs::inputs(&options.input.inputs)?;
     let mut read = inputs.clone();
     read.push(onward_data::Input::Path(options.model.clone()));
-    outputs::check(&[("--predictions", Some(&options.predictions)), ("--report", options.report.as_ref())], &read)?;
+    let written = [
+        ("--predictions", Some(&options.predictions)),
+        ("--report", options.report.as_ref()),
+        ("--cache", options.input.cache.as_ref()),
+    ];
+    outputs::check(&written, &read)?;
     [Some(&options.predictions), options.report.as_ref()].into_iter().try_for_each(outputs::probe)?;
     let mut trained = Trained::load_to_predict(&options.model, &inputs)?;
     // The account of what is predicted now, not of what was learnt.
@@ -44,14 +49,16 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "mean loss") };
     if !options.voice.quiet {
         reader.notes().iter().for_each(say::line);
+        reader.cache_note().iter().for_each(say::line);
     }
     let started = Instant::now();
     let mut writer = PredictionWriter::create(&options.predictions, reader.id_names(), trained.loss.link())?;
     let mut session = Session::new(&mut trained, &watch);
     let files = [("report", options.report.as_ref())];
     reader.without_hints();
-    let threads = inputs::threads(options.input.threads);
-    session.predict(&mut reader, &mut writer, threads).map_err(|failure| failure.before_files(&files))?;
+    let predicted = session.predict(&mut reader, &mut writer, inputs::threads(options.input.threads));
+    inputs::say_cache_loss(&options.input, &reader, options.voice.quiet);
+    predicted.map_err(|failure| failure.before_files(&files))?;
     let (counts, _) = session.finish();
     let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
     let run = report::Run {

@@ -33,6 +33,7 @@ use cells::{Column, Form, Leaf};
 use examples::ExampleParser;
 pub(crate) use examples::{INDICES, LABEL, NAMES_KEY, Names, OFFSET, SCHEMA_KEY, VALUES, VERSION, VERSION_KEY, WEIGHT};
 use ipc::Ipc;
+pub(crate) use ipc::footer_metadata;
 use parquet::Parquet;
 
 /// The most rows of a piece.
@@ -332,12 +333,12 @@ fn no_rows(inputs: &[Input]) -> DataError {
 }
 
 /// What a damaged file is.
-fn damaged(found: impl fmt::Display) -> DataError {
+pub(crate) fn damaged(found: impl fmt::Display) -> DataError {
     DataError::new(DataErrorKind::Format, format!("is damaged: {found}")).remedy("copy or write it again")
 }
 
 /// What the library says of a file that it does not read.
-fn broken(error: &dyn fmt::Display) -> DataError {
+pub(crate) fn broken(error: &dyn fmt::Display) -> DataError {
     DataError::new(DataErrorKind::Format, format!("cannot be read ({error})"))
         .remedy("if it is damaged or cut short, copy or write it again")
 }
@@ -354,7 +355,7 @@ fn failed(error: &io::Error) -> DataError {
 
 /// Calls what may meet a damaged file: the libraries refuse most damage with an error, and
 /// some with a panic, which is one more error here.
-fn guarded<T>(input: &str, read: impl FnOnce() -> Result<T, DataError>) -> Result<T, DataError> {
+pub(crate) fn guarded<T>(input: &str, read: impl FnOnce() -> Result<T, DataError>) -> Result<T, DataError> {
     let result = catch_unwind(AssertUnwindSafe(read));
     result
         .unwrap_or_else(|panic| {

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Where in the inputs something was found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// The file, or `standard input`.
     pub input: String,
@@ -33,13 +35,14 @@ impl fmt::Display for Position {
 
 /// An error in an input: opaque, with a [`kind`](DataError::kind), a
 /// [`position`](DataError::position), what was found and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct DataError {
     // Boxed: an error is rare, and a small result keeps the parsers' loops tight.
     inner: Box<Inner>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Inner {
     kind: DataErrorKind,
     position: Position,
@@ -48,7 +51,7 @@ struct Inner {
 }
 
 /// What a [`DataError`] is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum DataErrorKind {
     /// The input cannot be opened: missing, a folder, not readable.

@@ -17,6 +17,8 @@
 //! in order. Whatever the number of threads, the batches are the same.
 
 mod atomic;
+#[cfg(feature = "arrow")]
+mod cache;
 mod chunk;
 #[cfg(feature = "arrow")]
 mod columnar;

@@ -1,5 +1,7 @@
 //! What a user can say about an input.
 
+use std::path::PathBuf;
+
 use onward::SharedLoss;
 use onward::loss::Task;
 
@@ -60,6 +62,10 @@ pub struct Options {
     pub schema: Option<Schema>,
     /// Whether a target column must be there, as for learning.
     pub require_target: bool,
+    /// Where examples are kept between runs over the same files: written by the first, read by
+    /// those after it instead of the inputs, as long as these stay the same and are read in the
+    /// same way.
+    pub cache: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -85,6 +91,7 @@ impl Default for Options {
             chunk_size: 256 << 10,
             schema: None,
             require_target: true,
+            cache: None,
         }
     }
 }

@@ -24,7 +24,7 @@ pub struct Parsed {
 }
 
 /// How many errors of skipped records a batch keeps.
-const KEPT_ERRORS: usize = 5;
+pub(crate) const KEPT_ERRORS: usize = 5;
 
 impl Parsed {
     /// Empties it and keeps its memory.
@@ -68,6 +68,15 @@ impl Parsed {
             rest = after;
             Some((*index, factors))
         })
+    }
+
+    /// Sets the ids of all rows at once: so many a row, and where each ends in `bytes`.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn set_ids(&mut self, columns: usize, bytes: &[u8], ends: impl Iterator<Item = usize>) {
+        self.ids.truncate(0);
+        self.ids.bytes.extend_from_slice(bytes);
+        self.ids.ends.extend(ends);
+        self.id_columns = columns;
     }
 
     /// Drops the row that is being filled and counts it as skipped.

@@ -23,7 +23,7 @@ use crate::input::Input;
 use crate::open::{self, Opening, Purpose};
 use crate::options::Options;
 use crate::parsed::Parsed;
-use crate::piece::{Content, Parser, Piece, Source};
+use crate::piece::{Content, Keeping, Parser, Piece, Source};
 use crate::schema::Schema;
 
 /// Hands out the examples of inputs as batches, in order.
@@ -38,6 +38,7 @@ pub struct Reader {
     hints: Option<SlotHints>,
     failed: Option<DataError>,
     facts: Facts,
+    keeping: Keeping,
 }
 
 /// What is known once the inputs are open.
@@ -197,7 +198,7 @@ fn buffer_of(piece: Piece) -> Vec<u8> {
         Content::Text { bytes, .. } => bytes,
         Content::Skipped { .. } => Vec::new(),
         #[cfg(feature = "arrow")]
-        Content::Rows { .. } => Vec::new(),
+        Content::Rows { .. } | Content::Cached { .. } => Vec::new(),
     }
 }
 
@@ -223,8 +224,8 @@ impl Reader {
     fn open_for(inputs: &[Input], options: &Options, purpose: Purpose) -> Result<Self, DataError> {
         let threads = options.threads;
         let read = Arc::new(AtomicU64::new(0));
-        let Opening { source, mut parser, schema, format, notes, holds } =
-            open::open(inputs, options, purpose, Arc::clone(&read))?;
+        let (opening, keeping) = opened(inputs, options, purpose, &read)?;
+        let Opening { source, mut parser, schema, format, notes, holds } = opening;
         let is_live = source.is_live();
         let shared = Arc::new(Shared {
             source: Mutex::new(Numbered { source, next: 0, ended: false }),
@@ -242,7 +243,7 @@ impl Reader {
         // A thread that waits for a pipe must not be the one that learns.
         let count = if is_live { threads.saturating_sub(1).max(1) } else { threads.saturating_sub(1) };
         let workers = (0..count).map(|_| spawn(Arc::clone(&shared), parser())).collect();
-        let total = inputs.iter().map(Input::size).sum();
+        let total = keeping.total.or_else(|| inputs.iter().map(Input::size).sum());
         let id_names = id_names(&schema, format);
         Ok(Self {
             shared,
@@ -253,6 +254,7 @@ impl Reader {
             hints: Some(SlotHints::default()),
             failed: None,
             facts: Facts { schema, format, notes, holds, id_names, read, total },
+            keeping,
         })
     }
 
@@ -269,6 +271,17 @@ impl Reader {
     /// What was inferred, a line each.
     pub fn notes(&self) -> &[String] {
         &self.facts.notes
+    }
+
+    /// What is to be said of the [cache](Options::cache) that was found: that it is read, or why
+    /// it is made anew.
+    pub fn cache_note(&self) -> Option<&str> {
+        self.keeping.note.as_deref()
+    }
+
+    /// Why no cache was made, if one was to be and reading is over.
+    pub fn cache_loss(&self) -> Option<&str> {
+        self.keeping.loss()
     }
 
     /// The names of the ids that come with each row.
@@ -319,8 +332,12 @@ impl Reader {
         }
         match self.wait(patience) {
             None => Ok(None),
-            Some(Outcome::End) => Ok(Some(None)),
+            Some(Outcome::End) => {
+                self.keeping.finish();
+                Ok(Some(None))
+            }
             Some(Outcome::Failed(error)) => {
+                self.keeping.give_up(AFTER_ERROR.to_owned());
                 self.failed = Some(error.clone());
                 Err(error)
             }
@@ -328,6 +345,10 @@ impl Reader {
                 let Done { mut parsed, buffer, error } = *done;
                 lock(&self.shared.state).buffers.push(buffer);
                 self.failed = error;
+                match self.failed {
+                    None => self.keeping.add(&parsed),
+                    Some(_) => self.keeping.give_up(AFTER_ERROR.to_owned()),
+                }
                 if let Some(hints) = &mut self.hints {
                     hints.add(&mut parsed.batch);
                 }
@@ -383,11 +404,31 @@ impl Reader {
     }
 }
 
+/// Why there is no cache of an input that cannot be read.
+const AFTER_ERROR: &str = "the input could not be read to its end";
+
+/// Opens inputs, by way of a cache if one is asked for.
+fn opened(
+    inputs: &[Input],
+    options: &Options,
+    purpose: Purpose,
+    read: &Arc<AtomicU64>,
+) -> Result<(Opening, Keeping), DataError> {
+    let Some(_path) = options.cache.as_deref().filter(|_| purpose == Purpose::Learn) else {
+        return Ok((open::open(inputs, options, purpose, Arc::clone(read))?, Keeping::default()));
+    };
+    #[cfg(feature = "arrow")]
+    return crate::cache::open(_path, inputs, options, read);
+    #[cfg(not(feature = "arrow"))]
+    Err(DataError::new(DataErrorKind::Options, "this onward was built without Arrow, in which caches are written"))
+}
+
 fn spawn(shared: Arc<Shared>, mut parser: Box<dyn Parser>) -> JoinHandle<()> {
     std::thread::spawn(move || shared.run(parser.as_mut()))
 }
 
-fn id_names(schema: &Schema, format: Format) -> Vec<String> {
+/// The names of the ids that come with each row.
+pub(crate) fn id_names(schema: &Schema, format: Format) -> Vec<String> {
     if format == Format::Vw {
         return vec!["tag".to_owned()];
     }

@@ -49,5 +49,5 @@ pub mod vector;
 
 pub use error::{Error, ErrorKind};
 pub use loss::{Loss, SharedLoss};
-pub use protocol::{Batch, Example, Expert, Features, INDEX_LIMIT, Learner, Mixed, Prediction};
+pub use protocol::{Batch, Example, Expert, Features, INDEX_LIMIT, Learner, Lent, Mixed, Prediction, RowColumns};
 pub use slot_hints::SlotHints;

@@ -3,6 +3,9 @@
 //! weight × loss, update. The loss is always that of the prediction made
 //! *before* the label was seen.
 
+use std::fmt::Debug;
+use std::sync::Arc;
+
 use crate::loss::{Link, SharedLoss};
 use crate::model::State;
 use crate::regret::Guarantee;
@@ -200,9 +203,73 @@ pub struct Batch {
     /// The offset of the row that is being filled.
     offset: f64,
     repeats: Repeats,
+    /// Where indices and values are, if not in the batch itself.
+    lent: Option<Arc<dyn Lent>>,
+}
+
+/// Indices and values that lie elsewhere than in a [`Batch`]: in a file that is mapped into
+/// memory, say. They are the same each time.
+pub trait Lent: Debug + Send + Sync {
+    /// The indices of all rows, one row after the other.
+    fn indices(&self) -> &[u32];
+
+    /// As many values.
+    fn values(&self) -> &[f32];
+}
+
+/// What is not lent of rows: a number for each.
+#[derive(Debug, Clone, Copy)]
+pub struct RowColumns<'a> {
+    /// Labels; NaN where one is missing.
+    pub labels: &'a [f64],
+    /// Importance weights.
+    pub weights: &'a [f64],
+    /// What scores start from.
+    pub offsets: &'a [f64],
 }
 
 impl Batch {
+    /// Fills an empty batch with rows whose features stay where they are, at the cost of a look
+    /// at each. `ends` says how many features the rows have up to each, itself included. No row
+    /// may name a feature twice, as none does that [`finish`](Batch::finish) made: that is not
+    /// looked at. The batch takes no other rows until it is [cleared](Batch::clear).
+    ///
+    /// # Errors
+    /// When numbers differ that should be equal, or what is no feature, weight or offset is found;
+    /// the batch is then empty.
+    ///
+    /// # Panics
+    /// When the batch is not empty.
+    pub fn lend(
+        &mut self,
+        lent: Arc<dyn Lent>,
+        ends: impl Iterator<Item = usize>,
+        rows: RowColumns<'_>,
+    ) -> Result<(), Error> {
+        assert!(self.is_empty() && self.indices.is_empty(), "a batch with rows of its own is not lent others");
+        let RowColumns { labels, weights, offsets } = rows;
+        self.ends.extend(ends);
+        let fit = check_ends(&self.ends, labels.len(), &*lent).and_then(|()| check_columns(rows));
+        if let Err(error) = fit {
+            self.ends.clear();
+            return Err(error);
+        }
+        self.labels.extend_from_slice(labels);
+        self.weights.extend_from_slice(weights);
+        self.offsets.extend_from_slice(offsets);
+        self.lent = Some(lent);
+        Ok(())
+    }
+
+    /// The indices and values of all rows.
+    #[inline]
+    fn arena(&self) -> (&[u32], &[f32]) {
+        match &self.lent {
+            None => (&self.indices, &self.values),
+            Some(lent) => (lent.indices(), lent.values()),
+        }
+    }
+
     /// Adds a feature to the row that is being filled.
     ///
     /// # Panics
@@ -269,6 +336,7 @@ impl Batch {
         self.weights.clear();
         self.offsets.clear();
         self.offset = 0.0;
+        self.lent = None;
     }
 
     /// How many rows are finished.
@@ -303,11 +371,16 @@ impl Batch {
     /// When `row` is not below [`len`](Batch::len).
     #[inline]
     pub fn get(&self, row: usize) -> Example<'_> {
+        self.row(self.arena(), row)
+    }
+
+    #[inline]
+    fn row<'a>(&'a self, (indices, values): (&'a [u32], &'a [f32]), row: usize) -> Example<'a> {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         let end = self.ends[row];
         let features = Features {
-            indices: &self.indices[start..end],
-            values: &self.values[start..end],
+            indices: &indices[start..end],
+            values: &values[start..end],
             hints: self.hints.get(start..end).unwrap_or_default(),
             offset: self.offsets[row],
         };
@@ -317,13 +390,49 @@ impl Batch {
 
     /// The indices of all finished rows, and the memory for their hints.
     pub(crate) fn indices_and_hints(&mut self) -> (&[u32], &mut Vec<u32>) {
-        (&self.indices, &mut self.hints)
+        let indices = match &self.lent {
+            None => &self.indices,
+            Some(lent) => lent.indices(),
+        };
+        (indices, &mut self.hints)
     }
 
     /// All finished rows in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Example<'_>> {
-        (0..self.len()).map(|row| self.get(row))
+        let arena = self.arena();
+        (0..self.len()).map(move |row| self.row(arena, row))
     }
+}
+
+/// Whether ends are those of so many rows, which have all features that are lent.
+fn check_ends(ends: &[usize], rows: usize, lent: &dyn Lent) -> Result<(), Error> {
+    let (indices, values) = (lent.indices(), lent.values());
+    let ascend = ends.windows(2).all(|pair| pair[0] <= pair[1]);
+    let all = ends.last().copied().unwrap_or(0);
+    if ends.len() != rows || !ascend || all != indices.len() || all != values.len() {
+        let message = format!(
+            "the ends of {} rows, of which the last is {all}, do not fit {rows} labels, {} indices and {} values",
+            ends.len(),
+            indices.len(),
+            values.len()
+        );
+        return Err(Error::new(ErrorKind::Features, message));
+    }
+    match all_valid(indices, values) {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::Features, "an index is 2^31 or more, or a value is not finite")),
+    }
+}
+
+/// Whether all rows have a label that may be one (or none), a weight and an offset.
+fn check_columns(RowColumns { labels, weights, offsets }: RowColumns<'_>) -> Result<(), Error> {
+    let is_weight = |&weight: &f64| weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight);
+    let fit = weights.len() == labels.len()
+        && offsets.len() == labels.len()
+        && !labels.iter().any(|label| label.is_infinite())
+        && weights.iter().all(is_weight)
+        && offsets.iter().all(|&offset| is_offset(offset));
+    if fit { Ok(()) } else { Err(Error::new(ErrorKind::Features, "a label, weight or offset is out of its range")) }
 }
 
 /// Finds and adds up features that share an index; its memory is kept from row to row.
@@ -547,6 +656,78 @@ mod tests {
         [(3, f32::MAX), (1, 1.0), (3, f32::MAX)].into_iter().for_each(|(index, value)| batch.push(index, value));
         batch.finish(Some(1.0), 1.0);
         assert_eq!(batch.get(0).features.iter().collect::<Vec<_>>(), [(3, f32::MAX), (1, 1.0)]);
+    }
+
+    #[derive(Debug, Clone)]
+    struct Elsewhere(Vec<u32>, Vec<f32>);
+
+    impl Lent for Elsewhere {
+        fn indices(&self) -> &[u32] {
+            &self.0
+        }
+
+        fn values(&self) -> &[f32] {
+            &self.1
+        }
+    }
+
+    #[test]
+    fn rows_that_are_lent_are_those_that_were_filled_in() {
+        let elsewhere = Elsewhere(vec![0, 7, 0, 3, 5], vec![1.0, -0.5, 1.0, 2.0, 4.0]);
+        let (labels, weights, offsets) = ([1.0, f64::NAN, -1.0], [1.0, 0.0, 2.5], [0.0, 0.25, -3.0]);
+        let mut lent = Batch::default();
+        // What was there before is gone, and what is filled in afterwards is its own again.
+        lent.push(1, 1.0);
+        lent.finish(None, 1.0);
+        lent.clear();
+        let rows = RowColumns { labels: &labels, weights: &weights, offsets: &offsets };
+        lent.lend(Arc::new(elsewhere.clone()), [2, 2, 5].into_iter(), rows).unwrap();
+        let mut filled = Batch::default();
+        let mut start = 0;
+        for (row, end) in [2, 2, 5].into_iter().enumerate() {
+            (start..end).for_each(|at| filled.push(elsewhere.0[at], elsewhere.1[at]));
+            filled.set_offset(offsets[row]);
+            filled.finish((!labels[row].is_nan()).then_some(labels[row]), weights[row]);
+            start = end;
+        }
+        let shown = |batch: &Batch| batch.iter().map(|example| format!("{example:?}")).collect::<Vec<_>>();
+        assert_eq!(shown(&lent), shown(&filled));
+        assert_eq!((lent.len(), lent.features()), (3, 5));
+        lent.clear();
+        lent.push(9, 1.0);
+        lent.finish(None, 1.0);
+        assert_eq!(lent.get(0).features.indices(), [9]);
+    }
+
+    #[test]
+    fn rows_that_no_learner_could_take_are_not_lent() {
+        let fine = Elsewhere(vec![0, 7], vec![1.0, 0.5]);
+        let lend = |lent: &Elsewhere, ends: &[usize], labels: &[f64], weights: &[f64], offsets: &[f64]| {
+            let mut batch = Batch::default();
+            let rows = RowColumns { labels, weights, offsets };
+            let result = batch.lend(Arc::new(lent.clone()), ends.iter().copied(), rows);
+            assert!(result.is_ok() || batch.is_empty());
+            result.is_ok()
+        };
+        assert!(lend(&fine, &[1, 2], &[1.0, f64::NAN], &[1.0, 0.0], &[0.0, -1.0]));
+        for ends in [&[][..], &[2], &[1, 1], &[1, 3], &[2, 1], &[3, 2], &[1, 2, 2]] {
+            assert!(!lend(&fine, ends, &[1.0, 1.0], &[1.0, 1.0], &[0.0, 0.0]), "{ends:?}");
+        }
+        assert!(!lend(&fine, &[1, 2], &[1.0, f64::INFINITY], &[1.0, 1.0], &[0.0, 0.0]));
+        for weight in [-1.0, 1e-39, f64::NAN, f64::INFINITY] {
+            assert!(!lend(&fine, &[1, 2], &[1.0, 1.0], &[weight, 1.0], &[0.0, 0.0]), "{weight}");
+        }
+        assert!(!lend(&fine, &[1, 2], &[1.0, 1.0], &[1.0], &[0.0, 0.0]));
+        assert!(!lend(&fine, &[1, 2], &[1.0, 1.0], &[1.0, 1.0], &[0.0]));
+        assert!(!lend(&fine, &[1, 2], &[1.0, 1.0], &[1.0, 1.0], &[0.0, f64::NAN]));
+        for lent in [
+            Elsewhere(vec![0, INDEX_LIMIT], vec![1.0, 0.5]),
+            Elsewhere(vec![0, 1], vec![f32::NAN, 0.5]),
+            Elsewhere(vec![0, 1], vec![1.0, f32::NEG_INFINITY]),
+            Elsewhere(vec![0, 1], vec![1.0]),
+        ] {
+            assert!(!lend(&lent, &[1, 2], &[1.0, 1.0], &[1.0, 1.0], &[0.0, 0.0]), "{lent:?}");
+        }
     }
 
     #[test]

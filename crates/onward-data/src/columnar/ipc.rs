@@ -110,6 +110,15 @@ fn blocks<'a>(blocks: impl Iterator<Item = &'a Block>) -> std::vec::IntoIter<Blo
     blocks.copied().collect::<Vec<_>>().into_iter()
 }
 
+/// What the footer of an Arrow file says besides its schema.
+pub(crate) fn footer_metadata(file: &mut File) -> Result<HashMap<String, String>, DataError> {
+    let length = file.seek(SeekFrom::End(0)).map_err(|error| failed(&error))?;
+    let bytes = footer(file, length)?;
+    let footer = arrow_ipc::root_as_footer(&bytes).map_err(|error| broken(&error))?;
+    let pairs = footer.custom_metadata().into_iter().flatten();
+    Ok(pairs.filter_map(|pair| Some((pair.key()?.to_owned(), pair.value()?.to_owned()))).collect())
+}
+
 /// The bytes of a file's footer: they stand before its length and the closing magic.
 fn footer(file: &mut File, length: u64) -> Result<Vec<u8>, DataError> {
     const TAIL: u64 = 4 + MAGIC.len() as u64;

@@ -1,0 +1,304 @@
+//! Writes the batches of a run to a cache.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow_array::{
+    ArrayRef, FixedSizeListArray, Float32Array, Float64Array, LargeBinaryArray, LargeListArray, LargeStringArray,
+    MapArray, RecordBatch, StructArray, UInt32Array,
+};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+
+use super::identity::{Follower, Witness};
+use super::{Block, CHECKSUM_KEY, IDS, INDEX_KEY, Index, LAYOUT, LAYOUT_KEY, NAMES, PARSERS, ParsedBy};
+use crate::atomic::AtomicFile;
+use crate::columnar::{INDICES, LABEL, OFFSET, VALUES, VERSION, VERSION_KEY, WEIGHT};
+use crate::encode::NamesSeen;
+use crate::error::{DataError, DataErrorKind};
+use crate::input::Input;
+use crate::parsed::{KEPT_ERRORS, Parsed};
+use crate::piece::Keeper;
+use crate::reader::id_names;
+
+/// About how many bytes a record batch has.
+const SIZE: usize = 512 << 10;
+/// Bytes of a row besides its features: label, weight, offset, and the ends of its lists.
+const ROW: usize = 48;
+
+/// Writes batches as they are handed out. What is not finished leaves nothing behind.
+pub(super) struct Recorder {
+    writer: FileWriter<Checked<AtomicFile>>,
+    schema: SchemaRef,
+    rows: Rows,
+    seen: NamesSeen,
+    id_columns: usize,
+    index: Index,
+    follower: Follower,
+    /// How far the inputs have been read.
+    read: Arc<AtomicU64>,
+}
+
+/// A writer that keeps the checksum of what was written since the last was asked for.
+struct Checked<W> {
+    inner: W,
+    checksum: crc32fast::Hasher,
+    written: u64,
+}
+
+impl<W: Write> Write for Checked<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.checksum.update(&bytes[..written]);
+        self.written += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<W> Checked<W> {
+    fn new(inner: W) -> Self {
+        Self { inner, checksum: crc32fast::Hasher::new(), written: 0 }
+    }
+
+    fn take_checksum(&mut self) -> u32 {
+        std::mem::take(&mut self.checksum).finalize()
+    }
+}
+
+/// The rows of the record batch that is being filled, and what is told of them.
+struct Rows {
+    labels: Vec<f64>,
+    weights: Vec<f64>,
+    offsets: Vec<f64>,
+    ends: Vec<i64>,
+    indices: Vec<u32>,
+    values: Vec<f32>,
+    names: Vec<(u32, Box<str>)>,
+    id_ends: Vec<i64>,
+    ids: Vec<u8>,
+    block: Block,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self {
+            labels: Vec::new(),
+            weights: Vec::new(),
+            offsets: Vec::new(),
+            ends: vec![0],
+            indices: Vec::new(),
+            values: Vec::new(),
+            names: Vec::new(),
+            id_ends: vec![0],
+            ids: Vec::new(),
+            block: Block::default(),
+        }
+    }
+}
+
+fn element(data_type: DataType) -> FieldRef {
+    Arc::new(Field::new_list_field(data_type, false))
+}
+
+fn entries() -> Fields {
+    Fields::from(vec![Field::new("key", DataType::UInt32, false), Field::new("value", DataType::LargeUtf8, false)])
+}
+
+fn entry() -> FieldRef {
+    Arc::new(Field::new("entries", DataType::Struct(entries()), false))
+}
+
+/// The columns, in the order in which the reader expects them.
+fn schema(rules: &ParsedBy, id_columns: usize) -> Schema {
+    let mut fields = vec![
+        Field::new(LABEL, DataType::Float64, true),
+        Field::new(WEIGHT, DataType::Float64, false),
+        Field::new(OFFSET, DataType::Float64, false),
+        Field::new(INDICES, DataType::LargeList(element(DataType::UInt32)), false),
+        Field::new(VALUES, DataType::LargeList(element(DataType::Float32)), false),
+        Field::new(NAMES, DataType::Map(entry(), false), false),
+    ];
+    if id_columns > 0 {
+        let list = DataType::FixedSizeList(element(DataType::LargeBinary), id_columns as i32);
+        fields.push(Field::new(IDS, list, false));
+    }
+    let metadata = [
+        (LAYOUT_KEY, LAYOUT.to_owned()),
+        (VERSION_KEY, VERSION.to_owned()),
+        ("onward.target", rules.schema.target.to_string()),
+    ];
+    Schema::new(fields).with_metadata(metadata.map(|(key, value)| (key.to_owned(), value)))
+}
+
+impl Rows {
+    fn bytes(&self) -> usize {
+        8 * self.indices.len() + ROW * self.labels.len() + self.ids.len()
+    }
+
+    fn batch(self, schema: &SchemaRef, id_columns: usize) -> Result<RecordBatch, ArrowError> {
+        let rows = self.labels.len();
+        let has_label = self.labels.iter().map(|label| !label.is_nan()).collect::<Vec<_>>();
+        let nulls = Some(NullBuffer::from(has_label)).filter(|nulls| nulls.null_count() > 0);
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
+        let indices: ArrayRef = Arc::new(UInt32Array::from(self.indices));
+        let values: ArrayRef = Arc::new(Float32Array::from(self.values));
+        let (keys, names): (Vec<u32>, Vec<Box<str>>) = self.names.into_iter().unzip();
+        let all_names = std::iter::once(keys.len()).chain(std::iter::repeat_n(0, rows - 1));
+        let names = StructArray::try_new(
+            entries(),
+            vec![
+                Arc::new(UInt32Array::from(keys)),
+                Arc::new(LargeStringArray::from_iter_values(names.iter().map(AsRef::as_ref))),
+            ],
+            None,
+        )?;
+        let names = MapArray::try_new(entry(), OffsetBuffer::from_lengths(all_names), names, None, false)?;
+        let mut columns: Vec<ArrayRef> = vec![
+            Arc::new(Float64Array::new(ScalarBuffer::from(self.labels), nulls)),
+            Arc::new(Float64Array::from(self.weights)),
+            Arc::new(Float64Array::from(self.offsets)),
+            Arc::new(LargeListArray::try_new(element(DataType::UInt32), offsets.clone(), indices, None)?),
+            Arc::new(LargeListArray::try_new(element(DataType::Float32), offsets, values, None)?),
+            Arc::new(names),
+        ];
+        if id_columns > 0 {
+            let ends = OffsetBuffer::new(ScalarBuffer::from(self.id_ends));
+            let ids: ArrayRef = Arc::new(LargeBinaryArray::try_new(ends, Buffer::from_vec(self.ids), None)?);
+            let element = element(DataType::LargeBinary);
+            columns.push(Arc::new(FixedSizeListArray::try_new(element, id_columns as i32, ids, None)?));
+        }
+        RecordBatch::try_new(SchemaRef::clone(schema), columns)
+    }
+}
+
+impl Recorder {
+    pub(super) fn create(
+        path: &Path,
+        rules: ParsedBy,
+        inputs: &[Input],
+        witness: Witness,
+        read: Arc<AtomicU64>,
+    ) -> Result<Self, DataError> {
+        let unwritable = |error: io::Error| {
+            DataError::new(DataErrorKind::Open, format!("the cache cannot be written: {error}"))
+                .input(&path.display().to_string())
+        };
+        let file = AtomicFile::create(path).map_err(unwritable)?;
+        let id_columns = id_names(&rules.schema, rules.format).len();
+        let schema = schema(&rules, id_columns);
+        let mut writer = FileWriter::try_new(Checked::new(file), &schema).map_err(|error| unwritable(plain(error)))?;
+        let head = writer.get_mut().take_checksum();
+        let follower = Follower::new(inputs, witness);
+        Ok(Self {
+            writer,
+            schema: Arc::new(schema),
+            rows: Rows::default(),
+            seen: NamesSeen::default(),
+            id_columns,
+            index: Index {
+                layout: LAYOUT.to_owned(),
+                onward: PARSERS.to_owned(),
+                rules,
+                begun: follower.begun,
+                names: inputs.iter().map(Input::name).collect(),
+                inputs: Vec::new(),
+                head,
+                blocks: Vec::new(),
+            },
+            follower,
+            read,
+        })
+    }
+
+    /// Takes in a batch. What is told of all of it goes with its first row, or the one before.
+    fn take_in(&mut self, parsed: &Parsed) -> io::Result<()> {
+        let seen = &mut self.seen;
+        let new = parsed.names.iter().filter(|(index, _)| seen.first(*index));
+        self.rows.names.extend(new.cloned());
+        let block = &mut self.rows.block;
+        block.bytes += parsed.bytes;
+        block.skipped += parsed.skipped;
+        let room = KEPT_ERRORS - block.errors.len();
+        block.errors.extend(parsed.errors.iter().take(room).cloned());
+        for (row, example) in parsed.batch.iter().enumerate() {
+            if self.rows.bytes() >= SIZE {
+                self.flush()?;
+            }
+            let rows = &mut self.rows;
+            rows.labels.push(example.label.unwrap_or(f64::NAN));
+            rows.weights.push(example.weight);
+            rows.offsets.push(example.features.offset());
+            rows.indices.extend_from_slice(example.features.indices());
+            rows.values.extend_from_slice(example.features.values());
+            rows.ends.push(rows.indices.len() as i64);
+            if self.id_columns > 0 {
+                for id in parsed.ids(row) {
+                    rows.ids.extend_from_slice(id);
+                    rows.id_ends.push(rows.ids.len() as i64);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the record batch that was filled. There is a row in it.
+    fn flush(&mut self) -> io::Result<()> {
+        let mut rows = std::mem::take(&mut self.rows);
+        let mut block = std::mem::take(&mut rows.block);
+        block.rows = rows.labels.len() as u64;
+        let batch = rows.batch(&self.schema, self.id_columns).map_err(plain)?;
+        block.at = self.writer.get_ref().written;
+        self.writer.write(&batch).map_err(plain)?;
+        let written = self.writer.get_mut();
+        block.length = written.written - block.at;
+        block.checksum = written.take_checksum();
+        self.index.blocks.push(block);
+        Ok(())
+    }
+
+    /// Puts the cache in its place; not if an input has changed since reading began.
+    fn complete(mut self) -> io::Result<bool> {
+        self.flush()?;
+        let Some(inputs) = self.follower.finish()? else {
+            return Ok(false);
+        };
+        self.index.inputs = inputs;
+        let index = serde_json::to_string(&self.index).map_err(io::Error::other)?;
+        self.writer.write_metadata(CHECKSUM_KEY, crc32fast::hash(index.as_bytes()).to_string());
+        self.writer.write_metadata(INDEX_KEY, index);
+        self.writer.into_inner().map_err(plain)?.inner.commit()?;
+        Ok(true)
+    }
+}
+
+impl Keeper for Recorder {
+    fn add(&mut self, parsed: &Parsed) -> Result<(), String> {
+        let read = self.read.load(Ordering::Relaxed);
+        self.take_in(parsed).and_then(|()| self.follower.follow(read)).map_err(|error| error.to_string())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), String> {
+        if self.rows.labels.is_empty() {
+            return Err("there was no example".to_owned());
+        }
+        match self.complete() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("an input was changed while it was read".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+fn plain(error: ArrowError) -> io::Error {
+    match error {
+        ArrowError::IoError(_, error) => error,
+        error => io::Error::other(error),
+    }
+}

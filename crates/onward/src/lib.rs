@@ -43,6 +43,7 @@ pub mod random;
 pub mod regret;
 mod sum;
 mod table;
+pub mod vector;
 
 pub use error::{Error, ErrorKind};
 pub use loss::{Loss, SharedLoss};

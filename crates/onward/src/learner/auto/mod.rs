@@ -362,8 +362,10 @@ impl Learner for Auto {
         // Lanes, Newton experts and stacks take importance in units of its mean: whatever unit it comes in,
         // their steps are as long, and what matrices hold stays in range.
         let relative = self.labels.relative(weight);
-        self.lanes.begin(x, relative, &mut round.scores, &mut round.seen);
-        self.lanes.sizes(&mut round.sizes);
+        self.lanes.begin(x, relative, &mut round.scores);
+        if self.newtons.iter().any(|newton| !newton.has_given_up()) {
+            self.lanes.sizes(&mut round.seen, &mut round.sizes);
+        }
         let prediction = self.conclude(&mut round, x);
         self.round = round;
         self.judge(prediction.score, label, weight);

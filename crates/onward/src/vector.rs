@@ -1,0 +1,121 @@
+//! Loops that the compiler turns into vector code: compiled once for every machine of the
+//! architecture, and once for those with AVX2, chosen when the program runs. Both are the same
+//! plain Rust, rounded operation by operation, so they give the same bits.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+const UNKNOWN: u8 = 0;
+const PORTABLE: u8 = 1;
+const WIDE: u8 = 2;
+
+/// What the machine has, once that was asked.
+static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// Whether loops are to run as they were compiled for AVX2.
+#[inline]
+pub(crate) fn is_wide() -> bool {
+    match MODE.load(Ordering::Relaxed) {
+        UNKNOWN => ask(),
+        mode => mode == WIDE,
+    }
+}
+
+#[cold]
+fn ask() -> bool {
+    set_portable(false);
+    MODE.load(Ordering::Relaxed) == WIDE
+}
+
+/// Has loops run as they were compiled for any machine, or (`false`) as this one allows. Results
+/// are the same to the bit: this is for tests that they are, and for measuring what it gains.
+pub fn set_portable(is_portable: bool) {
+    #[cfg(target_arch = "x86_64")]
+    let has_wide = std::arch::is_x86_feature_detected!("avx2");
+    #[cfg(not(target_arch = "x86_64"))]
+    let has_wide = false;
+    MODE.store(if has_wide && !is_portable { WIDE } else { PORTABLE }, Ordering::Relaxed);
+}
+
+/// Defines a function that is compiled for any machine and for AVX2.
+macro_rules! vectorised {
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
+        $(#[$meta])*
+        #[inline]
+        $visibility fn $name($($argument: $type),*) $(-> $result)? {
+            #[inline(always)]
+            fn portable($($argument: $type),*) $(-> $result)? $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                fn wide($($argument: $type),*) $(-> $result)? {
+                    portable($($argument),*)
+                }
+                if $crate::vector::is_wide() {
+                    // SAFETY: the processor was asked, and has AVX2.
+                    #[allow(unsafe_code)]
+                    return unsafe { wide($($argument),*) };
+                }
+            }
+            portable($($argument),*)
+        }
+    };
+}
+pub(crate) use vectorised;
+
+/// What runs as it was compiled for this machine, where a function of [`vectorised`] will not
+/// do since it is generic. `run` is to be `#[inline(always)]`.
+pub(crate) trait Kernel {
+    /// What comes out.
+    type Output;
+
+    /// The work.
+    fn run(self) -> Self::Output;
+}
+
+/// Runs a kernel as fast as this machine can.
+#[inline]
+pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn wide<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run()
+        }
+        if is_wide() {
+            // SAFETY: the processor was asked, and has AVX2.
+            #[allow(unsafe_code)]
+            return unsafe { wide(kernel) };
+        }
+    }
+    kernel.run()
+}
+
+/// Has the processor fetch what will soon be worked on. Changes nothing but the time.
+#[inline(always)]
+pub(crate) fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..size_of::<T>()).step_by(64) {
+        let start = std::ptr::from_ref(value).cast::<i8>();
+        // SAFETY: the address is within the value; fetching it reads nothing that a program sees.
+        #[allow(unsafe_code)]
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(start.add(line));
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
+/// The smaller of two numbers, the second if they cannot be compared: one instruction, as
+/// `f32::min` is not.
+#[inline(always)]
+pub(crate) fn smaller<T: PartialOrd>(one: T, other: T) -> T {
+    if one < other { one } else { other }
+}
+
+/// The larger of two numbers, the second if they cannot be compared.
+#[inline(always)]
+pub(crate) fn larger<T: PartialOrd>(one: T, other: T) -> T {
+    if one > other { one } else { other }
+}

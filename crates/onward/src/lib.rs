@@ -34,6 +34,7 @@ pub mod expert;
 pub mod feature;
 pub mod learner;
 pub mod loss;
+mod math;
 pub mod metric;
 pub mod model;
 mod nearest;

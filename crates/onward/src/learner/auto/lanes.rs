@@ -576,7 +576,10 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Begin<'_, F, W, D> {
                 }
             }
         }
-        blocks.iter_mut().for_each(|block| block.take_in(weighing));
+        // Not `for_each`, which the compiler keeps apart, and compiles for any machine.
+        for block in blocks.iter_mut() {
+            block.take_in(weighing);
+        }
         let mut sums = [0.0; W];
         for (block, places) in blocks.iter_mut().zip(places.chunks(SIDE_BY_SIDE)) {
             for (at, &place) in places.iter().enumerate() {

@@ -473,7 +473,8 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
 
     fn deviation(&self, index: u32) -> Option<f64> {
         let slot = self.table.get(index);
-        let is_known = F::LANES.len() < W && slot.count > 0.0 && Total::new(self.norms.total).is_dense(index, slot.count);
+        let is_known =
+            F::LANES.len() < W && slot.count > 0.0 && Total::new(self.norms.total).is_dense(index, slot.count);
         is_known.then(|| f64::from(slot.largest[CENTRED]) * f64::from(slot.squares[W - 1] / slot.count).sqrt())
     }
 

@@ -10,9 +10,8 @@
 
 use bytemuck::Zeroable;
 
-use crate::prefetch::prefetch;
 use crate::slot_hints::{LOW, Numbers};
-use crate::vector::vectorised;
+use crate::vector::{prefetch, vectorised};
 use crate::{Error, Features, INDEX_LIMIT};
 
 /// Slots addressed by feature index; one that was never written is all zeros.

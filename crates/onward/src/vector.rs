@@ -69,3 +69,61 @@ macro_rules! vectorised {
 }
 #[doc(hidden)]
 pub use vectorised;
+
+/// What runs as it was compiled for this machine, where a function of [`vectorised`] will not
+/// do since it is generic. `run` is to be `#[inline(always)]`.
+pub(crate) trait Kernel {
+    /// What comes out.
+    type Output;
+
+    /// The work.
+    fn run(self) -> Self::Output;
+}
+
+/// Runs a kernel as fast as this machine can.
+#[inline]
+pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+        fn wide<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run()
+        }
+        if is_wide() {
+            // SAFETY: the processor was asked, and has what the function is compiled for.
+            #[allow(unsafe_code)]
+            return unsafe { wide(kernel) };
+        }
+    }
+    kernel.run()
+}
+
+/// Has the processor fetch what will soon be worked on. Changes nothing but the time.
+#[inline(always)]
+pub(crate) fn prefetch<T>(value: &T) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for line in (0..size_of::<T>()).step_by(64) {
+        let start = std::ptr::from_ref(value).cast::<i8>();
+        // SAFETY: the address is within the value; fetching it reads nothing that a program sees.
+        #[allow(unsafe_code)]
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(start.add(line));
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = value;
+}
+
+/// The smaller of two numbers, the second if they cannot be compared: one instruction, as
+/// `f32::min` is not.
+#[inline(always)]
+pub(crate) fn smaller<T: PartialOrd>(one: T, other: T) -> T {
+    if one < other { one } else { other }
+}
+
+/// The larger of two numbers, the second if they cannot be compared.
+#[inline(always)]
+pub(crate) fn larger<T: PartialOrd>(one: T, other: T) -> T {
+    if one > other { one } else { other }
+}

@@ -2,7 +2,8 @@
 
 use super::flow::{SMALL, reach};
 use super::{Charge, Curvature, Link, Loss, Task, refuse_label};
-use crate::Error;
+use crate::vector::{smaller, vectorised};
+use crate::{Error, math};
 
 /// σ(x) = 1/(1 + e^(−x)), accurate to the last digits on both sides.
 pub(crate) fn sigmoid(x: f64) -> f64 {
@@ -139,16 +140,124 @@ fn probability(y: f64) -> f64 {
     y.clamp(0.0, 1.0)
 }
 
-/// Value and derivative, e^(−|p|) being known.
-pub(crate) fn from_exponential(p: f64, y: f64, e: f64) -> (f64, f64) {
-    let target = probability(y);
-    (cross_entropy(p, target, e), steepness(target, sigmoids_from(p, e)))
+/// What is known of N scores p at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<const N: usize> {
+    /// e^(−|p|).
+    pub(crate) exponentials: [f64; N],
+    /// σ(p) and σ(−p).
+    pub(crate) up: [f64; N],
+    pub(crate) down: [f64; N],
 }
 
-/// First and second derivative.
-pub(crate) fn derivatives(p: f64, y: f64) -> (f64, f64) {
-    let (up, down) = sigmoids(p);
-    (steepness(probability(y), (up, down)), up * down)
+impl<const N: usize> Known<N> {
+    /// Of these scores.
+    #[inline(always)]
+    pub(crate) fn of(scores: &[f64; N]) -> Self {
+        let mut known = Self { exponentials: [0.0; N], up: [0.0; N], down: [0.0; N] };
+        for at in 0..N {
+            let e = math::exp(-scores[at].abs());
+            let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
+            known.exponentials[at] = e;
+            known.up[at] = if scores[at] >= 0.0 { large } else { small };
+            known.down[at] = if scores[at] >= 0.0 { small } else { large };
+        }
+        known
+    }
+
+    /// Losses and derivatives.
+    #[inline(always)]
+    pub(crate) fn losses(&self, scores: &[f64; N], label: f64) -> ([f64; N], [f64; N]) {
+        let target = probability(label);
+        let (mut losses, mut derivatives) = ([0.0; N], [0.0; N]);
+        for at in 0..N {
+            let (p, shared) = (scores[at], math::log1p(self.exponentials[at]));
+            let (below, above) = (if p < 0.0 { -p } else { 0.0 }, if p > 0.0 { p } else { 0.0 });
+            losses[at] = target * (below + shared) + (1.0 - target) * (above + shared);
+            derivatives[at] = steepness(target, (self.up[at], self.down[at]));
+        }
+        (losses, derivatives)
+    }
+
+    /// π − σ and σ(1 − σ): residuals and curvatures.
+    #[inline(always)]
+    pub(crate) fn slopes(&self, label: f64) -> ([f64; N], [f64; N]) {
+        let target = probability(label);
+        let (mut residuals, mut curvatures) = ([0.0; N], [0.0; N]);
+        for at in 0..N {
+            residuals[at] = -steepness(target, (self.up[at], self.down[at]));
+            curvatures[at] = self.up[at] * self.down[at];
+        }
+        (residuals, curvatures)
+    }
+}
+
+/// How many scores flow side by side.
+pub(crate) const FLOWS: usize = 8;
+
+/// The flows of several scores towards one label, each for its time at its q; 0 where q is.
+pub(crate) fn flows(
+    scores: &[f64; FLOWS],
+    exponentials: &[f64; FLOWS],
+    y: f64,
+    times: &[f64; FLOWS],
+    q: &[f64; FLOWS],
+) -> [f64; FLOWS] {
+    let is_sign = y == 0.0 || y.abs() == 1.0;
+    let (mut ways, is_plain) = match is_sign {
+        true => rises(scores, exponentials, if y == 1.0 { 1.0 } else { -1.0 }, times, q),
+        false => ([0.0; FLOWS], [false; FLOWS]),
+    };
+    for at in 0..FLOWS {
+        if !is_plain[at] {
+            ways[at] = if q[at] > 0.0 { Logistic.flow(scores[at], y, times[at], q[at]) } else { 0.0 };
+        }
+    }
+    ways
+}
+
+vectorised! {
+    /// The flows of several scores towards a sign, by the method of [`rise_for_ever`], and for which of them that
+    /// is the one to take: those that are neither far from 0 nor hardly move.
+    fn rises(scores: &[f64; FLOWS], exponentials: &[f64; FLOWS], sign: f64, times: &[f64; FLOWS], q: &[f64; FLOWS]) -> ([f64; FLOWS], [bool; FLOWS]) {
+        let (mut e, mut h, mut delta, mut longest) = ([0.0; FLOWS], [0.0; FLOWS], [0.0; FLOWS], 0.0);
+        let mut is_plain = [false; FLOWS];
+        for at in 0..FLOWS {
+            let p = sign * scores[at];
+            h[at] = smaller(times[at] * q[at], 1e280);
+            is_plain[at] = (h[at] > 1e-200) & (p.abs() < NEGLIGIBLE);
+            e[at] = if p > 0.0 { 1.0 / exponentials[at] } else { exponentials[at] };
+            let (tangent, share) = (h[at] / (1.0 + e[at]), e[at] / (1.0 + e[at]));
+            delta[at] = tangent - share * tangent * tangent * (0.5 - tangent * (share / 2.0 - 1.0 / 6.0));
+            longest = if is_plain[at] & (tangent > longest) { tangent } else { longest };
+        }
+        if longest >= 1.0 {
+            for at in 0..FLOWS {
+                let tangent = h[at] / (1.0 + e[at]);
+                let bound = smaller(tangent, math::log1p(h[at] / e[at]));
+                delta[at] = if tangent < 1.0 { delta[at] } else { bound };
+            }
+        }
+        for _ in 0..MOST_STEPS {
+            let mut is_done = true;
+            for at in 0..FLOWS {
+                let grown = e[at] * math::expm1(delta[at]);
+                let (value, first, second) = (delta[at] + grown - h[at], 1.0 + e[at] + grown, e[at] + grown);
+                let newton = value / first;
+                let step = newton / (1.0 - newton * (second / first) / 2.0);
+                delta[at] -= step;
+                is_done &= (step.abs() <= 1e-6 * delta[at]) | !is_plain[at];
+            }
+            if is_done {
+                break;
+            }
+        }
+        let mut ways = [0.0; FLOWS];
+        for at in 0..FLOWS {
+            ways[at] = sign * delta[at] / q[at];
+        }
+        (ways, is_plain)
+    }
 }
 
 /// π·ln(1 + e^(−p)) + (1 − π)·ln(1 + e^p), e^(−|p|) being known.
@@ -280,6 +389,48 @@ mod tests {
         assert_eq!(Logistic.label_for_mean(-1.0), 0.0);
         assert_eq!(Logistic.label_for_mean(0.3), 0.3);
         assert_eq!(Logistic.label_for_mean(1.0), 1.0);
+    }
+
+    #[test]
+    fn side_by_side_scores_flow_as_they_do_alone() {
+        for y in [-1.0, 0.0, 1.0, 0.3] {
+            for (step, scale) in [1e-250, 1e-9, 1e-4, 0.03, 1.0, 40.0, 1e5, 1e250].into_iter().enumerate() {
+                let scores =
+                    std::array::from_fn(|at| [-70.0, -30.0, -2.0, -0.1, 0.0, 1.5, 39.0, 45.0][at] + step as f64 / 9.0);
+                let times = std::array::from_fn(|at| 0.5 + at as f64);
+                let q = std::array::from_fn(|at| if at == 3 { 0.0 } else { scale * (1.0 + at as f64 / 7.0) });
+                let known = Known::of(&scores);
+                let found = flows(&scores, &known.exponentials, y, &times, &q);
+                for at in 0..FLOWS {
+                    let alone = if q[at] > 0.0 { Logistic.flow(scores[at], y, times[at], q[at]) } else { 0.0 };
+                    assert!(
+                        (found[at] - alone).abs() <= 1e-12 * alone.abs(),
+                        "{} {y} {}: {} {alone}",
+                        scores[at],
+                        q[at],
+                        found[at]
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_several_scores_is_what_each_would_say() {
+        let scores = [-50.0, -3.0, -1e-9, 0.0, 0.2, 7.0, 49.0, 1e-300];
+        for y in [-1.0, 0.0, 0.25, 1.0] {
+            let known = Known::of(&scores);
+            let ((losses, derivatives), (residuals, curvatures)) = (known.losses(&scores, y), known.slopes(y));
+            for (at, &p) in scores.iter().enumerate() {
+                let is_near = |found: f64, expected: f64| {
+                    assert!((found - expected).abs() <= 1e-15 * expected.abs(), "{p} {y}: {found} {expected}")
+                };
+                is_near(losses[at], Logistic.value(p, y));
+                is_near(derivatives[at], Logistic.derivative(p, y));
+                is_near(residuals[at], -Logistic.derivative(p, y));
+                is_near(curvatures[at], Logistic.second_derivative(p, y));
+            }
+        }
     }
 
     /// Relative error of H in the implicit equation of the flow for y = 1,

@@ -3,7 +3,7 @@
 
 use crate::loss::{Link, Loss, Task, poisson};
 use crate::model::State;
-use crate::{Error, SharedLoss};
+use crate::{Error, SharedLoss, math};
 
 /// What kind of number a score is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Labels {
             // Krichevsky and Trofimov 1981: half a label of each class counts as seen.
             Scores::Logits => {
                 let ones = past.weight * past.mean;
-                libm::log(ones + 0.5) - libm::log((past.weight - ones).max(0.0) + 0.5)
+                math::ln(ones + 0.5) - math::ln((past.weight - ones).max(0.0) + 0.5)
             }
             Scores::Margins if past.mean != 0.0 => past.mean.signum(),
             _ => self.origin(),
@@ -180,7 +180,8 @@ impl Labels {
         past.importance += importance;
         past.weight += weight;
         past.weight_squares += weight * weight;
-        past.exposure += weight * libm::exp(offset.clamp(-LARGEST_SCORE, LARGEST_SCORE));
+        past.exposure +=
+            weight * if offset == 0.0 { 1.0 } else { libm::exp(offset.clamp(-LARGEST_SCORE, LARGEST_SCORE)) };
         let step = distance * (weight / past.weight);
         past.mean += step;
         past.squares += weight * distance * (distance - step);

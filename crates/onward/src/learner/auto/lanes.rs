@@ -12,10 +12,11 @@
 
 use bytemuck::Zeroable;
 
-use super::slot::{CENTRED, Dither, FREQUENT, LARGEST, RAW, Slot, has_doubled};
+use super::slot::{self, CENTRED, Dither, FREQUENT, LARGEST, RAW, Slot, Total, has_doubled};
 use crate::model::{Column, State};
 use crate::table::Table;
-use crate::{Error, Features};
+use crate::vector::{self, Kernel, larger, prefetch, smaller};
+use crate::{Error, Features, sum};
 
 /// How a lane chooses its steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,7 +99,7 @@ impl Form<4> for Four {
 pub(super) const KEPT: [usize; 4] = [1, 2, 3, 5];
 
 /// Seven lanes.
-pub(super) type SevenLanes = Lanes<Seven, 8, 3>;
+pub(super) type SevenLanes = Lanes<Seven, 8, 4>;
 /// Four lanes.
 pub(super) type FourLanes = Lanes<Four, 4, 2>;
 
@@ -145,15 +146,89 @@ fn power_of_two(size: f64) -> f64 {
     libm::exp2(libm::round(libm::log2(size)))
 }
 
-/// The lanes of a form.
+/// The lanes of a form. Of a vector of W those that go by distance are among the first D.
 pub(super) struct Lanes<F, const W: usize, const D: usize> {
     table: Table<Slot<W, D>>,
     norms: Norms,
-    /// Of the round that was begun: where the slots of its features are, x̂, and x̂·rate of each lane.
-    places: Vec<usize>,
-    sizes: Vec<[f32; 2]>,
+    row: Row,
+    /// x̂·rate of each feature of the round and of each lane.
     directions: Vec<[f32; W]>,
     form: std::marker::PhantomData<F>,
+}
+
+/// What a round knows of the features of its row.
+#[derive(Debug, Default)]
+struct Row {
+    /// Where their slots are.
+    places: Vec<u32>,
+    blocks: Vec<Block>,
+}
+
+/// How many features are worked on side by side.
+const SIDE_BY_SIDE: usize = 8;
+
+/// A number of each of eight features.
+type Eight<T> = [T; SIDE_BY_SIDE];
+
+/// Eight features of a row, number by number: what has to be worked out from their slots before the label is
+/// known is the same for all, and is done for eight at once.
+#[derive(Debug, Clone, Copy, Zeroable)]
+#[repr(C, align(32))]
+struct Block {
+    index: Eight<u32>,
+    value: Eight<f32>,
+    count: Eight<f32>,
+    mean: Eight<f32>,
+    largest: [Eight<f32>; 2],
+    recent: [Eight<f32>; 2],
+    /// x and x̃.
+    values: [Eight<f32>; 2],
+    /// x̂ as it is predicted from, and once the row was taken in.
+    seen: [Eight<f32>; 2],
+    sizes: [Eight<f32>; 2],
+    /// Not 0 where M grows, or the count has doubled.
+    is_special: Eight<u32>,
+}
+
+/// With which weights a row is taken in.
+#[derive(Debug, Clone, Copy)]
+struct Weighing {
+    /// That with which it is predicted, and that of all rows then.
+    usual: f32,
+    total: Total,
+    /// Its own.
+    h: f32,
+    dither: Dither,
+}
+
+impl Block {
+    /// Takes in values, all that does not need more of a slot than is here.
+    #[inline(always)]
+    fn take_in(&mut self, weighing: Weighing) {
+        let Weighing { usual, total, h, dither } = weighing;
+        for at in 0..SIDE_BY_SIDE {
+            let (index, value) = (self.index[at], self.value[at]);
+            let largest = [self.largest[RAW][at], self.largest[CENTRED][at]];
+            let (count, mean) = slot::counted(self.count[at], self.mean[at], largest[CENTRED], value, usual, dither);
+            let values = [value, slot::centred(index, value, count, mean, largest[RAW], total)];
+            let mut is_special = false;
+            for kind in [RAW, CENTRED] {
+                let size = values[kind].abs();
+                self.values[kind][at] = values[kind];
+                self.seen[kind][at] = slot::bounded(values[kind], largest[kind]);
+                self.sizes[kind][at] = self.seen[kind][at];
+                self.recent[kind][at] = larger(size, self.recent[kind][at]);
+                is_special |= size > largest[kind];
+            }
+            self.is_special[at] = u32::from(is_special);
+        }
+        for at in 0..SIDE_BY_SIDE {
+            let (before, largest) = (self.count[at], self.largest[CENTRED][at]);
+            let (count, mean) = slot::counted(before, self.mean[at], largest, self.value[at], h, dither);
+            (self.count[at], self.mean[at]) = (count, mean);
+            self.is_special[at] |= u32::from(has_doubled(before, count));
+        }
+    }
 }
 
 /// A number in a slot.
@@ -167,12 +242,12 @@ pub(super) trait Sweeps: Send + Sync {
     /// ⟨w_k, x⟩ of each lane for a row to come; writes the centred x̂ that it is made of.
     fn dot(&self, x: Features<'_>, scores: &mut [f64], seen: &mut Vec<f32>);
 
-    /// The same at the beginning of a round of importance h; then takes in the features, not
-    /// yet the label.
-    fn begin(&mut self, x: Features<'_>, h: f64, scores: &mut [f64], seen: &mut Vec<f32>);
+    /// ⟨w_k, x⟩ of each lane at the beginning of a round of importance h; then takes in the features,
+    /// not yet the label.
+    fn begin(&mut self, x: Features<'_>, h: f64, scores: &mut [f64]);
 
-    /// Writes the centred x̂ of the round, now that its features have been taken in.
-    fn sizes(&self, sizes: &mut Vec<f32>);
+    /// Writes the centred x̂ of the round as it was predicted from, and now that its features have been taken in.
+    fn sizes(&self, seen: &mut Vec<f32>, sizes: &mut Vec<f32>);
 
     /// Takes in each lane's gradient g_k; writes Q_k, how far its score moves for u_k = 1. `deviation`
     /// is that of labels, `usual` how steep the loss is at that distance.
@@ -206,8 +281,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Default for Lanes<F, W, D> {
         Self {
             table: Table::default(),
             norms: Norms::default(),
-            places: Vec::new(),
-            sizes: Vec::new(),
+            row: Row::default(),
             directions: Vec::new(),
             form: std::marker::PhantomData,
         }
@@ -226,11 +300,35 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
         kinds
     };
 
-    /// Adds ŵ·x̂ of each lane, in f64: the order of features matters in the last bits only.
-    #[inline]
-    fn add(scores: &mut [f64; W], slot: &Slot<W, D>, x: [f32; 2]) {
+    /// R̂ of lanes by distance only.
+    const DISTANCES: [f32; D] = {
+        let mut distances = [0.0; D];
+        let mut lane = 0;
+        while lane < D {
+            if let Rule::Distance { .. } = F::VECTOR[lane].rule {
+                distances[lane] = 1.0;
+            }
+            lane += 1;
+        }
+        distances
+    };
+
+    /// x̂ as each lane sees it.
+    #[inline(always)]
+    fn by_lane(x: [f32; 2]) -> [f32; W] {
+        let mut by_lane = [0.0; W];
         for lane in 0..W {
-            scores[lane] += f64::from(slot.weights[lane] * x[Self::KINDS[lane]]);
+            by_lane[lane] = if Self::KINDS[lane] == RAW { x[RAW] } else { x[CENTRED] };
+        }
+        by_lane
+    }
+
+    /// Adds ŵ·x̂ of each lane, in f64: the order of features matters in the last bits only.
+    #[inline(always)]
+    fn add(scores: &mut [f64; W], slot: &Slot<W, D>, x: [f32; 2]) {
+        let x = Self::by_lane(x);
+        for lane in 0..W {
+            scores[lane] += f64::from(slot.weights[lane] * x[lane]);
         }
     }
 
@@ -267,7 +365,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
             columns.push((format!("lane{lane}.weight"), Box::new(move |slot| &mut slot.weights[lane])));
             columns.push((format!("lane{lane}.squares"), Box::new(move |slot| &mut slot.squares[lane])));
         }
-        for lane in 0..D {
+        for lane in (0..D).filter(|&lane| Self::DISTANCES[lane] > 0.0) {
             columns.push((format!("lane{lane}.distance"), Box::new(move |slot| &mut slot.distances[lane])));
         }
         if F::LANES.len() < W {
@@ -278,7 +376,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
 
     /// The unit of a lane's rates: R̂ is in units of the label.
     fn unit(&self, lane: usize) -> f64 {
-        if lane < D { self.norms.label_unit } else { 1.0 }
+        if lane < D && Self::DISTANCES[lane] > 0.0 { self.norms.label_unit } else { 1.0 }
     }
 }
 
@@ -289,64 +387,42 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
 
     fn dot(&self, x: Features<'_>, scores: &mut [f64], seen: &mut Vec<f32>) {
         let usual = self.norms.usual_weight();
-        let total = self.norms.total + f64::from(usual);
+        let total = Total::new(self.norms.total + f64::from(usual));
         let dither = Dither::of(self.norms.rounds + 1);
         let mut sums = [0.0; W];
         seen.clear();
         for (index, value) in x.iter() {
-            let mut slot = self.table.get(index);
-            slot.count(value, usual, dither);
-            let bounded = slot.bounded(slot.values(index, value, total));
+            let slot = self.table.get(index);
+            let (count, mean) = slot::counted(slot.count, slot.mean, slot.largest[CENTRED], value, usual, dither);
+            let centred = slot::centred(index, value, count, mean, slot.largest[RAW], total);
+            let bounded = [slot::bounded(value, slot.largest[RAW]), slot::bounded(centred, slot.largest[CENTRED])];
             seen.push(bounded[CENTRED]);
             Self::add(&mut sums, &slot, bounded);
         }
         self.finish(sums, scores);
     }
 
-    fn begin(&mut self, x: Features<'_>, h: f64, scores: &mut [f64], seen: &mut Vec<f32>) {
+    fn begin(&mut self, x: Features<'_>, h: f64, scores: &mut [f64]) {
         let usual = self.norms.usual_weight();
-        let usual_total = self.norms.total + f64::from(usual);
+        let total = Total::new(self.norms.total + f64::from(usual));
         self.norms.rounds += 1;
-        let (h, dither) = (as_weight(h), Dither::of(self.norms.rounds));
+        let h = as_weight(h);
+        let weighing = Weighing { usual, total, h, dither: Dither::of(self.norms.rounds) };
         self.norms.total += f64::from(h);
-        self.places.clear();
-        self.sizes.clear();
-        seen.clear();
-        let (mut sums, mut norms) = ([0.0; W], [0.0; 2]);
-        for (index, value) in x.iter() {
-            let place = self.table.place(index);
-            let slot = self.table.at(place);
-            let before = slot.count;
-            let values = if h == usual {
-                slot.count(value, h, dither);
-                slot.values(index, value, self.norms.total)
-            } else {
-                let mut predicted = *slot;
-                predicted.count(value, usual, dither);
-                slot.count(value, h, dither);
-                predicted.values(index, value, usual_total)
-            };
-            let bounded = slot.bounded(values);
-            seen.push(bounded[CENTRED]);
-            Self::add(&mut sums, slot, bounded);
-            let has_grown = slot.widen(values, &Self::KINDS);
-            let has_doubled = has_doubled(before, slot.count);
-            if has_doubled {
-                slot.review(value, h, &Self::KINDS);
-            }
-            let sizes = if has_grown || has_doubled { slot.bounded(values) } else { bounded };
-            norms[RAW] += f64::from(sizes[RAW] * sizes[RAW]);
-            norms[CENTRED] += f64::from(sizes[CENTRED] * sizes[CENTRED]);
-            self.places.push(place);
-            self.sizes.push(sizes);
-        }
+        let (sums, norms) = vector::run(Begin { lanes: self, x, weighing });
         self.norms.squares.iter_mut().zip(norms).for_each(|(sum, norm)| *sum += f64::from(h) * norm);
         self.finish(sums, scores);
     }
 
-    fn sizes(&self, sizes: &mut Vec<f32>) {
+    fn sizes(&self, seen: &mut Vec<f32>, sizes: &mut Vec<f32>) {
+        seen.clear();
         sizes.clear();
-        sizes.extend(self.sizes.iter().map(|sizes| sizes[CENTRED]));
+        for block in &self.row.blocks {
+            seen.extend(block.seen[CENTRED]);
+            sizes.extend(block.sizes[CENTRED]);
+        }
+        seen.truncate(self.row.places.len());
+        sizes.truncate(self.row.places.len());
     }
 
     fn prepare(&mut self, g: &[f64], h: f64, deviation: f64, usual: f64, q: &mut [f64]) {
@@ -370,33 +446,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             *square = (h * slope * slope).min(f64::from(LARGEST)) as f32;
         }
         let numerators = self.numerators(deviation);
-        let (mut sums, mut more) = ([0.0; W], [0.0; W]);
-        for (&place, sizes) in self.places.iter().zip(&self.sizes) {
-            let slot = self.table.at(place);
-            let mut least = numerators;
-            for (least, distance) in least.iter_mut().zip(slot.distances) {
-                *least = least.max(distance);
-            }
-            for lane in 0..W {
-                let x = sizes[Self::KINDS[lane]];
-                more[lane] = squares[lane] * (x * x);
-            }
-            let pairs = slot.squares.iter_mut().zip(more);
-            if slot.count >= FREQUENT {
-                pairs.for_each(|(square, more)| *square = dither.add(*square, more));
-            } else {
-                pairs.for_each(|(square, more)| *square = (*square + more).min(LARGEST));
-            }
-            let mut direction = [0.0; W];
-            for lane in 0..W {
-                let x = sizes[Self::KINDS[lane]];
-                let square = slot.squares[lane];
-                let rate = if square > LEAST_SQUARES { least[lane] / square.sqrt() } else { 0.0 };
-                direction[lane] = x * rate;
-                sums[lane] += f64::from(x * direction[lane]);
-            }
-            self.directions.push(direction);
-        }
+        let sums = vector::run(Prepare { lanes: self, squares, numerators, dither });
         for (lane, q) in q.iter_mut().enumerate() {
             *q = sums[lane] * (self.unit(lane) / self.norms.gradient_unit);
         }
@@ -408,16 +458,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             let in_units = u * (self.unit(lane) / self.norms.label_unit / self.norms.gradient_unit);
             *step = in_units.clamp(-f64::from(LARGEST), f64::from(LARGEST)) as f32;
         }
-        for (&place, direction) in self.places.iter().zip(&self.directions) {
-            let slot = self.table.at(place);
-            for lane in 0..W {
-                let weight = slot.weights[lane] + steps[lane] * direction[lane];
-                slot.weights[lane] = weight.clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT);
-            }
-            for lane in 0..D {
-                slot.distances[lane] = slot.distances[lane].max(slot.weights[lane].abs());
-            }
-        }
+        vector::run(Advance { lanes: self, steps });
     }
 
     fn weight(&self, index: u32, lane: usize) -> f64 {
@@ -432,7 +473,8 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
 
     fn deviation(&self, index: u32) -> Option<f64> {
         let slot = self.table.get(index);
-        let is_known = F::LANES.len() < W && slot.count > 0.0 && slot.is_dense(index, self.norms.total);
+        let is_known =
+            F::LANES.len() < W && slot.count > 0.0 && Total::new(self.norms.total).is_dense(index, slot.count);
         is_known.then(|| f64::from(slot.largest[CENTRED]) * f64::from(slot.squares[W - 1] / slot.count).sqrt())
     }
 
@@ -494,5 +536,168 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         }
         self.table = Table::filled(indices, slots.into_iter())?;
         Ok(())
+    }
+}
+
+/// The first walk over a row: sums ŵ·x̂ of each lane and x̂² of both kinds.
+struct Begin<'a, F, const W: usize, const D: usize> {
+    lanes: &'a mut Lanes<F, W, D>,
+    x: Features<'a>,
+    weighing: Weighing,
+}
+
+impl<F: Form<W>, const W: usize, const D: usize> Kernel for Begin<'_, F, W, D> {
+    type Output = ([f64; W], [f64; 2]);
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Self { lanes: Lanes { table, row, .. }, x, weighing } = self;
+        let Row { places, blocks } = row;
+        places.clear();
+        for &index in x.indices() {
+            let place = table.place(index);
+            prefetch(table.at(place));
+            places.push(place as u32);
+        }
+        blocks.resize(places.len().div_ceil(SIDE_BY_SIDE), Block::zeroed());
+        let (indices, values) = (x.indices().chunks(SIDE_BY_SIDE), x.values().chunks(SIDE_BY_SIDE));
+        let rows = indices.zip(values).zip(places.chunks(SIDE_BY_SIDE));
+        for (block, ((indices, values), places)) in blocks.iter_mut().zip(rows) {
+            if places.len() < SIDE_BY_SIDE {
+                // Places that no feature has must not say what those of a row before have said.
+                *block = Block::zeroed();
+            }
+            for (at, ((&index, &value), &place)) in indices.iter().zip(values).zip(places).enumerate() {
+                let slot = table.at(place as usize);
+                (block.index[at], block.value[at]) = (index, value);
+                (block.count[at], block.mean[at]) = (slot.count, slot.mean);
+                for kind in [RAW, CENTRED] {
+                    block.largest[kind][at] = slot.largest[kind];
+                    block.recent[kind][at] = slot.recent[kind];
+                }
+            }
+        }
+        // Not `for_each`, which the compiler keeps apart, and compiles for any machine.
+        for block in blocks.iter_mut() {
+            block.take_in(weighing);
+        }
+        let mut sums = [0.0; W];
+        for (block, places) in blocks.iter_mut().zip(places.chunks(SIDE_BY_SIDE)) {
+            for (at, &place) in places.iter().enumerate() {
+                let slot = table.at(place as usize);
+                Lanes::<F, W, D>::add(&mut sums, slot, [block.seen[RAW][at], block.seen[CENTRED][at]]);
+                let before = slot.count;
+                (slot.count, slot.mean) = (block.count[at], block.mean[at]);
+                slot.recent = [block.recent[RAW][at], block.recent[CENTRED][at]];
+                if block.is_special[at] != 0 {
+                    let values = [block.values[RAW][at], block.values[CENTRED][at]];
+                    let sizes = special(slot, before, values, weighing.h, &Lanes::<F, W, D>::KINDS);
+                    (block.sizes[RAW][at], block.sizes[CENTRED][at]) = (sizes[RAW], sizes[CENTRED]);
+                }
+            }
+        }
+        let norms = [RAW, CENTRED].map(|kind| {
+            let mut norms = [0.0; SIDE_BY_SIDE];
+            for block in blocks.iter() {
+                for at in 0..SIDE_BY_SIDE {
+                    norms[at] += f64::from(block.sizes[kind][at] * block.sizes[kind][at]);
+                }
+            }
+            sum::join(norms)
+        });
+        (sums, norms)
+    }
+}
+
+/// Takes in values that M grows by, or after which the count has doubled; x̂ from then on.
+#[cold]
+#[inline(never)]
+fn special<const W: usize, const D: usize>(
+    slot: &mut Slot<W, D>,
+    before: f32,
+    values: [f32; 2],
+    h: f32,
+    kinds: &[usize; W],
+) -> [f32; 2] {
+    slot.widen(values, kinds);
+    if has_doubled(before, slot.count) {
+        slot.review(values[RAW], h, kinds);
+    }
+    [RAW, CENTRED].map(|kind| slot::bounded(values[kind], slot.largest[kind]))
+}
+
+/// The second walk: takes in h·g² of each lane, and sums x̂²·rate.
+struct Prepare<'a, F, const W: usize, const D: usize> {
+    lanes: &'a mut Lanes<F, W, D>,
+    squares: [f32; W],
+    numerators: [f32; W],
+    dither: Dither,
+}
+
+impl<F: Form<W>, const W: usize, const D: usize> Kernel for Prepare<'_, F, W, D> {
+    type Output = [f64; W];
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Self { lanes: Lanes { table, row, directions, .. }, squares, numerators, dither } = self;
+        directions.resize(row.places.len(), [0.0; W]);
+        let mut sums = [0.0; W];
+        let blocks = row.blocks.iter().zip(row.places.chunks(SIDE_BY_SIDE)).zip(directions.chunks_mut(SIDE_BY_SIDE));
+        for ((block, places), directions) in blocks {
+            for (at, (&place, direction)) in places.iter().zip(directions).enumerate() {
+                let slot = table.at(place as usize);
+                let x = Lanes::<F, W, D>::by_lane([block.sizes[RAW][at], block.sizes[CENTRED][at]]);
+                let mut least = numerators;
+                for lane in 0..D {
+                    least[lane] = larger(slot.distances[lane], least[lane]);
+                }
+                let mut sum = [0.0; W];
+                if block.count[at] >= FREQUENT {
+                    for lane in 0..W {
+                        sum[lane] = dither.add(slot.squares[lane], squares[lane] * (x[lane] * x[lane]));
+                    }
+                } else {
+                    for lane in 0..W {
+                        sum[lane] = smaller(slot.squares[lane] + squares[lane] * (x[lane] * x[lane]), LARGEST);
+                    }
+                }
+                slot.squares = sum;
+                for lane in 0..W {
+                    let rate = least[lane] / sum[lane].sqrt();
+                    let rate = if sum[lane] > LEAST_SQUARES { rate } else { 0.0 };
+                    direction[lane] = x[lane] * rate;
+                    sums[lane] += f64::from(x[lane] * direction[lane]);
+                }
+            }
+        }
+        sums
+    }
+}
+
+/// The third walk: moves the weights.
+struct Advance<'a, F, const W: usize, const D: usize> {
+    lanes: &'a mut Lanes<F, W, D>,
+    steps: [f32; W],
+}
+
+impl<F: Form<W>, const W: usize, const D: usize> Kernel for Advance<'_, F, W, D> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { lanes: Lanes { table, row, directions, .. }, steps } = self;
+        for (&place, direction) in row.places.iter().zip(directions.iter()) {
+            let slot = table.at(place as usize);
+            let mut weights = [0.0; W];
+            for lane in 0..W {
+                let weight = slot.weights[lane] + steps[lane] * direction[lane];
+                weights[lane] = smaller(LARGEST_WEIGHT, larger(-LARGEST_WEIGHT, weight));
+            }
+            slot.weights = weights;
+            for lane in 0..D {
+                let distance = weights[lane].abs() * Lanes::<F, W, D>::DISTANCES[lane];
+                slot.distances[lane] = larger(distance, slot.distances[lane]);
+            }
+        }
     }
 }

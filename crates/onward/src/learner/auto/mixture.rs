@@ -17,9 +17,11 @@
 //!   with η = ln K/Δ, Δ being what mixing has cost so far. For convex losses the mixture pays at most
 //!   2Δ more than the best expert.
 
-use crate::Error;
+use super::{Experts, MOST_EXPERTS, total};
 use crate::expert::{adahedge, least};
 use crate::model::{Column, State};
+use crate::vector::{larger, smaller, vectorised};
+use crate::{Error, math};
 
 /// How the weights follow from the losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,11 +34,11 @@ pub(super) enum Mixing {
 /// A round, as the mixture sees it.
 pub(super) struct Paid<'a> {
     /// ℓ_k.
-    pub(super) losses: &'a [f64],
+    pub(super) losses: &'a Experts,
     /// e^(−ℓ_k), if that is known.
-    pub(super) likelihoods: &'a [f64],
+    pub(super) likelihoods: Option<&'a Experts>,
     /// p_k.
-    pub(super) scores: &'a [f64],
+    pub(super) scores: &'a Experts,
     /// ℓ of the mixture's prediction.
     pub(super) loss: f64,
     /// q.
@@ -55,16 +57,18 @@ pub(super) struct Mixture {
     mixing: Mixing,
     /// ln K, K being how many experts there were at the beginning: bounds count those that left.
     capacity: f64,
+    /// How many there are; what arrays hold beyond is 0.
+    experts: usize,
     /// π_k.
-    weights: Vec<f64>,
+    weights: Experts,
     /// Σ h·ℓ_k.
-    losses: Vec<f64>,
+    losses: Experts,
     /// Σ h·ℓ of the mixture.
     paid: f64,
     /// Σ (r_k − η_k·r_k²), Σ r_k² and max |r_k|.
-    regrets: Vec<f64>,
-    squares: Vec<f64>,
-    largest: Vec<f64>,
+    regrets: Experts,
+    squares: Experts,
+    largest: Experts,
     rounds: f64,
     /// Σ h.
     weight: f64,
@@ -79,15 +83,18 @@ const LEAST_SHARE: f64 = 1e-4;
 
 impl Mixture {
     pub(super) fn new(mixing: Mixing, experts: usize) -> Self {
-        let zeros = vec![0.0; experts];
+        let zeros = [0.0; MOST_EXPERTS];
+        let mut weights = zeros;
+        weights[..experts].fill(1.0 / experts as f64);
         Self {
             mixing,
             capacity: libm::log(experts as f64),
-            weights: vec![1.0 / experts as f64; experts],
-            losses: zeros.clone(),
+            experts,
+            weights,
+            losses: zeros,
             paid: 0.0,
-            regrets: zeros.clone(),
-            squares: zeros.clone(),
+            regrets: zeros,
+            squares: zeros,
             largest: zeros,
             rounds: 0.0,
             weight: 0.0,
@@ -98,12 +105,17 @@ impl Mixture {
 
     /// π_k.
     pub(super) fn weights(&self) -> &[f64] {
+        &self.weights[..self.experts]
+    }
+
+    /// The same, followed by zeros.
+    pub(super) fn all_weights(&self) -> &Experts {
         &self.weights
     }
 
     /// Σ h·ℓ_k.
     pub(super) fn losses(&self) -> &[f64] {
-        &self.losses
+        &self.losses[..self.experts]
     }
 
     /// Σ h·ℓ of the mixture.
@@ -122,11 +134,13 @@ impl Mixture {
         self.weight += paid.h;
         self.paid = (self.paid + paid.h * paid.loss).clamp(f64::MIN, f64::MAX);
         if self.mixing == Mixing::AdaHedge {
-            let gap = adahedge::mixability_gap(self.eta(), &self.weights, &self.losses, paid.losses, paid.h);
+            let losses = &paid.losses[..self.experts];
+            let gap = adahedge::mixability_gap(self.eta(), self.weights(), self.losses(), losses, paid.h);
             self.cost = (self.cost + gap).min(f64::MAX);
         }
-        for (sum, loss) in self.losses.iter_mut().zip(paid.losses) {
-            *sum = (*sum + paid.h * loss).clamp(f64::MIN, f64::MAX);
+        for at in 0..MOST_EXPERTS {
+            let sum = self.losses[at] + paid.h * paid.losses[at];
+            self.losses[at] = smaller(f64::MAX, larger(f64::MIN, sum));
         }
         match self.mixing {
             Mixing::Bayes => self.bayes(paid),
@@ -143,58 +157,51 @@ impl Mixture {
         // Never 0 for all: shares keep each weight above 10⁻⁴/K, and no likelihood is below e^(−50), or, of
         // those that are computed here, that of the least loss is 1.
         let rate = paid.h / self.heaviest;
-        if rate == 1.0 && !paid.likelihoods.is_empty() {
-            self.weights.iter_mut().zip(paid.likelihoods).for_each(|(weight, likelihood)| *weight *= likelihood);
-        } else {
-            let least = least(paid.losses);
-            let pairs = self.weights.iter_mut().zip(paid.losses);
-            pairs.for_each(|(weight, loss)| *weight *= libm::exp(-(rate * (loss - least))));
+        match paid.likelihoods {
+            Some(likelihoods) if rate == 1.0 => {
+                for at in 0..MOST_EXPERTS {
+                    self.weights[at] *= likelihoods[at];
+                }
+            }
+            _ => {
+                let least = least(&paid.losses[..self.experts]);
+                let pairs = self.weights[..self.experts].iter_mut().zip(paid.losses);
+                pairs.for_each(|(weight, loss)| *weight *= libm::exp(-(rate * (loss - least))));
+            }
         }
-        let sum: f64 = self.weights.iter().sum();
-        let experts = self.weights.len() as f64;
-        let share = (1.0 / (self.rounds + 1.0) + LEAST_SHARE).min(0.5);
-        self.cost -= self.heaviest * libm::log1p(-share + share / experts);
-        self.weights.iter_mut().for_each(|weight| *weight = (1.0 - share) * (*weight / sum) + share / experts);
+        let sum = total(&self.weights);
+        let experts = self.experts as f64;
+        let share = smaller(1.0 / (self.rounds + 1.0) + LEAST_SHARE, 0.5);
+        self.cost -= self.heaviest * math::ln(1.0 - share + share / experts);
+        self.weights = self.weights.map(|weight| (1.0 - share) * (weight / sum) + share / experts);
+        self.weights[self.experts..].fill(0.0);
     }
 
     /// π_k ← π_k^power, normalised.
     fn temper(&mut self, power: f64) {
-        self.weights.iter_mut().for_each(|weight| *weight = libm::pow(*weight, power));
-        let sum: f64 = self.weights.iter().sum();
+        self.weights[..self.experts].iter_mut().for_each(|weight| *weight = libm::pow(*weight, power));
+        let sum = total(&self.weights);
         self.weights.iter_mut().for_each(|weight| *weight /= sum);
     }
 
     fn bernstein(&mut self, paid: &Paid<'_>) {
+        let logarithms = believe(self.capacity, &mut self.squares, &mut self.largest, &mut self.regrets, paid);
+        let known = || logarithms[..self.experts].iter().zip(&self.squares).filter(|(_, square)| **square > 0.0);
         // The logarithm of the largest rate, for experts that have said nothing of their own so far.
-        let mut fastest = f64::NEG_INFINITY;
-        for at in 0..self.weights.len() {
-            let difference = paid.score - paid.scores[at];
-            let difference = if difference.abs() > paid.resolution { difference } else { 0.0 };
-            let regret = (paid.h * paid.derivative * difference).clamp(-LARGEST, LARGEST);
-            self.squares[at] = (self.squares[at] + regret * regret).min(f64::MAX);
-            self.largest[at] = self.largest[at].max(regret.abs());
-            if self.squares[at] > 0.0 {
-                let eta = (self.capacity / self.squares[at]).sqrt().min(0.5 / self.largest[at]);
-                self.regrets[at] += regret - eta * regret * regret;
-                fastest = fastest.max(libm::log(eta));
-                // For now the logarithm of the weight.
-                self.weights[at] = eta * self.regrets[at] + libm::log(eta);
-            }
-        }
+        let fastest = known().fold(f64::NEG_INFINITY, |most, ((rate, _), _)| most.max(*rate));
         let fastest = if fastest.is_finite() { fastest } else { 0.0 };
         let mut most = f64::NEG_INFINITY;
-        for (weight, square) in self.weights.iter_mut().zip(&self.squares) {
-            if *square == 0.0 {
-                *weight = fastest;
-            }
-            most = most.max(*weight);
+        for (at, (rate, belief)) in logarithms.into_iter().enumerate().take(self.experts) {
+            // For now the logarithm of the weight.
+            self.weights[at] = if self.squares[at] > 0.0 { belief + rate } else { fastest };
+            most = most.max(self.weights[at]);
         }
         self.normalise(most);
     }
 
     /// π_k ∝ e^(−η·Σ h·ℓ_k).
     fn hedge(&mut self) {
-        let (eta, best) = (self.eta(), least(&self.losses));
+        let (eta, best) = (self.eta(), least(self.losses()));
         for (weight, sum) in self.weights.iter_mut().zip(&self.losses) {
             let behind = sum - best;
             *weight = if behind > 0.0 { -(eta * behind).min(f64::MAX) } else { 0.0 };
@@ -209,11 +216,9 @@ impl Mixture {
 
     /// From logarithms to weights, the largest being `most`.
     fn normalise(&mut self, most: f64) {
-        let mut sum = 0.0;
-        for weight in &mut self.weights {
-            *weight = libm::exp(*weight - most);
-            sum += *weight;
-        }
+        self.weights = exponentials(&self.weights, most);
+        self.weights[self.experts..].fill(0.0);
+        let sum = total(&self.weights);
         self.weights.iter_mut().for_each(|weight| *weight /= sum);
     }
 
@@ -228,15 +233,17 @@ impl Mixture {
 
     /// The mixture of some of its experts.
     pub(super) fn narrowed(&self, kept: &[usize]) -> Self {
-        let pick = |column: &[f64]| -> Vec<f64> { kept.iter().map(|&at| column[at]).collect() };
+        let pick =
+            |column: &Experts| -> Experts { std::array::from_fn(|at| kept.get(at).map_or(0.0, |&from| column[from])) };
         let mut weights = pick(&self.weights);
-        let sum: f64 = weights.iter().sum();
+        let sum = total(&weights);
         if sum > 0.0 {
             weights.iter_mut().for_each(|weight| *weight /= sum);
         } else {
-            weights.fill(1.0 / kept.len() as f64);
+            weights[..kept.len()].fill(1.0 / kept.len() as f64);
         }
         Self {
+            experts: kept.len(),
             weights,
             losses: pick(&self.losses),
             regrets: pick(&self.regrets),
@@ -248,7 +255,7 @@ impl Mixture {
 
     pub(super) fn save(&self, state: &mut State) {
         for (name, column) in self.columns() {
-            state.set_column(name, Column::F64(column.clone()));
+            state.set_column(name, Column::F64(column[..self.experts].to_vec()));
         }
         state.set("capacity", self.capacity);
         state.set("paid", self.paid);
@@ -258,7 +265,7 @@ impl Mixture {
         state.set("heaviest", self.heaviest);
     }
 
-    fn columns(&self) -> [(&'static str, &Vec<f64>); 5] {
+    fn columns(&self) -> [(&'static str, &Experts); 5] {
         [
             ("weights", &self.weights),
             ("losses", &self.losses),
@@ -269,9 +276,13 @@ impl Mixture {
     }
 
     pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let experts = self.weights.len();
+        let experts = self.experts;
         let column = |name: &str| match state.f64s(name)? {
-            numbers if numbers.len() == experts => Ok(numbers.to_vec()),
+            numbers if numbers.len() == experts => {
+                let mut column = [0.0; MOST_EXPERTS];
+                column[..experts].copy_from_slice(numbers);
+                Ok(column)
+            }
             _ => Err(Error::model("the model has another number of lanes than its learner: it is damaged")),
         };
         self.weights = column("weights")?;
@@ -289,6 +300,33 @@ impl Mixture {
     }
 }
 
+vectorised! {
+    /// Takes in the regrets of a round for Bernstein online aggregation: of each expert ln η_k and η_k·Σ (r_k − η_k·r_k²).
+    fn believe(capacity: f64, squares: &mut Experts, largest: &mut Experts, regrets: &mut Experts, paid: &Paid<'_>) -> [(f64, f64); MOST_EXPERTS] {
+        let mut logarithms = [(0.0, 0.0); MOST_EXPERTS];
+        for at in 0..MOST_EXPERTS {
+            let difference = paid.score - paid.scores[at];
+            let difference = if difference.abs() > paid.resolution { difference } else { 0.0 };
+            let regret = smaller(LARGEST, larger(-LARGEST, paid.h * paid.derivative * difference));
+            squares[at] = smaller(f64::MAX, squares[at] + regret * regret);
+            largest[at] = larger(regret.abs(), largest[at]);
+            let is_known = squares[at] > 0.0;
+            let eta = smaller((capacity / squares[at]).sqrt(), 0.5 / largest[at]);
+            let eta = if is_known { eta } else { 1.0 };
+            regrets[at] += if is_known { regret - eta * regret * regret } else { 0.0 };
+            logarithms[at] = (math::ln(eta), eta * regrets[at]);
+        }
+        logarithms
+    }
+}
+
+vectorised! {
+    /// e^(l − most) of each.
+    fn exponentials(logarithms: &Experts, most: f64) -> Experts {
+        logarithms.map(|logarithm| math::exp(logarithm - most))
+    }
+}
+
 /// A regret beyond this counts as this: its square is finite.
 const LARGEST: f64 = 1e150;
 
@@ -297,14 +335,14 @@ mod tests {
     use super::*;
 
     /// Losses that look at random.
-    fn losses(round: usize, experts: usize) -> Vec<f64> {
-        (0..experts).map(|k| ((round * 7919 + k * 104_729) % 1000) as f64 / 400.0).collect()
+    fn losses(round: usize, experts: usize) -> Experts {
+        std::array::from_fn(|k| if k < experts { ((round * 7919 + k * 104_729) % 1000) as f64 / 400.0 } else { 0.0 })
     }
 
-    fn observe(mixture: &mut Mixture, losses: &[f64], h: f64) {
-        let scores = vec![0.0; losses.len()];
+    fn observe(mixture: &mut Mixture, losses: &Experts, h: f64) {
+        let scores = [0.0; MOST_EXPERTS];
         let (loss, score, derivative, resolution) = (0.0, 0.0, 0.0, 0.0);
-        let paid = Paid { losses, likelihoods: &[], scores: &scores, loss, score, derivative, resolution, h };
+        let paid = Paid { losses, likelihoods: None, scores: &scores, loss, score, derivative, resolution, h };
         mixture.observe(&paid);
     }
 
@@ -345,7 +383,7 @@ mod tests {
     #[test]
     fn for_adahedge_importance_is_so_many_copies_of_a_loss() {
         let (mut one, mut other) = (Mixture::new(Mixing::AdaHedge, 4), Mixture::new(Mixing::AdaHedge, 4));
-        let doubled: Vec<f64> = losses(5, 4).iter().map(|loss| 2.0 * loss).collect();
+        let doubled = losses(5, 4).map(|loss| 2.0 * loss);
         observe(&mut one, &losses(5, 4), 2.0);
         observe(&mut other, &doubled, 1.0);
         assert_eq!(one.weights(), other.weights());
@@ -368,9 +406,9 @@ mod tests {
         let (mut one, mut other) = (Mixture::new(Mixing::Bayes, 3), Mixture::new(Mixing::Bayes, 3));
         // Without shares, which would be dealt out at other times.
         let likelihood = |k: usize, power: f64| [0.5f64, 0.2, 0.3][k].powf(power);
-        one.weights = (0..3).map(|k| likelihood(k, 1.0)).collect();
+        (0..3).for_each(|k| one.weights[k] = likelihood(k, 1.0));
         one.temper(1.0 / 7.0);
-        other.weights = (0..3).map(|k| likelihood(k, 1.0 / 7.0)).collect();
+        (0..3).for_each(|k| other.weights[k] = likelihood(k, 1.0 / 7.0));
         other.temper(1.0);
         one.weights.iter().zip(&other.weights).for_each(|(one, other)| assert!((one - other).abs() < 1e-15));
     }
@@ -383,7 +421,7 @@ mod tests {
             for round in 0..2000usize {
                 // Whoever is believed most loses.
                 let most = (0..experts).max_by(|&a, &b| mixture.weights()[a].total_cmp(&mixture.weights()[b])).unwrap();
-                let losses: Vec<f64> = (0..experts).map(|k| f64::from(u8::from(k == most))).collect();
+                let losses = std::array::from_fn(|k| f64::from(u8::from(k == most)));
                 paid += mixture.weights().iter().zip(&losses).map(|(w, loss)| w * loss).sum::<f64>();
                 observe(&mut mixture, &losses, 1.0);
                 let regret = paid - least(mixture.losses());
@@ -401,15 +439,15 @@ mod tests {
         let (mut paid, mut best) = (0.0, 0.0);
         for round in 0..5000usize {
             let noise = losses(round, 1)[0] - 1.25;
-            let scores: Vec<f64> = (0..5).map(|k| k as f64 / 2.0).collect();
+            let scores: Experts = std::array::from_fn(|k| k as f64 / 2.0);
             let y = 1.5 + noise;
             let score: f64 = mixture.weights().iter().zip(&scores).map(|(w, s)| w * s).sum();
             paid += (score - y) * (score - y);
             best += (scores[3] - y) * (scores[3] - y);
-            let losses: Vec<f64> = scores.iter().map(|s| (s - y) * (s - y)).collect();
+            let losses = scores.map(|s| (s - y) * (s - y));
             let derivative = 2.0 * (score - y);
             let (loss, resolution) = ((score - y) * (score - y), 1e-12);
-            let (losses, likelihoods, scores) = (&losses[..], &[][..], &scores[..]);
+            let (losses, likelihoods, scores) = (&losses, None, &scores);
             mixture.observe(&Paid { losses, likelihoods, scores, loss, score, derivative, resolution, h: 1.0 });
         }
         // Of the order of ln K times the range of losses, and not of √T·ln K.

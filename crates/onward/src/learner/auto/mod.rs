@@ -41,6 +41,7 @@ mod stack;
 
 use std::cell::RefCell;
 
+use implicit::{Slopes, implicit};
 use labels::{Labels, Scores};
 use lanes::{FourLanes, KEPT, SevenLanes, Sweeps};
 use mixture::{Mixing, Mixture, Paid};
@@ -48,10 +49,12 @@ use newton::Newton;
 use stack::Stack;
 
 use crate::learner::{LearnerEntry, Losses, ParameterEntry};
-use crate::loss::{Curvature, Link, logistic};
+use crate::loss::logistic::{self, FLOWS, Known};
+use crate::loss::{Curvature, Link};
 use crate::model::State;
 use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::{Error, Expert, Features, Learner, Loss, Mixed, Prediction, SharedLoss};
+use crate::vector::{larger, smaller, vectorised};
+use crate::{Error, Expert, Features, Learner, Loss, Mixed, Prediction, SharedLoss, math};
 
 /// How many lanes there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +80,22 @@ const FARTHEST_TO_MIX: f64 = 8.0;
 /// Scores that differ by this part of labels' reach differ by rounding.
 const ROUNDING: f64 = 1e-12;
 
+/// The most experts there are: three vectors of four numbers.
+const MOST_EXPERTS: usize = 12;
+
+/// A number of each expert, in the order of [`Learner::mixed`], and 0 beyond the last.
+type Experts = [f64; MOST_EXPERTS];
+
+/// Their sum, in a fixed tree.
+#[inline(always)]
+fn total(experts: &Experts) -> f64 {
+    let mut sums = [0.0; 4];
+    for at in 0..4 {
+        sums[at] = (experts[at] + experts[at + 4]) + experts[at + 8];
+    }
+    (sums[0] + sums[2]) + (sums[1] + sums[3])
+}
+
 /// By how much the stack forgets that does.
 const FORGETTING: f64 = 1e-3;
 
@@ -93,25 +112,27 @@ pub struct Auto {
 }
 
 /// What a round computes, kept for its memory.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Round {
     /// p_k of each expert: lanes, Newton experts, the constant, stacks.
-    scores: Vec<f64>,
-    /// e^(−|p_k|), for log loss.
-    exponentials: Vec<f64>,
+    scores: Experts,
+    /// Of these, for log loss.
+    known: Known<MOST_EXPERTS>,
     /// The score that lanes start from, the offset included.
     origin: f64,
     /// Centred x̂, before and after the row's features were taken in.
     seen: Vec<f32>,
     sizes: Vec<f32>,
-    /// ℓ_k, and ∂ℓ/∂p_k.
-    losses: Vec<f64>,
-    g: Vec<f64>,
-    /// e^(−ℓ_k), for log loss of a sign.
-    likelihoods: Vec<f64>,
-    q: Vec<f64>,
-    u: Vec<f64>,
-    z: Vec<f64>,
+    /// ∂ℓ/∂p_k, for log loss.
+    g: Experts,
+}
+
+impl Default for Round {
+    fn default() -> Self {
+        let zeros = [0.0; MOST_EXPERTS];
+        let (seen, sizes) = (Vec::new(), Vec::new());
+        Self { scores: zeros, known: Known::of(&zeros), origin: 0.0, seen, sizes, g: zeros }
+    }
 }
 
 thread_local! {
@@ -171,10 +192,14 @@ impl Auto {
     /// # Ok::<(), onward::Error>(())
     /// ```
     pub fn scores(&self, x: Features<'_>) -> Vec<f64> {
-        let mut round = Round { scores: vec![0.0; self.lane_total()], ..Round::default() };
-        self.lanes.dot(x, &mut round.scores, &mut round.seen);
+        let mut round = Round::default();
+        self.lanes.dot(x, &mut round.scores[..self.lane_total()], &mut round.seen);
         self.conclude(&mut round, x);
-        round.scores
+        round.scores[..self.expert_total()].to_vec()
+    }
+
+    fn expert_total(&self) -> usize {
+        self.mixture.weights().len()
     }
 
     fn lane_total(&self) -> usize {
@@ -183,75 +208,72 @@ impl Auto {
 
     /// Completes the scores, the lanes' ⟨w_k, x⟩ being there, and predicts.
     fn conclude(&self, round: &mut Round, x: Features<'_>) -> Prediction {
-        let bounds = self.labels.bounds(x.offset());
-        let clip = |score: f64| score.clamp(bounds.0, bounds.1);
-        round.origin = x.offset() + self.labels.origin();
-        let origin = round.origin;
-        round.scores.iter_mut().for_each(|score| *score = clip(origin + *score));
+        let (low, high) = self.labels.bounds(x.offset());
+        let clip = |score: f64| smaller(high, larger(low, score));
+        let origin = x.offset() + self.labels.origin();
+        round.origin = origin;
+        let (lanes, others) = round.scores.split_at_mut(self.lane_total());
+        lanes.iter_mut().for_each(|score| *score = clip(origin + *score));
+        others.fill(0.0);
         let constant = clip(x.offset() + self.labels.constant());
-        for newton in &self.newtons {
-            round.scores.push(match newton.has_given_up() {
+        for (newton, score) in self.newtons.iter().zip(others.iter_mut()) {
+            *score = match newton.has_given_up() {
                 true => constant,
                 false => clip(origin + newton.dot(x.indices(), &round.seen)),
-            });
+            };
         }
-        round.scores.push(constant);
+        others[self.newtons.len()] = constant;
         let stacked = self.stacks.each_ref().map(|stack| clip(origin + stack.dot(&round.scores, origin)));
-        round.scores.extend(stacked);
+        let first = self.expert_total() - stacked.len();
+        round.scores[first..][..stacked.len()].copy_from_slice(&stacked);
         Prediction::new(self.mix(round))
     }
 
     /// The mean of scores, or for log loss that of probabilities.
     fn mix(&self, round: &mut Round) -> f64 {
-        let pairs = || self.mixture.weights().iter().zip(&round.scores);
+        let weights = self.mixture.all_weights();
         if self.labels.scores() != Scores::Logits {
             // Weights sum to 1 but for rounding, which may not lead out of the range of scores.
-            let (low, high) =
-                round.scores.iter().fold((f64::MAX, f64::MIN), |(low, high), &s| (low.min(s), high.max(s)));
-            return pairs().map(|(weight, score)| weight * score).sum::<f64>().clamp(low, high);
+            let scores = &round.scores[..self.expert_total()];
+            let (low, high) = scores.iter().fold((f64::MAX, f64::MIN), |(low, high), &s| (low.min(s), high.max(s)));
+            let sum: f64 = weights.iter().zip(scores).map(|(weight, score)| weight * score).sum();
+            return sum.clamp(low, high);
         }
-        round.exponentials.clear();
-        let (mut up, mut down) = (0.0, 0.0);
-        for (weight, &score) in pairs() {
-            let e = libm::exp(-score.abs());
-            round.exponentials.push(e);
-            let (large, small) = (weight / (1.0 + e), weight * e / (1.0 + e));
-            up += if score >= 0.0 { large } else { small };
-            down += if score >= 0.0 { small } else { large };
-        }
-        libm::log(up.max(LEAST_PROBABILITY)) - libm::log(down.max(LEAST_PROBABILITY))
+        let (up, down) = mean_probability(weights, &round.scores, &mut round.known);
+        math::ln(larger(up, LEAST_PROBABILITY)) - math::ln(larger(down, LEAST_PROBABILITY))
     }
 
     /// The mixture takes in what every expert has paid.
     fn judge(&mut self, score: f64, label: f64, h: f64) {
+        let experts = self.expert_total();
         let round = &mut self.round;
-        round.losses.clear();
-        round.likelihoods.clear();
-        round.g.clear();
-        let is_sign = label.abs() == 1.0;
-        for (at, &score) in round.scores.iter().enumerate() {
-            let loss = match self.labels.scores() {
-                Scores::Logits => {
-                    let e = round.exponentials[at];
-                    if is_sign {
-                        // σ(yp) is e^(−ℓ).
-                        round.likelihoods.push(if label * score >= 0.0 { 1.0 } else { e } / (1.0 + e));
-                    }
-                    let (loss, derivative) = logistic::from_exponential(score, label, e);
-                    round.g.push(derivative);
-                    loss
+        let (mut losses, mut likelihoods) = ([0.0; MOST_EXPERTS], None);
+        let (loss, mut derivative) = match self.labels.scores() {
+            Scores::Logits => {
+                (losses, round.g) = log_losses(&round.known, &round.scores, label);
+                losses[experts..].fill(0.0);
+                if label.abs() == 1.0 {
+                    // σ(yp) is e^(−ℓ).
+                    likelihoods = Some(if label > 0.0 { &round.known.up } else { &round.known.down });
                 }
-                _ => self.loss.value(score, label),
-            };
-            round.losses.push(loss);
+                let ([loss], [derivative]) = Known::of(&[score]).losses(&[score], label);
+                (loss, derivative)
+            }
+            _ => {
+                for (loss, &score) in losses.iter_mut().zip(&round.scores[..experts]) {
+                    *loss = self.loss.value(score, label);
+                }
+                (self.loss.value(score, label), self.loss.derivative(score, label))
+            }
+        };
+        if self.labels.scores() == Scores::Labels && self.mixture.weight() > 0.0 {
+            derivative = self.loss.derivative(score, self.labels.held_within(FARTHEST_TO_MIX, label, score));
         }
-        let held = self.labels.held_within(FARTHEST_TO_MIX, label, score);
-        let derivative = self.loss.derivative(score, if self.mixture.weight() > 0.0 { held } else { label });
         self.mixture.observe(&Paid {
-            losses: &round.losses,
-            likelihoods: &round.likelihoods,
+            losses: &losses,
+            likelihoods,
             scores: &round.scores,
-            loss: self.loss.value(score, label),
+            loss,
             score,
             derivative,
             resolution: ROUNDING * self.labels.reach().max(score.abs()),
@@ -266,7 +288,8 @@ impl Auto {
         let shift = offset + self.labels.origin() - round.origin;
         if shift != 0.0 {
             let (low, high) = self.labels.bounds(offset);
-            round.scores.iter_mut().for_each(|score| *score = (*score + shift).clamp(low, high));
+            let experts = &mut round.scores[..self.mixture.weights().len()];
+            experts.iter_mut().for_each(|score| *score = (*score + shift).clamp(low, high));
             round.origin += shift;
         }
     }
@@ -274,52 +297,81 @@ impl Auto {
     fn move_lanes(&mut self, label: f64, h: f64) {
         let round = &mut self.round;
         let (lanes, deviation) = (self.lanes.lanes(), self.labels.deviation());
-        let scores = &round.scores[..lanes.len()];
-        round.g.truncate(lanes.len());
+        let (scores, g) = (&round.scores[..lanes.len()], &mut round.g[..lanes.len()]);
+        let is_logit = self.labels.scores() == Scores::Logits;
         // Logits have no origin that moves, nor labels that are held: their derivatives are there.
-        if self.labels.scores() != Scores::Logits {
-            round.g.extend(scores.iter().map(|&score| self.loss.derivative(score, self.labels.held(label, score))));
+        if !is_logit {
+            for (g, &score) in g.iter_mut().zip(scores) {
+                *g = self.loss.derivative(score, self.labels.held(label, score));
+            }
         }
-        round.q.clear();
-        round.q.resize(lanes.len(), 0.0);
         let usual = match self.labels.scores() {
             Scores::Labels => self.loss.derivative(label + deviation, label).abs(),
             _ => 0.0,
         };
-        self.lanes.prepare(&round.g, h, deviation, usual, &mut round.q);
-        round.u.clear();
-        round.u.extend(lanes.iter().zip(scores.iter().zip(&round.q)).map(|(lane, (&score, &q))| {
-            let held = self.labels.held(label, score);
-            if q > 0.0 { self.loss.flow(score, held, lane.time(deviation) * h, q) } else { 0.0 }
-        }));
-        self.lanes.advance(&round.u);
+        let (mut q, mut times, mut u) = ([0.0; FLOWS], [0.0; FLOWS], [0.0; FLOWS]);
+        self.lanes.prepare(g, h, deviation, usual, &mut q[..lanes.len()]);
+        lanes.iter().zip(&mut times).for_each(|(lane, time)| *time = lane.time(deviation) * h);
+        if is_logit {
+            let exponentials = first_of(&round.known.exponentials);
+            u = logistic::flows(first_of(&round.scores), exponentials, label, &times, &q);
+        } else {
+            for (at, &score) in scores.iter().enumerate().filter(|&(at, _)| q[at] > 0.0) {
+                u[at] = self.loss.flow(score, self.labels.held(label, score), times[at], q[at]);
+            }
+        }
+        self.lanes.advance(&u[..lanes.len()]);
     }
 
     fn move_newtons(&mut self, x: Features<'_>, label: f64, h: f64) {
-        let (loss, kind) = (self.loss.as_ref(), self.labels.scores());
-        let scores = &self.round.scores[self.lanes.lanes().len()..];
-        for (newton, &score) in self.newtons.iter_mut().zip(scores) {
-            newton.observe(x.indices(), &self.round.sizes, score, |score| slope(loss, kind, score, label), h);
+        let sizes = &self.round.sizes;
+        let squares = self.newtons.each_mut().map(|newton| newton.prepare(x.indices(), sizes, h));
+        if squares == [None; 2] {
+            return;
+        }
+        let q = squares.map(|square| h * square.unwrap_or(0.0));
+        let (residuals, curvatures) = self.implicit(self.lane_total(), [label; 2], q);
+        for (at, newton) in self.newtons.iter_mut().enumerate().filter(|&(at, _)| squares[at].is_some()) {
+            newton.advance((residuals[at], curvatures[at]), q[at], h);
         }
     }
 
     fn move_stacks(&mut self, label: f64, h: f64) {
-        let (loss, kind) = (self.loss.as_ref(), self.labels.scores());
-        let Round { scores, z, origin, .. } = &mut self.round;
-        let (inputs, stacked) = scores.split_at(scores.len() - self.stacks.len());
+        let first = self.expert_total() - self.stacks.len();
+        let Round { scores, origin, .. } = &self.round;
         let reach = self.labels.reach();
-        z.clear();
-        z.extend(inputs.iter().map(|score| (score - *origin) / reach));
-        for (stack, &score) in self.stacks.iter_mut().zip(stacked) {
-            let held = self.labels.held(label, score);
-            stack.observe(z, reach, score, |score| slope(loss, kind, score, held), h);
+        let mut z = scores.map(|score| (score - origin) / reach);
+        z[first..].fill(0.0);
+        let squares = self.stacks.each_mut().map(|stack| stack.prepare(&z));
+        let q = squares.map(|square| h * square.unwrap_or(0.0));
+        let held = [first, first + 1].map(|at| self.labels.held(label, self.round.scores[at]));
+        let (residuals, curvatures) = self.implicit(first, held, q);
+        for (at, stack) in self.stacks.iter_mut().enumerate().filter(|&(at, _)| squares[at].is_some()) {
+            stack.advance(reach, (residuals[at], curvatures[at]), q[at], h);
         }
+    }
+
+    /// Residuals and curvatures that the steps of two experts lead to, the one of this number and the next.
+    fn implicit(&self, first: usize, labels: [f64; 2], q: [f64; 2]) -> Slopes<2> {
+        let Round { scores, known, .. } = &self.round;
+        let two = |of: &Experts| [of[first], of[first + 1]];
+        let scores = two(scores);
+        let kind = self.labels.scores();
+        if kind == Scores::Logits {
+            let known = Known { exponentials: two(&known.exponentials), up: two(&known.up), down: two(&known.down) };
+            return implicit_logits(&known, scores, labels[0], q);
+        }
+        let slopes = |scores: [f64; 2]| {
+            let [one, other] = [0, 1].map(|at| slope(self.loss.as_ref(), kind, scores[at], labels[at]));
+            ([one.0, other.0], [one.1, other.1])
+        };
+        implicit(slopes, slopes(scores), scores, q)
     }
 
     /// Four lanes go on where seven have become too wide.
     fn narrow(&mut self) {
         let Some(lanes) = self.lanes.narrowed() else { return };
-        let others = self.lane_total()..self.round.scores.len();
+        let others = self.lane_total()..self.expert_total();
         let experts: Vec<usize> = KEPT.into_iter().chain(others).collect();
         self.mixture = self.mixture.narrowed(&experts);
         let stacked = &experts[..experts.len() - self.stacks.len()];
@@ -328,15 +380,42 @@ impl Auto {
     }
 }
 
+/// The scores of lanes, and what follows them up to so many.
+fn first_of(experts: &Experts) -> &[f64; FLOWS] {
+    experts.first_chunk().expect("there is room for more experts than flow side by side")
+}
+
+vectorised! {
+    /// Means of σ(p_k) and of σ(−p_k); writes what is known of the scores.
+    fn mean_probability(weights: &Experts, scores: &Experts, known: &mut Known<MOST_EXPERTS>) -> (f64, f64) {
+        *known = Known::of(scores);
+        let (mut up, mut down) = ([0.0; MOST_EXPERTS], [0.0; MOST_EXPERTS]);
+        for at in 0..MOST_EXPERTS {
+            (up[at], down[at]) = (weights[at] * known.up[at], weights[at] * known.down[at]);
+        }
+        (total(&up), total(&down))
+    }
+}
+
+vectorised! {
+    /// Log losses and their derivatives.
+    fn log_losses(known: &Known<MOST_EXPERTS>, scores: &Experts, label: f64) -> (Experts, Experts) {
+        known.losses(scores, label)
+    }
+}
+
+vectorised! {
+    /// The steps of two experts for log loss.
+    fn implicit_logits(known: &Known<2>, scores: [f64; 2], label: f64, q: [f64; 2]) -> Slopes<2> {
+        implicit(|scores| Known::of(&scores).slopes(label), known.slopes(label), scores, q)
+    }
+}
+
 /// Residual and curvature of a score for Newton steps. Losses with kinks borrow those of the square
 /// that is like them.
 fn slope(loss: &dyn Loss, kind: Scores, score: f64, label: f64) -> (f64, f64) {
     match kind {
-        Scores::Logits => {
-            let (first, second) = logistic::derivatives(score, label);
-            (-first, second)
-        }
-        Scores::Rates => (-loss.derivative(score, label), loss.second_derivative(score, label)),
+        Scores::Rates | Scores::Logits => (-loss.derivative(score, label), loss.second_derivative(score, label)),
         Scores::Labels => (label - score, 1.0),
         Scores::Margins => (label * (1.0 - label * score).max(0.0), 1.0),
     }
@@ -345,9 +424,7 @@ fn slope(loss: &dyn Loss, kind: Scores, score: f64, label: f64) -> (f64, f64) {
 impl Learner for Auto {
     fn predict(&self, x: Features<'_>) -> Prediction {
         ROUND.with_borrow_mut(|round| {
-            round.scores.clear();
-            round.scores.resize(self.lane_total(), 0.0);
-            self.lanes.dot(x, &mut round.scores, &mut round.seen);
+            self.lanes.dot(x, &mut round.scores[..self.lane_total()], &mut round.seen);
             self.conclude(round, x)
         })
     }
@@ -357,13 +434,13 @@ impl Learner for Auto {
             return self.predict(x);
         }
         let mut round = std::mem::take(&mut self.round);
-        round.scores.clear();
-        round.scores.resize(self.lane_total(), 0.0);
         // Lanes, Newton experts and stacks take importance in units of its mean: whatever unit it comes in,
         // their steps are as long, and what matrices hold stays in range.
         let relative = self.labels.relative(weight);
-        self.lanes.begin(x, relative, &mut round.scores, &mut round.seen);
-        self.lanes.sizes(&mut round.sizes);
+        self.lanes.begin(x, relative, &mut round.scores[..self.lanes.lanes().len()]);
+        if self.newtons.iter().any(|newton| !newton.has_given_up()) {
+            self.lanes.sizes(&mut round.seen, &mut round.sizes);
+        }
         let prediction = self.conclude(&mut round, x);
         self.round = round;
         self.judge(prediction.score, label, weight);

@@ -12,10 +12,10 @@
 
 use std::collections::BTreeMap;
 
-use super::implicit::implicit;
 use super::slot::BIAS;
 use crate::Error;
 use crate::model::{Column, State};
+use crate::vector::{larger, smaller, vectorised};
 
 /// An online Newton learner.
 #[derive(Debug, Clone)]
@@ -60,6 +60,32 @@ const FARTHEST: f64 = 4.0;
 
 /// Weights stay below this.
 const LARGEST: f64 = 1e100;
+
+vectorised! {
+    /// Adds Sz to what is there. S is symmetric: its rows are added up side by side.
+    fn multiply(inverse: &[f64], stride: usize, z: &[f64], product: &mut [f64]) {
+        for (at, z) in z.iter().enumerate().filter(|(_, z)| **z != 0.0) {
+            let inverse = &inverse[at * stride..][..product.len()];
+            for (product, s) in product.iter_mut().zip(inverse) {
+                *product += z * s;
+            }
+        }
+    }
+}
+
+vectorised! {
+    /// w += step·Sz, S −= shrink·Szzᵀ S.
+    fn advance(weights: &mut [f64], inverse: &mut [f64], stride: usize, product: &[f64], step: f64, shrink: f64) {
+        for (at, (weight, own)) in weights.iter_mut().zip(product).enumerate() {
+            *weight = smaller(LARGEST, larger(-LARGEST, *weight + step * own));
+            let inverse = &mut inverse[at * stride..][..product.len()];
+            // Both halves of S stay alike to the bit, as a product does whose factors change places.
+            for (s, product) in inverse.iter_mut().zip(product) {
+                *s -= shrink * (own * product);
+            }
+        }
+    }
+}
 
 impl Known {
     /// The number of a feature; those of a row often come in the order in which they were met.
@@ -164,46 +190,30 @@ impl Newton {
         number + if self.has_pairs { paired * (paired + 1) / 2 } else { 0 }
     }
 
-    /// A step of importance h from this score; `slope` tells residual and curvature of a score.
-    pub(super) fn observe(
-        &mut self,
-        indices: &[u32],
-        sizes: &[f32],
-        score: f64,
-        slope: impl Fn(f64) -> (f64, f64),
-        h: f64,
-    ) {
+    /// Takes in the features of a row: zᵀSz, how far the score moves for a step of 1. None if there is to be no
+    /// step.
+    pub(super) fn prepare(&mut self, indices: &[u32], sizes: &[f32], h: f64) -> Option<f64> {
         if self.has_given_up || !self.meet(indices, sizes, h) {
-            return;
+            return None;
         }
         let Self { features, row, weights, inverse, stride, .. } = self;
         row.fill(features, self.has_pairs, indices, sizes);
-        let size = weights.len();
         row.product.clear();
-        row.product.resize(size, 0.0);
-        for (at, z) in row.z.iter().enumerate().filter(|(_, z)| **z != 0.0) {
-            let inverse = &inverse[at * *stride..][..size];
-            row.product.iter_mut().zip(inverse).for_each(|(product, s)| *product += z * s);
-        }
+        row.product.resize(weights.len(), 0.0);
+        multiply(inverse, *stride, &row.z, &mut row.product);
         let square: f64 = row.product.iter().zip(&row.z).map(|(product, z)| product * z).sum();
         // S ≤ ½·I, so ‖Sz‖² ≤ ½·zᵀSz: where enormous importance weights have left nothing of S but
         // rounding that is not so, and a step would make it grow without limit.
         let length: f64 = row.product.iter().map(|product| product * product).sum();
-        if !square.is_finite() || length > FIRST * square * (1.0 + 1e-9) {
-            return;
-        }
-        let q = h * square;
-        let (residual, curvature) = implicit(slope, score, q);
+        let is_sound = square.is_finite() && length <= FIRST * square * (1.0 + 1e-9);
+        is_sound.then_some(square)
+    }
+
+    /// A step of importance h, q being h·zᵀSz, by the residual and curvature that it leads to.
+    pub(super) fn advance(&mut self, (residual, curvature): (f64, f64), q: f64, h: f64) {
         let (step, shrink) = (h * residual, h * curvature / (1.0 + curvature * q));
-        if !(step.is_finite() && shrink.is_finite()) {
-            return;
-        }
-        for (at, weight) in weights.iter_mut().enumerate() {
-            *weight = (*weight + step * row.product[at]).clamp(-LARGEST, LARGEST);
-            let own = row.product[at];
-            let inverse = &mut inverse[at * *stride..][..size];
-            // Both halves of S stay alike to the bit, as a product does whose factors change places.
-            inverse.iter_mut().zip(&row.product).for_each(|(s, product)| *s -= shrink * (own * product));
+        if step.is_finite() && shrink.is_finite() {
+            advance(&mut self.weights, &mut self.inverse, self.stride, &self.row.product, step, shrink);
         }
     }
 
@@ -298,6 +308,14 @@ thread_local! {
 mod tests {
     use super::*;
 
+    /// A step of importance h for squared loss.
+    fn observe(newton: &mut Newton, indices: &[u32], sizes: &[f32], score: f64, label: f64, h: f64) {
+        if let Some(square) = newton.prepare(indices, sizes, h) {
+            let q = h * square;
+            newton.advance(((label - score) / (1.0 + q), 1.0), q, h);
+        }
+    }
+
     /// Solves Ax = b by elimination.
     fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
         let n = b.len();
@@ -334,7 +352,7 @@ mod tests {
                 let (x, h) = (signs(round), 1.0 + (round % 3) as f64);
                 let y = f64::from(x[0]) - 2.0 * f64::from(x[1] * x[3]) + (round % 5) as f64;
                 let score = newton.dot(&indices, &x);
-                newton.observe(&indices, &x, score, |s| (y - s, 1.0), h);
+                observe(&mut newton, &indices, &x, score, y, h);
                 rows.push(newton.row.z.clone());
                 labels.push(y);
                 weights.push(h);
@@ -365,7 +383,7 @@ mod tests {
             let x = signs(round);
             let y = f64::from(3.0 * x[1] - x[2]);
             let score = newton.dot(&indices, &[1.0, x[1], x[2]]);
-            newton.observe(&indices, &[1.0, x[1], x[2]], score, |s| (y - s, 1.0), 1.0);
+            observe(&mut newton, &indices, &[1.0, x[1], x[2]], score, y, 1.0);
         }
         assert_eq!(newton.weights.len(), 3 + 3, "the bias has no products");
         assert!((newton.weight(9) - 3.0).abs() < 0.05 && (newton.weight(4) + 1.0).abs() < 0.05);
@@ -376,11 +394,11 @@ mod tests {
     fn features_that_come_later_find_room_and_too_many_end_it() {
         let mut newton = Newton::new(false);
         for index in 0..128u32 {
-            newton.observe(&[index], &[1.0], 0.0, |s| (1.0 - s, 1.0), 1.0);
+            observe(&mut newton, &[index], &[1.0], 0.0, 1.0, 1.0);
             assert!(!newton.has_given_up());
         }
         assert!(newton.weights.iter().all(|weight| (weight - 1.0 / 3.0).abs() < 1e-9));
-        newton.observe(&[128], &[1.0], 0.0, |s| (1.0 - s, 1.0), 1.0);
+        observe(&mut newton, &[128], &[1.0], 0.0, 1.0, 1.0);
         assert!(newton.has_given_up() && newton.weights.is_empty());
         assert_eq!(newton.dot(&[0], &[1.0]), 0.0);
     }

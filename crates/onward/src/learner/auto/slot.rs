@@ -12,7 +12,7 @@
 
 use bytemuck::Zeroable;
 
-use crate::domain::saturate;
+use crate::vector::{larger, smaller};
 
 /// Raw features, and features as a lane sees them that centres.
 pub(super) const RAW: usize = 0;
@@ -43,17 +43,14 @@ pub(super) const FREQUENT: f32 = 1_048_576.0;
 /// Of what a rate is a ratio stays below this.
 pub(super) const LARGEST: f32 = 1e30;
 
-/// What a round touches of a feature, for W lanes of which the first D go by distance: two
-/// cache lines for seven lanes, one for four.
+/// What a round touches of a feature, for W lanes of which the first D may go by distance: two
+/// cache lines for seven lanes, one for four. What is read before the label is known lies in
+/// the first.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C, align(64))]
 pub(super) struct Slot<const W: usize, const D: usize> {
     /// ŵ of each lane, in units of the label.
     pub(super) weights: [f32; W],
-    /// G = Σ h·g²·x̂² of each lane, in units of a gradient.
-    pub(super) squares: [f32; W],
-    /// R̂ of each lane by distance: the largest |ŵ| so far.
-    pub(super) distances: [f32; D],
     /// M of raw and of centred values.
     pub(super) largest: [f32; 2],
     /// The largest |x| and |x̃| since the count last doubled.
@@ -62,75 +59,84 @@ pub(super) struct Slot<const W: usize, const D: usize> {
     pub(super) count: f32,
     /// The running mean.
     pub(super) mean: f32,
+    /// R̂ of each lane by distance: the largest |ŵ| so far.
+    pub(super) distances: [f32; D],
+    /// G = Σ h·g²·x̂² of each lane, in units of a gradient.
+    pub(super) squares: [f32; W],
+}
+
+/// The weight of all rows so far, as counts are compared with it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Total {
+    /// The least count of a feature that is in nearly every row.
+    dense: f32,
+    /// The least count of one that is in practically every row.
+    everywhere: f32,
+}
+
+impl Total {
+    pub(super) fn new(total: f64) -> Self {
+        Self { dense: up(DENSE * total), everywhere: up(EVERYWHERE * total) }
+    }
+
+    /// Whether a feature of this count is in nearly every row.
+    #[inline(always)]
+    pub(super) fn is_dense(self, index: u32, count: f32) -> bool {
+        (index != BIAS) & (count >= self.dense)
+    }
+}
+
+/// The least f32 that is not below a size ≥ 0: f32s are above both or above neither.
+fn up(size: f64) -> f32 {
+    let near = size as f32;
+    if f64::from(near) < size { near.next_up() } else { near }
+}
+
+/// Takes in a value of weight h: the new count and mean. `largest` is M of centred values.
+#[inline(always)]
+pub(super) fn counted(count: f32, mean: f32, largest: f32, value: f32, h: f32, dither: Dither) -> (f32, f32) {
+    let counted = if count >= FREQUENT { dither.add(count, h) } else { count + h };
+    let most = if largest > 0.0 { f64::from(LARGEST_GROWTH) * f64::from(largest) } else { f64::MAX };
+    let distance = smaller(most, larger(-most, f64::from(value) - f64::from(mean)));
+    // Categories, whose value is 1, always have distance 0: nothing moves.
+    let moved = f64::from(mean) + distance * f64::from(h / counted);
+    let most = f64::from(f32::MAX);
+    (counted, smaller(most, larger(-most, moved)) as f32)
+}
+
+/// x̃ of a row's value: centred if the feature is always there; 0 if it is constant too. `largest` is M of raw
+/// values.
+#[inline(always)]
+pub(super) fn centred(index: u32, value: f32, count: f32, mean: f32, largest: f32, total: Total) -> f32 {
+    let distance = smaller(f32::MAX, larger(-f32::MAX, value - mean));
+    // As long as a feature has not varied its mean is its value, to the bit.
+    let varies = (value != mean) | (mean.abs() < largest);
+    let constant = if count >= total.everywhere { 0.0 } else { value };
+    let dense = if varies { distance } else { constant };
+    if total.is_dense(index, count) { dense } else { value }
+}
+
+/// x̂: a value over M, which was seen before and which it is held to.
+#[inline(always)]
+pub(super) fn bounded(value: f32, largest: f32) -> f32 {
+    let held = smaller(largest, larger(-largest, value));
+    held / if largest > 0.0 { largest } else { 1.0 }
 }
 
 impl<const W: usize, const D: usize> Slot<W, D> {
-    /// Takes in a value of weight h: its count and mean.
-    #[inline]
-    pub(super) fn count(&mut self, value: f32, h: f32, dither: Dither) {
-        self.count = if self.count >= FREQUENT { dither.add(self.count, h) } else { self.count + h };
-        let mut distance = f64::from(value) - f64::from(self.mean);
-        if distance == 0.0 {
-            // Categories always, whose value is 1: nothing moves.
-            return;
-        }
-        let most = f64::from(LARGEST_GROWTH) * f64::from(self.largest[CENTRED]);
-        if most > 0.0 {
-            distance = distance.clamp(-most, most);
-        }
-        self.mean = saturate(f64::from(self.mean) + distance * f64::from(h / self.count));
-    }
-
-    /// Whether the feature is in nearly every row, `total` being the weight of all.
-    #[inline]
-    pub(super) fn is_dense(&self, index: u32, total: f64) -> bool {
-        index != BIAS && f64::from(self.count) >= DENSE * total
-    }
-
-    /// x and x̃: centred if the feature is always there; 0 if it is constant too.
-    #[inline]
-    pub(super) fn values(&self, index: u32, value: f32, total: f64) -> [f32; 2] {
-        if !self.is_dense(index, total) {
-            return [value, value];
-        }
-        // As long as a feature has not varied its mean is its value, to the bit.
-        let varies = value != self.mean || self.mean.abs() < self.largest[RAW];
-        let centred = match varies {
-            true => saturate(f64::from(value) - f64::from(self.mean)),
-            false if f64::from(self.count) >= EVERYWHERE * total => 0.0,
-            false => value,
-        };
-        [value, centred]
-    }
-
-    /// x̂: values over M, which was seen before and which they are held to.
-    #[inline]
-    pub(super) fn bounded(&self, values: [f32; 2]) -> [f32; 2] {
-        let bounded = |value: f32, largest: f32| {
-            if largest > 0.0 { value.clamp(-largest, largest) / largest } else { 0.0 }
-        };
-        [bounded(values[RAW], self.largest[RAW]), bounded(values[CENTRED], self.largest[CENTRED])]
-    }
-
-    /// Lets M grow to a row's values, and says whether it did; `kinds` says which lane sees which.
-    #[inline]
-    pub(super) fn widen(&mut self, values: [f32; 2], kinds: &[usize; W]) -> bool {
-        let mut has_grown = false;
+    /// Lets M grow to a row's values; `kinds` says which lane sees which.
+    pub(super) fn widen(&mut self, values: [f32; 2], kinds: &[usize; W]) {
         for (kind, value) in values.into_iter().enumerate() {
             let (size, largest) = (value.abs(), self.largest[kind]);
-            self.recent[kind] = self.recent[kind].max(size);
             if size > largest {
                 let size = if largest > 0.0 { size.min(LARGEST_GROWTH * largest) } else { size };
                 self.rescale_squares(largest / size, kind, kinds);
                 self.largest[kind] = size;
-                has_grown = true;
             }
         }
-        has_grown
     }
 
     /// G in units of a new M.
-    #[cold]
     fn rescale_squares(&mut self, ratio: f32, kind: usize, kinds: &[usize; W]) {
         for (square, of) in self.squares.iter_mut().zip(kinds) {
             if *of == kind {
@@ -142,14 +148,14 @@ impl<const W: usize, const D: usize> Slot<W, D> {
     /// When the count has doubled: M comes down if the rows since stayed far below it. The
     /// weight stays what it is in raw units, and G what it is in those of M: what was learnt
     /// in the wrong unit counts as if it had been in this one.
-    #[cold]
     pub(super) fn review(&mut self, value: f32, h: f32, kinds: &[usize; W]) {
         for kind in [RAW, CENTRED] {
             let (largest, recent) = (self.largest[kind], self.recent[kind]);
             if recent > 0.0 && recent < FAR_BELOW * largest && self.count >= FEWEST_TO_SHRINK * h {
                 for lane in (0..W).filter(|&lane| kinds[lane] == kind) {
                     self.weights[lane] *= recent / largest;
-                    if lane < D {
+                    // 0 stands for a lane that does not go by distance too.
+                    if lane < D && self.distances[lane] > 0.0 {
                         self.distances[lane] = self.weights[lane].abs();
                     }
                 }
@@ -164,7 +170,7 @@ impl<const W: usize, const D: usize> Slot<W, D> {
 }
 
 /// Whether a count has doubled, that is, passed a power of two.
-#[inline]
+#[inline(always)]
 pub(super) fn has_doubled(before: f32, after: f32) -> bool {
     (before.to_bits() ^ after.to_bits()) >> 23 != 0
 }
@@ -184,11 +190,11 @@ impl Dither {
     const BITS: u32 = 29;
 
     /// sum + more ≥ 0, below [`LARGEST`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(self, sum: f32, more: f32) -> f32 {
         let exact = f64::from(sum) + f64::from(more);
         let rounded = (exact.to_bits() + self.0) & !((1 << Self::BITS) - 1);
-        (f64::from_bits(rounded) as f32).min(LARGEST)
+        smaller(f64::from_bits(rounded) as f32, LARGEST)
     }
 }
 
@@ -198,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_slot_of_seven_lanes_is_two_cache_lines_and_one_of_four_one() {
-        assert_eq!(size_of::<Slot<8, 3>>(), 128);
+        assert_eq!(size_of::<Slot<8, 4>>(), 128);
         assert_eq!(size_of::<Slot<4, 2>>(), 64);
     }
 

@@ -8,9 +8,10 @@
 //! converges on steady streams; the other forgets: S grows by a thousandth each round, no number on
 //! its diagonal beyond ten, so that it follows the experts that are best now.
 
-use super::implicit::implicit;
+use super::{Experts, MOST_EXPERTS, total};
 use crate::Error;
 use crate::model::{Column, State};
+use crate::vector::{larger, smaller, vectorised};
 
 /// An online Newton learner on few features.
 #[derive(Debug, Clone)]
@@ -18,10 +19,38 @@ pub(super) struct Stack {
     name: &'static str,
     /// By how much S grows each round.
     forgetting: f64,
-    weights: Vec<f64>,
+    experts: usize,
+    /// v, and 0 where there is no expert: arrays are as long as for the most experts.
+    weights: Experts,
     /// S, row by row.
-    inverse: Vec<f64>,
-    product: Vec<f64>,
+    inverse: [Experts; MOST_EXPERTS],
+    /// Sz of the round.
+    product: Experts,
+}
+
+vectorised! {
+    /// Sz. S is symmetric: its rows are added up side by side.
+    fn multiply(inverse: &[Experts], z: &Experts) -> Experts {
+        let mut product = [0.0; MOST_EXPERTS];
+        for (row, z) in inverse.iter().zip(z) {
+            for at in 0..MOST_EXPERTS {
+                product[at] += z * row[at];
+            }
+        }
+        product
+    }
+}
+
+vectorised! {
+    /// S ← (S − shrink·Szzᵀ S)·growth. A product of two numbers does not depend on their
+    /// order: both halves stay alike to the bit. What differed would be seen by no later round, and grow.
+    fn reduce(inverse: &mut [Experts], product: &Experts, shrink: f64, growth: f64) {
+        for (row, own) in inverse.iter_mut().zip(product) {
+            for at in 0..MOST_EXPERTS {
+                row[at] = (row[at] - shrink * (own * product[at])) * growth;
+            }
+        }
+    }
 }
 
 /// S before the first round.
@@ -36,9 +65,23 @@ const LARGEST_WEIGHT: f64 = 1e6;
 impl Stack {
     /// Trusts all experts alike.
     pub(super) fn new(name: &'static str, forgetting: f64, experts: usize) -> Self {
-        let inverse = (0..experts * experts).map(|at| if at % (experts + 1) == 0 { FIRST } else { 0.0 }).collect();
-        let weights = vec![1.0 / experts as f64; experts];
-        Self { name, forgetting, weights, inverse, product: vec![0.0; experts] }
+        let mut weights = [0.0; MOST_EXPERTS];
+        weights[..experts].fill(1.0 / experts as f64);
+        let mut stack = Self {
+            name,
+            forgetting,
+            experts,
+            weights,
+            inverse: [[0.0; MOST_EXPERTS]; MOST_EXPERTS],
+            product: [0.0; MOST_EXPERTS],
+        };
+        stack.forget_all();
+        stack
+    }
+
+    fn forget_all(&mut self) {
+        self.inverse = [[0.0; MOST_EXPERTS]; MOST_EXPERTS];
+        (0..self.experts).for_each(|at| self.inverse[at][at] = FIRST);
     }
 
     /// What it is called in reports.
@@ -48,56 +91,48 @@ impl Stack {
 
     /// v.
     pub(super) fn weights(&self) -> &[f64] {
-        &self.weights
+        &self.weights[..self.experts]
     }
 
     /// Σ v·(p − o).
-    pub(super) fn dot(&self, scores: &[f64], origin: f64) -> f64 {
-        self.weights.iter().zip(scores).map(|(weight, score)| weight * (score - origin)).sum()
+    #[inline(always)]
+    pub(super) fn dot(&self, scores: &Experts, origin: f64) -> f64 {
+        let mut terms = [0.0; MOST_EXPERTS];
+        for at in 0..MOST_EXPERTS {
+            terms[at] = self.weights[at] * (scores[at] - origin);
+        }
+        total(&terms)
     }
 
-    /// A step of importance h at z, from this score; `slope` tells residual and curvature of a score.
-    pub(super) fn observe(&mut self, z: &[f64], reach: f64, score: f64, slope: impl Fn(f64) -> (f64, f64), h: f64) {
-        let experts = z.len();
-        // S is symmetric: its rows are added up side by side.
-        self.product.fill(0.0);
-        for (z, inverse) in z.iter().zip(self.inverse.chunks_exact(experts)) {
-            self.product.iter_mut().zip(inverse).for_each(|(product, s)| *product += z * s);
-        }
-        let square: f64 = self.product.iter().zip(z).map(|(product, z)| product * z).sum();
+    /// zᵀSz of a round: how far the score moves for a step of 1. None where S begins anew.
+    pub(super) fn prepare(&mut self, z: &Experts) -> Option<f64> {
+        self.product = multiply(&self.inverse[..self.experts], z);
+        let product = &self.product;
+        let square = total(&std::array::from_fn(|at| product[at] * z[at]));
         // S is positive and its trace at most 10·K, so ‖Sz‖² ≤ 10·K·zᵀSz: where rounding has undone that
         // S begins anew.
-        let length: f64 = self.product.iter().map(|product| product * product).sum();
-        let longest = LARGEST_INVERSE * experts as f64 * square;
+        let length = total(&product.map(|product| product * product));
+        let longest = LARGEST_INVERSE * self.experts as f64 * square;
         if !square.is_finite() || length > longest * (1.0 + 1e-9) {
-            self.inverse.fill(0.0);
-            (0..experts).for_each(|at| self.inverse[at * experts + at] = FIRST);
-            return;
+            self.forget_all();
+            return None;
         }
-        let q = h * square;
-        let (residual, curvature) = implicit(slope, score, q);
+        Some(square)
+    }
+
+    /// A step of importance h, q being h·zᵀSz, by the residual and curvature that it leads to.
+    pub(super) fn advance(&mut self, reach: f64, (residual, curvature): (f64, f64), q: f64, h: f64) {
         let (step, shrink) = (h * residual / reach, h * curvature / (1.0 + curvature * q));
         if !(step.is_finite() && shrink.is_finite()) {
             return;
         }
-        for (weight, product) in self.weights.iter_mut().zip(&self.product) {
-            *weight = (*weight + step * product).clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT);
+        for at in 0..MOST_EXPERTS {
+            let weight = self.weights[at] + step * self.product[at];
+            self.weights[at] = smaller(LARGEST_WEIGHT, larger(-LARGEST_WEIGHT, weight));
         }
-        self.reduce(shrink);
+        reduce(&mut self.inverse[..self.experts], &self.product, shrink, 1.0 + self.forgetting);
         if self.forgetting > 0.0 {
             self.limit();
-        }
-    }
-
-    /// S ← (S − shrink·Szzᵀ S)·(1 + forgetting). A product of two numbers does not depend on their
-    /// order: both halves stay alike to the bit. What differed would be seen by no later round, and grow.
-    fn reduce(&mut self, shrink: f64) {
-        let experts = self.weights.len();
-        let growth = 1.0 + self.forgetting;
-        for (row, inverse) in self.product.iter().zip(self.inverse.chunks_exact_mut(experts)) {
-            for (s, column) in inverse.iter_mut().zip(&self.product) {
-                *s = (*s - shrink * (row * column)) * growth;
-            }
         }
     }
 
@@ -105,19 +140,18 @@ impl Stack {
     /// says, or nothing, would let it grow for ever. S stays positive, as it would not if its numbers
     /// were cut off one by one.
     fn limit(&mut self) {
-        let experts = self.weights.len();
-        for at in 0..experts {
-            let diagonal = self.inverse[at * experts + at];
+        for at in 0..self.experts {
+            let diagonal = self.inverse[at][at];
             // Rounding may leave nothing of a number that was all but 0: that expert begins anew.
             let is_lost = diagonal <= 0.0;
             if diagonal > LARGEST_INVERSE || is_lost {
                 let factor = if is_lost { 0.0 } else { (LARGEST_INVERSE / diagonal).sqrt() };
-                for other in 0..experts {
-                    self.inverse[at * experts + other] *= factor;
-                    self.inverse[other * experts + at] *= factor;
+                for other in 0..self.experts {
+                    self.inverse[at][other] *= factor;
+                    self.inverse[other][at] *= factor;
                 }
                 if is_lost {
-                    self.inverse[at * experts + at] = FIRST;
+                    self.inverse[at][at] = FIRST;
                 }
             }
         }
@@ -125,26 +159,31 @@ impl Stack {
 
     /// The stack on some of its experts.
     pub(super) fn narrowed(&self, kept: &[usize]) -> Self {
-        let all = self.weights.len();
         let mut narrow = Self::new(self.name, self.forgetting, kept.len());
-        narrow.weights = kept.iter().map(|&row| self.weights[row]).collect();
-        narrow.inverse =
-            kept.iter().flat_map(|row| kept.iter().map(move |column| self.inverse[row * all + column])).collect();
+        for (to, &row) in kept.iter().enumerate() {
+            narrow.weights[to] = self.weights[row];
+            for (other, &column) in kept.iter().enumerate() {
+                narrow.inverse[to][other] = self.inverse[row][column];
+            }
+        }
         narrow
     }
 
     pub(super) fn save(&self, state: &mut State) {
-        state.set_column("weights", Column::F64(self.weights.clone()));
-        state.set_column("inverse", Column::F64(self.inverse.clone()));
+        let inverse = self.inverse[..self.experts].iter().flat_map(|row| &row[..self.experts]);
+        state.set_column("weights", Column::F64(self.weights().to_vec()));
+        state.set_column("inverse", Column::F64(inverse.copied().collect()));
     }
 
     pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
         let (weights, inverse) = (state.f64s("weights")?, state.f64s("inverse")?);
-        if weights.len() != self.weights.len() || inverse.len() != self.inverse.len() {
+        if weights.len() != self.experts || inverse.len() != self.experts * self.experts {
             return Err(Error::model("a stack of the model has another number of experts: it is damaged"));
         }
-        self.weights = weights.to_vec();
-        self.inverse = inverse.to_vec();
+        self.weights[..self.experts].copy_from_slice(weights);
+        for (row, numbers) in self.inverse.iter_mut().zip(inverse.chunks_exact(self.experts)) {
+            row[..self.experts].copy_from_slice(numbers);
+        }
         Ok(())
     }
 }
@@ -152,18 +191,37 @@ impl Stack {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learner::auto::implicit::implicit;
+
+    /// The scores of a few experts.
+    fn experts<const K: usize>(scores: [f64; K]) -> Experts {
+        let mut experts = [0.0; MOST_EXPERTS];
+        experts[..K].copy_from_slice(&scores);
+        experts
+    }
+
+    /// A step of importance 1.
+    fn observe(stack: &mut Stack, z: &Experts, reach: f64, score: f64, slope: impl Fn(f64) -> (f64, f64)) {
+        let Some(q) = stack.prepare(z) else { return };
+        let slopes = |[score]: [f64; 1]| {
+            let (residual, curvature) = slope(score);
+            ([residual], [curvature])
+        };
+        let ([residual], [curvature]) = implicit(slopes, slopes([score]), [score], [q]);
+        stack.advance(reach, (residual, curvature), q, 1.0);
+    }
 
     #[test]
     fn without_forgetting_it_is_the_least_of_squares_about_equal_weights() {
         let mut stack = Stack::new("stack", 0.0, 2);
         let mut rows = Vec::new();
         for round in 0..50 {
-            let scores = [(round % 7) as f64 - 3.0, (round % 4) as f64];
+            let scores = experts([(round % 7) as f64 - 3.0, (round % 4) as f64]);
             let y = 0.7 * scores[0] + 1.5 * scores[1] + (round % 3) as f64 * 0.1;
             let reach = 4.0;
             let score = stack.dot(&scores, 0.0);
             let z = scores.map(|score| score / reach);
-            stack.observe(&z, reach, score, |s| (y - s, 1.0), 1.0);
+            observe(&mut stack, &z, reach, score, |s| (y - s, 1.0));
             rows.push((z, y / reach));
         }
         // The gradient of Σ½(⟨v, z⟩ − y/reach)² + ½·2‖v − ½‖² vanishes.
@@ -183,15 +241,15 @@ mod tests {
             let spread = |factor: u32| f64::from(round.wrapping_mul(factor) % 1009) / 504.5 - 1.0;
             let (a, b) = (spread(7919), spread(104_729));
             // Two experts are one, and the fourth hardly says anything.
-            let z = [a, a, 0.5 * (a + b), 1e-3 * b];
+            let z = experts([a, a, 0.5 * (a + b), 1e-3 * b]);
             let score: f64 = stack.dot(&z, 0.0);
             let label = a + 0.5 * b + 0.1 * spread(31);
             paid += (label - score).powi(2);
-            stack.observe(&z, 1.0, score, |score| (label - score, 1.0), 1.0);
+            observe(&mut stack, &z, 1.0, score, |score| (label - score, 1.0));
         }
         assert!(paid / 50_000.0 < 0.01, "{}", paid / 50_000.0);
         assert!(
-            (0..4).all(|at| (0.0..=1.001 * LARGEST_INVERSE).contains(&stack.inverse[at * 5])),
+            (0..4).all(|at| (0.0..=1.001 * LARGEST_INVERSE).contains(&stack.inverse[at][at])),
             "{:?}",
             stack.inverse
         );
@@ -206,7 +264,7 @@ mod tests {
                 let spread = |factor: u32| f64::from(round.wrapping_mul(factor) % 1009) / 504.5 - 1.0;
                 let a = scale * spread(7919);
                 // Three experts that never differ, one that is their shadow, one that is silent.
-                let z = [a, a, a, -0.3 * a, 0.0, scale * spread(104_729)];
+                let z = experts([a, a, a, -0.3 * a, 0.0, scale * spread(104_729)]);
                 let score = stack.dot(&z, 0.0);
                 assert!(score.is_finite(), "{scale} {round}");
                 let label = if spread(31) > 0.0 { 1.0 } else { 0.0 };
@@ -214,10 +272,10 @@ mod tests {
                     let up = 1.0 / (1.0 + (-s).exp());
                     (label - up, up * (1.0 - up))
                 };
-                stack.observe(&z, 1.0, score.clamp(-50.0, 50.0), slope, 1.0);
+                observe(&mut stack, &z, 1.0, score.clamp(-50.0, 50.0), slope);
             }
             assert!(
-                (0..6).all(|at| (0.0..=1.001 * LARGEST_INVERSE).contains(&stack.inverse[at * 7])),
+                (0..6).all(|at| (0.0..=1.001 * LARGEST_INVERSE).contains(&stack.inverse[at][at])),
                 "{:?}",
                 stack.inverse
             );
@@ -231,12 +289,12 @@ mod tests {
         let mut forgetting = Stack::new("stack, forgetting", 1e-3, 2);
         let mut paid = [0.0; 2];
         for round in 0..20_000 {
-            let scores = [((round * 7) % 11) as f64 / 5.0 - 1.0, ((round * 3) % 13) as f64 / 6.0 - 1.0];
+            let scores = experts([((round * 7) % 11) as f64 / 5.0 - 1.0, ((round * 3) % 13) as f64 / 6.0 - 1.0]);
             let y = if (round / 5_000) % 2 == 0 { scores[0] } else { scores[1] };
             for (stack, paid) in [&mut steady, &mut forgetting].into_iter().zip(&mut paid) {
                 let score = stack.dot(&scores, 0.0);
                 *paid += (score - y) * (score - y);
-                stack.observe(&scores, 1.0, score, |s| (y - s, 1.0), 1.0);
+                observe(stack, &scores, 1.0, score, |s| (y - s, 1.0));
             }
         }
         assert!(paid[1] < 0.5 * paid[0], "{paid:?}");

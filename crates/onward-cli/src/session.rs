@@ -78,7 +78,7 @@ impl<'a> Session<'a> {
         let account = Account { ledger, writer, recorder, kept };
         Books::keep(account, threads > 1, |books| {
             each_owned(reader, watch, counts, |reader, parsed| {
-                parsed.names.iter().for_each(|(index, name)| names.add(*index, name));
+                parsed.names.iter().for_each(|(index, name)| names.add(index, name));
                 parsed.products().for_each(|(index, factors)| names.add_product(index, factors));
                 facts.count(&parsed);
                 let parsed = Arc::new(parsed);

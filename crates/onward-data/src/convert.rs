@@ -115,12 +115,12 @@ pub fn convert(
     // Names of products are made of those of their factors.
     let mut names = (!reader.schema().interactions.is_empty()).then(Names::default);
     while let Some(parsed) = reader.next_batch()? {
-        for (index, name) in &parsed.names {
-            if seen.first(*index) {
-                writer.name(*index, name);
+        for (index, name) in parsed.names.iter() {
+            if seen.first(index) {
+                writer.name(index, name);
             }
             if let Some(names) = &mut names {
-                names.add(*index, name);
+                names.add(index, name);
             }
         }
         if let Some(names) = &mut names {

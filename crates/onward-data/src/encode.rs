@@ -352,7 +352,7 @@ impl RowEncoder {
     #[inline]
     fn push(&mut self, index: u32, value: f32, out: &mut Parsed, name: impl FnOnce() -> String) {
         if self.seen.first(index) {
-            out.names.push((index, name().into_boxed_str()));
+            out.names.push(index, &name());
         }
         out.batch.push(index, value);
     }
@@ -371,7 +371,7 @@ impl RowEncoder {
         self.leave_groups(out);
         let name = || format!("{} missing", self.rules.schema.columns[column].name);
         if self.seen.first(slot + 1) {
-            out.names.push((slot + 1, name().into_boxed_str()));
+            out.names.push(slot + 1, &name());
         }
         out.batch.push(slot + 1, 1.0);
     }
@@ -404,7 +404,7 @@ impl RowEncoder {
             (Some(value), origin) => {
                 let value = self.checked(value - origin.unwrap_or(0.0))?;
                 if self.seen.first(slot) {
-                    out.names.push((slot, self.name(column).into_boxed_str()));
+                    out.names.push(slot, &self.rules.schema.columns[column].name);
                 }
                 out.batch.push(slot, value);
             }
@@ -502,8 +502,8 @@ impl RowEncoder {
         }
         let index = self.rules.schema.hashed(self.rules.reserved, hash::name(self.seeds[column], text));
         if self.seen.first(index) {
-            let name = format!("{}={}", self.name(column), String::from_utf8_lossy(text));
-            out.names.push((index, name.into_boxed_str()));
+            let name = &self.rules.schema.columns[column].name;
+            out.names.push_parts(index, &[name, "=", &String::from_utf8_lossy(text)]);
         }
         out.batch.push(index, 1.0);
     }
@@ -548,8 +548,7 @@ impl RowEncoder {
         for (hash, value, word) in words.weighted() {
             let index = self.rules.schema.hashed(self.rules.reserved, hash);
             if self.seen.first(index) {
-                let name = format!("{}:{word}", self.name(column));
-                out.names.push((index, name.into_boxed_str()));
+                out.names.push_parts(index, &[&self.rules.schema.columns[column].name, ":", word]);
             }
             out.batch.push(index, value);
         }

@@ -54,7 +54,7 @@ pub use format::Format;
 pub use input::Input;
 pub use interactions::Interaction;
 pub use options::{OnError, Options};
-pub use parsed::Parsed;
+pub use parsed::{NewNames, Parsed};
 pub use reader::Reader;
 pub use schema::{Column, Kind, Layout, Role, Schema};
 pub use target::{Target, TargetRule};

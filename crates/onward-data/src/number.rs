@@ -354,6 +354,24 @@ mod tests {
         }
 
         #[test]
+        fn short_forms_are_those_of_the_standard_library(
+            before in "[ :a-z0-9]{0,12}",
+            text in prop_oneof!["-?[0-9]{0,9}(\\.[0-9]{0,9})?", "[-+.0-9e]{0,10}"],
+            after in prop_oneof![Just(""), Just(" "), Just(" 17:3"), Just("|")],
+        ) {
+            let whole = format!("{before}{text}{after}");
+            let (start, end) = (before.len(), before.len() + text.len());
+            if let Some(value) = short_decimal(whole.as_bytes(), start, end) {
+                prop_assert_eq!(Ok(value.to_bits()), text.parse::<f64>().map(f64::to_bits), "{}", whole);
+            }
+            if let Some(value) = short_integer(whole.as_bytes(), start, end) {
+                prop_assert_eq!(Ok(value), text.parse::<u64>(), "{}", whole);
+            }
+            let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+            prop_assert_eq!(short_integer(whole.as_bytes(), start, end).is_some(), digits && (1..9).contains(&text.len()));
+        }
+
+        #[test]
         fn decimals_are_those_of_the_standard_library(text in "[-+]?[0-9]{0,22}(\\.[0-9]{0,22})?([eE][-+]?[0-9]{1,3})?") {
             let expected = text.parse::<f64>().ok();
             let found = match parse(text.as_bytes()) {

@@ -10,7 +10,7 @@ pub struct Parsed {
     /// The examples.
     pub batch: Batch,
     /// The names of features whose index this parser met for the first time.
-    pub names: Vec<(u32, Box<str>)>,
+    pub names: NewNames,
     /// Records that could not be read, when those are skipped: the first few errors.
     pub errors: Vec<DataError>,
     /// How many records were skipped.
@@ -98,6 +98,54 @@ impl Parsed {
     pub fn ids(&self, row: usize) -> impl Iterator<Item = &[u8]> {
         let first = row * self.id_columns;
         (first..first + self.id_columns).map(|at| self.ids.get(at))
+    }
+}
+
+/// Names of features, one after the other in memory that is used again.
+#[derive(Debug, Clone, Default)]
+pub struct NewNames {
+    indices: Vec<u32>,
+    ends: Vec<usize>,
+    text: String,
+}
+
+impl NewNames {
+    /// Adds a name.
+    pub(crate) fn push(&mut self, index: u32, name: &str) {
+        self.push_parts(index, &[name]);
+    }
+
+    /// Adds a name that is made of parts.
+    pub(crate) fn push_parts(&mut self, index: u32, parts: &[&str]) {
+        self.indices.push(index);
+        parts.iter().for_each(|part| self.text.push_str(part));
+        self.ends.push(self.text.len());
+    }
+
+    /// Forgets all, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.indices.clear();
+        self.ends.clear();
+        self.text.clear();
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.indices.is_empty()
+    }
+
+    /// The indices with their names.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
+        let mut start = 0;
+        self.indices
+            .iter()
+            .zip(&self.ends)
+            .map(move |(&index, &end)| (index, &self.text[std::mem::replace(&mut start, end)..end]))
     }
 }
 

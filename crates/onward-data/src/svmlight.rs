@@ -59,16 +59,7 @@ struct Row {
 impl SvmlightParser {
     pub(crate) fn new(rules: Rules) -> Self {
         let bits = rules.schema.bits;
-        let row = Row {
-            seen: NamesSeen::default(),
-            limit: 1 << bits,
-            bits,
-            indices: Vec::new(),
-            places: Vec::new(),
-            numbers: Vec::new(),
-            values: Vec::new(),
-        };
-        Self { rules, row }
+        Self { rules, row: Row::new(bits) }
     }
 }
 
@@ -145,6 +136,18 @@ onward::vectorised! {
 }
 
 impl Row {
+    fn new(bits: u32) -> Self {
+        Self {
+            seen: NamesSeen::default(),
+            limit: 1 << bits,
+            bits,
+            indices: Vec::new(),
+            places: Vec::new(),
+            numbers: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+
     /// Adds the bias and the features from `start` to the end of the line, if all are plain; else nothing.
     fn plain_features(&mut self, line: &[u8], start: usize, out: &mut Parsed) -> bool {
         let features = &line[start..];
@@ -165,7 +168,7 @@ impl Row {
         self.push(BIAS, 1.0, out);
         for &index in &self.numbers[..count] {
             if self.seen.first(index) {
-                out.names.push((index, name(index)));
+                out.names.push(index, &name(index));
             }
         }
         out.batch.extend(&self.numbers[..count], &self.values[..count]);
@@ -203,7 +206,7 @@ impl Row {
     #[inline]
     fn push(&mut self, index: u32, value: f32, out: &mut Parsed) {
         if self.seen.first(index) {
-            out.names.push((index, name(index)));
+            out.names.push(index, &name(index));
         }
         out.batch.push(index, value);
     }
@@ -276,4 +279,75 @@ fn value_at(line: &[u8], start: usize, colon: usize) -> Result<(f32, usize), Dat
         .and_then(sparse::narrow)
         .map(|value| (value, end))
         .map_err(|error| error.column(&String::from_utf8_lossy(&line[start..colon])))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What a way to read the features of a line makes of it, to the bit; `None` if it does not read them.
+    fn made(line: &str, read: impl FnOnce(&mut Row, &[u8], &mut Parsed) -> bool) -> Option<String> {
+        let (mut row, mut out) = (Row::new(20), Parsed::default());
+        if !read(&mut row, line.as_bytes(), &mut out) {
+            return None;
+        }
+        out.batch.finish(None, 1.0);
+        let features = out.batch.get(0).features;
+        let features: Vec<_> = features.iter().map(|(index, value)| (index, value.to_bits())).collect();
+        Some(format!("{features:?} {:?}", out.names))
+    }
+
+    fn plainly(line: &str) -> Option<String> {
+        made(line, |row, line, out| row.plain_features(line, 0, out))
+    }
+
+    fn slowly(line: &str) -> Option<String> {
+        made(line, |row, line, out| row.features(line, 0, out).is_ok())
+    }
+
+    /// Values as files have them, and others.
+    fn value() -> impl Strategy<Value = String> {
+        prop_oneof![
+            3 => "-?[0-9]\\.[0-9]{1,8}",
+            2 => "-?[0-9]{1,8}",
+            1 => "[-+]?[0-9]{0,12}(\\.[0-9]{0,20})?([eE][-+]?[0-9]{1,3})?",
+            1 => "[-+.:e0-9 ]{0,6}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn plain_rows_are_read_as_all_others(
+            features in prop::collection::vec((0u32..2_000_000, value()), 1..40),
+            blank in prop_oneof![8 => Just(" "), 1 => Just("  "), 1 => Just("\t")],
+            sorts in prop::bool::weighted(0.8),
+        ) {
+            let mut features = features;
+            if sorts {
+                features.sort_by_key(|&(index, _)| index);
+                features.dedup_by_key(|&mut (index, _)| index);
+            }
+            let line: String = features.iter().map(|(index, value)| format!("{blank}{index}:{value}")).collect();
+            for is_portable in [false, true] {
+                onward::vector::set_portable(is_portable);
+                if let Some(plain) = plainly(line.trim_end()) {
+                    prop_assert_eq!(Some(plain), slowly(line.trim_end()), "{}", line);
+                }
+            }
+            onward::vector::set_portable(false);
+        }
+
+        #[test]
+        fn rows_of_common_form_are_plain(
+            features in prop::collection::btree_map(0u32..1_000_000, "-?[0-9](\\.[0-9]{1,8})?", 1..200),
+        ) {
+            let line: String = features.iter().map(|(index, value)| format!(" {index}:{value}")).collect();
+            prop_assert_eq!(plainly(&line), slowly(&line));
+            prop_assert!(plainly(&line).is_some());
+        }
+    }
 }

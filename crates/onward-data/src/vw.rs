@@ -18,7 +18,7 @@ use crate::interactions::Products;
 use crate::lines::{each_line, sample_lines};
 use crate::marks;
 use crate::number::{self, Number};
-use crate::parsed::Parsed;
+use crate::parsed::{NewNames, Parsed};
 use crate::piece::{Parser, Piece};
 use crate::schema::{Role, Schema};
 use crate::sparse::{self, MEND, is_blank, skip_blanks, word_end};
@@ -281,8 +281,7 @@ impl Row {
         for (namespace, end) in namespaces.iter().zip(ends) {
             for number in namespace.first..end {
                 if self.seen.first(indices[number]) {
-                    let name = shown(within(namespace.name), within(names[number]));
-                    out.names.push((indices[number], name.into_boxed_str()));
+                    name_of(&mut out.names, indices[number], within(namespace.name), within(names[number]));
                 }
             }
         }
@@ -355,10 +354,18 @@ impl Row {
     #[inline(always)]
     fn push(&mut self, index: u32, value: f32, out: &mut Parsed, namespace: &[u8], name: &[u8]) {
         if self.seen.first(index) {
-            out.names.push((index, shown(namespace, name).into_boxed_str()));
+            name_of(&mut out.names, index, namespace, name);
         }
         out.batch.push(index, value);
     }
+}
+
+/// Hands on the name of a feature.
+#[cold]
+fn name_of(names: &mut NewNames, index: u32, namespace: &[u8], name: &[u8]) {
+    let (namespace, name) = (String::from_utf8_lossy(namespace), String::from_utf8_lossy(name));
+    let between = if namespace.is_empty() { "" } else { "^" };
+    names.push_parts(index, &[&namespace, between, &name]);
 }
 
 /// The name of a feature for people.
@@ -422,4 +429,78 @@ fn value_at(text: &[u8], colon: usize) -> Result<(f64, usize), DataError> {
     let end = text[start..].iter().position(|&byte| ends(byte));
     let end = end.map_or(text.len(), |length| start + length);
     sparse::value(&text[start..end]).map(|value| (value, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::schema::Layout;
+    use crate::target::{Target, TargetRule};
+
+    fn schema() -> Schema {
+        let target = Target { column: "label".to_owned(), rule: TargetRule::Number };
+        Schema { layout: Layout::Named, bits: 20, ngrams: 1, columns: Vec::new(), target, interactions: Vec::new() }
+    }
+
+    /// What a way to read the features of a line makes of it, to the bit; `None` if it does not read them.
+    fn made(read: impl FnOnce(&mut Row, &Schema, &mut Parsed) -> bool) -> Option<String> {
+        let (schema, mut out) = (schema(), Parsed::default());
+        let mut row = Row { seen: NamesSeen::default(), ignored: Vec::new(), plain: Plain::default(), products: None };
+        if !read(&mut row, &schema, &mut out) {
+            return None;
+        }
+        out.batch.finish(None, 1.0);
+        let features = out.batch.get(0).features;
+        let features: Vec<_> = features.iter().map(|(index, value)| (index, value.to_bits())).collect();
+        Some(format!("{features:?} {:?}", out.names))
+    }
+
+    fn plainly(text: &str) -> Option<String> {
+        made(|row, schema, out| row.plain_features(schema, text.as_bytes(), out))
+    }
+
+    fn slowly(text: &str) -> Option<String> {
+        made(|row, schema, out| row.features(schema, text.as_bytes(), out).is_ok())
+    }
+
+    fn word() -> impl Strategy<Value = String> {
+        prop_oneof![
+            4 => "[a-zA-Z0-9=]{1,20}(:-?[0-9](\\.[0-9]{1,8})?)?",
+            1 => "[a-z]{0,4}(:[-+]?[0-9]{0,12}(\\.[0-9]{0,20})?([eE][-+]?[0-9]{1,3})?)?",
+            1 => "[a-z:|.0 \t]{0,5}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn plain_rows_are_read_as_all_others(
+            namespaces in prop::collection::vec(("[a-z]{0,9}", prop::collection::vec(word(), 0..12)), 1..4),
+            blank in prop_oneof![8 => Just(" "), 1 => Just("  "), 1 => Just("\t")],
+        ) {
+            let text: String =
+                namespaces.iter().map(|(name, words)| format!("|{name}{blank}{} ", words.join(blank))).collect();
+            for text in [text.as_str(), text.trim_end()] {
+                for is_portable in [false, true] {
+                    onward::vector::set_portable(is_portable);
+                    if let Some(plain) = plainly(text) {
+                        prop_assert_eq!(Some(plain), slowly(text), "{}", text);
+                    }
+                }
+            }
+            onward::vector::set_portable(false);
+        }
+
+        #[test]
+        fn rows_of_common_form_are_plain(
+            words in prop::collection::vec("[a-zA-Z0-9=]{1,20}(:-?[0-9](\\.[0-9]{1,8})?)?", 1..100),
+        ) {
+            let text = format!("|a {} |b x y |c z:2 ", words.join(" "));
+            prop_assert_eq!(plainly(&text), slowly(&text));
+            prop_assert!(plainly(&text).is_some());
+        }
+    }
 }

@@ -309,7 +309,7 @@ impl Batch {
     #[inline]
     pub fn finish(&mut self, label: Option<f64>, weight: f64) {
         let start = self.features();
-        if !ascend(&self.indices[start..]) && self.repeats.are_likely(&self.indices[start..]) {
+        if !ascend(&self.indices[start..]) && self.repeats.are_there(&self.indices[start..]) {
             self.repeats.add_up(start, &mut self.indices, &mut self.values);
         }
         self.ends.push(self.indices.len());
@@ -438,30 +438,47 @@ fn check_columns(RowColumns { labels, weights, offsets }: RowColumns<'_>) -> Res
 /// Finds and adds up features that share an index; its memory is kept from row to row.
 #[derive(Debug, Clone, Default)]
 struct Repeats {
-    /// One bit for each of many hashes.
+    /// The indices of a row, hashed, each with the number of the row in the upper half: what other
+    /// rows left there is as good as nothing.
     seen: Vec<u64>,
+    row: u32,
     /// Indices with their positions.
     sorted: Vec<(u32, u32)>,
 }
 
-/// Bits of the filter for each feature of a row: of rows with 30 features that have no
-/// repeats one in twenty is looked at again.
-const BITS_OF_A_FEATURE: usize = 256;
+/// Entries for each feature of a row: few features find their entry taken.
+const ENTRIES_OF_A_FEATURE: usize = 16;
+
+/// Rows of more features are sorted, for their entries would take too much memory.
+const MOST_SEEN: usize = 4096;
 
 impl Repeats {
-    /// Whether two indices have the same hash: always if one occurs twice, rarely otherwise.
-    fn are_likely(&mut self, indices: &[u32]) -> bool {
-        let bits = (BITS_OF_A_FEATURE * indices.len()).next_power_of_two();
-        self.seen.clear();
-        self.seen.resize(bits / 64, 0);
-        let shift = u32::BITS - bits.trailing_zeros().min(u32::BITS);
-        indices.iter().any(|&index| {
-            let hash = index.wrapping_mul(crate::slot_hints::GOLDEN) >> shift;
-            let (word, bit) = (&mut self.seen[hash as usize / 64], 1 << (hash % 64));
-            let before = *word;
-            *word |= bit;
-            before & bit != 0
-        })
+    /// Whether two indices are equal, or perhaps, in a row of very many.
+    fn are_there(&mut self, indices: &[u32]) -> bool {
+        if indices.len() > MOST_SEEN {
+            return true;
+        }
+        let size = (ENTRIES_OF_A_FEATURE * indices.len()).next_power_of_two();
+        self.row = self.row.wrapping_add(1);
+        if size > self.seen.len() || self.row == 0 {
+            self.seen.clear();
+            self.seen.resize(size, 0);
+            self.row = 1;
+        }
+        let mask = self.seen.len() - 1;
+        let shift = u32::BITS - self.seen.len().trailing_zeros();
+        for &index in indices {
+            let entry = u64::from(self.row) << 32 | u64::from(index);
+            let mut at = (index.wrapping_mul(crate::slot_hints::GOLDEN) >> shift) as usize & mask;
+            while (self.seen[at] >> 32) as u32 == self.row {
+                if self.seen[at] == entry {
+                    return true;
+                }
+                at = (at + 1) & mask;
+            }
+            self.seen[at] = entry;
+        }
+        false
     }
 
     /// Adds up the values of equal indices from `start` on.

@@ -210,7 +210,7 @@ impl CacheParser {
         let mut start = 0;
         for (&key, &end) in keys.iter().zip(ends) {
             let name = text.get(start..end as usize).ok_or_else(outside)?;
-            out.names.push((key, name.into()));
+            out.names.push(key, name);
             start = end as usize;
         }
         Ok(())

@@ -220,8 +220,8 @@ impl Recorder {
     /// Takes in a batch. What is told of all of it goes with its first row, or the one before.
     fn take_in(&mut self, parsed: &Parsed) -> io::Result<()> {
         let seen = &mut self.seen;
-        let new = parsed.names.iter().filter(|(index, _)| seen.first(*index));
-        self.rows.names.extend(new.cloned());
+        let new = parsed.names.iter().filter(|&(index, _)| seen.first(index));
+        self.rows.names.extend(new.map(|(index, name)| (index, name.into())));
         let block = &mut self.rows.block;
         block.bytes += parsed.bytes;
         block.skipped += parsed.skipped;

@@ -218,7 +218,7 @@ impl ExampleParser {
             if self.seen.first(index)
                 && let Some(name) = names.0.get(&index)
             {
-                out.names.push((index, name.clone()));
+                out.names.push(index, name);
             }
             out.batch.push(index, value);
         }

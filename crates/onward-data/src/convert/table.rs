@@ -91,7 +91,7 @@ fn refuse_unknown(parsed: &Parsed, row: usize, number: u64) -> Result<(), Conver
     let Some(&index) = features.indices().iter().find(|&&index| index != crate::encode::BIAS) else {
         return Ok(());
     };
-    let name = parsed.names.iter().find(|(other, _)| *other == index);
+    let name = parsed.names.iter().find(|&(other, _)| other == index);
     let name = name.map_or("another key", |(_, name)| name.split('=').next().unwrap_or(name));
     let found = format!("row {number} has '{name}', and the first rows, which say what columns there are, do not");
     let remedy = format!("leave it out with --ignore '{name}', or put a row that has it first");

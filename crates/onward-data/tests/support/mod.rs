@@ -60,8 +60,8 @@ pub fn read(reader: &mut Reader) -> Result<Read, DataError> {
                 ids: if ids == 0 { Vec::new() } else { parsed.ids(row).map(<[u8]>::to_vec).collect() },
             });
         }
-        for (index, name) in &parsed.names {
-            read.names.entry(*index).or_insert_with(|| name.to_string());
+        for (index, name) in parsed.names.iter() {
+            read.names.entry(index).or_insert_with(|| name.to_string());
         }
         read.skipped += parsed.skipped;
         read.bytes += parsed.bytes;

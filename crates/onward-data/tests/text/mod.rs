@@ -123,8 +123,8 @@ pub fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(St
             Ok(Some(parsed)) => {
                 outcome.skipped += parsed.skipped;
                 outcome.errors.extend(parsed.errors.iter().cloned().map(&shown));
-                for (index, name) in &parsed.names {
-                    outcome.names.entry(*index).or_default().insert(name.to_string());
+                for (index, name) in parsed.names.iter() {
+                    outcome.names.entry(index).or_default().insert(name.to_string());
                 }
                 for (index, factors) in parsed.products() {
                     outcome.products.entry(index).or_insert_with(|| factors.to_vec());

@@ -1,13 +1,15 @@
 //! The names of features, as far as they are known, in bounded memory.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::{Column, State};
 use crate::Error;
+use crate::slot_hints::Numbers;
 
 /// Most bytes of names that are kept; those met later have none.
-const MOST_BYTES: usize = 32 << 20;
+const MOST_BYTES: usize = 16 << 20;
+/// Most names: a million.
+const MOST_NAMES: usize = 1 << 20;
 
 /// Names by feature index: the first name met for each.
 ///
@@ -22,8 +24,12 @@ const MOST_BYTES: usize = 32 << 20;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    names: HashMap<u32, Box<str>>,
-    bytes: usize,
+    /// The number of each index that has a name; names are one after the other in order of number:
+    /// a million names are as many bytes and little more, and none of them is allocated.
+    numbers: Numbers,
+    indices: Vec<u32>,
+    ends: Vec<u32>,
+    text: String,
     lost: u64,
     products: Products,
 }
@@ -32,33 +38,48 @@ pub struct Names {
 /// very many, so that names are made of them only when they are asked for.
 #[derive(Debug, Clone, Default)]
 struct Products {
-    /// Where the factors of an index begin in `factors`, with their number first.
-    starts: HashMap<u32, u32>,
-    factors: Vec<u32>,
+    /// Where what is known of an index begins in `all`.
+    starts: Numbers,
+    /// Index, number of factors, and factors of one after the other.
+    all: Vec<u32>,
+    count: usize,
+}
+
+/// The first index and its factors of what is one after the other, and what comes then.
+fn first_product(all: &[u32]) -> Option<(u32, &[u32], &[u32])> {
+    let [index, count, rest @ ..] = all else { return None };
+    let (factors, after) = rest.split_at_checked(*count as usize)?;
+    Some((*index, factors, after))
 }
 
 impl Products {
     fn get(&self, index: u32) -> Option<&[u32]> {
-        let start = *self.starts.get(&index)? as usize;
-        let count = self.factors[start] as usize;
-        self.factors.get(start + 1..=start + count)
+        let start = self.starts.find(index).ok()?;
+        first_product(&self.all[start as usize..]).map(|(_, factors, _)| factors)
     }
 
     fn add(&mut self, index: u32, factors: &[u32]) {
-        if self.starts.len() < Names::MOST_PRODUCTS && !self.starts.contains_key(&index) {
-            self.starts.insert(index, self.factors.len() as u32);
-            self.factors.push(factors.len() as u32);
-            self.factors.extend_from_slice(factors);
+        if self.count < Names::MOST_PRODUCTS
+            && let Err(entry) = self.starts.find(index)
+        {
+            self.starts.insert(index, self.all.len() as u32, entry);
+            self.all.extend([index, factors.len() as u32]);
+            self.all.extend_from_slice(factors);
+            self.count += 1;
         }
     }
 
     /// Index, number of factors, factors of each, in order of index.
     fn column(&self) -> Vec<u32> {
-        let mut indices: Vec<u32> = self.starts.keys().copied().collect();
-        indices.sort_unstable();
-        let mut column = Vec::with_capacity(indices.len() + self.factors.len());
-        for index in indices {
-            let factors = self.get(index).unwrap_or_default();
+        let mut found = Vec::with_capacity(self.count);
+        let mut rest = self.all.as_slice();
+        while let Some((index, factors, after)) = first_product(rest) {
+            found.push((index, factors));
+            rest = after;
+        }
+        found.sort_unstable_by_key(|&(index, _)| index);
+        let mut column = Vec::with_capacity(self.all.len());
+        for (index, factors) in found {
             column.extend([index, factors.len() as u32]);
             column.extend_from_slice(factors);
         }
@@ -68,9 +89,8 @@ impl Products {
     /// From such a column.
     fn from_column(mut column: &[u32]) -> Option<Self> {
         let mut products = Self::default();
-        while let [index, count, rest @ ..] = column {
-            let (factors, after) = rest.split_at_checked(*count as usize)?;
-            products.add(*index, factors);
+        while let Some((index, factors, after)) = first_product(column) {
+            products.add(index, factors);
             column = after;
         }
         column.is_empty().then_some(products)
@@ -80,15 +100,26 @@ impl Products {
 impl Names {
     /// Adds a name, unless the index has one or the memory for names is used up.
     pub fn add(&mut self, index: u32, name: &str) {
-        if self.names.contains_key(&index) {
-            return;
-        }
-        if self.bytes + name.len() > MOST_BYTES {
+        let Err(entry) = self.numbers.find(index) else { return };
+        if self.text.len() + name.len() > MOST_BYTES || self.indices.len() == MOST_NAMES {
             self.lost += 1;
             return;
         }
-        self.bytes += name.len();
-        self.names.insert(index, name.into());
+        self.numbers.insert(index, self.indices.len() as u32, entry);
+        self.indices.push(index);
+        self.text.push_str(name);
+        // At most MOST_BYTES: fits.
+        self.ends.push(self.text.len() as u32);
+    }
+
+    /// The name with this number.
+    fn numbered(&self, number: usize) -> &str {
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        &self.text[start as usize..self.ends[number] as usize]
+    }
+
+    fn plain(&self, index: u32) -> Option<&str> {
+        self.numbers.find(index).ok().map(|number| self.numbered(number as usize))
     }
 
     /// How many products of features are kept, at the most: those met first. A parser need not
@@ -104,14 +135,11 @@ impl Names {
     /// The name of an index; that of a product is `carrier=UA*origin=EWR`, with `#7` for a factor
     /// without a name.
     pub fn get(&self, index: u32) -> Option<Cow<'_, str>> {
-        if let Some(name) = self.names.get(&index) {
+        if let Some(name) = self.plain(index) {
             return Some(Cow::Borrowed(name));
         }
         let factors = self.products.get(index)?;
-        let name = |index: &u32| match self.names.get(index) {
-            Some(name) => name.to_string(),
-            None => format!("#{index}"),
-        };
+        let name = |&index: &u32| self.plain(index).map_or_else(|| format!("#{index}"), str::to_owned);
         Some(Cow::Owned(factors.iter().map(name).collect::<Vec<_>>().join("*")))
     }
 
@@ -122,7 +150,7 @@ impl Names {
 
     /// How many names are kept.
     pub fn len(&self) -> usize {
-        self.names.len() + self.products.starts.len()
+        self.indices.len() + self.products.count
     }
 
     /// Whether no name is kept.
@@ -132,21 +160,20 @@ impl Names {
 
     /// The names in order of index, as columns.
     pub fn state(&self) -> State {
-        let mut indices: Vec<u32> = self.names.keys().copied().collect();
-        indices.sort_unstable();
-        let mut text = Vec::with_capacity(self.bytes);
-        let mut ends = Vec::with_capacity(indices.len());
-        for index in &indices {
-            text.extend_from_slice(self.names[index].as_bytes());
-            // At most MOST_BYTES: fits.
+        let mut order: Vec<usize> = (0..self.indices.len()).collect();
+        order.sort_unstable_by_key(|&number| self.indices[number]);
+        let mut text = Vec::with_capacity(self.text.len());
+        let mut ends = Vec::with_capacity(order.len());
+        for &number in &order {
+            text.extend_from_slice(self.numbered(number).as_bytes());
             ends.push(text.len() as u32);
         }
         let mut state = State::default();
         state.set("lost", self.lost as f64);
-        state.set_column("index", Column::U32(indices));
+        state.set_column("index", Column::U32(order.iter().map(|&number| self.indices[number]).collect()));
         state.set_column("end", Column::U32(ends));
         state.set_column("text", Column::U8(text));
-        if !self.products.starts.is_empty() {
+        if self.products.count > 0 {
             state.set_column("products", Column::U32(self.products.column()));
         }
         state

@@ -2,9 +2,10 @@
 //!
 //! Content decides, not names: a file that was moved or touched is the same. But hashing all of it
 //! costs what reading it costs, so a file is trusted that has the size and the time of its last
-//! change that it had, and a few blocks of equal content. That time says nothing where the file was
-//! changed shortly before it was read: a second change might fall on the same tick of a clock that
-//! is that coarse (version control systems know this as being racily clean). Then all is hashed.
+//! change that it had, and a few blocks of equal content. On Unix the time is that of the inode:
+//! programs set the other one as they like. It says nothing where the file was changed shortly
+//! before it was read: a second change might fall on the same tick of a clock that is that coarse
+//! (version control systems know this as being racily clean). Then all is hashed.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -45,8 +46,22 @@ struct Stamp {
 
 impl Stamp {
     fn of(metadata: &Metadata) -> Self {
-        Self { size: metadata.len(), changed: metadata.modified().map_or(0, nanoseconds) }
+        Self { size: metadata.len(), changed: changed(metadata) }
     }
+}
+
+/// When a file was changed last.
+#[cfg(unix)]
+fn changed(metadata: &Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let seconds = u64::try_from(metadata.ctime()).unwrap_or(0);
+    seconds.saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec() as u64)
+}
+
+/// When a file was changed last; where nothing tells, a time that is never trusted.
+#[cfg(not(unix))]
+fn changed(metadata: &Metadata) -> u64 {
+    metadata.modified().map_or(u64::MAX, nanoseconds)
 }
 
 fn nanoseconds(time: SystemTime) -> u64 {
@@ -209,5 +224,78 @@ impl Follower {
             }
         }
         Ok(Some(self.done))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file, what it was, and what is there now with another time of its last change.
+    fn example() -> (tempfile::TempDir, Input, Vec<u8>, Identity) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let bytes: Vec<u8> = (0..500_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let input = Input::from(path.as_path());
+        let inputs = [input.clone()];
+        let follower = Follower::new(&inputs, Witness::new(&inputs).unwrap());
+        let identity = follower.finish().unwrap().unwrap().remove(0);
+        (folder, input, bytes, identity)
+    }
+
+    fn write(input: &Input, bytes: &[u8]) {
+        let Input::Path(path) = input else { panic!() };
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_as_old_as_it_was_is_trusted_but_for_some_blocks() {
+        let (_folder, input, mut bytes, kept) = example();
+        let stamp = Stamp { size: kept.size, changed: kept.changed };
+        let long_after = kept.changed + COARSEST;
+        // Between the first two blocks, which begin 33,060 bytes apart.
+        bytes[20_000] ^= 1;
+        write(&input, &bytes);
+        assert!(kept.is(stamp, long_after, &input).unwrap());
+        assert!(!kept.is(stamp, long_after - 1, &input).unwrap());
+        assert!(!kept.is(Stamp { changed: stamp.changed + 1, ..stamp }, long_after, &input).unwrap());
+        bytes[20_000] ^= 1;
+        for at in [0, 34_000, 250_000, 499_999] {
+            bytes[at] ^= 1;
+            write(&input, &bytes);
+            let in_a_block = (0..16).any(|number| (0..4096).contains(&(at as i64 - 495_904 * number / 15)));
+            assert_eq!(kept.is(stamp, long_after, &input).unwrap(), !in_a_block, "{at}");
+            assert!(!kept.is(stamp, 0, &input).unwrap(), "{at}");
+            bytes[at] ^= 1;
+        }
+        write(&input, &bytes);
+        assert!(kept.is(stamp, 0, &input).unwrap());
+    }
+
+    #[test]
+    fn following_in_steps_gives_the_same_as_reading_at_once() {
+        let (folder, input, bytes, whole) = example();
+        let other = Input::from(folder.path().join("y").as_path());
+        write(&other, &bytes[..300_000]);
+        let inputs = [input, other];
+        for step in [1 << 17, 70_001, 250_000, 900_000] {
+            let mut follower = Follower::new(&inputs, Witness::new(&inputs).unwrap());
+            (0..800_000).step_by(step).for_each(|read| follower.follow(read as u64).unwrap());
+            let found = follower.finish().unwrap().unwrap();
+            assert_eq!((found[0].content, found[0].sample), (whole.content, whole.sample), "{step}");
+            assert_eq!(found[1].size, 300_000);
+            assert_ne!(found[1].content, whole.content);
+        }
+    }
+
+    #[test]
+    fn what_changes_after_the_first_look_has_no_identity() {
+        let (_folder, input, bytes, _) = example();
+        let inputs = [input];
+        let mut follower = Follower::new(&inputs, Witness::new(&inputs).unwrap());
+        follower.follow(100_000).unwrap();
+        write(&inputs[0], &bytes[..400_000]);
+        assert_eq!(follower.finish().unwrap(), None);
     }
 }

@@ -12,7 +12,7 @@ use crate::error::{DataError, quoted};
 use crate::infer::Seen;
 use crate::lines::{each_line, sample_lines};
 use crate::marks;
-use crate::number;
+use crate::number::{self, Padded};
 use crate::parsed::Parsed;
 use crate::piece::{Parser, Piece};
 use crate::sparse::{self, MEND, is_blank, skip_blanks, word_end};
@@ -49,11 +49,7 @@ struct Row {
     bits: u32,
     /// The indices of a row that is not in order.
     indices: Vec<u64>,
-    /// Where the blanks and colons of a row are.
-    places: Vec<u32>,
-    /// Its features.
-    numbers: Vec<u32>,
-    values: Vec<f32>,
+    plain: Plain,
 }
 
 impl SvmlightParser {
@@ -111,67 +107,104 @@ fn label(line: &[u8]) -> Result<(&[u8], usize), DataError> {
     }
 }
 
+/// The features of a row that is plain: single blanks between them, indices of up to eight digits that
+/// ascend. What takes long is done for all of them at once.
+#[derive(Default)]
+struct Plain {
+    text: Padded,
+    /// Where blanks and colons are, and the end.
+    places: Vec<u32>,
+    indices: Vec<u32>,
+    quotients: Vec<(f64, f64)>,
+    values: Vec<f32>,
+}
+
 onward::vectorised! {
-    /// Reads a row of plain features: single blanks between them, indices of up to eight digits below
-    /// `limit` that ascend, values of a common form. `places`: where colons and blanks are, from the blank
-    /// before the first feature to the end of the line. Gives how many features there are, `None` if
-    /// something is not plain.
-    fn read_plain(line: &[u8], places: &[u32], limit: u64, indices: &mut [u32], values: &mut [f32]) -> Option<usize> {
-        let (mut count, mut lowest, mut is_plain) = (0, 0, true);
-        for pair in places.windows(3).step_by(2) {
-            let &[before, colon, end] = pair else { return None };
-            let (start, colon, end) = (before as usize + 1, colon as usize, end as usize);
-            let index = number::short_integer(line, start, colon)?;
-            let value = number::short_decimal(line, colon + 1, end)?;
-            is_plain &= line[colon] == b':' && line.get(end).is_none_or(|&byte| byte != b':');
-            is_plain &= index >= lowest && index < limit;
+    /// Reads the indices between the places of a blank and a colon, each in its turn; whether they ascend, are
+    /// below the limit, and all is plain.
+    fn read_indices(text: &Padded, places: &[u32], limit: u64, indices: &mut [u32]) -> bool {
+        let (mut lowest, mut faults) = (0, 0);
+        // A loop of our own: an iterator's would not be compiled for this machine.
+        for (out, pair) in indices.iter_mut().zip(places.chunks_exact(2)) {
+            let (index, fault) = number::short_integer(text, pair[0], pair[1]);
+            faults |= fault | u64::from(index < lowest) | u64::from(index >= limit);
             lowest = index + 1;
-            // A zero is written over.
-            *indices.get_mut(count)? = index as u32 + 1;
-            *values.get_mut(count)? = value as f32;
-            count += usize::from(value != 0.0);
+            *out = index as u32 + 1;
         }
-        is_plain.then_some(count)
+        faults == 0
+    }
+}
+
+onward::vectorised! {
+    /// Reads the values between the places of a colon and a blank, each in its turn; whether all are finite numbers.
+    fn read_quotients(text: &Padded, places: &[u32], quotients: &mut [(f64, f64)]) -> bool {
+        let mut is_plain = true;
+        for (out, pair) in quotients.iter_mut().zip(places.chunks_exact(2)) {
+            let quotient = number::quotient(text, pair[0], pair[1]);
+            is_plain &= quotient.is_some();
+            *out = quotient.unwrap_or((0.0, 1.0));
+        }
+        is_plain
+    }
+}
+
+impl Plain {
+    /// Whether the features are plain, of a text that begins with the blank before the first of them.
+    fn read(&mut self, features: &[u8], limit: u64) -> bool {
+        let marks = marks::positions_of_two(features, [b' ', b':'], &mut self.places);
+        // Blank, colon, blank, colon, …, end: the end of the line stands for the last blank.
+        if marks % 2 != 0 || self.places[0] != 0 || features.first() == Some(&b':') {
+            return false;
+        }
+        self.text.set(features);
+        self.places[marks] = features.len() as u32;
+        let places = &self.places[..=marks];
+        self.indices.resize(marks / 2, 0);
+        self.quotients.resize(marks / 2, (0.0, 1.0));
+        if !read_indices(&self.text, &places[..marks], limit, &mut self.indices)
+            || !read_quotients(&self.text, &places[1..], &mut self.quotients)
+        {
+            return false;
+        }
+        self.values.resize(marks / 2, 0.0);
+        if !number::divide(&self.quotients, &mut self.values) {
+            return false;
+        }
+        if self.values.contains(&0.0) {
+            self.drop_zeros();
+        }
+        true
+    }
+
+    #[cold]
+    fn drop_zeros(&mut self) {
+        let mut kept = 0;
+        for at in 0..self.values.len() {
+            (self.indices[kept], self.values[kept]) = (self.indices[at], self.values[at]);
+            kept += usize::from(self.values[at] != 0.0);
+        }
+        self.indices.truncate(kept);
+        self.values.truncate(kept);
     }
 }
 
 impl Row {
     fn new(bits: u32) -> Self {
-        Self {
-            seen: NamesSeen::default(),
-            limit: 1 << bits,
-            bits,
-            indices: Vec::new(),
-            places: Vec::new(),
-            numbers: Vec::new(),
-            values: Vec::new(),
-        }
+        Self { seen: NamesSeen::default(), limit: 1 << bits, bits, indices: Vec::new(), plain: Plain::default() }
     }
 
     /// Adds the bias and the features from `start` to the end of the line, if all are plain; else nothing.
     fn plain_features(&mut self, line: &[u8], start: usize, out: &mut Parsed) -> bool {
-        let features = &line[start..];
-        let marks = marks::positions_of_two(features, [b' ', b':'], &mut self.places);
-        // Blank, colon, blank, colon, …, end: the end of the line stands for the last blank.
-        if marks % 2 != 0 || self.places[0] != 0 {
+        if !self.plain.read(&line[start..], self.limit) {
             return false;
         }
-        self.places[marks] = features.len() as u32;
-        if self.numbers.len() < marks {
-            self.numbers.resize(marks, 0);
-            self.values.resize(marks, 0.0);
-        }
-        let places = &self.places[..=marks];
-        let Some(count) = read_plain(features, places, self.limit, &mut self.numbers, &mut self.values) else {
-            return false;
-        };
         self.push(BIAS, 1.0, out);
-        for &index in &self.numbers[..count] {
+        for &index in &self.plain.indices {
             if self.seen.first(index) {
                 out.names.push(index, &name(index));
             }
         }
-        out.batch.extend(&self.numbers[..count], &self.values[..count]);
+        out.batch.extend(&self.plain.indices, &self.plain.values);
         true
     }
 

@@ -17,7 +17,7 @@ use crate::infer::Seen;
 use crate::interactions::Products;
 use crate::lines::{each_line, sample_lines};
 use crate::marks;
-use crate::number::{self, Number};
+use crate::number::{self, Number, Padded};
 use crate::parsed::{NewNames, Parsed};
 use crate::piece::{Parser, Piece};
 use crate::schema::{Role, Schema};
@@ -68,17 +68,21 @@ struct Row {
     products: Option<Box<Products>>,
 }
 
-/// A row of plain features: words between single marks, values of a common form, no weight of a
-/// namespace.
+/// A row of plain features: words between single marks, no weight of a namespace. What takes long is
+/// done for all of them at once.
 #[derive(Default)]
 struct Plain {
+    text: Padded,
     /// Where blanks, colons and bars are.
     places: Vec<u32>,
     namespaces: Vec<Namespace>,
-    indices: Vec<u32>,
-    values: Vec<f32>,
     /// Where the name of each feature begins and ends.
     names: Vec<(u32, u32)>,
+    /// Where the value of each feature ends, which begins after the name: there, if it has none.
+    ends: Vec<u32>,
+    indices: Vec<u32>,
+    quotients: Vec<(f64, f64)>,
+    values: Vec<f32>,
 }
 
 /// A namespace of a row.
@@ -212,48 +216,116 @@ fn base(text: &[u8]) -> Result<f64, DataError> {
 }
 
 onward::vectorised! {
-    /// Reads the features of `text`, which begins with a bar, `marks` of `row.places` being known, and
-    /// says how many they are; `None` if something is not plain.
-    fn read_plain(text: &[u8], marks: usize, schema: &Schema, row: &mut Plain) -> Option<usize> {
-        let Plain { places, namespaces, indices, values, names } = row;
+    /// Finds the words of `text`, which begins with a bar, `marks` of `row.places` being known; false if
+    /// something is not plain.
+    fn find_words(text: &[u8], marks: usize, row: &mut Plain) -> bool {
+        let Plain { places, namespaces, names, ends, .. } = row;
         let places = &places[..=marks];
         namespaces.clear();
-        let (mut at, mut count) = (0, 0);
+        names.clear();
+        ends.clear();
+        let mut at = 0;
         loop {
-            // The mark at which this word, or the last namespace, ends.
-            let end = places[at] as usize;
-            let Some(mark) = text.get(end) else { return Some(count) };
-            let start = end + 1;
+            // The mark at which the word before, or the name of the namespace, ends.
+            let before = places[at] as usize;
+            let Some(mark) = text.get(before) else { return true };
+            let start = before + 1;
             at += 1;
-            let end = *places.get(at)? as usize;
-            let next = text.get(end).copied().unwrap_or(b' ');
+            let Some(&end) = places.get(at) else { return false };
+            let next = text.get(end as usize).copied().unwrap_or(b' ');
             match mark {
-                b'|' if next == b':' => return None,
+                b'|' if next == b':' => return false,
                 b'|' => {
-                    let seed = hash::seed(&text[start..end]);
-                    namespaces.push(Namespace { seed, name: (start as u32, end as u32), first: count });
+                    let seed = hash::seed(&text[start..end as usize]);
+                    namespaces.push(Namespace { seed, name: (start as u32, end), first: names.len() });
                     continue;
                 }
-                b' ' if start == end && next != b':' => continue,
-                b' ' => {}
-                _ => return None,
+                b' ' if start == end as usize && next != b':' => continue,
+                b' ' if start < end as usize => {}
+                _ => return false,
             }
-            let value = if next == b':' {
-                at += 1;
-                number::short_decimal(text, end + 1, *places.get(at)? as usize)? as f32
-            } else {
-                1.0
-            };
-            if start == end {
-                return None;
+            names.push((start as u32, end));
+            at += usize::from(next == b':');
+            match places.get(at) {
+                Some(&end) => ends.push(end),
+                None => return false,
             }
-            let hash = hash::name(namespaces.last()?.seed, &text[start..end]);
-            *indices.get_mut(count)? = schema.hashed(BIAS + 1, hash);
-            *values.get_mut(count)? = value;
-            *names.get_mut(count)? = (start as u32, end as u32);
-            // A zero is written over.
-            count += usize::from(value != 0.0);
         }
+    }
+}
+
+onward::vectorised! {
+    /// Hashes the names of features.
+    fn hash_names(text: &[u8], schema: &Schema, row: &mut Plain) {
+        let Plain { namespaces, names, indices, .. } = row;
+        indices.resize(names.len(), 0);
+        let mut end = names.len();
+        // Loops of our own: an iterator's would not be compiled for this machine.
+        for namespace in namespaces.iter().rev() {
+            let range = namespace.first..end;
+            for (index, &(start, end)) in indices[range.clone()].iter_mut().zip(&names[range]) {
+                *index = schema.hashed(BIAS + 1, hash::name(namespace.seed, &text[start as usize..end as usize]));
+            }
+            end = namespace.first;
+        }
+    }
+}
+
+onward::vectorised! {
+    /// Reads the values of features; whether all are finite numbers.
+    fn read_quotients(row: &mut Plain) -> bool {
+        let Plain { text, names, ends, quotients, .. } = row;
+        let mut is_plain = true;
+        quotients.resize(names.len(), (0.0, 1.0));
+        for ((out, &(_, colon)), &end) in quotients.iter_mut().zip(names.iter()).zip(ends.iter()) {
+            let quotient = match colon == end {
+                true => Some((1.0, 1.0)),
+                false => number::quotient(text, colon, end),
+            };
+            is_plain &= quotient.is_some();
+            *out = quotient.unwrap_or((0.0, 1.0));
+        }
+        is_plain
+    }
+}
+
+impl Plain {
+    /// Whether the features are plain, of a text that begins with a bar.
+    fn read(&mut self, schema: &Schema, text: &[u8]) -> bool {
+        let marks = marks::positions_of_four(text, [b' ', b':', b'|', b'\t'], &mut self.places);
+        self.places[marks] = text.len() as u32;
+        if !find_words(text, marks, self) {
+            return false;
+        }
+        self.text.set(text);
+        if !read_quotients(self) {
+            return false;
+        }
+        self.values.resize(self.quotients.len(), 0.0);
+        if !number::divide(&self.quotients, &mut self.values) {
+            return false;
+        }
+        if self.values.contains(&0.0) {
+            self.drop_zeros();
+        }
+        hash_names(text, schema, self);
+        true
+    }
+
+    #[cold]
+    fn drop_zeros(&mut self) {
+        let (mut kept, mut namespace) = (0, 0);
+        for at in 0..self.values.len() {
+            while self.namespaces.get(namespace).is_some_and(|namespace| namespace.first == at) {
+                self.namespaces[namespace].first = kept;
+                namespace += 1;
+            }
+            (self.names[kept], self.values[kept]) = (self.names[at], self.values[at]);
+            kept += usize::from(self.values[at] != 0.0);
+        }
+        self.namespaces[namespace..].iter_mut().for_each(|namespace| namespace.first = kept);
+        self.names.truncate(kept);
+        self.values.truncate(kept);
     }
 }
 
@@ -263,20 +335,12 @@ impl Row {
         if !self.ignored.is_empty() {
             return false;
         }
-        let plain = &mut self.plain;
-        let marks = marks::positions_of_four(text, [b' ', b':', b'|', b'\t'], &mut plain.places);
-        plain.places[marks] = text.len() as u32;
-        if plain.indices.len() < marks {
-            plain.indices.resize(marks, 0);
-            plain.values.resize(marks, 0.0);
-            plain.names.resize(marks, (0, 0));
-        }
-        let Some(count) = read_plain(text, marks, schema, plain) else {
+        if !self.plain.read(schema, text) {
             return false;
-        };
+        }
         self.push(BIAS, 1.0, out, b"", b"bias");
         let Plain { namespaces, indices, values, names, .. } = &self.plain;
-        let ends = namespaces.iter().skip(1).map(|namespace| namespace.first).chain(std::iter::once(count));
+        let ends = namespaces.iter().skip(1).map(|namespace| namespace.first).chain(std::iter::once(names.len()));
         let within = |(start, end): (u32, u32)| &text[start as usize..end as usize];
         for (namespace, end) in namespaces.iter().zip(ends) {
             for number in namespace.first..end {
@@ -292,7 +356,7 @@ impl Row {
                 products.namespace(namespace.seed, within(namespace.name), pending);
             }
         }
-        out.batch.extend(&indices[..count], &values[..count]);
+        out.batch.extend(indices, values);
         true
     }
 

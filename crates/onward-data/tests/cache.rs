@@ -74,10 +74,10 @@ fn read(inputs: &[Input], options: &Options) -> Result<(Read, Option<String>, Op
             let (label, weight) = (example.label.map(f64::to_bits), example.weight.to_bits());
             read.rows.push((label, weight, example.features.offset().to_bits(), features, ids));
         }
-        for (index, name) in &parsed.names {
+        for (index, name) in parsed.names.iter() {
             // Which is the first of an index is all that matters.
-            if !read.names.iter().rev().any(|(other, _)| other == index) {
-                read.names.push((*index, name.to_string()));
+            if !read.names.iter().rev().any(|&(other, _)| other == index) {
+                read.names.push((index, name.to_string()));
             }
         }
         read.skipped += parsed.skipped;
@@ -342,7 +342,7 @@ fn another_reading_is_noticed_and_one_that_refuses_no_more_is_the_same() {
     // Labels that are numbers were checked by one loss and not by another.
     let numbers = folder.cached(&target("x"));
     read(&inputs, &numbers).unwrap();
-    assert!(made_anew(&read(&inputs, &Options { loss: Some(squared), ..numbers }).unwrap().1, "another way"));
+    assert!(made_anew(&read(&inputs, &Options { loss: Some(squared), ..numbers.clone() }).unwrap().1, "another way"));
     assert!(made_anew(&read(&inputs, &Options { record_limit: 100, ..numbers }).unwrap().1, "another way"));
 }
 

@@ -23,6 +23,8 @@ pub struct Features<'a> {
     values: &'a [f32],
     /// Where tables may find the slots of the features; empty if nobody said.
     hints: &'a [u32],
+    /// Who said.
+    hints_of: u64,
     offset: f64,
 }
 
@@ -59,7 +61,7 @@ impl<'a> Features<'a> {
             let message = format!("index {index} occurs twice: a row names a feature once, with the sum of its values");
             return Err(Error::new(ErrorKind::Features, message));
         }
-        Ok(Self { indices, values, hints: &[], offset: 0.0 })
+        Ok(Self { indices, values, hints: &[], hints_of: 0, offset: 0.0 })
     }
 
     /// The same row with an offset: what every predictor of it starts from, so that the score
@@ -111,6 +113,16 @@ impl<'a> Features<'a> {
     /// Pairs of index and value.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, f32)> + 'a {
         self.indices.iter().copied().zip(self.values.iter().copied())
+    }
+
+    /// A hint for each feature, or none at all.
+    pub(crate) fn hints(&self) -> &'a [u32] {
+        self.hints
+    }
+
+    /// Who gave the hints, if there are some.
+    pub(crate) fn hints_of(&self) -> Option<u64> {
+        (!self.hints.is_empty()).then_some(self.hints_of)
     }
 
     /// Index, hint and value of each feature.
@@ -195,6 +207,7 @@ pub struct Batch {
     values: Vec<f32>,
     /// A hint for each feature, or none at all.
     hints: Vec<u32>,
+    hints_of: u64,
     ends: Vec<usize>,
     /// NaN stands for a missing label.
     labels: Vec<f64>,
@@ -382,6 +395,7 @@ impl Batch {
             indices: &indices[start..end],
             values: &values[start..end],
             hints: self.hints.get(start..end).unwrap_or_default(),
+            hints_of: self.hints_of,
             offset: self.offsets[row],
         };
         let label = self.labels[row];
@@ -389,7 +403,8 @@ impl Batch {
     }
 
     /// The indices of all finished rows, and the memory for their hints.
-    pub(crate) fn indices_and_hints(&mut self) -> (&[u32], &mut Vec<u32>) {
+    pub(crate) fn indices_and_hints(&mut self, hints_of: u64) -> (&[u32], &mut Vec<u32>) {
+        self.hints_of = hints_of;
         let indices = match &self.lent {
             None => &self.indices,
             Some(lent) => lent.indices(),

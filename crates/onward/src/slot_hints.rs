@@ -7,13 +7,16 @@
 //! slot at that number. A number is a hint, no promise: a table compares the index that it keeps
 //! there, and looks for itself when another one is there.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use bytemuck::Zeroable;
 
 use crate::Batch;
+use crate::vector::prefetch;
 
 /// Indices below this address their slots and need no number: a hash that is so low is one in
 /// dozens.
-pub(crate) const LOW: usize = 1 << 16;
+pub(crate) const LOW: u32 = 1 << 16;
 
 /// 2^32 divided by the golden ratio: multiples of it are spread evenly (Knuth's Fibonacci
 /// hashing), whether indices are scattered, follow each other or differ in a few bits only.
@@ -60,6 +63,14 @@ impl Numbers {
         Err(at)
     }
 
+    /// Has the entry of an index fetched.
+    #[inline]
+    fn expect(&self, index: u32) {
+        if let Some(entry) = self.entries.get((index.wrapping_mul(GOLDEN) >> self.shift) as usize) {
+            prefetch(entry);
+        }
+    }
+
     /// Gives an index a number; `entry` is where [`find`](Self::find) ended.
     #[cold]
     pub(crate) fn insert(&mut self, index: u32, number: u32, mut entry: usize) {
@@ -93,27 +104,54 @@ impl Numbers {
 /// batch.finish(Some(1.0), 1.0);
 /// hints.add(&mut batch);
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub struct SlotHints {
+    /// Who gives the hints: another one has other numbers.
+    id: u64,
     numbers: Numbers,
     count: u32,
+    largest: u32,
 }
+
+/// How many there have been.
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+impl Default for SlotHints {
+    fn default() -> Self {
+        let id = COUNT.fetch_add(1, Ordering::Relaxed);
+        Self { id, numbers: Numbers::default(), count: 0, largest: 0 }
+    }
+}
+
+/// How far ahead entries are fetched.
+const AHEAD: usize = 24;
 
 impl SlotHints {
     /// Adds hints to all finished rows. Batches are to come in the order in which their
     /// rows are learnt from; other orders cost time and nothing else.
     pub fn add(&mut self, batch: &mut Batch) {
-        let (indices, hints) = batch.indices_and_hints();
+        let (indices, hints) = batch.indices_and_hints(self.id);
         hints.clear();
-        if crate::table::largest(indices) < LOW as u32 {
+        self.largest = self.largest.max(crate::table::largest(indices));
+        if self.largest < LOW {
             return;
         }
-        hints.extend(indices.iter().map(|&index| self.of(index)));
+        if self.count >= LOW && self.count > self.largest / 2 {
+            // Tables address all slots directly now.
+            self.numbers = Numbers::default();
+            return;
+        }
+        hints.extend(indices.iter().enumerate().map(|(at, &index)| {
+            if let Some(&later) = indices.get(at + AHEAD) {
+                self.numbers.expect(later);
+            }
+            self.of(index)
+        }));
     }
 
     #[inline]
     fn of(&mut self, index: u32) -> u32 {
-        if (index as usize) < LOW {
+        if index < LOW {
             return 0;
         }
         match self.numbers.find(index) {

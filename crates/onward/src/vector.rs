@@ -41,7 +41,8 @@ pub fn set_portable(is_portable: bool) {
     MODE.store(if has_wide && !is_portable { WIDE } else { PORTABLE }, Ordering::Relaxed);
 }
 
-/// Defines a function that is compiled for any machine and for AVX2.
+/// Defines a function that is compiled for any machine and for AVX2. What it calls is compiled so too
+/// if it is inlined: loops are to be `for` loops, since the closures that iterators call need not be.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! vectorised {

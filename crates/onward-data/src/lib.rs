@@ -24,6 +24,7 @@ mod chunk;
 mod columnar;
 mod convert;
 mod csv;
+mod decimals;
 mod encode;
 mod error;
 mod format;

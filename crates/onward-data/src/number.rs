@@ -124,161 +124,15 @@ pub(crate) fn digits_from(text: &[u8], start: usize, before: u64) -> (u64, usize
     (number, at)
 }
 
-/// A text with room around it, so that sixteen bytes can be looked at from eight before any place on.
-#[derive(Debug, Default)]
-pub(crate) struct Padded(Vec<u8>);
-
-/// What can be looked at before a place, and from it on.
-const BEFORE: usize = 8;
-const WINDOW: usize = 16;
-
-impl Padded {
-    /// Takes a text in place of the one before; blanks follow it.
-    pub(crate) fn set(&mut self, text: &[u8]) {
-        self.0.resize(BEFORE, 0);
-        self.0.extend_from_slice(text);
-        self.0.extend_from_slice(&[b' '; WINDOW]);
-    }
-
-    /// The eight bytes before a place, and those from it on, the first one lowest.
-    #[inline(always)]
-    fn around(&self, place: u32) -> (u64, u64) {
-        let window: [u8; WINDOW] = match self.0[place as usize..].first_chunk() {
-            Some(window) => *window,
-            None => [0; WINDOW],
-        };
-        let [before, after]: [[u8; BEFORE]; 2] = bytemuck::must_cast(window);
-        (u64::from_le_bytes(before), u64::from_le_bytes(after))
-    }
-
-    #[inline(always)]
-    fn text(&self) -> &[u8] {
-        &self.0[BEFORE..self.0.len() - WINDOW]
-    }
-}
-
-/// Eight bytes, of which the last `count` (1 to 8) are digits, as numbers with zeros before them; and a number that
-/// is 0 if they are digits indeed.
-#[inline(always)]
-fn last_digits(eight: u64, count: u32) -> (u64, u64) {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    let shift = 64u32.wrapping_sub(count.wrapping_mul(8)) & 63;
-    let digits = (eight ^ (EACH * 0x30)) >> shift << shift;
-    let others = (((digits & (EACH * 0x7f)) + EACH * 0x76) | digits) & (EACH * 0x80);
-    (digits, others)
-}
-
-/// The whole number that ends at `colon`, where a colon has to be, and begins after `before`; and a number that is 0 if
-/// it has one to eight digits and nothing else.
-#[inline(always)]
-pub(crate) fn short_integer(text: &Padded, before: u32, colon: u32) -> (u64, u64) {
-    let count = colon.wrapping_sub(before).wrapping_sub(1);
-    let (eight, next) = text.around(colon);
-    let (digits, others) = last_digits(eight, count);
-    (number_of(digits), others | (next & 0xff) ^ u64::from(b':') | u64::from(count.wrapping_sub(1) >= 8))
-}
-
-/// The decimal after `colon` up to `end`, where a blank has to be, as a quotient that is exact to the last bit, if it is of
-/// a common form: a digit, a point and one to eight digits more, or up to eight digits; a minus before it.
-#[inline(always)]
-pub(crate) fn short_quotient(text: &Padded, colon: u32, end: u32) -> Option<(f64, f64)> {
-    let (_, head) = text.around(colon);
-    let (eight, next) = text.around(end);
-    let is_negative = u32::from((head >> 8) as u8 == b'-');
-    let head = head >> (8 + 8 * is_negative);
-    let has_point = (head >> 8) as u8 == b'.';
-    let digit = u64::from((head as u8).wrapping_sub(b'0'));
-    let length = end.wrapping_sub(colon).wrapping_sub(1 + is_negative);
-    // Without a point, all digits are behind it and divided by 1.
-    let count = length.wrapping_sub(if has_point { 2 } else { 0 });
-    let (digits, others) = last_digits(eight, count);
-    if others | u64::from(count.wrapping_sub(1) >= 8) | u64::from(digit > 9) | (next & 0xff) ^ u64::from(b' ') != 0 {
-        return None;
-    }
-    let scale = (count & 15) as usize;
-    let whole = if has_point { digit * POWERS_TO_SIXTEEN[scale] } else { 0 };
-    let number = (whole + number_of(digits)).cast_signed() as f64;
-    let signed = f64::from_bits(number.to_bits() ^ u64::from(is_negative) << 63);
-    Some((signed, EXACT_POWERS[if has_point { scale } else { 0 }]))
-}
-
-/// For numbers of up to eight digits; sixteen, so that no number of four bits lies outside.
-const POWERS_TO_SIXTEEN: [u64; 16] = {
-    let mut powers = [1; 16];
-    let mut at = 1;
-    while at < 16 {
-        powers[at] = 10 * powers[at - 1];
-        at += 1;
-    }
-    powers
-};
-
-/// The decimal after `colon` up to `end` as a quotient, whatever its form; `None` if it is not a finite number, or
-/// something else than a blank is at the end.
-#[inline(always)]
-pub(crate) fn quotient(text: &Padded, colon: u32, end: u32) -> Option<(f64, f64)> {
-    match short_quotient(text, colon, end) {
-        None => long_quotient(text, colon, end),
-        short => short,
-    }
-}
-
-/// The same, of digits with a point anywhere among them, eight characters at the most.
-fn pointed_quotient(text: &Padded, colon: u32, end: u32) -> Option<(f64, f64)> {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    let (_, head) = text.around(colon);
-    let (eight, _) = text.around(end);
-    let is_negative = u32::from((head >> 8) as u8 == b'-');
-    let length = end.wrapping_sub(colon).wrapping_sub(1 + is_negative);
-    if !(2..=8).contains(&length) {
-        return None;
-    }
-    let begins = 64 - 8 * length;
-    let difference = (eight >> begins << begins) ^ (EACH * u64::from(b'.'));
-    // The high bit of each byte that is a point.
-    let points = !(((difference & (EACH * 0x7f)) + EACH * 0x7f) | difference) & (EACH * 0x80);
-    if points.count_ones() != 1 {
-        return None;
-    }
-    // Without the point: what was before it moves up by a byte.
-    let before = (points >> 7) - 1;
-    let joined = (eight & !before & !(points >> 7).wrapping_mul(0xff)) | (eight & before) << 8;
-    let (digits, others) = last_digits(joined, length - 1);
-    let fraction = points.leading_zeros() / 8;
-    let number = number_of(digits).cast_signed() as f64;
-    (others == 0).then_some((if is_negative == 1 { -number } else { number }, EXACT_POWERS[fraction as usize & 15]))
-}
-
-#[inline(never)]
-fn long_quotient(text: &Padded, colon: u32, end: u32) -> Option<(f64, f64)> {
-    if text.text().get(end as usize).is_some_and(|&byte| byte != b' ') {
-        return None;
-    }
-    if let Some(quotient) = pointed_quotient(text, colon, end) {
-        return Some(quotient);
-    }
-    let text = text.text();
-    let number = text.get(colon as usize + 1..end as usize)?;
-    match prefix(number) {
-        Some((value, length)) if length == number.len() => Some((value, 1.0)),
-        // What is around a number is somebody else's to judge.
-        _ if number.trim_ascii() != number => None,
-        _ => match parse_rest(number) {
-            Number::Finite(value) => Some((value, 1.0)),
+/// The finite number that a text is, as a whole: nothing around it is left out.
+pub(crate) fn whole(text: &[u8]) -> Option<f64> {
+    match prefix(text) {
+        Some((value, length)) if length == text.len() => Some(value),
+        _ if text.trim_ascii() != text => None,
+        _ => match parse_rest(text) {
+            Number::Finite(value) => Some(value),
             Number::Missing | Number::Infinite | Number::Invalid => None,
         },
-    }
-}
-
-onward::vectorised! {
-    /// Divides numbers, and narrows the quotients; whether all of these are finite.
-    pub(crate) fn divide(quotients: &[(f64, f64)], values: &mut [f32]) -> bool {
-        let mut are_finite = true;
-        for (value, &(dividend, divisor)) in values.iter_mut().zip(quotients) {
-            *value = (dividend / divisor) as f32;
-            are_finite &= value.is_finite();
-        }
-        are_finite
     }
 }
 
@@ -452,30 +306,6 @@ mod tests {
             for text in [format!("{value}"), format!("{value:e}"), format!("{value:.3}"), format!("{value:.17}")] {
                 let expected: f64 = text.parse().unwrap();
                 prop_assert_eq!(parse(text.as_bytes()), Number::Finite(expected), "{}", text);
-            }
-        }
-
-        #[test]
-        fn short_forms_are_those_of_the_standard_library(
-            before in "[ :a-z0-9]{0,12}",
-            text in prop_oneof!["-?[0-9]{0,9}(\\.[0-9]{0,9})?", "[-+.0-9e]{0,10}"],
-            after in prop_oneof![Just(""), Just(" "), Just(" 17:3"), Just("|"), Just(":5")],
-        ) {
-            let mut whole = Padded::default();
-            whole.set(format!("{before}:{text}{after}").as_bytes());
-            let (colon, end) = (before.len() as u32, (before.len() + 1 + text.len()) as u32);
-            let ends = after.is_empty() || after.starts_with(' ');
-            let expected = text.parse::<f64>().ok().filter(|value| value.is_finite() && ends).map(f64::to_bits);
-            if let Some((dividend, divisor)) = short_quotient(&whole, colon, end) {
-                prop_assert_eq!(Some((dividend / divisor).to_bits()), expected, "{:?}", whole);
-            }
-            let any = quotient(&whole, colon, end);
-            prop_assert_eq!(any.map(|(dividend, divisor)| (dividend / divisor).to_bits()), expected, "{:?}", whole);
-            let (number, fault) = short_integer(&whole, colon, end);
-            let digits = text.bytes().all(|byte| byte.is_ascii_digit()) && (1..9).contains(&text.len());
-            prop_assert_eq!(fault == 0, digits && after.starts_with(':'), "{:?}", whole);
-            if fault == 0 {
-                prop_assert_eq!(Ok(number), text.parse::<u64>());
             }
         }
 

@@ -7,12 +7,13 @@
 
 use memchr::memchr;
 
+use crate::decimals::{Decimals, Integers, Padded};
 use crate::encode::{BIAS, NamesSeen, Rules};
 use crate::error::{DataError, quoted};
 use crate::infer::Seen;
 use crate::lines::{each_line, sample_lines};
 use crate::marks;
-use crate::number::{self, Padded};
+use crate::number;
 use crate::parsed::Parsed;
 use crate::piece::{Parser, Piece};
 use crate::sparse::{self, MEND, is_blank, skip_blanks, word_end};
@@ -115,37 +116,9 @@ struct Plain {
     /// Where blanks and colons are, and the end.
     places: Vec<u32>,
     indices: Vec<u32>,
-    quotients: Vec<(f64, f64)>,
     values: Vec<f32>,
-}
-
-onward::vectorised! {
-    /// Reads the indices between the places of a blank and a colon, each in its turn; whether they ascend, are
-    /// below the limit, and all is plain.
-    fn read_indices(text: &Padded, places: &[u32], limit: u64, indices: &mut [u32]) -> bool {
-        let (mut lowest, mut faults) = (0, 0);
-        // A loop of our own: an iterator's would not be compiled for this machine.
-        for (out, pair) in indices.iter_mut().zip(places.chunks_exact(2)) {
-            let (index, fault) = number::short_integer(text, pair[0], pair[1]);
-            faults |= fault | u64::from(index < lowest) | u64::from(index >= limit);
-            lowest = index + 1;
-            *out = index as u32 + 1;
-        }
-        faults == 0
-    }
-}
-
-onward::vectorised! {
-    /// Reads the values between the places of a colon and a blank, each in its turn; whether all are finite numbers.
-    fn read_quotients(text: &Padded, places: &[u32], quotients: &mut [(f64, f64)]) -> bool {
-        let mut is_plain = true;
-        for (out, pair) in quotients.iter_mut().zip(places.chunks_exact(2)) {
-            let quotient = number::quotient(text, pair[0], pair[1]);
-            is_plain &= quotient.is_some();
-            *out = quotient.unwrap_or((0.0, 1.0));
-        }
-        is_plain
-    }
+    integers: Integers,
+    decimals: Decimals,
 }
 
 impl Plain {
@@ -159,15 +132,9 @@ impl Plain {
         self.text.set(features);
         self.places[marks] = features.len() as u32;
         let places = &self.places[..=marks];
-        self.indices.resize(marks / 2, 0);
-        self.quotients.resize(marks / 2, (0.0, 1.0));
-        if !read_indices(&self.text, &places[..marks], limit, &mut self.indices)
-            || !read_quotients(&self.text, &places[1..], &mut self.quotients)
+        if !self.integers.read(&self.text, &places[..marks], limit, &mut self.indices)
+            || !self.decimals.read_pairs(&self.text, &places[1..], &mut self.values)
         {
-            return false;
-        }
-        self.values.resize(marks / 2, 0.0);
-        if !number::divide(&self.quotients, &mut self.values) {
             return false;
         }
         if self.values.contains(&0.0) {

@@ -11,13 +11,14 @@
 use memchr::memchr;
 use onward::feature::hash;
 
+use crate::decimals::{Decimals, Padded};
 use crate::encode::{BIAS, NamesSeen, Rules, bad_weight, checked_offset, checked_weight};
 use crate::error::{DataError, quoted};
 use crate::infer::Seen;
 use crate::interactions::Products;
 use crate::lines::{each_line, sample_lines};
 use crate::marks;
-use crate::number::{self, Number, Padded};
+use crate::number::{self, Number};
 use crate::parsed::{NewNames, Parsed};
 use crate::piece::{Parser, Piece};
 use crate::schema::{Role, Schema};
@@ -81,8 +82,8 @@ struct Plain {
     /// Where the value of each feature ends, which begins after the name: there, if it has none.
     ends: Vec<u32>,
     indices: Vec<u32>,
-    quotients: Vec<(f64, f64)>,
     values: Vec<f32>,
+    decimals: Decimals,
 }
 
 /// A namespace of a row.
@@ -271,24 +272,6 @@ onward::vectorised! {
     }
 }
 
-onward::vectorised! {
-    /// Reads the values of features; whether all are finite numbers.
-    fn read_quotients(row: &mut Plain) -> bool {
-        let Plain { text, names, ends, quotients, .. } = row;
-        let mut is_plain = true;
-        quotients.resize(names.len(), (0.0, 1.0));
-        for ((out, &(_, colon)), &end) in quotients.iter_mut().zip(names.iter()).zip(ends.iter()) {
-            let quotient = match colon == end {
-                true => Some((1.0, 1.0)),
-                false => number::quotient(text, colon, end),
-            };
-            is_plain &= quotient.is_some();
-            *out = quotient.unwrap_or((0.0, 1.0));
-        }
-        is_plain
-    }
-}
-
 impl Plain {
     /// Whether the features are plain, of a text that begins with a bar.
     fn read(&mut self, schema: &Schema, text: &[u8]) -> bool {
@@ -298,11 +281,7 @@ impl Plain {
             return false;
         }
         self.text.set(text);
-        if !read_quotients(self) {
-            return false;
-        }
-        self.values.resize(self.quotients.len(), 0.0);
-        if !number::divide(&self.quotients, &mut self.values) {
+        if !self.decimals.read_some(&self.text, &self.names, &self.ends, &mut self.values) {
             return false;
         }
         if self.values.contains(&0.0) {

@@ -403,6 +403,10 @@ pub trait Learner: Send + Sync {
     /// [`Loss::check_label`](crate::Loss::check_label) accepts.
     fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction;
 
+    /// Says which row comes after the next one that is learnt: a learner may have the processor
+    /// fetch meanwhile what it will need. Changes nothing but the time that takes.
+    fn expect(&mut self, _x: Features<'_>) {}
+
     /// The loss that predictions are charged by.
     fn charged_loss(&self) -> SharedLoss;
 

@@ -109,6 +109,15 @@ impl<S: Copy + Zeroable> Table<S> {
         if place < LOW { &mut self.low[place] } else { &mut self.high[place - LOW] }
     }
 
+    /// The place of the slot of an index, if there is one.
+    #[inline]
+    pub(crate) fn known(&self, index: u32) -> Option<usize> {
+        match (index as usize) < LOW {
+            true => ((index as usize) < self.low.len()).then_some(index as usize),
+            false => self.find(index).ok().map(|position| LOW + position),
+        }
+    }
+
     #[cold]
     fn grow_low(&mut self, index: usize) {
         let mut low = bytemuck::zeroed_vec((index + 1).next_power_of_two().max(FEWEST));

@@ -39,6 +39,10 @@ pub(super) struct Lane {
 }
 
 impl Lane {
+    fn is_by_distance(&self) -> bool {
+        matches!(self.rule, Rule::Distance { .. })
+    }
+
     /// The flow time of a round of importance 1, s being the deviation of labels.
     pub(super) fn time(&self, deviation: f64) -> f64 {
         match self.rule {
@@ -99,7 +103,7 @@ impl Form<4> for Four {
 pub(super) const KEPT: [usize; 4] = [1, 2, 3, 5];
 
 /// Seven lanes.
-pub(super) type SevenLanes = Lanes<Seven, 8, 4>;
+pub(super) type SevenLanes = Lanes<Seven, 8, 8>;
 /// Four lanes.
 pub(super) type FourLanes = Lanes<Four, 4, 2>;
 
@@ -146,10 +150,42 @@ fn power_of_two(size: f64) -> f64 {
     libm::exp2(libm::round(libm::log2(size)))
 }
 
+/// What differs from lane to lane, as bits, so that all lanes are worked on alike: numbers that the compiler
+/// knows would have it work on some of them apart.
+#[derive(Debug, Clone, Copy)]
+struct Masks<const W: usize, const D: usize> {
+    /// All bits for lanes that see raw features.
+    raw: [u32; W],
+    /// All but the sign's for those by distance.
+    distance: [u32; D],
+}
+
+impl<const W: usize, const D: usize> Masks<W, D> {
+    fn new(lanes: [Lane; W]) -> Self {
+        let mask = |is_set: bool, bits: u32| if is_set { bits } else { 0 };
+        Self {
+            raw: lanes.map(|lane| mask(lane.kind == RAW, u32::MAX)),
+            distance: std::array::from_fn(|at| mask(lanes[at].is_by_distance(), u32::MAX >> 1)),
+        }
+    }
+
+    /// x̂ as each lane sees it.
+    #[inline(always)]
+    fn by_lane(&self, raw: f32, centred: f32) -> [f32; W] {
+        let mut by_lane = [0.0; W];
+        for lane in 0..W {
+            let mask = self.raw[lane];
+            by_lane[lane] = f32::from_bits((raw.to_bits() & mask) | (centred.to_bits() & !mask));
+        }
+        by_lane
+    }
+}
+
 /// The lanes of a form. Of a vector of W those that go by distance are among the first D.
 pub(super) struct Lanes<F, const W: usize, const D: usize> {
     table: Table<Slot<W, D>>,
     norms: Norms,
+    masks: Masks<W, D>,
     row: Row,
     /// x̂·rate of each feature of the round and of each lane.
     directions: Vec<[f32; W]>,
@@ -162,6 +198,8 @@ struct Row {
     /// Where their slots are.
     places: Vec<u32>,
     blocks: Vec<Block>,
+    /// Of a row that is expected, where the slots are that it has already.
+    expected: Vec<u32>,
 }
 
 /// How many features are worked on side by side.
@@ -242,6 +280,9 @@ pub(super) trait Sweeps: Send + Sync {
     /// ⟨w_k, x⟩ of each lane for a row to come; writes the centred x̂ that it is made of.
     fn dot(&self, x: Features<'_>, scores: &mut [f64], seen: &mut Vec<f32>);
 
+    /// Has the slots of a row fetched during the next round.
+    fn expect(&mut self, x: Features<'_>);
+
     /// ⟨w_k, x⟩ of each lane at the beginning of a round of importance h; then takes in the features,
     /// not yet the label.
     fn begin(&mut self, x: Features<'_>, h: f64, scores: &mut [f64]);
@@ -281,6 +322,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Default for Lanes<F, W, D> {
         Self {
             table: Table::default(),
             norms: Norms::default(),
+            masks: Masks::new(F::VECTOR),
             row: Row::default(),
             directions: Vec::new(),
             form: std::marker::PhantomData,
@@ -299,38 +341,6 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
         }
         kinds
     };
-
-    /// R̂ of lanes by distance only.
-    const DISTANCES: [f32; D] = {
-        let mut distances = [0.0; D];
-        let mut lane = 0;
-        while lane < D {
-            if let Rule::Distance { .. } = F::VECTOR[lane].rule {
-                distances[lane] = 1.0;
-            }
-            lane += 1;
-        }
-        distances
-    };
-
-    /// x̂ as each lane sees it.
-    #[inline(always)]
-    fn by_lane(x: [f32; 2]) -> [f32; W] {
-        let mut by_lane = [0.0; W];
-        for lane in 0..W {
-            by_lane[lane] = if Self::KINDS[lane] == RAW { x[RAW] } else { x[CENTRED] };
-        }
-        by_lane
-    }
-
-    /// Adds ŵ·x̂ of each lane, in f64: the order of features matters in the last bits only.
-    #[inline(always)]
-    fn add(scores: &mut [f64; W], slot: &Slot<W, D>, x: [f32; 2]) {
-        let x = Self::by_lane(x);
-        for lane in 0..W {
-            scores[lane] += f64::from(slot.weights[lane] * x[lane]);
-        }
-    }
 
     fn finish(&self, sums: [f64; W], scores: &mut [f64]) {
         scores.iter_mut().zip(sums).for_each(|(score, sum)| *score = sum * self.norms.label_unit);
@@ -365,7 +375,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
             columns.push((format!("lane{lane}.weight"), Box::new(move |slot| &mut slot.weights[lane])));
             columns.push((format!("lane{lane}.squares"), Box::new(move |slot| &mut slot.squares[lane])));
         }
-        for lane in (0..D).filter(|&lane| Self::DISTANCES[lane] > 0.0) {
+        for lane in (0..D).filter(|&lane| F::VECTOR[lane].is_by_distance()) {
             columns.push((format!("lane{lane}.distance"), Box::new(move |slot| &mut slot.distances[lane])));
         }
         if F::LANES.len() < W {
@@ -376,7 +386,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
 
     /// The unit of a lane's rates: R̂ is in units of the label.
     fn unit(&self, lane: usize) -> f64 {
-        if lane < D && Self::DISTANCES[lane] > 0.0 { self.norms.label_unit } else { 1.0 }
+        if F::VECTOR[lane].is_by_distance() { self.norms.label_unit } else { 1.0 }
     }
 }
 
@@ -397,9 +407,15 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             let centred = slot::centred(index, value, count, mean, slot.largest[RAW], total);
             let bounded = [slot::bounded(value, slot.largest[RAW]), slot::bounded(centred, slot.largest[CENTRED])];
             seen.push(bounded[CENTRED]);
-            Self::add(&mut sums, &slot, bounded);
+            add(&mut sums, &slot.weights, &self.masks.by_lane(bounded[RAW], bounded[CENTRED]));
         }
         self.finish(sums, scores);
+    }
+
+    fn expect(&mut self, x: Features<'_>) {
+        let Self { table, row, .. } = self;
+        row.expected.clear();
+        row.expected.extend(x.indices().iter().filter_map(|&index| table.known(index)).map(|place| place as u32));
     }
 
     fn begin(&mut self, x: Features<'_>, h: f64, scores: &mut [f64]) {
@@ -539,6 +555,14 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
     }
 }
 
+/// Adds ŵ·x̂ of each lane, in f64: the order of features matters in the last bits only.
+#[inline(always)]
+fn add<const W: usize>(sums: &mut [f64; W], weights: &[f32; W], x: &[f32; W]) {
+    for lane in 0..W {
+        sums[lane] += f64::from(weights[lane] * x[lane]);
+    }
+}
+
 /// The first walk over a row: sums ŵ·x̂ of each lane and x̂² of both kinds.
 struct Begin<'a, F, const W: usize, const D: usize> {
     lanes: &'a mut Lanes<F, W, D>,
@@ -551,8 +575,9 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Begin<'_, F, W, D> {
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        let Self { lanes: Lanes { table, row, .. }, x, weighing } = self;
-        let Row { places, blocks } = row;
+        let Self { lanes: Lanes { table, row, masks, .. }, x, weighing } = self;
+        let masks = *masks;
+        let Row { places, blocks, .. } = row;
         places.clear();
         for &index in x.indices() {
             let place = table.place(index);
@@ -585,7 +610,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Begin<'_, F, W, D> {
         for (block, places) in blocks.iter_mut().zip(places.chunks(SIDE_BY_SIDE)) {
             for (at, &place) in places.iter().enumerate() {
                 let slot = table.at(place as usize);
-                Lanes::<F, W, D>::add(&mut sums, slot, [block.seen[RAW][at], block.seen[CENTRED][at]]);
+                add(&mut sums, &slot.weights, &masks.by_lane(block.seen[RAW][at], block.seen[CENTRED][at]));
                 let before = slot.count;
                 (slot.count, slot.mean) = (block.count[at], block.mean[at]);
                 slot.recent = [block.recent[RAW][at], block.recent[CENTRED][at]];
@@ -639,39 +664,53 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Prepare<'_, F, W, D>
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        let Self { lanes: Lanes { table, row, directions, .. }, squares, numerators, dither } = self;
+        let Self { lanes: Lanes { table, row, directions, masks, .. }, squares, numerators, dither } = self;
+        let masks = *masks;
         directions.resize(row.places.len(), [0.0; W]);
         let mut sums = [0.0; W];
+        let mut expected = row.expected.iter();
         let blocks = row.blocks.iter().zip(row.places.chunks(SIDE_BY_SIDE)).zip(directions.chunks_mut(SIDE_BY_SIDE));
         for ((block, places), directions) in blocks {
             for (at, (&place, direction)) in places.iter().zip(directions).enumerate() {
+                // While the processor divides it has time to fetch.
+                if let Some(&place) = expected.next() {
+                    prefetch(table.at(place as usize));
+                }
                 let slot = table.at(place as usize);
-                let x = Lanes::<F, W, D>::by_lane([block.sizes[RAW][at], block.sizes[CENTRED][at]]);
+                let x = masks.by_lane(block.sizes[RAW][at], block.sizes[CENTRED][at]);
                 let mut least = numerators;
                 for lane in 0..D {
-                    least[lane] = larger(slot.distances[lane], least[lane]);
+                    least[lane] = larger(slot.distances[lane], numerators[lane]);
+                }
+                let mut more = [0.0; W];
+                for lane in 0..W {
+                    more[lane] = squares[lane] * (x[lane] * x[lane]);
                 }
                 let mut sum = [0.0; W];
+                for lane in 0..W {
+                    sum[lane] = smaller(slot.squares[lane] + more[lane], LARGEST);
+                }
                 if block.count[at] >= FREQUENT {
-                    for lane in 0..W {
-                        sum[lane] = dither.add(slot.squares[lane], squares[lane] * (x[lane] * x[lane]));
-                    }
-                } else {
-                    for lane in 0..W {
-                        sum[lane] = smaller(slot.squares[lane] + squares[lane] * (x[lane] * x[lane]), LARGEST);
-                    }
+                    sum = dithered(&slot.squares, &more, dither);
                 }
                 slot.squares = sum;
                 for lane in 0..W {
                     let rate = least[lane] / sum[lane].sqrt();
-                    let rate = if sum[lane] > LEAST_SQUARES { rate } else { 0.0 };
-                    direction[lane] = x[lane] * rate;
-                    sums[lane] += f64::from(x[lane] * direction[lane]);
+                    direction[lane] = x[lane] * if sum[lane] > LEAST_SQUARES { rate } else { 0.0 };
                 }
+                add(&mut sums, direction, &x);
             }
         }
+        expected.for_each(|&place| prefetch(table.at(place as usize)));
+        row.expected.clear();
         sums
     }
+}
+
+/// Sums of which the terms may be small beside them.
+#[inline(never)]
+fn dithered<const W: usize>(sums: &[f32; W], more: &[f32; W], dither: Dither) -> [f32; W] {
+    std::array::from_fn(|lane| dither.add(sums[lane], more[lane]))
 }
 
 /// The third walk: moves the weights.
@@ -685,7 +724,8 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Advance<'_, F, W, D>
 
     #[inline(always)]
     fn run(self) {
-        let Self { lanes: Lanes { table, row, directions, .. }, steps } = self;
+        let Self { lanes: Lanes { table, row, directions, masks, .. }, steps } = self;
+        let masks = *masks;
         for (&place, direction) in row.places.iter().zip(directions.iter()) {
             let slot = table.at(place as usize);
             let mut weights = [0.0; W];
@@ -694,10 +734,13 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Advance<'_, F, W, D>
                 weights[lane] = smaller(LARGEST_WEIGHT, larger(-LARGEST_WEIGHT, weight));
             }
             slot.weights = weights;
+            let mut distances = [0.0; D];
             for lane in 0..D {
-                let distance = weights[lane].abs() * Lanes::<F, W, D>::DISTANCES[lane];
-                slot.distances[lane] = larger(distance, slot.distances[lane]);
+                // Not `larger`, of which the compiler makes a store of some lanes only: those are slow.
+                let distance = f32::from_bits(weights[lane].to_bits() & masks.distance[lane]);
+                distances[lane] = slot.distances[lane].max(distance);
             }
+            slot.distances = distances;
         }
     }
 }

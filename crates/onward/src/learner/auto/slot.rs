@@ -43,12 +43,16 @@ pub(super) const FREQUENT: f32 = 1_048_576.0;
 /// Of what a rate is a ratio stays below this.
 pub(super) const LARGEST: f32 = 1e30;
 
-/// What a round touches of a feature, for W lanes of which the first D may go by distance: two
-/// cache lines for seven lanes, one for four. What is read before the label is known lies in
-/// the first.
+/// What a round touches of a feature, for W lanes of which only the first D may go by distance: two
+/// cache lines for seven lanes, one for four. What is needed before the label is known lies in the
+/// second, no vector across both.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C, align(64))]
 pub(super) struct Slot<const W: usize, const D: usize> {
+    /// G = Σ h·g²·x̂² of each lane, in units of a gradient.
+    pub(super) squares: [f32; W],
+    /// R̂ of each lane by distance: the largest |ŵ| so far.
+    pub(super) distances: [f32; D],
     /// ŵ of each lane, in units of the label.
     pub(super) weights: [f32; W],
     /// M of raw and of centred values.
@@ -59,10 +63,6 @@ pub(super) struct Slot<const W: usize, const D: usize> {
     pub(super) count: f32,
     /// The running mean.
     pub(super) mean: f32,
-    /// R̂ of each lane by distance: the largest |ŵ| so far.
-    pub(super) distances: [f32; D],
-    /// G = Σ h·g²·x̂² of each lane, in units of a gradient.
-    pub(super) squares: [f32; W],
 }
 
 /// The weight of all rows so far, as counts are compared with it.
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_slot_of_seven_lanes_is_two_cache_lines_and_one_of_four_one() {
-        assert_eq!(size_of::<Slot<8, 4>>(), 128);
+        assert_eq!(size_of::<Slot<8, 8>>(), 128);
         assert_eq!(size_of::<Slot<4, 2>>(), 64);
     }
 

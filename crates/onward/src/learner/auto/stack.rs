@@ -29,15 +29,20 @@ pub(super) struct Stack {
 }
 
 vectorised! {
-    /// Sz. S is symmetric: its rows are added up side by side.
-    fn multiply(inverse: &[Experts], z: &Experts) -> Experts {
-        let mut product = [0.0; MOST_EXPERTS];
+    /// Sz, zᵀSz and ‖Sz‖². S is symmetric: its rows are added up side by side.
+    fn multiply(inverse: &[Experts], z: &Experts, product: &mut Experts) -> (f64, f64) {
+        let mut sums = [0.0; MOST_EXPERTS];
         for (row, z) in inverse.iter().zip(z) {
             for at in 0..MOST_EXPERTS {
-                product[at] += z * row[at];
+                sums[at] += z * row[at];
             }
         }
-        product
+        *product = sums;
+        let (mut square, mut length) = ([0.0; MOST_EXPERTS], [0.0; MOST_EXPERTS]);
+        for at in 0..MOST_EXPERTS {
+            (square[at], length[at]) = (sums[at] * z[at], sums[at] * sums[at]);
+        }
+        (total(&square), total(&length))
     }
 }
 
@@ -106,12 +111,9 @@ impl Stack {
 
     /// zᵀSz of a round: how far the score moves for a step of 1. None where S begins anew.
     pub(super) fn prepare(&mut self, z: &Experts) -> Option<f64> {
-        self.product = multiply(&self.inverse[..self.experts], z);
-        let product = &self.product;
-        let square = total(&std::array::from_fn(|at| product[at] * z[at]));
+        let (square, length) = multiply(&self.inverse[..self.experts], z, &mut self.product);
         // S is positive and its trace at most 10·K, so ‖Sz‖² ≤ 10·K·zᵀSz: where rounding has undone that
         // S begins anew.
-        let length = total(&product.map(|product| product * product));
         let longest = LARGEST_INVERSE * self.experts as f64 * square;
         if !square.is_finite() || length > longest * (1.0 + 1e-9) {
             self.forget_all();

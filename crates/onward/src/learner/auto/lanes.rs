@@ -244,11 +244,12 @@ impl Block {
     #[inline(always)]
     fn take_in(&mut self, weighing: Weighing) {
         let Weighing { usual, total, h, dither } = weighing;
+        let before = self.count;
+        let (counts, means) = self.counted(usual, dither);
         for at in 0..SIDE_BY_SIDE {
-            let (index, value) = (self.index[at], self.value[at]);
+            let value = self.value[at];
             let largest = [self.largest[RAW][at], self.largest[CENTRED][at]];
-            let (count, mean) = slot::counted(self.count[at], self.mean[at], largest[CENTRED], value, usual, dither);
-            let values = [value, slot::centred(index, value, count, mean, largest[RAW], total)];
+            let values = [value, slot::centred(self.index[at], value, counts[at], means[at], largest[RAW], total)];
             let mut is_special = false;
             for kind in [RAW, CENTRED] {
                 let size = values[kind].abs();
@@ -260,11 +261,40 @@ impl Block {
             }
             self.is_special[at] = u32::from(is_special);
         }
+        (self.count, self.mean) = if h == usual { (counts, means) } else { self.counted(h, dither) };
         for at in 0..SIDE_BY_SIDE {
-            let (before, largest) = (self.count[at], self.largest[CENTRED][at]);
-            let (count, mean) = slot::counted(before, self.mean[at], largest, self.value[at], h, dither);
-            (self.count[at], self.mean[at]) = (count, mean);
-            self.is_special[at] |= u32::from(has_doubled(before, count));
+            self.is_special[at] |= u32::from(has_doubled(before[at], self.count[at]));
+        }
+    }
+
+    /// Counts and means with the row at this weight.
+    #[inline(always)]
+    fn counted(&self, h: f32, dither: Dither) -> (Eight<f32>, Eight<f32>) {
+        let (mut counts, mut means) = (self.count, self.mean);
+        let mut most = 0.0;
+        for at in 0..SIDE_BY_SIDE {
+            most = larger(self.count[at], most);
+            counts[at] = self.count[at] + h;
+        }
+        if most >= FREQUENT {
+            for at in 0..SIDE_BY_SIDE {
+                let dithered = dither.add(self.count[at], h);
+                counts[at] = if self.count[at] >= FREQUENT { dithered } else { counts[at] };
+            }
+        }
+        for at in 0..SIDE_BY_SIDE {
+            means[at] = slot::moved(self.mean[at], self.value[at], self.largest[CENTRED][at], h / counts[at]);
+        }
+        (counts, means)
+    }
+
+    /// Features from this one on are none.
+    fn end(&mut self, from: usize) {
+        for at in from..SIDE_BY_SIDE {
+            (self.index[at], self.value[at], self.count[at], self.mean[at]) = (0, 0.0, 0.0, 0.0);
+            for kind in [RAW, CENTRED] {
+                (self.largest[kind][at], self.recent[kind][at]) = (0.0, 0.0);
+            }
         }
     }
 }
@@ -403,7 +433,8 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         seen.clear();
         for (index, value) in x.iter() {
             let slot = self.table.get(index);
-            let (count, mean) = slot::counted(slot.count, slot.mean, slot.largest[CENTRED], value, usual, dither);
+            let count = slot::counted(slot.count, usual, dither);
+            let mean = slot::moved(slot.mean, value, slot.largest[CENTRED], usual / count);
             let centred = slot::centred(index, value, count, mean, slot.largest[RAW], total);
             let bounded = [slot::bounded(value, slot.largest[RAW]), slot::bounded(centred, slot.largest[CENTRED])];
             seen.push(bounded[CENTRED]);
@@ -578,27 +609,30 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Begin<'_, F, W, D> {
         let Self { lanes: Lanes { table, row, masks, .. }, x, weighing } = self;
         let masks = *masks;
         let Row { places, blocks, .. } = row;
-        places.clear();
-        for &index in x.indices() {
-            let place = table.place(index);
-            prefetch(table.at(place));
-            places.push(place as u32);
+        places.resize(x.len(), 0);
+        for (place, &index) in places.iter_mut().zip(x.indices()) {
+            let found = table.place(index);
+            prefetch(table.at(found));
+            *place = found as u32;
         }
         blocks.resize(places.len().div_ceil(SIDE_BY_SIDE), Block::zeroed());
         let (indices, values) = (x.indices().chunks(SIDE_BY_SIDE), x.values().chunks(SIDE_BY_SIDE));
         let rows = indices.zip(values).zip(places.chunks(SIDE_BY_SIDE));
         for (block, ((indices, values), places)) in blocks.iter_mut().zip(rows) {
-            if places.len() < SIDE_BY_SIDE {
-                // Places that no feature has must not say what those of a row before have said.
-                *block = Block::zeroed();
-            }
-            for (at, ((&index, &value), &place)) in indices.iter().zip(values).zip(places).enumerate() {
+            for (at, &place) in places.iter().enumerate() {
                 let slot = table.at(place as usize);
-                (block.index[at], block.value[at]) = (index, value);
                 (block.count[at], block.mean[at]) = (slot.count, slot.mean);
                 for kind in [RAW, CENTRED] {
                     block.largest[kind][at] = slot.largest[kind];
                     block.recent[kind][at] = slot.recent[kind];
+                }
+            }
+            match (indices.first_chunk(), values.first_chunk()) {
+                (Some(indices), Some(values)) => (block.index, block.value) = (*indices, *values),
+                _ => {
+                    block.index[..places.len()].copy_from_slice(indices);
+                    block.value[..places.len()].copy_from_slice(values);
+                    block.end(places.len());
                 }
             }
         }

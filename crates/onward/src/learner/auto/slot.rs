@@ -92,16 +92,21 @@ fn up(size: f64) -> f32 {
     if f64::from(near) < size { near.next_up() } else { near }
 }
 
-/// Takes in a value of weight h: the new count and mean. `largest` is M of centred values.
+/// The count with a row of weight h.
 #[inline(always)]
-pub(super) fn counted(count: f32, mean: f32, largest: f32, value: f32, h: f32, dither: Dither) -> (f32, f32) {
-    let counted = if count >= FREQUENT { dither.add(count, h) } else { count + h };
-    let most = if largest > 0.0 { f64::from(LARGEST_GROWTH) * f64::from(largest) } else { f64::MAX };
-    let distance = smaller(most, larger(-most, f64::from(value) - f64::from(mean)));
+pub(super) fn counted(count: f32, h: f32, dither: Dither) -> f32 {
+    if count >= FREQUENT { dither.add(count, h) } else { count + h }
+}
+
+/// The mean with a value that has this share of the count. `largest` is M of centred values.
+#[inline(always)]
+pub(super) fn moved(mean: f32, value: f32, largest: f32, share: f32) -> f32 {
+    let most = if largest > 0.0 { LARGEST_GROWTH * largest } else { f32::INFINITY };
+    let distance = smaller(f64::from(most), larger(-f64::from(most), f64::from(value) - f64::from(mean)));
     // Categories, whose value is 1, always have distance 0: nothing moves.
-    let moved = f64::from(mean) + distance * f64::from(h / counted);
+    let moved = f64::from(mean) + distance * f64::from(share);
     let most = f64::from(f32::MAX);
-    (counted, smaller(most, larger(-most, moved)) as f32)
+    smaller(most, larger(-most, moved)) as f32
 }
 
 /// x̃ of a row's value: centred if the feature is always there; 0 if it is constant too. `largest` is M of raw

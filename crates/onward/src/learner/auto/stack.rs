@@ -58,6 +58,17 @@ vectorised! {
     }
 }
 
+vectorised! {
+    /// Scales rows and columns, to the same bits in both halves.
+    fn scale(inverse: &mut [Experts], factors: &Experts) {
+        for (row, own) in inverse.iter_mut().zip(factors) {
+            for at in 0..MOST_EXPERTS {
+                row[at] *= own * factors[at];
+            }
+        }
+    }
+}
+
 /// S before the first round.
 const FIRST: f64 = 0.5;
 
@@ -142,20 +153,22 @@ impl Stack {
     /// says, or nothing, would let it grow for ever. S stays positive, as it would not if its numbers
     /// were cut off one by one.
     fn limit(&mut self) {
-        for at in 0..self.experts {
+        let mut factors = [1.0; MOST_EXPERTS];
+        let (mut is_any, mut is_any_lost) = (false, false);
+        for (at, factor) in factors.iter_mut().enumerate().take(self.experts) {
             let diagonal = self.inverse[at][at];
             // Rounding may leave nothing of a number that was all but 0: that expert begins anew.
             let is_lost = diagonal <= 0.0;
             if diagonal > LARGEST_INVERSE || is_lost {
-                let factor = if is_lost { 0.0 } else { (LARGEST_INVERSE / diagonal).sqrt() };
-                for other in 0..self.experts {
-                    self.inverse[at][other] *= factor;
-                    self.inverse[other][at] *= factor;
-                }
-                if is_lost {
-                    self.inverse[at][at] = FIRST;
-                }
+                *factor = if is_lost { 0.0 } else { (LARGEST_INVERSE / diagonal).sqrt() };
+                (is_any, is_any_lost) = (true, is_any_lost | is_lost);
             }
+        }
+        if is_any {
+            scale(&mut self.inverse[..self.experts], &factors);
+        }
+        if is_any_lost {
+            (0..self.experts).filter(|&at| factors[at] == 0.0).for_each(|at| self.inverse[at][at] = FIRST);
         }
     }
 

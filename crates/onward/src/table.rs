@@ -109,13 +109,20 @@ impl<S: Copy + Zeroable> Table<S> {
         if place < LOW { &mut self.low[place] } else { &mut self.high[place - LOW] }
     }
 
-    /// The place of the slot of an index, if there is one.
+    /// The place of the slot of an index; where there is no slot if it has none.
     #[inline]
-    pub(crate) fn known(&self, index: u32) -> Option<usize> {
+    pub(crate) fn known(&self, index: u32) -> u32 {
         match (index as usize) < LOW {
-            true => ((index as usize) < self.low.len()).then_some(index as usize),
-            false => self.find(index).ok().map(|position| LOW + position),
+            true => index,
+            false => self.find(index).map_or(u32::MAX, |position| (LOW + position) as u32),
         }
+    }
+
+    /// The slot at a place, if there is one.
+    #[inline]
+    pub(crate) fn peek(&self, place: u32) -> Option<&S> {
+        let place = place as usize;
+        if place < LOW { self.low.get(place) } else { self.high.get(place - LOW) }
     }
 
     #[cold]

@@ -198,7 +198,7 @@ struct Row {
     /// Where their slots are.
     places: Vec<u32>,
     blocks: Vec<Block>,
-    /// Of a row that is expected, where the slots are that it has already.
+    /// Of a row that is expected, where its slots are.
     expected: Vec<u32>,
 }
 
@@ -446,7 +446,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
     fn expect(&mut self, x: Features<'_>) {
         let Self { table, row, .. } = self;
         row.expected.clear();
-        row.expected.extend(x.indices().iter().filter_map(|&index| table.known(index)).map(|place| place as u32));
+        row.expected.extend(x.indices().iter().map(|&index| table.known(index)));
     }
 
     fn begin(&mut self, x: Features<'_>, h: f64, scores: &mut [f64]) {
@@ -707,8 +707,8 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Prepare<'_, F, W, D>
         for ((block, places), directions) in blocks {
             for (at, (&place, direction)) in places.iter().zip(directions).enumerate() {
                 // While the processor divides it has time to fetch.
-                if let Some(&place) = expected.next() {
-                    prefetch(table.at(place as usize));
+                if let Some(slot) = expected.next().and_then(|&place| table.peek(place)) {
+                    prefetch(slot);
                 }
                 let slot = table.at(place as usize);
                 let x = masks.by_lane(block.sizes[RAW][at], block.sizes[CENTRED][at]);
@@ -735,7 +735,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Prepare<'_, F, W, D>
                 add(&mut sums, direction, &x);
             }
         }
-        expected.for_each(|&place| prefetch(table.at(place as usize)));
+        expected.filter_map(|&place| table.peek(place)).for_each(prefetch);
         row.expected.clear();
         sums
     }

@@ -214,6 +214,17 @@ mod tests {
     }
 
     #[test]
+    fn counts_are_compared_as_exactly_as_if_all_were_f64() {
+        for total in (1..2000).map(|at| f64::from(at) * 0.37).chain([1e-30, 16_777_217.0, 1e12, 1e30]) {
+            let near = (DENSE * total) as f32;
+            for count in [near.next_down(), near, near.next_up()] {
+                let exact = f64::from(count) >= DENSE * total;
+                assert_eq!(Total::new(total).is_dense(1, count), exact, "{total} {count}");
+            }
+        }
+    }
+
+    #[test]
     fn a_dithered_sum_goes_on_growing() {
         let mut plain = 0f32;
         let mut sum = 0f32;

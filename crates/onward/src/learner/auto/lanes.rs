@@ -381,14 +381,16 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
     fn numerators(&self, deviation: f64) -> [f32; W] {
         let multipliers = self.norms.multipliers();
         let labels = deviation / self.norms.label_unit;
-        F::VECTOR.map(|lane| {
-            let numerator = match lane.rule {
+        let mut numerators = [0.0; W];
+        for (numerator, lane) in numerators.iter_mut().zip(&F::VECTOR) {
+            let size = match lane.rule {
                 Rule::Distance { start, .. } => start * labels * multipliers[lane.kind],
                 Rule::Normalised { .. } => multipliers[lane.kind],
                 Rule::Spread => 0.0,
             };
-            numerator.min(f64::from(LARGEST_WEIGHT)) as f32
-        })
+            *numerator = smaller(size, f64::from(LARGEST_WEIGHT)) as f32;
+        }
+        numerators
     }
 
     /// The columns of a saved table, and where in a slot they belong.

@@ -53,7 +53,7 @@ use crate::loss::logistic::{self, FLOWS, Known};
 use crate::loss::{Curvature, Link};
 use crate::model::State;
 use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::vector::{larger, smaller, vectorised};
+use crate::vector::{self, Kernel, larger, smaller, vectorised};
 use crate::{Error, Expert, Features, Learner, Loss, Mixed, Prediction, SharedLoss, math};
 
 /// How many lanes there are.
@@ -208,6 +208,7 @@ impl Auto {
     }
 
     /// Completes the scores, the lanes' ⟨w_k, x⟩ being there, and predicts.
+    #[inline(always)]
     fn conclude(&self, round: &mut Round, x: Features<'_>) -> Prediction {
         let (low, high) = self.labels.bounds(x.offset());
         let clip = |score: f64| smaller(high, larger(low, score));
@@ -231,6 +232,7 @@ impl Auto {
     }
 
     /// The mean of scores, or for log loss that of probabilities.
+    #[inline(always)]
     fn mix(&self, round: &mut Round) -> f64 {
         let weights = self.mixture.all_weights();
         if self.labels.scores() != Scores::Logits {
@@ -245,6 +247,7 @@ impl Auto {
     }
 
     /// The mixture takes in what every expert has paid.
+    #[inline(always)]
     fn judge(&mut self, round: &mut Round, score: f64, label: f64, h: f64) {
         let experts = self.expert_total();
         let (mut losses, mut likelihoods) = ([0.0; MOST_EXPERTS], None);
@@ -283,6 +286,7 @@ impl Auto {
 
     /// The label has moved the origin: experts learn from where that puts them, or what the origin
     /// has taken in of it they would take in once more.
+    #[inline(always)]
     fn shift_origin(&self, round: &mut Round, offset: f64) {
         let shift = offset + self.labels.origin() - round.origin;
         if shift != 0.0 {
@@ -293,6 +297,7 @@ impl Auto {
         }
     }
 
+    #[inline(always)]
     fn move_lanes(&mut self, round: &mut Round, label: f64, h: f64) {
         let (lanes, deviation) = (self.lanes.lanes(), self.labels.deviation());
         let (scores, g) = (&round.scores[..lanes.len()], &mut round.g[..lanes.len()]);
@@ -321,6 +326,7 @@ impl Auto {
         self.lanes.advance(&u[..lanes.len()]);
     }
 
+    #[inline(always)]
     fn move_newtons(&mut self, round: &Round, x: Features<'_>, label: f64, h: f64) {
         let sizes = &round.sizes;
         let squares = self.newtons.each_mut().map(|newton| newton.prepare(x.indices(), sizes, h));
@@ -334,6 +340,7 @@ impl Auto {
         }
     }
 
+    #[inline(always)]
     fn move_stacks(&mut self, round: &Round, label: f64, h: f64) {
         let first = self.expert_total() - self.stacks.len();
         let Round { scores, origin, .. } = round;
@@ -350,6 +357,7 @@ impl Auto {
     }
 
     /// Residuals and curvatures that the steps of two experts lead to, the one of this number and the next.
+    #[inline(always)]
     fn implicit(&self, round: &Round, first: usize, labels: [f64; 2], q: [f64; 2]) -> Slopes<2> {
         let Round { scores, known, .. } = round;
         let two = |of: &Experts| [of[first], of[first + 1]];
@@ -375,6 +383,40 @@ impl Auto {
         let stacked = &experts[..experts.len() - self.stacks.len()];
         self.stacks = self.stacks.each_ref().map(|stack| stack.narrowed(stacked));
         self.lanes = lanes;
+    }
+}
+
+/// A round, but for what is kept from one to the next.
+struct Play<'a> {
+    learner: &'a mut Auto,
+    round: &'a mut Round,
+    x: Features<'a>,
+    label: f64,
+    weight: f64,
+}
+
+impl Kernel for Play<'_> {
+    type Output = Prediction;
+
+    #[inline(always)]
+    fn run(self) -> Prediction {
+        let Self { learner, round, x, label, weight } = self;
+        // Lanes, Newton experts and stacks take importance in units of its mean: whatever unit it comes in,
+        // their steps are as long, and what matrices hold stays in range.
+        let relative = learner.labels.relative(weight);
+        let lanes = learner.lane_total();
+        learner.lanes.begin(x, relative, &mut round.scores[..lanes]);
+        if learner.newtons.iter().any(|newton| !newton.has_given_up()) {
+            learner.lanes.sizes(&mut round.seen, &mut round.sizes);
+        }
+        let prediction = learner.conclude(round, x);
+        learner.judge(round, prediction.score, label, weight);
+        learner.labels.observe(label, x.offset(), weight);
+        learner.shift_origin(round, x.offset());
+        learner.move_newtons(round, x, label, relative);
+        learner.move_lanes(round, label, relative);
+        learner.move_stacks(round, label, relative);
+        prediction
     }
 }
 
@@ -432,21 +474,7 @@ impl Learner for Auto {
             return self.predict(x);
         }
         let mut round = self.round.take().unwrap_or_default();
-        // Lanes, Newton experts and stacks take importance in units of its mean: whatever unit it comes in,
-        // their steps are as long, and what matrices hold stays in range.
-        let relative = self.labels.relative(weight);
-        let lanes = self.lane_total();
-        self.lanes.begin(x, relative, &mut round.scores[..lanes]);
-        if self.newtons.iter().any(|newton| !newton.has_given_up()) {
-            self.lanes.sizes(&mut round.seen, &mut round.sizes);
-        }
-        let prediction = self.conclude(&mut round, x);
-        self.judge(&mut round, prediction.score, label, weight);
-        self.labels.observe(label, x.offset(), weight);
-        self.shift_origin(&mut round, x.offset());
-        self.move_newtons(&round, x, label, relative);
-        self.move_lanes(&mut round, label, relative);
-        self.move_stacks(&round, label, relative);
+        let prediction = vector::run(Play { learner: self, round: &mut round, x, label, weight });
         self.round = Some(round);
         if self.lane_count == LaneCount::Auto && self.lanes.bytes() > WIDE_LIMIT {
             self.narrow();

@@ -121,6 +121,7 @@ impl Stack {
     }
 
     /// zᵀSz of a round: how far the score moves for a step of 1. None where S begins anew.
+    #[inline(always)]
     pub(super) fn prepare(&mut self, z: &Experts) -> Option<f64> {
         let (square, length) = multiply(&self.inverse[..self.experts], z, &mut self.product);
         // S is positive and its trace at most 10·K, so ‖Sz‖² ≤ 10·K·zᵀSz: where rounding has undone that
@@ -134,6 +135,7 @@ impl Stack {
     }
 
     /// A step of importance h, q being h·zᵀSz, by the residual and curvature that it leads to.
+    #[inline(always)]
     pub(super) fn advance(&mut self, reach: f64, (residual, curvature): (f64, f64), q: f64, h: f64) {
         let (step, shrink) = (h * residual / reach, h * curvature / (1.0 + curvature * q));
         if !(step.is_finite() && shrink.is_finite()) {
@@ -152,6 +154,7 @@ impl Stack {
     /// Scales row and column where the diagonal is beyond its limit: an expert that says what another
     /// says, or nothing, would let it grow for ever. S stays positive, as it would not if its numbers
     /// were cut off one by one.
+    #[inline(always)]
     fn limit(&mut self) {
         let mut factors = [1.0; MOST_EXPERTS];
         let (mut is_any, mut is_any_lost) = (false, false);

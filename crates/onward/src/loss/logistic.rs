@@ -1,5 +1,8 @@
 //! The logistic loss, for signs and for probabilities.
 
+// Loops over arrays of one length say what vectors are made of, and compile to them.
+#![allow(clippy::needless_range_loop)]
+
 use super::flow::{SMALL, reach};
 use super::{Curvature, Link, Loss, Task, refuse_label};
 use crate::vector::{smaller, vectorised};

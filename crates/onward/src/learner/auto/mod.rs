@@ -31,6 +31,9 @@
 //!
 //! What was tried, and what each part gains: `docs/auto.md`.
 
+// Loops over arrays of one length say what vectors are made of, and compile to them.
+#![allow(clippy::needless_range_loop)]
+
 mod implicit;
 mod labels;
 mod lanes;

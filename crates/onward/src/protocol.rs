@@ -596,8 +596,8 @@ pub trait Learner: Send + Sync {
     fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction;
 
     /// The row that is predicted or learnt from after the next one: what belongs to it may be fetched
-    /// from memory meanwhile. Changes nothing.
-    fn expect(&self, _x: Features<'_>) {}
+    /// from memory meanwhile. Changes nothing but the time.
+    fn expect(&mut self, _x: Features<'_>) {}
 
     /// The loss that predictions are charged by.
     fn charged_loss(&self) -> SharedLoss;

@@ -416,3 +416,35 @@ fn pairs_make_it_bend() {
     // No linear predictor does better than ln 2 = 0.69 here.
     assert!(mean_loss(&mut auto("logistic"), &rows) < 0.2);
 }
+
+/// The bits of all scores of a learner on rows, each expected beforehand or not.
+fn bits(name: &str, lanes: LaneCount, rows: &[Row], is_expected: bool) -> Vec<u64> {
+    let mut learner = Auto::new(loss::parse(name).unwrap(), lanes).unwrap();
+    let mut bits = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        if let Some(next) = rows.get(at + 1).filter(|_| is_expected) {
+            learner.expect(next.features());
+        }
+        bits.push(learner.learn(row.features(), row.label, row.weight).score.to_bits());
+        bits.extend(learner.scores(row.features()).into_iter().map(f64::to_bits));
+    }
+    bits
+}
+
+#[test]
+fn bits_depend_neither_on_the_width_of_vectors_nor_on_what_was_expected() {
+    for name in ["logistic", "squared", "hinge", "poisson"] {
+        let few = stream(loss::parse(name).unwrap().as_ref(), 600, 27);
+        let mut rows = wide(0..40);
+        rows.iter_mut().zip(&few).for_each(|(row, other)| row.label = other.label);
+        rows.splice(0..0, few);
+        for lanes in [LaneCount::Seven, LaneCount::Four] {
+            let plain = bits(name, lanes, &rows, false);
+            assert!(plain == bits(name, lanes, &rows, true), "{name}: expecting rows has changed something");
+            onward::vector::set_portable(true);
+            let portable = bits(name, lanes, &rows, false);
+            onward::vector::set_portable(false);
+            assert!(plain == portable, "{name}: vectors have changed something");
+        }
+    }
+}

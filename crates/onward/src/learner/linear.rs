@@ -73,7 +73,7 @@ impl<O: Optimizer> Learner for Linear<O> {
         prediction
     }
 
-    fn expect(&self, x: Features<'_>) {
+    fn expect(&mut self, x: Features<'_>) {
         self.optimizer.expect(x);
     }
 

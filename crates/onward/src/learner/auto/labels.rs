@@ -83,6 +83,7 @@ impl Labels {
     /// mean·max(0, 1 − variance/(n·mean²)) (James, Stein 1961), n being (Σh)²/Σh². Where labels are far
     /// from 0 one is enough to know where they are; where they scatter around 0 it stays there. For
     /// rates the logarithm of their mean. 0 otherwise, and before the first label.
+    #[inline(always)]
     pub(super) fn origin(&self) -> f64 {
         let past = &self.past;
         match self.scores {
@@ -101,6 +102,7 @@ impl Labels {
 
     /// The score of a constant that knows past labels, less the row's offset: the best one of classes and
     /// rates; for regression the origin, which is the best for squared loss only.
+    #[inline(always)]
     pub(super) fn constant(&self) -> f64 {
         let past = &self.past;
         match self.scores {
@@ -116,6 +118,7 @@ impl Labels {
 
     /// How far labels are spread: their running standard deviation, the size of the first one
     /// as long as all are equal, and 1 where scores are no labels.
+    #[inline(always)]
     pub(super) fn deviation(&self) -> f64 {
         let past = &self.past;
         match self.scores {
@@ -152,6 +155,7 @@ impl Labels {
     }
 
     /// The same, at another number of deviations.
+    #[inline(always)]
     pub(super) fn held_within(&self, deviations: f64, label: f64, score: f64) -> f64 {
         if self.scores != Scores::Labels {
             return label;
@@ -161,6 +165,7 @@ impl Labels {
     }
 
     /// Takes in a label and the offset of its row.
+    #[inline(always)]
     pub(super) fn observe(&mut self, label: f64, offset: f64, importance: f64) {
         let weight = self.relative(importance);
         let value = match self.scores {

@@ -14,7 +14,7 @@ use bytemuck::Zeroable;
 
 use super::slot::{self, CENTRED, Dither, FREQUENT, LARGEST, RAW, Slot, Total, has_doubled};
 use crate::model::{Column, State};
-use crate::table::Table;
+use crate::table::{Places, Table};
 use crate::vector::{self, Kernel, larger, prefetch, smaller};
 use crate::{Error, Features, sum};
 
@@ -39,6 +39,10 @@ pub(super) struct Lane {
 }
 
 impl Lane {
+    fn is_by_distance(&self) -> bool {
+        matches!(self.rule, Rule::Distance { .. })
+    }
+
     /// The flow time of a round of importance 1, s being the deviation of labels.
     pub(super) fn time(&self, deviation: f64) -> f64 {
         match self.rule {
@@ -99,7 +103,7 @@ impl Form<4> for Four {
 pub(super) const KEPT: [usize; 4] = [1, 2, 3, 5];
 
 /// Seven lanes.
-pub(super) type SevenLanes = Lanes<Seven, 8, 4>;
+pub(super) type SevenLanes = Lanes<Seven, 8, 8>;
 /// Four lanes.
 pub(super) type FourLanes = Lanes<Four, 4, 2>;
 
@@ -146,10 +150,42 @@ fn power_of_two(size: f64) -> f64 {
     libm::exp2(libm::round(libm::log2(size)))
 }
 
+/// What differs from lane to lane, as bits, so that all lanes are worked on alike: numbers that the compiler
+/// knows would have it work on some of them apart.
+#[derive(Debug, Clone, Copy)]
+struct Masks<const W: usize, const D: usize> {
+    /// All bits for lanes that see raw features.
+    raw: [u32; W],
+    /// All but the sign's for those by distance.
+    distance: [u32; D],
+}
+
+impl<const W: usize, const D: usize> Masks<W, D> {
+    fn new(lanes: [Lane; W]) -> Self {
+        let mask = |is_set: bool, bits: u32| if is_set { bits } else { 0 };
+        Self {
+            raw: lanes.map(|lane| mask(lane.kind == RAW, u32::MAX)),
+            distance: std::array::from_fn(|at| mask(lanes[at].is_by_distance(), u32::MAX >> 1)),
+        }
+    }
+
+    /// x̂ as each lane sees it.
+    #[inline(always)]
+    fn by_lane(&self, raw: f32, centred: f32) -> [f32; W] {
+        let mut by_lane = [0.0; W];
+        for lane in 0..W {
+            let mask = self.raw[lane];
+            by_lane[lane] = f32::from_bits((raw.to_bits() & mask) | (centred.to_bits() & !mask));
+        }
+        by_lane
+    }
+}
+
 /// The lanes of a form. Of a vector of W those that go by distance are among the first D.
 pub(super) struct Lanes<F, const W: usize, const D: usize> {
     table: Table<Slot<W, D>>,
     norms: Norms,
+    masks: Masks<W, D>,
     row: Row,
     /// x̂·rate of each feature of the round and of each lane.
     directions: Vec<[f32; W]>,
@@ -161,6 +197,7 @@ pub(super) struct Lanes<F, const W: usize, const D: usize> {
 struct Row {
     /// Where their slots are.
     places: Vec<u32>,
+    located: Places,
     blocks: Vec<Block>,
 }
 
@@ -206,11 +243,12 @@ impl Block {
     #[inline(always)]
     fn take_in(&mut self, weighing: Weighing) {
         let Weighing { usual, total, h, dither } = weighing;
+        let before = self.count;
+        let (counts, means) = self.counted(usual, dither);
         for at in 0..SIDE_BY_SIDE {
-            let (index, value) = (self.index[at], self.value[at]);
+            let value = self.value[at];
             let largest = [self.largest[RAW][at], self.largest[CENTRED][at]];
-            let (count, mean) = slot::counted(self.count[at], self.mean[at], largest[CENTRED], value, usual, dither);
-            let values = [value, slot::centred(index, value, count, mean, largest[RAW], total)];
+            let values = [value, slot::centred(self.index[at], value, counts[at], means[at], largest[RAW], total)];
             let mut is_special = false;
             for kind in [RAW, CENTRED] {
                 let size = values[kind].abs();
@@ -222,11 +260,40 @@ impl Block {
             }
             self.is_special[at] = u32::from(is_special);
         }
+        (self.count, self.mean) = if h == usual { (counts, means) } else { self.counted(h, dither) };
         for at in 0..SIDE_BY_SIDE {
-            let (before, largest) = (self.count[at], self.largest[CENTRED][at]);
-            let (count, mean) = slot::counted(before, self.mean[at], largest, self.value[at], h, dither);
-            (self.count[at], self.mean[at]) = (count, mean);
-            self.is_special[at] |= u32::from(has_doubled(before, count));
+            self.is_special[at] |= u32::from(has_doubled(before[at], self.count[at]));
+        }
+    }
+
+    /// Counts and means with the row at this weight.
+    #[inline(always)]
+    fn counted(&self, h: f32, dither: Dither) -> (Eight<f32>, Eight<f32>) {
+        let (mut counts, mut means) = (self.count, self.mean);
+        let mut most = 0.0;
+        for at in 0..SIDE_BY_SIDE {
+            most = larger(self.count[at], most);
+            counts[at] = self.count[at] + h;
+        }
+        if most >= FREQUENT {
+            for at in 0..SIDE_BY_SIDE {
+                let dithered = dither.add(self.count[at], h);
+                counts[at] = if self.count[at] >= FREQUENT { dithered } else { counts[at] };
+            }
+        }
+        for at in 0..SIDE_BY_SIDE {
+            means[at] = slot::moved(self.mean[at], self.value[at], self.largest[CENTRED][at], h / counts[at]);
+        }
+        (counts, means)
+    }
+
+    /// Features from this one on are none.
+    fn end(&mut self, from: usize) {
+        for at in from..SIDE_BY_SIDE {
+            (self.index[at], self.value[at], self.count[at], self.mean[at]) = (0, 0.0, 0.0, 0.0);
+            for kind in [RAW, CENTRED] {
+                (self.largest[kind][at], self.recent[kind][at]) = (0.0, 0.0);
+            }
         }
     }
 }
@@ -281,6 +348,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Default for Lanes<F, W, D> {
         Self {
             table: Table::default(),
             norms: Norms::default(),
+            masks: Masks::new(F::VECTOR),
             row: Row::default(),
             directions: Vec::new(),
             form: std::marker::PhantomData,
@@ -300,38 +368,6 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
         kinds
     };
 
-    /// R̂ of lanes by distance only.
-    const DISTANCES: [f32; D] = {
-        let mut distances = [0.0; D];
-        let mut lane = 0;
-        while lane < D {
-            if let Rule::Distance { .. } = F::VECTOR[lane].rule {
-                distances[lane] = 1.0;
-            }
-            lane += 1;
-        }
-        distances
-    };
-
-    /// x̂ as each lane sees it.
-    #[inline(always)]
-    fn by_lane(x: [f32; 2]) -> [f32; W] {
-        let mut by_lane = [0.0; W];
-        for lane in 0..W {
-            by_lane[lane] = if Self::KINDS[lane] == RAW { x[RAW] } else { x[CENTRED] };
-        }
-        by_lane
-    }
-
-    /// Adds ŵ·x̂ of each lane, in f64: the order of features matters in the last bits only.
-    #[inline(always)]
-    fn add(scores: &mut [f64; W], slot: &Slot<W, D>, x: [f32; 2]) {
-        let x = Self::by_lane(x);
-        for lane in 0..W {
-            scores[lane] += f64::from(slot.weights[lane] * x[lane]);
-        }
-    }
-
     fn finish(&self, sums: [f64; W], scores: &mut [f64]) {
         scores.iter_mut().zip(sums).for_each(|(score, sum)| *score = sum * self.norms.label_unit);
     }
@@ -341,14 +377,16 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
     fn numerators(&self, deviation: f64) -> [f32; W] {
         let multipliers = self.norms.multipliers();
         let labels = deviation / self.norms.label_unit;
-        F::VECTOR.map(|lane| {
-            let numerator = match lane.rule {
+        let mut numerators = [0.0; W];
+        for (numerator, lane) in numerators.iter_mut().zip(&F::VECTOR) {
+            let size = match lane.rule {
                 Rule::Distance { start, .. } => start * labels * multipliers[lane.kind],
                 Rule::Normalised { .. } => multipliers[lane.kind],
                 Rule::Spread => 0.0,
             };
-            numerator.min(f64::from(LARGEST_WEIGHT)) as f32
-        })
+            *numerator = smaller(size, f64::from(LARGEST_WEIGHT)) as f32;
+        }
+        numerators
     }
 
     /// The columns of a saved table, and where in a slot they belong.
@@ -365,7 +403,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
             columns.push((format!("lane{lane}.weight"), Box::new(move |slot| &mut slot.weights[lane])));
             columns.push((format!("lane{lane}.squares"), Box::new(move |slot| &mut slot.squares[lane])));
         }
-        for lane in (0..D).filter(|&lane| Self::DISTANCES[lane] > 0.0) {
+        for lane in (0..D).filter(|&lane| F::VECTOR[lane].is_by_distance()) {
             columns.push((format!("lane{lane}.distance"), Box::new(move |slot| &mut slot.distances[lane])));
         }
         if F::LANES.len() < W {
@@ -376,7 +414,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
 
     /// The unit of a lane's rates: R̂ is in units of the label.
     fn unit(&self, lane: usize) -> f64 {
-        if lane < D && Self::DISTANCES[lane] > 0.0 { self.norms.label_unit } else { 1.0 }
+        if F::VECTOR[lane].is_by_distance() { self.norms.label_unit } else { 1.0 }
     }
 }
 
@@ -393,11 +431,12 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         seen.clear();
         for (index, value) in x.iter() {
             let slot = self.table.get(index);
-            let (count, mean) = slot::counted(slot.count, slot.mean, slot.largest[CENTRED], value, usual, dither);
+            let count = slot::counted(slot.count, usual, dither);
+            let mean = slot::moved(slot.mean, value, slot.largest[CENTRED], usual / count);
             let centred = slot::centred(index, value, count, mean, slot.largest[RAW], total);
             let bounded = [slot::bounded(value, slot.largest[RAW]), slot::bounded(centred, slot.largest[CENTRED])];
             seen.push(bounded[CENTRED]);
-            Self::add(&mut sums, &slot, bounded);
+            add(&mut sums, &slot.weights, &self.masks.by_lane(bounded[RAW], bounded[CENTRED]));
         }
         self.finish(sums, scores);
     }
@@ -539,6 +578,14 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
     }
 }
 
+/// Adds ŵ·x̂ of each lane, in f64: the order of features matters in the last bits only.
+#[inline(always)]
+fn add<const W: usize>(sums: &mut [f64; W], weights: &[f32; W], x: &[f32; W]) {
+    for lane in 0..W {
+        sums[lane] += f64::from(weights[lane] * x[lane]);
+    }
+}
+
 /// The first walk over a row: sums ŵ·x̂ of each lane and x̂² of both kinds.
 struct Begin<'a, F, const W: usize, const D: usize> {
     lanes: &'a mut Lanes<F, W, D>,
@@ -551,29 +598,33 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Begin<'_, F, W, D> {
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        let Self { lanes: Lanes { table, row, .. }, x, weighing } = self;
-        let Row { places, blocks } = row;
-        places.clear();
-        for &index in x.indices() {
-            let place = table.place(index);
-            prefetch(table.at(place));
-            places.push(place as u32);
+        let Self { lanes: Lanes { table, row, masks, .. }, x, weighing } = self;
+        let masks = *masks;
+        let Row { located, places, blocks, .. } = row;
+        table.locate(x, located);
+        places.resize(x.len(), 0);
+        for (place, &found) in places.iter_mut().zip(located.of(x)) {
+            prefetch(table.at(found as usize));
+            *place = found;
         }
         blocks.resize(places.len().div_ceil(SIDE_BY_SIDE), Block::zeroed());
         let (indices, values) = (x.indices().chunks(SIDE_BY_SIDE), x.values().chunks(SIDE_BY_SIDE));
         let rows = indices.zip(values).zip(places.chunks(SIDE_BY_SIDE));
         for (block, ((indices, values), places)) in blocks.iter_mut().zip(rows) {
-            if places.len() < SIDE_BY_SIDE {
-                // Places that no feature has must not say what those of a row before have said.
-                *block = Block::zeroed();
-            }
-            for (at, ((&index, &value), &place)) in indices.iter().zip(values).zip(places).enumerate() {
+            for (at, &place) in places.iter().enumerate() {
                 let slot = table.at(place as usize);
-                (block.index[at], block.value[at]) = (index, value);
                 (block.count[at], block.mean[at]) = (slot.count, slot.mean);
                 for kind in [RAW, CENTRED] {
                     block.largest[kind][at] = slot.largest[kind];
                     block.recent[kind][at] = slot.recent[kind];
+                }
+            }
+            match (indices.first_chunk(), values.first_chunk()) {
+                (Some(indices), Some(values)) => (block.index, block.value) = (*indices, *values),
+                _ => {
+                    block.index[..places.len()].copy_from_slice(indices);
+                    block.value[..places.len()].copy_from_slice(values);
+                    block.end(places.len());
                 }
             }
         }
@@ -585,7 +636,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Begin<'_, F, W, D> {
         for (block, places) in blocks.iter_mut().zip(places.chunks(SIDE_BY_SIDE)) {
             for (at, &place) in places.iter().enumerate() {
                 let slot = table.at(place as usize);
-                Lanes::<F, W, D>::add(&mut sums, slot, [block.seen[RAW][at], block.seen[CENTRED][at]]);
+                add(&mut sums, &slot.weights, &masks.by_lane(block.seen[RAW][at], block.seen[CENTRED][at]));
                 let before = slot.count;
                 (slot.count, slot.mean) = (block.count[at], block.mean[at]);
                 slot.recent = [block.recent[RAW][at], block.recent[CENTRED][at]];
@@ -639,39 +690,46 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Prepare<'_, F, W, D>
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        let Self { lanes: Lanes { table, row, directions, .. }, squares, numerators, dither } = self;
+        let Self { lanes: Lanes { table, row, directions, masks, .. }, squares, numerators, dither } = self;
+        let masks = *masks;
         directions.resize(row.places.len(), [0.0; W]);
         let mut sums = [0.0; W];
         let blocks = row.blocks.iter().zip(row.places.chunks(SIDE_BY_SIDE)).zip(directions.chunks_mut(SIDE_BY_SIDE));
         for ((block, places), directions) in blocks {
             for (at, (&place, direction)) in places.iter().zip(directions).enumerate() {
                 let slot = table.at(place as usize);
-                let x = Lanes::<F, W, D>::by_lane([block.sizes[RAW][at], block.sizes[CENTRED][at]]);
+                let x = masks.by_lane(block.sizes[RAW][at], block.sizes[CENTRED][at]);
                 let mut least = numerators;
                 for lane in 0..D {
-                    least[lane] = larger(slot.distances[lane], least[lane]);
+                    least[lane] = larger(slot.distances[lane], numerators[lane]);
+                }
+                let mut more = [0.0; W];
+                for lane in 0..W {
+                    more[lane] = squares[lane] * (x[lane] * x[lane]);
                 }
                 let mut sum = [0.0; W];
+                for lane in 0..W {
+                    sum[lane] = smaller(slot.squares[lane] + more[lane], LARGEST);
+                }
                 if block.count[at] >= FREQUENT {
-                    for lane in 0..W {
-                        sum[lane] = dither.add(slot.squares[lane], squares[lane] * (x[lane] * x[lane]));
-                    }
-                } else {
-                    for lane in 0..W {
-                        sum[lane] = smaller(slot.squares[lane] + squares[lane] * (x[lane] * x[lane]), LARGEST);
-                    }
+                    sum = dithered(&slot.squares, &more, dither);
                 }
                 slot.squares = sum;
                 for lane in 0..W {
                     let rate = least[lane] / sum[lane].sqrt();
-                    let rate = if sum[lane] > LEAST_SQUARES { rate } else { 0.0 };
-                    direction[lane] = x[lane] * rate;
-                    sums[lane] += f64::from(x[lane] * direction[lane]);
+                    direction[lane] = x[lane] * if sum[lane] > LEAST_SQUARES { rate } else { 0.0 };
                 }
+                add(&mut sums, direction, &x);
             }
         }
         sums
     }
+}
+
+/// Sums of which the terms may be small beside them.
+#[inline(never)]
+fn dithered<const W: usize>(sums: &[f32; W], more: &[f32; W], dither: Dither) -> [f32; W] {
+    std::array::from_fn(|lane| dither.add(sums[lane], more[lane]))
 }
 
 /// The third walk: moves the weights.
@@ -685,7 +743,8 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Advance<'_, F, W, D>
 
     #[inline(always)]
     fn run(self) {
-        let Self { lanes: Lanes { table, row, directions, .. }, steps } = self;
+        let Self { lanes: Lanes { table, row, directions, masks, .. }, steps } = self;
+        let masks = *masks;
         for (&place, direction) in row.places.iter().zip(directions.iter()) {
             let slot = table.at(place as usize);
             let mut weights = [0.0; W];
@@ -694,10 +753,13 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Advance<'_, F, W, D>
                 weights[lane] = smaller(LARGEST_WEIGHT, larger(-LARGEST_WEIGHT, weight));
             }
             slot.weights = weights;
+            let mut distances = [0.0; D];
             for lane in 0..D {
-                let distance = weights[lane].abs() * Lanes::<F, W, D>::DISTANCES[lane];
-                slot.distances[lane] = larger(distance, slot.distances[lane]);
+                // Not `larger`, of which the compiler makes a store of some lanes only: those are slow.
+                let distance = f32::from_bits(weights[lane].to_bits() & masks.distance[lane]);
+                distances[lane] = slot.distances[lane].max(distance);
             }
+            slot.distances = distances;
         }
     }
 }

@@ -129,6 +129,7 @@ impl Mixture {
     }
 
     /// Takes in a round.
+    #[inline(always)]
     pub(super) fn observe(&mut self, paid: &Paid<'_>) {
         self.rounds += 1.0;
         self.weight += paid.h;
@@ -149,6 +150,7 @@ impl Mixture {
         }
     }
 
+    #[inline(always)]
     fn bayes(&mut self, paid: &Paid<'_>) {
         if paid.h > self.heaviest {
             self.temper(self.heaviest / paid.h);

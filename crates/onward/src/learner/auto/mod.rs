@@ -31,6 +31,9 @@
 //!
 //! What was tried, and what each part gains: `docs/auto.md`.
 
+// Loops over arrays of one length say what vectors are made of, and compile to them.
+#![allow(clippy::needless_range_loop)]
+
 mod implicit;
 mod labels;
 mod lanes;
@@ -53,7 +56,7 @@ use crate::loss::logistic::{self, FLOWS, Known};
 use crate::loss::{Curvature, Link};
 use crate::model::State;
 use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::vector::{larger, smaller, vectorised};
+use crate::vector::{self, Kernel, larger, smaller, vectorised};
 use crate::{Error, Expert, Features, Learner, Loss, Mixed, Prediction, SharedLoss, math};
 
 /// How many lanes there are.
@@ -108,10 +111,11 @@ pub struct Auto {
     newtons: [Newton; 2],
     stacks: [Stack; 2],
     mixture: Mixture,
-    round: Round,
+    /// Kept for its memory.
+    round: Option<Box<Round>>,
 }
 
-/// What a round computes, kept for its memory.
+/// What a round computes.
 #[derive(Debug, Clone)]
 struct Round {
     /// p_k of each expert: lanes, Newton experts, the constant, stacks.
@@ -179,7 +183,7 @@ impl Auto {
         };
         let mixture = Mixture::new(mixing, stacked + stacks.len());
         let labels = Labels::new(SharedLoss::clone(&loss));
-        Self { loss, lane_count, labels, lanes, newtons, stacks, mixture, round: Round::default() }
+        Self { loss, lane_count, labels, lanes, newtons, stacks, mixture, round: None }
     }
 
     /// The score that each expert would predict for a row, in the order of [`Learner::mixed`].
@@ -207,6 +211,7 @@ impl Auto {
     }
 
     /// Completes the scores, the lanes' ⟨w_k, x⟩ being there, and predicts.
+    #[inline(always)]
     fn conclude(&self, round: &mut Round, x: Features<'_>) -> Prediction {
         let (low, high) = self.labels.bounds(x.offset());
         let clip = |score: f64| smaller(high, larger(low, score));
@@ -230,6 +235,7 @@ impl Auto {
     }
 
     /// The mean of scores, or for log loss that of probabilities.
+    #[inline(always)]
     fn mix(&self, round: &mut Round) -> f64 {
         let weights = self.mixture.all_weights();
         if self.labels.scores() != Scores::Logits {
@@ -244,9 +250,9 @@ impl Auto {
     }
 
     /// The mixture takes in what every expert has paid.
-    fn judge(&mut self, score: f64, label: f64, h: f64) {
+    #[inline(always)]
+    fn judge(&mut self, round: &mut Round, score: f64, label: f64, h: f64) {
         let experts = self.expert_total();
-        let round = &mut self.round;
         let (mut losses, mut likelihoods) = ([0.0; MOST_EXPERTS], None);
         let (loss, mut derivative) = match self.labels.scores() {
             Scores::Logits => {
@@ -283,8 +289,8 @@ impl Auto {
 
     /// The label has moved the origin: experts learn from where that puts them, or what the origin
     /// has taken in of it they would take in once more.
-    fn shift_origin(&mut self, offset: f64) {
-        let round = &mut self.round;
+    #[inline(always)]
+    fn shift_origin(&self, round: &mut Round, offset: f64) {
         let shift = offset + self.labels.origin() - round.origin;
         if shift != 0.0 {
             let (low, high) = self.labels.bounds(offset);
@@ -294,8 +300,8 @@ impl Auto {
         }
     }
 
-    fn move_lanes(&mut self, label: f64, h: f64) {
-        let round = &mut self.round;
+    #[inline(always)]
+    fn move_lanes(&mut self, round: &mut Round, label: f64, h: f64) {
         let (lanes, deviation) = (self.lanes.lanes(), self.labels.deviation());
         let (scores, g) = (&round.scores[..lanes.len()], &mut round.g[..lanes.len()]);
         let is_logit = self.labels.scores() == Scores::Logits;
@@ -323,37 +329,40 @@ impl Auto {
         self.lanes.advance(&u[..lanes.len()]);
     }
 
-    fn move_newtons(&mut self, x: Features<'_>, label: f64, h: f64) {
-        let sizes = &self.round.sizes;
+    #[inline(always)]
+    fn move_newtons(&mut self, round: &Round, x: Features<'_>, label: f64, h: f64) {
+        let sizes = &round.sizes;
         let squares = self.newtons.each_mut().map(|newton| newton.prepare(x.indices(), sizes, h));
         if squares == [None; 2] {
             return;
         }
         let q = squares.map(|square| h * square.unwrap_or(0.0));
-        let (residuals, curvatures) = self.implicit(self.lane_total(), [label; 2], q);
+        let (residuals, curvatures) = self.implicit(round, self.lane_total(), [label; 2], q);
         for (at, newton) in self.newtons.iter_mut().enumerate().filter(|&(at, _)| squares[at].is_some()) {
             newton.advance((residuals[at], curvatures[at]), q[at], h);
         }
     }
 
-    fn move_stacks(&mut self, label: f64, h: f64) {
+    #[inline(always)]
+    fn move_stacks(&mut self, round: &Round, label: f64, h: f64) {
         let first = self.expert_total() - self.stacks.len();
-        let Round { scores, origin, .. } = &self.round;
+        let Round { scores, origin, .. } = round;
         let reach = self.labels.reach();
         let mut z = scores.map(|score| (score - origin) / reach);
         z[first..].fill(0.0);
         let squares = self.stacks.each_mut().map(|stack| stack.prepare(&z));
         let q = squares.map(|square| h * square.unwrap_or(0.0));
-        let held = [first, first + 1].map(|at| self.labels.held(label, self.round.scores[at]));
-        let (residuals, curvatures) = self.implicit(first, held, q);
+        let held = [first, first + 1].map(|at| self.labels.held(label, scores[at]));
+        let (residuals, curvatures) = self.implicit(round, first, held, q);
         for (at, stack) in self.stacks.iter_mut().enumerate().filter(|&(at, _)| squares[at].is_some()) {
             stack.advance(reach, (residuals[at], curvatures[at]), q[at], h);
         }
     }
 
     /// Residuals and curvatures that the steps of two experts lead to, the one of this number and the next.
-    fn implicit(&self, first: usize, labels: [f64; 2], q: [f64; 2]) -> Slopes<2> {
-        let Round { scores, known, .. } = &self.round;
+    #[inline(always)]
+    fn implicit(&self, round: &Round, first: usize, labels: [f64; 2], q: [f64; 2]) -> Slopes<2> {
+        let Round { scores, known, .. } = round;
         let two = |of: &Experts| [of[first], of[first + 1]];
         let scores = two(scores);
         let kind = self.labels.scores();
@@ -377,6 +386,40 @@ impl Auto {
         let stacked = &experts[..experts.len() - self.stacks.len()];
         self.stacks = self.stacks.each_ref().map(|stack| stack.narrowed(stacked));
         self.lanes = lanes;
+    }
+}
+
+/// A round, but for what is kept from one to the next.
+struct Play<'a> {
+    learner: &'a mut Auto,
+    round: &'a mut Round,
+    x: Features<'a>,
+    label: f64,
+    weight: f64,
+}
+
+impl Kernel for Play<'_> {
+    type Output = Prediction;
+
+    #[inline(always)]
+    fn run(self) -> Prediction {
+        let Self { learner, round, x, label, weight } = self;
+        // Lanes, Newton experts and stacks take importance in units of its mean: whatever unit it comes in,
+        // their steps are as long, and what matrices hold stays in range.
+        let relative = learner.labels.relative(weight);
+        let lanes = learner.lane_total();
+        learner.lanes.begin(x, relative, &mut round.scores[..lanes]);
+        if learner.newtons.iter().any(|newton| !newton.has_given_up()) {
+            learner.lanes.sizes(&mut round.seen, &mut round.sizes);
+        }
+        let prediction = learner.conclude(round, x);
+        learner.judge(round, prediction.score, label, weight);
+        learner.labels.observe(label, x.offset(), weight);
+        learner.shift_origin(round, x.offset());
+        learner.move_newtons(round, x, label, relative);
+        learner.move_lanes(round, label, relative);
+        learner.move_stacks(round, label, relative);
+        prediction
     }
 }
 
@@ -433,22 +476,9 @@ impl Learner for Auto {
         if weight == 0.0 {
             return self.predict(x);
         }
-        let mut round = std::mem::take(&mut self.round);
-        // Lanes, Newton experts and stacks take importance in units of its mean: whatever unit it comes in,
-        // their steps are as long, and what matrices hold stays in range.
-        let relative = self.labels.relative(weight);
-        self.lanes.begin(x, relative, &mut round.scores[..self.lanes.lanes().len()]);
-        if self.newtons.iter().any(|newton| !newton.has_given_up()) {
-            self.lanes.sizes(&mut round.seen, &mut round.sizes);
-        }
-        let prediction = self.conclude(&mut round, x);
-        self.round = round;
-        self.judge(prediction.score, label, weight);
-        self.labels.observe(label, x.offset(), weight);
-        self.shift_origin(x.offset());
-        self.move_newtons(x, label, relative);
-        self.move_lanes(label, relative);
-        self.move_stacks(label, relative);
+        let mut round = self.round.take().unwrap_or_default();
+        let prediction = vector::run(Play { learner: self, round: &mut round, x, label, weight });
+        self.round = Some(round);
         if self.lane_count == LaneCount::Auto && self.lanes.bytes() > WIDE_LIMIT {
             self.narrow();
         }

@@ -43,12 +43,16 @@ pub(super) const FREQUENT: f32 = 1_048_576.0;
 /// Of what a rate is a ratio stays below this.
 pub(super) const LARGEST: f32 = 1e30;
 
-/// What a round touches of a feature, for W lanes of which the first D may go by distance: two
-/// cache lines for seven lanes, one for four. What is read before the label is known lies in
-/// the first.
+/// What a round touches of a feature, for W lanes of which only the first D may go by distance: two
+/// cache lines for seven lanes, one for four. What is needed before the label is known lies in the
+/// second, no vector across both.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C, align(64))]
 pub(super) struct Slot<const W: usize, const D: usize> {
+    /// G = Σ h·g²·x̂² of each lane, in units of a gradient.
+    pub(super) squares: [f32; W],
+    /// R̂ of each lane by distance: the largest |ŵ| so far.
+    pub(super) distances: [f32; D],
     /// ŵ of each lane, in units of the label.
     pub(super) weights: [f32; W],
     /// M of raw and of centred values.
@@ -59,10 +63,6 @@ pub(super) struct Slot<const W: usize, const D: usize> {
     pub(super) count: f32,
     /// The running mean.
     pub(super) mean: f32,
-    /// R̂ of each lane by distance: the largest |ŵ| so far.
-    pub(super) distances: [f32; D],
-    /// G = Σ h·g²·x̂² of each lane, in units of a gradient.
-    pub(super) squares: [f32; W],
 }
 
 /// The weight of all rows so far, as counts are compared with it.
@@ -92,16 +92,21 @@ fn up(size: f64) -> f32 {
     if f64::from(near) < size { near.next_up() } else { near }
 }
 
-/// Takes in a value of weight h: the new count and mean. `largest` is M of centred values.
+/// The count with a row of weight h.
 #[inline(always)]
-pub(super) fn counted(count: f32, mean: f32, largest: f32, value: f32, h: f32, dither: Dither) -> (f32, f32) {
-    let counted = if count >= FREQUENT { dither.add(count, h) } else { count + h };
-    let most = if largest > 0.0 { f64::from(LARGEST_GROWTH) * f64::from(largest) } else { f64::MAX };
-    let distance = smaller(most, larger(-most, f64::from(value) - f64::from(mean)));
+pub(super) fn counted(count: f32, h: f32, dither: Dither) -> f32 {
+    if count >= FREQUENT { dither.add(count, h) } else { count + h }
+}
+
+/// The mean with a value that has this share of the count. `largest` is M of centred values.
+#[inline(always)]
+pub(super) fn moved(mean: f32, value: f32, largest: f32, share: f32) -> f32 {
+    let most = if largest > 0.0 { LARGEST_GROWTH * largest } else { f32::INFINITY };
+    let distance = smaller(f64::from(most), larger(-f64::from(most), f64::from(value) - f64::from(mean)));
     // Categories, whose value is 1, always have distance 0: nothing moves.
-    let moved = f64::from(mean) + distance * f64::from(h / counted);
+    let moved = f64::from(mean) + distance * f64::from(share);
     let most = f64::from(f32::MAX);
-    (counted, smaller(most, larger(-most, moved)) as f32)
+    smaller(most, larger(-most, moved)) as f32
 }
 
 /// x̃ of a row's value: centred if the feature is always there; 0 if it is constant too. `largest` is M of raw
@@ -204,8 +209,19 @@ mod tests {
 
     #[test]
     fn a_slot_of_seven_lanes_is_two_cache_lines_and_one_of_four_one() {
-        assert_eq!(size_of::<Slot<8, 4>>(), 128);
+        assert_eq!(size_of::<Slot<8, 8>>(), 128);
         assert_eq!(size_of::<Slot<4, 2>>(), 64);
+    }
+
+    #[test]
+    fn counts_are_compared_as_exactly_as_if_all_were_f64() {
+        for total in (1..2000).map(|at| f64::from(at) * 0.37).chain([1e-30, 16_777_217.0, 1e12, 1e30]) {
+            let near = (DENSE * total) as f32;
+            for count in [near.next_down(), near, near.next_up()] {
+                let exact = f64::from(count) >= DENSE * total;
+                assert_eq!(Total::new(total).is_dense(1, count), exact, "{total} {count}");
+            }
+        }
     }
 
     #[test]

@@ -29,15 +29,20 @@ pub(super) struct Stack {
 }
 
 vectorised! {
-    /// Sz. S is symmetric: its rows are added up side by side.
-    fn multiply(inverse: &[Experts], z: &Experts) -> Experts {
-        let mut product = [0.0; MOST_EXPERTS];
+    /// Sz, zᵀSz and ‖Sz‖². S is symmetric: its rows are added up side by side.
+    fn multiply(inverse: &[Experts], z: &Experts, product: &mut Experts) -> (f64, f64) {
+        let mut sums = [0.0; MOST_EXPERTS];
         for (row, z) in inverse.iter().zip(z) {
             for at in 0..MOST_EXPERTS {
-                product[at] += z * row[at];
+                sums[at] += z * row[at];
             }
         }
-        product
+        *product = sums;
+        let (mut square, mut length) = ([0.0; MOST_EXPERTS], [0.0; MOST_EXPERTS]);
+        for at in 0..MOST_EXPERTS {
+            (square[at], length[at]) = (sums[at] * z[at], sums[at] * sums[at]);
+        }
+        (total(&square), total(&length))
     }
 }
 
@@ -48,6 +53,17 @@ vectorised! {
         for (row, own) in inverse.iter_mut().zip(product) {
             for at in 0..MOST_EXPERTS {
                 row[at] = (row[at] - shrink * (own * product[at])) * growth;
+            }
+        }
+    }
+}
+
+vectorised! {
+    /// Scales rows and columns, to the same bits in both halves.
+    fn scale(inverse: &mut [Experts], factors: &Experts) {
+        for (row, own) in inverse.iter_mut().zip(factors) {
+            for at in 0..MOST_EXPERTS {
+                row[at] *= own * factors[at];
             }
         }
     }
@@ -105,13 +121,11 @@ impl Stack {
     }
 
     /// zᵀSz of a round: how far the score moves for a step of 1. None where S begins anew.
+    #[inline(always)]
     pub(super) fn prepare(&mut self, z: &Experts) -> Option<f64> {
-        self.product = multiply(&self.inverse[..self.experts], z);
-        let product = &self.product;
-        let square = total(&std::array::from_fn(|at| product[at] * z[at]));
+        let (square, length) = multiply(&self.inverse[..self.experts], z, &mut self.product);
         // S is positive and its trace at most 10·K, so ‖Sz‖² ≤ 10·K·zᵀSz: where rounding has undone that
         // S begins anew.
-        let length = total(&product.map(|product| product * product));
         let longest = LARGEST_INVERSE * self.experts as f64 * square;
         if !square.is_finite() || length > longest * (1.0 + 1e-9) {
             self.forget_all();
@@ -121,6 +135,7 @@ impl Stack {
     }
 
     /// A step of importance h, q being h·zᵀSz, by the residual and curvature that it leads to.
+    #[inline(always)]
     pub(super) fn advance(&mut self, reach: f64, (residual, curvature): (f64, f64), q: f64, h: f64) {
         let (step, shrink) = (h * residual / reach, h * curvature / (1.0 + curvature * q));
         if !(step.is_finite() && shrink.is_finite()) {
@@ -139,21 +154,24 @@ impl Stack {
     /// Scales row and column where the diagonal is beyond its limit: an expert that says what another
     /// says, or nothing, would let it grow for ever. S stays positive, as it would not if its numbers
     /// were cut off one by one.
+    #[inline(always)]
     fn limit(&mut self) {
-        for at in 0..self.experts {
+        let mut factors = [1.0; MOST_EXPERTS];
+        let (mut is_any, mut is_any_lost) = (false, false);
+        for (at, factor) in factors.iter_mut().enumerate().take(self.experts) {
             let diagonal = self.inverse[at][at];
             // Rounding may leave nothing of a number that was all but 0: that expert begins anew.
             let is_lost = diagonal <= 0.0;
             if diagonal > LARGEST_INVERSE || is_lost {
-                let factor = if is_lost { 0.0 } else { (LARGEST_INVERSE / diagonal).sqrt() };
-                for other in 0..self.experts {
-                    self.inverse[at][other] *= factor;
-                    self.inverse[other][at] *= factor;
-                }
-                if is_lost {
-                    self.inverse[at][at] = FIRST;
-                }
+                *factor = if is_lost { 0.0 } else { (LARGEST_INVERSE / diagonal).sqrt() };
+                (is_any, is_any_lost) = (true, is_any_lost | is_lost);
             }
+        }
+        if is_any {
+            scale(&mut self.inverse[..self.experts], &factors);
+        }
+        if is_any_lost {
+            (0..self.experts).filter(|&at| factors[at] == 0.0).for_each(|at| self.inverse[at][at] = FIRST);
         }
     }
 

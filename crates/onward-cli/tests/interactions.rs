@@ -45,7 +45,7 @@ fn products_pay_what_features_written_out_by_hand_pay() {
     assert_eq!(risk(&["plain.vw", "--interactions", "b*a, a*b"]), by_hand);
     let without: f64 = risk(&["plain.vw"]).parse().unwrap();
     let with: f64 = by_hand.parse().unwrap();
-    assert!(without > 0.6 && with < 0.1, "the label is a product: {without} without, {with} with");
+    assert!(without > 0.6 && with < 0.2, "the label is a product: {without} without, {with} with");
 }
 
 #[test]

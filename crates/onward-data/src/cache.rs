@@ -9,6 +9,7 @@
 //! | `weight`, `offset` | f64 | |
 //! | `indices`, `values` | large lists of u32 and of f32 | each row has as many of both |
 //! | `names` | map from u32 to string | the features that were met first in this record batch, all with its first row |
+//! | `products` | large list of u32 | the same of [products](crate::Interaction): index, number of factors, factors |
 //! | `ids` | fixed-size list of large binary | what goes into predictions; only where there are ids |
 //!
 //! Record batches have about half a megabyte: a thread reads one at a time, and few are in
@@ -61,6 +62,7 @@ const PARSERS: &str = env!("CARGO_PKG_VERSION");
 
 /// What else a cache has than a file of examples.
 const NAMES: &str = "names";
+const PRODUCTS: &str = "products";
 const IDS: &str = "ids";
 
 /// Which onward made a cache: all that is looked at of an [`Index`] where it was another.

@@ -36,12 +36,12 @@ impl Padded {
     }
 }
 
-/// Whole numbers of up to eight digits.
+/// Whole numbers of up to eight digits, array by array.
 #[derive(Debug, Default)]
 struct Digits {
     /// The eight characters of which the last are digits.
     windows: Vec<u64>,
-    /// By how many bits those before them are shifted out.
+    /// How many; then by how many bits those before them are shifted out.
     shifts: Vec<u64>,
     numbers: Vec<u64>,
     /// 0 where all of them are digits.
@@ -63,6 +63,9 @@ impl Digits {
 /// A byte in each of eight.
 const EACH: u64 = 0x0101_0101_0101_0101;
 
+/// Below which part of a number is its first byte.
+const BYTE: u64 = 0xff;
+
 onward::vectorised! {
     fn read(windows: &[u64], shifts: &[u64], numbers: &mut [u64], others: &mut [u64]) {
         let rows = windows.iter().zip(shifts).zip(numbers.iter_mut().zip(others.iter_mut()));
@@ -80,43 +83,83 @@ onward::vectorised! {
     }
 }
 
-/// The last `count` characters of eight, as a shift; and a number that is 0 if there are one to eight.
+/// By how many bits what is before the last `count` of eight characters is shifted out.
 #[inline(always)]
-fn shift(count: u32) -> (u64, u64) {
-    (u64::from(64u32.wrapping_sub(count.wrapping_mul(8)) & 63), u64::from(count.wrapping_sub(1) >= 8))
+fn shift(count: u64) -> u64 {
+    64u64.wrapping_sub(count.wrapping_mul(8)) & 63
 }
 
-/// Whole numbers that each end before a colon: the indices of svmlight.
+/// Not 0 unless a count is from 1 to 8.
+#[inline(always)]
+fn not_one_to_eight(count: u64) -> u64 {
+    count.wrapping_sub(1) & !7
+}
+
+/// The features of a row of svmlight: whole numbers, colons, decimals.
 #[derive(Debug, Default)]
-pub(crate) struct Integers {
-    digits: Digits,
+pub(crate) struct Pairs {
+    integers: Digits,
+    decimals: Decimals,
 }
 
-impl Integers {
-    /// Reads those between the places of a blank and a colon, each in its turn; whether all are there, of one to eight
-    /// digits, below the limit, and ascend. Gives them plus 1.
-    pub(crate) fn read(&mut self, text: &Padded, places: &[u32], limit: u64, indices: &mut Vec<u32>) -> bool {
+impl Pairs {
+    /// Reads pairs of an index and a value. `places`: where the blank before each, its colon and the blank after it are,
+    /// that blank being the one before the next. False if something is not plain: indices of one to eight digits below
+    /// the limit that ascend, values that are numbers 32 bits hold. Gives indices plus 1.
+    pub(crate) fn read(
+        &mut self,
+        text: &Padded,
+        places: &[u32],
+        limit: u64,
+        indices: &mut Vec<u32>,
+        values: &mut Vec<f32>,
+    ) -> bool {
         let count = places.len() / 2;
-        self.digits.resize(count);
-        if look_at_integers(text, places, &mut self.digits) != 0 {
+        self.integers.resize(count);
+        self.decimals.resize(count);
+        indices.resize(count, 0);
+        if look_at_pairs(text, places, self) | bits_of(&mut self.integers.shifts) != 0 {
             return false;
         }
-        self.digits.read();
-        indices.resize(count, 0);
-        ascend(&self.digits.numbers, &self.digits.others, limit, indices)
+        self.integers.read();
+        ascend(&self.integers.numbers, &self.integers.others, limit, indices)
+            && self.decimals.finish(text, values, |number| (places[2 * number + 1], places[2 * number + 2]))
     }
 }
 
 onward::vectorised! {
-    fn look_at_integers(text: &Padded, places: &[u32], digits: &mut Digits) -> u64 {
+    /// Takes from the text what is to be worked on: not 0 if a colon is not where it has to be.
+    fn look_at_pairs(text: &Padded, places: &[u32], pairs: &mut Pairs) -> u64 {
+        let Pairs { integers, decimals } = pairs;
         let mut faults = 0;
-        let rows = digits.windows.iter_mut().zip(digits.shifts.iter_mut());
-        for ((window, bits), pair) in rows.zip(places.chunks_exact(2)) {
-            let (blank, colon) = (pair[0], pair[1]);
-            let (eight, next) = text.around(colon);
-            let (shift, fault) = shift(colon.wrapping_sub(blank).wrapping_sub(1));
-            faults |= fault | ((next & 0xff) ^ u64::from(b':'));
-            (*window, *bits) = (eight, shift);
+        let into = integers.windows.iter_mut().zip(&mut integers.shifts);
+        let into = into.zip(decimals.heads.iter_mut().zip(&mut decimals.digits.windows).zip(&mut decimals.digits.shifts));
+        // A loop of our own: an iterator's would not be compiled for this machine.
+        for (((index, digits), ((head, window), length)), place) in into.zip(places.windows(3).step_by(2)) {
+            let (blank, colon, end) = (place[0], place[1], place[2]);
+            (*index, *head) = text.around(colon);
+            faults |= (*head & BYTE) ^ u64::from(b':');
+            *digits = u64::from(colon.wrapping_sub(blank).wrapping_sub(1));
+            let (eight, next) = text.around(end);
+            (*window, *length) = (eight, length_up_to(next, colon, end));
+        }
+        faults
+    }
+}
+
+/// How long a decimal is; too long to be one, if there is no blank where it ends.
+#[inline(always)]
+fn length_up_to(next: u64, colon: u32, end: u32) -> u64 {
+    u64::from(end.wrapping_sub(colon).wrapping_sub(1)) | ((next & BYTE) ^ u64::from(b' ')) << 32
+}
+
+onward::vectorised! {
+    /// From counts to shifts; not 0 if one is not from 1 to 8.
+    fn bits_of(counts: &mut [u64]) -> u64 {
+        let mut faults = 0;
+        for count in counts {
+            faults |= not_one_to_eight(*count);
+            *count = shift(*count);
         }
         faults
     }
@@ -124,42 +167,56 @@ onward::vectorised! {
 
 onward::vectorised! {
     fn ascend(numbers: &[u64], others: &[u64], limit: u64, indices: &mut [u32]) -> bool {
-        let (mut lowest, mut faults, mut largest) = (0, 0, 0);
+        let mut faults = 0;
         for ((&number, &others), index) in numbers.iter().zip(others).zip(indices.iter_mut()) {
-            faults |= others | u64::from(number < lowest);
-            lowest = number + 1;
-            largest = lowest.max(largest);
-            *index = lowest as u32;
+            faults |= others;
+            *index = number as u32 + 1;
         }
-        faults == 0 && largest <= limit
+        let mut ascend = true;
+        for pair in indices.windows(2) {
+            ascend &= pair[0] < pair[1];
+        }
+        faults == 0 && ascend && indices.last().is_none_or(|&last| u64::from(last) <= limit)
     }
 }
 
 /// Decimals that each follow a colon.
 #[derive(Debug, Default)]
 pub(crate) struct Decimals {
+    /// The colon and the seven characters after it.
+    heads: Vec<u64>,
     digits: Digits,
     /// What is before the point, where that is one digit; else all digits are behind it.
-    wholes: Vec<f64>,
-    /// The power of ten that they are divided by, with the sign of the decimal.
-    powers: Vec<f64>,
+    wholes: Vec<u64>,
+    /// Which power of ten they are divided by, with the sign of the decimal.
+    powers: Vec<u64>,
+    divisors: Vec<f64>,
 }
 
 impl Decimals {
-    /// Begins a row of so many.
-    #[inline]
-    pub(crate) fn begin(&mut self, count: usize) {
+    fn resize(&mut self, count: usize) {
         self.digits.resize(count);
-        self.wholes.resize(count, 0.0);
-        self.powers.resize(count, 1.0);
+        for numbers in [&mut self.heads, &mut self.wholes, &mut self.powers] {
+            numbers.resize(count, 0);
+        }
+        self.divisors.resize(count, 1.0);
+    }
+
+    /// Reads the decimals after these colons up to these ends; where both are one, there is none, and it is 1. False if one
+    /// is not a number that 32 bits hold.
+    pub(crate) fn read(&mut self, text: &Padded, colons: &[(u32, u32)], ends: &[u32], values: &mut Vec<f32>) -> bool {
+        self.resize(ends.len());
+        look_at_decimals(text, colons, ends, self);
+        self.finish(text, values, |number| (colons[number].1, ends[number]))
     }
 
     /// Works out all values; false if one is not a number that 32 bits hold. `place` tells where its colon and its end are.
     #[inline]
     fn finish(&mut self, text: &Padded, values: &mut Vec<f32>, place: impl Fn(usize) -> (u32, u32)) -> bool {
+        look_closer(self);
         self.digits.read();
         values.resize(self.powers.len(), 0.0);
-        if divide(&self.digits.numbers, &self.wholes, &self.powers, values) | any(&self.digits.others) != 0 {
+        if divide(&self.digits.numbers, &self.wholes, &self.divisors, values) | any(&self.digits.others) != 0 {
             return self.read_others(text, values, place);
         }
         true
@@ -181,66 +238,46 @@ impl Decimals {
         }
         true
     }
-
-    /// Reads the decimals between the places of a colon and a blank, each in its turn; false if one is not a number
-    /// that 32 bits hold.
-    pub(crate) fn read_pairs(&mut self, text: &Padded, places: &[u32], values: &mut Vec<f32>) -> bool {
-        self.begin(places.len() / 2);
-        look_at_pairs(text, places, self);
-        self.finish(text, values, |number| (places[2 * number], places[2 * number + 1]))
-    }
-
-    /// Reads the decimals after these colons up to these ends; where both are one, there is none, and it is 1.
-    pub(crate) fn read_some(
-        &mut self,
-        text: &Padded,
-        colons: &[(u32, u32)],
-        ends: &[u32],
-        values: &mut Vec<f32>,
-    ) -> bool {
-        self.begin(ends.len());
-        look_at_some(text, colons, ends, self);
-        self.finish(text, values, |number| (colons[number].1, ends[number]))
-    }
 }
 
-/// What is seen of a decimal before it is worked out.
-struct Look {
-    window: u64,
-    shift: u64,
-    whole: f64,
-    power: f64,
-}
-
-impl Look {
-    /// A 1 that is not written.
-    const ONE: Self = Self { window: u64::from_le_bytes(*b"00000001"), shift: 0, whole: 0.0, power: 1.0 };
-
-    /// Looks at the decimal between the places of a colon and of a blank.
-    #[inline(always)]
-    fn at(text: &Padded, colon: u32, end: u32) -> Self {
-        let (_, head) = text.around(colon);
-        let (eight, next) = text.around(end);
-        let is_negative = u32::from((head >> 8) as u8 == b'-');
-        let head = head >> (8 + 8 * is_negative);
-        let point = u32::from((head >> 8) as u8 == b'.');
-        let digit = (head as u8).wrapping_sub(b'0');
-        // Without a point, all digits are behind it and divided by 1.
-        let count = end.wrapping_sub(colon).wrapping_sub(1 + is_negative + 2 * point);
-        let (shift, fault) = shift(count);
-        let fault = fault | u64::from(digit > 9) | ((next & 0xff) ^ u64::from(b' '));
-        Self {
-            window: if fault == 0 { eight } else { NO_DIGITS },
-            shift,
-            whole: f64::from(i32::from(digit) * point as i32),
-            power: SIGNED_POWERS[((count & 15) * point | 16 * is_negative) as usize],
+onward::vectorised! {
+    fn look_at_decimals(text: &Padded, colons: &[(u32, u32)], ends: &[u32], decimals: &mut Decimals) {
+        /// A 1 that is not written.
+        const ONE: (u64, u64) = (u64::from_le_bytes(*b":1      "), u64::from_le_bytes(*b"       1"));
+        let into = decimals.heads.iter_mut().zip(&mut decimals.digits.windows).zip(&mut decimals.digits.shifts);
+        for (((head, window), length), (&(_, colon), &end)) in into.zip(colons.iter().zip(ends)) {
+            let (eight, next) = text.around(end);
+            let is_written = colon != end;
+            (*head, *window, *length) = match is_written {
+                true => (text.around(colon).1, eight, length_up_to(next, colon, end)),
+                false => (ONE.0, ONE.1, 1),
+            };
         }
     }
+}
 
-    #[inline(always)]
-    fn put(self, decimals: (((&mut u64, &mut u64), &mut f64), &mut f64)) {
-        let (((window, shift), whole), power) = decimals;
-        (*window, *shift, *whole, *power) = (self.window, self.shift, self.whole, self.power);
+onward::vectorised! {
+    /// From the first characters and lengths of decimals to signs, what is before points, and how many digits follow.
+    fn look_closer(decimals: &mut Decimals) {
+        let Decimals { heads, digits, wholes, powers, divisors } = decimals;
+        let into = digits.windows.iter_mut().zip(&mut digits.shifts).zip(wholes.iter_mut().zip(powers.iter_mut()));
+        for (&head, ((window, length), (whole, power))) in heads.iter().zip(into) {
+            let is_negative = u64::from((head >> 8) & BYTE == u64::from(b'-'));
+            let head = head >> (8 + 8 * is_negative);
+            let point = u64::from((head >> 8) & BYTE == u64::from(b'.'));
+            // Above 9 for what is no digit.
+            let digit = (head & BYTE) ^ 0x30;
+            // Without a point, all digits are behind it and divided by 1.
+            let count = length.wrapping_sub(is_negative + 2 * point);
+            let faults = not_one_to_eight(count) | ((digit + 6) >> 4);
+            *window |= if faults == 0 { 0 } else { NO_DIGITS };
+            *length = shift(count);
+            *whole = digit & 0u64.wrapping_sub(point);
+            *power = (count & 15 & 0u64.wrapping_sub(point)) | (is_negative << 4);
+        }
+        for (divisor, &power) in divisors.iter_mut().zip(powers.iter()) {
+            *divisor = SIGNED_POWERS[power as usize & 31];
+        }
     }
 }
 
@@ -255,26 +292,6 @@ const SIGNED_POWERS: [f64; 32] = {
     }
     powers
 };
-
-onward::vectorised! {
-    fn look_at_pairs(text: &Padded, places: &[u32], decimals: &mut Decimals) {
-        let Decimals { digits, wholes, powers } = decimals;
-        let looks = digits.windows.iter_mut().zip(&mut digits.shifts).zip(wholes).zip(powers);
-        for (look, pair) in looks.zip(places.chunks_exact(2)) {
-            Look::at(text, pair[0], pair[1]).put(look);
-        }
-    }
-}
-
-onward::vectorised! {
-    fn look_at_some(text: &Padded, colons: &[(u32, u32)], ends: &[u32], decimals: &mut Decimals) {
-        let Decimals { digits, wholes, powers } = decimals;
-        let looks = digits.windows.iter_mut().zip(&mut digits.shifts).zip(wholes).zip(powers);
-        for (look, (&(_, colon), &end)) in looks.zip(colons.iter().zip(ends)) {
-            if colon == end { Look::ONE } else { Look::at(text, colon, end) }.put(look);
-        }
-    }
-}
 
 /// Eight characters that are no digits.
 const NO_DIGITS: u64 = u64::MAX;
@@ -291,14 +308,25 @@ onward::vectorised! {
 
 onward::vectorised! {
     /// (whole·power + number)/power, exact but for one rounding, then narrowed; not 0 if one of them is not finite.
-    fn divide(numbers: &[u64], wholes: &[f64], powers: &[f64], values: &mut [f32]) -> u64 {
+    fn divide(numbers: &[u64], wholes: &[u64], powers: &[f64], values: &mut [f32]) -> u64 {
         let mut faults = false;
         for ((value, &number), (&whole, &power)) in values.iter_mut().zip(numbers).zip(wholes.iter().zip(powers)) {
-            let number = f64::from(number as u32 as i32);
+            let (whole, number) = (f64::from(whole as u32 as i32), f64::from(number as u32 as i32));
             *value = ((whole * power.abs() + number) / power) as f32;
             faults |= !value.is_finite();
         }
         u64::from(faults)
+    }
+}
+
+onward::vectorised! {
+    /// Whether one of the values is 0.
+    pub(crate) fn has_zero(values: &[f32]) -> bool {
+        let mut has_zero = false;
+        for &value in values {
+            has_zero |= value == 0.0;
+        }
+        has_zero
     }
 }
 
@@ -331,7 +359,7 @@ fn pointed(text: &Padded, colon: u32, end: u32) -> Option<f64> {
     let point = points >> 7;
     let joined = (eight & !(point - 1) & !(point * 0xff)) | (eight & (point - 1)) << 8;
     let (mut number, mut others) = ([0], [0]);
-    read(&[joined], &[shift(length - 1).0], &mut number, &mut others);
+    read(&[joined], &[shift(u64::from(length) - 1)], &mut number, &mut others);
     let value = number[0] as f64 / EXACT_POWERS[(points.leading_zeros() / 8) as usize];
     (others[0] == 0).then_some(if is_negative == 1 { -value } else { value })
 }
@@ -360,13 +388,19 @@ mod tests {
             for is_portable in [false, true] {
                 onward::vector::set_portable(is_portable);
                 let (mut decimals, mut values) = (Decimals::default(), Vec::new());
-                let read = decimals.read_pairs(&whole, &[colon, end], &mut values).then(|| values[0].to_bits());
+                let read = decimals.read(&whole, &[(0, colon)], &[end], &mut values).then(|| values[0].to_bits());
+                // Without a character there is no colon, and the value is 1.
                 prop_assert_eq!(read, expected, "{:?}", whole);
-                let (mut integers, mut indices) = (Integers::default(), Vec::new());
-                let read = integers.read(&whole, &[colon, end], 1 << 20, &mut indices).then(|| u64::from(indices[0] - 1));
-                let expected = text.parse::<u64>().ok().filter(|&number| number < 1 << 20);
-                let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && text.len() <= 8 && after.starts_with(':');
-                prop_assert_eq!(read, expected.filter(|_| is_plain), "{:?}", whole);
+                let mut pair = Padded::default();
+                pair.set(format!(" {text}:{text}{after}").as_bytes());
+                let (colon, end) = (text.len() as u32 + 1, 2 * text.len() as u32 + 2);
+                let (mut pairs, mut indices) = (Pairs::default(), Vec::new());
+                let read = pairs.read(&pair, &[0, colon, end], 1 << 20, &mut indices, &mut values);
+                let number = text.parse::<u64>().ok().filter(|&number| number < 1 << 20);
+                let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && text.len() <= 8;
+                let expected = number.filter(|_| is_plain).zip(expected);
+                let read = read.then(|| (u64::from(indices[0] - 1), values[0].to_bits()));
+                prop_assert_eq!(read, expected, "{:?}", pair);
             }
             onward::vector::set_portable(false);
         }

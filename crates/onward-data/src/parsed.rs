@@ -56,6 +56,13 @@ impl Parsed {
         self.products[start + 1] = (self.products.len() - start - 2) as u32;
     }
 
+    /// Hands on what [`push_product`](Self::push_product) left in another batch.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn set_products(&mut self, products: &[u32]) {
+        self.products.clear();
+        self.products.extend_from_slice(products);
+    }
+
     /// The products of features whose index this parser met for the first time, with the indices of
     /// their factors: what [`Names::add_product`](onward::model::Names::add_product) takes.
     pub fn products(&self) -> impl Iterator<Item = (u32, &[u32])> {

@@ -7,7 +7,7 @@
 
 use memchr::memchr;
 
-use crate::decimals::{Decimals, Integers, Padded};
+use crate::decimals::{self, Padded, Pairs};
 use crate::encode::{BIAS, NamesSeen, Rules};
 use crate::error::{DataError, quoted};
 use crate::infer::Seen;
@@ -117,8 +117,7 @@ struct Plain {
     places: Vec<u32>,
     indices: Vec<u32>,
     values: Vec<f32>,
-    integers: Integers,
-    decimals: Decimals,
+    pairs: Pairs,
 }
 
 impl Plain {
@@ -132,12 +131,10 @@ impl Plain {
         self.text.set(features);
         self.places[marks] = features.len() as u32;
         let places = &self.places[..=marks];
-        if !self.integers.read(&self.text, &places[..marks], limit, &mut self.indices)
-            || !self.decimals.read_pairs(&self.text, &places[1..], &mut self.values)
-        {
+        if !self.pairs.read(&self.text, places, limit, &mut self.indices, &mut self.values) {
             return false;
         }
-        if self.values.contains(&0.0) {
+        if decimals::has_zero(&self.values) {
             self.drop_zeros();
         }
         true

@@ -11,7 +11,7 @@
 use memchr::memchr;
 use onward::feature::hash;
 
-use crate::decimals::{Decimals, Padded};
+use crate::decimals::{self, Decimals, Padded};
 use crate::encode::{BIAS, NamesSeen, Rules, bad_weight, checked_offset, checked_weight};
 use crate::error::{DataError, quoted};
 use crate::infer::Seen;
@@ -281,10 +281,10 @@ impl Plain {
             return false;
         }
         self.text.set(text);
-        if !self.decimals.read_some(&self.text, &self.names, &self.ends, &mut self.values) {
+        if !self.decimals.read(&self.text, &self.names, &self.ends, &mut self.values) {
             return false;
         }
-        if self.values.contains(&0.0) {
+        if decimals::has_zero(&self.values) {
             self.drop_zeros();
         }
         hash_names(text, schema, self);

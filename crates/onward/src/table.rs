@@ -153,6 +153,14 @@ impl<S: Copy + Zeroable> Table<S> {
     /// Has the slots of a row fetched that is going to be worked on.
     #[inline]
     pub(crate) fn expect(&self, x: Features<'_>) {
+        if (largest(x.indices()) as usize) < self.low.len() {
+            for &index in x.indices() {
+                if let Some(slot) = self.low.get(index as usize) {
+                    prefetch(slot);
+                }
+            }
+            return;
+        }
         for (index, hint, _) in x.hinted() {
             if index < self.limit {
                 if let Some(slot) = self.low.get(index as usize) {

@@ -93,8 +93,10 @@ mod place {
     pub(super) const NAME_KEYS: usize = 18;
     pub(super) const NAME_ENDS: usize = 20;
     pub(super) const NAMES: usize = 21;
-    pub(super) const ID_ENDS: usize = 24;
-    pub(super) const IDS: usize = 25;
+    pub(super) const FACTORS: usize = 12;
+    pub(super) const PRODUCTS: usize = 25;
+    pub(super) const ID_ENDS: usize = 28;
+    pub(super) const IDS: usize = 29;
 }
 
 /// The parts of a record batch within its message.
@@ -192,6 +194,7 @@ impl CacheParser {
         let indices = body.range::<u32>(place::INDICES, features)?;
         let values = body.range::<f32>(place::VALUES, features)?;
         self.names(&body, out)?;
+        out.set_products(body.numbers(place::PRODUCTS, body.length(place::FACTORS)?)?);
         if self.id_columns > 0 {
             let (ends, ids) = body.strings(place::ID_ENDS, place::IDS, rows.saturating_mul(self.id_columns))?;
             out.set_ids(self.id_columns, ids, ends.iter().map(|&end| end as usize));

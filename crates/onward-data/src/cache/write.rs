@@ -14,7 +14,7 @@ use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
 use super::identity::{Follower, Witness};
-use super::{Block, CHECKSUM_KEY, IDS, INDEX_KEY, Index, LAYOUT, LAYOUT_KEY, NAMES, PARSERS, ParsedBy};
+use super::{Block, CHECKSUM_KEY, IDS, INDEX_KEY, Index, LAYOUT, LAYOUT_KEY, NAMES, PARSERS, PRODUCTS, ParsedBy};
 use crate::atomic::AtomicFile;
 use crate::columnar::{INDICES, LABEL, OFFSET, VALUES, VERSION, VERSION_KEY, WEIGHT};
 use crate::encode::NamesSeen;
@@ -35,6 +35,7 @@ pub(super) struct Recorder {
     schema: SchemaRef,
     rows: Rows,
     seen: NamesSeen,
+    seen_products: NamesSeen,
     id_columns: usize,
     index: Index,
     follower: Follower,
@@ -81,6 +82,7 @@ struct Rows {
     indices: Vec<u32>,
     values: Vec<f32>,
     names: Vec<(u32, Box<str>)>,
+    products: Vec<u32>,
     id_ends: Vec<i64>,
     ids: Vec<u8>,
     block: Block,
@@ -96,6 +98,7 @@ impl Default for Rows {
             indices: Vec::new(),
             values: Vec::new(),
             names: Vec::new(),
+            products: Vec::new(),
             id_ends: vec![0],
             ids: Vec::new(),
             block: Block::default(),
@@ -124,6 +127,7 @@ fn schema(rules: &ParsedBy, id_columns: usize) -> Schema {
         Field::new(INDICES, DataType::LargeList(element(DataType::UInt32)), false),
         Field::new(VALUES, DataType::LargeList(element(DataType::Float32)), false),
         Field::new(NAMES, DataType::Map(entry(), false), false),
+        Field::new(PRODUCTS, DataType::LargeList(element(DataType::UInt32)), false),
     ];
     if id_columns > 0 {
         let list = DataType::FixedSizeList(element(DataType::LargeBinary), id_columns as i32);
@@ -159,6 +163,13 @@ impl Rows {
             ],
             None,
         )?;
+        let all_products = std::iter::once(self.products.len()).chain(std::iter::repeat_n(0, rows - 1));
+        let products = LargeListArray::try_new(
+            element(DataType::UInt32),
+            OffsetBuffer::from_lengths(all_products),
+            Arc::new(UInt32Array::from(self.products)),
+            None,
+        )?;
         let names = MapArray::try_new(entry(), OffsetBuffer::from_lengths(all_names), names, None, false)?;
         let mut columns: Vec<ArrayRef> = vec![
             Arc::new(Float64Array::new(ScalarBuffer::from(self.labels), nulls)),
@@ -167,6 +178,7 @@ impl Rows {
             Arc::new(LargeListArray::try_new(element(DataType::UInt32), offsets.clone(), indices, None)?),
             Arc::new(LargeListArray::try_new(element(DataType::Float32), offsets, values, None)?),
             Arc::new(names),
+            Arc::new(products),
         ];
         if id_columns > 0 {
             let ends = OffsetBuffer::new(ScalarBuffer::from(self.id_ends));
@@ -201,6 +213,7 @@ impl Recorder {
             schema: Arc::new(schema),
             rows: Rows::default(),
             seen: NamesSeen::default(),
+            seen_products: NamesSeen::default(),
             id_columns,
             index: Index {
                 layout: LAYOUT.to_owned(),
@@ -222,6 +235,11 @@ impl Recorder {
         let seen = &mut self.seen;
         let new = parsed.names.iter().filter(|&(index, _)| seen.first(index));
         self.rows.names.extend(new.map(|(index, name)| (index, name.into())));
+        let seen = &mut self.seen_products;
+        for (index, factors) in parsed.products().filter(|&(index, _)| seen.first(index)) {
+            self.rows.products.extend([index, factors.len() as u32]);
+            self.rows.products.extend_from_slice(factors);
+        }
         let block = &mut self.rows.block;
         block.bytes += parsed.bytes;
         block.skipped += parsed.skipped;

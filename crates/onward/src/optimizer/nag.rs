@@ -102,19 +102,18 @@ fn gather(table: &mut Table<Slot>, places: &[u32], values: &[f32], row: &mut Vec
         *last = Eight::zeroed();
     }
     wider.clear();
-    let mut first = 0;
-    for ((eight, places), values) in row.iter_mut().zip(places.chunks(LANES)).zip(values.chunks(LANES)) {
+    for (number, (places, values)) in places.chunks(LANES).zip(values.chunks(LANES)).enumerate() {
+        let eight = &mut row[number];
         for (at, (&place, &value)) in places.iter().zip(values).enumerate() {
             let slot = *table.at(place as usize);
-            eight.value[at] = f64::from(value);
-            eight.gradients[at] = slot.gradients;
-            eight.weight[at] = slot.weight;
-            eight.scale[at] = slot.scale;
+            eight.value[at % LANES] = f64::from(value);
+            eight.gradients[at % LANES] = slot.gradients;
+            eight.weight[at % LANES] = slot.weight;
+            eight.scale[at % LANES] = slot.scale;
             if value.abs() > slot.scale {
-                wider.push(first + at as u32);
+                wider.push((number * LANES + at) as u32);
             }
         }
-        first += LANES as u32;
     }
 }
 

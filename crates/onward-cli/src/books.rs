@@ -57,7 +57,7 @@ impl Account<'_> {
 
 /// Predictions of rows of a batch.
 struct Job {
-    parsed: Arc<Box<Parsed>>,
+    parsed: Arc<Parsed>,
     rows: Range<usize>,
     predictions: Vec<Prediction>,
 }
@@ -82,7 +82,7 @@ pub(crate) struct Books<'a, 'b> {
     bookkeeper: Option<Bookkeeper>,
     risk: f64,
     spare: Vec<Vec<Prediction>>,
-    returned: Vec<Box<Parsed>>,
+    returned: Vec<Parsed>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -135,7 +135,7 @@ impl<'b> Books<'_, 'b> {
     /// Has the predictions of these rows charged.
     pub(crate) fn charge(
         &mut self,
-        parsed: Arc<Box<Parsed>>,
+        parsed: Arc<Parsed>,
         rows: Range<usize>,
         predictions: Vec<Prediction>,
     ) -> Result<(), Failure> {
@@ -175,7 +175,7 @@ impl<'b> Books<'_, 'b> {
     }
 
     /// Batches that are no longer needed.
-    pub(crate) fn returned(&mut self) -> impl Iterator<Item = Box<Parsed>> {
+    pub(crate) fn returned(&mut self) -> impl Iterator<Item = Parsed> {
         mem::take(&mut self.returned).into_iter()
     }
 

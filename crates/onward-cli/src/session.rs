@@ -202,7 +202,7 @@ fn each_owned(
     reader: &mut Reader,
     watch: &Watch,
     counts: &mut Counts,
-    mut each: impl FnMut(&Reader, Box<Parsed>) -> Result<f64, Failure>,
+    mut each: impl FnMut(&Reader, Parsed) -> Result<f64, Failure>,
 ) -> Result<bool, Failure> {
     while !watch.signals.received() {
         let parsed = match reader.next_owned(PATIENCE)? {

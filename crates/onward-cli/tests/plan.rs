@@ -145,7 +145,7 @@ fn options_that_a_plan_has_no_use_for_are_refused() {
         assert!(is_said || option == "--hindsight-gap", "{option}: {}", outcome.stderr);
         tried += 1;
     }
-    assert_eq!(tried, 29, "{help}");
+    assert_eq!(tried, 31, "{help}");
 }
 
 /// What is promised of 100 examples.

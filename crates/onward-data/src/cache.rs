@@ -240,8 +240,11 @@ impl Index {
     }
 }
 
+/// A cache, or what is wrong with it.
+type Found = Result<(Index, File), Misfit>;
+
 /// Looks for a cache: `None` where there is no file.
-fn look(path: &Path, name: &str) -> Result<Option<Result<(Index, File), Misfit>>, DataError> {
+fn look(path: &Path, name: &str) -> Result<Option<Found>, DataError> {
     let failed = |error: io::Error| {
         DataError::new(DataErrorKind::Open, format!("the cache cannot be read: {error}")).input(name)
     };

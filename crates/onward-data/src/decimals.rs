@@ -405,4 +405,56 @@ mod tests {
             onward::vector::set_portable(false);
         }
     }
+
+    /// A decimal as somebody may write it: short or long, near a boundary of rounding, with an exponent or without.
+    fn written(random: &mut onward::random::SplitMix64) -> String {
+        let value = f64::from_bits(random.bits());
+        let near = f64::from((random.bits() as u32 as f32) * 1e-9);
+        match random.below(8) {
+            0 if value.is_finite() => format!("{value:e}"),
+            1 => format!("{near}"),
+            2 => format!("{:.17}", near / 1e3),
+            // Half-way between two floats of 32 bits, and next to it.
+            3 => {
+                let single = f32::from_bits(random.bits() as u32 & 0x7f7f_ffff);
+                let half = (f64::from(single) + f64::from(f32::from_bits(single.to_bits() + 1))) / 2.0;
+                let bits = half.to_bits() + random.below(3);
+                format!("{:e}", f64::from_bits(bits.saturating_sub(1)))
+            }
+            4 => format!("{}.{}", random.below(10), random.below(100_000_000)),
+            5 => format!("-{}", random.below(1_000_000_000_000)),
+            6 => format!("{}.{:03}", random.below(100_000), random.below(1000)),
+            _ => format!("{}e{}", random.below(1 << 60), random.below(40) as i64 - 20),
+        }
+    }
+
+    #[test]
+    fn a_million_decimals_are_those_of_the_standard_library() {
+        let mut random = onward::random::SplitMix64::new(7);
+        let (mut decimals, mut values, mut text) = (Decimals::default(), Vec::new(), Padded::default());
+        for _ in 0..(1 << 20) / 64 {
+            let words: Vec<String> = (0..64).map(|_| written(&mut random)).collect();
+            let words: Vec<String> = words
+                .into_iter()
+                .filter(|word| word.parse::<f64>().is_ok_and(|value| (value as f32).is_finite()))
+                .collect();
+            let line: String = words.iter().map(|word| format!(" :{word}")).collect();
+            text.set(line.as_bytes());
+            let mut end = 0;
+            let places: Vec<((u32, u32), u32)> = words
+                .iter()
+                .map(|word| {
+                    let colon = end + 1;
+                    end = colon + 1 + word.len() as u32;
+                    ((colon, colon), end)
+                })
+                .collect();
+            let (colons, ends): (Vec<_>, Vec<_>) = places.into_iter().unzip();
+            assert!(decimals.read(&text, &colons, &ends, &mut values), "{line}");
+            for (word, value) in words.iter().zip(&values) {
+                let expected = word.parse::<f64>().unwrap() as f32;
+                assert_eq!(value.to_bits(), expected.to_bits(), "{word}");
+            }
+        }
+    }
 }

@@ -34,7 +34,7 @@ pub struct Reader {
     parser: Box<dyn Parser>,
     helps: bool,
     /// The batch that was handed out by reference.
-    current: Option<Box<Parsed>>,
+    current: Option<Parsed>,
     hints: Option<SlotHints>,
     failed: Option<DataError>,
     facts: Facts,
@@ -77,13 +77,13 @@ struct State {
     /// How many pieces have been taken.
     taken: u64,
     /// Memory to use again.
-    spare: Vec<Box<Parsed>>,
+    spare: Vec<Parsed>,
     buffers: Vec<Vec<u8>>,
 }
 
 impl State {
     /// Memory that was used before, if there is some.
-    fn spare(&mut self) -> (Box<Parsed>, Vec<u8>) {
+    fn spare(&mut self) -> (Parsed, Vec<u8>) {
         (self.spare.pop().unwrap_or_default(), self.buffers.pop().unwrap_or_default())
     }
 }
@@ -93,7 +93,7 @@ struct Taken {
     number: u64,
     /// `None` at the end.
     piece: Result<Option<Piece>, DataError>,
-    parsed: Box<Parsed>,
+    parsed: Parsed,
 }
 
 /// What became of a piece.
@@ -105,7 +105,7 @@ enum Outcome {
 
 /// A piece that has been parsed, up to an error if there was one.
 struct Done {
-    parsed: Box<Parsed>,
+    parsed: Parsed,
     /// The memory of the piece.
     buffer: Vec<u8>,
     error: Option<DataError>,
@@ -318,7 +318,7 @@ impl Reader {
             self.give_back(spent);
         }
         let next = self.next_owned(patience)?;
-        Ok(next.map(|next| next.map(|parsed| &**self.current.insert(parsed))))
+        Ok(next.map(|next| next.map(|parsed| &*self.current.insert(parsed))))
     }
 
     /// As [`next_within`](Reader::next_within), where the caller keeps the batch until it
@@ -326,7 +326,7 @@ impl Reader {
     ///
     /// # Errors
     /// As [`next_batch`](Reader::next_batch).
-    pub fn next_owned(&mut self, patience: Duration) -> Result<Option<Option<Box<Parsed>>>, DataError> {
+    pub fn next_owned(&mut self, patience: Duration) -> Result<Option<Option<Parsed>>, DataError> {
         if let Some(error) = self.failed.clone() {
             return Err(error);
         }
@@ -361,7 +361,7 @@ impl Reader {
     }
 
     /// Gives back a batch that is no longer needed: its memory is used again.
-    pub fn give_back(&self, spent: Box<Parsed>) {
+    pub fn give_back(&self, spent: Parsed) {
         lock(&self.shared.state).spare.push(spent);
     }
 

@@ -125,7 +125,7 @@ impl Plain {
     fn read(&mut self, features: &[u8], limit: u64) -> bool {
         let marks = marks::positions_of_two(features, [b' ', b':'], &mut self.places);
         // Blank, colon, blank, colon, …, end: the end of the line stands for the last blank.
-        if marks % 2 != 0 || self.places[0] != 0 || features.first() == Some(&b':') {
+        if !marks.is_multiple_of(2) || self.places[0] != 0 || features.first() == Some(&b':') {
             return false;
         }
         self.text.set(features);

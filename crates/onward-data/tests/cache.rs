@@ -41,11 +41,14 @@ impl Folder {
     }
 }
 
+/// Label, weight and offset, to the bit, features, and ids.
+type Row = (Option<u64>, u64, u64, Vec<(u32, u32)>, Vec<Vec<u8>>);
+
 /// All that a reader gives but for how it comes in batches.
 #[derive(Debug, Default, PartialEq)]
 struct Read {
     /// Label, weight, offset, features and ids, to the bit.
-    rows: Vec<(Option<u64>, u64, u64, Vec<(u32, u32)>, Vec<Vec<u8>>)>,
+    rows: Vec<Row>,
     names: Vec<(u32, String)>,
     skipped: u64,
     bytes: u64,
@@ -116,7 +119,7 @@ fn inputs(folder: &Folder) -> Vec<(Vec<Input>, Options)> {
     let svmlight: String = (0..9000)
         .map(|at| {
             let label = ["1", "-1", "?", "1"][at % 4];
-            let features: String = (0..at % 13)
+            let features: String = (0..=at % 13)
                 .map(|place| format!(" {}:{}", place * 7 + at % 7, number(at + place) as f64 / 64.0))
                 .collect();
             if at % 1000 == 17 { "1 3:x\n".to_owned() } else { format!("{label}{features}\n") }
@@ -280,7 +283,7 @@ fn a_change_between_the_blocks_that_are_looked_at_is_noticed() {
     let path = folder.path("x.vw");
     let time = File::open(&path).unwrap().metadata().unwrap().modified().unwrap();
     // 16 blocks of 4 KB begin every (size − 4096)/15 bytes: between the first two.
-    let at = line.len() * 700 + 8;
+    let at = line.len() * 700 + 7;
     assert!(at > 4096 && at < (text.len() - 4096) / 15);
     text[at] = b'9';
     fs::write(&path, &text).unwrap();
@@ -304,7 +307,7 @@ fn other_inputs_or_another_order_are_noticed() {
 #[test]
 fn another_reading_is_noticed_and_one_that_refuses_no_more_is_the_same() {
     let folder = Folder::new();
-    let inputs = [folder.write("x.csv", "y,x,z\n1,2,a\n0,3,b\n1,4,a\n".repeat(20))];
+    let inputs = [folder.write("x.csv", format!("y,x,z\n{}", "1,2,a\n0,3,b\n1,4,a\n".repeat(20)))];
     let plain = folder.cached(&target("y"));
     let logistic: SharedLoss = onward::loss::parse("logistic").unwrap();
     let squared: SharedLoss = onward::loss::parse("squared").unwrap();

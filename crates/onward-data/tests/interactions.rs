@@ -26,14 +26,15 @@ fn index_of(factors: &[Factor], reserved: u32, bits: u32) -> u32 {
     };
     let hash = factors[1..]
         .iter()
-        .fold(u64::from(factors[0].0), |hash, &(index, ..)| mix(((hash << 32) | (hash >> 32)) ^ u64::from(index)));
+        .fold(u64::from(factors[0].0), |hash, &(index, ..)| mix(hash.rotate_left(32) ^ u64::from(index)));
     reserved + (hash % (1 << bits)) as u32
 }
 
 /// All tuples with one element of each list, the last changing fastest.
 fn tuples<T: Clone>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
     lists.iter().fold(vec![Vec::new()], |tuples, list| {
-        let longer = |tuple: &Vec<T>| list.iter().map(|last| [tuple.as_slice(), &[last.clone()]].concat()).collect();
+        let longer =
+            |tuple: &Vec<T>| list.iter().map(|last| [tuple.as_slice(), std::slice::from_ref(last)].concat()).collect();
         tuples.iter().flat_map(|tuple| -> Vec<Vec<T>> { longer(tuple) }).collect()
     })
 }

@@ -63,6 +63,11 @@ impl Numbers {
         Err(at)
     }
 
+    /// How many indices have a number.
+    pub(crate) fn len(&self) -> usize {
+        self.used
+    }
+
     /// Has the entry of an index fetched.
     #[inline]
     fn expect(&self, index: u32) {

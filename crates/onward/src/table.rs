@@ -31,8 +31,10 @@ pub(crate) struct Table<S> {
     hints: Follows,
     /// The largest of them.
     largest: u32,
-    /// Whether it is time to see if all slots had better be addressed directly.
+    /// Whether it is time to see if all slots had better be addressed directly, and with how many
+    /// high ones it is next.
     is_due: bool,
+    due_at: usize,
 }
 
 /// Whose hints tell where all high slots are. A hint of theirs need not be compared with the index that is
@@ -83,12 +85,16 @@ impl<S> Default for Table<S> {
             hints: Follows::Undecided,
             largest: 0,
             is_due: false,
+            due_at: FEWEST_TO_SETTLE,
         }
     }
 }
 
 /// The low slots of the smallest table.
 const FEWEST: usize = 64;
+
+/// Slots of more bytes are never all addressed directly.
+const MOST_TO_SETTLE: usize = 32;
 
 /// From how many slots on it is worth asking whether to address all directly.
 const FEWEST_TO_SETTLE: usize = if cfg!(test) { 16 } else { 1 << 16 };
@@ -240,7 +246,9 @@ impl<S: Copy + Zeroable> Table<S> {
         }
         self.indices[number] = index;
         self.largest = self.largest.max(index);
-        self.is_due |= number >= FEWEST_TO_SETTLE && number.is_power_of_two();
+        if self.high.len() > self.due_at {
+            (self.is_due, self.due_at) = (true, 2 * self.due_at);
+        }
         self.numbers.insert(index, number as u32, entry);
         number
     }
@@ -253,7 +261,8 @@ impl<S: Copy + Zeroable> Table<S> {
         let size = (self.largest as usize + 1).next_power_of_two();
         // A slot, its index, and two to four entries of a number.
         let scattered = self.high.len() * (size_of::<S>() + 28);
-        if size * size_of::<S>() > 2 * scattered {
+        // Large slots stay together: how many there are tells `auto` when to do with fewer lanes.
+        if size * size_of::<S>() > 2 * scattered || size_of::<S>() > MOST_TO_SETTLE {
             return;
         }
         let mut low = bytemuck::zeroed_vec(size);
@@ -265,9 +274,9 @@ impl<S: Copy + Zeroable> Table<S> {
         (self.high, self.indices, self.numbers) = (Vec::new(), Vec::new(), Numbers::default());
     }
 
-    /// How many slots there are, written or not.
+    /// How many slots there are: all low ones up to the largest, and the high ones that were written.
     pub(crate) fn len(&self) -> usize {
-        self.low.len() + self.high.len()
+        self.low.len() + self.numbers.len()
     }
 
     /// All slots that may differ from zero: low ones in order, high ones as they were first written.

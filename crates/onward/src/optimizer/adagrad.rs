@@ -169,8 +169,8 @@ vectorised! {
     fn dot(row: &[Eight]) -> f64 {
         let mut products = [0.0; LANES];
         for eight in row {
-            for at in 0..LANES {
-                products[at] += f64::from(eight.weight[at]) * eight.value[at];
+            for (product, (&weight, &value)) in products.iter_mut().zip(eight.weight.iter().zip(&eight.value)) {
+                *product += f64::from(weight) * value;
             }
         }
         sum::join(products)
@@ -207,10 +207,9 @@ vectorised! {
     fn scatter(table: &mut Table<Slot>, places: &[u32], row: &mut [Eight], u: f64, limit: f64) -> f64 {
         let mut largest = [0.0f64; LANES];
         for (eight, places) in row.iter_mut().zip(places.chunks(LANES)) {
-            for at in 0..LANES {
-                let moved = f64::from(eight.weight[at]) + u * eight.direction[at];
-                eight.weight[at] = saturate(cube::project(moved, limit));
-                largest[at] = largest[at].max(f64::from(eight.weight[at]).abs());
+            for ((largest, weight), &direction) in largest.iter_mut().zip(&mut eight.weight).zip(&eight.direction) {
+                *weight = saturate(cube::project(f64::from(*weight) + u * direction, limit));
+                *largest = largest.max(f64::from(*weight).abs());
             }
             for (at, &place) in places.iter().enumerate() {
                 *table.at(place as usize) = Slot { root: eight.root[at], weight: eight.weight[at], unused: 0 };

@@ -123,8 +123,8 @@ vectorised! {
     fn dot(row: &[Eight]) -> f64 {
         let mut products = [0.0; LANES];
         for eight in row {
-            for at in 0..LANES {
-                products[at] += f64::from(eight.weight[at]) * eight.value[at];
+            for (product, (&weight, &value)) in products.iter_mut().zip(eight.weight.iter().zip(&eight.value)) {
+                *product += f64::from(weight) * value;
             }
         }
         sum::join(products)

@@ -152,7 +152,10 @@ impl<S: Copy + Zeroable> Table<S> {
         limit
             + match self.numbers.find(index) {
                 Ok(number) => number as usize,
-                Err(entry) => self.insert(index, hint as usize, entry),
+                Err(entry) => {
+                    self.hints = Follows::Nobody;
+                    self.insert(index, hint as usize, entry)
+                }
             }
     }
 
@@ -347,9 +350,11 @@ mod tests {
     }
 
     /// Counts how often indices occur, row by row, with hints or without.
-    fn counted(rows: &[Vec<u32>], hinted: bool) -> (Table<u8>, BTreeMap<u32, u8>) {
-        let mut table: Table<u8> = Table::default();
-        let (mut map, mut places) = (BTreeMap::new(), Places::default());
+    /// `before`: what a saved table had, which was filled before there were hints.
+    fn counted(rows: &[Vec<u32>], hinted: bool, before: &[u32]) -> (Table<u8>, BTreeMap<u32, u8>) {
+        let mut table: Table<u8> = Table::filled(before, before.iter().map(|_| 3)).unwrap();
+        let (mut map, mut places) =
+            (before.iter().map(|&index| (index, 3)).collect::<BTreeMap<_, _>>(), Places::default());
         let (mut hints, mut batch) = (crate::SlotHints::default(), crate::Batch::default());
         for chunk in rows.chunks(7) {
             batch.clear();
@@ -388,8 +393,9 @@ mod tests {
             let mut random = crate::random::SplitMix64::new(seed);
             let index = |random: &mut crate::random::SplitMix64| (u64::from(LOW) - 50 + random.below(spread)) as u32;
             let rows: Vec<Vec<u32>> = (0..count).map(|_| (0..30).map(|_| index(&mut random)).collect()).collect();
+            let before: Vec<u32> = if seed % 2 == 0 { Vec::new() } else { vec![LOW + 7, LOW + 3, 9, LOW + 3000] };
             for hinted in [false, true] {
-                let (table, map) = counted(&rows, hinted);
+                let (table, map) = counted(&rows, hinted, &before);
                 for (&index, &count) in &map {
                     prop_assert_eq!(table.get(index), count, "{}", index);
                 }

@@ -42,9 +42,8 @@ def test_weights_read_in_python_give_the_predictions_of_the_program(onward, tmp_
     column = {"bias": 0, **{name: at + 1 for at, name in enumerate(names)}}
     scores = numpy.zeros(len(features))
     feature_names = named(tensors)
-    rows = zip(tensors["learner.index"], tensors["learner.weight"], tensors["learner.scale"], strict=True)
-    for index, weight, scale in rows:
-        scores += float(weight) / float(scale) * features[:, column[feature_names[int(index)]]]
+    for index, weight in zip(tensors["learner.index"], tensors["learner.weight"], strict=True):
+        scores += float(weight) * features[:, column[feature_names[int(index)]]]
     expected = 1 / (1 + numpy.exp(-scores))
     assert numpy.abs(expected - predictions(tmp_path / "p.csv")).max() < 1e-9
 
@@ -55,8 +54,6 @@ def raw_weights(learner, tensors, numbers):
         weights = tensors["learner.point.weight"].astype(float) * numbers["learner.point.scale"]
         return dict(zip(tensors["learner.point.index"].tolist(), weights, strict=True))
     weights = tensors["learner.weight"].astype(float)
-    if learner.startswith("nag"):
-        weights = weights / tensors["learner.scale"].astype(float)
     return dict(zip(tensors["learner.index"].tolist(), weights, strict=True))
 
 

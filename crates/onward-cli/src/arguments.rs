@@ -83,7 +83,8 @@ pub(crate) struct InputOptions {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) cache: Option<PathBuf>,
 
-    /// Threads that parse, the learning one among them, 1 to 256; results do not depend on it
+    /// Threads that parse, the learning one among them, 1 to 256; with 2 or more, one besides keeps
+    /// the account. Results do not depend on it
     /// [default: all processors, 16 at the most]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,

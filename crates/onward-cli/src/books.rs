@@ -169,9 +169,18 @@ impl<'b> Books<'_, 'b> {
         Ok(look(lock(self.account).ledger))
     }
 
-    /// The mean loss of what has been charged.
-    pub(crate) fn risk(&self) -> f64 {
-        self.risk
+    /// The mean loss of what has been charged: of all, if it is to be exact.
+    pub(crate) fn risk(&mut self, is_exact: bool) -> Result<f64, Failure> {
+        if is_exact {
+            self.settle()?;
+        }
+        Ok(self.risk)
+    }
+
+    /// Takes back what was done meanwhile, and hears of what failed: whoever reads predictions may have gone away.
+    pub(crate) fn look_in(&mut self) -> Result<f64, Failure> {
+        while self.collect(false)? {}
+        Ok(self.risk)
     }
 
     /// Batches that are no longer needed.

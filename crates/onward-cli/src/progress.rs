@@ -38,6 +38,11 @@ impl Progress {
         }
     }
 
+    /// Whether a line will be said once there are so many examples: what it says is then to be exact.
+    pub(crate) fn is_due(&self, examples: u64) -> bool {
+        !self.quiet && self.bar.is_none() && examples >= self.next_line.get()
+    }
+
     fn line(&self, counts: &Counts, risk: f64) {
         if counts.examples < self.next_line.get() {
             return;

@@ -8,7 +8,7 @@ use onward::learner::Specification;
 use onward::model::{Model, Names, State};
 use onward::regret::{Guarantee, Ledger};
 use onward::{Example, Learner, SharedLoss};
-use onward_data::{Format, Input, Parsed, Schema};
+use onward_data::{Format, Input, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -46,14 +46,8 @@ impl Facts {
         Self { format, examples: 0, unlabelled: 0, weightless: 0, skipped: 0, passes: 1 }
     }
 
-    /// Counts the examples of a batch, and what was skipped.
-    pub(crate) fn count(&mut self, parsed: &Parsed) {
-        parsed.batch.iter().for_each(|example| self.count_example(example));
-        self.skipped += parsed.skipped;
-    }
-
     /// Counts an example.
-    pub(crate) fn count_example(&mut self, example: Example<'_>) {
+    pub(crate) fn count(&mut self, example: Example<'_>) {
         self.examples += 1;
         self.unlabelled += u64::from(example.label.is_none());
         self.weightless += u64::from(example.label.is_some() && example.weight == 0.0);

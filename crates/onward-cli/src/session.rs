@@ -77,10 +77,13 @@ impl<'a> Session<'a> {
         let (mut rounds, passes) = (ledger.rounds(), facts.passes);
         let account = Account { ledger, writer, recorder, kept };
         Books::keep(account, threads > 1, |books| {
-            each_owned(reader, watch, counts, |reader, parsed| {
+            each_owned(reader, watch, counts, |reader, arrived| {
+                let Some((parsed, is_shown)) = arrived else {
+                    return books.look_in();
+                };
                 parsed.names.iter().for_each(|(index, name)| names.add(index, name));
                 parsed.products().for_each(|(index, factors)| names.add_product(index, factors));
-                facts.count(&parsed);
+                facts.skipped += parsed.skipped;
                 let parsed = Arc::new(parsed);
                 let rows = parsed.batch.len();
                 let (mut first, mut predictions) = (0, books.blank());
@@ -89,6 +92,7 @@ impl<'a> Session<'a> {
                         learner.expect(parsed.batch.get(row + 1).features);
                     }
                     let example = parsed.batch.get(row);
+                    facts.count(example);
                     predictions.push(predict_or_learn(&mut **learner, example));
                     rounds += u64::from(example.label.is_some() && example.weight != 0.0);
                     if course.is_due(rounds) {
@@ -100,7 +104,7 @@ impl<'a> Session<'a> {
                 }
                 books.charge(parsed, first..rows, predictions)?;
                 books.returned().for_each(|spent| reader.give_back(spent));
-                Ok(books.risk())
+                books.risk(is_shown)
             })
         })?;
         self.course.mark(&*self.trained.learner, &self.trained.ledger, passes);
@@ -144,14 +148,20 @@ impl<'a> Session<'a> {
         let Trained { learner, ledger, facts, .. } = &mut **trained;
         let account = Account { ledger, writer: Some(writer), recorder: None, kept: None };
         Books::keep(account, threads > 1, |books| {
-            each_owned(reader, watch, counts, |reader, parsed| {
-                facts.count(&parsed);
+            each_owned(reader, watch, counts, |reader, arrived| {
+                let Some((parsed, is_shown)) = arrived else {
+                    return books.look_in();
+                };
+                facts.skipped += parsed.skipped;
                 let mut predictions = books.blank();
-                predictions.extend(parsed.batch.iter().map(|example| learner.predict(example.features)));
+                predictions.extend(parsed.batch.iter().map(|example| {
+                    facts.count(example);
+                    learner.predict(example.features)
+                }));
                 let rows = parsed.batch.len();
                 books.charge(Arc::new(parsed), 0..rows, predictions)?;
                 books.returned().for_each(|spent| reader.give_back(spent));
-                Ok(books.risk())
+                books.risk(is_shown)
             })
         })?;
         Ok(())
@@ -190,23 +200,30 @@ pub(crate) fn each_batch(
     counts: &mut Counts,
     mut each: impl FnMut(&Parsed) -> Result<f64, Failure>,
 ) -> Result<bool, Failure> {
-    each_owned(reader, watch, counts, |reader, parsed| {
+    each_owned(reader, watch, counts, |reader, arrived| {
+        let Some((parsed, _)) = arrived else {
+            return Ok(f64::NAN);
+        };
         let risk = each(&parsed)?;
         reader.give_back(parsed);
         Ok(risk)
     })
 }
 
-/// The same, where whoever takes a batch gives it back to the reader in time.
+/// The same, where whoever takes a batch gives it back to the reader in time, and hears whether the mean loss
+/// is going to be shown; of nothing, when nothing has come for a while.
 fn each_owned(
     reader: &mut Reader,
     watch: &Watch,
     counts: &mut Counts,
-    mut each: impl FnMut(&Reader, Parsed) -> Result<f64, Failure>,
+    mut each: impl FnMut(&Reader, Option<(Parsed, bool)>) -> Result<f64, Failure>,
 ) -> Result<bool, Failure> {
     while !watch.signals.received() {
         let parsed = match reader.next_owned(PATIENCE)? {
-            None => continue,
+            None => {
+                each(reader, None)?;
+                continue;
+            }
             Some(None) => return Ok(true),
             Some(Some(parsed)) => parsed,
         };
@@ -217,7 +234,8 @@ fn each_owned(
             counts.shown_errors += 1;
         }
         let (examples, bytes) = (parsed.batch.len() as u64, parsed.bytes);
-        let risk = each(reader, parsed)?;
+        let is_shown = watch.progress.is_due(counts.examples + examples);
+        let risk = each(reader, Some((parsed, is_shown)))?;
         counts.examples += examples;
         counts.bytes += bytes;
         watch.progress.update(counts, reader.progress(), risk);
@@ -236,7 +254,7 @@ fn predict_or_learn(learner: &mut dyn Learner, example: Example<'_>) -> Predicti
 /// One round of learning, charged at once.
 pub(crate) fn round(trained: &mut Trained, course: &mut Course, example: Example<'_>) {
     let prediction = predict_or_learn(&mut *trained.learner, example);
-    trained.facts.count_example(example);
+    trained.facts.count(example);
     if let Some(label) = example.label {
         trained.ledger.observe(prediction, label, example.weight, example.features);
     }

@@ -102,6 +102,8 @@ pub fn convert(
     compression: Compression,
     out: &mut dyn Write,
 ) -> Result<Converted, ConvertError> {
+    // Nobody looks for slots.
+    reader.without_hints();
     if format.is_table() || reader.holds().is_some() {
         return table::convert(reader, format, compression, out);
     }

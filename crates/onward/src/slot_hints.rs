@@ -141,8 +141,8 @@ impl SlotHints {
         if self.largest < LOW {
             return;
         }
-        if self.count >= LOW && self.count > self.largest / 2 {
-            // Tables address all slots directly now.
+        if self.count >= LOW && self.count > self.largest / 4 {
+            // Small slots are addressed directly by now, and entries for so many would take more memory than they.
             self.numbers = Numbers::default();
             return;
         }

@@ -39,9 +39,7 @@ struct Slot {
     scale: f32,
 }
 
-/// Eight features of the row that is being learnt from, side by side: a row in this form is
-/// worked on eight features at a time, with one root and one division for all eight (a fifth of
-/// the time that they take one by one).
+/// Eight features of the row that is being learnt from, side by side: they are worked on together.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
 struct Eight {
@@ -102,14 +100,14 @@ fn gather(table: &mut Table<Slot>, places: &[u32], values: &[f32], row: &mut Vec
         *last = Eight::zeroed();
     }
     wider.clear();
-    for (number, (places, values)) in places.chunks(LANES).zip(values.chunks(LANES)).enumerate() {
-        let eight = &mut row[number];
+    let parts = places.chunks(LANES).zip(values.chunks(LANES));
+    for (number, (eight, (places, values))) in row.iter_mut().zip(parts).enumerate() {
         for (at, (&place, &value)) in places.iter().zip(values).enumerate() {
             let slot = *table.at(place as usize);
-            eight.value[at % LANES] = f64::from(value);
-            eight.gradients[at % LANES] = slot.gradients;
-            eight.weight[at % LANES] = slot.weight;
-            eight.scale[at % LANES] = slot.scale;
+            eight.value[at] = f64::from(value);
+            eight.gradients[at] = slot.gradients;
+            eight.weight[at] = slot.weight;
+            eight.scale[at] = slot.scale;
             if value.abs() > slot.scale {
                 wider.push((number * LANES + at) as u32);
             }

@@ -425,6 +425,7 @@ impl Kernel for Play<'_> {
 
 /// The scores of lanes, and what follows them up to so many.
 fn first_of(experts: &Experts) -> &[f64; FLOWS] {
+    const { assert!(FLOWS <= MOST_EXPERTS) };
     experts.first_chunk().expect("there is room for more experts than flow side by side")
 }
 

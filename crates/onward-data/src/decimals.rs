@@ -1,62 +1,46 @@
-//! The numbers of a row, all of them together.
+//! The numbers of some lines, all of them together.
 //!
 //! Where each number begins and ends is known beforehand ([`marks`](crate::marks)). Of each the last
-//! eight characters are taken as one integer of 64 bits; what follows is arithmetic on arrays of these, which
-//! the compiler turns into vector code: nine instructions for a number of eight digits.
+//! eight characters are taken as one integer of 64 bits; what follows is arithmetic on eight of these side
+//! by side, which the compiler turns into vector code, without a branch.
+
+use std::ops::Range;
 
 use crate::number::{self, EXACT_POWERS};
 
-/// A text with room around it, so that eight bytes can be looked at before any place, and eight from it on.
-#[derive(Debug, Default)]
-pub(crate) struct Padded(Vec<u8>);
+/// How many bytes have to be before and behind a number for its surroundings to be looked at.
+pub(crate) const ROOM: usize = 8;
 
-/// What can be looked at before a place, and from it on.
-const BEFORE: usize = 8;
-const WINDOW: usize = 16;
+/// A text in which eight bytes are looked at anywhere but in its first and last eight.
+#[derive(Clone, Copy)]
+struct Text<'a> {
+    bytes: &'a [u8],
+    /// Where the last sixteen bytes begin.
+    last: usize,
+}
 
-impl Padded {
-    /// Takes a text in place of the one before; blanks follow it.
-    pub(crate) fn set(&mut self, text: &[u8]) {
-        self.0.resize(BEFORE, 0);
-        self.0.extend_from_slice(text);
-        self.0.extend_from_slice(&[b' '; WINDOW]);
+impl<'a> Text<'a> {
+    /// `None` of a text that is too short.
+    #[inline(always)]
+    fn new(bytes: &'a [u8]) -> Option<Self> {
+        bytes.len().checked_sub(2 * ROOM).map(|last| Self { bytes, last })
     }
 
-    /// The eight bytes before a place, and those from it on, the first one lowest.
+    /// The eight bytes before a place of a text, and those from it on, the first one lowest; anything, in the first and
+    /// last eight.
     #[inline(always)]
-    fn around(&self, place: u32) -> (u64, u64) {
-        let start = place as usize;
-        let window = self.0.get(start..start + WINDOW).and_then(<[u8]>::first_chunk::<WINDOW>);
-        let [before, after]: [[u8; BEFORE]; 2] = bytemuck::must_cast(*window.unwrap_or(&[0; WINDOW]));
+    fn around(self, place: u32) -> (u64, u64) {
+        // Held within the text, which costs less than to ask whether it is.
+        let start = (place as usize).wrapping_sub(ROOM).min(self.last);
+        let window = self.bytes.get(start..start + 2 * ROOM).and_then(<[u8]>::first_chunk::<16>);
+        let [before, after]: [[u8; 8]; 2] = bytemuck::must_cast(*window.unwrap_or(&[0; 16]));
         (u64::from_le_bytes(before), u64::from_le_bytes(after))
     }
 
-    fn text(&self) -> &[u8] {
-        &self.0[BEFORE..self.0.len() - WINDOW]
-    }
-}
-
-/// Whole numbers of up to eight digits, array by array.
-#[derive(Debug, Default)]
-struct Digits {
-    /// The eight characters of which the last are digits.
-    windows: Vec<u64>,
-    /// How many; then by how many bits those before them are shifted out.
-    shifts: Vec<u64>,
-    numbers: Vec<u64>,
-    /// 0 where all of them are digits.
-    others: Vec<u64>,
-}
-
-impl Digits {
-    fn resize(&mut self, count: usize) {
-        for numbers in [&mut self.windows, &mut self.shifts, &mut self.numbers, &mut self.others] {
-            numbers.resize(count, 0);
-        }
-    }
-
-    fn read(&mut self) {
-        read(&self.windows, &self.shifts, &mut self.numbers, &mut self.others);
+    /// The eight bytes before a place.
+    #[inline(always)]
+    fn before(self, place: u32) -> u64 {
+        self.around(place).0
     }
 }
 
@@ -66,283 +50,291 @@ const EACH: u64 = 0x0101_0101_0101_0101;
 /// Below which part of a number is its first byte.
 const BYTE: u64 = 0xff;
 
-onward::vectorised! {
-    fn read(windows: &[u64], shifts: &[u64], numbers: &mut [u64], others: &mut [u64]) {
-        let rows = windows.iter().zip(shifts).zip(numbers.iter_mut().zip(others.iter_mut()));
-        for ((&window, &shift), (number, others)) in rows {
-            // Zeros in front of the digits.
-            let digits = (window ^ (EACH * 0x30)) >> shift << shift;
-            // The high bit of each byte that is above 9.
-            *others = (((digits & (EACH * 0x7f)) + EACH * 0x76) | digits) & (EACH * 0x80);
-            // Pairs, then fours, then all eight: ten, a hundred, ten thousand times the first and the second.
-            let pairs = (digits << 3).wrapping_add(digits << 1).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;
-            let hundreds = (pairs << 6).wrapping_add(pairs << 5).wrapping_add(pairs << 2);
-            let fours = hundreds.wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
-            *number = (fours & 0xffff_ffff) * 10_000 + (fours >> 32);
-        }
-    }
-}
-
-/// By how many bits what is before the last `count` of eight characters is shifted out.
+/// The number of whose digits `count` are the last of eight characters, and not 0 in the place of it if they are none.
 #[inline(always)]
-fn shift(count: u64) -> u64 {
-    64u64.wrapping_sub(count.wrapping_mul(8)) & 63
+fn digits(eight: u64, count: u64) -> (u64, u64) {
+    // Zeros in front of the digits.
+    let shift = 64u64.wrapping_sub(count << 3) & 63;
+    let digits = (eight ^ (EACH * 0x30)) >> shift << shift;
+    // The high bit of each byte that is above 9; and what is not 0 unless there are from 1 to 8.
+    let others = (((digits & (EACH * 0x7f)) + EACH * 0x76) | digits) & (EACH * 0x80) | (count.wrapping_sub(1) & !7);
+    // Pairs, then fours, then all eight: ten, a hundred, ten thousand times the first and the second.
+    let pairs = (digits << 3).wrapping_add(digits << 1).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;
+    let hundreds = (pairs << 6).wrapping_add(pairs << 5).wrapping_add(pairs << 2);
+    let fours = hundreds.wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
+    ((fours & 0xffff_ffff) * 10_000 + (fours >> 32), others)
 }
 
-/// Not 0 unless a count is from 1 to 8.
+/// A decimal of the common form: a minus or none, one digit, a point, and one to eight digits more, or up to eight digits.
+/// `head` is the colon before it with seven characters, `tail` its last eight. Not 0 behind the value if it is of another form.
 #[inline(always)]
-fn not_one_to_eight(count: u64) -> u64 {
-    count.wrapping_sub(1) & !7
+fn decimal(head: u64, tail: u64, length: u64) -> (f32, u64) {
+    let is_negative = u64::from((head >> 8) & BYTE == u64::from(b'-'));
+    let head = head >> (8 + 8 * is_negative);
+    let has_point = u64::from((head >> 8) & BYTE == u64::from(b'.'));
+    // Above 9 for what is no digit.
+    let digit = (head & BYTE) ^ 0x30;
+    // Without a point, all digits are behind it and divided by 1.
+    let count = length.wrapping_sub(is_negative + 2 * has_point);
+    let (number, others) = digits(tail, count);
+    let point = 0u64.wrapping_sub(has_point);
+    // Ten to the count, exactly.
+    let power = |bit: u64, times: f64| if count & point & bit == 0 { 1.0 } else { times };
+    let divisor = (power(1, 1e1) * power(2, 1e2)) * (power(4, 1e4) * power(8, 1e8));
+    let (whole, number) = (float(digit & point), float(number));
+    // Rounded once but for the narrowing: above and below are whole and below 2^53.
+    let value = (whole * divisor + number) / divisor;
+    let signed = f64::from_bits(value.to_bits() | is_negative << 63);
+    (signed as f32, others | ((digit + 6) >> 4))
 }
 
-/// The features of a row of svmlight: whole numbers, colons, decimals.
+/// A whole number below 2^31, in an instruction that there is for four at once.
+#[inline(always)]
+fn float(number: u64) -> f64 {
+    f64::from(number as u32 as i32)
+}
+
+/// The features of some lines of svmlight: whole numbers, colons, decimals; or the decimals alone.
 #[derive(Debug, Default)]
-pub(crate) struct Pairs {
-    integers: Digits,
-    decimals: Decimals,
-}
-
-impl Pairs {
-    /// Reads pairs of an index and a value. `places`: where the blank before each, its colon and the blank after it are,
-    /// that blank being the one before the next. False if something is not plain: indices of one to eight digits below
-    /// the limit that ascend, values that are numbers 32 bits hold. Gives indices plus 1.
-    pub(crate) fn read(
-        &mut self,
-        text: &Padded,
-        places: &[u32],
-        limit: u64,
-        indices: &mut Vec<u32>,
-        values: &mut Vec<f32>,
-    ) -> bool {
-        let count = places.len() / 2;
-        self.integers.resize(count);
-        self.decimals.resize(count);
-        indices.resize(count, 0);
-        if look_at_pairs(text, places, self) | bits_of(&mut self.integers.shifts) != 0 {
-            return false;
-        }
-        self.integers.read();
-        ascend(&self.integers.numbers, &self.integers.others, limit, indices)
-            && self.decimals.finish(text, values, |number| (places[2 * number + 1], places[2 * number + 2]))
-    }
-}
-
-onward::vectorised! {
-    /// Takes from the text what is to be worked on: not 0 if a colon is not where it has to be.
-    fn look_at_pairs(text: &Padded, places: &[u32], pairs: &mut Pairs) -> u64 {
-        let Pairs { integers, decimals } = pairs;
-        let mut faults = 0;
-        let into = integers.windows.iter_mut().zip(&mut integers.shifts);
-        let into = into.zip(decimals.heads.iter_mut().zip(&mut decimals.digits.windows).zip(&mut decimals.digits.shifts));
-        // A loop of our own: an iterator's would not be compiled for this machine.
-        for (((index, digits), ((head, window), length)), place) in into.zip(places.windows(3).step_by(2)) {
-            let (blank, colon, end) = (place[0], place[1], place[2]);
-            (*index, *head) = text.around(colon);
-            faults |= (*head & BYTE) ^ u64::from(b':');
-            *digits = u64::from(colon.wrapping_sub(blank).wrapping_sub(1));
-            let (eight, next) = text.around(end);
-            (*window, *length) = (eight, length_up_to(next, colon, end));
-        }
-        faults
-    }
-}
-
-/// How long a decimal is; too long to be one, if there is no blank where it ends.
-#[inline(always)]
-fn length_up_to(next: u64, colon: u32, end: u32) -> u64 {
-    u64::from(end.wrapping_sub(colon).wrapping_sub(1)) | ((next & BYTE) ^ u64::from(b' ')) << 32
-}
-
-onward::vectorised! {
-    /// From counts to shifts; not 0 if one is not from 1 to 8.
-    fn bits_of(counts: &mut [u64]) -> u64 {
-        let mut faults = 0;
-        for count in counts {
-            faults |= not_one_to_eight(*count);
-            *count = shift(*count);
-        }
-        faults
-    }
-}
-
-onward::vectorised! {
-    fn ascend(numbers: &[u64], others: &[u64], limit: u64, indices: &mut [u32]) -> bool {
-        let mut faults = 0;
-        for ((&number, &others), index) in numbers.iter().zip(others).zip(indices.iter_mut()) {
-            faults |= others;
-            *index = number as u32 + 1;
-        }
-        let mut ascend = true;
-        for pair in indices.windows(2) {
-            ascend &= pair[0] < pair[1];
-        }
-        faults == 0 && ascend && indices.last().is_none_or(|&last| u64::from(last) <= limit)
-    }
-}
-
-/// Decimals that each follow a colon.
-#[derive(Debug, Default)]
-pub(crate) struct Decimals {
-    /// The colon and the seven characters after it.
+pub(crate) struct Numbers {
+    count: usize,
+    /// The characters before the colons.
+    indices: Vec<u64>,
+    /// The colons and the seven characters after them.
     heads: Vec<u64>,
-    digits: Digits,
-    /// What is before the point, where that is one digit; else all digits are behind it.
-    wholes: Vec<u64>,
-    /// Which power of ten they are divided by, with the sign of the decimal.
-    powers: Vec<u64>,
-    divisors: Vec<f64>,
+    /// The last characters of the decimals.
+    tails: Vec<u64>,
+    /// How long they are, in the upper halves; in the lower ones how long the indices are.
+    lengths: Vec<u64>,
+    values: Vec<f32>,
+    /// Indices plus 1.
+    found: Vec<u32>,
+    /// Not 0 where an index is none, and where a decimal is of another than the common form.
+    faults: Vec<u64>,
+    others: Vec<u64>,
+    what: Summary,
 }
 
-impl Decimals {
-    fn resize(&mut self, count: usize) {
-        self.digits.resize(count);
-        for numbers in [&mut self.heads, &mut self.wholes, &mut self.powers] {
-            numbers.resize(count, 0);
-        }
-        self.divisors.resize(count, 1.0);
+/// What is to be known of all numbers together.
+#[derive(Debug, Default, Clone, Copy)]
+struct Summary {
+    faults: u64,
+    others: u64,
+    has_zero: bool,
+}
+
+impl Numbers {
+    /// Forgets all, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.count = 0;
     }
 
-    /// Reads the decimals after these colons up to these ends; where both are one, there is none, and it is 1. False if one
-    /// is not a number that 32 bits hold.
-    pub(crate) fn read(&mut self, text: &Padded, colons: &[(u32, u32)], ends: &[u32], values: &mut Vec<f32>) -> bool {
-        self.resize(ends.len());
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Makes room for more.
+    fn reserve(&mut self, more: usize) {
+        let size = self.count + more;
+        if self.heads.len() < size {
+            for eights in [&mut self.indices, &mut self.heads, &mut self.tails, &mut self.lengths] {
+                eights.resize(size, 0);
+            }
+            for eights in [&mut self.faults, &mut self.others] {
+                eights.resize(size, 0);
+            }
+            self.values.resize(size, 0.0);
+            self.found.resize(size, 0);
+        }
+    }
+
+    /// Adds the pairs of an index and a decimal of a line. `places`: where the blank before each, its colon and the
+    /// blank after it are, that blank being the one before the next. None is among the first or last [`ROOM`] bytes.
+    pub(crate) fn add_pairs(&mut self, text: &[u8], places: &[u32]) {
+        let more = places.len() / 2;
+        self.reserve(more);
+        look_at_pairs(text, places, self);
+        self.count += more;
+    }
+
+    /// Adds the decimals after these colons up to these ends; where both are one, there is none, and it is 1. None is
+    /// among the first or last [`ROOM`] bytes.
+    pub(crate) fn add_decimals(&mut self, text: &[u8], colons: &[(u32, u32)], ends: &[u32]) {
+        self.reserve(ends.len());
         look_at_decimals(text, colons, ends, self);
-        self.finish(text, values, |number| (colons[number].1, ends[number]))
+        self.count += ends.len();
     }
 
-    /// Works out all values; false if one is not a number that 32 bits hold. `place` tells where its colon and its end are.
-    #[inline]
-    fn finish(&mut self, text: &Padded, values: &mut Vec<f32>, place: impl Fn(usize) -> (u32, u32)) -> bool {
-        look_closer(self);
-        self.digits.read();
-        values.resize(self.powers.len(), 0.0);
-        if divide(&self.digits.numbers, &self.wholes, &self.divisors, values) | any(&self.digits.others) != 0 {
-            return self.read_others(text, values, place);
+    /// Works out all pairs that were added.
+    pub(crate) fn work_out_pairs(&mut self) {
+        self.work_out_decimals();
+        let Self { count, indices, heads, lengths, found, faults, what, .. } = self;
+        let all = 0..*count;
+        what.faults = work_out_indices(
+            &indices[all.clone()],
+            &heads[all.clone()],
+            &lengths[all.clone()],
+            &mut found[all.clone()],
+            &mut faults[all],
+        );
+    }
+
+    /// Works out all decimals that were added.
+    pub(crate) fn work_out_decimals(&mut self) {
+        let Self { count, heads, tails, lengths, values, others, what, .. } = self;
+        let all = 0..*count;
+        what.faults = 0;
+        (what.others, what.has_zero) = work_out_decimals(
+            &heads[all.clone()],
+            &tails[all.clone()],
+            &lengths[all.clone()],
+            &mut values[all.clone()],
+            &mut others[all],
+        );
+    }
+
+    /// Whether some of these have a value that is 0.
+    pub(crate) fn have_zero(&self, from: usize, count: usize) -> bool {
+        self.what.has_zero && self.values[from..from + count].contains(&0.0)
+    }
+
+    /// Whether all that was worked out is of the common form.
+    pub(crate) fn are_common(&self) -> bool {
+        self.what.faults | self.what.others == 0
+    }
+
+    /// Looks closer at the pairs of a line, of which some may not be of the common form: false if one is not plain:
+    /// indices of one to eight digits, values that are numbers 32 bits hold.
+    #[cold]
+    pub(crate) fn settle_pairs(&mut self, from: usize, text: &[u8], places: &[u32]) -> bool {
+        let range = from..from + places.len() / 2;
+        let are_indices = self.faults[range.clone()].iter().all(|&fault| fault == 0);
+        are_indices && self.settle(range, text, |number| (places[2 * number + 1], places[2 * number + 2]))
+    }
+
+    /// The same for decimals after colons up to ends.
+    #[cold]
+    pub(crate) fn settle_decimals(&mut self, from: usize, text: &[u8], colons: &[(u32, u32)], ends: &[u32]) -> bool {
+        self.settle(from..from + ends.len(), text, |number| (colons[number].1, ends[number]))
+    }
+
+    /// Reads those values that are not of the common form. `place` tells where a colon and an end are.
+    fn settle(&mut self, range: Range<usize>, text: &[u8], place: impl Fn(usize) -> (u32, u32)) -> bool {
+        let others = &self.others[range.clone()];
+        let values = &mut self.values[range];
+        for (number, value) in values.iter_mut().enumerate().filter(|&(number, _)| others[number] != 0) {
+            let (colon, end) = place(number);
+            match long(text, colon, end) {
+                Some(long) if (long as f32).is_finite() => *value = long as f32,
+                _ => return false,
+            }
+            self.what.has_zero |= *value == 0.0;
         }
         true
     }
 
-    /// Reads those that are not of the common form.
-    fn read_others(&mut self, text: &Padded, values: &mut [f32], place: impl Fn(usize) -> (u32, u32)) -> bool {
-        for (number, value) in values.iter_mut().enumerate() {
-            if self.digits.others[number] != 0 {
-                let (colon, end) = place(number);
-                match long(text, colon, end) {
-                    Some(long) => *value = long as f32,
-                    None => return false,
-                }
-            }
-            if !value.is_finite() {
-                return false;
-            }
-        }
-        true
+    /// The indices, plus 1, and the values of some pairs.
+    pub(crate) fn pairs(&self, from: usize, count: usize) -> (&[u32], &[f32]) {
+        (&self.found[from..from + count], self.values(from, count))
+    }
+
+    /// Some of the values.
+    pub(crate) fn values(&self, from: usize, count: usize) -> &[f32] {
+        &self.values[from..from + count]
     }
 }
 
 onward::vectorised! {
-    fn look_at_decimals(text: &Padded, colons: &[(u32, u32)], ends: &[u32], decimals: &mut Decimals) {
+    fn look_at_pairs(text: &[u8], places: &[u32], numbers: &mut Numbers) {
+        let Some(text) = Text::new(text) else { return };
+        let (from, more) = (numbers.count, places.len() / 2);
+        let range = from..from + more;
+        let indices = &mut numbers.indices[range.clone()];
+        let heads = &mut numbers.heads[range.clone()];
+        let tails = &mut numbers.tails[range.clone()];
+        // A loop of our own: an iterator's would not be compiled for this machine.
+        for (((index, head), tail), place) in indices.iter_mut().zip(heads).zip(tails).zip(places[1..].chunks_exact(2)) {
+            (*index, *head) = text.around(place[0]);
+            *tail = text.before(place[1]);
+        }
+        // From mark to mark: an index, a decimal, an index, …
+        let lengths: &mut [u32] = bytemuck::must_cast_slice_mut(&mut numbers.lengths[range]);
+        for (length, pair) in lengths.iter_mut().zip(places.windows(2)) {
+            *length = pair[1].wrapping_sub(pair[0]).wrapping_sub(1);
+        }
+    }
+}
+
+/// The lengths of an index and of its decimal, of two integers one after the other.
+#[inline(always)]
+fn two_lengths(length: u64) -> (u64, u64) {
+    let length = if cfg!(target_endian = "big") { length.rotate_left(32) } else { length };
+    (length & 0xffff_ffff, length >> 32)
+}
+
+/// The length of a decimal without an index.
+#[inline(always)]
+fn one_length(length: u32) -> u64 {
+    let length = u64::from(length) << 32;
+    if cfg!(target_endian = "big") { length.rotate_left(32) } else { length }
+}
+
+onward::vectorised! {
+    fn look_at_decimals(text: &[u8], colons: &[(u32, u32)], ends: &[u32], numbers: &mut Numbers) {
         /// A 1 that is not written.
         const ONE: (u64, u64) = (u64::from_le_bytes(*b":1      "), u64::from_le_bytes(*b"       1"));
-        let into = decimals.heads.iter_mut().zip(&mut decimals.digits.windows).zip(&mut decimals.digits.shifts);
-        for (((head, window), length), (&(_, colon), &end)) in into.zip(colons.iter().zip(ends)) {
-            let (eight, next) = text.around(end);
-            let is_written = colon != end;
-            (*head, *window, *length) = match is_written {
-                true => (text.around(colon).1, eight, length_up_to(next, colon, end)),
-                false => (ONE.0, ONE.1, 1),
+        let Some(text) = Text::new(text) else { return };
+        let range = numbers.count..numbers.count + ends.len();
+        let heads = &mut numbers.heads[range.clone()];
+        let tails = &mut numbers.tails[range.clone()];
+        let lengths = &mut numbers.lengths[range];
+        let into = heads.iter_mut().zip(tails).zip(lengths);
+        for (((head, tail), length), (&(_, colon), &end)) in into.zip(colons.iter().zip(ends)) {
+            (*head, *tail, *length) = match colon != end {
+                true => (text.around(colon).1, text.before(end), one_length(end.wrapping_sub(colon).wrapping_sub(1))),
+                false => (ONE.0, ONE.1, one_length(1)),
             };
         }
     }
 }
 
 onward::vectorised! {
-    /// From the first characters and lengths of decimals to signs, what is before points, and how many digits follow.
-    fn look_closer(decimals: &mut Decimals) {
-        let Decimals { heads, digits, wholes, powers, divisors } = decimals;
-        let into = digits.windows.iter_mut().zip(&mut digits.shifts).zip(wholes.iter_mut().zip(powers.iter_mut()));
-        for (&head, ((window, length), (whole, power))) in heads.iter().zip(into) {
-            let is_negative = u64::from((head >> 8) & BYTE == u64::from(b'-'));
-            let head = head >> (8 + 8 * is_negative);
-            let point = u64::from((head >> 8) & BYTE == u64::from(b'.'));
-            // Above 9 for what is no digit.
-            let digit = (head & BYTE) ^ 0x30;
-            // Without a point, all digits are behind it and divided by 1.
-            let count = length.wrapping_sub(is_negative + 2 * point);
-            let faults = not_one_to_eight(count) | ((digit + 6) >> 4);
-            *window |= if faults == 0 { 0 } else { NO_DIGITS };
-            *length = shift(count);
-            *whole = digit & 0u64.wrapping_sub(point);
-            *power = (count & 15 & 0u64.wrapping_sub(point)) | (is_negative << 4);
+    fn work_out_indices(indices: &[u64], heads: &[u64], lengths: &[u64], found: &mut [u32], faults: &mut [u64]) -> u64 {
+        let mut all = 0;
+        for (((&index, &head), &length), (found, fault)) in indices.iter().zip(heads).zip(lengths).zip(found.iter_mut().zip(faults)) {
+            let (number, is_fault) = digits(index, two_lengths(length).0);
+            // What follows an index is its colon.
+            *fault = is_fault | ((head & BYTE) ^ u64::from(b':'));
+            *found = number as u32 + 1;
+            all |= *fault;
         }
-        for (divisor, &power) in divisors.iter_mut().zip(powers.iter()) {
-            *divisor = SIGNED_POWERS[power as usize & 31];
-        }
-    }
-}
-
-/// Powers of ten, then the same with a minus.
-const SIGNED_POWERS: [f64; 32] = {
-    let mut powers = [0.0; 32];
-    let mut at = 0;
-    while at < 16 {
-        powers[at] = EXACT_POWERS[at];
-        powers[at + 16] = -EXACT_POWERS[at];
-        at += 1;
-    }
-    powers
-};
-
-/// Eight characters that are no digits.
-const NO_DIGITS: u64 = u64::MAX;
-
-onward::vectorised! {
-    fn any(others: &[u64]) -> u64 {
-        let mut any = 0;
-        for other in others {
-            any |= other;
-        }
-        any
+        all
     }
 }
 
 onward::vectorised! {
-    /// (whole·power + number)/power, exact but for one rounding, then narrowed; not 0 if one of them is not finite.
-    fn divide(numbers: &[u64], wholes: &[u64], powers: &[f64], values: &mut [f32]) -> u64 {
-        let mut faults = false;
-        for ((value, &number), (&whole, &power)) in values.iter_mut().zip(numbers).zip(wholes.iter().zip(powers)) {
-            let (whole, number) = (f64::from(whole as u32 as i32), f64::from(number as u32 as i32));
-            *value = ((whole * power.abs() + number) / power) as f32;
-            faults |= !value.is_finite();
+    fn work_out_decimals(heads: &[u64], tails: &[u64], lengths: &[u64], values: &mut [f32], others: &mut [u64]) -> (u64, bool) {
+        let (mut all, mut has_zero) = (0, false);
+        for (((&head, &tail), &length), (value, other)) in heads.iter().zip(tails).zip(lengths).zip(values.iter_mut().zip(others)) {
+            (*value, *other) = decimal(head, tail, two_lengths(length).1);
+            all |= *other;
+            has_zero |= *value == 0.0;
         }
-        u64::from(faults)
+        (all, has_zero)
     }
 }
 
-onward::vectorised! {
-    /// Whether one of the values is 0.
-    pub(crate) fn has_zero(values: &[f32]) -> bool {
-        let mut has_zero = false;
-        for &value in values {
-            has_zero |= value == 0.0;
-        }
-        has_zero
-    }
-}
-
-/// The decimal after `colon` up to `end`, whatever its form; `None` if it is not a finite number, or something
-/// else than a blank is at the end.
-fn long(text: &Padded, colon: u32, end: u32) -> Option<f64> {
-    if text.text().get(end as usize).is_some_and(|&byte| byte != b' ') {
-        return None;
-    }
-    pointed(text, colon, end).or_else(|| number::whole(text.text().get(colon as usize + 1..end as usize)?))
+/// The decimal after `colon` up to `end`, whatever its form; `None` if it is not a finite number.
+fn long(text: &[u8], colon: u32, end: u32) -> Option<f64> {
+    pointed(text, colon, end).or_else(|| number::whole(text.get(colon as usize + 1..end as usize)?))
 }
 
 /// The same, of digits with a point anywhere among them, eight characters at the most.
-fn pointed(text: &Padded, colon: u32, end: u32) -> Option<f64> {
+fn pointed(text: &[u8], colon: u32, end: u32) -> Option<f64> {
+    let text = Text::new(text)?;
     let (_, head) = text.around(colon);
-    let (eight, _) = text.around(end);
+    let eight = text.before(end);
     let is_negative = u32::from((head >> 8) as u8 == b'-');
     let length = end.wrapping_sub(colon).wrapping_sub(1 + is_negative);
     if !(2..=8).contains(&length) {
@@ -358,10 +350,9 @@ fn pointed(text: &Padded, colon: u32, end: u32) -> Option<f64> {
     // Without the point: what was before it moves up by a byte.
     let point = points >> 7;
     let joined = (eight & !(point - 1) & !(point * 0xff)) | (eight & (point - 1)) << 8;
-    let (mut number, mut others) = ([0], [0]);
-    read(&[joined], &[shift(u64::from(length) - 1)], &mut number, &mut others);
-    let value = number[0] as f64 / EXACT_POWERS[(points.leading_zeros() / 8) as usize];
-    (others[0] == 0).then_some(if is_negative == 1 { -value } else { value })
+    let (number, others) = digits(joined, u64::from(length) - 1);
+    let value = number as f64 / EXACT_POWERS[(points.leading_zeros() / 8) as usize];
+    (others == 0).then_some(if is_negative == 1 { -value } else { value })
 }
 
 #[cfg(test)]
@@ -370,6 +361,29 @@ mod tests {
 
     use super::*;
 
+    /// What is before and behind, so that there is room.
+    const AROUND: &str = "1 1:0.5 2:0.25 3:0.125";
+
+    /// The bits of the value between a colon and an end, or that there is none.
+    fn decimal_bits(text: &str, colon: u32, end: u32) -> Option<u32> {
+        let mut numbers = Numbers::default();
+        let (colons, ends) = ([(0, colon)], [end]);
+        numbers.add_decimals(text.as_bytes(), &colons, &ends);
+        numbers.work_out_decimals();
+        let is_plain = numbers.are_common() || numbers.settle_decimals(0, text.as_bytes(), &colons, &ends);
+        is_plain.then(|| numbers.values(0, 1)[0].to_bits())
+    }
+
+    /// The index and the bits of the value of a pair.
+    fn pair_bits(text: &str, places: [u32; 3]) -> Option<(u32, u32)> {
+        let mut numbers = Numbers::default();
+        numbers.add_pairs(text.as_bytes(), &places);
+        numbers.work_out_pairs();
+        let is_plain = numbers.are_common() || numbers.settle_pairs(0, text.as_bytes(), &places);
+        let (indices, values) = numbers.pairs(0, 1);
+        is_plain.then(|| (indices[0], values[0].to_bits()))
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
@@ -377,30 +391,21 @@ mod tests {
         fn numbers_are_those_of_the_standard_library(
             before in "[ :a-z0-9]{0,12}",
             text in prop_oneof!["-?[0-9]{0,9}(\\.[0-9]{0,9})?", "[-+.0-9e]{0,10}", "-?[0-9]{1,20}\\.[0-9]{1,20}(e-?[0-9]{1,2})?"],
-            after in prop_oneof![Just(""), Just(" "), Just(" 17:3"), Just("|"), Just(":5")],
         ) {
-            let mut whole = Padded::default();
-            whole.set(format!("{before}:{text}{after}").as_bytes());
-            let (colon, end) = (before.len() as u32, (before.len() + 1 + text.len()) as u32);
-            let ends = after.is_empty() || after.starts_with(' ');
-            let expected = text.parse::<f64>().ok().filter(|value| (*value as f32).is_finite() && ends);
+            let expected = text.parse::<f64>().ok().filter(|value| (*value as f32).is_finite());
             let expected = expected.map(|value| (value as f32).to_bits());
+            let start = (AROUND.len() + before.len()) as u32;
+            let end = start + 1 + text.len() as u32;
             for is_portable in [false, true] {
                 onward::vector::set_portable(is_portable);
-                let (mut decimals, mut values) = (Decimals::default(), Vec::new());
-                let read = decimals.read(&whole, &[(0, colon)], &[end], &mut values).then(|| values[0].to_bits());
-                // Without a character there is no colon, and the value is 1.
-                prop_assert_eq!(read, expected, "{:?}", whole);
-                let mut pair = Padded::default();
-                pair.set(format!(" {text}:{text}{after}").as_bytes());
-                let (colon, end) = (text.len() as u32 + 1, 2 * text.len() as u32 + 2);
-                let (mut pairs, mut indices) = (Pairs::default(), Vec::new());
-                let read = pairs.read(&pair, &[0, colon, end], 1 << 20, &mut indices, &mut values);
-                let number = text.parse::<u64>().ok().filter(|&number| number < 1 << 20);
+                let whole = format!("{AROUND}{before}:{text}{AROUND}");
+                prop_assert_eq!(decimal_bits(&whole, start, end), expected, "{}", whole);
+                let whole = format!("{AROUND}{before} {text}:{text}{AROUND}");
+                let number = text.parse::<u32>().ok();
                 let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && text.len() <= 8;
-                let expected = number.filter(|_| is_plain).zip(expected);
-                let read = read.then(|| (u64::from(indices[0] - 1), values[0].to_bits()));
-                prop_assert_eq!(read, expected, "{:?}", pair);
+                let expected = number.filter(|_| is_plain).map(|number| number + 1).zip(expected);
+                let places = [start, end, end + 1 + text.len() as u32];
+                prop_assert_eq!(pair_bits(&whole, places), expected, "{}", whole);
             }
             onward::vector::set_portable(false);
         }
@@ -431,7 +436,7 @@ mod tests {
     #[test]
     fn a_million_decimals_are_those_of_the_standard_library() {
         let mut random = onward::random::SplitMix64::new(7);
-        let (mut decimals, mut values, mut text) = (Decimals::default(), Vec::new(), Padded::default());
+        let mut numbers = Numbers::default();
         for _ in 0..(1 << 20) / 64 {
             let words: Vec<String> = (0..64).map(|_| written(&mut random)).collect();
             let words: Vec<String> = words
@@ -439,8 +444,8 @@ mod tests {
                 .filter(|word| word.parse::<f64>().is_ok_and(|value| (value as f32).is_finite()))
                 .collect();
             let line: String = words.iter().map(|word| format!(" :{word}")).collect();
-            text.set(line.as_bytes());
-            let mut end = 0;
+            let text = format!("{AROUND}{line}{AROUND}");
+            let mut end = AROUND.len() as u32;
             let places: Vec<((u32, u32), u32)> = words
                 .iter()
                 .map(|word| {
@@ -450,8 +455,12 @@ mod tests {
                 })
                 .collect();
             let (colons, ends): (Vec<_>, Vec<_>) = places.into_iter().unzip();
-            assert!(decimals.read(&text, &colons, &ends, &mut values), "{line}");
-            for (word, value) in words.iter().zip(&values) {
+            numbers.clear();
+            numbers.add_decimals(text.as_bytes(), &colons, &ends);
+            numbers.work_out_decimals();
+            assert!(numbers.are_common() || numbers.settle_decimals(0, text.as_bytes(), &colons, &ends), "{line}");
+            let values = numbers.values(0, words.len());
+            for (word, value) in words.iter().zip(values) {
                 let expected = word.parse::<f64>().unwrap() as f32;
                 assert_eq!(value.to_bits(), expected.to_bits(), "{word}");
             }

@@ -147,6 +147,16 @@ pub(crate) struct NamesSeen {
 }
 
 impl NamesSeen {
+    /// Whether none of the indices is met for the first time.
+    #[inline]
+    pub(crate) fn all(&self, indices: &[u32]) -> bool {
+        let mut all = 1;
+        for &index in indices {
+            all &= self.bits.get((index / 64) as usize).copied().unwrap_or(0) >> (index % 64);
+        }
+        all & 1 == 1
+    }
+
     /// Whether the index is met for the first time.
     #[inline]
     pub(crate) fn first(&mut self, index: u32) -> bool {

@@ -739,7 +739,7 @@ impl Parser for JsonlParser {
         out.set_id_columns(self.encoder.id_columns());
         let schema = self.encoder.schema();
         let Self { encoder, trail, known } = self;
-        each_line(piece, encoder.skips_errors(), out, |line, out| {
+        each_line(piece, encoder.skips_errors(), out, &mut |line: &[u8], out: &mut Parsed| {
             encoder.begin(out);
             let mut encode = Encode { schema: &schema, known, encoder, out };
             walk(line, trail, &mut encode)?;

@@ -7,13 +7,36 @@ use crate::open::too_long;
 use crate::parsed::Parsed;
 use crate::piece::{Content, Piece};
 
-/// Calls `parse` with each line that is not blank. An error gets its position;
+/// Reads lines, one after the other.
+pub(crate) trait LineParser {
+    /// Where the line ends that begins at `start`: at its line end, or with the text. It is asked of each line.
+    fn end(&mut self, text: &[u8], start: usize) -> usize {
+        line_end(text, start)
+    }
+
+    /// Reads the line whose end was asked for last.
+    fn parse(&mut self, line: &[u8], out: &mut Parsed) -> Result<(), DataError>;
+}
+
+/// Where the line ends that begins at `start`: at its line end, or with the text.
+pub(crate) fn line_end(text: &[u8], start: usize) -> usize {
+    memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at)
+}
+
+/// A function from a line.
+impl<F: FnMut(&[u8], &mut Parsed) -> Result<(), DataError>> LineParser for F {
+    fn parse(&mut self, line: &[u8], out: &mut Parsed) -> Result<(), DataError> {
+        self(line, out)
+    }
+}
+
+/// Has each line read that is not blank. An error gets its position;
 /// it ends the piece, or is counted when errors are skipped.
 pub(crate) fn each_line(
     piece: &Piece,
     skip_errors: bool,
     out: &mut Parsed,
-    mut parse: impl FnMut(&[u8], &mut Parsed) -> Result<(), DataError>,
+    parser: &mut impl LineParser,
 ) -> Result<(), DataError> {
     let Content::Text { bytes, first_line, record_limit } = &piece.content else {
         return Ok(());
@@ -23,7 +46,7 @@ pub(crate) fn each_line(
     let mut start = 0;
     let mut invalid = invalid_utf8(bytes, 0);
     while start < bytes.len() {
-        let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
+        let end = parser.end(bytes, start);
         let line = bytes[start..end].strip_suffix(b"\r").unwrap_or(&bytes[start..end]);
         let is_invalid = invalid.is_some_and(|at| at < end);
         if is_invalid {
@@ -37,7 +60,7 @@ pub(crate) fn each_line(
         } else if line.trim_ascii().is_empty() {
             Ok(())
         } else {
-            parse(line, out)
+            parser.parse(line, out)
         };
         if let Err(error) = result {
             let error = error.input(&piece.input).line(number.at(bytes, start));
@@ -90,7 +113,11 @@ pub(crate) fn count_lines(bytes: &[u8]) -> u64 {
 
 /// Where, from `start` on, the text stops to be UTF-8.
 pub(crate) fn invalid_utf8(bytes: &[u8], start: usize) -> Option<usize> {
-    std::str::from_utf8(&bytes[start..]).err().map(|error| start + error.valid_up_to())
+    let rest = &bytes[start..];
+    if rest.is_ascii() {
+        return None;
+    }
+    std::str::from_utf8(rest).err().map(|error| start + error.valid_up_to())
 }
 
 /// A record that is not UTF-8.

@@ -4,96 +4,234 @@
 //! has read this one. Where all ends are known beforehand the processor works on several words at
 //! once.
 
+use memchr::{memchr, memrchr};
+
+use crate::decimals::ROOM;
+
 /// How many bytes are looked at together.
 const BLOCK: usize = 64;
 
 /// How many marks a block rarely has more of.
 const USUAL: usize = 12;
 
-/// Bit k of the result is set where byte k is one of the marks.
+/// How much text is looked at together, if its lines are not longer: what is worked out of it is to
+/// stay in the processor's first cache.
+const WINDOW: usize = 4096;
+
+/// Where the marks of some lines are.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    /// Their places in the text, and those of line ends; what stands behind the last means nothing.
+    places: Vec<u32>,
+    lines: Vec<Line>,
+    /// What was found, block by block. (In columns: of three masks side by side the compiler makes vectors, bit by bit.)
+    all: Vec<u64>,
+    colons: Vec<u64>,
+    line_ends: Vec<u64>,
+}
+
+/// A line whose marks are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Line {
+    /// Where it begins and ends in the text.
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// Its marks, of all that were found: behind them the line end is one more, with a carriage return if there is one.
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    /// How many of them are colons.
+    pub(crate) colons: u32,
+}
+
+impl Line {
+    /// Whether [`ROOM`] bytes stand before and behind it.
+    pub(crate) fn has_room(self, text: &[u8]) -> bool {
+        self.start as usize >= ROOM && self.end as usize + ROOM <= text.len()
+    }
+}
+
+impl Marks {
+    /// Finds the marks of the next whole lines from `start` on: colons, blanks and line ends. Gives the
+    /// end of the last of the lines, behind its line end.
+    pub(crate) fn find(&mut self, text: &[u8], start: usize) -> usize {
+        self.find_by(text, start, [b' '])
+    }
+
+    /// The same with bars and tabs.
+    pub(crate) fn find_with_bars(&mut self, text: &[u8], start: usize) -> usize {
+        self.find_by(text, start, [b' ', b'|', b'\t'])
+    }
+
+    fn find_by<const N: usize>(&mut self, text: &[u8], start: usize, others: [u8; N]) -> usize {
+        let rest = &text[start..];
+        let within = memrchr(b'\n', &rest[..rest.len().min(WINDOW)]);
+        let end = within.or_else(|| memchr(b'\n', rest)).map_or(rest.len(), |at| at + 1);
+        // A text of 4 GB has no places of 32 bits: it is left to others.
+        let end = if start + end > u32::MAX as usize { rest.len() } else { end };
+        self.lines.clear();
+        if start + end <= u32::MAX as usize {
+            find_all(&rest[..end], start as u32, others, self);
+        }
+        start + end
+    }
+
+    /// The lines.
+    pub(crate) fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// The places of a line's marks, and of its end.
+    #[inline]
+    pub(crate) fn of(&self, line: Line) -> &[u32] {
+        &self.places[line.first as usize..=line.last as usize]
+    }
+}
+
+/// What is found in a block: bit k is set where byte k is one.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    all: u64,
+    colons: u64,
+    line_ends: u64,
+}
+
+/// Looks at a block by eight bytes at a time.
+#[cfg_attr(target_arch = "x86_64", allow(dead_code))]
+#[inline(always)]
+fn block_portable<const N: usize>(bytes: &[u8; BLOCK], others: [u8; N]) -> Found {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let eights: &[[u8; 8]; 8] = bytemuck::must_cast_ref(bytes);
+    let of = |mark: u8| {
+        let mut mask = 0;
+        for (at, &eight) in eights.iter().enumerate() {
+            let difference = u64::from_le_bytes(eight) ^ (EACH * u64::from(mark));
+            // The high bit of each byte that is 0, and of no other.
+            let found = !(((difference & (EACH * 0x7f)) + EACH * 0x7f) | difference) & (EACH * 0x80);
+            // The eight high bits side by side.
+            mask |= ((found >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at);
+        }
+        mask
+    };
+    let (colons, line_ends) = (of(b':'), of(b'\n'));
+    Found { all: others.iter().fold(colons | line_ends, |mask, &mark| mask | of(mark)), colons, line_ends }
+}
+
+/// The same, sixteen bytes at a time.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn block<const N: usize>(bytes: &[u8; BLOCK], marks: [u8; N]) -> u64 {
+fn block<const N: usize>(bytes: &[u8; BLOCK], others: [u8; N]) -> Found {
     use std::arch::x86_64::{
         __m128i, _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_setzero_si128,
     };
     let sixteens: &[[u8; 16]; 4] = bytemuck::must_cast_ref(bytes);
-    let mut mask = 0;
+    let mut found = Found { all: 0, colons: 0, line_ends: 0 };
     for (at, &sixteen) in sixteens.iter().enumerate() {
         let vector: __m128i = bytemuck::must_cast(sixteen);
         // SAFETY: these are instructions of SSE2, which every x86-64 machine has.
         #[allow(unsafe_code)]
-        let found = unsafe {
-            let mut found = _mm_setzero_si128();
-            for mark in marks {
-                found = _mm_or_si128(found, _mm_cmpeq_epi8(vector, _mm_set1_epi8(mark.cast_signed())));
+        let (colons, others, line_ends) = unsafe {
+            let equal = |mark: u8| _mm_cmpeq_epi8(vector, _mm_set1_epi8(mark.cast_signed()));
+            let mut any = _mm_setzero_si128();
+            for other in others {
+                any = _mm_or_si128(any, equal(other));
             }
-            _mm_movemask_epi8(found)
+            (_mm_movemask_epi8(equal(b':')), _mm_movemask_epi8(any), _mm_movemask_epi8(equal(b'\n')))
         };
-        mask |= u64::from(found.cast_unsigned()) << (16 * at);
+        let bits = |mask: i32| u64::from(mask.cast_unsigned()) << (16 * at);
+        found.colons |= bits(colons);
+        found.line_ends |= bits(line_ends);
+        found.all |= bits(colons | others | line_ends);
     }
-    mask
-}
-
-/// The same without vector instructions.
-#[cfg_attr(target_arch = "x86_64", allow(dead_code))]
-#[inline(always)]
-fn block_portable<const N: usize>(bytes: &[u8; BLOCK], marks: [u8; N]) -> u64 {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    let eights: &[[u8; 8]; 8] = bytemuck::must_cast_ref(bytes);
-    let mut mask = 0;
-    for (at, &eight) in eights.iter().enumerate() {
-        let eight = u64::from_le_bytes(eight);
-        let mut found = 0;
-        for mark in marks {
-            let difference = eight ^ (EACH * u64::from(mark));
-            // The high bit of each byte that is 0, and of no other.
-            found |= !(((difference & (EACH * 0x7f)) + EACH * 0x7f) | difference) & (EACH * 0x80);
-        }
-        // The eight high bits side by side.
-        mask |= ((found >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at);
-    }
-    mask
+    found
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 use block_portable as block;
 
-onward::vectorised! {
-    /// Writes the positions of all `marks` in `text`, in order, into `found`, and says how many there are;
-    /// what stands behind them in `found` means nothing.
-    pub(crate) fn positions_of_two(text: &[u8], marks: [u8; 2], found: &mut Vec<u32>) -> usize {
-        positions(text, marks, found)
+/// The same, 32 bytes at a time.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+#[inline]
+fn block_wide<const N: usize>(bytes: &[u8; BLOCK], others: [u8; N]) -> Found {
+    use std::arch::x86_64::{_mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_or_si256, _mm256_set1_epi8};
+    let [low, high]: &[[u8; 32]; 2] = bytemuck::must_cast_ref(bytes);
+    // SAFETY: both are 32 bytes.
+    #[allow(unsafe_code)]
+    let (low, high) = unsafe { (_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())) };
+    let colon = _mm256_set1_epi8(b':'.cast_signed());
+    let (low_colons, high_colons) = (_mm256_cmpeq_epi8(low, colon), _mm256_cmpeq_epi8(high, colon));
+    let line_end = _mm256_set1_epi8(b'\n'.cast_signed());
+    let (low_ends, high_ends) = (_mm256_cmpeq_epi8(low, line_end), _mm256_cmpeq_epi8(high, line_end));
+    let (mut low_all, mut high_all) = (_mm256_or_si256(low_colons, low_ends), _mm256_or_si256(high_colons, high_ends));
+    // No closures: they would not be compiled for this machine.
+    for other in others {
+        let other = _mm256_set1_epi8(other.cast_signed());
+        low_all = _mm256_or_si256(low_all, _mm256_cmpeq_epi8(low, other));
+        high_all = _mm256_or_si256(high_all, _mm256_cmpeq_epi8(high, other));
     }
+    Found { all: bits(low_all, high_all), colons: bits(low_colons, high_colons), line_ends: bits(low_ends, high_ends) }
 }
 
-onward::vectorised! {
-    /// The same for four marks.
-    pub(crate) fn positions_of_four(text: &[u8], marks: [u8; 4], found: &mut Vec<u32>) -> usize {
-        positions(text, marks, found)
-    }
+/// A bit for each byte of two vectors that is not 0.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+#[inline]
+fn bits(low: std::arch::x86_64::__m256i, high: std::arch::x86_64::__m256i) -> u64 {
+    use std::arch::x86_64::_mm256_movemask_epi8;
+    u64::from(_mm256_movemask_epi8(low).cast_unsigned()) | u64::from(_mm256_movemask_epi8(high).cast_unsigned()) << 32
 }
 
+/// Finds all marks of whole lines; `offset` is added to their places.
+fn find_all<const N: usize>(text: &[u8], offset: u32, others: [u8; N], marks: &mut Marks) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+        fn wide<const N: usize>(text: &[u8], offset: u32, others: [u8; N], marks: &mut Marks) {
+            find(text, offset, |bytes| block_wide(bytes, others), marks);
+        }
+        if onward::vector::is_wide() {
+            // SAFETY: the processor was asked, and has what the function is compiled for.
+            #[allow(unsafe_code)]
+            return unsafe { wide(text, offset, others, marks) };
+        }
+    }
+    find(text, offset, |bytes| block(bytes, others), marks);
+}
+
+/// In three loops, each of which is short enough for its numbers to stay in registers.
 #[inline(always)]
-fn positions<const N: usize>(text: &[u8], marks: [u8; N], found: &mut Vec<u32>) -> usize {
-    // A block writes up to 64 positions.
-    if found.len() < text.len() + BLOCK {
-        found.resize(text.len() + BLOCK, 0);
+fn find(text: &[u8], offset: u32, look: impl Fn(&[u8; BLOCK]) -> Found, marks: &mut Marks) {
+    let Marks { places, lines, all, colons, line_ends } = marks;
+    let (whole, rest) = text.as_chunks::<BLOCK>();
+    let count = whole.len() + 1;
+    for masks in [&mut *all, &mut *colons, &mut *line_ends] {
+        masks.resize(count, 0);
     }
-    let mut count = 0;
-    let mut start = 0;
-    let blocks = text.chunks_exact(BLOCK);
-    let rest = blocks.remainder();
+    let into = all.iter_mut().zip(colons.iter_mut().zip(line_ends.iter_mut()));
+    for (bytes, (all, (colons, line_ends))) in whole.iter().zip(into) {
+        let found = look(bytes);
+        (*all, *colons, *line_ends) = (found.all, found.colons, found.line_ends);
+    }
     let mut last = [0; BLOCK];
     last[..rest.len()].copy_from_slice(rest);
-    let whole = blocks.filter_map(|bytes| bytes.first_chunk());
-    for bytes in whole.chain(std::iter::once(&last)) {
-        let mut mask = block(bytes, marks);
-        let Some(places) = found[count..].first_chunk_mut::<BLOCK>() else { break };
+    // Text that ends without a line end is given one.
+    if !text.ends_with(b"\n") {
+        last[rest.len()] = b'\n';
+    }
+    let found = look(&last);
+    (all[count - 1], colons[count - 1], line_ends[count - 1]) = (found.all, found.colons, found.line_ends);
+    // A block writes up to 64 places.
+    if places.len() < text.len() + 2 * BLOCK {
+        places.resize(text.len() + 2 * BLOCK, 0);
+    }
+    let (mut count, mut start) = (0, offset);
+    for &mask in all.iter() {
+        let mut mask = mask;
+        let Some(into) = places[count..].first_chunk_mut::<BLOCK>() else { break };
         let here = mask.count_ones() as usize;
         // How many there are is what a processor guesses wrong: most often they are among these, and what
         // stands behind the last one means nothing.
-        let (first, rest) = places.split_at_mut(USUAL);
+        let (first, rest) = into.split_at_mut(USUAL);
         for place in first {
             *place = start + mask.trailing_zeros();
             mask &= mask.wrapping_sub(1);
@@ -105,7 +243,28 @@ fn positions<const N: usize>(text: &[u8], marks: [u8; N], found: &mut Vec<u32>) 
         count += here;
         start += BLOCK as u32;
     }
-    count
+    let (mut count, mut colon_count, mut start) = (0, 0, offset);
+    let mut line = Line { start: offset, ..Line::default() };
+    for ((&all, &colons), &line_ends) in all.iter().zip(colons.iter()).zip(line_ends.iter()) {
+        let mut line_ends = line_ends;
+        while line_ends != 0 {
+            let before = (line_ends & line_ends.wrapping_neg()) - 1;
+            line.end = start + line_ends.trailing_zeros();
+            line.last = count + (all & before).count_ones();
+            let colons_before = colon_count + (colons & before).count_ones();
+            // A carriage return belongs to the line end.
+            let is_return = text.get((line.end - offset) as usize - usize::from(line.end > line.start)) == Some(&b'\r');
+            if let Some(place) = places.get_mut(line.last as usize) {
+                *place -= u32::from(is_return);
+            }
+            lines.push(Line { colons: colons_before - line.colons, ..line });
+            line = Line { start: line.end + 1, end: 0, first: line.last + 1, last: 0, colons: colons_before };
+            line_ends &= line_ends - 1;
+        }
+        count += all.count_ones();
+        colon_count += colons.count_ones();
+        start += BLOCK as u32;
+    }
 }
 
 #[cfg(test)]
@@ -114,25 +273,69 @@ mod tests {
 
     use super::*;
 
+    /// All lines of a text, found window by window.
+    fn found(text: &[u8], has_bars: bool) -> Vec<(Line, Vec<u32>)> {
+        let (mut marks, mut start, mut all) = (Marks::default(), 0, Vec::new());
+        while start < text.len() {
+            start = if has_bars { marks.find_with_bars(text, start) } else { marks.find(text, start) };
+            all.extend(marks.lines().iter().map(|&line| (Line { first: 0, last: 0, ..line }, marks.of(line).to_vec())));
+        }
+        all
+    }
+
+    /// The same by a walk.
+    fn expected(text: &[u8], others: &[u8]) -> Vec<(Line, Vec<u32>)> {
+        let (mut start, mut all) = (0, Vec::new());
+        for part in text.split_inclusive(|&byte| byte == b'\n') {
+            let line = part.strip_suffix(b"\n").unwrap_or(part);
+            let end = start + line.len();
+            let is_mark = |&at: &usize| text[at] == b':' || others.contains(&text[at]);
+            let mut places: Vec<u32> = (start..end).filter(is_mark).map(|at| at as u32).collect();
+            places.push((start + line.strip_suffix(b"\r").unwrap_or(line).len()) as u32);
+            let colons = line.iter().filter(|&&byte| byte == b':').count() as u32;
+            all.push((Line { start: start as u32, end: end as u32, first: 0, last: 0, colons }, places));
+            start += part.len();
+        }
+        all
+    }
+
+    fn text(length: usize) -> impl Strategy<Value = Vec<u8>> {
+        prop::collection::vec(prop_oneof![4 => Just(b' '), 4 => Just(b':'), 1 => Just(b'\n'), 1 => Just(b'\r'), 4 => any::<u8>()], 0..length)
+    }
+
     proptest! {
         #[test]
-        fn positions_are_those_that_a_walk_finds(text in prop::collection::vec(prop_oneof![Just(b' '), Just(b':'), any::<u8>()], 0..300)) {
-            let expected: Vec<u32> = (0..text.len()).filter(|&at| matches!(text[at], b' ' | b':')).map(|at| at as u32).collect();
+        fn marks_are_those_that_a_walk_finds(text in text(400)) {
             for is_portable in [false, true] {
                 onward::vector::set_portable(is_portable);
-                let mut found = Vec::new();
-                let count = positions_of_two(&text, [b' ', b':'], &mut found);
-                prop_assert_eq!(&found[..count], &expected);
+                prop_assert_eq!(found(&text, false), expected(&text, b" "));
+                prop_assert_eq!(found(&text, true), expected(&text, b" |\t"));
             }
             onward::vector::set_portable(false);
         }
 
         #[test]
-        fn blocks_are_the_same_without_vector_instructions(bytes in prop::collection::vec(any::<u8>(), BLOCK), marks: [u8; 4]) {
-            let bytes: [u8; BLOCK] = bytes.try_into().unwrap();
-            prop_assert_eq!(block(&bytes, marks), block_portable(&bytes, marks));
-            let expected = (0..BLOCK).filter(|&at| marks.contains(&bytes[at])).fold(0, |mask, at| mask | 1 << at);
-            prop_assert_eq!(block_portable(&bytes, marks), expected);
+        fn blocks_are_the_same_without_vector_instructions(bytes in text(BLOCK + 1), others: [u8; 3]) {
+            let mut block = [b'x'; BLOCK];
+            block[..bytes.len()].copy_from_slice(&bytes);
+            let (one, other) = (super::block(&block, others), block_portable(&block, others));
+            let bits = |marks: &[u8]| (0..BLOCK).filter(|&at| marks.contains(&block[at])).fold(0, |mask, at| mask | 1 << at);
+            for found in [one, other] {
+                let all = bits(&others) | bits(b":\n");
+                prop_assert_eq!((found.all, found.colons, found.line_ends), (all, bits(b":"), bits(b"\n")));
+            }
         }
+    }
+
+    #[test]
+    fn lines_longer_than_a_window_are_found_whole() {
+        let mut text = vec![b'a'; 3 * WINDOW];
+        for at in (0..text.len()).step_by(7) {
+            text[at] = b':';
+        }
+        text[WINDOW + 1] = b'\n';
+        assert_eq!(found(&text, false), expected(&text, b" "));
+        text[WINDOW / 2] = b'\n';
+        assert_eq!(found(&text, false), expected(&text, b" "));
     }
 }

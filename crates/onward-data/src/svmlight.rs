@@ -7,12 +7,12 @@
 
 use memchr::memchr;
 
-use crate::decimals::{self, Padded, Pairs};
+use crate::decimals::Numbers;
 use crate::encode::{BIAS, NamesSeen, Rules};
 use crate::error::{DataError, quoted};
 use crate::infer::Seen;
-use crate::lines::{each_line, sample_lines};
-use crate::marks;
+use crate::lines::{LineParser, each_line, line_end, sample_lines};
+use crate::marks::{Line, Marks};
 use crate::number;
 use crate::parsed::Parsed;
 use crate::piece::{Parser, Piece};
@@ -62,20 +62,34 @@ impl SvmlightParser {
 
 impl Parser for SvmlightParser {
     fn parse(&mut self, piece: &Piece, out: &mut Parsed) -> Result<(), DataError> {
+        self.row.plain.begin();
+        each_line(piece, self.rules.skip_errors, out, self)
+    }
+}
+
+impl LineParser for SvmlightParser {
+    fn end(&mut self, text: &[u8], start: usize) -> usize {
+        self.row.plain.next(text, start)
+    }
+
+    fn parse(&mut self, line: &[u8], out: &mut Parsed) -> Result<(), DataError> {
         let Self { rules, row } = self;
-        each_line(piece, rules.skip_errors, out, |line, out| {
-            let line = content(line);
-            if line.is_empty() {
+        if let Some(text) = row.plain.label(line) {
+            let label = rules.label(TargetValue::Text(text))?;
+            if row.plain_features(out) {
+                out.batch.finish(label, 1.0);
                 return Ok(());
             }
-            let (text, start) = label(line)?;
-            let label = rules.label(TargetValue::Text(text))?;
-            if !row.plain_features(line, start, out) {
-                row.features(line, start, out)?;
-            }
-            out.batch.finish(label, 1.0);
-            Ok(())
-        })
+        }
+        let line = content(line);
+        if line.is_empty() {
+            return Ok(());
+        }
+        let (text, start) = label(line)?;
+        let label = rules.label(TargetValue::Text(text))?;
+        row.features(line, start, out)?;
+        out.batch.finish(label, 1.0);
+        Ok(())
     }
 }
 
@@ -108,47 +122,112 @@ fn label(line: &[u8]) -> Result<(&[u8], usize), DataError> {
     }
 }
 
-/// The features of a row that is plain: single blanks between them, indices of up to eight digits that
-/// ascend. What takes long is done for all of them at once.
+/// Rows that are plain: single blanks between features, indices of up to eight digits that ascend, no
+/// comment. What takes long is done for all features of some lines at once.
 #[derive(Default)]
 struct Plain {
-    text: Padded,
-    /// Where blanks and colons are, and the end.
-    places: Vec<u32>,
+    marks: Marks,
+    numbers: Numbers,
+    /// The lines that were looked at together, and which of them is the current one.
+    rows: Vec<PlainRow>,
+    current: usize,
+    /// The features of the current row without those that are 0.
     indices: Vec<u32>,
     values: Vec<f32>,
-    pairs: Pairs,
+}
+
+/// A line that was looked at.
+#[derive(Clone, Copy)]
+struct PlainRow {
+    line: Line,
+    /// The number of its first feature.
+    first: usize,
+    is_plain: bool,
 }
 
 impl Plain {
-    /// Whether the features are plain, of a text that begins with the blank before the first of them.
-    fn read(&mut self, features: &[u8], limit: u64) -> bool {
-        let marks = marks::positions_of_two(features, [b' ', b':'], &mut self.places);
-        // Blank, colon, blank, colon, …, end: the end of the line stands for the last blank.
-        if !marks.is_multiple_of(2) || self.places[0] != 0 || features.first() == Some(&b':') {
-            return false;
-        }
-        self.text.set(features);
-        self.places[marks] = features.len() as u32;
-        let places = &self.places[..=marks];
-        if !self.pairs.read(&self.text, places, limit, &mut self.indices, &mut self.values) {
-            return false;
-        }
-        if decimals::has_zero(&self.values) {
-            self.drop_zeros();
-        }
-        true
+    /// A new text is read.
+    fn begin(&mut self) {
+        self.rows.clear();
     }
 
-    #[cold]
-    fn drop_zeros(&mut self) {
-        let mut kept = 0;
-        for at in 0..self.values.len() {
-            (self.indices[kept], self.values[kept]) = (self.indices[at], self.values[at]);
-            kept += usize::from(self.values[at] != 0.0);
+    /// Goes on to the line that begins at `start`, and tells where it ends.
+    fn next(&mut self, text: &[u8], start: usize) -> usize {
+        self.current += 1;
+        if self.current >= self.rows.len() {
+            self.look_ahead(text, start);
         }
-        self.indices.truncate(kept);
-        self.values.truncate(kept);
+        match self.rows.get(self.current) {
+            Some(row) => row.line.end as usize,
+            None => line_end(text, start),
+        }
+    }
+
+    /// Reads the numbers of the next lines.
+    fn look_ahead(&mut self, text: &[u8], start: usize) {
+        let Self { marks, numbers, rows, current, .. } = self;
+        marks.find(text, start);
+        numbers.clear();
+        rows.clear();
+        *current = 0;
+        for &line in marks.lines() {
+            let places = marks.of(line);
+            let pairs = 2 * line.colons as usize;
+            // Blank, colon, blank, colon, …, end, which may be a blank at the end of the line.
+            let is_plain = match places.len().checked_sub(pairs) {
+                Some(1) => true,
+                Some(2) => places[pairs] + 1 == places[pairs + 1],
+                _ => false,
+            };
+            let is_plain = is_plain && line.has_room(text);
+            rows.push(PlainRow { line, first: numbers.len(), is_plain });
+            if is_plain {
+                numbers.add_pairs(text, &places[..=pairs]);
+            }
+        }
+        numbers.work_out_pairs();
+        if !numbers.are_common() {
+            for row in rows.iter_mut().filter(|row| row.is_plain) {
+                let places = &marks.of(row.line)[..=2 * row.line.colons as usize];
+                row.is_plain = numbers.settle_pairs(row.first, text, places);
+            }
+        }
+    }
+
+    /// The label of the current line, if it is plain.
+    #[inline]
+    fn label<'a>(&self, line: &'a [u8]) -> Option<&'a [u8]> {
+        let row = self.rows.get(self.current).filter(|row| row.is_plain)?;
+        let end = self.marks.of(row.line)[0] - row.line.start;
+        let label = &line[..end as usize];
+        match label {
+            b"" => None,
+            b"?" => Some(b""),
+            _ if label.contains(&b'#') => None,
+            _ => Some(label),
+        }
+    }
+
+    /// The indices and values of the current line, which is plain. If zeros were dropped, the indices are known to
+    /// ascend to the limit; `None` if they do not.
+    #[inline]
+    fn features(&mut self, limit: u32) -> Option<(&[u32], &[f32])> {
+        let row = self.rows[self.current];
+        let (first, count) = (row.first, row.line.colons as usize);
+        let (indices, values) = self.numbers.pairs(first, count);
+        if !self.numbers.have_zero(first, count) {
+            return Some((indices, values));
+        }
+        if !indices.is_sorted_by(|one, next| one < next) || indices.last().is_some_and(|&last| last > limit) {
+            return None;
+        }
+        self.indices.clear();
+        self.values.clear();
+        for (&index, &value) in indices.iter().zip(values).filter(|&(_, &value)| value != 0.0) {
+            self.indices.push(index);
+            self.values.push(value);
+        }
+        Some((&self.indices, &self.values))
     }
 }
 
@@ -157,18 +236,28 @@ impl Row {
         Self { seen: NamesSeen::default(), limit: 1 << bits, bits, indices: Vec::new(), plain: Plain::default() }
     }
 
-    /// Adds the bias and the features from `start` to the end of the line, if all are plain; else nothing.
-    fn plain_features(&mut self, line: &[u8], start: usize, out: &mut Parsed) -> bool {
-        if !self.plain.read(&line[start..], self.limit) {
+    /// Adds the bias and the features of the current line, which is plain, if its indices ascend; else nothing.
+    fn plain_features(&mut self, out: &mut Parsed) -> bool {
+        // Indices of features are those of the file plus 1.
+        let limit = self.limit as u32;
+        let Some((indices, values)) = self.plain.features(limit) else {
+            return false;
+        };
+        out.batch.push(BIAS, 1.0);
+        if !out.batch.extend_ascending(indices, values, limit) {
+            out.batch.abandon();
             return false;
         }
-        self.push(BIAS, 1.0, out);
-        for &index in &self.plain.indices {
-            if self.seen.first(index) {
-                out.names.push(index, &name(index));
+        if self.seen.first(BIAS) {
+            out.names.push(BIAS, &name(BIAS));
+        }
+        if !self.seen.all(indices) {
+            for &index in indices {
+                if self.seen.first(index) {
+                    out.names.push(index, &name(index));
+                }
             }
         }
-        out.batch.extend(&self.plain.indices, &self.plain.values);
         true
     }
 
@@ -297,7 +386,17 @@ mod tests {
     }
 
     fn plainly(line: &str) -> Option<String> {
-        made(line, |row, line, out| row.plain_features(line, 0, out))
+        // With lines around it, for what is next to the ends of a text is left to others.
+        let text = format!("1 1:0.5\n1 2:0.5\n1{line}\n1 1:0.5\n1 2:0.5\n");
+        made(line, |row, line, out| {
+            row.plain.begin();
+            let mut start = 0;
+            for _ in 0..3 {
+                start = row.plain.next(text.as_bytes(), start) + 1;
+            }
+            assert_eq!(row.plain.label(line).is_some(), row.plain.rows[2].is_plain);
+            row.plain.label(line).is_some() && row.plain_features(out)
+        })
     }
 
     fn slowly(line: &str) -> Option<String> {

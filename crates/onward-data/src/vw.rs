@@ -8,16 +8,18 @@
 //! name that occurs twice are added up. Examples over several
 //! lines and labels with costs are refused.
 
+use std::ops::Range;
+
 use memchr::memchr;
 use onward::feature::hash;
 
-use crate::decimals::{self, Decimals, Padded};
+use crate::decimals::Numbers;
 use crate::encode::{BIAS, NamesSeen, Rules, bad_weight, checked_offset, checked_weight};
 use crate::error::{DataError, quoted};
 use crate::infer::Seen;
 use crate::interactions::Products;
-use crate::lines::{each_line, sample_lines};
-use crate::marks;
+use crate::lines::{LineParser, each_line, line_end, sample_lines};
+use crate::marks::{Line, Marks};
 use crate::number::{self, Number};
 use crate::parsed::{NewNames, Parsed};
 use crate::piece::{Parser, Piece};
@@ -69,21 +71,32 @@ struct Row {
     products: Option<Box<Products>>,
 }
 
-/// A row of plain features: words between single marks, no weight of a namespace. What takes long is
-/// done for all of them at once.
+/// Rows of plain features: words between single marks, no weight of a namespace. What takes long is
+/// done for all features of some lines at once.
 #[derive(Default)]
 struct Plain {
-    text: Padded,
-    /// Where blanks, colons and bars are.
-    places: Vec<u32>,
+    marks: Marks,
+    numbers: Numbers,
+    /// The lines that were looked at together, and which of them is the current one.
+    rows: Vec<PlainRow>,
+    current: usize,
     namespaces: Vec<Namespace>,
     /// Where the name of each feature begins and ends.
     names: Vec<(u32, u32)>,
     /// Where the value of each feature ends, which begins after the name: there, if it has none.
     ends: Vec<u32>,
+    /// The hashed names.
     indices: Vec<u32>,
-    values: Vec<f32>,
-    decimals: Decimals,
+}
+
+/// A line that was looked at.
+#[derive(Clone)]
+struct PlainRow {
+    line: Line,
+    /// Its features, and its namespaces.
+    features: Range<usize>,
+    namespaces: Range<usize>,
+    is_plain: bool,
 }
 
 /// A namespace of a row.
@@ -111,22 +124,34 @@ impl VwParser {
 impl Parser for VwParser {
     fn parse(&mut self, piece: &Piece, out: &mut Parsed) -> Result<(), DataError> {
         out.set_id_columns(1);
+        self.row.plain.begin();
+        each_line(piece, self.rules.skip_errors, out, self)
+    }
+}
+
+impl LineParser for VwParser {
+    fn end(&mut self, text: &[u8], start: usize) -> usize {
+        match self.row.ignored.is_empty() {
+            true => self.row.plain.next(&self.rules.schema, text, start),
+            false => line_end(text, start),
+        }
+    }
+
+    fn parse(&mut self, line: &[u8], out: &mut Parsed) -> Result<(), DataError> {
         let Self { rules, row } = self;
-        each_line(piece, rules.skip_errors, out, |line, out| {
-            let (head, features) = split(line)?;
-            let label = rules.label(TargetValue::Text(head.label))?;
-            let weight = importance(head.importance)?;
-            out.batch.set_offset(base(head.base)?);
-            if !row.plain_features(&rules.schema, features, out) {
-                row.features(&rules.schema, features, out)?;
-            }
-            if let Some(products) = &mut row.products {
-                products.finish(&rules.schema, out)?;
-            }
-            out.push_id(head.tag);
-            out.batch.finish(label, weight);
-            Ok(())
-        })
+        let (head, features) = split(line)?;
+        let label = rules.label(TargetValue::Text(head.label))?;
+        let weight = importance(head.importance)?;
+        out.batch.set_offset(base(head.base)?);
+        if !row.plain_features(line, out) {
+            row.features(&rules.schema, features, out)?;
+        }
+        if let Some(products) = &mut row.products {
+            products.finish(&rules.schema, out)?;
+        }
+        out.push_id(head.tag);
+        out.batch.finish(label, weight);
+        Ok(())
     }
 }
 
@@ -217,35 +242,36 @@ fn base(text: &[u8]) -> Result<f64, DataError> {
 }
 
 onward::vectorised! {
-    /// Finds the words of `text`, which begins with a bar, `marks` of `row.places` being known; false if
+    /// Finds the words of a line between the `places` of its marks, the first of which is a bar; false if
     /// something is not plain.
-    fn find_words(text: &[u8], marks: usize, row: &mut Plain) -> bool {
-        let Plain { places, namespaces, names, ends, .. } = row;
-        let places = &places[..=marks];
-        namespaces.clear();
-        names.clear();
-        ends.clear();
+    fn find_words(text: &[u8], places: &[u32], row: &mut Plain) -> bool {
+        let Plain { namespaces, names, ends, .. } = row;
+        let Some((&last, _)) = places.split_last() else { return false };
+        // What stands behind the last feature is as good as a blank.
+        let mark_at = |place: u32| text.get(place as usize).copied().filter(|_| place != last).unwrap_or(b' ');
         let mut at = 0;
         loop {
             // The mark at which the word before, or the name of the namespace, ends.
-            let before = places[at] as usize;
-            let Some(mark) = text.get(before) else { return true };
-            let start = before + 1;
+            let before = places[at];
+            if before == last {
+                return true;
+            }
+            let (mark, start) = (mark_at(before), before + 1);
             at += 1;
             let Some(&end) = places.get(at) else { return false };
-            let next = text.get(end as usize).copied().unwrap_or(b' ');
+            let next = mark_at(end);
             match mark {
                 b'|' if next == b':' => return false,
                 b'|' => {
-                    let seed = hash::seed(&text[start..end as usize]);
-                    namespaces.push(Namespace { seed, name: (start as u32, end), first: names.len() });
+                    let seed = hash::seed(&text[start as usize..end as usize]);
+                    namespaces.push(Namespace { seed, name: (start, end), first: names.len() });
                     continue;
                 }
-                b' ' if start == end as usize && next != b':' => continue,
-                b' ' if start < end as usize => {}
+                b' ' if start == end && next != b':' => continue,
+                b' ' if start < end => {}
                 _ => return false,
             }
-            names.push((start as u32, end));
+            names.push((start, end));
             at += usize::from(next == b':');
             match places.get(at) {
                 Some(&end) => ends.push(end),
@@ -273,69 +299,100 @@ onward::vectorised! {
 }
 
 impl Plain {
-    /// Whether the features are plain, of a text that begins with a bar.
-    fn read(&mut self, schema: &Schema, text: &[u8]) -> bool {
-        let marks = marks::positions_of_four(text, [b' ', b':', b'|', b'\t'], &mut self.places);
-        self.places[marks] = text.len() as u32;
-        if !find_words(text, marks, self) {
-            return false;
-        }
-        self.text.set(text);
-        if !self.decimals.read(&self.text, &self.names, &self.ends, &mut self.values) {
-            return false;
-        }
-        if decimals::has_zero(&self.values) {
-            self.drop_zeros();
-        }
-        hash_names(text, schema, self);
-        true
+    /// A new text is read.
+    fn begin(&mut self) {
+        self.rows.clear();
     }
 
-    #[cold]
-    fn drop_zeros(&mut self) {
-        let (mut kept, mut namespace) = (0, 0);
-        for at in 0..self.values.len() {
-            while self.namespaces.get(namespace).is_some_and(|namespace| namespace.first == at) {
-                self.namespaces[namespace].first = kept;
-                namespace += 1;
-            }
-            (self.names[kept], self.values[kept]) = (self.names[at], self.values[at]);
-            kept += usize::from(self.values[at] != 0.0);
+    /// Goes on to the line that begins at `start`, and tells where it ends.
+    fn next(&mut self, schema: &Schema, text: &[u8], start: usize) -> usize {
+        self.current += 1;
+        if self.current >= self.rows.len() {
+            self.look_ahead(schema, text, start);
         }
-        self.namespaces[namespace..].iter_mut().for_each(|namespace| namespace.first = kept);
-        self.names.truncate(kept);
-        self.values.truncate(kept);
+        self.rows.get(self.current).map_or_else(|| line_end(text, start), |row| row.line.end as usize)
+    }
+
+    /// Reads the numbers and hashes the names of the next lines.
+    fn look_ahead(&mut self, schema: &Schema, text: &[u8], start: usize) {
+        let mut marks = std::mem::take(&mut self.marks);
+        marks.find_with_bars(text, start);
+        self.numbers.clear();
+        self.rows.clear();
+        self.namespaces.clear();
+        self.names.clear();
+        self.ends.clear();
+        self.current = 0;
+        for &line in marks.lines() {
+            let places = marks.of(line);
+            let bar = places.iter().position(|&place| text.get(place as usize) == Some(&b'|'));
+            let (features, namespaces) = (self.names.len(), self.namespaces.len());
+            let is_plain = line.has_room(text) && bar.is_some_and(|bar| find_words(text, &places[bar..], self));
+            if !is_plain {
+                self.namespaces.truncate(namespaces);
+                self.names.truncate(features);
+                self.ends.truncate(features);
+            }
+            let (features, namespaces) = (features..self.names.len(), namespaces..self.namespaces.len());
+            self.rows.push(PlainRow { line, features, namespaces, is_plain });
+        }
+        self.marks = marks;
+        self.numbers.add_decimals(text, &self.names, &self.ends);
+        self.numbers.work_out_decimals();
+        if !self.numbers.are_common() {
+            for row in self.rows.iter_mut().filter(|row| row.is_plain) {
+                let (names, ends) = (&self.names[row.features.clone()], &self.ends[row.features.clone()]);
+                row.is_plain = self.numbers.settle_decimals(row.features.start, text, names, ends);
+            }
+        }
+        hash_names(text, schema, self);
     }
 }
 
 impl Row {
-    /// Adds the bias and all features, if they are plain; else nothing.
-    fn plain_features(&mut self, schema: &Schema, text: &[u8], out: &mut Parsed) -> bool {
-        if !self.ignored.is_empty() {
+    /// Adds the bias and all features of the current line, if they are plain; else nothing.
+    fn plain_features(&mut self, line: &[u8], out: &mut Parsed) -> bool {
+        let Some(row) = self.plain.rows.get(self.plain.current).filter(|row| row.is_plain) else {
+            return false;
+        };
+        let (first, count) = (row.features.start, row.features.len());
+        let has_zero = self.plain.numbers.have_zero(first, count);
+        if has_zero && self.products.is_some() {
             return false;
         }
-        if !self.plain.read(schema, text) {
-            return false;
+        let values = self.plain.numbers.values(first, count);
+        let indices = &self.plain.indices[row.features.clone()];
+        let namespaces = &self.plain.namespaces[row.namespaces.clone()];
+        let within = |(start, end): (u32, u32)| &line[(start - row.line.start) as usize..(end - row.line.start) as usize];
+        if self.seen.first(BIAS) {
+            name_of(&mut out.names, BIAS, b"", b"bias");
         }
-        self.push(BIAS, 1.0, out, b"", b"bias");
-        let Plain { namespaces, indices, values, names, .. } = &self.plain;
-        let ends = namespaces.iter().skip(1).map(|namespace| namespace.first).chain(std::iter::once(names.len()));
-        let within = |(start, end): (u32, u32)| &text[start as usize..end as usize];
-        for (namespace, end) in namespaces.iter().zip(ends) {
-            for number in namespace.first..end {
-                if self.seen.first(indices[number]) {
-                    name_of(&mut out.names, indices[number], within(namespace.name), within(names[number]));
+        out.batch.push(BIAS, 1.0);
+        if !self.seen.all(indices) {
+            let ends = namespaces.iter().skip(1).map(|namespace| namespace.first).chain(std::iter::once(first + count));
+            for (namespace, end) in namespaces.iter().zip(ends) {
+                for number in namespace.first..end {
+                    let index = indices[number - first];
+                    if values[number - first] != 0.0 && self.seen.first(index) {
+                        name_of(&mut out.names, index, within(namespace.name), within(self.plain.names[number]));
+                    }
                 }
             }
         }
         if let Some(products) = &mut self.products {
             products.begin();
             for namespace in namespaces {
-                let pending = out.batch.pending() + namespace.first;
+                let pending = out.batch.pending() + namespace.first - first;
                 products.namespace(namespace.seed, within(namespace.name), pending);
             }
         }
-        out.batch.extend(indices, values);
+        if !has_zero {
+            out.batch.extend(indices, values);
+            return true;
+        }
+        for (&index, &value) in indices.iter().zip(values).filter(|&(_, &value)| value != 0.0) {
+            out.batch.push(index, value);
+        }
         true
     }
 
@@ -501,7 +558,17 @@ mod tests {
     }
 
     fn plainly(text: &str) -> Option<String> {
-        made(|row, schema, out| row.plain_features(schema, text.as_bytes(), out))
+        // With lines around it, for what is next to the ends of a text is left to others.
+        let (line, around) = (format!("1 {text}"), "1 |a b:0.5\n".repeat(2));
+        let whole = format!("{around}{line}\n{around}");
+        made(|row, schema, out| {
+            row.plain.begin();
+            let mut start = 0;
+            for _ in 0..3 {
+                start = row.plain.next(schema, whole.as_bytes(), start) + 1;
+            }
+            row.plain_features(line.as_bytes(), out)
+        })
     }
 
     fn slowly(text: &str) -> Option<String> {

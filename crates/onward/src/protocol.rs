@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::loss::{Link, SharedLoss};
 use crate::model::State;
 use crate::regret::Guarantee;
+use crate::table::largest;
 use crate::vector::vectorised;
 use crate::{Error, ErrorKind};
 
@@ -25,6 +26,8 @@ pub struct Features<'a> {
     hints: &'a [u32],
     /// Who said.
     hints_of: u64,
+    /// No index is larger.
+    largest: u32,
     offset: f64,
 }
 
@@ -61,7 +64,8 @@ impl<'a> Features<'a> {
             let message = format!("index {index} occurs twice: a row names a feature once, with the sum of its values");
             return Err(Error::new(ErrorKind::Features, message));
         }
-        Ok(Self { indices, values, hints: &[], hints_of: 0, offset: 0.0 })
+        let largest = indices.iter().copied().max().unwrap_or(0);
+        Ok(Self { indices, values, hints: &[], hints_of: 0, largest, offset: 0.0 })
     }
 
     /// The same row with an offset: what every predictor of it starts from, so that the score
@@ -125,6 +129,12 @@ impl<'a> Features<'a> {
         (!self.hints.is_empty()).then_some(self.hints_of)
     }
 
+    /// No index is larger than this, here or elsewhere in the batch.
+    #[inline]
+    pub(crate) fn largest(&self) -> u32 {
+        self.largest
+    }
+
     /// Index, hint and value of each feature.
     #[inline]
     pub(crate) fn hinted(self) -> impl ExactSizeIterator<Item = (u32, u32, f32)> + 'a {
@@ -175,6 +185,20 @@ vectorised! {
     }
 }
 
+vectorised! {
+    /// The same, and whether all values are finite.
+    fn ascend_and_finite(indices: &[u32], values: &[f32]) -> bool {
+        let mut holds = true;
+        for (one, next) in indices.iter().zip(indices.iter().skip(1)) {
+            holds &= one < next;
+        }
+        for value in values {
+            holds &= value.is_finite();
+        }
+        holds
+    }
+}
+
 /// Whether a score may start from it: squares of scores are finite then.
 fn is_offset(offset: f64) -> bool {
     offset.abs() <= f64::from(f32::MAX)
@@ -213,6 +237,10 @@ pub struct Batch {
     labels: Vec<f64>,
     weights: Vec<f64>,
     offsets: Vec<f64>,
+    /// No index of a finished row is larger.
+    largest: u32,
+    /// Up to where the features of the row that is being filled are known to ascend; 0 if that is not known.
+    ascend_to: usize,
     /// The offset of the row that is being filled.
     offset: f64,
     repeats: Repeats,
@@ -270,6 +298,7 @@ impl Batch {
         self.labels.extend_from_slice(labels);
         self.weights.extend_from_slice(weights);
         self.offsets.extend_from_slice(offsets);
+        self.largest = largest(lent.indices());
         self.lent = Some(lent);
         Ok(())
     }
@@ -306,6 +335,39 @@ impl Batch {
         self.values.extend_from_slice(values);
     }
 
+    /// Adds features to the row that is being filled if their indices ascend, from above those that it has so far (which
+    /// are one at the most) to `limit` at the most, and their values are finite; else nothing, and gives false.
+    ///
+    /// # Panics
+    /// When there are not as many of both, or the limit is [`INDEX_LIMIT`] or more.
+    ///
+    /// ```
+    /// let mut batch = onward::Batch::default();
+    /// batch.push(0, 1.0);
+    /// assert!(batch.extend_ascending(&[3, 7], &[0.5, 2.0], 99));
+    /// assert!(!batch.extend_ascending(&[8, 8], &[0.5, 2.0], 99));
+    /// batch.finish(Some(1.0), 1.0);
+    /// assert_eq!(batch.get(0).features.len(), 3);
+    /// ```
+    pub fn extend_ascending(&mut self, indices: &[u32], values: &[f32], limit: u32) -> bool {
+        assert_eq!(indices.len(), values.len(), "each index has its value");
+        assert!(limit < INDEX_LIMIT, "the largest index may be {limit}");
+        let (Some(&first), Some(&last)) = (indices.first(), indices.last()) else { return true };
+        let pending = &self.indices[self.features()..];
+        let is_above = match pending {
+            [] => true,
+            [before] => *before < first,
+            _ => false,
+        };
+        if !is_above || last > limit || !ascend_and_finite(indices, values) {
+            return false;
+        }
+        self.indices.extend_from_slice(indices);
+        self.values.extend_from_slice(values);
+        self.ascend_to = self.indices.len();
+        true
+    }
+
     /// Sets the [offset](Features::offset) of the row that is being filled: 0 unless it is set.
     ///
     /// # Panics
@@ -322,9 +384,17 @@ impl Batch {
     #[inline]
     pub fn finish(&mut self, label: Option<f64>, weight: f64) {
         let start = self.features();
-        if !ascend(&self.indices[start..]) && self.repeats.are_there(&self.indices[start..]) {
-            self.repeats.add_up(start, &mut self.indices, &mut self.values);
+        let row = &self.indices[start..];
+        let is_known = self.ascend_to == self.indices.len();
+        if is_known || ascend(row) {
+            self.largest = self.largest.max(row.last().copied().unwrap_or(0));
+        } else {
+            self.largest = self.largest.max(largest(row));
+            if self.repeats.are_there(row) {
+                self.repeats.add_up(start, &mut self.indices, &mut self.values);
+            }
         }
+        self.ascend_to = 0;
         self.ends.push(self.indices.len());
         self.labels.push(label.unwrap_or(f64::NAN));
         self.weights.push(weight);
@@ -336,6 +406,7 @@ impl Batch {
         let end = self.ends.last().copied().unwrap_or(0);
         self.indices.truncate(end);
         self.values.truncate(end);
+        self.ascend_to = 0;
         self.offset = 0.0;
     }
 
@@ -348,6 +419,8 @@ impl Batch {
         self.labels.clear();
         self.weights.clear();
         self.offsets.clear();
+        self.largest = 0;
+        self.ascend_to = 0;
         self.offset = 0.0;
         self.lent = None;
     }
@@ -396,10 +469,16 @@ impl Batch {
             values: &values[start..end],
             hints: self.hints.get(start..end).unwrap_or_default(),
             hints_of: self.hints_of,
+            largest: self.largest,
             offset: self.offsets[row],
         };
         let label = self.labels[row];
         Example { features, label: (!label.is_nan()).then_some(label), weight: self.weights[row] }
+    }
+
+    /// No index of a finished row is larger.
+    pub(crate) fn largest(&self) -> u32 {
+        self.largest
     }
 
     /// The indices of all finished rows, and the memory for their hints.

@@ -3,8 +3,9 @@
 //! Every table of slots (the learner's, the certificate's, those of a mixture's experts) has to
 //! find the slot of each feature of each row, and for hashed features most of the time of that is
 //! an uncertain look into a hash table. [`SlotHints`] looks once for all of them: it numbers the
-//! features of a batch in order of appearance, and a table that has seen the same rows keeps the
-//! slot at that number. A number is a hint, no promise: a table compares the index that it keeps
+//! features of a batch in order of appearance, and a table that has seen the same rows keeps their
+//! slots in that order, behind those of low indices: a hint is a place in such a table. It is no promise: a table
+//! that may have seen other rows compares the index that it keeps
 //! there, and looks for itself when another one is there.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -135,9 +136,9 @@ impl SlotHints {
     /// Adds hints to all finished rows. Batches are to come in the order in which their
     /// rows are learnt from; other orders cost time and nothing else.
     pub fn add(&mut self, batch: &mut Batch) {
+        self.largest = self.largest.max(batch.largest());
         let (indices, hints) = batch.indices_and_hints(self.id);
         hints.clear();
-        self.largest = self.largest.max(crate::table::largest(indices));
         if self.largest < LOW {
             return;
         }
@@ -157,15 +158,16 @@ impl SlotHints {
     #[inline]
     fn of(&mut self, index: u32) -> u32 {
         if index < LOW {
-            return 0;
+            return index;
         }
-        match self.numbers.find(index) {
+        let number = match self.numbers.find(index) {
             Ok(number) => number,
             Err(entry) => {
                 self.numbers.insert(index, self.count, entry);
                 self.count += 1;
                 self.count - 1
             }
-        }
+        };
+        LOW + number
     }
 }

@@ -18,16 +18,17 @@ use crate::{Error, Features, INDEX_LIMIT};
 /// Slots addressed by feature index; one that was never written is all zeros.
 #[derive(Debug, Clone)]
 pub(crate) struct Table<S> {
-    /// The slots of indices below `limit`, as far as they were needed.
-    low: Vec<S>,
+    /// The slots of indices below `limit`, and from there on those of higher ones. While there are none of those,
+    /// it ends where the low ones do that were needed.
+    slots: Vec<S>,
     limit: u32,
-    /// The slots of higher indices.
-    high: Vec<S>,
-    /// Of each of those its index; [`NONE`]: a slot that was passed over.
+    /// How many low ones were needed, rounded up.
+    low: usize,
+    /// Of each high one its index; [`NONE`]: a slot that was passed over.
     indices: Vec<u32>,
     /// Where they are.
     numbers: Numbers,
-    /// Those whose numbers are the numbers of all high slots, if there are such.
+    /// Those which tell the places of all high slots, if there are such.
     hints: Follows,
     /// The largest of them.
     largest: u32,
@@ -51,16 +52,41 @@ enum Follows {
 /// Where the slots of a row are.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
-    /// Low ones are where their indices say.
-    are_indices: bool,
+    told_by: ToldBy,
     found: Vec<u32>,
+}
+
+/// What tells where slots are.
+#[derive(Debug, Clone, Copy, Default)]
+enum ToldBy {
+    /// All are low.
+    Indices,
+    Hints,
+    #[default]
+    Search,
 }
 
 impl Places {
     /// The places of the slots of this row, which was the last to be located.
     #[inline]
     pub(crate) fn of<'a>(&'a self, x: Features<'a>) -> &'a [u32] {
-        if self.are_indices { x.indices() } else { &self.found }
+        match self.told_by {
+            ToldBy::Indices => x.indices(),
+            ToldBy::Hints => x.hints(),
+            ToldBy::Search => &self.found,
+        }
+    }
+}
+
+vectorised! {
+    /// The largest of some places, and of those of low indices.
+    fn reach(places: &[u32]) -> (u32, u32) {
+        let (mut largest, mut lowest) = (0, 0);
+        for &place in places {
+            largest = largest.max(place);
+            lowest = lowest.max(if place < LOW { place } else { 0 });
+        }
+        (largest, lowest)
     }
 }
 
@@ -77,9 +103,9 @@ const NONE: u32 = u32::MAX;
 impl<S> Default for Table<S> {
     fn default() -> Self {
         Self {
-            low: Vec::new(),
+            slots: Vec::new(),
             limit: LOW,
-            high: Vec::new(),
+            low: 0,
             indices: Vec::new(),
             numbers: Numbers::default(),
             hints: Follows::Undecided,
@@ -106,15 +132,21 @@ impl<S: Copy + Zeroable> Table<S> {
         self.get_hinted(index, 0)
     }
 
-    /// The same, where it may be at this number.
+    /// The same, where it may be at this place.
     #[inline]
     fn get_hinted(&self, index: u32, hint: u32) -> S {
         let slot = match index < self.limit {
-            true => self.low.get(index as usize),
-            false if self.indices.get(hint as usize) == Some(&index) => self.high.get(hint as usize),
-            false => self.numbers.find(index).ok().and_then(|number| self.high.get(number as usize)),
+            true => self.slots.get(index as usize),
+            false if self.is_at(index, hint) => self.slots.get(hint as usize),
+            false => self.numbers.find(index).ok().and_then(|number| self.slots.get((self.limit + number) as usize)),
         };
         slot.copied().unwrap_or_else(S::zeroed)
+    }
+
+    /// Whether the slot of a high index is at this place.
+    #[inline]
+    fn is_at(&self, index: u32, place: u32) -> bool {
+        self.indices.get(place.wrapping_sub(self.limit) as usize) == Some(&index)
     }
 
     /// The slots of a row, with its values.
@@ -133,49 +165,38 @@ impl<S: Copy + Zeroable> Table<S> {
     /// The place of the slot of an index, which there is from now on.
     #[inline]
     pub(crate) fn place(&mut self, index: u32) -> usize {
-        self.place_hinted(index, self.high.len() as u32)
+        self.place_hinted(index, self.limit + self.indices.len() as u32)
     }
 
-    /// The same, where it may be at this number, or come to be there.
+    /// The same, where it may be at this place, or come to be there.
     #[inline]
     pub(crate) fn place_hinted(&mut self, index: u32, hint: u32) -> usize {
         if index < self.limit {
-            if index as usize >= self.low.len() {
+            if index as usize >= self.low {
                 self.grow_low(index as usize);
             }
             return index as usize;
         }
-        let limit = self.limit as usize;
-        if self.indices.get(hint as usize) == Some(&index) {
-            return limit + hint as usize;
+        if self.is_at(index, hint) {
+            return hint as usize;
         }
-        limit
-            + match self.numbers.find(index) {
-                Ok(number) => number as usize,
-                Err(entry) => {
-                    self.hints = Follows::Nobody;
-                    self.insert(index, hint as usize, entry)
-                }
+        let number = match self.numbers.find(index) {
+            Ok(number) => number as usize,
+            Err(entry) => {
+                self.hints = Follows::Nobody;
+                let hint = hint.checked_sub(self.limit).map_or(self.indices.len(), |number| number as usize);
+                self.insert(index, hint, entry)
             }
+        };
+        self.limit as usize + number
     }
 
     /// Has the slots of a row fetched that is going to be worked on.
     #[inline]
     pub(crate) fn expect(&self, x: Features<'_>) {
-        if (largest(x.indices()) as usize) < self.low.len() {
-            for &index in x.indices() {
-                if let Some(slot) = self.low.get(index as usize) {
-                    prefetch(slot);
-                }
-            }
-            return;
-        }
-        for (index, hint, _) in x.hinted() {
-            if index < self.limit {
-                if let Some(slot) = self.low.get(index as usize) {
-                    prefetch(slot);
-                }
-            } else if let Some(slot) = self.high.get(hint as usize) {
+        let places = if self.are_low(x) { x.indices() } else { x.hints() };
+        for &place in places {
+            if let Some(slot) = self.slots.get(place as usize) {
                 prefetch(slot);
             }
         }
@@ -187,15 +208,42 @@ impl<S: Copy + Zeroable> Table<S> {
         if self.is_due {
             self.settle();
         }
-        places.are_indices = (largest(x.indices()) as usize) < self.low.len();
-        if !places.are_indices && !self.follow(x, places) {
-            places.found.clear();
-            places.found.extend(x.hinted().map(|(index, hint, _)| self.place_hinted(index, hint) as u32));
+        places.told_by = if self.are_low(x) {
+            ToldBy::Indices
+        } else if self.knows(x) {
+            ToldBy::Hints
+        } else {
+            self.search(x, &mut places.found);
+            ToldBy::Search
+        };
+    }
+
+    /// Whether all slots of a row are low ones.
+    #[inline]
+    fn are_low(&self, x: Features<'_>) -> bool {
+        (x.largest() as usize) < self.low || (largest(x.indices()) as usize) < self.low
+    }
+
+    /// Whether all slots of a row are where its hints tell.
+    #[inline]
+    fn knows(&self, x: Features<'_>) -> bool {
+        let (largest, lowest) = reach(x.hints());
+        let follows = x.hints_of().is_some_and(|id| self.hints == Follows::Hints(id));
+        follows && (largest as usize) < self.slots.len() && (lowest as usize) < self.low
+    }
+
+    /// Finds the places of slots one by one.
+    #[inline(never)]
+    fn search(&mut self, x: Features<'_>, found: &mut Vec<u32>) {
+        found.clear();
+        if !self.follow(x, found) {
+            found.clear();
+            found.extend(x.hinted().map(|(index, hint, _)| self.place_hinted(index, hint) as u32));
         }
     }
 
-    /// Finds the places where hints say they are, if they are to be relied on.
-    fn follow(&mut self, x: Features<'_>, places: &mut Places) -> bool {
+    /// Finds the places where hints tell they are, and makes the slots that are new, if hints are to be relied on.
+    fn follow(&mut self, x: Features<'_>, found: &mut Vec<u32>) -> bool {
         let (hints, Some(id)) = (x.hints(), x.hints_of()) else { return false };
         if self.hints == Follows::Undecided {
             self.hints = Follows::Hints(id);
@@ -203,24 +251,22 @@ impl<S: Copy + Zeroable> Table<S> {
         if self.hints != Follows::Hints(id) {
             return false;
         }
-        let (limit, mut known) = (self.limit, self.high.len() as u32);
-        places.found.clear();
         for (&index, &hint) in x.indices().iter().zip(hints) {
-            let place = if index < limit { index } else { limit + hint };
-            if index >= limit && hint >= known {
+            if index < self.limit && index as usize >= self.low {
+                self.grow_low(index as usize);
+            }
+            let next = self.limit as usize + self.indices.len();
+            if index >= self.limit && hint as usize >= next {
                 // Numbers come in order: the next one is new, and with others a row was left out.
                 match self.numbers.find(index) {
-                    Err(entry) if hint == known => drop(self.insert(index, hint as usize, entry)),
+                    Err(entry) if hint as usize == next => drop(self.insert(index, self.indices.len(), entry)),
                     _ => {
                         self.hints = Follows::Nobody;
                         return false;
                     }
                 }
-                known += 1;
-            } else if index < limit && index as usize >= self.low.len() {
-                self.grow_low(index as usize);
             }
-            places.found.push(place);
+            found.push(hint);
         }
         true
     }
@@ -228,14 +274,28 @@ impl<S: Copy + Zeroable> Table<S> {
     /// The slot at a place that [`place`](Self::place) told.
     #[inline]
     pub(crate) fn at(&mut self, place: usize) -> &mut S {
-        if place < self.low.len() { &mut self.low[place] } else { &mut self.high[place - self.limit as usize] }
+        &mut self.slots[place]
+    }
+
+    /// All slots, to be taken at [`places`](Self::locate).
+    #[inline]
+    pub(crate) fn all(&mut self) -> &mut [S] {
+        &mut self.slots
     }
 
     #[cold]
     fn grow_low(&mut self, index: usize) {
-        let mut low = bytemuck::zeroed_vec((index + 1).next_power_of_two().max(FEWEST));
-        low[..self.low.len()].copy_from_slice(&self.low);
-        self.low = low;
+        self.low = (index + 1).next_power_of_two().max(FEWEST);
+        if self.indices.is_empty() {
+            self.extend_low(self.low);
+        }
+    }
+
+    /// Makes room for low slots where there are no others.
+    fn extend_low(&mut self, size: usize) {
+        let mut slots = bytemuck::zeroed_vec(size);
+        slots[..self.slots.len()].copy_from_slice(&self.slots);
+        self.slots = slots;
     }
 
     /// Makes a slot, at this number if none is there yet.
@@ -243,13 +303,16 @@ impl<S: Copy + Zeroable> Table<S> {
     fn insert(&mut self, index: u32, hint: usize, entry: usize) -> usize {
         let is_free = self.indices.get(hint).is_none_or(|&other| other == NONE);
         let number = if is_free { hint } else { self.indices.len() };
+        if self.indices.is_empty() {
+            self.extend_low(self.limit as usize);
+        }
         if number >= self.indices.len() {
             self.indices.resize(number + 1, NONE);
-            self.high.resize(number + 1, S::zeroed());
+            self.slots.resize(self.limit as usize + number + 1, S::zeroed());
         }
         self.indices[number] = index;
         self.largest = self.largest.max(index);
-        if self.high.len() > self.due_at {
+        if self.indices.len() > self.due_at {
             (self.is_due, self.due_at) = (true, 2 * self.due_at);
         }
         self.numbers.insert(index, number as u32, entry);
@@ -263,29 +326,31 @@ impl<S: Copy + Zeroable> Table<S> {
         self.is_due = false;
         let size = (self.largest as usize + 1).next_power_of_two();
         // A slot, its index, and two to four entries of a number.
-        let scattered = self.high.len() * (size_of::<S>() + 28);
+        let scattered = self.indices.len() * (size_of::<S>() + 28);
         // Large slots stay together: how many there are tells `auto` when to do with fewer lanes.
         if size * size_of::<S>() > 2 * scattered || size_of::<S>() > MOST_TO_SETTLE {
             return;
         }
-        let mut low = bytemuck::zeroed_vec(size);
-        low[..self.low.len()].copy_from_slice(&self.low);
-        for (&index, slot) in self.indices.iter().zip(&self.high).filter(|&(&index, _)| index != NONE) {
-            low[index as usize] = *slot;
+        let (low, high) = self.slots.split_at(self.slots.len().min(self.limit as usize));
+        let mut slots = bytemuck::zeroed_vec(size);
+        slots[..low.len()].copy_from_slice(low);
+        for (&index, slot) in self.indices.iter().zip(high).filter(|&(&index, _)| index != NONE) {
+            slots[index as usize] = *slot;
         }
-        (self.low, self.limit) = (low, size as u32);
-        (self.high, self.indices, self.numbers) = (Vec::new(), Vec::new(), Numbers::default());
+        (self.slots, self.low, self.limit) = (slots, size, size as u32);
+        (self.indices, self.numbers, self.hints) = (Vec::new(), Numbers::default(), Follows::Nobody);
     }
 
     /// How many slots there are: all low ones up to the largest, and the high ones that were written.
     pub(crate) fn len(&self) -> usize {
-        self.low.len() + self.numbers.len()
+        self.low + self.numbers.len()
     }
 
     /// All slots that may differ from zero: low ones in order, high ones as they were first written.
     pub(crate) fn slots(&self) -> impl Iterator<Item = (u32, &S)> + Clone {
-        let high = self.indices.iter().copied().zip(&self.high).filter(|&(index, _)| index != NONE);
-        (0..).zip(&self.low).chain(high)
+        let (low, high) = self.slots.split_at(self.slots.len().min(self.limit as usize));
+        let high = self.indices.iter().copied().zip(high).filter(|&(index, _)| index != NONE);
+        (0..).zip(&low[..self.low]).chain(high)
     }
 
     /// The same, to be changed.
@@ -295,8 +360,10 @@ impl<S: Copy + Zeroable> Table<S> {
 
     /// The same, with their indices.
     pub(crate) fn slots_mut_with_indices(&mut self) -> impl Iterator<Item = (u32, &mut S)> {
-        let high = self.indices.iter().copied().zip(&mut self.high).filter(|&(index, _)| index != NONE);
-        (0..).zip(&mut self.low).chain(high)
+        let limit = self.slots.len().min(self.limit as usize);
+        let (low, high) = self.slots.split_at_mut(limit);
+        let high = self.indices.iter().copied().zip(high).filter(|&(index, _)| index != NONE);
+        (0..).zip(&mut low[..self.low]).chain(high)
     }
     /// The indices of the slots that are in use, in order.
     pub(crate) fn used(&self, is_used: impl Fn(&S) -> bool) -> Vec<u32> {

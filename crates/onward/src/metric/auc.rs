@@ -7,6 +7,7 @@ use super::binary::is_positive;
 use super::total::{bounded, count};
 use crate::Error;
 use crate::model::{Column, State};
+use crate::vector::prefetch;
 
 /// A range of magnitudes, from a power of two up to the next zone's, whose bits are
 /// cut off at one place: 2^(52 − dropped) bins an octave.
@@ -187,6 +188,14 @@ impl Auc {
         let bin = &mut self.bins[bin_of(score)];
         let side = if is_positive(label) { &mut bin.positive } else { &mut bin.negative };
         *side += bounded(weight);
+    }
+
+    /// Has the bin of a score fetched that will be taken in: it may be anywhere in a megabyte.
+    #[inline]
+    pub(super) fn expect(&self, score: f64) {
+        if let Some(bin) = self.bins.get(bin_of(score)) {
+            prefetch(bin);
+        }
     }
 
     /// The middle of where the AUC lies. None until both classes were seen.

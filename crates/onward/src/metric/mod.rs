@@ -100,6 +100,14 @@ impl Metrics {
         }
     }
 
+    /// A score that will be observed: what belongs to it may be fetched from memory meanwhile.
+    #[inline]
+    pub(crate) fn expect(&self, score: f64) {
+        if let Measures::Binary(binary) = &self.measures {
+            binary.auc.expect(score);
+        }
+    }
+
     /// The weight of the mistakes of the score's sign: their number when all
     /// weights are 1. None when there are no classes.
     pub fn mistakes(&self) -> Option<f64> {

@@ -68,8 +68,8 @@ pub struct Nag {
     places: Places,
     /// What was in them; the rest of the last eight is 0.
     row: Vec<Eight>,
-    /// Which of them have a larger value than ever.
-    wider: Vec<u32>,
+    /// Whether one of them has a larger value than ever.
+    is_wider: bool,
 }
 
 impl Nag {
@@ -88,55 +88,71 @@ impl Nag {
             moves: false,
             places: Places::default(),
             row: Vec::new(),
-            wider: Vec::new(),
+            is_wider: false,
         })
     }
 }
 
-/// Reads the slots of a row, and notes which of its values are larger than any before.
-fn gather(table: &mut Table<Slot>, places: &[u32], values: &[f32], row: &mut Vec<Eight>, wider: &mut Vec<u32>) {
+/// Reads the slots of a row.
+fn gather(slots: &[Slot], places: &[u32], values: &[f32], row: &mut Vec<Eight>) {
     row.resize(places.len().div_ceil(LANES), Eight::zeroed());
-    if let Some(last) = row.last_mut() {
-        *last = Eight::zeroed();
-    }
-    wider.clear();
-    let parts = places.chunks(LANES).zip(values.chunks(LANES));
-    for (number, (eight, (places, values))) in row.iter_mut().zip(parts).enumerate() {
-        for (at, (&place, &value)) in places.iter().zip(values).enumerate() {
-            let slot = *table.at(place as usize);
-            eight.value[at] = f64::from(value);
-            eight.gradients[at] = slot.gradients;
-            eight.weight[at] = slot.weight;
-            eight.scale[at] = slot.scale;
-            if value.abs() > slot.scale {
-                wider.push((number * LANES + at) as u32);
-            }
+    let (places, last_places) = places.as_chunks::<LANES>();
+    let (values, last_values) = values.as_chunks::<LANES>();
+    for (eight, (places, values)) in row.iter_mut().zip(places.iter().zip(values)) {
+        for at in 0..LANES {
+            eight.take(at, slots[places[at] as usize], values[at]);
         }
+    }
+    if !last_places.is_empty() && let Some(last) = row.last_mut() {
+        *last = Eight::zeroed();
+        for (at, (&place, &value)) in last_places.iter().zip(last_values).enumerate() {
+            last.take(at, slots[place as usize], value);
+        }
+    }
+}
+
+impl Eight {
+    #[inline(always)]
+    fn take(&mut self, at: usize, slot: Slot, value: f32) {
+        self.value[at] = f64::from(value);
+        self.gradients[at] = slot.gradients;
+        self.weight[at] = slot.weight;
+        self.scale[at] = slot.scale;
+    }
+
+    #[inline(always)]
+    fn slot(&self, at: usize) -> Slot {
+        Slot { gradients: self.gradients[at], weight: self.weight[at], scale: self.scale[at] }
     }
 }
 
 vectorised! {
     /// ⟨w, x⟩. Not in one loop with the reading: what was written in parts would be read as a
     /// whole before it has left the processor's queue of writes, which waits for it.
-    fn dot(row: &[Eight]) -> f64 {
-        let mut products = [0.0; LANES];
+    /// And whether a value is larger than any before.
+    fn dot(row: &[Eight]) -> (f64, bool) {
+        let (mut products, mut are_wider) = ([0.0; LANES], [false; LANES]);
         for eight in row {
-            for (product, (&weight, &value)) in products.iter_mut().zip(eight.weight.iter().zip(&eight.value)) {
-                *product += f64::from(weight) * value;
+            for at in 0..LANES {
+                products[at] += f64::from(eight.weight[at]) * eight.value[at];
+                are_wider[at] |= eight.value[at].abs() > f64::from(eight.scale[at]);
             }
         }
-        sum::join(products)
+        (sum::join(products), are_wider != [false; LANES])
     }
 }
 
 /// Where a value is larger than any before: M_i grows, and ŵ_i = w_i·M_i stays.
-fn widen(row: &mut [Eight], wider: &[u32]) {
-    for &number in wider {
-        let (eight, at) = (&mut row[number as usize / LANES], number as usize % LANES);
-        let size = eight.value[at].abs();
-        eight.weight[at] = (f64::from(eight.weight[at]) * (f64::from(eight.scale[at]) / size)) as f32;
-        // The size of an f32.
-        eight.scale[at] = size as f32;
+fn widen(row: &mut [Eight]) {
+    for eight in row {
+        for at in 0..LANES {
+            let size = eight.value[at].abs();
+            if size > f64::from(eight.scale[at]) {
+                eight.weight[at] = (f64::from(eight.weight[at]) * (f64::from(eight.scale[at]) / size)) as f32;
+                // The size of an f32.
+                eight.scale[at] = size as f32;
+            }
+        }
     }
 }
 
@@ -165,16 +181,27 @@ vectorised! {
 }
 
 vectorised! {
-    /// w_i += u·direction_i, and all goes back to the slots.
-    fn scatter(table: &mut Table<Slot>, places: &[u32], row: &mut [Eight], u: f64) {
-        for (eight, places) in row.iter_mut().zip(places.chunks(LANES)) {
+    /// w_i += u·direction_i.
+    fn step(row: &mut [Eight], u: f64) {
+        for eight in row {
             for at in 0..LANES {
                 eight.weight[at] = saturate(f64::from(eight.weight[at]) + u * eight.direction[at]);
             }
-            for (at, &place) in places.iter().enumerate() {
-                let (gradients, weight, scale) = (eight.gradients[at], eight.weight[at], eight.scale[at]);
-                *table.at(place as usize) = Slot { gradients, weight, scale };
-            }
+        }
+    }
+}
+
+/// All goes back to the slots.
+fn scatter(slots: &mut [Slot], places: &[u32], row: &[Eight]) {
+    let (places, last_places) = places.as_chunks::<LANES>();
+    for (eight, places) in row.iter().zip(places) {
+        for at in 0..LANES {
+            slots[places[at] as usize] = eight.slot(at);
+        }
+    }
+    if let Some(last) = row.last() {
+        for (at, &place) in last_places.iter().enumerate() {
+            slots[place as usize] = last.slot(at);
         }
     }
 }
@@ -190,8 +217,10 @@ impl Optimizer for Nag {
 
     fn begin(&mut self, x: Features<'_>) -> f64 {
         self.table.locate(x, &mut self.places);
-        gather(&mut self.table, self.places.of(x), x.values(), &mut self.row, &mut self.wider);
-        dot(&self.row)
+        gather(self.table.all(), self.places.of(x), x.values(), &mut self.row);
+        let (score, is_wider) = dot(&self.row);
+        self.is_wider = is_wider;
+        score
     }
 
     fn prepare(&mut self, g: f64, h: f64, _x: Features<'_>) -> Step {
@@ -199,7 +228,9 @@ impl Optimizer for Nag {
         if !self.moves {
             return Step::Flow { time: 0.0, q: 0.0 };
         }
-        widen(&mut self.row, &self.wider);
+        if self.is_wider {
+            widen(&mut self.row);
+        }
         let (squares, q) = turn(&mut self.row, h * g * g);
         self.squares += h * squares;
         self.weight += h;
@@ -209,7 +240,8 @@ impl Optimizer for Nag {
 
     fn advance(&mut self, u: f64, x: Features<'_>) {
         if self.moves {
-            scatter(&mut self.table, self.places.of(x), &mut self.row, u * self.multiplier);
+            step(&mut self.row, u * self.multiplier);
+            scatter(self.table.all(), self.places.of(x), &self.row);
         }
     }
 

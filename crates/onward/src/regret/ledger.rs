@@ -78,6 +78,7 @@ impl Ledger {
         if weight == 0.0 {
             return self.loss.value(p, label);
         }
+        self.metrics.expect(p);
         let Charge { value: loss, derivative, logistic } = self.loss.charge(p, label);
         self.rounds += 1;
         self.features += present(x.values());

@@ -55,7 +55,6 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     let mut writer = PredictionWriter::create(&options.predictions, reader.id_names(), trained.loss.link())?;
     let mut session = Session::new(&mut trained, &watch);
     let files = [("report", options.report.as_ref())];
-    reader.without_hints();
     let predicted = session.predict(&mut reader, &mut writer, inputs::threads(options.input.threads));
     inputs::say_cache_loss(&options.input, &reader, options.voice.quiet);
     predicted.map_err(|failure| failure.before_files(&files))?;

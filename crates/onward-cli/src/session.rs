@@ -153,12 +153,15 @@ impl<'a> Session<'a> {
                     return books.look_in();
                 };
                 facts.skipped += parsed.skipped;
-                let mut predictions = books.blank();
-                predictions.extend(parsed.batch.iter().map(|example| {
+                let (mut predictions, rows) = (books.blank(), parsed.batch.len());
+                for row in 0..rows {
+                    if row + 1 < rows {
+                        learner.expect(parsed.batch.get(row + 1).features);
+                    }
+                    let example = parsed.batch.get(row);
                     facts.count(example);
-                    learner.predict(example.features)
-                }));
-                let rows = parsed.batch.len();
+                    predictions.push(learner.predict(example.features));
+                }
                 books.charge(Arc::new(parsed), 0..rows, predictions)?;
                 books.returned().for_each(|spent| reader.give_back(spent));
                 books.risk(is_shown)

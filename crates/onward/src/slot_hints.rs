@@ -64,9 +64,15 @@ impl Numbers {
         Err(at)
     }
 
-    /// How many indices have a number.
-    pub(crate) fn len(&self) -> usize {
-        self.used
+    /// The numbers of indices by their order.
+    pub(crate) fn of(indices: &[u32]) -> Self {
+        let mut numbers = Self::default();
+        for (number, &index) in (0..).zip(indices) {
+            if let Err(entry) = numbers.find(index) {
+                numbers.insert(index, number, entry);
+            }
+        }
+        numbers
     }
 
     /// Has the entry of an index fetched.
@@ -117,6 +123,8 @@ pub struct SlotHints {
     numbers: Numbers,
     count: u32,
     largest: u32,
+    /// Whether hints are no longer given: an index must not get a second one.
+    has_ended: bool,
 }
 
 /// How many there have been.
@@ -125,7 +133,7 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 impl Default for SlotHints {
     fn default() -> Self {
         let id = COUNT.fetch_add(1, Ordering::Relaxed);
-        Self { id, numbers: Numbers::default(), count: 0, largest: 0 }
+        Self { id, numbers: Numbers::default(), count: 0, largest: 0, has_ended: false }
     }
 }
 
@@ -142,9 +150,9 @@ impl SlotHints {
         if self.largest < LOW {
             return;
         }
-        if self.count >= LOW && self.count > self.largest / 4 {
+        if self.has_ended || (self.count >= LOW && self.count > self.largest / 4) {
             // Small slots are addressed directly by now, and entries for so many would take more memory than they.
-            self.numbers = Numbers::default();
+            (self.numbers, self.has_ended) = (Numbers::default(), true);
             return;
         }
         hints.extend(indices.iter().enumerate().map(|(at, &index)| {

@@ -9,6 +9,8 @@
 //! ([`SlotHints`](crate::SlotHints)), or looked up. Once so many indices have a slot that all could have
 //! one in twice the memory, all are addressed directly.
 
+use std::sync::OnceLock;
+
 use bytemuck::Zeroable;
 
 use crate::slot_hints::{LOW, Numbers};
@@ -24,12 +26,16 @@ pub(crate) struct Table<S> {
     limit: u32,
     /// How many low ones were needed, rounded up.
     low: usize,
-    /// Of each high one its index; [`NONE`]: a slot that was passed over.
+    /// Of each high one its index.
     indices: Vec<u32>,
-    /// Where they are.
-    numbers: Numbers,
+    /// Where they are: made when it is first asked, since while hints are followed nobody may.
+    numbers: OnceLock<Numbers>,
     /// Those which tell the places of all high slots, if there are such.
     hints: Follows,
+    /// Where slots are of which they do not tell the places.
+    translated: Translated,
+    /// How often slots have been laid out anew.
+    layout: u32,
     /// The largest of them.
     largest: u32,
     /// Whether it is time to see if all slots had better be addressed directly, and with how many
@@ -47,6 +53,38 @@ enum Follows {
     Hints(u64),
     /// There are slots that no hint told of, or hints of which there are no slots.
     Nobody,
+}
+
+/// The places of high slots by those that hints tell: of a table that was filled before there were hints, or from other rows.
+#[derive(Debug, Clone, Default)]
+struct Translated {
+    /// Whose hints they are.
+    hints_of: Option<u64>,
+    /// By what a hint is above [`LOW`]; 0: not known.
+    places: Vec<u32>,
+}
+
+impl Translated {
+    /// The place of a hint, if it is known.
+    #[inline]
+    fn get(&self, hint: u32) -> Option<u32> {
+        self.places.get(hint.wrapping_sub(LOW) as usize).copied().filter(|&place| place != 0)
+    }
+
+    fn set(&mut self, hint: u32, place: u32) {
+        let Some(at) = hint.checked_sub(LOW) else { return };
+        if at as usize >= self.places.len() {
+            self.places.resize((at as usize + 1).next_power_of_two(), 0);
+        }
+        self.places[at as usize] = place;
+    }
+
+    /// Forgets what hints of others tell.
+    fn follow(&mut self, id: u64) {
+        if self.hints_of != Some(id) {
+            *self = Self { hints_of: Some(id), places: Vec::new() };
+        }
+    }
 }
 
 /// Where the slots of a row are.
@@ -97,9 +135,6 @@ vectorised! {
     }
 }
 
-/// No index is so large.
-const NONE: u32 = u32::MAX;
-
 impl<S> Default for Table<S> {
     fn default() -> Self {
         Self {
@@ -107,8 +142,10 @@ impl<S> Default for Table<S> {
             limit: LOW,
             low: 0,
             indices: Vec::new(),
-            numbers: Numbers::default(),
+            numbers: OnceLock::new(),
             hints: Follows::Undecided,
+            translated: Translated::default(),
+            layout: 0,
             largest: 0,
             is_due: false,
             due_at: FEWEST_TO_SETTLE,
@@ -132,15 +169,29 @@ impl<S: Copy + Zeroable> Table<S> {
         self.get_hinted(index, 0)
     }
 
-    /// The same, where it may be at this place.
+    /// The same, where it may be at this place, or at that which it stands for.
     #[inline]
     fn get_hinted(&self, index: u32, hint: u32) -> S {
-        let slot = match index < self.limit {
-            true => self.slots.get(index as usize),
-            false if self.is_at(index, hint) => self.slots.get(hint as usize),
-            false => self.numbers.find(index).ok().and_then(|number| self.slots.get((self.limit + number) as usize)),
-        };
-        slot.copied().unwrap_or_else(S::zeroed)
+        let place = if index < self.limit { Some(index) } else { self.find(index, hint) };
+        place.and_then(|place| self.slots.get(place as usize)).copied().unwrap_or_else(S::zeroed)
+    }
+
+    /// The place of the slot of a high index, if there is one.
+    #[inline]
+    fn find(&self, index: u32, hint: u32) -> Option<u32> {
+        if self.is_at(index, hint) {
+            return Some(hint);
+        }
+        match self.translated.get(hint) {
+            Some(place) if self.is_at(index, place) => Some(place),
+            _ => self.numbers().find(index).ok().map(|number| self.limit + number),
+        }
+    }
+
+    /// Where high slots are.
+    #[inline]
+    fn numbers(&self) -> &Numbers {
+        self.numbers.get_or_init(|| Numbers::of(&self.indices))
     }
 
     /// Whether the slot of a high index is at this place.
@@ -165,38 +216,51 @@ impl<S: Copy + Zeroable> Table<S> {
     /// The place of the slot of an index, which there is from now on.
     #[inline]
     pub(crate) fn place(&mut self, index: u32) -> usize {
-        self.place_hinted(index, self.limit + self.indices.len() as u32)
-    }
-
-    /// The same, where it may be at this place, or come to be there.
-    #[inline]
-    pub(crate) fn place_hinted(&mut self, index: u32, hint: u32) -> usize {
         if index < self.limit {
             if index as usize >= self.low {
                 self.grow_low(index as usize);
             }
             return index as usize;
         }
-        if self.is_at(index, hint) {
-            return hint as usize;
-        }
-        let number = match self.numbers.find(index) {
+        let number = match self.numbers().find(index) {
             Ok(number) => number as usize,
             Err(entry) => {
                 self.hints = Follows::Nobody;
-                let hint = hint.checked_sub(self.limit).map_or(self.indices.len(), |number| number as usize);
-                self.insert(index, hint, entry)
+                self.insert(index, entry)
             }
         };
         self.limit as usize + number
     }
 
-    /// Has the slots of a row fetched that is going to be worked on.
+    /// Has the slots of a row fetched that is going to be worked on, and finds out where they are.
     #[inline]
-    pub(crate) fn expect(&self, x: Features<'_>) {
-        let places = if self.are_low(x) { x.indices() } else { x.hints() };
+    pub(crate) fn expect(&mut self, x: Features<'_>) {
+        let places = match x.hints_of() {
+            _ if (x.largest() as usize) < self.low => x.indices(),
+            Some(id) if self.hints == Follows::Nobody => return self.translate(id, x),
+            Some(_) => x.hints(),
+            None if self.are_low(x) => x.indices(),
+            None => return,
+        };
         for &place in places {
             if let Some(slot) = self.slots.get(place as usize) {
+                prefetch(slot);
+            }
+        }
+    }
+
+    /// Finds out for which places the hints of a row stand, and has their slots fetched.
+    #[inline(never)]
+    fn translate(&mut self, id: u64, x: Features<'_>) {
+        self.translated.follow(id);
+        for (index, hint, _) in x.hinted() {
+            let known = if index < self.limit { Some(index) } else { self.translated.get(hint) };
+            let place = known.or_else(|| {
+                let found = self.find(index, hint)?;
+                self.translated.set(hint, found);
+                Some(found)
+            });
+            if let Some(slot) = place.and_then(|place| self.slots.get(place as usize)) {
                 prefetch(slot);
             }
         }
@@ -208,10 +272,12 @@ impl<S: Copy + Zeroable> Table<S> {
         if self.is_due {
             self.settle();
         }
-        places.told_by = if self.are_low(x) {
+        places.told_by = if (x.largest() as usize) < self.low {
             ToldBy::Indices
         } else if self.knows(x) {
             ToldBy::Hints
+        } else if self.are_low(x) {
+            ToldBy::Indices
         } else {
             self.search(x, &mut places.found);
             ToldBy::Search
@@ -236,9 +302,27 @@ impl<S: Copy + Zeroable> Table<S> {
     #[inline(never)]
     fn search(&mut self, x: Features<'_>, found: &mut Vec<u32>) {
         found.clear();
-        if !self.follow(x, found) {
-            found.clear();
-            found.extend(x.hinted().map(|(index, hint, _)| self.place_hinted(index, hint) as u32));
+        if self.follow(x, found) {
+            return;
+        }
+        found.clear();
+        let Some(id) = x.hints_of() else {
+            found.extend(x.indices().iter().map(|&index| self.place(index) as u32));
+            return;
+        };
+        self.translated.follow(id);
+        for (index, hint, _) in x.hinted() {
+            let place = match self.translated.get(hint) {
+                Some(place) if index >= self.limit => place,
+                _ => {
+                    let place = self.place(index) as u32;
+                    if index >= self.limit {
+                        self.translated.set(hint, place);
+                    }
+                    place
+                }
+            };
+            found.push(place);
         }
     }
 
@@ -257,9 +341,9 @@ impl<S: Copy + Zeroable> Table<S> {
             }
             let next = self.limit as usize + self.indices.len();
             if index >= self.limit && hint as usize >= next {
-                // Numbers come in order: the next one is new, and with others a row was left out.
-                match self.numbers.find(index) {
-                    Err(entry) if hint as usize == next => drop(self.insert(index, self.indices.len(), entry)),
+                // Hints come in order, one for each index: the next one is new, and with others a row was left out.
+                match self.numbers.get().map_or(Err(0), |numbers| numbers.find(index)) {
+                    Err(entry) if hint as usize == next => drop(self.insert(index, entry)),
                     _ => {
                         self.hints = Follows::Nobody;
                         return false;
@@ -269,6 +353,17 @@ impl<S: Copy + Zeroable> Table<S> {
             found.push(hint);
         }
         true
+    }
+
+    /// Places are void that were told while this was another number.
+    pub(crate) fn layout(&self) -> u32 {
+        self.layout
+    }
+
+    /// The slot at a place that was told; all zeros if there is none.
+    #[inline]
+    pub(crate) fn there(&self, place: u32) -> S {
+        self.slots.get(place as usize).copied().unwrap_or_else(S::zeroed)
     }
 
     /// The slot at a place that [`place`](Self::place) told.
@@ -298,24 +393,22 @@ impl<S: Copy + Zeroable> Table<S> {
         self.slots = slots;
     }
 
-    /// Makes a slot, at this number if none is there yet.
+    /// Makes the next slot, that of this index, whose number is to be kept at `entry` if numbers are.
     #[cold]
-    fn insert(&mut self, index: u32, hint: usize, entry: usize) -> usize {
-        let is_free = self.indices.get(hint).is_none_or(|&other| other == NONE);
-        let number = if is_free { hint } else { self.indices.len() };
+    fn insert(&mut self, index: u32, entry: usize) -> usize {
         if self.indices.is_empty() {
             self.extend_low(self.limit as usize);
         }
-        if number >= self.indices.len() {
-            self.indices.resize(number + 1, NONE);
-            self.slots.resize(self.limit as usize + number + 1, S::zeroed());
-        }
-        self.indices[number] = index;
+        let number = self.indices.len();
+        self.indices.push(index);
+        self.slots.push(S::zeroed());
         self.largest = self.largest.max(index);
         if self.indices.len() > self.due_at {
             (self.is_due, self.due_at) = (true, 2 * self.due_at);
         }
-        self.numbers.insert(index, number as u32, entry);
+        if let Some(numbers) = self.numbers.get_mut() {
+            numbers.insert(index, number as u32, entry);
+        }
         number
     }
 
@@ -334,22 +427,24 @@ impl<S: Copy + Zeroable> Table<S> {
         let (low, high) = self.slots.split_at(self.slots.len().min(self.limit as usize));
         let mut slots = bytemuck::zeroed_vec(size);
         slots[..low.len()].copy_from_slice(low);
-        for (&index, slot) in self.indices.iter().zip(high).filter(|&(&index, _)| index != NONE) {
+        for (&index, slot) in self.indices.iter().zip(high) {
             slots[index as usize] = *slot;
         }
         (self.slots, self.low, self.limit) = (slots, size, size as u32);
-        (self.indices, self.numbers, self.hints) = (Vec::new(), Numbers::default(), Follows::Nobody);
+        (self.indices, self.numbers, self.hints) = (Vec::new(), OnceLock::new(), Follows::Nobody);
+        self.layout += 1;
+        self.translated = Translated::default();
     }
 
     /// How many slots there are: all low ones up to the largest, and the high ones that were written.
     pub(crate) fn len(&self) -> usize {
-        self.low + self.numbers.len()
+        self.low + self.indices.len()
     }
 
     /// All slots that may differ from zero: low ones in order, high ones as they were first written.
     pub(crate) fn slots(&self) -> impl Iterator<Item = (u32, &S)> + Clone {
         let (low, high) = self.slots.split_at(self.slots.len().min(self.limit as usize));
-        let high = self.indices.iter().copied().zip(high).filter(|&(index, _)| index != NONE);
+        let high = self.indices.iter().copied().zip(high);
         (0..).zip(&low[..self.low]).chain(high)
     }
 
@@ -362,7 +457,7 @@ impl<S: Copy + Zeroable> Table<S> {
     pub(crate) fn slots_mut_with_indices(&mut self) -> impl Iterator<Item = (u32, &mut S)> {
         let limit = self.slots.len().min(self.limit as usize);
         let (low, high) = self.slots.split_at_mut(limit);
-        let high = self.indices.iter().copied().zip(high).filter(|&(index, _)| index != NONE);
+        let high = self.indices.iter().copied().zip(high);
         (0..).zip(&mut low[..self.low]).chain(high)
     }
     /// The indices of the slots that are in use, in order.

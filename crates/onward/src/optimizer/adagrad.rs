@@ -224,7 +224,7 @@ impl Optimizer for AdaGrad {
         sum::sum(self.table.row(x).map(|(slot, value)| f64::from(slot.weight) * f64::from(value)))
     }
 
-    fn expect(&self, x: Features<'_>) {
+    fn expect(&mut self, x: Features<'_>) {
         self.table.expect(x);
     }
 

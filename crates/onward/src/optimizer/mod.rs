@@ -66,7 +66,7 @@ pub trait Optimizer: Send + Sync {
     fn dot(&self, x: Features<'_>) -> f64;
 
     /// The row of a round to come: what belongs to it may be fetched from memory. Changes nothing.
-    fn expect(&self, _x: Features<'_>) {}
+    fn expect(&mut self, _x: Features<'_>) {}
 
     /// ⟨w, x⟩ at the beginning of a round: as [`dot`](Self::dot), and where the weights of x were
     /// found may be remembered for [`prepare`](Self::prepare), which is then about the same x.

@@ -44,6 +44,9 @@ pub struct Certificate {
     table: Table<Slot>,
     /// The features with a value other than 0, in order of appearance: what a scan walks.
     seen: Vec<u32>,
+    /// Where their slots are, in this layout of the table.
+    seen_at: Vec<u32>,
+    layout: u32,
     /// Where the slots of a row are.
     places: Places,
 }
@@ -55,20 +58,26 @@ impl Certificate {
         self.weight += h;
         let hg = h * g;
         self.table.locate(x, &mut self.places);
+        if self.layout != self.table.layout() {
+            self.find_seen();
+        }
+        let slots = self.table.all();
         for ((&place, &value), &index) in self.places.of(x).iter().zip(x.values()).zip(x.indices()) {
             let value = f64::from(value);
-            let slot = self.table.at(place as usize);
-            let before = slot.square;
+            let slot = &mut slots[place as usize];
+            // No square is −0.
+            let is_first = slot.square.to_bits() == 0;
             slot.theta += hg * value;
             slot.square += h * value * value;
-            if before == 0.0 && slot.square != 0.0 {
+            if is_first && slot.square != 0.0 {
                 self.seen.push(index);
+                self.seen_at.push(place);
             }
         }
     }
 
     /// A row that will be taken in: its slots may be fetched meanwhile.
-    pub(crate) fn expect(&self, x: Features<'_>) {
+    pub(crate) fn expect(&mut self, x: Features<'_>) {
         self.table.expect(x);
     }
 
@@ -105,7 +114,16 @@ impl Certificate {
     }
 
     fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.seen.iter().map(|&index| self.table.get(index))
+        self.seen_at.iter().map(|&place| self.table.there(place))
+    }
+
+    /// Finds the slots of what was seen.
+    #[cold]
+    fn find_seen(&mut self) {
+        let Self { table, seen, seen_at, layout, .. } = self;
+        *layout = table.layout();
+        seen_at.clear();
+        seen_at.extend(seen.iter().map(|&index| table.place(index) as u32));
     }
 
     /// The guarantee for the raw ball of `radius`, or the standardised ball of the default radius.
@@ -142,6 +160,7 @@ impl Certificate {
         let slots = thetas.iter().zip(squares).map(|(&theta, &square)| Slot { theta, square });
         self.seen = state.u32s("index")?.to_vec();
         self.table = Table::filled(&self.seen, slots)?;
+        self.find_seen();
         Ok(())
     }
 }

@@ -97,7 +97,7 @@ impl Ledger {
 
     /// The row that is charged after the next one: what belongs to it may be fetched from memory
     /// meanwhile. Changes nothing.
-    pub fn expect(&self, x: Features<'_>) {
+    pub fn expect(&mut self, x: Features<'_>) {
         self.certificate.expect(x);
     }
 

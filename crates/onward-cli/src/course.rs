@@ -53,7 +53,6 @@ impl Course {
 }
 
 fn weight_norm(learner: &dyn Learner, ledger: &Ledger) -> Option<f64> {
-    let seen = ledger.sums().features().iter();
-    let squares: Option<f64> = seen.map(|&index| learner.weight(index).map(|weight| weight * weight)).sum();
-    squares.map(f64::sqrt)
+    let weights = learner.weights(ledger.sums().features())?;
+    Some(weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt())
 }

@@ -293,17 +293,23 @@ pub(crate) fn lanes(mixed: &Mixed) -> String {
 /// deviation of a feature that the learner centres, and the root mean square of another.
 pub(crate) fn heaviest(trained: &Trained, top: usize) -> Vec<(String, f64, f64)> {
     let sums = trained.ledger.sums();
-    let mut found: Vec<(u32, f64, f64)> = sums
-        .features()
-        .iter()
-        .filter_map(|&index| {
-            let weight = trained.learner.weight(index)?;
-            let spread = trained.learner.deviation(index).unwrap_or_else(|| sums.root_mean_square(index));
-            Some((index, weight, weight.abs() * spread))
+    let Some(weights) = trained.learner.weights(sums.features()) else {
+        return Vec::new();
+    };
+    let features = sums.features().iter().zip(weights).zip(sums.root_mean_squares());
+    let mut found: Vec<(u32, f64, f64)> = features
+        .map(|((&index, weight), spread)| {
+            let spread = trained.learner.deviation(index).unwrap_or(spread);
+            (index, weight, weight.abs() * spread)
         })
         .collect();
-    found.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
-    found.truncate(top);
+    let order = |a: &(u32, f64, f64), b: &(u32, f64, f64)| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0));
+    // There may be millions, of which few are shown.
+    if top < found.len() {
+        found.select_nth_unstable_by(top, order);
+        found.truncate(top);
+    }
+    found.sort_by(order);
     let name = |index: u32| trained.names.get(index).map_or_else(|| format!("#{index}"), Cow::into_owned);
     found.into_iter().map(|(index, weight, effect)| (name(index), weight, effect)).collect()
 }

@@ -688,6 +688,12 @@ pub trait Learner: Send + Sync {
     /// score changes when the feature grows by one.
     fn weight(&self, index: u32) -> Option<f64>;
 
+    /// The weights of many features, one for each index; `None` where [`weight`](Self::weight) gives none. Fastest where
+    /// indices come in the order in which the learner met them.
+    fn weights(&self, indices: &[u32]) -> Option<Vec<f64>> {
+        indices.iter().map(|&index| self.weight(index)).collect()
+    }
+
     /// The running standard deviation of a feature, if the learner sees it centred:
     /// `weight` times it is by how much the feature moves the score.
     fn deviation(&self, _index: u32) -> Option<f64> {

@@ -179,13 +179,14 @@ impl<S: Copy + Zeroable> Table<S> {
     /// The place of the slot of a high index, if there is one.
     #[inline]
     fn find(&self, index: u32, hint: u32) -> Option<u32> {
-        if self.is_at(index, hint) {
-            return Some(hint);
+        let told = match self.hints {
+            Follows::Nobody => self.translated.get(hint).unwrap_or(hint),
+            _ => hint,
+        };
+        if self.is_at(index, told) {
+            return Some(told);
         }
-        match self.translated.get(hint) {
-            Some(place) if self.is_at(index, place) => Some(place),
-            _ => self.numbers().find(index).ok().map(|number| self.limit + number),
-        }
+        self.numbers().find(index).ok().map(|number| self.limit + number)
     }
 
     /// Where high slots are.
@@ -198,6 +199,20 @@ impl<S: Copy + Zeroable> Table<S> {
     #[inline]
     fn is_at(&self, index: u32, place: u32) -> bool {
         self.indices.get(place.wrapping_sub(self.limit) as usize) == Some(&index)
+    }
+
+    /// The slots of many indices. Those that come in the order in which they were first written, or nearly so, need
+    /// not be looked up.
+    pub(crate) fn each<'a>(&'a self, indices: &'a [u32]) -> impl Iterator<Item = S> + 'a {
+        let mut next = self.limit;
+        indices.iter().map(move |&index| {
+            if index < self.limit {
+                return self.there(index);
+            }
+            let Some(place) = self.find(index, next) else { return S::zeroed() };
+            next = place + 1;
+            self.there(place)
+        })
     }
 
     /// The slots of a row, with its values.

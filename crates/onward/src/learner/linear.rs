@@ -89,6 +89,10 @@ impl<O: Optimizer> Learner for Linear<O> {
         Some(self.optimizer.weight(index))
     }
 
+    fn weights(&self, indices: &[u32]) -> Option<Vec<f64>> {
+        Some(self.optimizer.weights(indices))
+    }
+
     fn averaged(&self) -> Option<Vec<(u32, f64)>> {
         self.optimizer.averaged()
     }

@@ -263,6 +263,10 @@ impl Optimizer for AdaGrad {
         f64::from(self.table.get(index).weight)
     }
 
+    fn weights(&self, indices: &[u32]) -> Vec<f64> {
+        self.table.each(indices).map(|slot| f64::from(slot.weight)).collect()
+    }
+
     fn guarantee(&self) -> Guarantee {
         let diameter = self.largest + self.radius;
         let bound = (diameter * diameter / (2.0 * self.eta) + self.eta) * self.roots;

@@ -97,6 +97,11 @@ pub trait Optimizer: Send + Sync {
     /// w_i.
     fn weight(&self, index: u32) -> f64;
 
+    /// The weights of many features.
+    fn weights(&self, indices: &[u32]) -> Vec<f64> {
+        indices.iter().map(|&index| self.weight(index)).collect()
+    }
+
     /// The average of the points so far, as (index, weight), where it is kept.
     fn averaged(&self) -> Option<Vec<(u32, f64)>> {
         None

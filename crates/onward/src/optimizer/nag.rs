@@ -249,6 +249,10 @@ impl Optimizer for Nag {
         f64::from(self.table.get(index).weight)
     }
 
+    fn weights(&self, indices: &[u32]) -> Vec<f64> {
+        self.table.each(indices).map(|slot| f64::from(slot.weight)).collect()
+    }
+
     fn guarantee(&self) -> Guarantee {
         Guarantee::none(GuaranteeKind::Own, "nag has no regret bound of its own: the universal certificate holds")
     }

@@ -91,6 +91,11 @@ impl Certificate {
         if self.weight > 0.0 { (self.table.get(index).square / self.weight).sqrt() } else { 0.0 }
     }
 
+    /// s_i of all [features](Self::features), in their order.
+    pub fn root_mean_squares(&self) -> impl Iterator<Item = f64> {
+        self.slots().map(|slot| (slot.square / self.weight).sqrt())
+    }
+
     /// The features that were seen, in order of appearance.
     pub fn features(&self) -> &[u32] {
         &self.seen

@@ -323,11 +323,8 @@ pub(super) trait Sweeps: Send + Sync {
     /// w_k += u_k·x·rate_k.
     fn advance(&mut self, u: &[f64]);
 
-    /// w_k of a feature, in raw units.
-    fn weight(&self, index: u32, lane: usize) -> f64;
-
-    /// What centred x̂ = 1 of a feature is in raw units; 0 for one that was not seen.
-    fn largest(&self, index: u32) -> f64;
+    /// Of each feature Σ share_k·w_k in raw units, and what centred x̂ = 1 is in raw units; 0 for one that was not seen.
+    fn mixed(&self, indices: &[u32], shares: &[f64]) -> Vec<(f64, f64)>;
 
     /// The deviation of a feature that lanes see centred, if there is room to keep it.
     fn deviation(&self, index: u32) -> Option<f64>;
@@ -500,14 +497,16 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         vector::run(Advance { lanes: self, steps });
     }
 
-    fn weight(&self, index: u32, lane: usize) -> f64 {
-        let slot = self.table.get(index);
-        let largest = f64::from(slot.largest[Self::KINDS[lane]]);
-        if largest > 0.0 { f64::from(slot.weights[lane]) * self.norms.label_unit / largest } else { 0.0 }
-    }
-
-    fn largest(&self, index: u32) -> f64 {
-        f64::from(self.table.get(index).largest[CENTRED])
+    fn mixed(&self, indices: &[u32], shares: &[f64]) -> Vec<(f64, f64)> {
+        let weight = |slot: &Slot<W, D>, lane: usize| {
+            let largest = f64::from(slot.largest[Self::KINDS[lane]]);
+            if largest > 0.0 { f64::from(slot.weights[lane]) * self.norms.label_unit / largest } else { 0.0 }
+        };
+        let mixed = |slot: Slot<W, D>| {
+            let weights = shares.iter().enumerate().map(|(lane, share)| share * weight(&slot, lane));
+            (weights.sum(), f64::from(slot.largest[CENTRED]))
+        };
+        self.table.each(indices).map(mixed).collect()
     }
 
     fn deviation(&self, index: u32) -> Option<f64> {

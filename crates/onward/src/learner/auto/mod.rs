@@ -500,18 +500,23 @@ impl Learner for Auto {
 
     /// Of the linear experts as they are mixed and stacked now; what pairs add is left out.
     fn weight(&self, index: u32) -> Option<f64> {
-        let (shares, lanes) = (self.mixture.weights(), self.lane_total());
-        let stacks = self.stacks.iter().zip(&shares[shares.len() - self.stacks.len()..]);
+        self.weights(&[index])?.pop()
+    }
+
+    fn weights(&self, indices: &[u32]) -> Option<Vec<f64>> {
+        let (beliefs, lanes) = (self.mixture.weights(), self.lane_total());
+        let stacks = self.stacks.iter().zip(&beliefs[beliefs.len() - self.stacks.len()..]);
         let share =
-            |at: usize| shares[at] + stacks.clone().map(|(stack, share)| share * stack.weights()[at]).sum::<f64>();
-        let of_lanes = (0..lanes).map(|lane| share(lane) * self.lanes.weight(index, lane));
-        let largest = self.lanes.largest(index);
-        let newtons = self.newtons.iter().zip(lanes..);
-        let of_newtons = newtons.map(|(newton, at)| match largest > 0.0 {
-            true => share(at) * newton.weight(index) / largest,
-            false => 0.0,
-        });
-        Some(of_lanes.chain(of_newtons).sum())
+            |at: usize| beliefs[at] + stacks.clone().map(|(stack, share)| share * stack.weights()[at]).sum::<f64>();
+        let shares: Vec<f64> = (0..lanes + self.newtons.len()).map(share).collect();
+        let (of_lanes, of_newtons) = shares.split_at(lanes);
+        let mut weights = self.lanes.mixed(indices, of_lanes);
+        for ((weight, largest), &index) in weights.iter_mut().zip(indices).filter(|((_, largest), _)| *largest > 0.0) {
+            for (newton, share) in self.newtons.iter().zip(of_newtons) {
+                *weight += share * newton.weight(index) / *largest;
+            }
+        }
+        Some(weights.into_iter().map(|(weight, _)| weight).collect())
     }
 
     fn deviation(&self, index: u32) -> Option<f64> {

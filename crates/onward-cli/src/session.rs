@@ -81,7 +81,7 @@ impl<'a> Session<'a> {
                 let Some((parsed, is_shown)) = arrived else {
                     return books.look_in();
                 };
-                parsed.names.iter().for_each(|(index, name)| names.add(index, name));
+                names.add_all(parsed.names.indices(), parsed.names.iter().map(|(_, name)| name));
                 parsed.products().for_each(|(index, factors)| names.add_product(index, factors));
                 facts.skipped += parsed.skipped;
                 let parsed = Arc::new(parsed);

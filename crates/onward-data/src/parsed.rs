@@ -136,6 +136,11 @@ impl NewNames {
         self.text.clear();
     }
 
+    /// The indices, in order.
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.indices.len()

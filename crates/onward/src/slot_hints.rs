@@ -77,7 +77,7 @@ impl Numbers {
 
     /// Has the entry of an index fetched.
     #[inline]
-    fn expect(&self, index: u32) {
+    pub(crate) fn expect(&self, index: u32) {
         if let Some(entry) = self.entries.get((index.wrapping_mul(GOLDEN) >> self.shift) as usize) {
             prefetch(entry);
         }

@@ -112,6 +112,24 @@ impl Names {
         self.ends.push(self.text.len() as u32);
     }
 
+    /// Adds many names. Looking an index up waits for memory where there are many: those to come are fetched meanwhile.
+    ///
+    /// ```
+    /// let mut names = onward::model::Names::default();
+    /// names.add_all(&[7, 3], ["seven", "three"].into_iter());
+    /// assert_eq!(names.get(3).as_deref(), Some("three"));
+    /// ```
+    pub fn add_all<'a>(&mut self, indices: &[u32], names: impl Iterator<Item = &'a str>) {
+        /// How far ahead.
+        const AHEAD: usize = 16;
+        for (at, (&index, name)) in indices.iter().zip(names).enumerate() {
+            if let Some(&later) = indices.get(at + AHEAD) {
+                self.numbers.expect(later);
+            }
+            self.add(index, name);
+        }
+    }
+
     /// The name with this number.
     fn numbered(&self, number: usize) -> &str {
         let start = if number == 0 { 0 } else { self.ends[number - 1] };

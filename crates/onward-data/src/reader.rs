@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -118,9 +118,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Shared {
     /// Takes the next piece and parses it. False when there is nothing to do now:
-    /// the end, a full window, or (if not `patient`) another thread is reading.
-    fn work(&self, parser: &mut dyn Parser, patient: bool) -> bool {
-        let Some(Taken { number, piece, mut parsed }) = self.take(patient) else {
+    /// the end, or a full window.
+    fn work(&self, parser: &mut dyn Parser) -> bool {
+        let Some(Taken { number, piece, mut parsed }) = self.take() else {
             return false;
         };
         let outcome = match piece {
@@ -136,14 +136,9 @@ impl Shared {
         true
     }
 
-    /// Reads the next piece.
-    fn take(&self, patient: bool) -> Option<Taken> {
-        let mut numbered = match self.source.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) if patient => lock(&self.source),
-            Err(TryLockError::WouldBlock) => return None,
-        };
+    /// Reads the next piece, after whoever is reading: to go to sleep instead would cost the time of a piece.
+    fn take(&self) -> Option<Taken> {
+        let mut numbered = lock(&self.source);
         if numbered.ended || self.is_full() {
             return None;
         }
@@ -166,7 +161,7 @@ impl Shared {
     /// The life of a worker thread.
     fn run(&self, parser: &mut dyn Parser) {
         while !self.stop.load(Ordering::Relaxed) {
-            if self.work(parser, true) {
+            if self.work(parser) {
                 continue;
             }
             if lock(&self.source).ended {
@@ -388,7 +383,7 @@ impl Reader {
                 return Some(outcome);
             }
             drop(state);
-            if self.helps && self.shared.work(self.parser.as_mut(), self.workers.is_empty()) {
+            if self.helps && self.shared.work(self.parser.as_mut()) {
                 continue;
             }
             if waited >= patience {

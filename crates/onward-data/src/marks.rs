@@ -300,7 +300,10 @@ mod tests {
     }
 
     fn text(length: usize) -> impl Strategy<Value = Vec<u8>> {
-        prop::collection::vec(prop_oneof![4 => Just(b' '), 4 => Just(b':'), 1 => Just(b'\n'), 1 => Just(b'\r'), 4 => any::<u8>()], 0..length)
+        prop::collection::vec(
+            prop_oneof![4 => Just(b' '), 4 => Just(b':'), 1 => Just(b'\n'), 1 => Just(b'\r'), 4 => any::<u8>()],
+            0..length,
+        )
     }
 
     proptest! {

@@ -363,7 +363,8 @@ impl Row {
         let values = self.plain.numbers.values(first, count);
         let indices = &self.plain.indices[row.features.clone()];
         let namespaces = &self.plain.namespaces[row.namespaces.clone()];
-        let within = |(start, end): (u32, u32)| &line[(start - row.line.start) as usize..(end - row.line.start) as usize];
+        let within =
+            |(start, end): (u32, u32)| &line[(start - row.line.start) as usize..(end - row.line.start) as usize];
         if self.seen.first(BIAS) {
             name_of(&mut out.names, BIAS, b"", b"bias");
         }

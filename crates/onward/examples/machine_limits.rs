@@ -36,7 +36,9 @@ fn main() {
     let copied = shortest(|| black_box(&mut copy).copy_from_slice(black_box(&text)));
     let gigabytes = TEXT as f64 / 1e9;
     println!("one thread reads {:.1} GB/s and copies {:.1} GB/s", gigabytes / read, gigabytes / copied);
-    println!("table        slots changed at random, row by row    slots read one after the other, each telling the next");
+    println!(
+        "table        slots changed at random, row by row    slots read one after the other, each telling the next"
+    );
     for kilobytes in [128, 512, 1024, 4096, 16_384, 65_536, 262_144] {
         let size = (kilobytes << 10) / size_of::<Slot>();
         let mut random = SplitMix64::new(7);

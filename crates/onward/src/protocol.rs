@@ -737,6 +737,38 @@ mod tests {
 
     use super::*;
 
+    /// Rows that came in by way of [`Batch::extend_ascending`] or not, one after the other, abandoned or not.
+    #[test]
+    fn rows_that_ascend_are_told_from_others() {
+        let mut batch = Batch::default();
+        for _ in 0..2 {
+            batch.push(0, 1.0);
+            assert!(batch.extend_ascending(&[2, 5], &[1.0, 2.0], 5));
+            batch.finish(None, 1.0);
+            for (indices, value, limit) in
+                [(vec![2, 2], 1.0, 9), (vec![2, 1], 1.0, 9), (vec![2, 9], 1.0, 8), (vec![0, 3], 1.0, 9)]
+            {
+                batch.push(0, 1.0);
+                assert!(!batch.extend_ascending(&indices, &[1.0, value], limit), "{indices:?}");
+                assert_eq!(batch.pending(), 1);
+                batch.abandon();
+            }
+            assert!(!batch.extend_ascending(&[1, 2], &[1.0, f32::NAN], 9));
+            // More after it: they are looked at.
+            assert!(batch.extend_ascending(&[3, 4], &[1.0, 2.0], 9));
+            assert!(!batch.extend_ascending(&[7, 8], &[1.0, 2.0], 9), "the row has two features already");
+            batch.push(3, 4.0);
+            batch.finish(None, 1.0);
+            // As many features as the row before had, of which two are one.
+            [6, 6, 1].into_iter().for_each(|index| batch.push(index, 1.0));
+            batch.finish(None, 1.0);
+            let rows: Vec<Vec<(u32, f32)>> = batch.iter().map(|example| example.features.iter().collect()).collect();
+            assert_eq!(rows, [vec![(0, 1.0), (2, 1.0), (5, 2.0)], vec![(3, 5.0), (4, 2.0)], vec![(6, 2.0), (1, 1.0)]]);
+            assert_eq!(batch.largest(), 6);
+            batch.clear();
+        }
+    }
+
     proptest! {
         #[test]
         fn features_that_share_an_index_become_one(

@@ -560,6 +560,48 @@ mod tests {
         (table, map)
     }
 
+    /// Of a table that was filled before there were hints, and of one that follows them: rows that are predicted, expected
+    /// before or not, and all slots at once.
+    #[test]
+    fn slots_are_found_by_translated_hints_and_all_at_once() {
+        let mut random = crate::random::SplitMix64::new(5);
+        let mut index = || (u64::from(LOW) - 50 + random.below(3000)) as u32;
+        let kept: Vec<u32> = (0..400).map(|_| index()).collect();
+        let mut table: Table<u32> = Table::filled(&kept, kept.iter().copied()).unwrap();
+        let (mut hints, mut batch) = (crate::SlotHints::default(), crate::Batch::default());
+        for _ in 0..50 {
+            (0..20).for_each(|_| batch.push(index(), 1.0));
+            batch.finish(None, 1.0);
+        }
+        hints.add(&mut batch);
+        let is_kept = |index: u32| if kept.contains(&index) { index } else { 0 };
+        for is_expected in [false, true, true] {
+            for example in batch.iter() {
+                if is_expected {
+                    table.expect(example.features);
+                }
+                for (&index, (slot, _)) in example.features.indices().iter().zip(table.row(example.features)) {
+                    assert_eq!(slot, is_kept(index));
+                }
+            }
+        }
+        let asked: Vec<u32> =
+            kept.iter().copied().chain(kept.iter().rev().copied()).chain((0..500).map(|_| index())).collect();
+        let found: Vec<u32> = table.each(&asked).collect();
+        assert_eq!(found, asked.iter().map(|&index| is_kept(index)).collect::<Vec<_>>());
+        let (mut follower, mut places) = (Table::<u32>::default(), Places::default());
+        for example in batch.iter() {
+            follower.locate(example.features, &mut places);
+            for (&place, &index) in places.of(example.features).iter().zip(example.features.indices()) {
+                *follower.at(place as usize) = index;
+            }
+        }
+        assert!(matches!(follower.hints, Follows::Hints(_)) && follower.numbers.get().is_none());
+        let met: Vec<u32> = batch.iter().flat_map(|example| example.features.indices().to_vec()).collect();
+        assert_eq!(follower.each(&met).collect::<Vec<_>>(), met);
+        assert_eq!(met.iter().map(|&index| follower.get(index)).collect::<Vec<_>>(), met);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(16))]
 

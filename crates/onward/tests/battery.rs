@@ -180,6 +180,9 @@ fn everything_stays_finite_under_any_finite_input() {
             ledger.observe(prediction, label, weight, x);
         }
         assert!((0..6).all(|index| learner.weight(index).is_none_or(f64::is_finite)), "{name} {}", loss.name());
+        let indices = [5, 0, 70_000, 3];
+        let one_by_one: Option<Vec<f64>> = indices.iter().map(|&index| learner.weight(index)).collect();
+        assert_eq!(learner.weights(&indices), one_by_one, "{name} {}", loss.name());
         assert!(learner.state().numbers().values().all(|number| number.is_finite()), "{name} {}", loss.name());
     }
 }

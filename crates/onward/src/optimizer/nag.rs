@@ -103,7 +103,9 @@ fn gather(slots: &[Slot], places: &[u32], values: &[f32], row: &mut Vec<Eight>) 
             eight.take(at, slots[places[at] as usize], values[at]);
         }
     }
-    if !last_places.is_empty() && let Some(last) = row.last_mut() {
+    if !last_places.is_empty()
+        && let Some(last) = row.last_mut()
+    {
         *last = Eight::zeroed();
         for (at, (&place, &value)) in last_places.iter().zip(last_values).enumerate() {
             last.take(at, slots[place as usize], value);

@@ -60,7 +60,7 @@ pub enum Form {
 
 #[derive(Debug, Clone)]
 enum Matrix {
-    Full(Full),
+    Full(Box<Full>),
     Diagonal(Diagonal),
     Sketched(Sketched),
 }
@@ -117,7 +117,9 @@ impl Ons {
         }
         written += &format!("epsilon={epsilon}");
         let matrix = match form {
-            Form::Full(limit) if (1..=2048).contains(&limit) => Matrix::Full(Full::new(radius, epsilon, limit)),
+            Form::Full(limit) if (1..=2048).contains(&limit) => {
+                Matrix::Full(Box::new(Full::new(radius, epsilon, limit)))
+            }
             Form::Full(limit) => {
                 return Err(Error::parameter(format!(
                     "limit is {limit}: it is a whole number from 1 to 2048, for the matrix has its square of entries"

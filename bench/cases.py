@@ -87,8 +87,8 @@ SYNTH = Demand(floor=8, aim=15)
 CTR = Demand(floor=6, aim=12)
 SLOTS = Program("Onward, 2¹⁸ slots", onward_outcome)
 MOST_BEYOND_TABLE = 64e6
-# Onward's command that parses `{input}` and does not learn: without one, no line tells its parsing from its learning.
-ONWARD_PARSING: str | None = None
+# Onward's reader, which parses and does not learn.
+ONWARD_PARSING = "parse {input}"
 
 
 def onward(given: Input, *options: str, before: tuple[str, ...] = ()) -> Side:
@@ -262,10 +262,9 @@ def phases(size: Size) -> list[Phases]:
 def steps(name: str, ours: Input, theirs: Input, option: str, their_option: str) -> Phases:
     """Both programs' steps; Vowpal Wabbit's `--noop` parses and does not learn."""
     whole = onward(ours, NAG, option)
-    parsing = [] if ONWARD_PARSING is None else [Step(ONWARD.name, "reading, parsing", ONWARD_PARSING, ours)]
     found = [
         Step("dd", "reading", "dd if={input} of=/dev/null bs=262144", ours),
-        *parsing,
+        Step(ONWARD.name, "reading, parsing", ONWARD_PARSING, ours),
         Step(ONWARD.name, "reading, parsing, learning", whole.command, ours),
     ]
     for what, more in (("reading, parsing", "--noop"), ("reading, parsing, learning", "")):

@@ -24,6 +24,7 @@ class Tools:
     """The first words of commands, where they are on this machine; other words are programs of the system."""
 
     onward: Path
+    parse: Path
     python: Path
 
     def arguments(self, command: str, file: str, whole: str = "", two: str = "") -> list[str]:
@@ -119,14 +120,15 @@ PACKAGES = {
 
 
 def prepare(onward: Path | None) -> Tools:
-    """Builds Onward, unless it is there, and installs the peers."""
-    onward = build() if onward is None else onward.resolve()
-    return Tools(onward, install(ROOT / "bench" / "requirements.txt"))
+    """Builds Onward, unless it is there, and what only parses; installs the peers."""
+    onward = build("onward") if onward is None else onward.resolve()
+    parse = build("examples/parse", "--package", "onward-data", "--example", "parse")
+    return Tools(onward, parse, install(ROOT / "bench" / "requirements.txt"))
 
 
-def build() -> Path:
-    subprocess.run(["cargo", "build", "--release"], cwd=ROOT, check=True)
-    return target_folder() / "release" / "onward"
+def build(program: str, *what: str) -> Path:
+    subprocess.run(["cargo", "build", "--release", *what], cwd=ROOT, check=True)
+    return target_folder() / "release" / program
 
 
 def install(requirements: Path) -> Path:

@@ -304,7 +304,7 @@ impl Reader {
     }
 
     /// As [`next_batch`](Reader::next_batch), but gives up after some time: `None` when
-    /// nothing has come, `Some(None)` at the end.
+    /// nothing has come, `Some(None)` at the end. A read of a file is waited for.
     ///
     /// # Errors
     /// As [`next_batch`](Reader::next_batch).
@@ -361,7 +361,7 @@ impl Reader {
     }
 
     /// Hands out batches without hints where the slots of their features are: for those who look
-    /// for each feature once only, as in predicting.
+    /// for none, as in converting.
     pub fn without_hints(&mut self) {
         self.hints = None;
     }

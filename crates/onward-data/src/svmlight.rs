@@ -203,7 +203,8 @@ impl Plain {
         match label {
             b"" => None,
             b"?" => Some(b""),
-            _ if label.contains(&b'#') => None,
+            // A comment, or blanks of other kinds, at which labels end.
+            _ if label.iter().any(|&byte| byte == b'#' || byte.is_ascii_whitespace()) => None,
             _ => Some(label),
         }
     }
@@ -387,8 +388,9 @@ mod tests {
 
     fn plainly(line: &str) -> Option<String> {
         // With lines around it, for what is next to the ends of a text is left to others.
-        let text = format!("1 1:0.5\n1 2:0.5\n1{line}\n1 1:0.5\n1 2:0.5\n");
-        made(line, |row, line, out| {
+        let whole = format!("1{line}");
+        let text = format!("1 1:0.5\n1 2:0.5\n{whole}\n1 1:0.5\n1 2:0.5\n");
+        made(&whole, |row, line, out| {
             row.plain.begin();
             let mut start = 0;
             for _ in 0..3 {
@@ -415,6 +417,22 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn labels_of_plain_rows_are_those_of_all_others(written in "[ \\t\\r\\x0c#?0-9a-z.-]{0,6}") {
+            let line = format!("{written} 3:4 5:0.5");
+            let text = format!("1 1:0.5\n1 2:0.5\n{line}\n1 1:0.5\n1 2:0.5\n");
+            let (mut plain, mut start) = (Plain::default(), 0);
+            for _ in 0..3 {
+                start = plain.next(text.as_bytes(), start) + 1;
+            }
+            if let Some(found) = plain.label(line.as_bytes()) {
+                let line = content(line.as_bytes());
+                let (expected, start) = label(line).unwrap();
+                prop_assert_eq!(found, expected, "{:?}", line);
+                prop_assert_eq!(&line[start..], b" 3:4 5:0.5");
+            }
+        }
 
         #[test]
         fn plain_rows_are_read_as_all_others(

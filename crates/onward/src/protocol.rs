@@ -484,8 +484,9 @@ impl Batch {
     /// The indices of all finished rows, and the memory for their hints.
     pub(crate) fn indices_and_hints(&mut self, hints_of: u64) -> (&[u32], &mut Vec<u32>) {
         self.hints_of = hints_of;
+        let finished = self.features();
         let indices = match &self.lent {
-            None => &self.indices,
+            None => &self.indices[..finished],
             Some(lent) => lent.indices(),
         };
         (indices, &mut self.hints)

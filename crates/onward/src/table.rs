@@ -7,7 +7,7 @@
 //! features of 2^22 indices, a pass took 0.75 s and 39 MB; with slots in pages of 16 consecutive
 //! indices 1.00 s and 58 MB.) Which slot is whose is told by the row's hints
 //! ([`SlotHints`](crate::SlotHints)), or looked up. Once so many indices have a slot that all could have
-//! one in twice the memory, all are addressed directly.
+//! one in twice the memory of those and a map of them, all are addressed directly.
 
 use std::sync::OnceLock;
 
@@ -36,7 +36,7 @@ pub(crate) struct Table<S> {
     translated: Translated,
     /// How often slots have been laid out anew.
     layout: u32,
-    /// The largest of them.
+    /// The largest high index.
     largest: u32,
     /// Whether it is time to see if all slots had better be addressed directly, and with how many
     /// high ones it is next.
@@ -51,7 +51,7 @@ enum Follows {
     /// There is no high slot yet.
     Undecided,
     Hints(u64),
-    /// There are slots that no hint told of, or hints of which there are no slots.
+    /// There are slots that no hint told of, or hints of which there are no slots; or slots have been laid out anew.
     Nobody,
 }
 
@@ -119,12 +119,12 @@ impl Places {
 vectorised! {
     /// The largest of some places, and of those of low indices.
     fn reach(places: &[u32]) -> (u32, u32) {
-        let (mut largest, mut lowest) = (0, 0);
+        let (mut largest, mut largest_low) = (0, 0);
         for &place in places {
             largest = largest.max(place);
-            lowest = lowest.max(if place < LOW { place } else { 0 });
+            largest_low = largest_low.max(if place < LOW { place } else { 0 });
         }
-        (largest, lowest)
+        (largest, largest_low)
     }
 }
 
@@ -209,7 +209,8 @@ impl<S: Copy + Zeroable> Table<S> {
             if index < self.limit {
                 return self.there(index);
             }
-            let Some(place) = self.find(index, next) else { return S::zeroed() };
+            let place = if self.is_at(index, next) { Some(next) } else { self.find(index, next) };
+            let Some(place) = place else { return S::zeroed() };
             next = place + 1;
             self.there(place)
         })
@@ -245,6 +246,13 @@ impl<S: Copy + Zeroable> Table<S> {
             }
         };
         self.limit as usize + number
+    }
+
+    /// Finds out where the slots of a row are that is going to be worked on, if that takes looking them up.
+    pub(crate) fn look_up(&mut self, x: Features<'_>) {
+        if let Some(id) = x.hints_of().filter(|_| self.hints == Follows::Nobody) {
+            self.translate(id, x);
+        }
     }
 
     /// Has the slots of a row fetched that is going to be worked on, and finds out where they are.
@@ -308,9 +316,9 @@ impl<S: Copy + Zeroable> Table<S> {
     /// Whether all slots of a row are where its hints tell.
     #[inline]
     fn knows(&self, x: Features<'_>) -> bool {
-        let (largest, lowest) = reach(x.hints());
+        let (largest, largest_low) = reach(x.hints());
         let follows = x.hints_of().is_some_and(|id| self.hints == Follows::Hints(id));
-        follows && (largest as usize) < self.slots.len() && (lowest as usize) < self.low
+        follows && (largest as usize) < self.slots.len() && (largest_low as usize) < self.low
     }
 
     /// Finds the places of slots one by one.
@@ -411,7 +419,7 @@ impl<S: Copy + Zeroable> Table<S> {
     /// Makes the next slot, that of this index, whose number is to be kept at `entry` if numbers are.
     #[cold]
     fn insert(&mut self, index: u32, entry: usize) -> usize {
-        if self.indices.is_empty() {
+        if self.slots.len() < self.limit as usize {
             self.extend_low(self.limit as usize);
         }
         let number = self.indices.len();
@@ -427,7 +435,7 @@ impl<S: Copy + Zeroable> Table<S> {
         number
     }
 
-    /// Addresses all slots directly, if that takes at most twice the memory: most rows then need one
+    /// Addresses all slots directly, if that takes at most twice the memory that they and a map of them take: most rows then need one
     /// access to memory for a feature, and no hint. Places that were told before are void.
     #[cold]
     fn settle(&mut self) {

@@ -93,7 +93,7 @@ impl Certificate {
 
     /// s_i of all [features](Self::features), in their order.
     pub fn root_mean_squares(&self) -> impl Iterator<Item = f64> {
-        self.slots().map(|slot| (slot.square / self.weight).sqrt())
+        self.slots().map(|slot| if self.weight > 0.0 { (slot.square / self.weight).sqrt() } else { 0.0 })
     }
 
     /// The features that were seen, in order of appearance.
@@ -163,8 +163,9 @@ impl Certificate {
             return Err(Error::model("the columns of the certificate do not match: the model is damaged"));
         }
         let slots = thetas.iter().zip(squares).map(|(&theta, &square)| Slot { theta, square });
-        self.seen = state.u32s("index")?.to_vec();
-        self.table = Table::filled(&self.seen, slots)?;
+        let seen = state.u32s("index")?;
+        self.table = Table::filled(seen, slots)?;
+        self.seen = seen.to_vec();
         self.find_seen();
         Ok(())
     }

@@ -329,6 +329,10 @@ pub(super) trait Sweeps: Send + Sync {
     /// The deviation of a feature that lanes see centred, if there is room to keep it.
     fn deviation(&self, index: u32) -> Option<f64>;
 
+    /// A row to come: where its slots are is found out, if that takes looking them up. (To fetch them gains nothing:
+    /// tables that are beyond the processor's caches wait for how much memory can be moved.)
+    fn expect(&mut self, x: Features<'_>);
+
     /// The bytes of all slots.
     fn bytes(&self) -> usize;
 
@@ -426,8 +430,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         let dither = Dither::of(self.norms.rounds + 1);
         let mut sums = [0.0; W];
         seen.clear();
-        for (index, value) in x.iter() {
-            let slot = self.table.get(index);
+        for (&index, (slot, value)) in x.indices().iter().zip(self.table.row(x)) {
             let count = slot::counted(slot.count, usual, dither);
             let mean = slot::moved(slot.mean, value, slot.largest[CENTRED], usual / count);
             let centred = slot::centred(index, value, count, mean, slot.largest[RAW], total);
@@ -518,6 +521,10 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
 
     fn bytes(&self) -> usize {
         self.table.len() * size_of::<Slot<W, D>>()
+    }
+
+    fn expect(&mut self, x: Features<'_>) {
+        self.table.look_up(x);
     }
 
     fn narrowed(&self) -> Option<Box<dyn Sweeps>> {

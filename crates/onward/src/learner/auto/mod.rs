@@ -486,6 +486,10 @@ impl Learner for Auto {
         prediction
     }
 
+    fn expect(&mut self, x: Features<'_>) {
+        self.lanes.expect(x);
+    }
+
     fn charged_loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }

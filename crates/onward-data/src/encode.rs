@@ -147,6 +147,14 @@ pub(crate) struct NamesSeen {
 }
 
 impl NamesSeen {
+    /// Has the processor fetch what tells whether an index has been met.
+    #[inline(always)]
+    pub(crate) fn expect(&self, index: u32) {
+        if let Some(word) = self.bits.get((index / 64) as usize) {
+            onward::vector::prefetch(word);
+        }
+    }
+
     /// Whether none of the indices is met for the first time.
     #[inline]
     pub(crate) fn all(&self, indices: &[u32]) -> bool {

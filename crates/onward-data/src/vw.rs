@@ -132,7 +132,7 @@ impl Parser for VwParser {
 impl LineParser for VwParser {
     fn end(&mut self, text: &[u8], start: usize) -> usize {
         match self.row.ignored.is_empty() {
-            true => self.row.plain.next(&self.rules.schema, text, start),
+            true => self.row.plain.next(&self.rules.schema, &self.row.seen, text, start),
             false => line_end(text, start),
         }
     }
@@ -282,8 +282,8 @@ onward::vectorised! {
 }
 
 onward::vectorised! {
-    /// Hashes the names of features.
-    fn hash_names(text: &[u8], schema: &Schema, row: &mut Plain) {
+    /// Hashes the names of features. What tells whether a name has been handed on is fetched meanwhile.
+    fn hash_names(text: &[u8], schema: &Schema, seen: &NamesSeen, row: &mut Plain) {
         let Plain { namespaces, names, indices, .. } = row;
         indices.resize(names.len(), 0);
         let mut end = names.len();
@@ -292,6 +292,7 @@ onward::vectorised! {
             let range = namespace.first..end;
             for (index, &(start, end)) in indices[range.clone()].iter_mut().zip(&names[range]) {
                 *index = schema.hashed(BIAS + 1, hash::name(namespace.seed, &text[start as usize..end as usize]));
+                seen.expect(*index);
             }
             end = namespace.first;
         }
@@ -305,16 +306,16 @@ impl Plain {
     }
 
     /// Goes on to the line that begins at `start`, and tells where it ends.
-    fn next(&mut self, schema: &Schema, text: &[u8], start: usize) -> usize {
+    fn next(&mut self, schema: &Schema, seen: &NamesSeen, text: &[u8], start: usize) -> usize {
         self.current += 1;
         if self.current >= self.rows.len() {
-            self.look_ahead(schema, text, start);
+            self.look_ahead(schema, seen, text, start);
         }
         self.rows.get(self.current).map_or_else(|| line_end(text, start), |row| row.line.end as usize)
     }
 
     /// Reads the numbers and hashes the names of the next lines.
-    fn look_ahead(&mut self, schema: &Schema, text: &[u8], start: usize) {
+    fn look_ahead(&mut self, schema: &Schema, seen: &NamesSeen, text: &[u8], start: usize) {
         let mut marks = std::mem::take(&mut self.marks);
         marks.find_with_bars(text, start);
         self.numbers.clear();
@@ -345,7 +346,7 @@ impl Plain {
                 row.is_plain = self.numbers.settle_decimals(row.features.start, text, names, ends);
             }
         }
-        hash_names(text, schema, self);
+        hash_names(text, schema, seen, self);
     }
 }
 
@@ -566,7 +567,7 @@ mod tests {
             row.plain.begin();
             let mut start = 0;
             for _ in 0..3 {
-                start = row.plain.next(schema, whole.as_bytes(), start) + 1;
+                start = row.plain.next(schema, &row.seen, whole.as_bytes(), start) + 1;
             }
             row.plain_features(line.as_bytes(), out)
         })

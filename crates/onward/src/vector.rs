@@ -100,8 +100,9 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
 }
 
 /// Has the processor fetch what will soon be worked on. Changes nothing but the time.
+#[doc(hidden)]
 #[inline(always)]
-pub(crate) fn prefetch<T>(value: &T) {
+pub fn prefetch<T>(value: &T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for line in (0..size_of::<T>()).step_by(64) {
         let start = std::ptr::from_ref(value).cast::<i8>();

@@ -201,13 +201,12 @@ fn find_all<const N: usize>(text: &[u8], offset: u32, others: [u8; N], marks: &m
 /// In three loops, each of which is short enough for its numbers to stay in registers.
 #[inline(always)]
 fn find(text: &[u8], offset: u32, look: impl Fn(&[u8; BLOCK]) -> Found, marks: &mut Marks) {
-    let Marks { places, lines, all, colons, line_ends } = marks;
     let (whole, rest) = text.as_chunks::<BLOCK>();
     let count = whole.len() + 1;
-    for masks in [&mut *all, &mut *colons, &mut *line_ends] {
+    for masks in [&mut marks.all, &mut marks.colons, &mut marks.line_ends] {
         masks.resize(count, 0);
     }
-    let into = all.iter_mut().zip(colons.iter_mut().zip(line_ends.iter_mut()));
+    let into = marks.all.iter_mut().zip(marks.colons.iter_mut().zip(marks.line_ends.iter_mut()));
     for (bytes, (all, (colons, line_ends))) in whole.iter().zip(into) {
         let found = look(bytes);
         (*all, *colons, *line_ends) = (found.all, found.colons, found.line_ends);
@@ -219,10 +218,19 @@ fn find(text: &[u8], offset: u32, look: impl Fn(&[u8; BLOCK]) -> Found, marks: &
         last[rest.len()] = b'\n';
     }
     let found = look(&last);
-    (all[count - 1], colons[count - 1], line_ends[count - 1]) = (found.all, found.colons, found.line_ends);
+    (marks.all[count - 1], marks.colons[count - 1], marks.line_ends[count - 1]) =
+        (found.all, found.colons, found.line_ends);
+    write_places(text.len(), offset, marks);
+    split_lines(text, offset, marks);
+}
+
+/// Writes the places of all marks of a text of this length.
+#[inline(always)]
+fn write_places(length: usize, offset: u32, marks: &mut Marks) {
+    let Marks { places, all, .. } = marks;
     // A block writes up to 64 places.
-    if places.len() < text.len() + 2 * BLOCK {
-        places.resize(text.len() + 2 * BLOCK, 0);
+    if places.len() < length + 2 * BLOCK {
+        places.resize(length + 2 * BLOCK, 0);
     }
     let (mut count, mut start) = (0, offset);
     for &mask in all.iter() {
@@ -243,6 +251,12 @@ fn find(text: &[u8], offset: u32, look: impl Fn(&[u8; BLOCK]) -> Found, marks: &
         count += here;
         start += BLOCK as u32;
     }
+}
+
+/// Tells which marks are whose line's.
+#[inline(always)]
+fn split_lines(text: &[u8], offset: u32, marks: &mut Marks) {
+    let Marks { places, lines, all, colons, line_ends } = marks;
     let (mut count, mut colon_count, mut start) = (0, 0, offset);
     let mut line = Line { start: offset, ..Line::default() };
     for ((&all, &colons), &line_ends) in all.iter().zip(colons.iter()).zip(line_ends.iter()) {

@@ -5,8 +5,7 @@
 //! an uncertain look into a hash table. [`SlotHints`] looks once for all of them: it numbers the
 //! features of a batch in order of appearance, and a table that has seen the same rows keeps their
 //! slots in that order, behind those of low indices: a hint is a place in such a table. It is no promise: a table
-//! that may have seen other rows compares the index that it keeps
-//! there, and looks for itself when another one is there.
+//! that was filled otherwise looks each hint's index up once, and keeps for which of its own places the hint stands.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

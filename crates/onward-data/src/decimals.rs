@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+#[cfg(target_arch = "x86_64")]
+use crate::digits;
 use crate::number::{self, EXACT_POWERS};
 
 /// How many bytes have to be before and behind a number for its surroundings to be looked at.
@@ -109,24 +111,16 @@ pub(crate) struct Numbers {
     values: Vec<f32>,
     /// Indices plus 1.
     found: Vec<u32>,
-    /// Not 0 where an index is none, and where a decimal is of another than the common form.
-    faults: Vec<u64>,
+    /// Not 0 where a decimal is of another than the common form.
     others: Vec<u64>,
-    what: Summary,
-}
-
-/// What is to be known of all numbers together.
-#[derive(Debug, Default, Clone, Copy)]
-struct Summary {
-    faults: u64,
-    others: u64,
+    /// Whether a value is 0.
     has_zero: bool,
 }
 
 impl Numbers {
     /// Forgets all, and keeps the memory.
     pub(crate) fn clear(&mut self) {
-        self.count = 0;
+        (self.count, self.has_zero) = (0, false);
     }
 
     /// How many there are.
@@ -138,10 +132,9 @@ impl Numbers {
     fn reserve(&mut self, more: usize) {
         let size = self.count + more;
         if self.heads.len() < size {
-            for eights in [&mut self.indices, &mut self.heads, &mut self.tails, &mut self.lengths] {
-                eights.resize(size, 0);
-            }
-            for eights in [&mut self.faults, &mut self.others] {
+            for eights in
+                [&mut self.indices, &mut self.heads, &mut self.tails, &mut self.lengths, &mut self.others]
+            {
                 eights.resize(size, 0);
             }
             self.values.resize(size, 0.0);
@@ -149,74 +142,74 @@ impl Numbers {
         }
     }
 
-    /// Adds the pairs of an index and a decimal of a line. `places`: where the blank before each, its colon and the
-    /// blank after it are, that blank being the one before the next. None is among the first or last [`ROOM`] bytes.
-    pub(crate) fn add_pairs(&mut self, text: &[u8], places: &[u32]) {
-        let more = places.len() / 2;
-        self.reserve(more);
-        look_at_pairs(text, places, self);
-        self.count += more;
-    }
-
-    /// Adds the decimals after these colons up to these ends; where both are one, there is none, and it is 1. None is
-    /// among the first or last [`ROOM`] bytes.
-    pub(crate) fn add_decimals(&mut self, text: &[u8], colons: &[(u32, u32)], ends: &[u32]) {
-        self.reserve(ends.len());
-        look_at_decimals(text, colons, ends, self);
-        self.count += ends.len();
-    }
-
-    /// Works out all pairs that were added.
-    pub(crate) fn work_out_pairs(&mut self) {
-        self.work_out_decimals();
-        let Self { count, indices, heads, lengths, found, faults, what, .. } = self;
-        let all = 0..*count;
-        what.faults = work_out_indices(
-            &indices[all.clone()],
-            &heads[all.clone()],
-            &lengths[all.clone()],
-            &mut found[all.clone()],
-            &mut faults[all],
+    /// Reads the pairs of an index and a decimal of a line. `places`: where the blank before each, its colon and the
+    /// blank after it are, that blank being the one before the next. None is among the first or last [`ROOM`] bytes. Gives
+    /// whether they are plain: colons at their places, indices of one to eight digits, values that are numbers 32 bits hold; if they are
+    /// not, they do not count.
+    pub(crate) fn read_pairs(&mut self, text: &[u8], places: &[u32]) -> bool {
+        let range = self.count..self.count + places.len() / 2;
+        self.reserve(range.len());
+        #[cfg(target_arch = "x86_64")]
+        if let Some(has_zero) =
+            digits::read_pairs(text, places, &mut self.found[range.clone()], &mut self.values[range.clone()])
+        {
+            self.has_zero |= has_zero;
+            self.count = range.end;
+            return true;
+        }
+        look_at_pairs(text, places, range.clone(), self);
+        let others = self.work_out_decimals(range.clone());
+        let faults = work_out_indices(
+            &self.indices[range.clone()],
+            &self.heads[range.clone()],
+            &self.lengths[range.clone()],
+            &mut self.found[range.clone()],
         );
+        let is_plain = faults == 0
+            && (others == 0
+                || self.settle(range.clone(), text, |number| (places[2 * number + 1], places[2 * number + 2])));
+        self.count += if is_plain { range.len() } else { 0 };
+        is_plain
     }
 
-    /// Works out all decimals that were added.
-    pub(crate) fn work_out_decimals(&mut self) {
-        let Self { count, heads, tails, lengths, values, others, what, .. } = self;
-        let all = 0..*count;
-        what.faults = 0;
-        (what.others, what.has_zero) = work_out_decimals(
-            &heads[all.clone()],
-            &tails[all.clone()],
-            &lengths[all.clone()],
-            &mut values[all.clone()],
-            &mut others[all],
+    /// Reads the decimals after the second of each of `colons` up to these ends; where both are one, there is none, and it is 1.
+    /// None is among the first or last [`ROOM`] bytes. Gives whether all are of the common form; if not, they are to be
+    /// [settled](Self::settle_decimals).
+    pub(crate) fn read_decimals(&mut self, text: &[u8], colons: &[[u32; 2]], ends: &[u32]) -> bool {
+        let range = self.count..self.count + ends.len();
+        self.reserve(range.len());
+        self.count = range.end;
+        #[cfg(target_arch = "x86_64")]
+        if let Some(has_zero) = digits::read_decimals(text, colons, ends, &mut self.values[range.clone()]) {
+            self.has_zero |= has_zero;
+            return true;
+        }
+        look_at_decimals(text, colons, ends, range.clone(), self);
+        self.work_out_decimals(range) == 0
+    }
+
+    /// Works out decimals that were looked at; not 0 if one is of another than the common form.
+    fn work_out_decimals(&mut self, range: Range<usize>) -> u64 {
+        let (others, has_zero) = work_out_decimals(
+            &self.heads[range.clone()],
+            &self.tails[range.clone()],
+            &self.lengths[range.clone()],
+            &mut self.values[range.clone()],
+            &mut self.others[range],
         );
+        self.has_zero |= has_zero;
+        others
     }
 
     /// Whether some of these have a value that is 0.
     pub(crate) fn have_zero(&self, from: usize, count: usize) -> bool {
-        self.what.has_zero && self.values[from..from + count].contains(&0.0)
+        self.has_zero && self.values[from..from + count].contains(&0.0)
     }
 
-    /// Whether all that was worked out is of the common form.
-    pub(crate) fn are_common(&self) -> bool {
-        self.what.faults | self.what.others == 0
-    }
-
-    /// Looks closer at the pairs of a line, of which some may not be of the common form: false if one is not plain:
-    /// indices of one to eight digits, values that are numbers 32 bits hold.
+    /// Looks closer at some of the decimals: false if one is no number that 32 bits hold.
     #[cold]
-    pub(crate) fn settle_pairs(&mut self, from: usize, text: &[u8], places: &[u32]) -> bool {
-        let range = from..from + places.len() / 2;
-        let are_indices = self.faults[range.clone()].iter().all(|&fault| fault == 0);
-        are_indices && self.settle(range, text, |number| (places[2 * number + 1], places[2 * number + 2]))
-    }
-
-    /// The same for decimals after colons up to ends.
-    #[cold]
-    pub(crate) fn settle_decimals(&mut self, from: usize, text: &[u8], colons: &[(u32, u32)], ends: &[u32]) -> bool {
-        self.settle(from..from + ends.len(), text, |number| (colons[number].1, ends[number]))
+    pub(crate) fn settle_decimals(&mut self, from: usize, text: &[u8], colons: &[[u32; 2]], ends: &[u32]) -> bool {
+        self.settle(from..from + ends.len(), text, |number| (colons[number][1], ends[number]))
     }
 
     /// Reads those values that are not of the common form. `place` tells where a colon and an end are.
@@ -229,7 +222,7 @@ impl Numbers {
                 Some(long) if (long as f32).is_finite() => *value = long as f32,
                 _ => return false,
             }
-            self.what.has_zero |= *value == 0.0;
+            self.has_zero |= *value == 0.0;
         }
         true
     }
@@ -246,10 +239,8 @@ impl Numbers {
 }
 
 onward::vectorised! {
-    fn look_at_pairs(text: &[u8], places: &[u32], numbers: &mut Numbers) {
+    fn look_at_pairs(text: &[u8], places: &[u32], range: Range<usize>, numbers: &mut Numbers) {
         let Some(text) = Text::new(text) else { return };
-        let (from, more) = (numbers.count, places.len() / 2);
-        let range = from..from + more;
         let indices = &mut numbers.indices[range.clone()];
         let heads = &mut numbers.heads[range.clone()];
         let tails = &mut numbers.tails[range.clone()];
@@ -281,16 +272,15 @@ fn one_length(length: u32) -> u64 {
 }
 
 onward::vectorised! {
-    fn look_at_decimals(text: &[u8], colons: &[(u32, u32)], ends: &[u32], numbers: &mut Numbers) {
+    fn look_at_decimals(text: &[u8], colons: &[[u32; 2]], ends: &[u32], range: Range<usize>, numbers: &mut Numbers) {
         /// A 1 that is not written.
         const ONE: (u64, u64) = (u64::from_le_bytes(*b":1      "), u64::from_le_bytes(*b"       1"));
         let Some(text) = Text::new(text) else { return };
-        let range = numbers.count..numbers.count + ends.len();
         let heads = &mut numbers.heads[range.clone()];
         let tails = &mut numbers.tails[range.clone()];
         let lengths = &mut numbers.lengths[range];
         let into = heads.iter_mut().zip(tails).zip(lengths);
-        for (((head, tail), length), (&(_, colon), &end)) in into.zip(colons.iter().zip(ends)) {
+        for (((head, tail), length), (&[_, colon], &end)) in into.zip(colons.iter().zip(ends)) {
             (*head, *tail, *length) = match colon != end {
                 true => (text.around(colon).1, text.before(end), one_length(end.wrapping_sub(colon).wrapping_sub(1))),
                 false => (ONE.0, ONE.1, one_length(1)),
@@ -300,16 +290,15 @@ onward::vectorised! {
 }
 
 onward::vectorised! {
-    fn work_out_indices(indices: &[u64], heads: &[u64], lengths: &[u64], found: &mut [u32], faults: &mut [u64]) -> u64 {
-        let mut all = 0;
-        for (((&index, &head), &length), (found, fault)) in indices.iter().zip(heads).zip(lengths).zip(found.iter_mut().zip(faults)) {
-            let (number, is_fault) = digits(index, two_lengths(length).0);
+    fn work_out_indices(indices: &[u64], heads: &[u64], lengths: &[u64], found: &mut [u32]) -> u64 {
+        let mut faults = 0;
+        for (((&index, &head), &length), found) in indices.iter().zip(heads).zip(lengths).zip(found.iter_mut()) {
+            let (number, fault) = digits(index, two_lengths(length).0);
             // What follows an index is its colon.
-            *fault = is_fault | ((head & BYTE) ^ u64::from(b':'));
+            faults |= fault | ((head & BYTE) ^ u64::from(b':'));
             *found = number as u32 + 1;
-            all |= *fault;
         }
-        all
+        faults
     }
 }
 
@@ -367,21 +356,19 @@ mod tests {
     /// The bits of the value between a colon and an end, or that there is none.
     fn decimal_bits(text: &str, colon: u32, end: u32) -> Option<u32> {
         let mut numbers = Numbers::default();
-        let (colons, ends) = ([(0, colon)], [end]);
-        numbers.add_decimals(text.as_bytes(), &colons, &ends);
-        numbers.work_out_decimals();
-        let is_plain = numbers.are_common() || numbers.settle_decimals(0, text.as_bytes(), &colons, &ends);
+        let (colons, ends) = ([[0, colon]; 4], [end; 4]);
+        let is_common = numbers.read_decimals(text.as_bytes(), &colons, &ends);
+        let is_plain = is_common || numbers.settle_decimals(0, text.as_bytes(), &colons, &ends);
         is_plain.then(|| numbers.values(0, 1)[0].to_bits())
     }
 
-    /// The index and the bits of the value of a pair.
-    fn pair_bits(text: &str, places: [u32; 3]) -> Option<(u32, u32)> {
+    /// The indices and the bits of the values of the pairs of a line.
+    fn pair_bits(text: &str, places: &[u32]) -> Option<Vec<(u32, u32)>> {
         let mut numbers = Numbers::default();
-        numbers.add_pairs(text.as_bytes(), &places);
-        numbers.work_out_pairs();
-        let is_plain = numbers.are_common() || numbers.settle_pairs(0, text.as_bytes(), &places);
-        let (indices, values) = numbers.pairs(0, 1);
-        is_plain.then(|| (indices[0], values[0].to_bits()))
+        numbers.read_pairs(text.as_bytes(), places).then(|| {
+            let (indices, values) = numbers.pairs(0, places.len() / 2);
+            indices.iter().copied().zip(values.iter().map(|value| value.to_bits())).collect()
+        })
     }
 
     proptest! {
@@ -400,14 +387,69 @@ mod tests {
                 onward::vector::set_portable(is_portable);
                 let whole = format!("{AROUND}{before}:{text}{AROUND}");
                 prop_assert_eq!(decimal_bits(&whole, start, end), expected, "{}", whole);
-                let whole = format!("{AROUND}{before} {text}:{text}{AROUND}");
                 let number = text.parse::<u32>().ok();
                 let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && text.len() <= 8;
                 let expected = number.filter(|_| is_plain).map(|number| number + 1).zip(expected);
-                let places = [start, end, end + 1 + text.len() as u32];
-                prop_assert_eq!(pair_bits(&whole, places), expected, "{}", whole);
+                // One pair, and so many that they are read four at a time.
+                for count in [1, 4, 6] {
+                    let whole = format!("{AROUND}{before}{}{AROUND}", format!(" {text}:{text}").repeat(count));
+                    let marks = (0..=2 * count as u32).map(|mark| start + mark * (1 + text.len() as u32));
+                    let expected = expected.map(|pair| vec![pair; count]);
+                    prop_assert_eq!(pair_bits(&whole, &marks.collect::<Vec<_>>()), expected, "{}", whole);
+                }
             }
             onward::vector::set_portable(false);
+        }
+    }
+
+    /// The numbers of a line that are all of the common form, and one that is not at each of their places.
+    #[test]
+    fn common_numbers_are_read_four_at_a_time_and_one_other_is_found_among_them() {
+        let mut random = onward::random::SplitMix64::new(11);
+        for round in 0..20_000 {
+            let count = 4 + random.below(6) as usize;
+            let mut pairs: Vec<(String, String)> = (0..count)
+                .map(|_| {
+                    let digits = 10u64.pow(random.below(9) as u32);
+                    let sign = if random.below(4) == 0 { "-" } else { "" };
+                    let decimal = match random.below(4) {
+                        0 => format!("{sign}{}", random.below(digits)),
+                        1 => format!("{sign}.{}", random.below(digits)),
+                        2 => format!("{sign}{}.{:02}", random.below(100_000), random.below(digits)),
+                        _ => format!("{sign}{}", random.below(digits) as f64 / 1e5),
+                    };
+                    let limit = 10u64.pow(1 + random.below(8) as u32);
+                    (random.below(limit).to_string(), decimal)
+                })
+                .collect();
+            if round % 2 == 1 {
+                let other = ["", "-", ".", "1.", "-.", "1.2.3", "--1", "1-2", "+1", "1e2", "1234567890123456", "x", "1:2"];
+                let (at, index) = (random.below(count as u64) as usize, random.below(3) == 0);
+                let other = other[random.below(other.len() as u64) as usize].to_owned();
+                if index { pairs[at].0 = other } else { pairs[at].1 = other }
+            }
+            let line: String = pairs.iter().map(|(index, value)| format!(" {index}:{value}")).collect();
+            let text = format!("{AROUND}{line}{AROUND}");
+            let mut places = vec![AROUND.len() as u32];
+            for (index, value) in &pairs {
+                let start = places.last().unwrap() + 1;
+                let colon = start + index.len() as u32;
+                places.extend([colon, colon + 1 + value.len() as u32]);
+            }
+            let expected: Option<Vec<(u32, u32)>> = pairs
+                .iter()
+                .map(|(index, value)| {
+                    let is_index = index.len() <= 8 && index.bytes().all(|byte| byte.is_ascii_digit());
+                    let index = index.parse::<u32>().ok().filter(|_| is_index)?;
+                    Some((index + 1, (value.parse::<f64>().ok()? as f32).to_bits()))
+                })
+                .collect();
+            assert_eq!(pair_bits(&text, &places), expected, "{line}");
+            #[cfg(target_arch = "x86_64")]
+            if onward::vector::is_wide() && round % 2 == 0 && pairs.iter().all(|(_, value)| value.len() < 16) {
+                let (mut indices, mut values) = (vec![0; count], vec![0.0; count]);
+                assert!(digits::read_pairs(text.as_bytes(), &places, &mut indices, &mut values).is_some(), "{line}");
+            }
         }
     }
 
@@ -446,19 +488,18 @@ mod tests {
             let line: String = words.iter().map(|word| format!(" :{word}")).collect();
             let text = format!("{AROUND}{line}{AROUND}");
             let mut end = AROUND.len() as u32;
-            let places: Vec<((u32, u32), u32)> = words
+            let places: Vec<([u32; 2], u32)> = words
                 .iter()
                 .map(|word| {
                     let colon = end + 1;
                     end = colon + 1 + word.len() as u32;
-                    ((colon, colon), end)
+                    ([colon, colon], end)
                 })
                 .collect();
             let (colons, ends): (Vec<_>, Vec<_>) = places.into_iter().unzip();
             numbers.clear();
-            numbers.add_decimals(text.as_bytes(), &colons, &ends);
-            numbers.work_out_decimals();
-            assert!(numbers.are_common() || numbers.settle_decimals(0, text.as_bytes(), &colons, &ends), "{line}");
+            let is_common = numbers.read_decimals(text.as_bytes(), &colons, &ends);
+            assert!(is_common || numbers.settle_decimals(0, text.as_bytes(), &colons, &ends), "{line}");
             let values = numbers.values(0, words.len());
             for (word, value) in words.iter().zip(values) {
                 let expected = word.parse::<f64>().unwrap() as f32;

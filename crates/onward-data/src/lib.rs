@@ -25,6 +25,8 @@ mod columnar;
 mod convert;
 mod csv;
 mod decimals;
+#[cfg(target_arch = "x86_64")]
+mod digits;
 mod encode;
 mod error;
 mod format;

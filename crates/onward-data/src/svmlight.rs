@@ -5,6 +5,8 @@
 //! `?` (or `nan`, `NA`) is a missing one. Zeros are dropped. `qid`, which groups rows for
 //! ranking, is not used. A row names a feature once, in any order.
 
+use std::ops::Range;
+
 use memchr::memchr;
 
 use crate::decimals::Numbers;
@@ -137,11 +139,10 @@ struct Plain {
 }
 
 /// A line that was looked at.
-#[derive(Clone, Copy)]
 struct PlainRow {
     line: Line,
-    /// The number of its first feature.
-    first: usize,
+    /// The numbers of its features.
+    features: Range<usize>,
     is_plain: bool,
 }
 
@@ -171,26 +172,17 @@ impl Plain {
         rows.clear();
         *current = 0;
         for &line in marks.lines() {
-            let places = marks.of(line);
-            let pairs = 2 * line.colons as usize;
+            let mut places = marks.of(line);
             // Blank, colon, blank, colon, …, end, which may be a blank at the end of the line.
-            let is_plain = match places.len().checked_sub(pairs) {
-                Some(1) => true,
-                Some(2) => places[pairs] + 1 == places[pairs + 1],
-                _ => false,
-            };
-            let is_plain = is_plain && line.has_room(text);
-            rows.push(PlainRow { line, first: numbers.len(), is_plain });
-            if is_plain {
-                numbers.add_pairs(text, &places[..=pairs]);
+            if let [.., blank, end] = *places
+                && places.len() % 2 == 0
+                && blank + 1 == end
+            {
+                places = &places[..places.len() - 1];
             }
-        }
-        numbers.work_out_pairs();
-        if !numbers.are_common() {
-            for row in rows.iter_mut().filter(|row| row.is_plain) {
-                let places = &marks.of(row.line)[..=2 * row.line.colons as usize];
-                row.is_plain = numbers.settle_pairs(row.first, text, places);
-            }
+            let first = numbers.len();
+            let is_plain = places.len() % 2 == 1 && line.has_room(text) && numbers.read_pairs(text, places);
+            rows.push(PlainRow { line, features: first..numbers.len(), is_plain });
         }
     }
 
@@ -213,8 +205,8 @@ impl Plain {
     /// ascend to the limit; `None` if they do not.
     #[inline]
     fn features(&mut self, limit: u32) -> Option<(&[u32], &[f32])> {
-        let row = self.rows[self.current];
-        let (first, count) = (row.first, row.line.colons as usize);
+        let features = &self.rows[self.current].features;
+        let (first, count) = (features.start, features.len());
         let (indices, values) = self.numbers.pairs(first, count);
         if !self.numbers.have_zero(first, count) {
             return Some((indices, values));

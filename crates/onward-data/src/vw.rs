@@ -82,7 +82,7 @@ struct Plain {
     current: usize,
     namespaces: Vec<Namespace>,
     /// Where the name of each feature begins and ends.
-    names: Vec<(u32, u32)>,
+    names: Vec<[u32; 2]>,
     /// Where the value of each feature ends, which begins after the name: there, if it has none.
     ends: Vec<u32>,
     /// The hashed names.
@@ -103,7 +103,7 @@ struct PlainRow {
 struct Namespace {
     seed: u64,
     /// Where its name begins and ends.
-    name: (u32, u32),
+    name: [u32; 2],
     /// The number of its first feature.
     first: usize,
 }
@@ -264,14 +264,14 @@ onward::vectorised! {
                 b'|' if next == b':' => return false,
                 b'|' => {
                     let seed = hash::seed(&text[start as usize..end as usize]);
-                    namespaces.push(Namespace { seed, name: (start, end), first: names.len() });
+                    namespaces.push(Namespace { seed, name: [start, end], first: names.len() });
                     continue;
                 }
                 b' ' if start == end && next != b':' => continue,
                 b' ' if start < end => {}
                 _ => return false,
             }
-            names.push((start, end));
+            names.push([start, end]);
             at += usize::from(next == b':');
             match places.get(at) {
                 Some(&end) => ends.push(end),
@@ -290,7 +290,7 @@ onward::vectorised! {
         // Loops of our own: an iterator's would not be compiled for this machine.
         for namespace in namespaces.iter().rev() {
             let range = namespace.first..end;
-            for (index, &(start, end)) in indices[range.clone()].iter_mut().zip(&names[range]) {
+            for (index, &[start, end]) in indices[range.clone()].iter_mut().zip(&names[range]) {
                 *index = schema.hashed(BIAS + 1, hash::name(namespace.seed, &text[start as usize..end as usize]));
                 seen.expect(*index);
             }
@@ -338,9 +338,7 @@ impl Plain {
             self.rows.push(PlainRow { line, features, namespaces, is_plain });
         }
         self.marks = marks;
-        self.numbers.add_decimals(text, &self.names, &self.ends);
-        self.numbers.work_out_decimals();
-        if !self.numbers.are_common() {
+        if !self.numbers.read_decimals(text, &self.names, &self.ends) {
             for row in self.rows.iter_mut().filter(|row| row.is_plain) {
                 let (names, ends) = (&self.names[row.features.clone()], &self.ends[row.features.clone()]);
                 row.is_plain = self.numbers.settle_decimals(row.features.start, text, names, ends);
@@ -365,7 +363,7 @@ impl Row {
         let indices = &self.plain.indices[row.features.clone()];
         let namespaces = &self.plain.namespaces[row.namespaces.clone()];
         let within =
-            |(start, end): (u32, u32)| &line[(start - row.line.start) as usize..(end - row.line.start) as usize];
+            |[start, end]: [u32; 2]| &line[(start - row.line.start) as usize..(end - row.line.start) as usize];
         if self.seen.first(BIAS) {
             name_of(&mut out.names, BIAS, b"", b"bias");
         }

@@ -40,6 +40,7 @@ pub mod model;
 mod nearest;
 pub mod optimizer;
 mod protocol;
+mod quad;
 pub mod random;
 pub mod regret;
 mod slot_hints;

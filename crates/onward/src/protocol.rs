@@ -188,14 +188,16 @@ vectorised! {
 vectorised! {
     /// The same, and whether all values are finite.
     fn ascend_and_finite(indices: &[u32], values: &[f32]) -> bool {
-        let mut holds = true;
-        for (one, next) in indices.iter().zip(indices.iter().skip(1)) {
-            holds &= one < next;
+        let (mut ascend, mut are_finite) = (true, true);
+        if let Some((_, later)) = indices.split_first() {
+            for (one, next) in indices.iter().zip(later) {
+                ascend &= one < next;
+            }
         }
         for value in values {
-            holds &= value.is_finite();
+            are_finite &= value.abs() < f32::INFINITY;
         }
-        holds
+        ascend & are_finite
     }
 }
 

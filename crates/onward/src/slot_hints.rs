@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytemuck::Zeroable;
 
 use crate::Batch;
-use crate::vector::prefetch;
+use crate::vector::prefetch_at;
 
 /// Indices below this address their slots and need no number: a hash that is so low is one in
 /// dozens.
@@ -77,9 +77,7 @@ impl Numbers {
     /// Has the entry of an index fetched.
     #[inline]
     pub(crate) fn expect(&self, index: u32) {
-        if let Some(entry) = self.entries.get((index.wrapping_mul(GOLDEN) >> self.shift) as usize) {
-            prefetch(entry);
-        }
+        prefetch_at(&self.entries, (index.wrapping_mul(GOLDEN) >> (self.shift & 31)) as usize);
     }
 
     /// Gives an index a number; `entry` is where [`find`](Self::find) ended.

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use bytemuck::Zeroable;
 
 use crate::slot_hints::{LOW, Numbers};
-use crate::vector::{prefetch, vectorised};
+use crate::vector::{prefetch_at, vectorised};
 use crate::{Error, Features, INDEX_LIMIT};
 
 /// Slots addressed by feature index; one that was never written is all zeros.
@@ -266,9 +266,7 @@ impl<S: Copy + Zeroable> Table<S> {
             None => return,
         };
         for &place in places {
-            if let Some(slot) = self.slots.get(place as usize) {
-                prefetch(slot);
-            }
+            prefetch_at(&self.slots, place as usize);
         }
     }
 
@@ -283,8 +281,8 @@ impl<S: Copy + Zeroable> Table<S> {
                 self.translated.set(hint, found);
                 Some(found)
             });
-            if let Some(slot) = place.and_then(|place| self.slots.get(place as usize)) {
-                prefetch(slot);
+            if let Some(place) = place {
+                prefetch_at(&self.slots, place as usize);
             }
         }
     }

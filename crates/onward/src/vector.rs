@@ -103,18 +103,25 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
 #[doc(hidden)]
 #[inline(always)]
 pub fn prefetch<T>(value: &T) {
+    prefetch_at(std::slice::from_ref(value), 0);
+}
+
+/// The same of one of several values; of none, if there are not so many.
+#[doc(hidden)]
+#[inline(always)]
+pub fn prefetch_at<T>(values: &[T], at: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for line in (0..size_of::<T>()).step_by(64) {
-        let start = std::ptr::from_ref(value).cast::<i8>();
-        // SAFETY: the address is within the value; fetching it reads nothing that a program sees.
+        let start = values.as_ptr().wrapping_add(at).cast::<i8>();
+        // SAFETY: fetching reads nothing that a program sees, wherever it is.
         #[allow(unsafe_code)]
         unsafe {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(start.add(line));
+            _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line));
         }
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = value;
+    let _ = (values, at);
 }
 
 /// The smaller of two numbers, the second if they cannot be compared: one instruction, as

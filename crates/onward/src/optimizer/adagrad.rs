@@ -14,20 +14,23 @@
 //! The other forms: [`adagrad_dual`](super::adagrad_dual) (`form=dual-averaging`) and the full
 //! matrix, [`adagrad_full`](super::adagrad_full) (`full=true`).
 
-use bytemuck::Zeroable;
+// Of two halves of an eight, both are worked on alike.
+#![allow(clippy::needless_range_loop)]
 
-use super::{AdaGradDual, AdaGradFull, Optimizer, Step, bound_of_sums, expect_positive, expect_rate, held};
-use crate::domain::{Domain, cube, saturate, weighted_ball};
+use bytemuck::{Pod, Zeroable};
+
+use super::{AdaGradDual, AdaGradFull, LARGEST_SUM, Optimizer, Step, bound_of_sums, expect_positive, expect_rate};
+use crate::domain::{Domain, saturate, weighted_ball};
 use crate::learner::{Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
 use crate::model::{Column, State};
 use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::quad::{self, FOUR, Words, by_quads, words};
 use crate::sum::LANES;
 use crate::table::{Places, Table};
-use crate::vector::vectorised;
 use crate::{Error, Features, sum};
 
 /// What an update touches: the weight and the root of the sum of squared gradients.
-#[derive(Debug, Clone, Copy, Zeroable)]
+#[derive(Debug, Clone, Copy, Zeroable, Pod)]
 #[repr(C)]
 struct Slot {
     /// √G_i, in f64: it neither stalls at 2²⁴ small terms nor overflows. The root, because Σ√G_i
@@ -41,11 +44,11 @@ struct Slot {
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
 struct Eight {
-    value: [f64; LANES],
-    root: [f64; LANES],
+    value: [[f64; FOUR]; 2],
+    root: [[f64; FOUR]; 2],
     /// η·x_i/√G_i, what the weight moves by for u = 1.
-    direction: [f64; LANES],
-    weight: [f32; LANES],
+    direction: [[f64; FOUR]; 2],
+    weight: [[f32; FOUR]; 2],
 }
 
 /// Where AdaGrad keeps its weights.
@@ -147,75 +150,120 @@ impl AdaGrad {
     }
 }
 
-/// Reads the slots of a row.
-fn gather(table: &mut Table<Slot>, places: &[u32], values: &[f32], row: &mut Vec<Eight>) {
+/// Reads the slots of a row. Gives ⟨w, x⟩.
+fn gather(slots: &mut [Slot], places: &[u32], values: &[f32], row: &mut Vec<Eight>) -> f64 {
     row.resize(places.len().div_ceil(LANES), Eight::zeroed());
-    if let Some(last) = row.last_mut() {
+    let (_, last_places) = places.as_chunks::<LANES>();
+    let (_, last_values) = values.as_chunks::<LANES>();
+    if !last_places.is_empty()
+        && let Some(last) = row.last_mut()
+    {
         *last = Eight::zeroed();
-    }
-    for ((eight, places), values) in row.iter_mut().zip(places.chunks(LANES)).zip(values.chunks(LANES)) {
-        for (at, (&place, &value)) in places.iter().zip(values).enumerate() {
-            let slot = *table.at(place as usize);
-            eight.value[at] = f64::from(value);
-            eight.root[at] = slot.root;
-            eight.weight[at] = slot.weight;
+        for (at, (&place, &value)) in last_places.iter().zip(last_values).enumerate() {
+            let (half, at, slot) = (at / FOUR, at % FOUR, slots[place as usize]);
+            last.value[half][at] = f64::from(value);
+            last.root[half][at] = slot.root;
+            last.weight[half][at] = slot.weight;
         }
     }
+    gather_eights(words(slots, places), places, values, row)
 }
 
-vectorised! {
-    /// ⟨w, x⟩. Not in one loop with the reading: what was written in parts would be read as a
-    /// whole before it has left the processor's queue of writes, which waits for it.
-    fn dot(row: &[Eight]) -> f64 {
-        let mut products = [0.0; LANES];
-        for eight in row {
-            for (product, (&weight, &value)) in products.iter_mut().zip(eight.weight.iter().zip(&eight.value)) {
-                *product += f64::from(weight) * value;
+by_quads! {
+    /// The same, where what is not a whole eight has been read.
+    fn gather_eights<Q>(slots: &[Words], places: &[u32], values: &[f32], row: &mut [Eight]) -> f64 {
+        let mut products = [Q::all(0.0); 2];
+        let (places, _) = places.as_chunks::<LANES>();
+        let (values, _) = values.as_chunks::<LANES>();
+        let (whole, last) = row.split_at_mut(places.len());
+        for (eight, (places, values)) in whole.iter_mut().zip(places.iter().zip(values)) {
+            let places: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(places);
+            let values: &[[f32; FOUR]; 2] = bytemuck::must_cast_ref(values);
+            for half in 0..2 {
+                // SAFETY: `words` has seen that all places are there.
+                #[allow(unsafe_code)]
+                let (root, others) = unsafe { Q::take(slots, &places[half]) };
+                let (weight, _) = others.unzip();
+                let value = Q::widen(Q::load_narrow(&values[half]));
+                value.store(&mut eight.value[half]);
+                root.store(&mut eight.root[half]);
+                Q::store_narrow(weight, &mut eight.weight[half]);
+                products[half] = products[half].add(Q::widen(weight).times(value));
             }
         }
-        sum::join(products)
+        for eight in last {
+            for half in 0..2 {
+                let weight = Q::widen(Q::load_narrow(&eight.weight[half]));
+                products[half] = products[half].add(weight.times(Q::load(&eight.value[half])));
+            }
+        }
+        quad::join(products)
     }
 }
 
-vectorised! {
+by_quads! {
     /// Takes in the gradient `scalar`·x, and sets the directions. Gives by how much Σ√G_i grew, and
     /// Σ x²·rate.
-    fn turn(row: &mut [Eight], scalar: f64, eta: f64) -> (f64, f64) {
-        let (mut grown, mut q) = ([0.0; LANES], [0.0; LANES]);
+    fn turn<Q>(row: &mut [Eight], scalar: f64, eta: f64) -> (f64, f64) {
+        let (zero, scalar, eta, most) = (Q::all(0.0), Q::all(scalar), Q::all(eta), Q::all(LARGEST_SUM));
+        let (mut grown, mut q) = ([zero; 2], [zero; 2]);
         for eight in row {
-            for at in 0..LANES {
-                let (value, before) = (eight.value[at], eight.root[at]);
-                let z = scalar * value;
-                let root = held(before * before + z * z).sqrt();
+            for half in 0..2 {
+                let (value, before) = (Q::load(&eight.value[half]), Q::load(&eight.root[half]));
+                let z = scalar.times(value);
+                let sum = before.times(before).add(z.times(z));
                 // Rounding must not make it smaller.
-                let root = if root > before { root } else { before };
-                let rate = eta / root;
-                let direction = value * if root > 0.0 { rate } else { 0.0 };
-                grown[at] += root - before;
-                q[at] += value * direction;
-                eight.root[at] = root;
-                eight.direction[at] = direction;
+                let root = sum.smaller(most).root().larger(before);
+                let direction = value.times(eta.over(root).where_above(root, zero, zero));
+                grown[half] = grown[half].add(root.subtract(before));
+                q[half] = q[half].add(value.times(direction));
+                root.store(&mut eight.root[half]);
+                direction.store(&mut eight.direction[half]);
             }
         }
-        (sum::join(grown), sum::join(q))
+        (quad::join(grown), quad::join(q))
     }
 }
 
-vectorised! {
-    /// w_i += u·direction_i, held within ±`limit`, and all goes back to the slots. Gives the largest
-    /// |w_i|.
-    fn scatter(table: &mut Table<Slot>, places: &[u32], row: &mut [Eight], u: f64, limit: f64) -> f64 {
-        let mut largest = [0.0f64; LANES];
-        for (eight, places) in row.iter_mut().zip(places.chunks(LANES)) {
-            for ((largest, weight), &direction) in largest.iter_mut().zip(&mut eight.weight).zip(&eight.direction) {
-                *weight = saturate(cube::project(f64::from(*weight) + u * direction, limit));
-                *largest = largest.max(f64::from(*weight).abs());
-            }
-            for (at, &place) in places.iter().enumerate() {
-                *table.at(place as usize) = Slot { root: eight.root[at], weight: eight.weight[at], unused: 0 };
+/// w_i += u·direction_i, held within ±`limit`, and all goes back to the slots. Gives the largest
+/// |w_i|.
+fn step(slots: &mut [Slot], places: &[u32], row: &mut [Eight], u: f64, limit: f64) -> f64 {
+    let largest = step_eights(words(slots, places), places, row, u, limit);
+    let (_, last_places) = places.as_chunks::<LANES>();
+    if let Some(last) = row.last() {
+        for (at, &place) in last_places.iter().enumerate() {
+            let (half, at) = (at / FOUR, at % FOUR);
+            slots[place as usize] = Slot { root: last.root[half][at], weight: last.weight[half][at], unused: 0 };
+        }
+    }
+    largest
+}
+
+by_quads! {
+    /// The same, but that what is not a whole eight stays in the row.
+    fn step_eights<Q>(slots: &mut [Words], places: &[u32], row: &mut [Eight], u: f64, limit: f64) -> f64 {
+        let (u, most, least) = (Q::all(u), Q::all(limit), Q::all(-limit));
+        let unused = Q::all(0.0).saturate();
+        let mut largest = [Q::all(0.0); 2];
+        let (whole_places, _) = places.as_chunks::<LANES>();
+        for (number, eight) in row.iter_mut().enumerate() {
+            for half in 0..2 {
+                let weight = Q::widen(Q::load_narrow(&eight.weight[half]));
+                let moved = weight.add(u.times(Q::load(&eight.direction[half])));
+                let weight = moved.larger(least).smaller(most).saturate();
+                largest[half] = Q::widen(weight).size().larger(largest[half]);
+                Q::store_narrow(weight, &mut eight.weight[half]);
+                if let Some(places) = whole_places.get(number) {
+                    let places: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(places);
+                    // SAFETY: `words` has seen that all places are there.
+                    #[allow(unsafe_code)]
+                    unsafe { Q::put(slots, &places[half], Q::load(&eight.root[half]), Q::zip(weight, unused)) }
+                }
             }
         }
-        largest.into_iter().fold(0.0, f64::max)
+        let mut sizes = [0.0; FOUR];
+        largest[0].larger(largest[1]).store(&mut sizes);
+        sizes.into_iter().fold(0.0, f64::max)
     }
 }
 
@@ -230,8 +278,7 @@ impl Optimizer for AdaGrad {
 
     fn begin(&mut self, x: Features<'_>) -> f64 {
         self.table.locate(x, &mut self.places);
-        gather(&mut self.table, self.places.of(x), x.values(), &mut self.row);
-        dot(&self.row)
+        gather(self.table.all(), self.places.of(x), x.values(), &mut self.row)
     }
 
     fn prepare(&mut self, g: f64, h: f64, _x: Features<'_>) -> Step {
@@ -243,10 +290,11 @@ impl Optimizer for AdaGrad {
     fn advance(&mut self, u: f64, x: Features<'_>) {
         let limit = if self.domain == AdaGradDomain::Box { self.radius } else { f64::INFINITY };
         let norm = |row: &[Eight]| {
-            sum::sum(row.iter().flat_map(|eight| eight.weight).map(|weight| f64::from(weight) * f64::from(weight)))
+            let weights = row.iter().flat_map(|eight| eight.weight).flatten();
+            sum::sum(weights.map(|weight| f64::from(weight) * f64::from(weight)))
         };
         let before = if self.domain == AdaGradDomain::Ball { norm(&self.row) } else { 0.0 };
-        let largest = scatter(&mut self.table, self.places.of(x), &mut self.row, u, limit);
+        let largest = step(self.table.all(), self.places.of(x), &mut self.row, u, limit);
         if self.domain != AdaGradDomain::Ball {
             self.largest = self.largest.max(largest);
             return;

@@ -15,20 +15,22 @@
 //!
 //! It has no regret bound of its own: the universal certificate is printed.
 
-use bytemuck::Zeroable;
+// Of two halves of an eight, both are worked on alike.
+#![allow(clippy::needless_range_loop)]
+
+use bytemuck::{Pod, Zeroable};
 
 use super::{Optimizer, Step, expect_rate};
-use crate::domain::saturate;
 use crate::learner::{Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
 use crate::model::{Column, State};
 use crate::regret::{Guarantee, GuaranteeKind};
+use crate::quad::{self, FOUR, Words, by_quads, words};
 use crate::sum::LANES;
 use crate::table::{Places, Table};
-use crate::vector::vectorised;
 use crate::{Error, Features, sum};
 
 /// What an update touches, in 16 bytes: four slots a cache line.
-#[derive(Debug, Clone, Copy, Zeroable)]
+#[derive(Debug, Clone, Copy, Zeroable, Pod)]
 #[repr(C)]
 struct Slot {
     /// S_i = Σ h g² x_i² = G_i·M_i², in f64: it neither stalls nor overflows.
@@ -43,12 +45,12 @@ struct Slot {
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
 struct Eight {
-    value: [f64; LANES],
-    gradients: [f64; LANES],
+    value: [[f64; FOUR]; 2],
+    gradients: [[f64; FOUR]; 2],
     /// x_i/(M_i√S_i), what the weight moves by for u = 1.
-    direction: [f64; LANES],
-    weight: [f32; LANES],
-    scale: [f32; LANES],
+    direction: [[f64; FOUR]; 2],
+    weight: [[f32; FOUR]; 2],
+    scale: [[f32; FOUR]; 2],
 }
 
 /// Normalised adaptive gradient with importance-aware steps.
@@ -93,16 +95,27 @@ impl Nag {
     }
 }
 
-/// Reads the slots of a row.
-fn gather(slots: &[Slot], places: &[u32], values: &[f32], row: &mut Vec<Eight>) {
-    row.resize(places.len().div_ceil(LANES), Eight::zeroed());
-    let (places, last_places) = places.as_chunks::<LANES>();
-    let (values, last_values) = values.as_chunks::<LANES>();
-    for (eight, (places, values)) in row.iter_mut().zip(places.iter().zip(values)) {
-        for at in 0..LANES {
-            eight.take(at, slots[places[at] as usize], values[at]);
-        }
+impl Eight {
+    /// Takes in a slot, where fewer than eight are left.
+    fn take(&mut self, at: usize, slot: Slot, value: f32) {
+        let (half, at) = (at / FOUR, at % FOUR);
+        self.value[half][at] = f64::from(value);
+        self.gradients[half][at] = slot.gradients;
+        self.weight[half][at] = slot.weight;
+        self.scale[half][at] = slot.scale;
     }
+
+    fn slot(&self, at: usize) -> Slot {
+        let (half, at) = (at / FOUR, at % FOUR);
+        Slot { gradients: self.gradients[half][at], weight: self.weight[half][at], scale: self.scale[half][at] }
+    }
+}
+
+/// Reads the slots of a row. Gives ⟨w, x⟩, and whether a value is larger than any before.
+fn gather(slots: &mut [Slot], places: &[u32], values: &[f32], row: &mut Vec<Eight>) -> (f64, bool) {
+    row.resize(places.len().div_ceil(LANES), Eight::zeroed());
+    let (_, last_places) = places.as_chunks::<LANES>();
+    let (_, last_values) = values.as_chunks::<LANES>();
     if !last_places.is_empty()
         && let Some(last) = row.last_mut()
     {
@@ -111,99 +124,120 @@ fn gather(slots: &[Slot], places: &[u32], values: &[f32], row: &mut Vec<Eight>) 
             last.take(at, slots[place as usize], value);
         }
     }
+    gather_eights(words(slots, places), places, values, row)
 }
 
-impl Eight {
-    #[inline(always)]
-    fn take(&mut self, at: usize, slot: Slot, value: f32) {
-        self.value[at] = f64::from(value);
-        self.gradients[at] = slot.gradients;
-        self.weight[at] = slot.weight;
-        self.scale[at] = slot.scale;
-    }
-
-    #[inline(always)]
-    fn slot(&self, at: usize) -> Slot {
-        Slot { gradients: self.gradients[at], weight: self.weight[at], scale: self.scale[at] }
-    }
-}
-
-vectorised! {
-    /// ⟨w, x⟩. Not in one loop with the reading: what was written in parts would be read as a
-    /// whole before it has left the processor's queue of writes, which waits for it.
-    /// And whether a value is larger than any before.
-    fn dot(row: &[Eight]) -> (f64, bool) {
-        let (mut products, mut are_wider) = ([0.0; LANES], [false; LANES]);
-        for eight in row {
-            for at in 0..LANES {
-                products[at] += f64::from(eight.weight[at]) * eight.value[at];
-                are_wider[at] |= eight.value[at].abs() > f64::from(eight.scale[at]);
+by_quads! {
+    /// The same, where what is not a whole eight has been read.
+    fn gather_eights<Q>(slots: &[Words], places: &[u32], values: &[f32], row: &mut [Eight]) -> (f64, bool) {
+        let (mut products, mut is_wider) = ([Q::all(0.0); 2], false);
+        let (places, _) = places.as_chunks::<LANES>();
+        let (values, _) = values.as_chunks::<LANES>();
+        let (whole, last) = row.split_at_mut(places.len());
+        for (eight, (places, values)) in whole.iter_mut().zip(places.iter().zip(values)) {
+            let places: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(places);
+            let values: &[[f32; FOUR]; 2] = bytemuck::must_cast_ref(values);
+            for half in 0..2 {
+                // SAFETY: `words` has seen that all places are there.
+                #[allow(unsafe_code)]
+                let (gradients, others) = unsafe { Q::take(slots, &places[half]) };
+                let (weight, scale) = others.unzip();
+                let value = Q::widen(Q::load_narrow(&values[half]));
+                value.store(&mut eight.value[half]);
+                gradients.store(&mut eight.gradients[half]);
+                Q::store_narrow(weight, &mut eight.weight[half]);
+                Q::store_narrow(scale, &mut eight.scale[half]);
+                products[half] = products[half].add(Q::widen(weight).times(value));
+                is_wider |= value.size().is_above(Q::widen(scale));
             }
         }
-        (sum::join(products), are_wider != [false; LANES])
+        for eight in last {
+            for half in 0..2 {
+                let value = Q::load(&eight.value[half]);
+                let weight = Q::widen(Q::load_narrow(&eight.weight[half]));
+                products[half] = products[half].add(weight.times(value));
+                is_wider |= value.size().is_above(Q::widen(Q::load_narrow(&eight.scale[half])));
+            }
+        }
+        (quad::join(products), is_wider)
     }
 }
 
-/// Where a value is larger than any before: M_i grows, and ŵ_i = w_i·M_i stays.
-fn widen(row: &mut [Eight]) {
-    for eight in row {
-        for at in 0..LANES {
-            let size = eight.value[at].abs();
-            if size > f64::from(eight.scale[at]) {
-                eight.weight[at] = (f64::from(eight.weight[at]) * (f64::from(eight.scale[at]) / size)) as f32;
+by_quads! {
+    /// Where a value is larger than any before: M_i grows, and ŵ_i = w_i·M_i stays.
+    fn widen<Q>(row: &mut [Eight]) {
+        for eight in row {
+            for half in 0..2 {
+                let size = Q::load(&eight.value[half]).size();
+                let (weight, scale) = (Q::load_narrow(&eight.weight[half]), Q::load_narrow(&eight.scale[half]));
+                let (weight, scale) = (Q::widen(weight), Q::widen(scale));
+                let shrunk = weight.times(scale.over(size));
+                Q::store_narrow(shrunk.where_above(size, scale, weight).saturate(), &mut eight.weight[half]);
                 // The size of an f32.
-                eight.scale[at] = size as f32;
+                Q::store_narrow(size.where_above(size, scale, scale).saturate(), &mut eight.scale[half]);
             }
         }
     }
 }
 
-vectorised! {
+by_quads! {
     /// Takes in `square` = h·g², and sets the directions. Gives Σ x̂² and Σ x²·rate.
-    fn turn(row: &mut [Eight], square: f64) -> (f64, f64) {
-        let (mut squares, mut q) = ([0.0; LANES], [0.0; LANES]);
+    fn turn<Q>(row: &mut [Eight], square: f64) -> (f64, f64) {
+        let (zero, one, square) = (Q::all(0.0), Q::all(1.0), Q::all(square));
+        let (mut squares, mut q) = ([zero; 2], [zero; 2]);
         for eight in row {
-            for at in 0..LANES {
-                let value = eight.value[at];
-                let gradients = eight.gradients[at] + square * (value * value);
-                let root = gradients.sqrt();
-                let product = root * f64::from(eight.scale[at]);
-                let inverse = 1.0 / product;
-                let direction = value * if product > 0.0 { inverse } else { 0.0 };
+            for half in 0..2 {
+                let value = Q::load(&eight.value[half]);
+                let gradients = Q::load(&eight.gradients[half]).add(square.times(value.times(value)));
+                let root = gradients.root();
+                let product = root.times(Q::widen(Q::load_narrow(&eight.scale[half])));
+                let direction = value.times(one.over(product).where_above(product, zero, zero));
                 // x_i/M_i without a division of its own.
-                let normalised = direction * root;
-                squares[at] += normalised * normalised;
-                q[at] += value * direction;
-                eight.gradients[at] = gradients;
-                eight.direction[at] = direction;
+                let normalised = direction.times(root);
+                squares[half] = squares[half].add(normalised.times(normalised));
+                q[half] = q[half].add(value.times(direction));
+                gradients.store(&mut eight.gradients[half]);
+                direction.store(&mut eight.direction[half]);
             }
         }
-        (sum::join(squares), sum::join(q))
+        (quad::join(squares), quad::join(q))
     }
 }
 
-vectorised! {
-    /// w_i += u·direction_i.
-    fn step(row: &mut [Eight], u: f64) {
-        for eight in row {
-            for at in 0..LANES {
-                eight.weight[at] = saturate(f64::from(eight.weight[at]) + u * eight.direction[at]);
-            }
-        }
-    }
-}
-
-/// All goes back to the slots.
-fn scatter(slots: &mut [Slot], places: &[u32], row: &[Eight]) {
-    let (places, last_places) = places.as_chunks::<LANES>();
-    for (eight, places) in row.iter().zip(places) {
-        for at in 0..LANES {
-            slots[places[at] as usize] = eight.slot(at);
-        }
-    }
+/// w_i += u·direction_i, and all goes back to the slots.
+fn step(slots: &mut [Slot], places: &[u32], row: &mut [Eight], u: f64) {
+    step_eights(words(slots, places), places, row, u);
+    let (_, last_places) = places.as_chunks::<LANES>();
     if let Some(last) = row.last() {
         for (at, &place) in last_places.iter().enumerate() {
             slots[place as usize] = last.slot(at);
+        }
+    }
+}
+
+by_quads! {
+    /// The same, but that what is not a whole eight stays in the row.
+    fn step_eights<Q>(slots: &mut [Words], places: &[u32], row: &mut [Eight], u: f64) {
+        let u = Q::all(u);
+        let (places, _) = places.as_chunks::<LANES>();
+        let (whole, last) = row.split_at_mut(places.len());
+        for (eight, places) in whole.iter().zip(places) {
+            let places: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(places);
+            for half in 0..2 {
+                let weight = Q::widen(Q::load_narrow(&eight.weight[half]));
+                let weight = weight.add(u.times(Q::load(&eight.direction[half]))).saturate();
+                let others = Q::zip(weight, Q::load_narrow(&eight.scale[half]));
+                // SAFETY: `words` has seen that all places are there.
+                #[allow(unsafe_code)]
+                unsafe { Q::put(slots, &places[half], Q::load(&eight.gradients[half]), others) }
+            }
+        }
+        for eight in last {
+            for half in 0..2 {
+                let weight = Q::widen(Q::load_narrow(&eight.weight[half]));
+                let weight = weight.add(u.times(Q::load(&eight.direction[half]))).saturate();
+                Q::store_narrow(weight, &mut eight.weight[half]);
+            }
         }
     }
 }
@@ -219,8 +253,7 @@ impl Optimizer for Nag {
 
     fn begin(&mut self, x: Features<'_>) -> f64 {
         self.table.locate(x, &mut self.places);
-        gather(self.table.all(), self.places.of(x), x.values(), &mut self.row);
-        let (score, is_wider) = dot(&self.row);
+        let (score, is_wider) = gather(self.table.all(), self.places.of(x), x.values(), &mut self.row);
         self.is_wider = is_wider;
         score
     }
@@ -242,8 +275,7 @@ impl Optimizer for Nag {
 
     fn advance(&mut self, u: f64, x: Features<'_>) {
         if self.moves {
-            step(&mut self.row, u * self.multiplier);
-            scatter(self.table.all(), self.places.of(x), &self.row);
+            step(self.table.all(), self.places.of(x), &mut self.row, u * self.multiplier);
         }
     }
 

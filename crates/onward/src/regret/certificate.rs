@@ -13,9 +13,10 @@
 //!
 //! A and θ are f64: in f32 they would stall and the certificate could be false.
 
-use bytemuck::Zeroable;
+use bytemuck::{Pod, Zeroable};
 
 use crate::model::{Column, State};
+use crate::quad::{FOUR, Words, by_quads, words};
 use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::sum::Sum;
 use crate::table::{Places, Table};
@@ -25,7 +26,7 @@ use crate::{Error, Features, sum};
 pub const DEFAULT_RADIUS: f64 = 10.0;
 
 /// The sums of a feature.
-#[derive(Debug, Clone, Copy, Zeroable)]
+#[derive(Debug, Clone, Copy, Zeroable, Pod)]
 #[repr(C)]
 struct Slot {
     /// θ_i = Σ h g x_i.
@@ -49,6 +50,33 @@ pub struct Certificate {
     layout: u32,
     /// Where the slots of a row are.
     places: Places,
+    /// Which of its features had no square before.
+    new: Vec<usize>,
+}
+
+by_quads! {
+    /// Adds `hg`·x to θ and h·x² to the squares, four features at a time, and notes which had no square. What is not a
+    /// whole four is left.
+    fn add_quads<Q>(slots: &mut [Words], places: &[u32], values: &[f32], factors: (f64, f64), new: &mut Vec<usize>) {
+        let (hg, h) = (Q::all(factors.0), Q::all(factors.1));
+        let (places, _) = places.as_chunks::<FOUR>();
+        let (values, _) = values.as_chunks::<FOUR>();
+        for (number, (places, values)) in places.iter().zip(values).enumerate() {
+            let value = Q::widen(Q::load_narrow(values));
+            // SAFETY: `words` has seen that all places are there.
+            #[allow(unsafe_code)]
+            let (theta, square) = unsafe { Q::take(slots, places) };
+            // No square is −0.
+            let zeros = square.zeros();
+            if zeros != 0 {
+                new.extend((0..FOUR).filter(|at| zeros >> at & 1 != 0).map(|at| FOUR * number + at));
+            }
+            let (theta, square) = (theta.add(hg.times(value)), square.add(h.times(value).times(value)));
+            // SAFETY: as above.
+            #[allow(unsafe_code)]
+            unsafe { Q::put(slots, places, theta, square) }
+        }
+    }
 }
 
 impl Certificate {
@@ -62,16 +90,23 @@ impl Certificate {
             self.find_seen();
         }
         let slots = self.table.all();
-        for ((&place, &value), &index) in self.places.of(x).iter().zip(x.values()).zip(x.indices()) {
-            let value = f64::from(value);
-            let slot = &mut slots[place as usize];
+        let (places, values) = (self.places.of(x), x.values());
+        self.new.clear();
+        add_quads(words(slots, places), places, values, (hg, h), &mut self.new);
+        let (whole, last) = places.as_chunks::<FOUR>();
+        for (at, (&place, &value)) in (FOUR * whole.len()..).zip(last.iter().zip(&values[FOUR * whole.len()..])) {
+            let (slot, value) = (&mut slots[place as usize], f64::from(value));
             // No square is −0.
-            let is_first = slot.square.to_bits() == 0;
+            if slot.square.to_bits() == 0 {
+                self.new.push(at);
+            }
             slot.theta += hg * value;
             slot.square += h * value * value;
-            if is_first && slot.square != 0.0 {
-                self.seen.push(index);
-                self.seen_at.push(place);
+        }
+        for &at in &self.new {
+            if slots[places[at] as usize].square != 0.0 {
+                self.seen.push(x.indices()[at]);
+                self.seen_at.push(places[at]);
             }
         }
     }

@@ -1,0 +1,424 @@
+//! Four numbers at a time, and slots of 16 bytes taken four at a time.
+//!
+//! A loop that is written with [`Quad`] says what vectors are made of, where the compiler, given arrays, guesses
+//! and shuffles (12 instructions a feature became 6 in `nag`). It is compiled twice: with the instructions of AVX2, and with arrays for any
+//! machine. Operation by operation both round alike, so they give the same bits.
+
+use bytemuck::Pod;
+
+use crate::table::largest;
+
+/// A slot as it lies in memory: two words of 64 bits.
+pub(crate) type Words = [u64; 2];
+
+/// How many numbers a quad has.
+pub(crate) const FOUR: usize = 4;
+
+/// Four numbers of 64 bits.
+pub(crate) trait Quad: Copy {
+    /// Four numbers of 32 bits.
+    type Narrow: Copy;
+
+    fn all(number: f64) -> Self;
+    fn load(from: &[f64; FOUR]) -> Self;
+    fn store(self, into: &mut [f64; FOUR]);
+    fn load_narrow(from: &[f32; FOUR]) -> Self::Narrow;
+    fn store_narrow(narrow: Self::Narrow, into: &mut [f32; FOUR]);
+    fn widen(narrow: Self::Narrow) -> Self;
+    /// Each rounded to 32 bits, and held within what those hold.
+    fn saturate(self) -> Self::Narrow;
+    fn add(self, other: Self) -> Self;
+    fn subtract(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    fn over(self, other: Self) -> Self;
+    fn root(self) -> Self;
+    fn size(self) -> Self;
+    /// The smaller of each two, the second if they cannot be compared.
+    fn smaller(self, other: Self) -> Self;
+    /// The larger of each two, the second if they cannot be compared.
+    fn larger(self, other: Self) -> Self;
+    /// Each where `one` > `two`, else that of `other`.
+    fn where_above(self, one: Self, two: Self, other: Self) -> Self;
+    /// Whether some are above those of another.
+    fn is_above(self, other: Self) -> bool;
+    /// Which have no bit set, a bit for each.
+    fn zeros(self) -> u32;
+
+    /// The first and the second words of slots.
+    ///
+    /// # Safety
+    /// All places are below the number of slots.
+    #[allow(unsafe_code)]
+    unsafe fn take(slots: &[Words], places: &[u32; FOUR]) -> (Self, Self);
+
+    /// Writes slots.
+    ///
+    /// # Safety
+    /// All places are below the number of slots.
+    #[allow(unsafe_code)]
+    unsafe fn put(slots: &mut [Words], places: &[u32; FOUR], first: Self, second: Self);
+
+    /// Words that are two numbers of 32 bits each: the ones in front, and the ones behind.
+    fn unzip(self) -> (Self::Narrow, Self::Narrow);
+    /// Words of two numbers of 32 bits each.
+    fn zip(front: Self::Narrow, behind: Self::Narrow) -> Self;
+}
+
+/// Joins eight accumulators in the fixed tree of [`sum`](crate::sum).
+#[inline(always)]
+pub(crate) fn join<Q: Quad>([low, high]: [Q; 2]) -> f64 {
+    let mut sums = [0.0; FOUR];
+    low.add(high).store(&mut sums);
+    (sums[0] + sums[2]) + (sums[1] + sums[3])
+}
+
+/// Slots as words, where all `places` are among them.
+///
+/// # Panics
+/// When one is not, which is a fault of ours.
+#[inline]
+pub(crate) fn words<'a, S: Pod>(slots: &'a mut [S], places: &[u32]) -> &'a mut [Words] {
+    let slots: &mut [Words] = bytemuck::must_cast_slice_mut(slots);
+    assert!(places.is_empty() || (largest(places) as usize) < slots.len(), "a place beyond the table");
+    slots
+}
+
+/// Runs a function of a [`Quad`] as fast as this machine can.
+macro_rules! by_quads {
+    ($(#[$meta:meta])* fn $name:ident<$quad:ident>($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
+        $(#[$meta])*
+        #[inline]
+        fn $name($($argument: $type),*) $(-> $result)? {
+            #[inline(always)]
+            fn generic<$quad: $crate::quad::Quad>($($argument: $type),*) $(-> $result)? $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+                fn wide($($argument: $type),*) $(-> $result)? {
+                    generic::<$crate::quad::Wide>($($argument),*)
+                }
+                if $crate::vector::is_wide() {
+                    // SAFETY: the processor was asked, and has what the function is compiled for.
+                    #[allow(unsafe_code)]
+                    return unsafe { wide($($argument),*) };
+                }
+            }
+            generic::<$crate::quad::Portable>($($argument),*)
+        }
+    };
+}
+pub(crate) use by_quads;
+
+/// For any machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Portable([f64; FOUR]);
+
+impl Portable {
+    #[inline(always)]
+    fn each(self, other: Self, operation: impl Fn(f64, f64) -> f64) -> Self {
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
+        Self([operation(a, e), operation(b, f), operation(c, g), operation(d, h)])
+    }
+}
+
+impl Quad for Portable {
+    type Narrow = [f32; FOUR];
+
+    #[inline(always)]
+    fn all(number: f64) -> Self {
+        Self([number; FOUR])
+    }
+
+    #[inline(always)]
+    fn load(from: &[f64; FOUR]) -> Self {
+        Self(*from)
+    }
+
+    #[inline(always)]
+    fn store(self, into: &mut [f64; FOUR]) {
+        *into = self.0;
+    }
+
+    #[inline(always)]
+    fn load_narrow(from: &[f32; FOUR]) -> [f32; FOUR] {
+        *from
+    }
+
+    #[inline(always)]
+    fn store_narrow(narrow: [f32; FOUR], into: &mut [f32; FOUR]) {
+        *into = narrow;
+    }
+
+    #[inline(always)]
+    fn widen([a, b, c, d]: [f32; FOUR]) -> Self {
+        Self([a.into(), b.into(), c.into(), d.into()])
+    }
+
+    #[inline(always)]
+    fn saturate(self) -> [f32; FOUR] {
+        self.0.map(crate::domain::saturate)
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.each(other, |one, other| one + other)
+    }
+
+    #[inline(always)]
+    fn subtract(self, other: Self) -> Self {
+        self.each(other, |one, other| one - other)
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self.each(other, |one, other| one * other)
+    }
+
+    #[inline(always)]
+    fn over(self, other: Self) -> Self {
+        self.each(other, |one, other| one / other)
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        Self(self.0.map(f64::sqrt))
+    }
+
+    #[inline(always)]
+    fn size(self) -> Self {
+        Self(self.0.map(f64::abs))
+    }
+
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        self.each(other, crate::vector::smaller)
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        self.each(other, crate::vector::larger)
+    }
+
+    #[inline(always)]
+    fn where_above(self, one: Self, two: Self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| if one.0[at] > two.0[at] { self.0[at] } else { other.0[at] }))
+    }
+
+    #[inline(always)]
+    fn is_above(self, other: Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(one, other)| one > other)
+    }
+
+    #[inline(always)]
+    fn zeros(self) -> u32 {
+        (0..).zip(self.0).fold(0, |bits, (at, number)| bits | u32::from(number.to_bits() == 0) << at)
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    unsafe fn take(slots: &[Words], places: &[u32; FOUR]) -> (Self, Self) {
+        let slots = places.map(|place| slots[place as usize].map(f64::from_bits));
+        (Self(slots.map(|[first, _]| first)), Self(slots.map(|[_, second]| second)))
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    unsafe fn put(slots: &mut [Words], places: &[u32; FOUR], first: Self, second: Self) {
+        for (&place, (first, second)) in places.iter().zip(first.0.into_iter().zip(second.0)) {
+            slots[place as usize] = [first.to_bits(), second.to_bits()];
+        }
+    }
+
+    #[inline(always)]
+    fn unzip(self) -> ([f32; FOUR], [f32; FOUR]) {
+        let pairs: [[f32; 2]; FOUR] = bytemuck::must_cast(self.0);
+        (pairs.map(|[front, _]| front), pairs.map(|[_, behind]| behind))
+    }
+
+    #[inline(always)]
+    fn zip(front: [f32; FOUR], behind: [f32; FOUR]) -> Self {
+        let pairs: [[f32; 2]; FOUR] = std::array::from_fn(|at| [front[at], behind[at]]);
+        Self(bytemuck::must_cast(pairs))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use wide::Wide;
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod wide {
+    use std::arch::x86_64::*;
+
+    use super::{FOUR, Quad, Words};
+
+    /// For machines with AVX2. SAFETY, of all its instructions: [`by_quads`](super::by_quads) alone names it, and
+    /// runs what names it only where the processor has them.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct Wide(__m256d);
+
+    impl Quad for Wide {
+        type Narrow = __m128;
+
+        #[inline(always)]
+        fn all(number: f64) -> Self {
+            // SAFETY: see `Wide`.
+            Self(unsafe { _mm256_set1_pd(number) })
+        }
+
+        #[inline(always)]
+        fn load(from: &[f64; FOUR]) -> Self {
+            // SAFETY: see `Wide`; four numbers are there.
+            Self(unsafe { _mm256_loadu_pd(from.as_ptr()) })
+        }
+
+        #[inline(always)]
+        fn store(self, into: &mut [f64; FOUR]) {
+            // SAFETY: see `Wide`; there is room for four numbers.
+            unsafe { _mm256_storeu_pd(into.as_mut_ptr(), self.0) }
+        }
+
+        #[inline(always)]
+        fn load_narrow(from: &[f32; FOUR]) -> __m128 {
+            // SAFETY: see `Wide`; four numbers are there.
+            unsafe { _mm_loadu_ps(from.as_ptr()) }
+        }
+
+        #[inline(always)]
+        fn store_narrow(narrow: __m128, into: &mut [f32; FOUR]) {
+            // SAFETY: see `Wide`; there is room for four numbers.
+            unsafe { _mm_storeu_ps(into.as_mut_ptr(), narrow) }
+        }
+
+        #[inline(always)]
+        fn widen(narrow: __m128) -> Self {
+            // SAFETY: see `Wide`.
+            Self(unsafe { _mm256_cvtps_pd(narrow) })
+        }
+
+        #[inline(always)]
+        fn saturate(self) -> __m128 {
+            // SAFETY: see `Wide`. What is no number stays: the second is taken where two cannot be compared.
+            unsafe {
+                let narrow = _mm256_cvtpd_ps(self.0);
+                _mm_min_ps(_mm_set1_ps(f32::MAX), _mm_max_ps(_mm_set1_ps(f32::MIN), narrow))
+            }
+        }
+
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            // SAFETY: see `Wide`.
+            Self(unsafe { _mm256_add_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn subtract(self, other: Self) -> Self {
+            // SAFETY: see `Wide`.
+            Self(unsafe { _mm256_sub_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn times(self, other: Self) -> Self {
+            // SAFETY: see `Wide`.
+            Self(unsafe { _mm256_mul_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn over(self, other: Self) -> Self {
+            // SAFETY: see `Wide`.
+            Self(unsafe { _mm256_div_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn root(self) -> Self {
+            // SAFETY: see `Wide`.
+            Self(unsafe { _mm256_sqrt_pd(self.0) })
+        }
+
+        #[inline(always)]
+        fn size(self) -> Self {
+            // SAFETY: see `Wide`.
+            Self(unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), self.0) })
+        }
+
+        #[inline(always)]
+        fn smaller(self, other: Self) -> Self {
+            // SAFETY: see `Wide`.
+            Self(unsafe { _mm256_min_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn larger(self, other: Self) -> Self {
+            // SAFETY: see `Wide`.
+            Self(unsafe { _mm256_max_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn where_above(self, one: Self, two: Self, other: Self) -> Self {
+            // SAFETY: see `Wide`.
+            Self(unsafe { _mm256_blendv_pd(other.0, self.0, _mm256_cmp_pd::<_CMP_GT_OQ>(one.0, two.0)) })
+        }
+
+        #[inline(always)]
+        fn is_above(self, other: Self) -> bool {
+            // SAFETY: see `Wide`.
+            unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_GT_OQ>(self.0, other.0)) != 0 }
+        }
+
+        #[inline(always)]
+        fn zeros(self) -> u32 {
+            // SAFETY: see `Wide`.
+            unsafe {
+                let are_zero = _mm256_cmpeq_epi64(_mm256_castpd_si256(self.0), _mm256_setzero_si256());
+                _mm256_movemask_pd(_mm256_castsi256_pd(are_zero)).cast_unsigned()
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn take(slots: &[Words], places: &[u32; FOUR]) -> (Self, Self) {
+            debug_assert!(places.iter().all(|&place| (place as usize) < slots.len()));
+            // SAFETY: see `Wide`; the caller says that all four slots are there.
+            unsafe {
+                let slot = |at: usize| slots.as_ptr().add(places[at] as usize).cast::<f64>();
+                let even = _mm256_set_m128d(_mm_loadu_pd(slot(2)), _mm_loadu_pd(slot(0)));
+                let odd = _mm256_set_m128d(_mm_loadu_pd(slot(3)), _mm_loadu_pd(slot(1)));
+                (Self(_mm256_unpacklo_pd(even, odd)), Self(_mm256_unpackhi_pd(even, odd)))
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn put(slots: &mut [Words], places: &[u32; FOUR], first: Self, second: Self) {
+            debug_assert!(places.iter().all(|&place| (place as usize) < slots.len()));
+            // SAFETY: see `Wide`; the caller says that all four slots are there.
+            unsafe {
+                let even = _mm256_unpacklo_pd(first.0, second.0);
+                let odd = _mm256_unpackhi_pd(first.0, second.0);
+                let slots = slots.as_mut_ptr();
+                let slot = |at: usize| slots.add(places[at] as usize).cast::<f64>();
+                _mm_storeu_pd(slot(0), _mm256_castpd256_pd128(even));
+                _mm_storeu_pd(slot(1), _mm256_castpd256_pd128(odd));
+                _mm_storeu_pd(slot(2), _mm256_extractf128_pd::<1>(even));
+                _mm_storeu_pd(slot(3), _mm256_extractf128_pd::<1>(odd));
+            }
+        }
+
+        #[inline(always)]
+        fn unzip(self) -> (__m128, __m128) {
+            // SAFETY: see `Wide`.
+            unsafe {
+                let words = _mm256_castpd_ps(self.0);
+                let (low, high) = (_mm256_castps256_ps128(words), _mm256_extractf128_ps::<1>(words));
+                (_mm_shuffle_ps::<0b10_00_10_00>(low, high), _mm_shuffle_ps::<0b11_01_11_01>(low, high))
+            }
+        }
+
+        #[inline(always)]
+        fn zip(front: __m128, behind: __m128) -> Self {
+            // SAFETY: see `Wide`.
+            unsafe {
+                let (low, high) = (_mm_unpacklo_ps(front, behind), _mm_unpackhi_ps(front, behind));
+                Self(_mm256_castps_pd(_mm256_set_m128(high, low)))
+            }
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Cuts text inputs into pieces at record boundaries.
 
-use std::io::{self, Read};
+use std::io;
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -18,6 +18,7 @@ use crate::jsonl;
 use crate::lines::count_lines;
 use crate::open::{self, Binds, LaterNotes, Purpose};
 use crate::options::{OnError, Options};
+use crate::pending::Pending;
 use crate::piece::{Content, Piece, Source};
 use crate::schema::{Layout, Role, Schema};
 
@@ -280,7 +281,7 @@ struct Current {
     name: Arc<str>,
     opened: Opened,
     /// What was read and not yet cut off.
-    pending: Vec<u8>,
+    pending: Pending,
     ended: bool,
     /// Why it ended, if reading failed: what was read until then still counts.
     failed: Option<DataError>,
@@ -304,7 +305,7 @@ impl Current {
             input,
             name,
             opened,
-            pending: Vec::new(),
+            pending: Pending::default(),
             ended: false,
             failed: None,
             line: 1,
@@ -312,7 +313,7 @@ impl Current {
         };
         current.fill(3, false);
         if current.pending.starts_with(b"\xef\xbb\xbf") {
-            current.pending.drain(..3);
+            drop(current.pending.cut(3, Vec::new()));
         }
         Ok(current)
     }
@@ -321,11 +322,7 @@ impl Current {
     /// input is live and has given what it had.
     fn fill(&mut self, size: usize, eager: bool) {
         while !self.ended && self.pending.len() < size {
-            let filled = self.pending.len();
-            self.pending.resize(size.min(filled + READ), 0);
-            let result = self.opened.read(&mut self.pending[filled..]);
-            let read = *result.as_ref().unwrap_or(&0);
-            self.pending.truncate(filled + read);
+            let result = self.pending.read(&mut self.opened, size.min(self.pending.len() + READ));
             match result {
                 Ok(0) => self.ended = true,
                 Ok(_) if eager && self.opened.is_live() && self.pending.len() < size => return,
@@ -463,13 +460,10 @@ impl Current {
     }
 
     /// Cuts off the first `end` bytes into `buffer`.
-    fn cut(&mut self, end: usize, mut buffer: Vec<u8>) -> Vec<u8> {
-        buffer.clear();
-        buffer.extend_from_slice(&self.pending[end..]);
-        self.pending.truncate(end);
-        mem::swap(&mut self.pending, &mut buffer);
-        self.line += count_lines(&buffer);
-        buffer
+    fn cut(&mut self, end: usize, buffer: Vec<u8>) -> Vec<u8> {
+        let first = self.pending.cut(end, buffer);
+        self.line += count_lines(&first);
+        first
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) const ROOM: usize = 8;
 
 /// A text in which eight bytes are looked at anywhere but in its first and last eight.
 #[derive(Clone, Copy)]
-struct Text<'a> {
+pub(crate) struct Text<'a> {
     bytes: &'a [u8],
     /// Where the last sixteen bytes begin.
     last: usize,
@@ -24,7 +24,7 @@ struct Text<'a> {
 impl<'a> Text<'a> {
     /// `None` of a text that is too short.
     #[inline(always)]
-    fn new(bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
         bytes.len().checked_sub(2 * ROOM).map(|last| Self { bytes, last })
     }
 
@@ -34,15 +34,24 @@ impl<'a> Text<'a> {
     fn around(self, place: u32) -> (u64, u64) {
         // Held within the text, which costs less than to ask whether it is.
         let start = (place as usize).wrapping_sub(ROOM).min(self.last);
-        let window = self.bytes.get(start..start + 2 * ROOM).and_then(<[u8]>::first_chunk::<16>);
-        let [before, after]: [[u8; 8]; 2] = bytemuck::must_cast(*window.unwrap_or(&[0; 16]));
+        debug_assert!(start + 2 * ROOM <= self.bytes.len());
+        // SAFETY: the last sixteen bytes begin at `last`, so there are as many from any place before it.
+        #[allow(unsafe_code)]
+        let window: [u8; 2 * ROOM] = unsafe { self.bytes.as_ptr().add(start).cast::<[u8; 2 * ROOM]>().read() };
+        let [before, after]: [[u8; 8]; 2] = bytemuck::must_cast(window);
         (u64::from_le_bytes(before), u64::from_le_bytes(after))
     }
 
     /// The eight bytes before a place.
     #[inline(always)]
-    fn before(self, place: u32) -> u64 {
+    pub(crate) fn before(self, place: u32) -> u64 {
         self.around(place).0
+    }
+
+    /// The eight bytes from a place on.
+    #[inline(always)]
+    pub(crate) fn after(self, place: u32) -> u64 {
+        self.around(place).1
     }
 }
 
@@ -132,9 +141,7 @@ impl Numbers {
     fn reserve(&mut self, more: usize) {
         let size = self.count + more;
         if self.heads.len() < size {
-            for eights in
-                [&mut self.indices, &mut self.heads, &mut self.tails, &mut self.lengths, &mut self.others]
-            {
+            for eights in [&mut self.indices, &mut self.heads, &mut self.tails, &mut self.lengths, &mut self.others] {
                 eights.resize(size, 0);
             }
             self.values.resize(size, 0.0);
@@ -423,7 +430,8 @@ mod tests {
                 })
                 .collect();
             if round % 2 == 1 {
-                let other = ["", "-", ".", "1.", "-.", "1.2.3", "--1", "1-2", "+1", "1e2", "1234567890123456", "x", "1:2"];
+                let other =
+                    ["", "-", ".", "1.", "-.", "1.2.3", "--1", "1-2", "+1", "1e2", "1234567890123456", "x", "1:2"];
                 let (at, index) = (random.below(count as u64) as usize, random.below(3) == 0);
                 let other = other[random.below(other.len() as u64) as usize].to_owned();
                 if index { pairs[at].0 = other } else { pairs[at].1 = other }

@@ -87,10 +87,8 @@ fn fours(digits: __m256i) -> __m256i {
 unsafe fn decimals<const COLONS: bool>(text: *const u8, lengths: __m256i, ends: [u32; FOUR]) -> (__m128, __m256i) {
     let zero = _mm256_setzero_si256();
     // The first and the third, the second and the fourth: halves of vectors have lengths of their own.
-    let (even_length, odd_length) = (
-        _mm256_shuffle_epi8(lengths, _mm256_set1_epi8(4)),
-        _mm256_shuffle_epi8(lengths, _mm256_set1_epi8(12)),
-    );
+    let (even_length, odd_length) =
+        (_mm256_shuffle_epi8(lengths, _mm256_set1_epi8(4)), _mm256_shuffle_epi8(lengths, _mm256_set1_epi8(12)));
     // SAFETY: the caller says so.
     let (even, odd) = unsafe { (before_two(text, ends[0], ends[2]), before_two(text, ends[1], ends[3])) };
     let zeros = _mm256_set1_epi8(b'0'.cast_signed());
@@ -121,10 +119,7 @@ unsafe fn decimals<const COLONS: bool>(text: *const u8, lengths: __m256i, ends: 
         bad = _mm256_or_si256(bad, _mm256_and_si256(last, _mm256_or_si256(even_minus, odd_minus)));
         // 255 in one of the two words of 64 bits that each of them has.
         let (even_sum, odd_sum) = (_mm256_sad_epu8(even_minus, zero), _mm256_sad_epu8(odd_minus, zero));
-        let sums = _mm256_or_si256(
-            _mm256_unpacklo_epi64(even_sum, odd_sum),
-            _mm256_unpackhi_epi64(even_sum, odd_sum),
-        );
+        let sums = _mm256_or_si256(_mm256_unpacklo_epi64(even_sum, odd_sum), _mm256_unpackhi_epi64(even_sum, odd_sum));
         signs = _mm256_and_pd(_mm256_castsi256_pd(_mm256_slli_epi64::<56>(sums)), _mm256_set1_pd(-0.0));
     }
     let point = _mm256_set1_epi8(b'.'.wrapping_sub(b'0').cast_signed());
@@ -279,9 +274,8 @@ fn lone_decimals(text: &[u8], colons: &[[u32; 2]], ends: &[u32], values: &mut [f
             return None;
         };
         // SAFETY: four pairs and four numbers are there.
-        let (colons, far) = unsafe {
-            (_mm256_loadu_si256(colons.as_ptr().cast()), _mm_loadu_si128(ends.as_ptr().cast()))
-        };
+        let (colons, far) =
+            unsafe { (_mm256_loadu_si256(colons.as_ptr().cast()), _mm_loadu_si128(ends.as_ptr().cast())) };
         let lengths = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(_mm256_castsi128_si256(far), twice), colons);
         let is_absent = _mm256_cmpeq_epi32(lengths, _mm256_setzero_si256());
         bad = _mm256_or_si256(bad, _mm256_cmpgt_epi32(lengths, most));

@@ -176,6 +176,8 @@ impl NamesSeen {
     fn note(&mut self, index: u32) -> bool {
         let word = (index / 64) as usize;
         if word >= self.bits.len() {
+            self.bits.reserve_exact((word + 1).next_power_of_two() - self.bits.len());
+            onward::memory::expect_random_access(&self.bits);
             self.bits.resize((word + 1).next_power_of_two(), 0);
         }
         self.bits[word] |= 1 << (index % 64);

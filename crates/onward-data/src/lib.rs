@@ -40,6 +40,7 @@ mod number;
 mod open;
 mod options;
 mod parsed;
+mod pending;
 mod piece;
 mod reader;
 mod schema;

@@ -116,9 +116,7 @@ fn block_portable<const N: usize>(bytes: &[u8; BLOCK], others: [u8; N]) -> Found
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn block<const N: usize>(bytes: &[u8; BLOCK], others: [u8; N]) -> Found {
-    use std::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
-    };
+    use std::arch::x86_64::{__m128i, _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8};
     let sixteens: &[[u8; 16]; 4] = bytemuck::must_cast_ref(bytes);
     let mut found = Found { all: 0, line_ends: 0 };
     for (at, &sixteen) in sixteens.iter().enumerate() {

@@ -106,8 +106,6 @@ enum Outcome {
 /// A piece that has been parsed, up to an error if there was one.
 struct Done {
     parsed: Parsed,
-    /// The memory of the piece.
-    buffer: Vec<u8>,
     error: Option<DataError>,
 }
 
@@ -123,15 +121,21 @@ impl Shared {
         let Some(Taken { number, piece, mut parsed }) = self.take() else {
             return false;
         };
+        let mut buffer = None;
         let outcome = match piece {
             Ok(Some(piece)) => {
                 let error = parse_guarded(parser, &piece, &mut parsed).err();
-                Outcome::Parsed(Box::new(Done { parsed, buffer: buffer_of(piece), error }))
+                buffer = Some(buffer_of(piece));
+                Outcome::Parsed(Box::new(Done { parsed, error }))
             }
             Ok(None) => Outcome::End,
             Err(error) => Outcome::Failed(error),
         };
-        lock(&self.state).ready.insert(number, outcome);
+        let mut state = lock(&self.state);
+        state.ready.insert(number, outcome);
+        // While the processor still has it near.
+        state.buffers.extend(buffer);
+        drop(state);
         self.changed.notify_all();
         true
     }
@@ -337,8 +341,7 @@ impl Reader {
                 Err(error)
             }
             Some(Outcome::Parsed(done)) => {
-                let Done { mut parsed, buffer, error } = *done;
-                lock(&self.shared.state).buffers.push(buffer);
+                let Done { mut parsed, error } = *done;
                 self.failed = error;
                 match self.failed {
                     None => self.keeping.add(&parsed),

@@ -13,7 +13,7 @@ use std::ops::Range;
 use memchr::memchr;
 use onward::feature::hash;
 
-use crate::decimals::Numbers;
+use crate::decimals::{Numbers, Text};
 use crate::encode::{BIAS, NamesSeen, Rules, bad_weight, checked_offset, checked_weight};
 use crate::error::{DataError, quoted};
 use crate::infer::Seen;
@@ -246,38 +246,50 @@ onward::vectorised! {
     /// something is not plain.
     fn find_words(text: &[u8], places: &[u32], row: &mut Plain) -> bool {
         let Plain { namespaces, names, ends, .. } = row;
-        let Some((&last, _)) = places.split_last() else { return false };
+        let Some((&last, marks)) = places.split_last() else { return false };
         // What stands behind the last feature is as good as a blank.
-        let mark_at = |place: u32| text.get(place as usize).copied().filter(|_| place != last).unwrap_or(b' ');
-        let mut at = 0;
-        loop {
-            // The mark at which the word before, or the name of the namespace, ends.
-            let before = places[at];
-            if before == last {
-                return true;
-            }
-            let (mark, start) = (mark_at(before), before + 1);
-            at += 1;
-            let Some(&end) = places.get(at) else { return false };
-            let next = mark_at(end);
-            match mark {
-                b'|' if next == b':' => return false,
-                b'|' => {
-                    let seed = hash::seed(&text[start as usize..end as usize]);
-                    namespaces.push(Namespace { seed, name: [start, end], first: names.len() });
-                    continue;
+        let mark_at = |place: u32| if place == last { b' ' } else { text[place as usize] };
+        // As many features as marks, at the most.
+        let before = names.len();
+        names.resize(before + marks.len(), [0; 2]);
+        ends.resize(before + marks.len(), 0);
+        let (new_names, new_ends) = (&mut names[before..], &mut ends[before..]);
+        let (mut count, mut at) = (0, 0);
+        while at < marks.len() {
+            let start = at;
+            // Features with values: a blank, a colon, and what ends the value.
+            while let Some(&[blank, colon, end]) = places[at..].first_chunk::<3>() {
+                if text[blank as usize] != b' ' || text[colon as usize] != b':' || blank + 1 >= colon || colon == last {
+                    break;
                 }
-                b' ' if start == end && next != b':' => continue,
-                b' ' if start < end => {}
-                _ => return false,
+                (new_names[count], new_ends[count]) = ([blank + 1, colon], end);
+                count += 1;
+                at += 2;
             }
-            names.push([start, end]);
-            at += usize::from(next == b':');
-            match places.get(at) {
-                Some(&end) => ends.push(end),
-                None => return false,
+            // Features without: a blank, and what ends the name.
+            while let Some(&[blank, end]) = places[at..].first_chunk::<2>() {
+                if text[blank as usize] != b' ' || mark_at(end) == b':' {
+                    break;
+                }
+                (new_names[count], new_ends[count]) = ([blank + 1, end], end);
+                count += usize::from(blank + 1 < end);
+                at += 1;
+            }
+            if let Some(&[bar, end]) = places[at..].first_chunk::<2>()
+                && text[bar as usize] == b'|'
+                && mark_at(end) != b':'
+            {
+                let seed = hash::seed(&text[bar as usize + 1..end as usize]);
+                namespaces.push(Namespace { seed, name: [bar + 1, end], first: before + count });
+                at += 1;
+            }
+            if at == start {
+                return false;
             }
         }
+        names.truncate(before + count);
+        ends.truncate(before + count);
+        true
     }
 }
 
@@ -286,12 +298,18 @@ onward::vectorised! {
     fn hash_names(text: &[u8], schema: &Schema, seen: &NamesSeen, row: &mut Plain) {
         let Plain { namespaces, names, indices, .. } = row;
         indices.resize(names.len(), 0);
+        let Some(around) = Text::new(text) else { return };
         let mut end = names.len();
         // Loops of our own: an iterator's would not be compiled for this machine.
         for namespace in namespaces.iter().rev() {
             let range = namespace.first..end;
             for (index, &[start, end]) in indices[range.clone()].iter_mut().zip(&names[range]) {
-                *index = schema.hashed(BIAS + 1, hash::name(namespace.seed, &text[start as usize..end as usize]));
+                let length = end - start;
+                let hash = match hash::SHORT.contains(&length) {
+                    true => hash::short(namespace.seed, around.after(start), around.before(end), length),
+                    false => hash::name(namespace.seed, &text[start as usize..end as usize]),
+                };
+                *index = schema.hashed(BIAS + 1, hash);
                 seen.expect(*index);
             }
             end = namespace.first;
@@ -356,14 +374,10 @@ impl Row {
         };
         let (first, count) = (row.features.start, row.features.len());
         let has_zero = self.plain.numbers.have_zero(first, count);
-        if has_zero && self.products.is_some() {
-            return false;
-        }
         let values = self.plain.numbers.values(first, count);
         let indices = &self.plain.indices[row.features.clone()];
         let namespaces = &self.plain.namespaces[row.namespaces.clone()];
-        let within =
-            |[start, end]: [u32; 2]| &line[(start - row.line.start) as usize..(end - row.line.start) as usize];
+        let within = |[start, end]: [u32; 2]| &line[(start - row.line.start) as usize..(end - row.line.start) as usize];
         if self.seen.first(BIAS) {
             name_of(&mut out.names, BIAS, b"", b"bias");
         }
@@ -379,19 +393,36 @@ impl Row {
                 }
             }
         }
-        if let Some(products) = &mut self.products {
+        let mut products = self.products.as_deref_mut();
+        if let Some(products) = &mut products {
             products.begin();
-            for namespace in namespaces {
-                let pending = out.batch.pending() + namespace.first - first;
-                products.namespace(namespace.seed, within(namespace.name), pending);
-            }
         }
         if !has_zero {
+            if let Some(products) = &mut products {
+                for namespace in namespaces {
+                    let pending = out.batch.pending() + namespace.first - first;
+                    products.namespace(namespace.seed, within(namespace.name), pending);
+                }
+            }
             out.batch.extend(indices, values);
             return true;
         }
-        for (&index, &value) in indices.iter().zip(values).filter(|&(_, &value)| value != 0.0) {
-            out.batch.push(index, value);
+        let mut namespaces = namespaces.iter().peekable();
+        for (number, (&index, &value)) in (first..).zip(indices.iter().zip(values)) {
+            // Of those without features too.
+            while let Some(namespace) = namespaces.next_if(|namespace| namespace.first <= number) {
+                if let Some(products) = &mut products {
+                    products.namespace(namespace.seed, within(namespace.name), out.batch.pending());
+                }
+            }
+            if value != 0.0 {
+                out.batch.push(index, value);
+            }
+        }
+        for namespace in namespaces {
+            if let Some(products) = &mut products {
+                products.namespace(namespace.seed, within(namespace.name), out.batch.pending());
+            }
         }
         true
     }
@@ -539,17 +570,27 @@ mod tests {
     use crate::schema::Layout;
     use crate::target::{Target, TargetRule};
 
+    /// Without interactions, and with products of each two features of one namespace and of any two.
+    fn schemas() -> [Schema; 2] {
+        let with = |interactions| Schema { interactions, ..schema() };
+        [schema(), with(vec!["* * *".parse().unwrap()])]
+    }
+
     fn schema() -> Schema {
         let target = Target { column: "label".to_owned(), rule: TargetRule::Number };
         Schema { layout: Layout::Named, bits: 20, ngrams: 1, columns: Vec::new(), target, interactions: Vec::new() }
     }
 
     /// What a way to read the features of a line makes of it, to the bit; `None` if it does not read them.
-    fn made(read: impl FnOnce(&mut Row, &Schema, &mut Parsed) -> bool) -> Option<String> {
-        let (schema, mut out) = (schema(), Parsed::default());
-        let mut row = Row { seen: NamesSeen::default(), ignored: Vec::new(), plain: Plain::default(), products: None };
-        if !read(&mut row, &schema, &mut out) {
+    fn made(schema: &Schema, read: impl FnOnce(&mut Row, &Schema, &mut Parsed) -> bool) -> Option<String> {
+        let mut out = Parsed::default();
+        let products = Products::of_namespaces(schema);
+        let mut row = Row { seen: NamesSeen::default(), ignored: Vec::new(), plain: Plain::default(), products };
+        if !read(&mut row, schema, &mut out) {
             return None;
+        }
+        if let Some(Err(error)) = row.products.as_mut().map(|products| products.finish(schema, &mut out)) {
+            return Some(error.to_string());
         }
         out.batch.finish(None, 1.0);
         let features = out.batch.get(0).features;
@@ -557,11 +598,11 @@ mod tests {
         Some(format!("{features:?} {:?}", out.names))
     }
 
-    fn plainly(text: &str) -> Option<String> {
+    fn plainly(schema: &Schema, text: &str) -> Option<String> {
         // With lines around it, for what is next to the ends of a text is left to others.
         let (line, around) = (format!("1 {text}"), "1 |a b:0.5\n".repeat(2));
         let whole = format!("{around}{line}\n{around}");
-        made(|row, schema, out| {
+        made(schema, |row, schema, out| {
             row.plain.begin();
             let mut start = 0;
             for _ in 0..3 {
@@ -571,8 +612,8 @@ mod tests {
         })
     }
 
-    fn slowly(text: &str) -> Option<String> {
-        made(|row, schema, out| row.features(schema, text.as_bytes(), out).is_ok())
+    fn slowly(schema: &Schema, text: &str) -> Option<String> {
+        made(schema, |row, schema, out| row.features(schema, text.as_bytes(), out).is_ok())
     }
 
     fn word() -> impl Strategy<Value = String> {
@@ -596,8 +637,10 @@ mod tests {
             for text in [text.as_str(), text.trim_end()] {
                 for is_portable in [false, true] {
                     onward::vector::set_portable(is_portable);
-                    if let Some(plain) = plainly(text) {
-                        prop_assert_eq!(Some(plain), slowly(text), "{}", text);
+                    for schema in &schemas() {
+                        if let Some(plain) = plainly(schema, text) {
+                            prop_assert_eq!(Some(plain), slowly(schema, text), "{}", text);
+                        }
                     }
                 }
             }
@@ -609,8 +652,10 @@ mod tests {
             words in prop::collection::vec("[a-zA-Z0-9=]{1,20}(:-?[0-9](\\.[0-9]{1,8})?)?", 1..100),
         ) {
             let text = format!("|a {} |b x y |c z:2 ", words.join(" "));
-            prop_assert_eq!(plainly(&text), slowly(&text));
-            prop_assert!(plainly(&text).is_some());
+            for schema in &schemas() {
+                prop_assert_eq!(plainly(schema, &text), slowly(schema, &text));
+                prop_assert!(plainly(schema, &text).is_some());
+            }
         }
     }
 }

@@ -35,6 +35,8 @@ pub mod feature;
 pub mod learner;
 pub mod loss;
 mod math;
+#[doc(hidden)]
+pub mod memory;
 pub mod metric;
 pub mod model;
 mod nearest;

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytemuck::Zeroable;
 
 use crate::Batch;
+use crate::memory::expect_random_access;
 use crate::vector::prefetch_at;
 
 /// Indices below this address their slots and need no number: a hash that is so low is one in
@@ -94,6 +95,7 @@ impl Numbers {
     fn grow(&mut self) {
         let size = (2 * self.entries.len()).max(FEWEST);
         let old = std::mem::replace(&mut self.entries, bytemuck::zeroed_vec(size));
+        expect_random_access(&self.entries);
         self.shift = u32::BITS - size.trailing_zeros();
         for entry in old.iter().filter(|entry| entry.number != 0) {
             if let Err(at) = self.find(entry.index) {
@@ -135,7 +137,7 @@ impl Default for SlotHints {
 }
 
 /// How far ahead entries are fetched.
-const AHEAD: usize = 24;
+pub(crate) const AHEAD: usize = 24;
 
 impl SlotHints {
     /// Adds hints to all finished rows. Batches are to come in the order in which their

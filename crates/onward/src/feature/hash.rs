@@ -12,6 +12,8 @@
 //! interaction names their groups: h₁ = i₁, then h_k = mix(rotl(h_(k−1), 32) ⊕ i_k), which for
 //! two is mix(i₁·2³² + i₂). This does not change either.
 
+use std::ops::RangeInclusive;
+
 use rapidhash::v3::rapidhash_v3;
 
 /// The seed of a group of names.
@@ -29,6 +31,35 @@ pub fn seed(group: &[u8]) -> u64 {
 #[inline]
 pub fn name(seed: u64, name: &[u8]) -> u64 {
     mix(rapidhash_v3(name) ^ seed)
+}
+
+/// The lengths of names that [`short`] hashes.
+#[doc(hidden)]
+pub const SHORT: RangeInclusive<u32> = 1..=16;
+
+/// Two of the secrets of rapidhash, and the seed that it begins with.
+const SECRET: u64 = 0x8bb8_4b93_962e_acc9;
+const SEED: u64 = multiply_and_fold(0x4b33_a62e_d433_d4a3, SECRET);
+
+/// Both halves of a product, as one.
+const fn multiply_and_fold(one: u64, other: u64) -> u64 {
+    let product = one as u128 * other as u128;
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// The same as [`name`], of a name of one to sixteen bytes of which the eight from its start on and the eight before its end are
+/// given, the first lowest, whatever is behind and before it: without a branch for its length.
+#[doc(hidden)]
+#[inline(always)]
+pub fn short(seed: u64, first: u64, last: u64, length: u32) -> u64 {
+    let (is_long, is_middle) = (length >= 8, length >= 4);
+    let ends = if is_middle { first & 0xffff_ffff } else { (first & 0xff) << 45 | last >> 56 };
+    let centre = if is_middle { last >> 32 } else { first >> (8 * (length >> 1)) & 0xff };
+    let (one, other) = if is_long { (first, last) } else { (ends, centre) };
+    let start = if is_middle { SEED ^ u64::from(length) } else { SEED };
+    let product = u128::from(one ^ SECRET) * u128::from(other ^ start);
+    let (low, high) = (product as u64, (product >> 64) as u64);
+    mix(multiply_and_fold(low ^ 0xaaaa_aaaa_aaaa_aaaa, high ^ SECRET ^ u64::from(length)) ^ seed)
 }
 
 /// The hash of a product of features, from that of the factors before (of one factor: its
@@ -77,6 +108,19 @@ mod tests {
         // Numbers of the first release: a model saved then must find its weights.
         assert_eq!(name(seed(b"carrier"), b"UA"), 15201448244710991264);
         assert_eq!(name(seed(b""), b""), 11687358359782746052);
+    }
+
+    #[test]
+    fn short_names_are_hashed_as_all_others() {
+        let mut random = crate::random::SplitMix64::new(3);
+        for length in SHORT.cycle().take(16_000) {
+            // Anything before and behind.
+            let bytes: Vec<u8> = (0..32).map(|_| random.bits() as u8).collect();
+            let end = 8 + length as usize;
+            let eight = |from: usize| u64::from_le_bytes(bytes[from..from + 8].try_into().unwrap());
+            let seed = random.bits();
+            assert_eq!(short(seed, eight(8), eight(end - 8), length), name(seed, &bytes[8..end]), "{length}");
+        }
     }
 
     #[test]

@@ -23,8 +23,8 @@ use super::{AdaGradDual, AdaGradFull, LARGEST_SUM, Optimizer, Step, bound_of_sum
 use crate::domain::{Domain, saturate, weighted_ball};
 use crate::learner::{Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
 use crate::model::{Column, State};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::quad::{self, FOUR, Words, by_quads, words};
+use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::sum::LANES;
 use crate::table::{Places, Table};
 use crate::{Error, Features, sum};

@@ -154,7 +154,7 @@ impl Certificate {
     }
 
     fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.seen_at.iter().map(|&place| self.table.there(place))
+        self.table.these(&self.seen_at)
     }
 
     /// Finds the slots of what was seen.

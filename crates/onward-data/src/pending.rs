@@ -1,0 +1,87 @@
+//! What has been read of an input and not yet been handed on.
+
+use std::io::{self, Read};
+use std::mem;
+use std::ops::Deref;
+
+/// Bytes at the front of a memory that is used again and again: only what was never used is filled with zeros
+/// before it is read into.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    memory: Vec<u8>,
+    /// How many of them count.
+    length: usize,
+}
+
+impl Pending {
+    /// Reads once, until `size` bytes are there at the most. Gives how many were read.
+    pub(crate) fn read(&mut self, reader: &mut impl Read, size: usize) -> io::Result<usize> {
+        if self.memory.len() < size {
+            self.memory.resize(size, 0);
+        }
+        let read = reader.read(&mut self.memory[self.length..size])?;
+        self.length += read;
+        Ok(read)
+    }
+
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        self.length = 0;
+    }
+
+    /// Cuts off the first bytes, and keeps the others in the memory of `spare`.
+    pub(crate) fn cut(&mut self, end: usize, mut spare: Vec<u8>) -> Vec<u8> {
+        let rest = &self.memory[end..self.length];
+        match spare.get_mut(..rest.len()) {
+            Some(into) => into.copy_from_slice(rest),
+            None => {
+                spare.clear();
+                spare.extend_from_slice(rest);
+            }
+        }
+        self.length = rest.len();
+        let mut first = mem::replace(&mut self.memory, spare);
+        first.truncate(end);
+        first
+    }
+}
+
+impl Deref for Pending {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.memory[..self.length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_off_and_what_is_left_are_what_was_read() {
+        let text: Vec<u8> = (0..=255).cycle().take(10_000).collect();
+        let (mut reader, mut pending, mut all) = (&text[..], Pending::default(), Vec::new());
+        let mut spare = vec![7; 40];
+        for round in 1.. {
+            let before = pending.to_vec();
+            let size = before.len() + 1 + round % 97;
+            let read = pending.read(&mut reader, size).unwrap();
+            assert_eq!(&pending[..before.len()], before);
+            assert_eq!(pending.len(), before.len() + read);
+            if read == 0 {
+                break;
+            }
+            // Sometimes without memory to use again.
+            let memory = if round % 5 == 0 { Vec::new() } else { mem::take(&mut spare) };
+            let end = pending.len() * (round % 4) / 3;
+            let end = end.min(pending.len());
+            let cut = pending.cut(end, memory);
+            assert_eq!(cut.len(), end);
+            all.extend_from_slice(&cut);
+            spare = cut;
+        }
+        all.extend_from_slice(&pending);
+        assert_eq!(all, text);
+    }
+}

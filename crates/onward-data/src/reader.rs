@@ -35,7 +35,6 @@ pub struct Reader {
     helps: bool,
     /// The batch that was handed out by reference.
     current: Option<Parsed>,
-    hints: Option<SlotHints>,
     failed: Option<DataError>,
     facts: Facts,
     keeping: Keeping,
@@ -56,6 +55,10 @@ struct Facts {
 struct Shared {
     source: Mutex<Numbered>,
     state: Mutex<State>,
+    hinting: Mutex<Hinting>,
+    /// Whether hints are given by who parses. Where that takes long, who learns parses too, and gives them
+    /// to a batch that is then near; else it would have less to do.
+    hints_ahead: bool,
     /// Something was put into the state.
     changed: Condvar,
     stop: AtomicBool,
@@ -68,6 +71,25 @@ struct Numbered {
     source: Box<dyn Source>,
     next: u64,
     ended: bool,
+}
+
+/// Hints are given batch by batch in order, by whoever is free.
+struct Hinting {
+    /// `None` where none are wanted.
+    hints: Option<SlotHints>,
+    /// The number of the batch that is next.
+    next: u64,
+}
+
+impl Hinting {
+    /// Gives hints to the next batch.
+    fn add(&mut self, done: &mut Done) {
+        if let Some(hints) = &mut self.hints {
+            hints.add(&mut done.parsed.batch);
+        }
+        done.is_hinted = true;
+        self.next += 1;
+    }
 }
 
 struct State {
@@ -107,6 +129,7 @@ enum Outcome {
 struct Done {
     parsed: Parsed,
     error: Option<DataError>,
+    is_hinted: bool,
 }
 
 /// A panic elsewhere leaves these data as they were: plain values.
@@ -126,7 +149,7 @@ impl Shared {
             Ok(Some(piece)) => {
                 let error = parse_guarded(parser, &piece, &mut parsed).err();
                 buffer = Some(buffer_of(piece));
-                Outcome::Parsed(Box::new(Done { parsed, error }))
+                Outcome::Parsed(Box::new(Done { parsed, error, is_hinted: false }))
             }
             Ok(None) => Outcome::End,
             Err(error) => Outcome::Failed(error),
@@ -137,7 +160,29 @@ impl Shared {
         state.buffers.extend(buffer);
         drop(state);
         self.changed.notify_all();
+        if self.hints_ahead {
+            self.hint_ahead();
+        }
         true
+    }
+
+    /// Gives hints to the batches that are next and ready, unless somebody is at it: the one who learns need not then.
+    fn hint_ahead(&self) {
+        let Ok(mut hinting) = self.hinting.try_lock() else { return };
+        while let Some(mut outcome) = self.take_to_hint(hinting.next) {
+            if let Outcome::Parsed(done) = &mut outcome {
+                hinting.add(done);
+            }
+            lock(&self.state).ready.insert(hinting.next - 1, outcome);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Takes out the batch of this number, if it is ready.
+    fn take_to_hint(&self, number: u64) -> Option<Outcome> {
+        let mut state = lock(&self.state);
+        let is_ready = matches!(state.ready.get(&number), Some(Outcome::Parsed(done)) if !done.is_hinted);
+        if is_ready { state.ready.remove(&number) } else { None }
     }
 
     /// Reads the next piece, after whoever is reading: to go to sleep instead would cost the time of a piece.
@@ -235,6 +280,8 @@ impl Reader {
                 spare: Vec::new(),
                 buffers: Vec::new(),
             }),
+            hinting: Mutex::new(Hinting { hints: Some(SlotHints::default()), next: 0 }),
+            hints_ahead: keeping.total.is_some(),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),
             window: 2 * threads.max(1) as u64 + 1,
@@ -250,7 +297,6 @@ impl Reader {
             parser: parser(),
             helps: !is_live,
             current: None,
-            hints: Some(SlotHints::default()),
             failed: None,
             facts: Facts { schema, format, notes, holds, id_names, read, total },
             keeping,
@@ -341,14 +387,15 @@ impl Reader {
                 Err(error)
             }
             Some(Outcome::Parsed(done)) => {
-                let Done { mut parsed, error } = *done;
+                let mut done = done;
+                if !done.is_hinted {
+                    lock(&self.shared.hinting).add(&mut done);
+                }
+                let Done { parsed, error, .. } = *done;
                 self.failed = error;
                 match self.failed {
                     None => self.keeping.add(&parsed),
                     Some(_) => self.keeping.give_up(AFTER_ERROR.to_owned()),
-                }
-                if let Some(hints) = &mut self.hints {
-                    hints.add(&mut parsed.batch);
                 }
                 match &self.failed {
                     Some(error) if parsed.batch.is_empty() && parsed.skipped == 0 => Err(error.clone()),
@@ -366,7 +413,7 @@ impl Reader {
     /// Hands out batches without hints where the slots of their features are: for those who look
     /// for none, as in converting.
     pub fn without_hints(&mut self) {
-        self.hints = None;
+        lock(&self.shared.hinting).hints = None;
     }
 
     /// What became of the piece that is due, parsing meanwhile.

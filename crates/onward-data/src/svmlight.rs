@@ -177,6 +177,7 @@ impl Plain {
             if let [.., blank, end] = *places
                 && places.len() % 2 == 0
                 && blank + 1 == end
+                && text.get(blank as usize) == Some(&b' ')
             {
                 places = &places[..places.len() - 1];
             }

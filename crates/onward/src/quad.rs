@@ -6,7 +6,7 @@
 
 use bytemuck::Pod;
 
-use crate::table::largest;
+use crate::table::Places;
 
 /// A slot as it lies in memory: two words of 64 bits.
 pub(crate) type Words = [u64; 2];
@@ -72,15 +72,14 @@ pub(crate) fn join<Q: Quad>([low, high]: [Q; 2]) -> f64 {
     (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
-/// Slots as words, where all `places` are among them.
+/// Slots as words, among which all `places` are.
 ///
 /// # Panics
 /// When one is not, which is a fault of ours.
 #[inline]
-pub(crate) fn words<'a, S: Pod>(slots: &'a mut [S], places: &[u32]) -> &'a mut [Words] {
-    let slots: &mut [Words] = bytemuck::must_cast_slice_mut(slots);
-    assert!(places.is_empty() || (largest(places) as usize) < slots.len(), "a place beyond the table");
-    slots
+pub(crate) fn words<'a, S: Pod>(slots: &'a mut [S], places: &Places) -> &'a mut [Words] {
+    assert!(places.are_below(slots.len()), "a place beyond the table");
+    bytemuck::must_cast_slice_mut(slots)
 }
 
 /// Runs a function of a [`Quad`] as fast as this machine can.

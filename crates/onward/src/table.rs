@@ -91,37 +91,40 @@ impl Translated {
 /// Where the slots of a row are.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
-    told_by: ToldBy,
-    found: Vec<u32>,
-}
-
-/// What tells where slots are.
-#[derive(Debug, Clone, Copy, Default)]
-enum ToldBy {
-    /// All are low.
-    Indices,
-    Hints,
-    #[default]
-    Search,
+    places: Vec<u32>,
+    /// None of them is larger.
+    largest: u32,
 }
 
 impl Places {
-    /// The places of the slots of this row, which was the last to be located.
+    /// One for each feature of the row that was the last to be located.
     #[inline]
-    pub(crate) fn of<'a>(&'a self, x: Features<'a>) -> &'a [u32] {
-        match self.told_by {
-            ToldBy::Indices => x.indices(),
-            ToldBy::Hints => x.hints(),
-            ToldBy::Search => &self.found,
-        }
+    pub(crate) fn all(&self) -> &[u32] {
+        &self.places
+    }
+
+    /// Whether all are among so many.
+    #[inline]
+    pub(crate) fn are_below(&self, count: usize) -> bool {
+        self.places.is_empty() || (self.largest as usize) < count
+    }
+
+    /// Takes in places that somebody told. Gives the largest of them, and of those of low indices.
+    #[inline]
+    fn copy(&mut self, places: &[u32]) -> (u32, u32) {
+        self.places.resize(places.len(), 0);
+        let (largest, largest_low) = copy_and_reach(places, &mut self.places);
+        self.largest = largest;
+        (largest, largest_low)
     }
 }
 
 vectorised! {
-    /// The largest of some places, and of those of low indices.
-    fn reach(places: &[u32]) -> (u32, u32) {
+    /// Copies places. Gives the largest of them, and of those of low indices.
+    fn copy_and_reach(from: &[u32], into: &mut [u32]) -> (u32, u32) {
         let (mut largest, mut largest_low) = (0, 0);
-        for &place in places {
+        for (&place, into) in from.iter().zip(into) {
+            *into = place;
             largest = largest.max(place);
             largest_low = largest_low.max(if place < LOW { place } else { 0 });
         }
@@ -307,16 +310,15 @@ impl<S: Copy + Zeroable> Table<S> {
         if self.is_due {
             self.settle();
         }
-        places.told_by = if (x.largest() as usize) < self.low {
-            ToldBy::Indices
-        } else if self.knows(x) {
-            ToldBy::Hints
-        } else if self.are_low(x) {
-            ToldBy::Indices
-        } else {
-            self.search(x, &mut places.found);
-            ToldBy::Search
-        };
+        let is_low = (x.largest() as usize) < self.low;
+        if !is_low && self.are_where_hints_tell(x, places) {
+            return;
+        }
+        let (largest, _) = places.copy(x.indices());
+        if !is_low && largest as usize >= self.low {
+            self.search(x, &mut places.places);
+            places.largest = crate::table::largest(&places.places);
+        }
     }
 
     /// Whether all slots of a row are low ones.
@@ -325,12 +327,14 @@ impl<S: Copy + Zeroable> Table<S> {
         (x.largest() as usize) < self.low || (largest(x.indices()) as usize) < self.low
     }
 
-    /// Whether all slots of a row are where its hints tell.
+    /// Whether all slots of a row are where its hints tell, which are then its places.
     #[inline]
-    fn knows(&self, x: Features<'_>) -> bool {
-        let (largest, largest_low) = reach(x.hints());
-        let follows = x.hints_of().is_some_and(|id| self.hints == Follows::Hints(id));
-        follows && (largest as usize) < self.slots.len() && (largest_low as usize) < self.low
+    fn are_where_hints_tell(&self, x: Features<'_>, places: &mut Places) -> bool {
+        if !x.hints_of().is_some_and(|id| self.hints == Follows::Hints(id)) {
+            return false;
+        }
+        let (largest, largest_low) = places.copy(x.hints());
+        (largest as usize) < self.slots.len() && (largest_low as usize) < self.low
     }
 
     /// Finds the places of slots one by one.
@@ -407,7 +411,7 @@ impl<S: Copy + Zeroable> Table<S> {
         &mut self.slots[place]
     }
 
-    /// All slots, to be taken at [`places`](Self::locate).
+    /// All slots, to be taken at the [places](Self::locate) of a row.
     #[inline]
     pub(crate) fn all(&mut self) -> &mut [S] {
         &mut self.slots
@@ -576,7 +580,7 @@ mod tests {
                 }
                 let x = example.features;
                 table.locate(x, &mut places);
-                for (&place, &index) in places.of(x).iter().zip(x.indices()) {
+                for (&place, &index) in places.all().iter().zip(x.indices()) {
                     let slot = table.at(place as usize);
                     *slot = slot.wrapping_add(1);
                     let count = map.entry(index).or_insert(0u8);
@@ -619,7 +623,7 @@ mod tests {
         let (mut follower, mut places) = (Table::<u32>::default(), Places::default());
         for example in batch.iter() {
             follower.locate(example.features, &mut places);
-            for (&place, &index) in places.of(example.features).iter().zip(example.features.indices()) {
+            for (&place, &index) in places.all().iter().zip(example.features.indices()) {
                 *follower.at(place as usize) = index;
             }
         }

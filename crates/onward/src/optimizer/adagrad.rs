@@ -151,9 +151,9 @@ impl AdaGrad {
 }
 
 /// Reads the slots of a row. Gives ⟨w, x⟩.
-fn gather(slots: &mut [Slot], places: &[u32], values: &[f32], row: &mut Vec<Eight>) -> f64 {
-    row.resize(places.len().div_ceil(LANES), Eight::zeroed());
-    let (_, last_places) = places.as_chunks::<LANES>();
+fn gather(slots: &mut [Slot], places: &Places, values: &[f32], row: &mut Vec<Eight>) -> f64 {
+    row.resize(places.all().len().div_ceil(LANES), Eight::zeroed());
+    let (_, last_places) = places.all().as_chunks::<LANES>();
     let (_, last_values) = values.as_chunks::<LANES>();
     if !last_places.is_empty()
         && let Some(last) = row.last_mut()
@@ -166,7 +166,7 @@ fn gather(slots: &mut [Slot], places: &[u32], values: &[f32], row: &mut Vec<Eigh
             last.weight[half][at] = slot.weight;
         }
     }
-    gather_eights(words(slots, places), places, values, row)
+    gather_eights(words(slots, places), places.all(), values, row)
 }
 
 by_quads! {
@@ -227,9 +227,9 @@ by_quads! {
 
 /// w_i += u·direction_i, held within ±`limit`, and all goes back to the slots. Gives the largest
 /// |w_i|.
-fn step(slots: &mut [Slot], places: &[u32], row: &mut [Eight], u: f64, limit: f64) -> f64 {
-    let largest = step_eights(words(slots, places), places, row, u, limit);
-    let (_, last_places) = places.as_chunks::<LANES>();
+fn step(slots: &mut [Slot], places: &Places, row: &mut [Eight], u: f64, limit: f64) -> f64 {
+    let largest = step_eights(words(slots, places), places.all(), row, u, limit);
+    let (_, last_places) = places.all().as_chunks::<LANES>();
     if let Some(last) = row.last() {
         for (at, &place) in last_places.iter().enumerate() {
             let (half, at) = (at / FOUR, at % FOUR);
@@ -278,7 +278,7 @@ impl Optimizer for AdaGrad {
 
     fn begin(&mut self, x: Features<'_>) -> f64 {
         self.table.locate(x, &mut self.places);
-        gather(self.table.all(), self.places.of(x), x.values(), &mut self.row)
+        gather(self.table.all(), &self.places, x.values(), &mut self.row)
     }
 
     fn prepare(&mut self, g: f64, h: f64, _x: Features<'_>) -> Step {
@@ -287,14 +287,14 @@ impl Optimizer for AdaGrad {
         Step::Flow { time: h, q }
     }
 
-    fn advance(&mut self, u: f64, x: Features<'_>) {
+    fn advance(&mut self, u: f64, _x: Features<'_>) {
         let limit = if self.domain == AdaGradDomain::Box { self.radius } else { f64::INFINITY };
         let norm = |row: &[Eight]| {
             let weights = row.iter().flat_map(|eight| eight.weight).flatten();
             sum::sum(weights.map(|weight| f64::from(weight) * f64::from(weight)))
         };
         let before = if self.domain == AdaGradDomain::Ball { norm(&self.row) } else { 0.0 };
-        let largest = step(self.table.all(), self.places.of(x), &mut self.row, u, limit);
+        let largest = step(self.table.all(), &self.places, &mut self.row, u, limit);
         if self.domain != AdaGradDomain::Ball {
             self.largest = self.largest.max(largest);
             return;
@@ -302,7 +302,7 @@ impl Optimizer for AdaGrad {
         self.norm = (self.norm + (norm(&self.row) - before)).max(0.0);
         self.project_on_ball();
         // Only weights of this row can have grown.
-        for &place in self.places.of(x) {
+        for &place in self.places.all() {
             self.largest = self.largest.max(f64::from(self.table.at(place as usize).weight).abs());
         }
     }

@@ -141,18 +141,27 @@ pub(crate) fn bad_offset(found: &str) -> DataError {
 }
 
 /// Which indices have had their name handed on: one bit each.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct NamesSeen {
     bits: Vec<u64>,
+    /// All from [`RUN`] on that are below this have.
+    run_end: u32,
+}
+
+/// Behind the bias, and what a feature 0 would have, of which there is none in files that count from 1.
+const RUN: u32 = BIAS + 2;
+
+impl Default for NamesSeen {
+    fn default() -> Self {
+        Self { bits: Vec::new(), run_end: RUN }
+    }
 }
 
 impl NamesSeen {
     /// Has the processor fetch what tells whether an index has been met.
     #[inline(always)]
     pub(crate) fn expect(&self, index: u32) {
-        if let Some(word) = self.bits.get((index / 64) as usize) {
-            onward::vector::prefetch(word);
-        }
+        onward::vector::prefetch_at(&self.bits, (index / 64) as usize);
     }
 
     /// Whether none of the indices is met for the first time.
@@ -163,6 +172,15 @@ impl NamesSeen {
             all &= self.bits.get((index / 64) as usize).copied().unwrap_or(0) >> (index % 64);
         }
         all & 1 == 1
+    }
+
+    /// The same of indices that ascend: where all features of a file have been met, which is soon, only their ends are looked at.
+    #[inline]
+    pub(crate) fn all_ascending(&self, indices: &[u32]) -> bool {
+        match indices {
+            [first, .., last] if *first >= RUN && *last < self.run_end => true,
+            _ => self.all(indices),
+        }
     }
 
     /// Whether the index is met for the first time.
@@ -181,6 +199,10 @@ impl NamesSeen {
             self.bits.resize((word + 1).next_power_of_two(), 0);
         }
         self.bits[word] |= 1 << (index % 64);
+        let has = |index: u32| self.bits.get((index / 64) as usize).is_some_and(|word| word >> (index % 64) & 1 == 1);
+        while has(self.run_end) {
+            self.run_end += 1;
+        }
         true
     }
 }

@@ -245,7 +245,7 @@ impl Row {
         if self.seen.first(BIAS) {
             out.names.push(BIAS, &name(BIAS));
         }
-        if !self.seen.all(indices) {
+        if !self.seen.all_ascending(indices) {
             for &index in indices {
                 if self.seen.first(index) {
                     out.names.push(index, &name(index));

@@ -15,7 +15,7 @@ use bytemuck::Zeroable;
 
 use crate::memory::expect_random_access;
 use crate::slot_hints::{AHEAD, LOW, Numbers};
-use crate::vector::{prefetch_at, vectorised};
+use crate::vector::{prefetch_all, prefetch_at, vectorised};
 use crate::{Error, Features, INDEX_LIMIT};
 
 /// Slots addressed by feature index; one that was never written is all zeros.
@@ -282,9 +282,7 @@ impl<S: Copy + Zeroable> Table<S> {
             None if self.are_low(x) => x.indices(),
             None => return,
         };
-        for &place in places {
-            prefetch_at(&self.slots, place as usize);
-        }
+        prefetch_all(&self.slots, places);
     }
 
     /// Finds out for which places the hints of a row stand, and has their slots fetched.

@@ -124,6 +124,21 @@ pub fn prefetch_at<T>(values: &[T], at: usize) {
     let _ = (values, at);
 }
 
+/// The same of many of them.
+#[inline(always)]
+pub(crate) fn prefetch_all<T>(values: &[T], places: &[u32]) {
+    // Four at a time, or counting takes as long as fetching.
+    let (fours, rest) = places.as_chunks::<4>();
+    for four in fours {
+        for &place in four {
+            prefetch_at(values, place as usize);
+        }
+    }
+    for &place in rest {
+        prefetch_at(values, place as usize);
+    }
+}
+
 /// The smaller of two numbers, the second if they cannot be compared: one instruction, as
 /// `f32::min` is not.
 #[inline(always)]

@@ -2,7 +2,8 @@
 //! where predictions go, and its row is kept if it is to be looked back on.
 //!
 //! Nothing of that comes back to the learner, so a thread of its own does it while the learner goes
-//! on to the next batch; the order is the same, and so is every bit. With one thread it is done at once.
+//! on to the next batch; the order is the same, and so is every bit. With one thread it is done at once, and
+//! where parsing takes longer than learning.
 
 use std::mem;
 use std::ops::Range;
@@ -132,15 +133,18 @@ impl<'b> Books<'_, 'b> {
         blank
     }
 
-    /// Has the predictions of these rows charged.
+    /// Has the predictions of these rows charged; at once, if nobody is `waited_for` and nothing is left to be charged
+    /// before: what is near need not go to another processor then.
     pub(crate) fn charge(
         &mut self,
         parsed: Arc<Parsed>,
         rows: Range<usize>,
         predictions: Vec<Prediction>,
+        waited_for: bool,
     ) -> Result<(), Failure> {
         let job = Job { parsed, rows, predictions };
-        if self.bookkeeper.is_none() {
+        while self.collect(false)? {}
+        if self.bookkeeper.is_none() || !(waited_for || self.waiting() > 0) {
             let mut account = lock(self.account);
             let result = account.take(&job.parsed, job.rows.clone(), &job.predictions);
             let risk = account.ledger.sequential_risk();

@@ -97,12 +97,12 @@ impl<'a> Session<'a> {
                     rounds += u64::from(example.label.is_some() && example.weight != 0.0);
                     if course.is_due(rounds) {
                         let predictions = std::mem::replace(&mut predictions, books.blank());
-                        books.charge(Arc::clone(&parsed), first..row + 1, predictions)?;
+                        books.charge(Arc::clone(&parsed), first..row + 1, predictions, false)?;
                         books.settled(|ledger| course.mark(&**learner, ledger, passes))?;
                         first = row + 1;
                     }
                 }
-                books.charge(parsed, first..rows, predictions)?;
+                books.charge(parsed, first..rows, predictions, reader.is_waited_for())?;
                 books.returned().for_each(|spent| reader.give_back(spent));
                 books.risk(is_shown)
             })
@@ -162,7 +162,7 @@ impl<'a> Session<'a> {
                     facts.count(example);
                     predictions.push(learner.predict(example.features));
                 }
-                books.charge(Arc::new(parsed), 0..rows, predictions)?;
+                books.charge(Arc::new(parsed), 0..rows, predictions, reader.is_waited_for())?;
                 books.returned().for_each(|spent| reader.give_back(spent));
                 books.risk(is_shown)
             })

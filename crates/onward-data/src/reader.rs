@@ -416,6 +416,11 @@ impl Reader {
         lock(&self.shared.hinting).hints = None;
     }
 
+    /// Whether those who parse have nothing to do until the next batch is taken: they are faster than whoever takes it.
+    pub fn is_waited_for(&self) -> bool {
+        self.shared.is_full()
+    }
+
     /// What became of the piece that is due, parsing meanwhile.
     fn wait(&mut self, patience: Duration) -> Option<Outcome> {
         let mut waited = Duration::ZERO;

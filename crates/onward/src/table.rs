@@ -236,7 +236,19 @@ impl<S: Copy + Zeroable> Table<S> {
     /// The slots of a row, with its values.
     #[inline]
     pub(crate) fn row<'a>(&'a self, x: Features<'a>) -> impl Iterator<Item = (S, f32)> + 'a {
-        x.hinted().map(|(index, hint, value)| (self.get_hinted(index, hint), value))
+        let id = x.hints_of();
+        // What these hints tell need not be compared with the indices.
+        let follows = id.is_some_and(|id| self.hints == Follows::Hints(id));
+        let is_translated = !follows && id.is_some() && self.translated.hints_of == id;
+        x.hinted().map(move |(index, hint, value)| {
+            let told = match index < self.limit {
+                true => Some(index),
+                false if follows => Some(hint),
+                false if is_translated => self.translated.get(hint),
+                false => None,
+            };
+            (told.map_or_else(|| self.get_hinted(index, hint), |place| self.there(place)), value)
+        })
     }
 
     /// The slot of an index, to be written.

@@ -67,6 +67,8 @@ struct Row {
     /// Namespaces to leave out.
     ignored: Vec<Vec<u8>>,
     plain: Plain,
+    /// The features of a row that are not 0.
+    kept: (Vec<u32>, Vec<f32>),
     /// The products of features, if there are interactions.
     products: Option<Box<Products>>,
 }
@@ -116,7 +118,8 @@ impl VwParser {
             .map(|column| column.name.clone().into_bytes())
             .collect();
         let products = Products::of_namespaces(&rules.schema);
-        let row = Row { seen: NamesSeen::default(), ignored, plain: Plain::default(), products };
+        let (seen, plain) = (NamesSeen::default(), Plain::default());
+        let row = Row { seen, ignored, plain, kept: Default::default(), products };
         Self { rules, row }
     }
 }
@@ -407,23 +410,23 @@ impl Row {
             out.batch.extend(indices, values);
             return true;
         }
-        let mut namespaces = namespaces.iter().peekable();
-        for (number, (&index, &value)) in (first..).zip(indices.iter().zip(values)) {
-            // Of those without features too.
-            while let Some(namespace) = namespaces.next_if(|namespace| namespace.first <= number) {
-                if let Some(products) = &mut products {
-                    products.namespace(namespace.seed, within(namespace.name), out.batch.pending());
-                }
-            }
-            if value != 0.0 {
-                out.batch.push(index, value);
-            }
-        }
-        for namespace in namespaces {
+        let (kept_indices, kept_values) = (&mut self.kept.0, &mut self.kept.1);
+        kept_indices.resize(count, 0);
+        kept_values.resize(count, 0.0);
+        let (before, mut kept, mut at) = (out.batch.pending(), 0, 0);
+        for (number, namespace) in namespaces.iter().enumerate() {
             if let Some(products) = &mut products {
-                products.namespace(namespace.seed, within(namespace.name), out.batch.pending());
+                products.namespace(namespace.seed, within(namespace.name), before + kept);
             }
+            let end = namespaces.get(number + 1).map_or(count, |next| next.first - first);
+            // Which are 0 is what a processor guesses wrong: all are written, and those are written over.
+            for (&index, &value) in indices[at..end].iter().zip(&values[at..end]) {
+                (kept_indices[kept], kept_values[kept]) = (index, value);
+                kept += usize::from(value != 0.0);
+            }
+            at = end;
         }
+        out.batch.extend(&kept_indices[..kept], &kept_values[..kept]);
         true
     }
 
@@ -585,7 +588,8 @@ mod tests {
     fn made(schema: &Schema, read: impl FnOnce(&mut Row, &Schema, &mut Parsed) -> bool) -> Option<String> {
         let mut out = Parsed::default();
         let products = Products::of_namespaces(schema);
-        let mut row = Row { seen: NamesSeen::default(), ignored: Vec::new(), plain: Plain::default(), products };
+        let (seen, plain) = (NamesSeen::default(), Plain::default());
+        let mut row = Row { seen, ignored: Vec::new(), plain, kept: Default::default(), products };
         if !read(&mut row, schema, &mut out) {
             return None;
         }

@@ -31,3 +31,18 @@ pub fn expect_random_access<T>(memory: &Vec<T>) {
     #[cfg(not(all(target_os = "linux", not(miri))))]
     let _ = memory;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_memory_stays() {
+        let mut memory: Vec<u64> = (0..1 << 20).collect();
+        memory.reserve(1 << 20);
+        expect_random_access(&memory);
+        expect_random_access(&Vec::<u64>::new());
+        memory.extend(1 << 20..1 << 21);
+        assert!(memory.iter().copied().eq(0..1 << 21));
+    }
+}

@@ -421,3 +421,93 @@ mod wide {
         }
     }
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::random::SplitMix64;
+
+    /// Numbers of all kinds, and slots; what all operations make of them, bit by bit.
+    fn results<Q: Quad>(
+        numbers: [[f64; FOUR]; 3],
+        narrow: [f32; FOUR],
+        slots: &mut [Words],
+        places: &[u32; FOUR],
+    ) -> Vec<u64> {
+        let [a, b, c] = numbers.map(|four| Q::load(&four));
+        let x = Q::load_narrow(&narrow);
+        // SAFETY: the places are those of slots.
+        #[allow(unsafe_code)]
+        let (first, second) = unsafe { Q::take(slots, places) };
+        let (front, behind) = second.unzip();
+        let wide = [
+            Q::all(numbers[0][1]),
+            a.add(b),
+            a.subtract(b),
+            a.times(b),
+            a.over(b),
+            a.root(),
+            a.size(),
+            a.smaller(b),
+            a.larger(b),
+            a.where_above(b, c, b),
+            Q::widen(x),
+            first,
+            second,
+            Q::widen(front),
+            Q::widen(behind),
+            Q::zip(behind, x),
+        ];
+        let mut bits: Vec<u64> = Vec::new();
+        for four in wide {
+            let mut stored = [0.0; FOUR];
+            four.store(&mut stored);
+            // Which of the many that are no number is left to the processor.
+            bits.extend(stored.map(|number| if number.is_nan() { 1 } else { number.to_bits() }));
+        }
+        let mut stored = [0.0; FOUR];
+        for narrow in [front, a.saturate(), b.saturate()] {
+            Q::store_narrow(narrow, &mut stored);
+            bits.extend(stored.map(|number| if number.is_nan() { 1 } else { u64::from(number.to_bits()) }));
+        }
+        bits.extend([u64::from(a.is_above(b)), u64::from(a.zeros()), u64::from(b.zeros())]);
+        let sum = join([a, b]);
+        bits.push(if sum.is_nan() { 1 } else { sum.to_bits() });
+        // SAFETY: the places are those of slots.
+        #[allow(unsafe_code)]
+        unsafe {
+            Q::put(slots, places, second, first);
+        }
+        bits.extend(slots.iter().flatten());
+        bits
+    }
+
+    #[test]
+    fn vectors_and_arrays_give_the_same_bits() {
+        if !crate::vector::is_wide() {
+            return;
+        }
+        let mut random = SplitMix64::new(17);
+        for _ in 0..20_000 {
+            let mut number = || match random.below(8) {
+                0 => 0.0,
+                1 => -0.0,
+                2 => f64::INFINITY,
+                3 => f64::NAN,
+                4 => f64::from_bits(random.bits()),
+                5 => 10f64.powi(random.below(90) as i32 - 40),
+                _ => random.below(1000) as f64 / 8.0 - 60.0,
+            };
+            let numbers: [[f64; FOUR]; 3] = std::array::from_fn(|_| std::array::from_fn(|_| number()));
+            let narrow: [f32; FOUR] = std::array::from_fn(|_| random.below(1 << 20) as f32 / 7.0);
+            let mut slots: Vec<Words> = (0..9)
+                .map(|_| [(random.below(100) as f64).to_bits(), bytemuck::must_cast([random.below(9) as f32, 0.5f32])])
+                .collect();
+            let first = random.below(6) as u32;
+            let places = [first + 2, first, first + 1, first + 3];
+            let mut others = slots.clone();
+            let portable = results::<Portable>(numbers, narrow, &mut slots, &places);
+            assert_eq!(results::<Wide>(numbers, narrow, &mut others, &places), portable, "{numbers:?}");
+        }
+    }
+}

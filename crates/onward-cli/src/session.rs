@@ -63,7 +63,7 @@ impl<'a> Session<'a> {
     }
 
     /// The first pass: everything is charged, and recorded if it is to be looked back on. With more
-    /// than one thread the books are kept by one of their own.
+    /// than one thread the books are kept by one of their own while those who parse wait for the learner.
     pub(crate) fn learn(
         &mut self,
         reader: &mut Reader,

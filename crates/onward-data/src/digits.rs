@@ -1,9 +1,9 @@
 //! Decimals and indices, four at a time, for machines with AVX2.
 //!
 //! Characters become numbers by the instructions that multiply neighbours and add them up: ten times a digit and the
-//! next, a hundred times a pair and the next, ten thousand times a four and the next. What is not of the common form (an
-//! exponent, more than fifteen characters, a sign of plus, no digit behind the point) is left to [`decimals`](crate::decimals), which reads all and gives the
-//! same bits where both do.
+//! next, a hundred times a pair and the next, ten thousand times a four and the next. What is not of the common form
+//! (an exponent, more than fifteen characters, a sign of plus, no digit behind the point) is left to
+//! [`decimals`](crate::decimals), which reads all and gives the same bits where both do.
 
 #![allow(unsafe_code)]
 
@@ -174,12 +174,12 @@ fn reach(places: &[u32]) -> (u32, u32) {
     (lowest, highest)
 }
 
-/// Whether sixteen bytes of a text are before each of these places.
+/// Whether these places are within a text, and sixteen bytes before each.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 #[inline]
 fn have_room(text: &[u8], places: &[u32]) -> bool {
     let (lowest, highest) = reach(places);
-    lowest as usize >= ROOM && highest as usize <= text.len()
+    lowest as usize >= ROOM && (highest as usize) < text.len()
 }
 
 /// See [`read_pairs`].
@@ -193,6 +193,8 @@ fn pairs(text: &[u8], places: &[u32], indices: &mut [u32], values: &mut [f32]) -
     let down = _mm256_broadcastq_epi64(_mm_setr_epi8(8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0));
     let index_length = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8));
     let (mut bad, mut are_zero) = (_mm256_setzero_si256(), _mm_setzero_ps());
+    // What stands before indices, of which some may be colons, as between 2:3:4:5.
+    let mut blanks = b' ';
     let last = places.len() / 2 - FOUR;
     let mut from = 0;
     loop {
@@ -213,9 +215,12 @@ fn pairs(text: &[u8], places: &[u32], indices: &mut [u32], values: &mut [f32]) -
         // From mark to mark, so one more than what is between: 2 to 9 for an index, 2 to 16 for a decimal.
         bad = _mm256_or_si256(bad, _mm256_cmpgt_epi32(lengths, most));
         bad = _mm256_or_si256(bad, _mm256_cmpgt_epi32(two, lengths));
-        // SAFETY: sixteen bytes are before each place, as was seen.
+        // SAFETY: each place is within the text, and sixteen bytes are before it, as was seen.
         let (numbers, others, index) = unsafe {
             let (numbers, others) = decimals::<true>(text.as_ptr(), lengths, [group[2], group[4], group[6], group[8]]);
+            for at in [0, 2, 4, 6] {
+                blanks |= *text.as_ptr().add(group[at] as usize);
+            }
             let before = |at: usize| text.as_ptr().add(group[at] as usize - 8);
             let low = _mm_loadh_pd(_mm_load_sd(before(1).cast()), before(3).cast());
             let high = _mm_loadh_pd(_mm_load_sd(before(5).cast()), before(7).cast());
@@ -239,7 +244,7 @@ fn pairs(text: &[u8], places: &[u32], indices: &mut [u32], values: &mut [f32]) -
         // The last four may be some that were read already.
         from = (from + FOUR).min(last);
     }
-    (_mm256_testz_si256(bad, bad) == 1).then(|| _mm_movemask_ps(are_zero) != 0)
+    (_mm256_testz_si256(bad, bad) == 1 && blanks == b' ').then(|| _mm_movemask_ps(are_zero) != 0)
 }
 
 /// Reads pairs of a whole number of up to eight digits and a decimal, four at least. `places`: where the blank before each, its

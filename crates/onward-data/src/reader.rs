@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use onward::SlotHints;
 
@@ -56,8 +56,8 @@ struct Shared {
     source: Mutex<Numbered>,
     state: Mutex<State>,
     hinting: Mutex<Hinting>,
-    /// Whether hints are given by who parses. Where that takes long, who learns parses too, and gives them
-    /// to a batch that is then near; else it would have less to do.
+    /// Whether hints are given by who parses: of a cache, where parsing takes no time and who learns has the most to do.
+    /// Else who learns parses too, and gives them to a batch that is then near.
     hints_ahead: bool,
     /// Something was put into the state.
     changed: Condvar,
@@ -170,10 +170,18 @@ impl Shared {
     fn hint_ahead(&self) {
         let Ok(mut hinting) = self.hinting.try_lock() else { return };
         while let Some(mut outcome) = self.take_to_hint(hinting.next) {
-            if let Outcome::Parsed(done) = &mut outcome {
-                hinting.add(done);
+            let number = hinting.next;
+            // A panic (memory was refused) must not hang the run.
+            let hinted = catch_unwind(AssertUnwindSafe(|| {
+                if let Outcome::Parsed(done) = &mut outcome {
+                    hinting.add(done);
+                }
+            }));
+            if hinted.is_err() {
+                let fault = "hints could not be given: memory was refused, or a fault of onward";
+                outcome = Outcome::Failed(DataError::new(DataErrorKind::Io, fault));
             }
-            lock(&self.state).ready.insert(hinting.next - 1, outcome);
+            lock(&self.state).ready.insert(number, outcome);
             self.changed.notify_all();
         }
     }
@@ -423,7 +431,7 @@ impl Reader {
 
     /// What became of the piece that is due, parsing meanwhile.
     fn wait(&mut self, patience: Duration) -> Option<Outcome> {
-        let mut waited = Duration::ZERO;
+        let begun = Instant::now();
         loop {
             let mut state = lock(&self.shared.state);
             let due = state.due;
@@ -441,14 +449,12 @@ impl Reader {
             if self.helps && self.shared.work(self.parser.as_mut()) {
                 continue;
             }
-            if waited >= patience {
+            if begun.elapsed() >= patience {
                 return None;
             }
             let state = lock(&self.shared.state);
             if !state.ready.contains_key(&due) {
-                let step = Duration::from_millis(20);
-                drop(self.shared.changed.wait_timeout(state, step));
-                waited += step;
+                drop(self.shared.changed.wait_timeout(state, Duration::from_millis(20)));
             }
         }
     }

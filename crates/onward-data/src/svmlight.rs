@@ -125,7 +125,7 @@ fn label(line: &[u8]) -> Result<(&[u8], usize), DataError> {
 }
 
 /// Rows that are plain: single blanks between features, indices of up to eight digits that ascend, no
-/// comment. What takes long is done for all features of some lines at once.
+/// comment. Some lines are looked at together, and the numbers of a line.
 #[derive(Default)]
 struct Plain {
     marks: Marks,
@@ -429,16 +429,21 @@ mod tests {
 
         #[test]
         fn plain_rows_are_read_as_all_others(
-            features in prop::collection::vec((0u32..2_000_000, value()), 1..40),
+            features in prop::collection::vec((prop_oneof![0u32..2_000_000, 0u32..50], value()), 1..40),
             blank in prop_oneof![8 => Just(" "), 1 => Just("  "), 1 => Just("\t")],
             sorts in prop::bool::weighted(0.8),
+            // Where a colon stands in place of a blank.
+            joined in prop_oneof![4 => Just(None), 1 => (0usize..40).prop_map(Some)],
         ) {
             let mut features = features;
             if sorts {
                 features.sort_by_key(|&(index, _)| index);
                 features.dedup_by_key(|&mut (index, _)| index);
             }
-            let line: String = features.iter().map(|(index, value)| format!("{blank}{index}:{value}")).collect();
+            let line: String = (0..)
+                .zip(&features)
+                .map(|(at, (index, value))| format!("{}{index}:{value}", if joined == Some(at) { ":" } else { blank }))
+                .collect();
             for is_portable in [false, true] {
                 onward::vector::set_portable(is_portable);
                 if let Some(plain) = plainly(line.trim_end()) {

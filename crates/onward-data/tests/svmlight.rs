@@ -112,7 +112,8 @@ fn the_largest_index_is_two_to_the_bits_minus_one() {
     assert_eq!(read("1 1073741823:1", options).whole().rows, [row]);
 }
 
-refused! { Options { bits: 20, ..regression() }, "1 1:1";
+// The good line around is long enough for the bad one to be looked at together with others.
+refused! { Options { bits: 20, ..regression() }, "1 1:1 2:0.5 3:0.25";
     a_label_that_is_no_number: "1-2 1:1" =>
         ": the label should be a finite number, found '1-2'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'label==CLASS'";
     a_label_beyond_f32: "1e39 1:1" =>
@@ -141,6 +142,16 @@ refused! { Options { bits: 20, ..regression() }, "1 1:1";
         ", column '1': expected a number, found '1-2'; mend the record, or leave such records out with --on-error skip";
     a_value_with_a_second_colon: "1 1:2:3" =>
         ", column '1': expected a number, found '2:3'; mend the record, or leave such records out with --on-error skip";
+    a_value_with_more_colons: "1 2:3:4:5" =>
+        ", column '2': expected a number, found '3:4:5'; mend the record, or leave such records out with --on-error skip";
+    a_value_with_more_colons_among_many: "1 1:1 2:1:3:1 4:1 5:1" =>
+        ", column '2': expected a number, found '1:3:1'; mend the record, or leave such records out with --on-error skip";
+    a_label_with_colons: "1:2:3" =>
+        ": the line begins with '1:2:3' instead of a label; write ? where the label is missing";
+    a_label_with_colons_before_a_feature: "1:2:3 4:5" =>
+        ": the line begins with '1:2:3' instead of a label; write ? where the label is missing";
+    a_label_with_colons_before_many_features: "1:2:3 4:5 6:7 8:9 10:11" =>
+        ": the line begins with '1:2:3' instead of a label; write ? where the label is missing";
     a_value_beyond_f32: "1 1:1e39" =>
         ", column '1': the value 1e39 is beyond ±3.4e38, the range of 32-bit floats; rescale the feature";
     a_value_beyond_f64: "1 1:1e400" =>

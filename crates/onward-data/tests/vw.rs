@@ -162,7 +162,8 @@ fn a_namespace_to_ignore_that_is_not_there_is_an_error() {
     );
 }
 
-refused! { regression(), "1 |f a";
+// The good line around is long enough for the bad one to be looked at together with others.
+refused! { regression(), "1 |f a b:0.5 c:0.25 d";
     a_line_without_a_bar: "1 a:2 b" =>
         ": expected '|' and features, found '1 a:2 b'; mend the record, or leave such records out with --on-error skip";
     a_label_that_is_no_number: "abc |f a" =>

@@ -1,8 +1,8 @@
 //! Four numbers at a time, and slots of 16 bytes taken four at a time.
 //!
 //! A loop that is written with [`Quad`] says what vectors are made of, where the compiler, given arrays, guesses
-//! and shuffles (12 instructions a feature became 6 in `nag`). It is compiled twice: with the instructions of AVX2, and with arrays for any
-//! machine. Operation by operation both round alike, so they give the same bits.
+//! and shuffles (12 instructions a feature became 6 in `nag`). It is compiled twice: with the instructions of
+//! AVX2, and with arrays for any machine. Operation by operation both round alike, so they give the same bits.
 
 use bytemuck::Pod;
 
@@ -251,8 +251,8 @@ mod wide {
 
     use super::{FOUR, Quad, Words};
 
-    /// For machines with AVX2. SAFETY, of all its instructions: [`by_quads`](super::by_quads) alone names it, and
-    /// runs what names it only where the processor has them.
+    /// For machines with AVX2. SAFETY, of all its instructions: [`by_quads`](super::by_quads) and the tests alone name
+    /// it, and run what names it only where the processor has them.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Wide(__m256d);
 

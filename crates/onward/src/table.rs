@@ -326,6 +326,8 @@ impl<S: Copy + Zeroable> Table<S> {
         }
         let (largest, _) = places.copy(x.indices());
         if !is_low && largest as usize >= self.low {
+            // Nobody may rely on places that are being looked for.
+            places.largest = u32::MAX;
             self.search(x, &mut places.places);
             places.largest = crate::table::largest(&places.places);
         }
@@ -516,6 +518,7 @@ impl<S: Copy + Zeroable> Table<S> {
         let high = self.indices.iter().copied().zip(high);
         (0..).zip(&mut low[..self.low]).chain(high)
     }
+
     /// The indices of the slots that are in use, in order.
     pub(crate) fn used(&self, is_used: impl Fn(&S) -> bool) -> Vec<u32> {
         let mut used: Vec<_> = self.slots().filter(|(_, slot)| is_used(slot)).map(|(index, _)| index).collect();

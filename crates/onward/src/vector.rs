@@ -106,7 +106,7 @@ pub fn prefetch<T>(value: &T) {
     prefetch_at(std::slice::from_ref(value), 0);
 }
 
-/// The same of one of several values; of none, if there are not so many.
+/// The same of one of several values; nothing comes of it if there are not so many.
 #[doc(hidden)]
 #[inline(always)]
 pub fn prefetch_at<T>(values: &[T], at: usize) {

@@ -30,7 +30,7 @@ use super::{Optimizer, Step, expect_positive, expect_rate};
 use crate::learner::{COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
 use crate::model::{Column, State};
 use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::table::Table;
+use crate::table::{Places, Table};
 use crate::{Error, Features, sum};
 
 /// What is kept of a coordinate.
@@ -64,6 +64,8 @@ pub struct FtrlProximal {
     /// U, the largest entry of the comparators that the guarantee is for.
     radius: f64,
     table: Table<Slot>,
+    /// Where the slots of a row are.
+    places: Places,
     /// ΣΣσw².
     pulled: f64,
     /// ½ΣΣ z²/((β + √n)/α + λ₂).
@@ -92,7 +94,17 @@ impl FtrlProximal {
         expect_strength("l1", l1)?;
         expect_strength("l2", l2)?;
         expect_positive("radius", radius)?;
-        Ok(Self { alpha, beta, l1, l2, radius, table: Table::default(), pulled: 0.0, paid: 0.0 })
+        Ok(Self {
+            alpha,
+            beta,
+            l1,
+            l2,
+            radius,
+            table: Table::default(),
+            places: Places::default(),
+            pulled: 0.0,
+            paid: 0.0,
+        })
     }
 
     /// (β + √n)/α + λ₂.
@@ -111,13 +123,19 @@ impl FtrlProximal {
 
 impl Optimizer for FtrlProximal {
     fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.point(self.table.get(index)) * f64::from(value)))
+        sum::sum(self.table.row(x).map(|(slot, value)| self.point(slot) * f64::from(value)))
+    }
+
+    fn expect(&mut self, x: Features<'_>) {
+        self.table.expect(x);
     }
 
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
-        for (index, value) in x.iter() {
+        let mut places = std::mem::take(&mut self.places);
+        self.table.locate(x, &mut places);
+        for (&place, &value) in places.all().iter().zip(x.values()) {
             let z = h * g * f64::from(value);
-            let slot = self.table.get(index);
+            let slot = *self.table.at(place as usize);
             let (point, squares) = (self.point(slot), slot.squares + z * z);
             if z * z == 0.0 {
                 // Too small for its square: not learnt from, and all of it counts as lost.
@@ -129,8 +147,9 @@ impl Optimizer for FtrlProximal {
             let pull = sigma * point;
             self.pulled += pull * point;
             self.paid += 0.5 * z * z / self.curvature(squares);
-            *self.table.slot(index) = Slot { squares, sum: slot.sum + z - pull, pull: slot.pull + pull };
+            *self.table.at(place as usize) = Slot { squares, sum: slot.sum + z - pull, pull: slot.pull + pull };
         }
+        self.places = places;
         // The point is a function of the sums: there is nothing left to move.
         Step::Gradient { time: 0.0 }
     }

@@ -208,6 +208,10 @@ impl Optimizer for Sgd {
         self.weights.dot(x)
     }
 
+    fn expect(&mut self, x: Features<'_>) {
+        self.weights.expect(x);
+    }
+
     fn charge(&mut self, loss: &dyn Fn() -> f64, weight: f64) {
         self.rates.charge(loss, weight);
     }
@@ -228,9 +232,9 @@ impl Optimizer for Sgd {
     }
 
     fn advance(&mut self, u: f64, x: Features<'_>) {
-        let entries = || x.iter().filter(|(_, value)| *value != 0.0);
         if self.batch > 1.0 {
-            self.pending.extend(entries().map(|(index, value)| (index, u * f64::from(value))));
+            let entries = x.iter().filter(|(_, value)| *value != 0.0);
+            self.pending.extend(entries.map(|(index, value)| (index, u * f64::from(value))));
             self.rows += 1.0;
             self.pending_weight += self.weight;
             if self.rows >= self.batch {
@@ -238,12 +242,13 @@ impl Optimizer for Sgd {
             }
             return;
         }
-        entries().for_each(|(index, _)| self.weights.catch_up(index));
+        self.weights.locate(x);
+        self.weights.catch_up_all(x);
         let due = self.shrink(self.rate, self.weight);
-        entries().for_each(|(index, value)| self.weights.add(index, u * f64::from(value)));
+        self.weights.add_all(u, x);
         if due > 0.0 {
             self.weights.owe(due);
-            entries().for_each(|(index, _)| self.weights.catch_up(index));
+            self.weights.catch_up_all(x);
         }
     }
 

@@ -12,7 +12,7 @@ use bytemuck::Zeroable;
 
 use crate::domain::Average;
 use crate::model::{Column, State};
-use crate::table::Table;
+use crate::table::{Places, Table};
 use crate::{Error, Features, sum};
 
 /// Below this the scale is multiplied into the entries. (An average is a difference of terms that
@@ -53,6 +53,8 @@ pub(super) struct Penalised {
     /// u.
     penalty: f64,
     slots: Table<Slot>,
+    /// Where those of a row are.
+    places: Places,
     average: Option<Average>,
     /// Whether an L1 penalty occurs: an average then catches up all weights each round.
     has_l1: bool,
@@ -61,7 +63,7 @@ pub(super) struct Penalised {
 impl Penalised {
     pub(super) fn new(has_l1: bool, averaging: bool) -> Self {
         let average = averaging.then(Average::default);
-        Self { scale: 1.0, penalty: 0.0, slots: Table::default(), average, has_l1 }
+        Self { scale: 1.0, penalty: 0.0, slots: Table::default(), places: Places::default(), average, has_l1 }
     }
 
     pub(super) fn get(&self, index: u32) -> f64 {
@@ -69,7 +71,39 @@ impl Penalised {
     }
 
     pub(super) fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.get(index) * f64::from(value)))
+        let weights = self.slots.row(x);
+        sum::sum(weights.map(|(slot, value)| self.scale * slot.caught_up(self.penalty) * f64::from(value)))
+    }
+
+    /// A row to come: its slots are fetched.
+    pub(super) fn expect(&mut self, x: Features<'_>) {
+        self.slots.expect(x);
+    }
+
+    /// Finds where the weights of a row are, for what is done with all of them.
+    pub(super) fn locate(&mut self, x: Features<'_>) {
+        self.slots.locate(x, &mut self.places);
+    }
+
+    /// Catches up the weights of the row that was located.
+    pub(super) fn catch_up_all(&mut self, x: Features<'_>) {
+        if self.has_l1 {
+            self.each(x, |weights, place, index, _| weights.catch_up_at(place, index));
+        }
+    }
+
+    /// w += u·x of the row that was located, of weights that are caught up.
+    pub(super) fn add_all(&mut self, u: f64, x: Features<'_>) {
+        self.each(x, |weights, place, index, value| weights.add_at(place, index, u * f64::from(value)));
+    }
+
+    /// Does something with each weight of the row that was located, but those of zeros.
+    fn each(&mut self, x: Features<'_>, act: impl Fn(&mut Self, usize, u32, f32)) {
+        let places = std::mem::take(&mut self.places);
+        for (&place, (index, value)) in places.all().iter().zip(x.iter()).filter(|&(_, (_, value))| value != 0.0) {
+            act(self, place as usize, index, value);
+        }
+        self.places = places;
     }
 
     /// Counts the point as it is for the average.
@@ -91,7 +125,12 @@ impl Penalised {
         if !self.has_l1 {
             return;
         }
-        let slot = self.slots.slot(index);
+        let place = self.slots.place(index);
+        self.catch_up_at(place, index);
+    }
+
+    fn catch_up_at(&mut self, place: usize, index: u32) {
+        let slot = self.slots.at(place);
         let after = slot.caught_up(self.penalty);
         let change = after - slot.entry;
         slot.received += change;
@@ -103,7 +142,12 @@ impl Penalised {
 
     /// w_i += step, of a weight that is caught up.
     pub(super) fn add(&mut self, index: u32, step: f64) {
-        let slot = self.slots.slot(index);
+        let place = self.slots.place(index);
+        self.add_at(place, index, step);
+    }
+
+    fn add_at(&mut self, place: usize, index: u32, step: f64) {
+        let slot = self.slots.at(place);
         let before = slot.entry;
         slot.entry = (before + step / self.scale).clamp(-LARGEST, LARGEST);
         let change = slot.entry - before;

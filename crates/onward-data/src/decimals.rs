@@ -151,9 +151,9 @@ impl Numbers {
     }
 
     /// Reads the pairs of an index and a decimal of a line. `places`: where the blank before each, its colon and the
-    /// blank after it are, that blank being the one before the next. None is among the first or last [`ROOM`] bytes. Gives
-    /// whether they are plain: colons at their places, indices of one to eight digits, values that are numbers 32 bits hold; if they are
-    /// not, they do not count.
+    /// blank after it are, that blank being the one before the next. None is among the first or last [`ROOM`] bytes.
+    /// Gives whether they are plain: blanks and colons at their places, indices of one to eight digits, values that
+    /// are numbers 32 bits hold; if they are not, they do not count.
     pub(crate) fn read_pairs(&mut self, text: &[u8], places: &[u32]) -> bool {
         let range = self.count..self.count + places.len() / 2;
         self.reserve(range.len());

@@ -216,8 +216,8 @@ fn find(text: &[u8], offset: u32, look: impl Fn(&[u8; BLOCK]) -> Found, marks: &
     split_lines(text, offset, marks);
 }
 
-/// The same number, of which the compiler knows nothing: from eight that are alike in how they came about it makes a vector, one by
-/// one, which takes a tenth of the time of parsing.
+/// The same number, of which the compiler knows nothing: from eight that are alike in how they came about it
+/// makes a vector, one by one, which takes a tenth of the time of parsing.
 #[inline(always)]
 fn opaque(number: u32) -> u32 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -468,8 +468,8 @@ impl<S: Copy + Zeroable> Table<S> {
         number
     }
 
-    /// Addresses all slots directly, if that takes at most twice the memory that they and a map of them take: most rows then need one
-    /// access to memory for a feature, and no hint. Places that were told before are void.
+    /// Addresses all slots directly, if that takes at most twice the memory that they and a map of them take:
+    /// most rows then need one access to memory for a feature, and no hint. Places that were told before are void.
     #[cold]
     fn settle(&mut self) {
         self.is_due = false;

@@ -1,6 +1,6 @@
 //! Loops that the compiler turns into vector code: compiled once for every machine of the
-//! architecture, and once for those with AVX2 (and the instructions on bits that came with it), chosen when the program runs. Both are the same
-//! plain Rust, rounded operation by operation, so they give the same bits.
+//! architecture, and once for those with AVX2 (and the instructions on bits that came with it), chosen when
+//! the program runs. Both are the same plain Rust, rounded operation by operation, so they give the same bits.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -14,6 +14,7 @@ use crate::number::{self, Number};
 use crate::open::too_long;
 use crate::parsed::Parsed;
 use crate::piece::{Content, Parser, Piece};
+use crate::plain_records::PlainRecords;
 use crate::schema::Schema;
 
 /// A cell, where it ends, and whether it is the last of its record.
@@ -334,11 +335,12 @@ pub(crate) struct CsvParser {
     delimiter: u8,
     encoder: RowEncoder,
     reader: CellReader,
+    plain: PlainRecords,
 }
 
 impl CsvParser {
     pub(crate) fn new(delimiter: u8, encoder: RowEncoder) -> Self {
-        Self { delimiter, encoder, reader: CellReader::default() }
+        Self { delimiter, encoder, reader: CellReader::default(), plain: PlainRecords::default() }
     }
 
     /// Parses the record at `start` and returns where the next begins.
@@ -351,6 +353,11 @@ impl CsvParser {
         out: &mut Parsed,
     ) -> Result<usize, DataError> {
         self.encoder.begin(out);
+        if self.plain.next(&self.encoder, bytes, start, self.delimiter) {
+            let next = self.plain.encode(&mut self.encoder, schema, bytes, out)?;
+            self.encoder.end(schema, out)?;
+            return Ok(next);
+        }
         let mut at = start;
         for (number, column) in columns.iter().enumerate() {
             let found = self.reader.read(bytes, at, self.delimiter)?;
@@ -392,6 +399,7 @@ impl Parser for CsvParser {
         out.set_id_columns(self.encoder.id_columns());
         let schema = self.encoder.schema();
         let (delimiter, skips_errors) = (self.delimiter, self.encoder.skips_errors());
+        self.plain.begin(&self.encoder, &piece.binding.columns);
         let read = |out: &mut Parsed, at| self.record(&schema, &piece.binding.columns, bytes, at, out);
         let refuse = |out: &mut Parsed, error: DataError| {
             let error = error.input(&piece.input);

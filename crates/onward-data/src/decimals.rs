@@ -5,7 +5,7 @@
 //! bits; what follows is arithmetic on eight of these side by side, which the compiler turns into vector code, without a
 //! branch; and numbers of any other form are looked at one by one.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 #[cfg(target_arch = "x86_64")]
 use crate::digits;
@@ -246,6 +246,30 @@ impl Numbers {
     /// Some of the values.
     pub(crate) fn values(&self, from: usize, count: usize) -> &[f32] {
         &self.values[from..from + count]
+    }
+}
+
+/// The lengths of the texts that [`read_cells`] reads.
+pub(crate) const CELL: RangeInclusive<u32> = 1..=15;
+
+/// Reads the numbers that begin at `starts` and end at `ends`, of [such](CELL) lengths; or empty ones, as anything. NaN stands
+/// for one that is to be read by itself, because it or one of its neighbours is not of the common form.
+pub(crate) fn read_cells(text: &[u8], starts: &[u32], ends: &[u32], values: &mut Vec<f64>) {
+    values.resize(starts.len(), 0.0);
+    let mut whole = 0;
+    #[cfg(target_arch = "x86_64")]
+    {
+        let fours = starts.len() / 4 * 4;
+        if digits::read_cells(text, &starts[..fours], &ends[..fours], &mut values[..fours]) {
+            whole = fours;
+        }
+    }
+    for ((value, &start), &end) in values[whole..].iter_mut().zip(&starts[whole..]).zip(&ends[whole..]) {
+        let cell = text.get(start as usize..end as usize).unwrap_or_default();
+        *value = match number::prefix(cell) {
+            Some((value, length)) if length == cell.len() => value,
+            _ => f64::NAN,
+        };
     }
 }
 

@@ -84,7 +84,7 @@ fn fours(digits: __m256i) -> __m256i {
 /// Sixteen bytes are before each end.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 #[inline]
-unsafe fn decimals<const COLONS: bool>(text: *const u8, lengths: __m256i, ends: [u32; FOUR]) -> (__m128, __m256i) {
+unsafe fn decimals<const COLONS: bool>(text: *const u8, lengths: __m256i, ends: [u32; FOUR]) -> (__m256d, __m256i) {
     let zero = _mm256_setzero_si256();
     // The first and the third, the second and the fourth: halves of vectors have lengths of their own.
     let (even_length, odd_length) =
@@ -157,9 +157,8 @@ unsafe fn decimals<const COLONS: bool>(text: *const u8, lengths: __m256i, ends: 
     // Below 10^15: a float of 2^52 and more has it in its lowest bits.
     let base = _mm256_set1_pd(4_503_599_627_370_496.0);
     let whole = _mm256_sub_pd(_mm256_or_pd(_mm256_castsi256_pd(whole), base), base);
-    // Rounded once but for the narrowing: both are exact.
-    let values = _mm256_or_pd(_mm256_div_pd(whole, power), signs);
-    (_mm256_cvtpd_ps(values), bad)
+    // Rounded once: both are exact.
+    (_mm256_or_pd(_mm256_div_pd(whole, power), signs), bad)
 }
 
 /// The lowest and the highest of some places.
@@ -224,7 +223,7 @@ fn pairs(text: &[u8], places: &[u32], indices: &mut [u32], values: &mut [f32]) -
             let before = |at: usize| text.as_ptr().add(group[at] as usize - 8);
             let low = _mm_loadh_pd(_mm_load_sd(before(1).cast()), before(3).cast());
             let high = _mm_loadh_pd(_mm_load_sd(before(5).cast()), before(7).cast());
-            (numbers, others, _mm256_castpd_si256(_mm256_set_m128d(high, low)))
+            (_mm256_cvtpd_ps(numbers), others, _mm256_castpd_si256(_mm256_set_m128d(high, low)))
         };
         let is_digit = _mm256_cmpgt_epi8(_mm256_shuffle_epi8(lengths, index_length), down);
         let digits = _mm256_and_si256(_mm256_sub_epi8(index, zeros), is_digit);
@@ -290,7 +289,8 @@ fn lone_decimals(text: &[u8], colons: &[[u32; 2]], ends: &[u32], values: &mut [f
         bad = _mm256_or_si256(bad, others);
         let is_absent = _mm256_castsi256_ps(is_absent);
         let (low, high) = (_mm256_castps256_ps128(is_absent), _mm256_extractf128_ps::<1>(is_absent));
-        let numbers = _mm_blendv_ps(numbers, _mm_set1_ps(1.0), _mm_shuffle_ps::<0b11_01_11_01>(low, high));
+        let numbers =
+            _mm_blendv_ps(_mm256_cvtpd_ps(numbers), _mm_set1_ps(1.0), _mm_shuffle_ps::<0b11_01_11_01>(low, high));
         are_zero = _mm_or_ps(are_zero, _mm_cmpeq_ps(numbers, _mm_setzero_ps()));
         // SAFETY: there is room for four.
         unsafe { _mm_storeu_ps(values.as_mut_ptr(), numbers) };
@@ -311,4 +311,37 @@ pub(crate) fn read_decimals(text: &[u8], colons: &[[u32; 2]], ends: &[u32], valu
     }
     // SAFETY: the processor was asked, and has what the function is compiled for.
     unsafe { lone_decimals(text, colons, ends, values) }
+}
+
+/// See [`read_cells`].
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn cells(text: &[u8], starts: &[u32], ends: &[u32], values: &mut [f64]) -> bool {
+    if !have_room(text, ends) {
+        return false;
+    }
+    let (starts, rest) = starts.as_chunks::<FOUR>();
+    let (ends, ends_rest) = ends.as_chunks::<FOUR>();
+    let (values, values_rest) = values.as_chunks_mut::<FOUR>();
+    debug_assert!(rest.is_empty() && ends_rest.is_empty() && values_rest.is_empty());
+    for ((starts, ends), values) in starts.iter().zip(ends).zip(values) {
+        // SAFETY: four of each are there.
+        let (near, far) = unsafe { (_mm_loadu_si128(starts.as_ptr().cast()), _mm_loadu_si128(ends.as_ptr().cast())) };
+        let lengths = _mm_sub_epi32(_mm_sub_epi32(far, near), _mm_set1_epi32(-1));
+        let lengths = _mm256_slli_epi64::<32>(_mm256_cvtepu32_epi64(lengths));
+        // SAFETY: sixteen bytes are before each place, as was seen.
+        let (numbers, bad) = unsafe { decimals::<false>(text.as_ptr(), lengths, *ends) };
+        let is_good = _mm256_testz_si256(bad, bad) == 1;
+        let numbers = _mm256_or_pd(numbers, _mm256_set1_pd(if is_good { 0.0 } else { f64::NAN }));
+        // SAFETY: there is room for four.
+        unsafe { _mm256_storeu_pd(values.as_mut_ptr(), numbers) };
+    }
+    true
+}
+
+/// Reads the decimals from `starts` to `ends`, whose lengths are 15 at the most and whose number is divisible by four. An empty
+/// one is 0. Where one of four is not of the common form none of them is read, and NaN. False, and nothing is read, if this machine cannot, or one
+/// is near the beginning of the text.
+pub(crate) fn read_cells(text: &[u8], starts: &[u32], ends: &[u32], values: &mut [f64]) -> bool {
+    // SAFETY: the processor was asked, and has what the function is compiled for.
+    onward::vector::is_wide() && unsafe { cells(text, starts, ends, values) }
 }

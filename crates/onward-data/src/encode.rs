@@ -6,13 +6,14 @@ use std::sync::Arc;
 use onward::SharedLoss;
 use onward::feature::hash;
 
+use crate::decimals::Text;
 use crate::error::{DataError, quoted};
 use crate::infer::Strays;
 use crate::interactions::Products;
 use crate::number::{self, Number};
 use crate::options::Options;
 use crate::parsed::Parsed;
-use crate::schema::{Kind, Role, Schema};
+use crate::schema::{Column, Kind, Role, Schema};
 use crate::sparse::MEND;
 use crate::target::{TargetValue, boolean};
 use crate::timestamp::{self, Moment, WEEKDAYS};
@@ -207,6 +208,18 @@ impl NamesSeen {
     }
 }
 
+/// What is done with the cells of a column where those of some rows are read together.
+pub(crate) enum Step {
+    /// What a [`Kind::Numeric`] is.
+    Number { slot: u32, origin: Option<f64> },
+    /// A category is hashed with this seed.
+    Category { seed: u64 },
+    /// A number is read and becomes the label.
+    Label,
+    /// Each is taken by itself, by [`RowEncoder::cell`].
+    Other,
+}
+
 /// Turns rows of cells into examples.
 #[derive(Debug)]
 pub(crate) struct RowEncoder {
@@ -336,9 +349,9 @@ impl RowEncoder {
             Role::Ignored => Ok(()),
             Role::Feature(Kind::Numeric { slot, origin }) => self.number(column, *slot, *origin, cell, out),
             Role::Feature(Kind::Categorical { origin }) => self.category(column, origin.as_deref(), cell, out),
-            Role::Feature(Kind::Boolean { slot }) => self.boolean(column, *slot, cell, out),
+            Role::Feature(Kind::Boolean { slot }) => self.boolean(schema, column, *slot, cell, out),
             Role::Feature(Kind::Text) => self.words(column, cell, out),
-            Role::Feature(Kind::Timestamp { slot, origin }) => self.moment(column, *slot, *origin, cell, out),
+            Role::Feature(Kind::Timestamp { slot, origin }) => self.moment(schema, column, (*slot, *origin), cell, out),
             Role::Target => self.target(cell),
             Role::Weight => self.weight(cell),
             Role::Id => {
@@ -347,6 +360,64 @@ impl RowEncoder {
             }
         };
         result.map_err(|error| error.column(&schema.columns[column].name))
+    }
+
+    /// What is done with the cells of a column.
+    pub(crate) fn step(&self, column: usize) -> Step {
+        match &self.rules.schema.columns[column].role {
+            // Products have to know of which column a feature is.
+            _ if self.products.is_some() => Step::Other,
+            Role::Feature(Kind::Numeric { slot, origin }) => Step::Number { slot: *slot, origin: *origin },
+            Role::Feature(Kind::Categorical { origin: None }) => Step::Category { seed: self.seeds[column] },
+            Role::Target if self.rules.schema.target.reads_numbers() => Step::Label,
+            _ => Step::Other,
+        }
+    }
+
+    /// The index of the category between these places of a text, at which eight bytes are before and behind. What tells whether
+    /// it has been met is fetched meanwhile.
+    #[inline]
+    pub(crate) fn category_index(&self, seed: u64, around: Text<'_>, text: &[u8], (start, end): (u32, u32)) -> u32 {
+        let hash = match hash::SHORT.contains(&(end - start)) {
+            true => hash::short(seed, around.after(start), around.before(end), end - start),
+            false => hash::name(seed, &text[start as usize..end as usize]),
+        };
+        let index = self.rules.schema.hashed(self.rules.reserved, hash);
+        self.seen.expect(index);
+        index
+    }
+
+    /// Takes in features of columns of numbers and categories. `source` tells of which column each is, and its text.
+    pub(crate) fn features<'a>(
+        &mut self,
+        schema: &Schema,
+        indices: &[u32],
+        values: &[f32],
+        source: impl Fn(usize) -> (usize, &'a [u8]),
+        out: &mut Parsed,
+    ) {
+        if !self.seen.all(indices) {
+            for (number, &index) in indices.iter().enumerate() {
+                if self.seen.first(index) {
+                    let (column, text) = source(number);
+                    let Column { name, role } = &schema.columns[column];
+                    match role {
+                        Role::Feature(Kind::Numeric { slot, .. }) if *slot == index => out.names.push(index, name),
+                        Role::Feature(Kind::Numeric { .. }) => out.names.push_parts(index, &[name, " missing"]),
+                        _ => out.names.push_parts(index, &[name, "=", &String::from_utf8_lossy(text)]),
+                    }
+                }
+            }
+        }
+        out.batch.extend(indices, values);
+    }
+
+    /// The row has these columns.
+    #[inline]
+    pub(crate) fn mention(&mut self, columns: impl Iterator<Item = usize>) {
+        for column in columns {
+            self.last_row[column] = self.row;
+        }
     }
 
     /// A key that the schema does not know, met later in the stream: hashed by its name.
@@ -403,10 +474,6 @@ impl RowEncoder {
     fn hashed(&mut self, hash: u64, value: f32, out: &mut Parsed, name: impl FnOnce() -> String) {
         let index = self.rules.schema.hashed(self.rules.reserved, hash);
         self.push(index, value, out, name);
-    }
-
-    fn name(&self, column: usize) -> String {
-        self.rules.schema.columns[column].name.clone()
     }
 
     fn missing(&mut self, column: usize, slot: u32, out: &mut Parsed) {
@@ -550,7 +617,14 @@ impl RowEncoder {
         out.batch.push(index, 1.0);
     }
 
-    fn boolean(&mut self, column: usize, slot: u32, cell: Cell<'_>, out: &mut Parsed) -> Result<(), DataError> {
+    fn boolean(
+        &mut self,
+        schema: &Schema,
+        column: usize,
+        slot: u32,
+        cell: Cell<'_>,
+        out: &mut Parsed,
+    ) -> Result<(), DataError> {
         let flag = match cell {
             Cell::Missing => None,
             Cell::Boolean(flag) => Some(flag),
@@ -570,8 +644,7 @@ impl RowEncoder {
             None => self.missing(column, slot, out),
             Some(flag) => {
                 let value = f32::from(u8::from(flag));
-                let name = self.rules.schema.columns[column].name.clone();
-                self.push(slot, value, out, || name);
+                self.push(slot, value, out, || schema.columns[column].name.clone());
             }
         }
         Ok(())
@@ -601,9 +674,9 @@ impl RowEncoder {
 
     fn moment(
         &mut self,
+        schema: &Schema,
         column: usize,
-        slot: u32,
-        origin: f64,
+        (slot, origin): (u32, f64),
         cell: Cell<'_>,
         out: &mut Parsed,
     ) -> Result<(), DataError> {
@@ -624,7 +697,7 @@ impl RowEncoder {
             self.missing(column, slot, out);
             return Ok(());
         };
-        let name = self.name(column);
+        let name = &schema.columns[column].name;
         self.push(slot, self.checked(moment.days - origin)?, out, || format!("{name} days"));
         let seed = self.seeds[column];
         // Codes that no column=value text can be: a zero byte, the part, its number.

@@ -1,6 +1,7 @@
 //! What the columns of a table are, judged from the first rows.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use onward::feature::hash;
 use onward::loss::Task;
@@ -33,6 +34,31 @@ const WORDS_FOR_TEXT: f64 = 3.0;
 /// without it would say that it is missing.
 const ROWS_FOR_ONE_RARE: usize = 20;
 
+/// Numbers of 64 bits, of which most are looked up to find that they are there: the hasher of the standard library would
+/// take a third of the time that it takes to judge the columns.
+type Numbers = HashSet<u64, BuildHasherDefault<Folding>>;
+
+/// Hashes a number by both halves of its product with one that has no pattern.
+#[derive(Default)]
+struct Folding(u64);
+
+impl Hasher for Folding {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(self.0 ^ u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let product = u128::from(number) * 0x9e37_79b9_7f4a_7c15;
+        self.0 = product as u64 ^ (product >> 64) as u64;
+    }
+}
+
 /// What was seen of a column in the first rows.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Seen {
@@ -49,9 +75,9 @@ pub(crate) struct Seen {
     zeros: usize,
     ones: usize,
     minus_ones: usize,
-    distinct: HashSet<u64>,
+    distinct: Numbers,
     /// The bits of the distinct numbers.
-    values: HashSet<u64>,
+    values: Numbers,
     /// The first few distinct values, as text.
     examples: Vec<String>,
     /// The first few distinct values that are no numbers, and how often each was seen.

@@ -37,11 +37,17 @@ const EXACT_DIGITS: u64 = 1 << 53;
 /// Reads a text as a number; spaces and tabs around it do not count.
 #[inline]
 pub(crate) fn parse(text: &[u8]) -> Number {
-    match prefix(text) {
-        Some((value, length)) if length == text.len() => Number::Finite(value),
-        _ => parse_rest(text),
+    match text.get(..=MOST_EXACT) {
+        None => match prefix(text) {
+            Some((value, length)) if length == text.len() => Number::Finite(value),
+            _ => parse_rest(text),
+        },
+        Some(_) => parse_rest(text),
     }
 }
+
+/// Longer texts rarely have so few digits that they are exact.
+const MOST_EXACT: usize = 17;
 
 /// The common case: the decimal that `text` begins with, if it is exact with one
 /// multiplication or division, and how many bytes it takes.

@@ -260,6 +260,9 @@ fn ignored(options: &Options) -> Vec<String> {
     }
 }
 
+/// From how many bytes on a second thread helps to judge the columns.
+const WORTH_A_THREAD: usize = 128 << 10;
+
 fn csv_sample(head: &Head<'_>, options: &Options, limit: usize) -> Result<Sample, DataError> {
     let Head { delimiter, is_all, .. } = *head;
     let text = csv::without_blank_lines(head.bytes);
@@ -281,12 +284,28 @@ fn csv_sample(head: &Head<'_>, options: &Options, limit: usize) -> Result<Sample
     let first_line = line + count_lines(&text[..text.len() - rows.len()]);
     let columns = names.len();
     let mut sample = Sample::with_columns(names);
-    let seen = &mut sample.seen;
     let text = csv::Text { bytes: whole, first_line, delimiter, record_limit: options.record_limit };
-    let looked = csv::sample(&text, columns, limit, |column, cell| match delimiter {
-        b',' => seen[column].text(cell),
-        _ => seen[column].text_with_commas(cell),
-    });
+    // Some of the columns, from this one on.
+    let judge = |seen: &mut [Seen], from: usize| {
+        csv::sample(&text, columns, limit, |column, cell| {
+            let seen = column.checked_sub(from).and_then(|at| seen.get_mut(at));
+            match (seen, delimiter) {
+                (None, _) => {}
+                (Some(seen), b',') => seen.text(cell),
+                (Some(seen), _) => seen.text_with_commas(cell),
+            }
+        })
+    };
+    let looked = if options.threads > 1 && whole.len() >= WORTH_A_THREAD {
+        // Nothing else can begin before the columns are judged.
+        let (low, high) = sample.seen.split_at_mut(columns / 2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| judge(high, columns / 2));
+            judge(low, 0)
+        })
+    } else {
+        judge(&mut sample.seen, 0)
+    };
     (sample.rows, sample.fault) = (looked.rows, looked.fault);
     if sample.rows == 0 && options.schema.is_none() {
         let stops = options.on_error == OnError::Stop;

@@ -279,6 +279,7 @@ impl Reader {
         let (opening, keeping) = opened(inputs, options, purpose, &read)?;
         let Opening { source, mut parser, schema, format, notes, holds } = opening;
         let is_live = source.is_live();
+        let hints = if options.require_target { SlotHints::for_learning() } else { SlotHints::default() };
         let shared = Arc::new(Shared {
             source: Mutex::new(Numbered { source, next: 0, ended: false }),
             state: Mutex::new(State {
@@ -288,7 +289,7 @@ impl Reader {
                 spare: Vec::new(),
                 buffers: Vec::new(),
             }),
-            hinting: Mutex::new(Hinting { hints: Some(SlotHints::default()), next: 0 }),
+            hinting: Mutex::new(Hinting { hints: Some(hints), next: 0 }),
             hints_ahead: keeping.total.is_some(),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),

@@ -144,6 +144,17 @@ fn check_operand(text: &str, operator: Operator, with: &str) -> Result<(), DataE
 }
 
 impl Target {
+    /// Whether a number is all that counts of a text that is one.
+    pub(crate) fn reads_numbers(&self) -> bool {
+        use Operator::{Greater, GreaterOrEqual, Less, LessOrEqual};
+        let orders = |operator| matches!(operator, Greater | GreaterOrEqual | Less | LessOrEqual);
+        match self.rule {
+            TargetRule::Number => true,
+            TargetRule::Comparison { operator, .. } => orders(operator),
+            TargetRule::Probability | TargetRule::Signs | TargetRule::Classes { .. } => false,
+        }
+    }
+
     /// The label of a value; `None` when it is missing.
     pub(crate) fn label(&self, value: TargetValue<'_>) -> Result<Option<f64>, DataError> {
         let value = match value {

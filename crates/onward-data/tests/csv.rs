@@ -215,3 +215,65 @@ proptest! {
         }
     }
 }
+
+/// A cell of each kind of column, as files have them and otherwise.
+fn cells() -> impl Strategy<Value = Vec<String>> {
+    let number = || {
+        prop_oneof![
+            4 => "-?[0-9]{1,5}(\\.[0-9]{1,4})?",
+            2 => Just(String::new()),
+            1 => "-?[0-9]{1,3}\\.[0-9]{14,18}",
+            1 => "(NA|nan| 7|1e5|\\+3|\\.5|5\\.|-0|-?[0-9]{14,17})",
+        ]
+    };
+    let category = prop_oneof![6 => "[A-Za-z0-9_ ]{0,20}", 1 => "(NA|na|null|n/a| NaN |\\x22x|x\\x22y)"];
+    let flag = prop_oneof![Just("true".to_owned()), Just("false".to_owned()), Just(String::new())];
+    let moment = "20[0-9]{2}-0[1-9]-1[0-9]( 1[0-9]:2[0-9])?";
+    (number(), number(), number(), category, flag, moment, "-?[0-9]{1,3}(\\.[0-9])?")
+        .prop_map(|(a, b, c, category, flag, moment, target)| vec![a, category, b, target, moment, c, flag])
+}
+
+/// A text of these rows, whose columns are known by the first ones; with all cells quoted, or only those that have to be.
+fn table_of(rows: &[Vec<String>], is_quoted: bool) -> String {
+    let certain = ["1.5", "word", "2", "0.5", "2020-01-02", "3", "true"].map(str::to_owned).to_vec();
+    let second = ["2.5", "other", "4", "-0.5", "2020-01-03", "5", "false"].map(str::to_owned).to_vec();
+    let mut text = "a,k,b,y,t,c,f\n".to_owned();
+    let known: Vec<_> = (0..200).map(|at| if at % 2 == 0 { certain.clone() } else { second.clone() }).collect();
+    for row in known.iter().chain(rows) {
+        let quoted = |cell: &String| match is_quoted || cell.starts_with('"') {
+            true => format!("\"{}\"", cell.replace('"', "\"\"")),
+            false => cell.clone(),
+        };
+        text += &row.iter().map(quoted).collect::<Vec<_>>().join(",");
+        text += "\n";
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Quoted cells are read one by one, others some records together.
+    #[test]
+    fn records_without_quotes_are_read_as_those_with_quotes(
+        rows in prop::collection::vec(cells(), 0..60),
+        target in prop_oneof![Just("y"), Just("y>0.25"), Just("y<=-1"), Just("y==0.5")],
+        chunk_size in prop_oneof![Just(1 << 18), Just(3000)],
+        skips in any::<bool>(),
+    ) {
+        let on_error = if skips { OnError::Skip } else { OnError::Stop };
+        let options = || Options { target: Some(target.to_owned()), on_error, chunk_size, ..Options::default() };
+        let expected = text::read(table_of(&rows, true), options());
+        for is_portable in [false, true] {
+            onward::vector::set_portable(is_portable);
+            let found = text::read(table_of(&rows, false), options());
+            prop_assert_eq!(&found.error, &expected.error);
+            prop_assert_eq!(&found.rows, &expected.rows);
+            prop_assert_eq!(&found.names, &expected.names);
+            prop_assert_eq!(found.skipped, expected.skipped);
+            // Of each piece some are kept, and pieces differ.
+            prop_assert!(chunk_size == 3000 || found.errors == expected.errors);
+        }
+        onward::vector::set_portable(false);
+    }
+}

@@ -494,6 +494,27 @@ impl Batch {
         (indices, &mut self.hints)
     }
 
+    /// Whether something is learnt from each row: it has a label and an importance.
+    pub(crate) fn is_all_learnt(&self) -> bool {
+        (0..self.len()).all(|row| self.is_learnt(row))
+    }
+
+    fn is_learnt(&self, row: usize) -> bool {
+        !self.labels[row].is_nan() && self.weights[row] != 0.0
+    }
+
+    /// Hands out whether a row is learnt from, where it begins in all indices, these, and the row's hints, row by row.
+    pub(crate) fn each_row_to_hint(&mut self, mut each: impl FnMut(bool, (usize, &[u32]), &mut [u32])) {
+        let mut hints = std::mem::take(&mut self.hints);
+        let (indices, _) = self.arena();
+        let mut start = 0;
+        for (row, &end) in self.ends.iter().enumerate() {
+            each(self.is_learnt(row), (start, indices), &mut hints[start..end]);
+            start = end;
+        }
+        self.hints = hints;
+    }
+
     /// All finished rows in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Example<'_>> {
         let arena = self.arena();

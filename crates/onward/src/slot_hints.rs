@@ -23,6 +23,9 @@ pub(crate) const LOW: u32 = 1 << 16;
 /// hashing), whether indices are scattered, follow each other or differ in a few bits only.
 pub(crate) const GOLDEN: u32 = 0x9e37_79b1;
 
+/// What is told of a feature that has no number: the place of no slot.
+pub(crate) const NONE: u32 = u32::MAX;
+
 /// The entries of the smallest table.
 const FEWEST: usize = 64;
 
@@ -124,6 +127,8 @@ pub struct SlotHints {
     largest: u32,
     /// Whether hints are no longer given: an index must not get a second one.
     has_ended: bool,
+    /// Whether features that were met only in rows that nothing is learnt from get no number.
+    learns: bool,
 }
 
 /// How many there have been.
@@ -132,7 +137,7 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 impl Default for SlotHints {
     fn default() -> Self {
         let id = COUNT.fetch_add(1, Ordering::Relaxed);
-        Self { id, numbers: Numbers::default(), count: 0, largest: 0, has_ended: false }
+        Self { id, numbers: Numbers::default(), count: 0, largest: 0, has_ended: false, learns: false }
     }
 }
 
@@ -140,10 +145,17 @@ impl Default for SlotHints {
 pub(crate) const AHEAD: usize = 24;
 
 impl SlotHints {
+    /// Hints for learners: rows without a label or of no importance, which are predicted and not learnt from, give no
+    /// feature a number, since it will have no slot.
+    pub fn for_learning() -> Self {
+        Self { learns: true, ..Self::default() }
+    }
+
     /// Adds hints to all finished rows. Batches are to come in the order in which their
     /// rows are learnt from; other orders cost time and nothing else.
     pub fn add(&mut self, batch: &mut Batch) {
         self.largest = self.largest.max(batch.largest());
+        let leaves_out = self.learns && !batch.is_all_learnt();
         let (indices, hints) = batch.indices_and_hints(self.id);
         hints.clear();
         if self.largest < LOW {
@@ -154,12 +166,34 @@ impl SlotHints {
             (self.numbers, self.has_ended) = (Numbers::default(), true);
             return;
         }
+        if leaves_out {
+            hints.resize(indices.len(), NONE);
+            return self.add_by_rows(batch);
+        }
         hints.extend(indices.iter().enumerate().map(|(at, &index)| {
             if let Some(&later) = indices.get(at + AHEAD) {
                 self.numbers.expect(later);
             }
             self.of(index)
         }));
+    }
+
+    /// The same row by row, for some of which nothing gets a number.
+    fn add_by_rows(&mut self, batch: &mut Batch) {
+        batch.each_row_to_hint(|is_learnt, (start, indices), hints| {
+            for ((at, &index), hint) in (start + AHEAD..).zip(&indices[start..]).zip(hints) {
+                if let Some(&later) = indices.get(at) {
+                    self.numbers.expect(later);
+                }
+                *hint = if is_learnt { self.of(index) } else { self.known(index) };
+            }
+        });
+    }
+
+    /// The hint of a feature, if it has a number.
+    #[inline]
+    fn known(&self, index: u32) -> u32 {
+        if index < LOW { index } else { self.numbers.find(index).map_or(NONE, |number| LOW + number) }
     }
 
     #[inline]

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use bytemuck::Zeroable;
 
 use crate::memory::expect_random_access;
-use crate::slot_hints::{AHEAD, LOW, Numbers};
+use crate::slot_hints::{AHEAD, LOW, NONE, Numbers};
 use crate::vector::{prefetch_all, prefetch_at, vectorised};
 use crate::{Error, Features, INDEX_LIMIT};
 
@@ -73,7 +73,7 @@ impl Translated {
     }
 
     fn set(&mut self, hint: u32, place: u32) {
-        let Some(at) = hint.checked_sub(LOW) else { return };
+        let Some(at) = hint.checked_sub(LOW).filter(|_| hint != NONE) else { return };
         if at as usize >= self.places.len() {
             self.places.resize((at as usize + 1).next_power_of_two(), 0);
         }
@@ -570,28 +570,36 @@ mod tests {
         }
     }
 
-    /// Counts how often indices occur, row by row, with hints or without.
+    /// Counts how often indices occur, row by row, with hints or without; some rows are not learnt from.
     /// `before`: what a saved table had, which was filled before there were hints.
     fn counted(rows: &[Vec<u32>], hinted: bool, before: &[u32]) -> (Table<u8>, BTreeMap<u32, u8>) {
         let mut table: Table<u8> = Table::filled(before, before.iter().map(|_| 3)).unwrap();
         let (mut map, mut places) =
             (before.iter().map(|&index| (index, 3)).collect::<BTreeMap<_, _>>(), Places::default());
-        let (mut hints, mut batch) = (crate::SlotHints::default(), crate::Batch::default());
+        let (mut hints, mut everywhere) = (crate::SlotHints::for_learning(), crate::SlotHints::default());
+        let mut batch = crate::Batch::default();
         for chunk in rows.chunks(7) {
             batch.clear();
-            for row in chunk {
+            for (number, row) in chunk.iter().enumerate() {
                 row.iter().for_each(|&index| batch.push(index, 1.0));
-                batch.finish(None, 1.0);
+                // Some have no label or no importance; and of some it was not known that they would be left out.
+                let (label, weight) = ((number != 3).then_some(1.0), if number == 5 { 0.0 } else { 1.0 });
+                batch.finish(label, weight);
             }
-            if hinted {
-                hints.add(&mut batch);
+            match hinted {
+                true if rows.len() % 2 == 0 => hints.add(&mut batch),
+                true => everywhere.add(&mut batch),
+                false => {}
             }
             for (number, example) in batch.iter().enumerate() {
-                // One that is predicted only: its features have hints and no slots.
-                if number == 3 {
+                let x = example.features;
+                // Predicted only: some of its features have no slots.
+                if number == 3 || number == 5 {
+                    for (&index, (slot, _)) in x.indices().iter().zip(table.row(x)) {
+                        assert_eq!(slot, map.get(&index).copied().unwrap_or(0));
+                    }
                     continue;
                 }
-                let x = example.features;
                 table.locate(x, &mut places);
                 for (&place, &index) in places.all().iter().zip(x.indices()) {
                     let slot = table.at(place as usize);
@@ -644,6 +652,17 @@ mod tests {
         let met: Vec<u32> = batch.iter().flat_map(|example| example.features.indices().to_vec()).collect();
         assert_eq!(follower.each(&met).collect::<Vec<_>>(), met);
         assert_eq!(met.iter().map(|&index| follower.get(index)).collect::<Vec<_>>(), met);
+    }
+
+    #[test]
+    fn tables_follow_hints_where_some_rows_are_not_learnt_from() {
+        let mut random = crate::random::SplitMix64::new(23);
+        let mut index = || (u64::from(LOW) - 50 + random.below(8000)) as u32;
+        let rows: Vec<Vec<u32>> = (0..200).map(|_| (0..30).map(|_| index()).collect()).collect();
+        let (table, _) = counted(&rows[..20], true, &[]);
+        assert!(matches!(table.hints, Follows::Hints(_)));
+        let (table, _) = counted(&rows[..21], true, &[]);
+        assert!(table.hints == Follows::Nobody, "of all rows: a slot is missing");
     }
 
     proptest! {

@@ -38,7 +38,7 @@ fn run(name: &str, loss: &str, hinted: bool, is_portable: bool) -> Vec<u64> {
     let loss = loss::parse(loss).unwrap();
     let specification = name.parse::<Specification>().unwrap();
     let mut learner = specification.build(&loss, None).unwrap();
-    let (mut ledger, mut hints, mut bits) = (Ledger::new(loss.clone()), SlotHints::default(), Vec::new());
+    let (mut ledger, mut hints, mut bits) = (Ledger::new(loss.clone()), SlotHints::for_learning(), Vec::new());
     for (number, mut batch) in batches().into_iter().enumerate() {
         if hinted {
             hints.add(&mut batch);

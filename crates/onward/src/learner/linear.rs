@@ -63,9 +63,10 @@ impl<O: Optimizer> Learner for Linear<O> {
         let p = prediction.score;
         let loss = &self.loss;
         self.optimizer.charge(&|| weight * loss.value(p, label), weight);
-        let g = self.loss.derivative(p, label);
+        let slope = self.loss.steepness(p, label);
+        let g = slope.derivative;
         let u = match self.optimizer.prepare(g, weight, x) {
-            Step::Flow { time, q } => self.loss.flow(p, label, time, q),
+            Step::Flow { time, q } => self.loss.flow_on(slope, p, label, time, q),
             Step::Gradient { time } => -time * g,
         };
         self.optimizer.advance(u, x);

@@ -4,7 +4,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::flow::{SMALL, reach};
-use super::{Charge, Curvature, Link, Loss, Task, refuse_label};
+use super::{Charge, Curvature, Link, Loss, Slope, Task, refuse_label};
 use crate::vector::{smaller, vectorised};
 use crate::{Error, math};
 
@@ -109,15 +109,16 @@ impl Loss for Logistic {
     }
 
     fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
-        let target = probability(y);
-        let h = reach(time, q);
-        if h < SMALL {
-            time * mean_speed(p, target, h)
-        } else if target == 1.0 || (target > 0.0 && target >= sigmoid(p)) {
-            rise(p, target, 1.0 - target, h) / q
-        } else {
-            -rise(-p, 1.0 - target, target, h) / q
-        }
+        flow_from(p, math::exp(-p.abs()), y, time, q)
+    }
+
+    fn steepness(&self, p: f64, y: f64) -> Slope {
+        let e = math::exp(-p.abs());
+        Slope { derivative: steepness(probability(y), sigmoids_from(p, e)), exponential: e }
+    }
+
+    fn flow_on(&self, slope: Slope, p: f64, y: f64, time: f64, q: f64) -> f64 {
+        flow_from(p, slope.exponential, y, time, q)
     }
 
     fn best_constant(&self, mean_label: f64) -> Option<f64> {
@@ -264,6 +265,19 @@ vectorised! {
     }
 }
 
+/// The flow, e^(−|p|) being known.
+fn flow_from(p: f64, e: f64, y: f64, time: f64, q: f64) -> f64 {
+    let target = probability(y);
+    let h = reach(time, q);
+    if h < SMALL {
+        time * mean_speed(sigmoids_from(p, e), target, h)
+    } else if target == 1.0 || (target > 0.0 && target >= sigmoids_from(p, e).0) {
+        rise((p, e), target, 1.0 - target, h) / q
+    } else {
+        -rise((-p, e), 1.0 - target, target, h) / q
+    }
+}
+
 /// π·ln(1 + e^(−p)) + (1 − π)·ln(1 + e^p), e^(−|p|) being known.
 fn cross_entropy(p: f64, target: f64, e: f64) -> f64 {
     cross_entropy_from(p, target, math::log1p(e))
@@ -279,9 +293,8 @@ fn steepness(target: f64, (up, down): (f64, f64)) -> f64 {
     (1.0 - target) * up - target * down
 }
 
-/// The mean of π − σ over a short time h: Taylor's series of the flow to h².
-fn mean_speed(p: f64, target: f64, h: f64) -> f64 {
-    let (up, down) = sigmoids(p);
+/// The mean of π − σ over a short time h, from σ(p) and σ(−p): Taylor's series of the flow to h².
+fn mean_speed((up, down): (f64, f64), target: f64, h: f64) -> f64 {
     let speed = target * down - (1.0 - target) * up;
     let second = up * down;
     let third = second * (down - up);
@@ -289,8 +302,8 @@ fn mean_speed(p: f64, target: f64, h: f64) -> f64 {
 }
 
 /// How far the score rises from p in time h towards a label of probability
-/// `target` = 1 − `complement`, given that it rises.
-fn rise(p: f64, target: f64, complement: f64, h: f64) -> f64 {
+/// `target` = 1 − `complement`, given that it rises; with e^(−|p|).
+fn rise((p, e): (f64, f64), target: f64, complement: f64, h: f64) -> f64 {
     let certain = complement < CERTAIN;
     // Far below its minimum the score moves at constant speed, to rounding.
     let bend = if certain { 0.0 } else { libm::log(target) } - NEGLIGIBLE;
@@ -299,26 +312,23 @@ fn rise(p: f64, target: f64, complement: f64, h: f64) -> f64 {
     if budget <= 0.0 {
         target * h
     } else if certain {
-        straight + rise_for_ever(p.max(bend), budget)
+        let from = if p < bend { (bend, math::exp(bend)) } else { (p, e) };
+        straight + rise_for_ever(from, budget)
     } else {
         let minimum = libm::log(target) - libm::log(complement);
         straight + rise_to_minimum(minimum - p.max(bend), complement, budget)
     }
 }
 
-/// Solves δ + e^p(e^δ − 1) = h by Halley's method: two steps as a rule, from
-/// Taylor's series for a short way and from an upper bound for a long one.
-fn rise_for_ever(p: f64, h: f64) -> f64 {
+/// Solves δ + e^p(e^δ − 1) = h by Halley's method: one or two steps as a rule, from
+/// Taylor's series for a short way and from an upper bound for a long one. `small` is e^(−|p|).
+fn rise_for_ever((p, small): (f64, f64), h: f64) -> f64 {
     if p > NEGLIGIBLE {
-        return math::log1p(h * math::exp(-p));
+        return math::log1p(h * small);
     }
-    let e = math::exp(p);
+    let e = if p > 0.0 { 1.0 / small } else { small };
     let (tangent, share) = (h / (1.0 + e), e / (1.0 + e));
-    let mut delta = if tangent < 1.0 {
-        tangent - share * tangent * tangent * (0.5 - tangent * (share / 2.0 - 1.0 / 6.0))
-    } else {
-        tangent.min(libm::log1p(h / e))
-    };
+    let mut delta = if tangent < 1.0 { series(tangent, share) } else { tangent.min(libm::log1p(h / e)) };
     for _ in 0..MOST_STEPS {
         let grown = e * math::expm1(delta);
         let (value, first, second) = (delta + grown - h, 1.0 + e + grown, e + grown);
@@ -331,6 +341,14 @@ fn rise_for_ever(p: f64, h: f64) -> f64 {
         }
     }
     delta
+}
+
+/// The δ of δ + s(e^δ − 1 − δ) = t to t⁵, by reversion of Taylor's series.
+fn series(t: f64, s: f64) -> f64 {
+    let third = s / 2.0 - 1.0 / 6.0;
+    let fourth = s * (5.0 / 12.0 - s * (5.0 / 8.0)) - 1.0 / 24.0;
+    let fifth = s * (5.0 / 24.0 - s * (7.0 / 8.0) * (1.0 - s)) - 1.0 / 120.0;
+    t - s * t * t * (0.5 - t * third - (t * t) * (fourth + t * fifth))
 }
 
 /// Solves δ − ln(1 − (e^δ − 1)/(e^d − 1))/c = h for δ in [0, d), where c is the

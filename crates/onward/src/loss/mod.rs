@@ -113,6 +113,15 @@ pub struct Charge {
     pub(crate) logistic: Option<(f64, f64)>,
 }
 
+/// How steep a loss is at a prediction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slope {
+    /// [`Loss::derivative`].
+    pub derivative: f64,
+    /// e^(−|p|) where it was needed, since the flow needs it too; else anything.
+    pub(crate) exponential: f64,
+}
+
 /// A loss ℓ(p, y) of a score p and a label y.
 pub trait Loss: Debug + Send + Sync {
     /// The name that [`parse`](parse()) reads, with parameters: `huber:delta=1.35`.
@@ -155,6 +164,16 @@ pub trait Loss: Debug + Send + Sync {
     /// the score moves for u = 1. That is u = (p(time) − p)/q for
     /// dp/ds = −q·∂ℓ/∂p, and −time·∂ℓ/∂p in the limit q → 0.
     fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64;
+
+    /// The derivative, to be followed by [`flow_on`](Self::flow_on).
+    fn steepness(&self, p: f64, y: f64) -> Slope {
+        Slope { derivative: self.derivative(p, y), exponential: 0.0 }
+    }
+
+    /// The same as [`flow`](Self::flow) where the [steepness](Self::steepness) at p and y is known.
+    fn flow_on(&self, _slope: Slope, p: f64, y: f64, time: f64, q: f64) -> f64 {
+        self.flow(p, y, time, q)
+    }
 
     /// Where a loss of straight pieces bends, for this label; `None` for losses that are curved.
     fn kinks(&self, y: f64) -> Option<Kinks> {

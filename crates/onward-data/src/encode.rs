@@ -220,17 +220,43 @@ pub(crate) enum Step {
     Other,
 }
 
+/// The indices of the parts of a moment.
+#[derive(Debug)]
+struct Parts {
+    hours: [u32; 24],
+    weekdays: [u32; WEEKDAYS.len()],
+    /// From 1 on.
+    months: [u32; 13],
+}
+
+impl Parts {
+    fn new(schema: &Schema, reserved: u32, seed: u64) -> Self {
+        // Codes that no column=value text can be: a zero byte, the part, its number.
+        let of = |code: u8, number: usize| schema.hashed(reserved, hash::name(seed, &[0, code, number as u8]));
+        Self {
+            hours: std::array::from_fn(|hour| of(b'h', hour)),
+            weekdays: std::array::from_fn(|weekday| of(b'd', weekday)),
+            months: std::array::from_fn(|month| of(b'm', month)),
+        }
+    }
+}
+
 /// Turns rows of cells into examples.
 #[derive(Debug)]
 pub(crate) struct RowEncoder {
     rules: Rules,
     /// For each column of the schema, the hash seed of its categories.
     seeds: Vec<u64>,
+    /// Of those with moments.
+    parts: Vec<Option<Box<Parts>>>,
     seen: NamesSeen,
     /// For each column of the schema, the row that last had it.
     last_row: Vec<u64>,
     /// The columns whose absence from a row means something.
     required: Vec<usize>,
+    /// Whether the row is known to have these, and to have each column once.
+    has_all: bool,
+    has_each_once: bool,
     row: u64,
     label: Option<f64>,
     weight: f64,
@@ -250,7 +276,12 @@ pub(crate) struct RowEncoder {
 impl RowEncoder {
     pub(crate) fn new(rules: Rules) -> Self {
         let columns = &rules.schema.columns;
-        let seeds = columns.iter().map(|column| hash::seed(column.name.as_bytes())).collect();
+        let seeds: Vec<_> = columns.iter().map(|column| hash::seed(column.name.as_bytes())).collect();
+        let is_moment = |column: &Column| matches!(column.role, Role::Feature(Kind::Timestamp { .. }));
+        let parts = |(column, &seed): (&Column, &u64)| {
+            is_moment(column).then(|| Box::new(Parts::new(&rules.schema, rules.reserved, seed)))
+        };
+        let parts = columns.iter().zip(&seeds).map(parts).collect();
         let mut count = 0;
         let id_at: Vec<_> = columns
             .iter()
@@ -263,9 +294,12 @@ impl RowEncoder {
             .collect();
         Self {
             seeds,
+            parts,
             seen: NamesSeen::default(),
             last_row: vec![0; columns.len()],
             required: (0..columns.len()).filter(|&column| rules.says_missing(&columns[column].role)).collect(),
+            has_all: false,
+            has_each_once: false,
             row: 0,
             label: None,
             weight: 1.0,
@@ -304,6 +338,7 @@ impl RowEncoder {
     /// Begins a row with the bias.
     pub(crate) fn begin(&mut self, out: &mut Parsed) {
         self.row += 1;
+        (self.has_all, self.has_each_once) = (false, false);
         self.label = None;
         self.weight = 1.0;
         self.ids.iter_mut().for_each(Vec::clear);
@@ -316,7 +351,8 @@ impl RowEncoder {
 
     /// Ends a row: columns that it did not mention are missing.
     pub(crate) fn end(&mut self, schema: &Schema, out: &mut Parsed) -> Result<(), DataError> {
-        for at in 0..self.required.len() {
+        let required = if self.has_all { 0 } else { self.required.len() };
+        for at in 0..required {
             let column = self.required[at];
             if self.last_row[column] != self.row {
                 self.cell(schema, column, Cell::Missing, out)?;
@@ -328,7 +364,8 @@ impl RowEncoder {
         if let Some(products) = &mut self.products {
             products.finish(schema, out)?;
         }
-        out.batch.finish(self.label, self.weight);
+        let distinct = if self.has_each_once { self.rules.reserved } else { 0 };
+        out.batch.finish_distinct_below(distinct, self.label, self.weight);
         Ok(())
     }
 
@@ -387,19 +424,23 @@ impl RowEncoder {
         index
     }
 
-    /// Takes in features of columns of numbers and categories. `source` tells of which column each is, and its text.
-    pub(crate) fn features<'a>(
+    /// Takes in features of columns of numbers and categories. `sources` tell of which column each is, and its text.
+    pub(crate) fn features<'a, I>(
         &mut self,
         schema: &Schema,
         indices: &[u32],
         values: &[f32],
-        source: impl Fn(usize) -> (usize, &'a [u8]),
+        sources: impl Fn() -> I,
         out: &mut Parsed,
-    ) {
+    ) where
+        I: Iterator<Item = (usize, &'a [u8])>,
+    {
+        if indices.is_empty() {
+            return;
+        }
         if !self.seen.all(indices) {
-            for (number, &index) in indices.iter().enumerate() {
+            for (&index, (column, text)) in indices.iter().zip(sources()) {
                 if self.seen.first(index) {
-                    let (column, text) = source(number);
                     let Column { name, role } = &schema.columns[column];
                     match role {
                         Role::Feature(Kind::Numeric { slot, .. }) if *slot == index => out.names.push(index, name),
@@ -412,11 +453,16 @@ impl RowEncoder {
         out.batch.extend(indices, values);
     }
 
-    /// The row has these columns.
-    #[inline]
-    pub(crate) fn mention(&mut self, columns: impl Iterator<Item = usize>) {
-        for column in columns {
-            self.last_row[column] = self.row;
+    /// Whether these columns are all that a row must have, so that none is [missing](Self::end) from it.
+    pub(crate) fn has_required(&self, columns: &[Option<usize>]) -> bool {
+        self.required.iter().all(|column| columns.contains(&Some(*column)))
+    }
+
+    /// Says that the row has these columns, each once; `is_whole`: and with those others that it has all that it must have.
+    pub(crate) fn mention(&mut self, columns: &[usize], is_whole: bool) {
+        (self.has_each_once, self.has_all) = (true, is_whole);
+        if !is_whole {
+            columns.iter().for_each(|&column| self.last_row[column] = self.row);
         }
     }
 
@@ -699,15 +745,17 @@ impl RowEncoder {
         };
         let name = &schema.columns[column].name;
         self.push(slot, self.checked(moment.days - origin)?, out, || format!("{name} days"));
-        let seed = self.seeds[column];
-        // Codes that no column=value text can be: a zero byte, the part, its number.
-        let part = |code: u8, number: u32| hash::name(seed, &[0, code, number as u8]);
-        if let Some(hour) = moment.hour {
-            self.hashed(part(b'h', hour), 1.0, out, || format!("{name} hour={hour}"));
+        let Some(parts) = self.parts[column].as_deref() else { return Ok(()) };
+        let of = |indices: &[u32], number: u32| indices.get(number as usize).copied().unwrap_or(BIAS);
+        let hour = moment.hour.map(|hour| (hour, of(&parts.hours, hour)));
+        let (weekday, month) = (of(&parts.weekdays, moment.weekday), of(&parts.months, moment.month));
+        if let Some((hour, index)) = hour {
+            self.push(index, 1.0, out, || format!("{name} hour={hour}"));
         }
-        let weekday = WEEKDAYS[moment.weekday as usize % WEEKDAYS.len()];
-        self.hashed(part(b'd', moment.weekday), 1.0, out, || format!("{name} weekday={weekday}"));
-        self.hashed(part(b'm', moment.month), 1.0, out, || format!("{name} month={}", moment.month));
+        self.push(weekday, 1.0, out, || {
+            format!("{name} weekday={}", WEEKDAYS[moment.weekday as usize % WEEKDAYS.len()])
+        });
+        self.push(month, 1.0, out, || format!("{name} month={}", moment.month));
         Ok(())
     }
 

@@ -88,6 +88,11 @@ pub(crate) struct Seen {
     largest: f64,
 }
 
+/// Whether a number is a whole one, or so large that it has no digits behind its point.
+fn is_whole(value: f64) -> bool {
+    (value as i64) as f64 == value || value.abs() >= 9_007_199_254_740_992.0
+}
+
 /// How many distinct values are kept as text.
 const KEPT_EXAMPLES: usize = 3;
 
@@ -154,7 +159,7 @@ impl Seen {
             (self.smallest, self.largest) = (value, value);
         }
         self.numbers += 1;
-        self.integers += usize::from(value == value.trunc());
+        self.integers += usize::from(is_whole(value));
         self.zeros += usize::from(value == 0.0);
         self.ones += usize::from(value == 1.0);
         self.minus_ones += usize::from(value == -1.0);

@@ -4,11 +4,12 @@ use std::io::{self, Read};
 use std::mem;
 use std::ops::Deref;
 
-/// Bytes at the front of a memory that is used again and again: only what was never used is filled with zeros
-/// before it is read into.
+/// Bytes in a memory that is used again and again: only what was never used is filled with zeros before it is read into.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     memory: Vec<u8>,
+    /// From where on they count.
+    start: usize,
     /// How many of them count.
     length: usize,
 }
@@ -16,6 +17,10 @@ pub(crate) struct Pending {
 impl Pending {
     /// Reads once, until `size` bytes are there at the most. Gives how many were read.
     pub(crate) fn read(&mut self, reader: &mut impl Read, size: usize) -> io::Result<usize> {
+        if self.start > 0 {
+            self.memory.copy_within(self.start..self.start + self.length, 0);
+            self.start = 0;
+        }
         if self.memory.len() < size {
             self.memory.resize(size, 0);
         }
@@ -26,22 +31,31 @@ impl Pending {
 
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
-        self.length = 0;
+        (self.start, self.length) = (0, 0);
     }
 
-    /// Cuts off the first bytes, and keeps the others in the memory of `spare`.
+    /// Cuts off the first bytes. They or the others, whichever are fewer, go to the memory of `spare`: of the many that are
+    /// read to judge the columns from, only little is cut off at a time.
     pub(crate) fn cut(&mut self, end: usize, mut spare: Vec<u8>) -> Vec<u8> {
-        let rest = &self.memory[end..self.length];
-        match spare.get_mut(..rest.len()) {
+        let (first, rest) = self.split_at(end);
+        let rest_length = rest.len();
+        if first.len() < rest_length {
+            spare.clear();
+            spare.extend_from_slice(first);
+            (self.start, self.length) = (self.start + end, rest_length);
+            return spare;
+        }
+        match spare.get_mut(..rest_length) {
             Some(into) => into.copy_from_slice(rest),
             None => {
                 spare.clear();
                 spare.extend_from_slice(rest);
             }
         }
-        self.length = rest.len();
         let mut first = mem::replace(&mut self.memory, spare);
-        first.truncate(end);
+        first.truncate(self.start + end);
+        first.drain(..mem::take(&mut self.start));
+        self.length = rest_length;
         first
     }
 }
@@ -50,7 +64,7 @@ impl Deref for Pending {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.memory[..self.length]
+        &self.memory[self.start..self.start + self.length]
     }
 }
 

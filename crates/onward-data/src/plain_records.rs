@@ -15,54 +15,36 @@ use crate::number::{self, Number};
 use crate::parsed::Parsed;
 use crate::schema::Schema;
 
+/// What is done with the cells of a column.
+enum Column {
+    /// Nothing.
+    Left,
+    /// A number is a feature.
+    Number {
+        slot: u32,
+        origin: Option<f64>,
+        /// Which column of the schema it is.
+        column: usize,
+    },
+    /// A category is one.
+    Category { seed: u64, column: usize },
+    /// A number is the label.
+    Label { column: usize },
+    /// Each is read by itself.
+    Other { column: usize },
+}
+
 /// What is done with the columns.
 #[derive(Default)]
 struct Plan {
-    columns: usize,
-    numbers: Vec<NumberColumn>,
-    /// Where the column of the label is, if its numbers are labels.
-    label: Option<usize>,
-    /// Where there is a number in each record: those of the columns, then the label.
-    places: Vec<usize>,
-    categories: Vec<CategoryColumn>,
-    /// The columns of numbers and categories in order: where they are, and which of the schema's.
-    simple: Vec<(usize, usize)>,
-    /// In order.
-    stages: Vec<Stage>,
-}
-
-/// A column of numbers.
-struct NumberColumn {
-    at: usize,
-    /// Which of the [simple](Plan::simple) columns it is.
-    simple: usize,
-    slot: u32,
-    origin: Option<f64>,
-}
-
-/// A column of categories.
-struct CategoryColumn {
-    at: usize,
-    simple: usize,
-    seed: u64,
-}
-
-/// A part of a record.
-enum Stage {
-    /// So many simple columns.
-    Simple(usize),
-    /// The label, as a number.
-    Label { column: usize },
-    /// A column that is read by itself.
-    Other { at: usize, column: usize },
-}
-
-/// A feature of a record that is being put together.
-#[derive(Clone, Copy, Default)]
-struct Feature {
-    index: u32,
-    value: f32,
-    is_there: bool,
+    columns: Vec<Column>,
+    /// For each, whether its numbers are wanted; and how many are.
+    wanted: Vec<bool>,
+    numbers: usize,
+    /// Those of numbers and categories, in the schema.
+    simple: Vec<usize>,
+    /// The columns that are taken one by one: where they are, and which of the schema's.
+    others: Vec<(usize, usize)>,
 }
 
 /// A line that was looked at.
@@ -71,8 +53,8 @@ struct Row {
     line: Line,
     /// The first of its numbers.
     number: usize,
-    /// The features of its simple columns, and the first of the ends of their runs.
-    features: usize,
+    /// Its first feature, and the first of the ends of its runs.
+    feature: usize,
     run: usize,
     label: Option<f64>,
     is_plain: bool,
@@ -85,55 +67,46 @@ pub(crate) struct PlainRecords {
     plan: Plan,
     rows: Vec<Row>,
     current: usize,
+    /// Whether no column is missing from each record.
+    is_whole: bool,
     /// Where cells with numbers begin and end.
     starts: Vec<u32>,
     ends: Vec<u32>,
     numbers: Vec<f64>,
-    /// The features of simple columns, with which of these each is of; what is behind `count` means nothing.
+    /// The features; what is behind the last one means nothing.
     indices: Vec<u32>,
     values: Vec<f32>,
-    sources: Vec<u32>,
-    count: usize,
-    /// Where the features of each run of simple columns end.
+    /// Where the features of each run end: those between two columns that are taken one by one.
     runs: Vec<usize>,
-    /// Those of one record.
-    features: Vec<Feature>,
 }
 
 impl Plan {
     fn new(encoder: &RowEncoder, columns: &[Option<usize>]) -> Self {
-        let mut plan = Self { columns: columns.len(), ..Self::default() };
-        for (at, &column) in columns.iter().enumerate() {
-            let Some(column) = column else { continue };
-            let simple = plan.simple.len();
+        let column = |&column: &Option<usize>| {
+            let Some(column) = column else { return Column::Left };
             match encoder.step(column) {
-                Step::Number { slot, origin } => plan.numbers.push(NumberColumn { at, simple, slot, origin }),
-                Step::Category { seed } => plan.categories.push(CategoryColumn { at, simple, seed }),
-                Step::Label => {
-                    plan.label = Some(at);
-                    plan.stages.push(Stage::Label { column });
-                    continue;
-                }
-                Step::Other => {
-                    plan.stages.push(Stage::Other { at, column });
-                    continue;
-                }
+                Step::Number { slot, origin } => Column::Number { slot, origin, column },
+                Step::Category { seed } => Column::Category { seed, column },
+                Step::Label => Column::Label { column },
+                Step::Other => Column::Other { column },
             }
-            plan.simple.push((at, column));
-            match plan.stages.last_mut() {
-                Some(Stage::Simple(count)) => *count += 1,
-                _ => plan.stages.push(Stage::Simple(1)),
-            }
-        }
-        plan.places = plan.numbers.iter().map(|number| number.at).chain(plan.label).collect();
-        plan
+        };
+        let columns: Vec<_> = columns.iter().map(column).collect();
+        let has_numbers = |column: &Column| matches!(column, Column::Number { .. } | Column::Label { .. });
+        let wanted: Vec<_> = columns.iter().map(has_numbers).collect();
+        let numbers = wanted.iter().filter(|&&is_wanted| is_wanted).count();
+        let other = |(at, column): (usize, &Column)| match *column {
+            Column::Label { column } | Column::Other { column } => Some((at, column)),
+            Column::Left | Column::Number { .. } | Column::Category { .. } => None,
+        };
+        let simple = |column: &Column| match *column {
+            Column::Number { column, .. } | Column::Category { column, .. } => Some(column),
+            Column::Left | Column::Label { .. } | Column::Other { .. } => None,
+        };
+        let simple = columns.iter().filter_map(simple).collect();
+        let others = columns.iter().enumerate().filter_map(other).collect();
+        Self { columns, wanted, numbers, simple, others }
     }
-}
-
-/// Where a cell of a record begins and ends.
-#[inline]
-fn cell(line: Line, places: &[u32], at: usize) -> (u32, u32) {
-    (if at == 0 { line.start } else { places[at - 1] + 1 }, places[at])
 }
 
 impl PlainRecords {
@@ -142,6 +115,7 @@ impl PlainRecords {
         self.rows.clear();
         self.current = 0;
         self.plan = Plan::new(encoder, columns);
+        self.is_whole = encoder.has_required(columns);
     }
 
     /// Whether the record that begins at `start` is plain. Then it may be [encoded](Self::encode).
@@ -167,30 +141,48 @@ impl PlainRecords {
         let row = &self.rows[self.current];
         let places = self.marks.of(row.line);
         let content = |at: usize| {
-            let (start, end) = cell(row.line, places, at);
-            &text[start as usize..end as usize]
+            let start = if at == 0 { row.line.start } else { places[at - 1] + 1 };
+            &text[start as usize..places[at] as usize]
         };
-        let (mut feature, mut run) = (row.features, row.run);
-        for stage in &self.plan.stages {
-            match *stage {
-                Stage::Other { at, column } => encoder.cell(schema, column, Cell::Text(content(at)), out)?,
-                Stage::Label { column } => {
-                    encoder.cell(schema, column, row.label.map_or(Cell::Missing, Cell::Number), out)?;
-                }
-                Stage::Simple(_) => {
-                    let range = feature..self.runs[run];
-                    (feature, run) = (range.end, run + 1);
-                    let (indices, values) = (&self.indices[range.clone()], &self.values[range.clone()]);
-                    let source = |number: usize| {
-                        let (at, column) = self.plan.simple[self.sources[range.start + number] as usize];
-                        (column, content(at))
-                    };
-                    encoder.features(schema, indices, values, source, out);
-                }
-            }
+        let mut feature = row.feature;
+        let mut runs = self.runs[row.run..].iter();
+        let mut add_run = |encoder: &mut RowEncoder, out: &mut Parsed| {
+            let end = runs.next().map_or(feature, |&end| end);
+            let range = feature..end;
+            feature = end;
+            let (indices, values) = (&self.indices[range.clone()], &self.values[range.clone()]);
+            let sources = || self.sources(row, text).skip(range.start - row.feature);
+            encoder.features(schema, indices, values, sources, out);
+        };
+        for &(at, column) in &self.plan.others {
+            add_run(encoder, out);
+            let cell = match self.plan.columns[at] {
+                Column::Label { .. } => row.label.map_or(Cell::Missing, Cell::Number),
+                _ => Cell::Text(content(at)),
+            };
+            encoder.cell(schema, column, cell, out)?;
         }
-        encoder.mention(self.plan.simple.iter().map(|&(_, column)| column));
+        add_run(encoder, out);
+        encoder.mention(&self.plan.simple, self.is_whole);
         Ok(row.line.end as usize + 1)
+    }
+
+    /// Of which column each feature of a row is, and the text of its cell.
+    fn sources<'a>(&'a self, row: &'a Row, text: &'a [u8]) -> impl Iterator<Item = (usize, &'a [u8])> {
+        let mut indices = self.indices[row.feature..].iter().peekable();
+        let mut start = row.line.start;
+        self.plan.columns.iter().zip(self.marks.of(row.line)).filter_map(move |(column, &end)| {
+            let cell = &text[start as usize..end as usize];
+            start = end + 1;
+            let (column, is_there) = match *column {
+                Column::Number { slot, column, .. } => {
+                    (column, indices.peek().is_some_and(|&&index| index == slot || index == slot + 1))
+                }
+                Column::Category { column, .. } => (column, !is_missing(cell)),
+                Column::Left | Column::Label { .. } | Column::Other { .. } => return None,
+            };
+            is_there.then(|| indices.next()).map(|_| (column, cell))
+        })
     }
 
     /// Finds the cells of the next lines, and their features.
@@ -200,7 +192,8 @@ impl PlainRecords {
         let has_quotes = memchr(b'"', &text[start..end]).is_some();
         rows.clear();
         *current = 0;
-        let most = marks.lines().len() * plan.places.len();
+        // One more for what is written in any case.
+        let most = marks.lines().len() * plan.numbers + 1;
         if starts.len() < most {
             starts.resize(most, 0);
             ends.resize(most, 0);
@@ -211,98 +204,94 @@ impl PlainRecords {
             let begins_quoted = |start: u32| text.get(start as usize) == Some(&b'"');
             let is_quoted =
                 has_quotes && (begins_quoted(line.start) || places.iter().any(|&place| begins_quoted(place + 1)));
-            let is_plain = places.len() == plan.columns && line.has_room(text) && !is_quoted;
-            rows.push(Row { line, number: count, features: 0, run: 0, label: None, is_plain });
+            let is_plain = places.len() == plan.columns.len() && line.has_room(text) && !is_quoted;
+            rows.push(Row { line, number: count, feature: 0, run: 0, label: None, is_plain });
             if !is_plain {
                 continue;
             }
-            let room = starts[count..].iter_mut().zip(&mut ends[count..]);
-            for (into, &at) in room.zip(&plan.places) {
-                let (start, end) = cell(line, places, at);
+            let (starts, ends) = (&mut starts[count..=count + plan.numbers], &mut ends[count..=count + plan.numbers]);
+            let (mut start, mut found) = (line.start, 0);
+            for (&end, &is_wanted) in places.iter().zip(&plan.wanted) {
                 // As empty, which is 0, what is to be read by itself.
-                *into.0 = if end - start <= *CELL.end() { start } else { end };
-                *into.1 = end;
+                (starts[found], ends[found]) = (if end - start <= *CELL.end() { start } else { end }, end);
+                found += usize::from(is_wanted);
+                start = end + 1;
             }
-            count += plan.places.len();
+            count += plan.numbers;
         }
         read_cells(text, &starts[..count], &ends[..count], numbers);
-        let most = self.rows.len() * self.plan.simple.len();
+        let most = self.rows.len() * self.plan.columns.len();
         if self.indices.len() < most {
             self.indices.resize(most, 0);
             self.values.resize(most, 0.0);
-            self.sources.resize(most, 0);
         }
-        self.count = 0;
         self.runs.clear();
+        let mut feature = 0;
         for number in 0..self.rows.len() {
             if self.rows[number].is_plain {
-                self.look_at(encoder, text, number);
+                feature += self.look_at(encoder, text, number, feature);
             }
         }
     }
 
-    /// Finds the features of a line that has as many cells as there are columns.
-    fn look_at(&mut self, encoder: &RowEncoder, text: &[u8], number: usize) {
-        let Self { marks, plan, rows, numbers, features, .. } = self;
+    /// Finds the features of a line that has as many cells as there are columns, and keeps them from `feature` on. Gives how many
+    /// there are.
+    fn look_at(&mut self, encoder: &RowEncoder, text: &[u8], number: usize, feature: usize) -> usize {
+        let Self { marks, plan, rows, numbers, indices, values, runs, .. } = self;
         let row = &mut rows[number];
-        let (line, places) = (row.line, marks.of(row.line));
-        features.resize(plan.simple.len(), Feature::default());
-        let content = |(start, end): (u32, u32)| &text[start as usize..end as usize];
-        let read = |value: f64, bounds: (u32, u32)| match CELL.contains(&(bounds.1 - bounds.0)) && !value.is_nan() {
-            true => Number::Finite(value),
-            false if bounds.0 == bounds.1 => Number::Missing,
-            false => number::parse(content(bounds)),
+        (row.feature, row.run) = (feature, runs.len());
+        let count = plan.columns.len();
+        let (indices, values) = (&mut indices[feature..feature + count], &mut values[feature..feature + count]);
+        let mut numbers = numbers[row.number..row.number + plan.numbers].iter();
+        let mut next = |(start, end): (u32, u32)| match numbers.next() {
+            Some(&value) if CELL.contains(&(end - start)) && !value.is_nan() => Number::Finite(value),
+            _ if start == end => Number::Missing,
+            _ => number::parse(&text[start as usize..end as usize]),
         };
-        let mut values = numbers[row.number..].iter();
-        for (column, &value) in plan.numbers.iter().zip(&mut values) {
-            let feature = &mut features[column.simple];
-            match (read(value, cell(line, places, column.at)), column.origin) {
-                (Number::Missing, _) => *feature = Feature { index: column.slot + 1, value: 1.0, is_there: true },
-                (Number::Finite(value), origin) => {
-                    let narrow = (value - origin.unwrap_or(0.0)) as f32;
-                    // Too large: to be refused.
-                    row.is_plain &= narrow.is_finite();
-                    *feature = Feature { index: column.slot, value: narrow, is_there: origin != Some(value) };
+        let Some(around) = Text::new(text) else { return 0 };
+        let (mut start, mut kept) = (row.line.start, 0);
+        for (column, &end) in plan.columns.iter().zip(marks.of(row.line)) {
+            let bounds = (start, end);
+            start = end + 1;
+            let (index, value, is_there) = match *column {
+                Column::Left => continue,
+                Column::Number { slot, origin, .. } => match next(bounds) {
+                    Number::Missing => (slot + 1, 1.0, true),
+                    Number::Finite(value) => {
+                        let narrow = (value - origin.unwrap_or(0.0)) as f32;
+                        // Too large: to be refused.
+                        row.is_plain &= narrow.is_finite();
+                        (slot, narrow, origin != Some(value))
+                    }
+                    Number::Infinite | Number::Invalid => {
+                        row.is_plain = false;
+                        continue;
+                    }
+                },
+                Column::Category { seed, .. } => {
+                    let index = encoder.category_index(seed, around, text, bounds);
+                    (index, 1.0, !is_missing(&text[bounds.0 as usize..bounds.1 as usize]))
                 }
-                (Number::Infinite | Number::Invalid, _) => row.is_plain = false,
-            }
+                Column::Label { .. } => {
+                    runs.push(feature + kept);
+                    match next(bounds) {
+                        Number::Finite(value) => row.label = Some(value),
+                        Number::Missing => {}
+                        Number::Infinite | Number::Invalid => row.is_plain = false,
+                    }
+                    continue;
+                }
+                Column::Other { .. } => {
+                    runs.push(feature + kept);
+                    continue;
+                }
+            };
+            // Written in any case: what is there is what a processor guesses wrong.
+            (indices[kept], values[kept]) = (index, value);
+            kept += usize::from(is_there);
         }
-        if let (Some(at), Some(&value)) = (plan.label, values.next()) {
-            match read(value, cell(line, places, at)) {
-                Number::Finite(value) => row.label = Some(value),
-                Number::Missing => {}
-                Number::Infinite | Number::Invalid => row.is_plain = false,
-            }
-        }
-        let Some(around) = Text::new(text) else { return };
-        for column in &plan.categories {
-            let bounds = cell(line, places, column.at);
-            let index = encoder.category_index(column.seed, around, text, bounds);
-            features[column.simple] = Feature { index, value: 1.0, is_there: !is_missing(content(bounds)) };
-        }
-        if row.is_plain {
-            self.keep(number);
-        }
-    }
-
-    /// Keeps those features of a record that are there.
-    fn keep(&mut self, number: usize) {
-        let Self { plan, rows, indices, values, sources, count, runs, features, .. } = self;
-        (rows[number].features, rows[number].run) = (*count, runs.len());
-        let (indices, values, sources) = (&mut indices[*count..], &mut values[*count..], &mut sources[*count..]);
-        let (mut kept, mut next) = (0, 0);
-        for stage in &plan.stages {
-            let Stage::Simple(length) = *stage else { continue };
-            let run = next..next + length;
-            next = run.end;
-            for (source, feature) in run.clone().zip(&features[run]) {
-                // Written in any case: what is there is what a processor guesses wrong.
-                (indices[kept], values[kept], sources[kept]) = (feature.index, feature.value, source as u32);
-                kept += usize::from(feature.is_there);
-            }
-            runs.push(*count + kept);
-        }
-        *count += kept;
+        runs.push(feature + kept);
+        kept
     }
 }
 

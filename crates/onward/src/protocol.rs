@@ -4,6 +4,7 @@
 //! *before* the label was seen.
 
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::loss::{Link, SharedLoss};
@@ -385,6 +386,12 @@ impl Batch {
     /// weight is that of the sum, and so is what theorems say of it.
     #[inline]
     pub fn finish(&mut self, label: Option<f64>, weight: f64) {
+        self.finish_distinct_below(0, label, weight);
+    }
+
+    /// The same, where indices below this are known to occur once.
+    #[inline]
+    pub fn finish_distinct_below(&mut self, distinct: u32, label: Option<f64>, weight: f64) {
         let start = self.features();
         let row = &self.indices[start..];
         let is_known = self.ascend_to == self.indices.len();
@@ -392,7 +399,7 @@ impl Batch {
             self.largest = self.largest.max(row.last().copied().unwrap_or(0));
         } else {
             self.largest = self.largest.max(largest(row));
-            if self.repeats.are_there(row) {
+            if self.repeats.are_there(row, distinct) {
                 self.repeats.add_up(start, &mut self.indices, &mut self.values);
             }
         }
@@ -503,13 +510,19 @@ impl Batch {
         !self.labels[row].is_nan() && self.weights[row] != 0.0
     }
 
-    /// Hands out whether a row is learnt from, where it begins in all indices, these, and the row's hints, row by row.
-    pub(crate) fn each_row_to_hint(&mut self, mut each: impl FnMut(bool, (usize, &[u32]), &mut [u32])) {
+    /// Hands out the rows to be given hints, those one after the other together that are alike in whether they are learnt from:
+    /// which that is, where their features are in all indices, these, and their hints.
+    pub(crate) fn each_row_to_hint(&mut self, mut each: impl FnMut(bool, Range<usize>, &[u32], &mut [u32])) {
         let mut hints = std::mem::take(&mut self.hints);
         let (indices, _) = self.arena();
-        let mut start = 0;
-        for (row, &end) in self.ends.iter().enumerate() {
-            each(self.is_learnt(row), (start, indices), &mut hints[start..end]);
+        let (mut row, mut start) = (0, 0);
+        while row < self.len() {
+            let is_learnt = self.is_learnt(row);
+            while row < self.len() && self.is_learnt(row) == is_learnt {
+                row += 1;
+            }
+            let end = self.ends[row - 1];
+            each(is_learnt, start..end, indices, &mut hints[start..end]);
             start = end;
         }
         self.hints = hints;
@@ -571,8 +584,8 @@ const ENTRIES_OF_A_FEATURE: usize = 16;
 const MOST_SEEN: usize = 4096;
 
 impl Repeats {
-    /// Whether two indices are equal, or perhaps, in a row of very many.
-    fn are_there(&mut self, indices: &[u32]) -> bool {
+    /// Whether two indices are equal, those below `distinct` not being looked at; or perhaps, in a row of very many.
+    fn are_there(&mut self, indices: &[u32], distinct: u32) -> bool {
         if indices.len() > MOST_SEEN {
             return true;
         }
@@ -586,6 +599,9 @@ impl Repeats {
         let mask = self.seen.len() - 1;
         let shift = u32::BITS - self.seen.len().trailing_zeros();
         for &index in indices {
+            if index < distinct {
+                continue;
+            }
             let entry = u64::from(self.row) << 32 | u64::from(index);
             let mut at = (index.wrapping_mul(crate::slot_hints::GOLDEN) >> shift) as usize & mask;
             while (self.seen[at] >> 32) as u32 == self.row {

@@ -7,6 +7,7 @@
 //! slots in that order, behind those of low indices: a hint is a place in such a table. It is no promise: a table
 //! that was filled otherwise looks each hint's index up once, and keeps for which of its own places the hint stands.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::Zeroable;
@@ -166,28 +167,23 @@ impl SlotHints {
             (self.numbers, self.has_ended) = (Numbers::default(), true);
             return;
         }
+        hints.resize(indices.len(), NONE);
         if leaves_out {
-            hints.resize(indices.len(), NONE);
-            return self.add_by_rows(batch);
+            return batch.each_row_to_hint(|is_learnt, range, indices, hints| match is_learnt {
+                true => self.number(range, indices, hints),
+                false => indices[range].iter().zip(hints).for_each(|(&index, hint)| *hint = self.known(index)),
+            });
         }
-        hints.extend(indices.iter().enumerate().map(|(at, &index)| {
-            if let Some(&later) = indices.get(at + AHEAD) {
-                self.numbers.expect(later);
-            }
-            self.of(index)
-        }));
+        self.number(0..indices.len(), indices, hints);
     }
 
-    /// The same row by row, for some of which nothing gets a number.
-    fn add_by_rows(&mut self, batch: &mut Batch) {
-        batch.each_row_to_hint(|is_learnt, (start, indices), hints| {
-            for ((at, &index), hint) in (start + AHEAD..).zip(&indices[start..]).zip(hints) {
-                if let Some(&later) = indices.get(at) {
-                    self.numbers.expect(later);
-                }
-                *hint = if is_learnt { self.of(index) } else { self.known(index) };
-            }
-        });
+    /// Gives hints to some of the indices of a batch.
+    fn number(&mut self, range: Range<usize>, indices: &[u32], hints: &mut [u32]) {
+        let later = indices[(range.start + AHEAD).min(indices.len())..].iter().copied().chain(std::iter::repeat(0));
+        for ((&index, later), hint) in indices[range].iter().zip(later).zip(hints) {
+            self.numbers.expect(later);
+            *hint = self.of(index);
+        }
     }
 
     /// The hint of a feature, if it has a number.

@@ -33,14 +33,12 @@ pub(crate) struct Account<'a> {
 impl Account<'_> {
     /// Takes in the predictions of these rows.
     fn take(&mut self, parsed: &Parsed, rows: Range<usize>, predictions: &[Prediction]) -> Result<(), Failure> {
-        for (row, &prediction) in rows.clone().zip(predictions) {
-            if row + 1 < rows.end {
-                self.ledger.expect(parsed.batch.get(row + 1).features);
-            }
+        self.ledger.observe_rows(predictions, &parsed.batch, rows.clone());
+        if self.recorder.is_none() && self.kept.is_none() && self.writer.is_none() {
+            return Ok(());
+        }
+        for (row, &prediction) in rows.zip(predictions) {
             let example = parsed.batch.get(row);
-            if let Some(label) = example.label {
-                self.ledger.observe(prediction, label, example.weight, example.features);
-            }
             if let Some(recorder) = self.recorder.as_deref_mut() {
                 recorder.push(example)?;
             }

@@ -91,6 +91,16 @@ impl Loss for Logistic {
         Charge { value, derivative: steepness(target, sigmoids_from(p, e)), logistic: Some((e, shared)) }
     }
 
+    fn charge_all(&self, scores: &[f64], labels: &[f64], charges: &mut Vec<Charge>) {
+        charges.clear();
+        let (eights, rest) = scores.as_chunks::<FLOWS>();
+        for (scores, labels) in eights.iter().zip(labels.as_chunks::<FLOWS>().0) {
+            charges.extend(charge_eight(scores, labels));
+        }
+        let last = scores.len() - rest.len();
+        charges.extend(rest.iter().zip(&labels[last..]).map(|(&p, &y)| self.charge(p, y)));
+    }
+
     fn second_derivative(&self, p: f64, _: f64) -> f64 {
         let (up, down) = sigmoids(p);
         up * down
@@ -193,6 +203,26 @@ impl<const N: usize> Known<N> {
             curvatures[at] = self.up[at] * self.down[at];
         }
         (residuals, curvatures)
+    }
+}
+
+vectorised! {
+    /// What predictions are charged, side by side.
+    fn charge_eight(scores: &[f64; FLOWS], labels: &[f64; FLOWS]) -> [Charge; FLOWS] {
+        let known = Known::of(scores);
+        let (mut shared, mut values, mut derivatives) = ([0.0; FLOWS], [0.0; FLOWS], [0.0; FLOWS]);
+        for at in 0..FLOWS {
+            let target = probability(labels[at]);
+            shared[at] = math::log1p(known.exponentials[at]);
+            values[at] = cross_entropy_from(scores[at], target, shared[at]);
+            derivatives[at] = steepness(target, (known.up[at], known.down[at]));
+        }
+        let mut charges = [Charge { value: 0.0, derivative: 0.0, logistic: None }; FLOWS];
+        for at in 0..FLOWS {
+            let logistic = Some((known.exponentials[at], shared[at]));
+            charges[at] = Charge { value: values[at], derivative: derivatives[at], logistic };
+        }
+        charges
     }
 }
 
@@ -413,6 +443,23 @@ mod tests {
         assert_eq!(Logistic.label_for_mean(-1.0), 0.0);
         assert_eq!(Logistic.label_for_mean(0.3), 0.3);
         assert_eq!(Logistic.label_for_mean(1.0), 1.0);
+    }
+
+    #[test]
+    fn side_by_side_predictions_are_charged_as_they_are_alone() {
+        let mut random = crate::random::SplitMix64::new(29);
+        let mut charges = Vec::new();
+        for count in 0..40 {
+            let scores: Vec<f64> = (0..count).map(|at| 10f64.powi(at % 7 - 3) * (random.uniform() - 0.5)).collect();
+            let labels: Vec<f64> = (0..count).map(|at| [-1.0, 1.0, 0.3, 0.0][at as usize % 4]).collect();
+            for is_portable in [false, true] {
+                crate::vector::set_portable(is_portable);
+                Logistic.charge_all(&scores, &labels, &mut charges);
+                let alone: Vec<_> = scores.iter().zip(&labels).map(|(&p, &y)| Logistic.charge(p, y)).collect();
+                assert_eq!(charges, alone);
+            }
+            crate::vector::set_portable(false);
+        }
     }
 
     #[test]

@@ -159,6 +159,13 @@ pub trait Loss: Debug + Send + Sync {
         Link::Identity
     }
 
+    /// What many predictions are charged, one after the other: what [`charge`](Self::charge) gives, to the bit. A label that is
+    /// NaN may be charged anything.
+    fn charge_all(&self, scores: &[f64], labels: &[f64], charges: &mut Vec<Charge>) {
+        charges.clear();
+        charges.extend(scores.iter().zip(labels).map(|(&p, &y)| self.charge(p, y)));
+    }
+
     /// The importance-aware step: u such that w += u·x·rate moves the score as
     /// gradient flow does in time `time`, where `q` = Σ x²·rate ≥ 0 is how far
     /// the score moves for u = 1. That is u = (p(time) − p)/q for

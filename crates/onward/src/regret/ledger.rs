@@ -5,13 +5,15 @@
 //! risk, the best constant beside it, metrics, the course of the run and the
 //! universal certificate. It knows nothing of learners.
 
+use std::ops::Range;
+
 use crate::loss::{Charge, Curvature};
 use crate::metric::Metrics;
 use crate::model::State;
 use crate::regret::{BestConstant, Certificate, Curve, Guarantee, GuaranteeKind, Point};
 use crate::sum::Sum;
 use crate::vector::vectorised;
-use crate::{Error, Features, Prediction, SharedLoss};
+use crate::{Batch, Error, Example, Features, Prediction, SharedLoss};
 
 vectorised! {
     /// How many values differ from 0.
@@ -79,7 +81,54 @@ impl Ledger {
             return self.loss.value(p, label);
         }
         self.metrics.expect(p);
-        let Charge { value: loss, derivative, logistic } = self.loss.charge(p, label);
+        self.enter(p, self.loss.charge(p, label), label, weight, x)
+    }
+
+    /// Charges the predictions of many rows, in order, those without a label left out; as [`observe`](Self::observe) does one by
+    /// one, to the bit.
+    ///
+    /// # Panics
+    /// When there are not as many predictions as rows.
+    ///
+    /// ```
+    /// use onward::{Batch, Prediction, regret::Ledger};
+    /// let mut batch = Batch::default();
+    /// batch.push(0, 1.0);
+    /// batch.finish(Some(3.0), 1.0);
+    /// let mut ledger = Ledger::new(onward::loss::parse("squared")?);
+    /// ledger.observe_rows(&[Prediction::new(1.0)], &batch, 0..1);
+    /// assert_eq!(ledger.sequential_risk(), 4.0);
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn observe_rows(&mut self, predictions: &[Prediction], batch: &Batch, rows: Range<usize>) {
+        /// How many at a time: so many charges are near when they are entered.
+        const SOME: usize = 64;
+        assert_eq!(predictions.len(), rows.len(), "each row has its prediction");
+        let loss = SharedLoss::clone(&self.loss);
+        let (mut scores, mut labels, mut charges) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, predictions) in predictions.chunks(SOME).enumerate() {
+            let first = rows.start + SOME * number;
+            scores.clear();
+            labels.clear();
+            scores.extend(predictions.iter().map(|prediction| prediction.score));
+            labels.extend((first..first + scores.len()).map(|row| batch.get(row).label.unwrap_or(f64::NAN)));
+            loss.charge_all(&scores, &labels, &mut charges);
+            for (row, (&p, &charge)) in (first..).zip(scores.iter().zip(&charges)) {
+                if row + 1 < rows.end {
+                    self.expect(batch.get(row + 1).features);
+                }
+                let Example { features, label, weight } = batch.get(row);
+                if let Some(label) = label.filter(|_| weight != 0.0) {
+                    self.metrics.expect(p);
+                    self.enter(p, charge, label, weight, features);
+                }
+            }
+        }
+    }
+
+    /// Enters what a prediction is charged, of a row of some importance.
+    fn enter(&mut self, p: f64, charge: Charge, label: f64, weight: f64, x: Features<'_>) -> f64 {
+        let Charge { value: loss, derivative, logistic } = charge;
         self.rounds += 1;
         self.features += present(x.values());
         self.paid.add(weight * loss);

@@ -458,8 +458,23 @@ mod tests {
                 })
                 .collect();
             if round % 2 == 1 {
-                let other =
-                    ["", "-", ".", "1.", "-.", "1.2.3", "--1", "1-2", "+1", "1e2", "1234567890123456", "x", "1:2"];
+                let other = [
+                    "",
+                    "-",
+                    "-5",
+                    "-17",
+                    ".",
+                    "1.",
+                    "-.",
+                    "1.2.3",
+                    "--1",
+                    "1-2",
+                    "+1",
+                    "1e2",
+                    "1234567890123456",
+                    "x",
+                    "1:2",
+                ];
                 let (at, index) = (random.below(count as u64) as usize, random.below(3) == 0);
                 let other = other[random.below(other.len() as u64) as usize].to_owned();
                 if index { pairs[at].0 = other } else { pairs[at].1 = other }

@@ -12,7 +12,7 @@ use crate::decimals::ROOM;
 const BLOCK: usize = 64;
 
 /// How many marks a block rarely has more of.
-const USUAL: usize = 12;
+const USUAL: usize = 10;
 
 /// How much text is looked at together, if its lines are not longer: what is worked out of it is to
 /// stay in the processor's first cache.

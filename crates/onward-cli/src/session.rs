@@ -87,11 +87,10 @@ impl<'a> Session<'a> {
                 let parsed = Arc::new(parsed);
                 let rows = parsed.batch.len();
                 let (mut first, mut predictions) = (0, books.blank());
-                for row in 0..rows {
-                    if row + 1 < rows {
-                        learner.expect(parsed.batch.get(row + 1).features);
+                for (row, (example, next)) in parsed.batch.with_next(0..rows).enumerate() {
+                    if let Some(next) = next {
+                        learner.expect(next);
                     }
-                    let example = parsed.batch.get(row);
                     facts.count(example);
                     predictions.push(predict_or_learn(&mut **learner, example));
                     rounds += u64::from(example.label.is_some() && example.weight != 0.0);
@@ -154,11 +153,10 @@ impl<'a> Session<'a> {
                 };
                 facts.skipped += parsed.skipped;
                 let (mut predictions, rows) = (books.blank(), parsed.batch.len());
-                for row in 0..rows {
-                    if row + 1 < rows {
-                        learner.expect(parsed.batch.get(row + 1).features);
+                for (example, next) in parsed.batch.with_next(0..rows) {
+                    if let Some(next) = next {
+                        learner.expect(next);
                     }
-                    let example = parsed.batch.get(row);
                     facts.count(example);
                     predictions.push(learner.predict(example.features));
                 }

@@ -528,6 +528,37 @@ impl Batch {
         self.hints = hints;
     }
 
+    /// The labels of all finished rows; NaN where one is missing.
+    pub(crate) fn labels(&self) -> &[f64] {
+        &self.labels
+    }
+
+    /// Some finished rows in order, each with the features of the one after it, which may be
+    /// [expected](Learner::expect).
+    ///
+    /// # Panics
+    /// When there are not so many rows.
+    ///
+    /// ```
+    /// let mut batch = onward::Batch::default();
+    /// for index in [3, 7] {
+    ///     batch.push(index, 1.0);
+    ///     batch.finish(Some(1.0), 1.0);
+    /// }
+    /// let next: Vec<_> = batch.with_next(0..2).map(|(_, next)| next.map(|x| x.indices()[0])).collect();
+    /// assert_eq!(next, [Some(7), None]);
+    /// ```
+    pub fn with_next(&self, rows: Range<usize>) -> impl Iterator<Item = (Example<'_>, Option<Features<'_>>)> {
+        let arena = self.arena();
+        let mut later = rows.map(move |row| self.row(arena, row));
+        let mut next = later.next();
+        std::iter::from_fn(move || {
+            let example = next.take()?;
+            next = later.next();
+            Some((example, next.map(|example| example.features)))
+        })
+    }
+
     /// All finished rows in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Example<'_>> {
         let arena = self.arena();

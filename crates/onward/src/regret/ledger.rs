@@ -13,7 +13,7 @@ use crate::model::State;
 use crate::regret::{BestConstant, Certificate, Curve, Guarantee, GuaranteeKind, Point};
 use crate::sum::Sum;
 use crate::vector::vectorised;
-use crate::{Batch, Error, Example, Features, Prediction, SharedLoss};
+use crate::{Batch, Error, Features, Prediction, SharedLoss};
 
 vectorised! {
     /// How many values differ from 0.
@@ -105,22 +105,20 @@ impl Ledger {
         const SOME: usize = 64;
         assert_eq!(predictions.len(), rows.len(), "each row has its prediction");
         let loss = SharedLoss::clone(&self.loss);
-        let (mut scores, mut labels, mut charges) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, predictions) in predictions.chunks(SOME).enumerate() {
-            let first = rows.start + SOME * number;
+        let (mut scores, mut charges) = (Vec::new(), Vec::new());
+        let labels = batch.labels()[rows.clone()].chunks(SOME);
+        let mut examples = batch.with_next(rows);
+        for (predictions, labels) in predictions.chunks(SOME).zip(labels) {
             scores.clear();
-            labels.clear();
             scores.extend(predictions.iter().map(|prediction| prediction.score));
-            labels.extend((first..first + scores.len()).map(|row| batch.get(row).label.unwrap_or(f64::NAN)));
-            loss.charge_all(&scores, &labels, &mut charges);
-            for (row, (&p, &charge)) in (first..).zip(scores.iter().zip(&charges)) {
-                if row + 1 < rows.end {
-                    self.expect(batch.get(row + 1).features);
+            loss.charge_all(&scores, labels, &mut charges);
+            for ((&p, &charge), (example, next)) in scores.iter().zip(&charges).zip(examples.by_ref()) {
+                if let Some(next) = next {
+                    self.expect(next);
                 }
-                let Example { features, label, weight } = batch.get(row);
-                if let Some(label) = label.filter(|_| weight != 0.0) {
+                if let Some(label) = example.label.filter(|_| example.weight != 0.0) {
                     self.metrics.expect(p);
-                    self.enter(p, charge, label, weight, features);
+                    self.enter(p, charge, label, example.weight, example.features);
                 }
             }
         }

@@ -3,6 +3,8 @@
 //! records, blank lines count for nothing. A quote that does not begin a cell is
 //! text. Every record has as many cells as the header.
 
+use std::ops::Range;
+
 use memchr::memchr;
 
 use crate::chunk::{closing_quote, opening_quote};
@@ -14,6 +16,7 @@ use crate::number::{self, Number};
 use crate::open::too_long;
 use crate::parsed::Parsed;
 use crate::piece::{Content, Parser, Piece};
+use crate::plain_lines::PlainLines;
 use crate::plain_records::PlainRecords;
 use crate::schema::Schema;
 
@@ -191,18 +194,39 @@ pub(crate) struct Looked {
     pub(crate) fault: Option<DataError>,
 }
 
-/// Calls `cell` with the cells of each record that can be read and is not too long, `limit` at
+/// Calls `cell` with the cells of some of the columns of each record that can be read and is not too long, `limit` at
 /// the most.
-pub(crate) fn sample(text: &Text<'_>, columns: usize, limit: usize, mut cell: impl FnMut(usize, &[u8])) -> Looked {
+pub(crate) fn sample(
+    text: &Text<'_>,
+    columns: usize,
+    some: Range<usize>,
+    limit: usize,
+    mut cell: impl FnMut(usize, &[u8]),
+) -> Looked {
     let Text { bytes, delimiter, .. } = *text;
     let (mut reader, mut record) = (CellReader::default(), Record::default());
+    let mut lines = PlainLines::default();
     let mut looked = Looked::default();
     let read = |looked: &mut Looked, at: usize| {
         if looked.rows == limit {
             return Ok(bytes.len());
         }
-        let next = record.read(&mut reader, bytes, at, delimiter, columns)?;
-        record.cells().enumerate().for_each(|(column, found)| cell(column, found));
+        lines.go_to(bytes, at, delimiter, columns);
+        let next = match lines.current().map(|number| lines.line(number)) {
+            Some(line) => {
+                for column in some.clone() {
+                    let (start, end) = lines.cell(line, column);
+                    cell(column, &bytes[start..end]);
+                }
+                line.end as usize + 1
+            }
+            None => {
+                let next = record.read(&mut reader, bytes, at, delimiter, columns)?;
+                let cells = record.cells().enumerate().skip(some.start).take(some.len());
+                cells.for_each(|(column, found)| cell(column, found));
+                next
+            }
+        };
         looked.rows += 1;
         Ok(next)
     };

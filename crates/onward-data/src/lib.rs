@@ -42,6 +42,7 @@ mod options;
 mod parsed;
 mod pending;
 mod piece;
+mod plain_lines;
 mod plain_records;
 mod reader;
 mod schema;

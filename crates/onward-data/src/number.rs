@@ -38,6 +38,10 @@ const EXACT_DIGITS: u64 = 1 << 53;
 #[inline]
 pub(crate) fn parse(text: &[u8]) -> Number {
     match text.get(..=MOST_EXACT) {
+        // Most words: those for what is missing or infinite begin otherwise.
+        _ if text.first().is_some_and(|&byte| byte.is_ascii_alphabetic() && !matches!(byte | 32, b'n' | b'i')) => {
+            Number::Invalid
+        }
         None => match prefix(text) {
             Some((value, length)) if length == text.len() => Number::Finite(value),
             _ => parse_rest(text),

@@ -287,13 +287,9 @@ fn csv_sample(head: &Head<'_>, options: &Options, limit: usize) -> Result<Sample
     let text = csv::Text { bytes: whole, first_line, delimiter, record_limit: options.record_limit };
     // Some of the columns, from this one on.
     let judge = |seen: &mut [Seen], from: usize| {
-        csv::sample(&text, columns, limit, |column, cell| {
-            let seen = column.checked_sub(from).and_then(|at| seen.get_mut(at));
-            match (seen, delimiter) {
-                (None, _) => {}
-                (Some(seen), b',') => seen.text(cell),
-                (Some(seen), _) => seen.text_with_commas(cell),
-            }
+        csv::sample(&text, columns, from..from + seen.len(), limit, |column, cell| match delimiter {
+            b',' => seen[column - from].text(cell),
+            _ => seen[column - from].text_with_commas(cell),
         })
     };
     let looked = if options.threads > 1 && whole.len() >= WORTH_A_THREAD {

@@ -1,18 +1,16 @@
 //! The records of a CSV that have no quotes, some lines together.
 //!
-//! Where cells end is found 64 bytes at a time ([`marks`](crate::marks)), the numbers of some records are read
-//! together ([`decimals`](crate::decimals)), and categories are hashed before anybody asks whether they are new. A line in
-//! which a quote begins a cell, that has not as many cells as there are columns, or that holds what is to be refused, is left
-//! to who reads cell by cell.
-
-use memchr::memchr;
+//! The numbers of some records are read together ([`decimals`](crate::decimals)), and categories are hashed before anybody
+//! asks whether they are new. A line that is not [plain](crate::plain_lines), or that holds what is to be refused, is left to who
+//! reads cell by cell.
 
 use crate::decimals::{CELL, Text, read_cells};
 use crate::encode::{Cell, RowEncoder, Step};
 use crate::error::DataError;
-use crate::marks::{Line, Marks};
+use crate::marks::Line;
 use crate::number::{self, Number};
 use crate::parsed::Parsed;
+use crate::plain_lines::PlainLines;
 use crate::schema::Schema;
 
 /// What is done with the cells of a column.
@@ -48,9 +46,8 @@ struct Plan {
 }
 
 /// A line that was looked at.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Row {
-    line: Line,
     /// The first of its numbers.
     number: usize,
     /// Its first feature, and the first of the ends of its runs.
@@ -63,10 +60,9 @@ struct Row {
 /// Lines that were looked at together.
 #[derive(Default)]
 pub(crate) struct PlainRecords {
-    marks: Marks,
+    lines: PlainLines,
     plan: Plan,
     rows: Vec<Row>,
-    current: usize,
     /// Whether no column is missing from each record.
     is_whole: bool,
     /// Where cells with numbers begin and end.
@@ -112,22 +108,18 @@ impl Plan {
 impl PlainRecords {
     /// A new text is read, whose columns are these of the schema.
     pub(crate) fn begin(&mut self, encoder: &RowEncoder, columns: &[Option<usize>]) {
+        self.lines.begin();
         self.rows.clear();
-        self.current = 0;
         self.plan = Plan::new(encoder, columns);
         self.is_whole = encoder.has_required(columns);
     }
 
     /// Whether the record that begins at `start` is plain. Then it may be [encoded](Self::encode).
     pub(crate) fn next(&mut self, encoder: &RowEncoder, text: &[u8], start: usize, delimiter: u8) -> bool {
-        // Records that were read by others may have been of several lines.
-        while self.rows.get(self.current).is_some_and(|row| (row.line.start as usize) < start) {
-            self.current += 1;
+        if self.lines.go_to(text, start, delimiter, self.plan.columns.len()) {
+            self.look_ahead(encoder, text);
         }
-        if self.rows.get(self.current).is_none_or(|row| row.line.start as usize != start) {
-            self.look_ahead(encoder, text, start, delimiter);
-        }
-        self.rows.get(self.current).is_some_and(|row| row.is_plain)
+        self.lines.current().is_some_and(|number| self.rows[number].is_plain)
     }
 
     /// Encodes the record, which is plain, and tells where the next begins.
@@ -138,11 +130,11 @@ impl PlainRecords {
         text: &[u8],
         out: &mut Parsed,
     ) -> Result<usize, DataError> {
-        let row = &self.rows[self.current];
-        let places = self.marks.of(row.line);
+        let Some(number) = self.lines.current() else { return Ok(0) };
+        let (row, line) = (&self.rows[number], self.lines.line(number));
         let content = |at: usize| {
-            let start = if at == 0 { row.line.start } else { places[at - 1] + 1 };
-            &text[start as usize..places[at] as usize]
+            let (start, end) = self.lines.cell(line, at);
+            &text[start..end]
         };
         let mut feature = row.feature;
         let mut runs = self.runs[row.run..].iter();
@@ -151,7 +143,7 @@ impl PlainRecords {
             let range = feature..end;
             feature = end;
             let (indices, values) = (&self.indices[range.clone()], &self.values[range.clone()]);
-            let sources = || self.sources(row, text).skip(range.start - row.feature);
+            let sources = || self.sources(row, line, text).skip(range.start - row.feature);
             encoder.features(schema, indices, values, sources, out);
         };
         for &(at, column) in &self.plan.others {
@@ -164,14 +156,14 @@ impl PlainRecords {
         }
         add_run(encoder, out);
         encoder.mention(&self.plan.simple, self.is_whole);
-        Ok(row.line.end as usize + 1)
+        Ok(line.end as usize + 1)
     }
 
     /// Of which column each feature of a row is, and the text of its cell.
-    fn sources<'a>(&'a self, row: &'a Row, text: &'a [u8]) -> impl Iterator<Item = (usize, &'a [u8])> {
+    fn sources<'a>(&'a self, row: &Row, line: Line, text: &'a [u8]) -> impl Iterator<Item = (usize, &'a [u8])> {
         let mut indices = self.indices[row.feature..].iter().peekable();
-        let mut start = row.line.start;
-        self.plan.columns.iter().zip(self.marks.of(row.line)).filter_map(move |(column, &end)| {
+        let mut start = line.start;
+        self.plan.columns.iter().zip(self.lines.places(line)).filter_map(move |(column, &end)| {
             let cell = &text[start as usize..end as usize];
             start = end + 1;
             let (column, is_there) = match *column {
@@ -186,29 +178,22 @@ impl PlainRecords {
     }
 
     /// Finds the cells of the next lines, and their features.
-    fn look_ahead(&mut self, encoder: &RowEncoder, text: &[u8], start: usize, delimiter: u8) {
-        let Self { marks, plan, rows, current, starts, ends, numbers, .. } = self;
-        let end = marks.find_by(text, start, [delimiter]);
-        let has_quotes = memchr(b'"', &text[start..end]).is_some();
+    fn look_ahead(&mut self, encoder: &RowEncoder, text: &[u8]) {
+        let Self { lines, plan, rows, starts, ends, numbers, .. } = self;
         rows.clear();
-        *current = 0;
         // One more for what is written in any case.
-        let most = marks.lines().len() * plan.numbers + 1;
+        let most = lines.lines().len() * plan.numbers + 1;
         if starts.len() < most {
             starts.resize(most, 0);
             ends.resize(most, 0);
         }
         let mut count = 0;
-        for &line in marks.lines() {
-            let places = marks.of(line);
-            let begins_quoted = |start: u32| text.get(start as usize) == Some(&b'"');
-            let is_quoted =
-                has_quotes && (begins_quoted(line.start) || places.iter().any(|&place| begins_quoted(place + 1)));
-            let is_plain = places.len() == plan.columns.len() && line.has_room(text) && !is_quoted;
-            rows.push(Row { line, number: count, feature: 0, run: 0, label: None, is_plain });
+        for (line, is_plain) in lines.lines() {
+            rows.push(Row { number: count, is_plain, ..Row::default() });
             if !is_plain {
                 continue;
             }
+            let places = lines.places(line);
             let (starts, ends) = (&mut starts[count..=count + plan.numbers], &mut ends[count..=count + plan.numbers]);
             let (mut start, mut found) = (line.start, 0);
             for (&end, &is_wanted) in places.iter().zip(&plan.wanted) {
@@ -237,8 +222,8 @@ impl PlainRecords {
     /// Finds the features of a line that has as many cells as there are columns, and keeps them from `feature` on. Gives how many
     /// there are.
     fn look_at(&mut self, encoder: &RowEncoder, text: &[u8], number: usize, feature: usize) -> usize {
-        let Self { marks, plan, rows, numbers, indices, values, runs, .. } = self;
-        let row = &mut rows[number];
+        let Self { lines, plan, rows, numbers, indices, values, runs, .. } = self;
+        let (row, line) = (&mut rows[number], lines.line(number));
         (row.feature, row.run) = (feature, runs.len());
         let count = plan.columns.len();
         let (indices, values) = (&mut indices[feature..feature + count], &mut values[feature..feature + count]);
@@ -249,8 +234,8 @@ impl PlainRecords {
             _ => number::parse(&text[start as usize..end as usize]),
         };
         let Some(around) = Text::new(text) else { return 0 };
-        let (mut start, mut kept) = (row.line.start, 0);
-        for (column, &end) in plan.columns.iter().zip(marks.of(row.line)) {
+        let (mut start, mut kept) = (line.start, 0);
+        for (column, &end) in plan.columns.iter().zip(lines.places(line)) {
             let bounds = (start, end);
             start = end + 1;
             let (index, value, is_there) = match *column {

@@ -175,6 +175,20 @@ impl NamesSeen {
         all & 1 == 1
     }
 
+    /// Which of the indices have not been met.
+    pub(crate) fn find_new(&self, indices: &[u32], new: &mut Vec<u32>) {
+        new.clear();
+        new.resize(indices.len(), 0);
+        let mut count = 0;
+        for (at, &index) in (0..).zip(indices) {
+            let word = self.bits.get((index / 64) as usize).copied().unwrap_or(0);
+            // Written in any case: which are new is what a processor guesses wrong.
+            new[count] = at;
+            count += usize::from(word >> (index % 64) & 1 == 0);
+        }
+        new.truncate(count);
+    }
+
     /// The same of indices that ascend: where all features of a file have been met, which is soon, only their ends are looked at.
     #[inline]
     pub(crate) fn all_ascending(&self, indices: &[u32]) -> bool {
@@ -445,7 +459,7 @@ impl RowEncoder {
                     match role {
                         Role::Feature(Kind::Numeric { slot, .. }) if *slot == index => out.names.push(index, name),
                         Role::Feature(Kind::Numeric { .. }) => out.names.push_parts(index, &[name, " missing"]),
-                        _ => out.names.push_parts(index, &[name, "=", &String::from_utf8_lossy(text)]),
+                        _ => out.names.push_bytes(index, &[name.as_bytes(), b"=", text]),
                     }
                 }
             }
@@ -658,7 +672,7 @@ impl RowEncoder {
         let index = self.rules.schema.hashed(self.rules.reserved, hash::name(self.seeds[column], text));
         if self.seen.first(index) {
             let name = &self.rules.schema.columns[column].name;
-            out.names.push_parts(index, &[name, "=", &String::from_utf8_lossy(text)]);
+            out.names.push_bytes(index, &[name.as_bytes(), b"=", text]);
         }
         out.batch.push(index, 1.0);
     }

@@ -129,6 +129,18 @@ impl NewNames {
         self.ends.push(self.text.len());
     }
 
+    /// The same of parts that are UTF-8, or nearly so.
+    pub(crate) fn push_bytes(&mut self, index: u32, parts: &[&[u8]]) {
+        self.indices.push(index);
+        for part in parts {
+            match std::str::from_utf8(part) {
+                Ok(part) => self.text.push_str(part),
+                Err(_) => self.text.push_str(&String::from_utf8_lossy(part)),
+            }
+        }
+        self.ends.push(self.text.len());
+    }
+
     /// Forgets all, and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.indices.clear();

@@ -69,6 +69,8 @@ struct Row {
     plain: Plain,
     /// The features of a row that are not 0.
     kept: (Vec<u32>, Vec<f32>),
+    /// Which features of a row are met for the first time.
+    new: Vec<u32>,
     /// The products of features, if there are interactions.
     products: Option<Box<Products>>,
 }
@@ -119,7 +121,7 @@ impl VwParser {
             .collect();
         let products = Products::of_namespaces(&rules.schema);
         let (seen, plain) = (NamesSeen::default(), Plain::default());
-        let row = Row { seen, ignored, plain, kept: Default::default(), products };
+        let row = Row { seen, ignored, plain, kept: Default::default(), new: Vec::new(), products };
         Self { rules, row }
     }
 }
@@ -386,13 +388,20 @@ impl Row {
         }
         out.batch.push(BIAS, 1.0);
         if !self.seen.all(indices) {
-            let ends = namespaces.iter().skip(1).map(|namespace| namespace.first).chain(std::iter::once(first + count));
-            for (namespace, end) in namespaces.iter().zip(ends) {
-                for number in namespace.first..end {
-                    let index = indices[number - first];
-                    if values[number - first] != 0.0 && self.seen.first(index) {
-                        name_of(&mut out.names, index, within(namespace.name), within(self.plain.names[number]));
-                    }
+            self.seen.find_new(indices, &mut self.new);
+            let mut later = namespaces.iter().peekable();
+            let mut namespace = None;
+            for &at in &self.new {
+                let number = first + at as usize;
+                while let Some(next) = later.next_if(|next| next.first <= number) {
+                    namespace = Some(next);
+                }
+                if let Some(namespace) = namespace
+                    && values[at as usize] != 0.0
+                    && self.seen.first(indices[at as usize])
+                {
+                    let (namespace, name) = (within(namespace.name), within(self.plain.names[number]));
+                    name_of(&mut out.names, indices[at as usize], namespace, name);
                 }
             }
         }
@@ -497,9 +506,8 @@ impl Row {
 /// Hands on the name of a feature.
 #[cold]
 fn name_of(names: &mut NewNames, index: u32, namespace: &[u8], name: &[u8]) {
-    let (namespace, name) = (String::from_utf8_lossy(namespace), String::from_utf8_lossy(name));
-    let between = if namespace.is_empty() { "" } else { "^" };
-    names.push_parts(index, &[&namespace, between, &name]);
+    let between: &[u8] = if namespace.is_empty() { b"" } else { b"^" };
+    names.push_bytes(index, &[namespace, between, name]);
 }
 
 /// The name of a feature for people.
@@ -589,7 +597,7 @@ mod tests {
         let mut out = Parsed::default();
         let products = Products::of_namespaces(schema);
         let (seen, plain) = (NamesSeen::default(), Plain::default());
-        let mut row = Row { seen, ignored: Vec::new(), plain, kept: Default::default(), products };
+        let mut row = Row { seen, ignored: Vec::new(), plain, kept: Default::default(), new: Vec::new(), products };
         if !read(&mut row, schema, &mut out) {
             return None;
         }

@@ -339,14 +339,40 @@ impl<S: Copy + Zeroable> Table<S> {
         (x.largest() as usize) < self.low || (largest(x.indices()) as usize) < self.low
     }
 
-    /// Whether all slots of a row are where its hints tell, which are then its places.
+    /// Whether all slots of a row are where its hints tell, which are then its places; those that are new are made.
     #[inline]
-    fn are_where_hints_tell(&self, x: Features<'_>, places: &mut Places) -> bool {
+    fn are_where_hints_tell(&mut self, x: Features<'_>, places: &mut Places) -> bool {
         if !x.hints_of().is_some_and(|id| self.hints == Follows::Hints(id)) {
             return false;
         }
         let (largest, largest_low) = places.copy(x.hints());
-        (largest as usize) < self.slots.len() && (largest_low as usize) < self.low
+        (largest_low as usize) < self.low && ((largest as usize) < self.slots.len() || self.make_new(x))
+    }
+
+    /// Makes the slots of a row that are new, by its hints; false if they are not those to come next.
+    #[inline(never)]
+    fn make_new(&mut self, x: Features<'_>) -> bool {
+        for (&index, &hint) in x.indices().iter().zip(x.hints()) {
+            if hint as usize >= self.limit as usize + self.indices.len() && !self.make_next(index, hint) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Makes the slot of an index, if its hint tells that it is the next one. Hints come in order, one for each index; with others
+    /// a row was left out, and they are no longer followed.
+    #[cold]
+    fn make_next(&mut self, index: u32, hint: u32) -> bool {
+        let next = self.limit as usize + self.indices.len();
+        match self.numbers.get().map_or(Err(0), |numbers| numbers.find(index)) {
+            Err(entry) if hint as usize == next => drop(self.insert(index, entry)),
+            _ => {
+                self.hints = Follows::Nobody;
+                return false;
+            }
+        }
+        true
     }
 
     /// Finds the places of slots one by one.
@@ -391,15 +417,8 @@ impl<S: Copy + Zeroable> Table<S> {
                 self.grow_low(index as usize);
             }
             let next = self.limit as usize + self.indices.len();
-            if index >= self.limit && hint as usize >= next {
-                // Hints come in order, one for each index: the next one is new, and with others a row was left out.
-                match self.numbers.get().map_or(Err(0), |numbers| numbers.find(index)) {
-                    Err(entry) if hint as usize == next => drop(self.insert(index, entry)),
-                    _ => {
-                        self.hints = Follows::Nobody;
-                        return false;
-                    }
-                }
+            if index >= self.limit && hint as usize >= next && !self.make_next(index, hint) {
+                return false;
             }
             found.push(hint);
         }

@@ -1,15 +1,20 @@
 //! The names of features, as far as they are known, in bounded memory.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use super::{Column, State};
 use crate::Error;
 use crate::slot_hints::Numbers;
+use crate::vector::prefetch_at;
 
 /// Most bytes of names that are kept; those met later have none.
 const MOST_BYTES: usize = 16 << 20;
 /// Most names: a million.
 const MOST_NAMES: usize = 1 << 20;
+
+/// Indices below this have a bit.
+const LOW: u32 = 1 << 25;
 
 /// Names by feature index: the first name met for each.
 ///
@@ -24,9 +29,12 @@ const MOST_NAMES: usize = 1 << 20;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// The number of each index that has a name; names are one after the other in order of number:
-    /// a million names are as many bytes and little more, and none of them is allocated.
-    numbers: Numbers,
+    /// Which low indices a name was met for, a bit each: what is asked of each new name of each thread that parses, and costs
+    /// a thirtieth of the memory of their numbers.
+    met: Vec<u64>,
+    /// The number of each index that has a name, known as soon as it is asked for; names are one after the other in order of
+    /// number: a million names are as many bytes and little more, and none of them is allocated.
+    numbers: OnceLock<Numbers>,
     indices: Vec<u32>,
     ends: Vec<u32>,
     text: String,
@@ -100,16 +108,41 @@ impl Products {
 impl Names {
     /// Adds a name, unless the index has one or the memory for names is used up.
     pub fn add(&mut self, index: u32, name: &str) {
-        let Err(entry) = self.numbers.find(index) else { return };
+        if !self.is_new(index) {
+            return;
+        }
         if self.text.len() + name.len() > MOST_BYTES || self.indices.len() == MOST_NAMES {
             self.lost += 1;
             return;
         }
-        self.numbers.insert(index, self.indices.len() as u32, entry);
+        if let Some(numbers) = self.numbers.get_mut()
+            && let Err(entry) = numbers.find(index)
+        {
+            numbers.insert(index, self.indices.len() as u32, entry);
+        }
         self.indices.push(index);
         self.text.push_str(name);
         // At most MOST_BYTES: fits.
         self.ends.push(self.text.len() as u32);
+    }
+
+    /// Whether no name was met for an index; one is from now on.
+    fn is_new(&mut self, index: u32) -> bool {
+        if index >= LOW {
+            return self.numbers().find(index).is_err();
+        }
+        let (word, bit) = ((index / 64) as usize, 1 << (index % 64));
+        if word >= self.met.len() {
+            self.met.resize((word + 1).next_power_of_two(), 0);
+        }
+        let before = self.met[word];
+        self.met[word] |= bit;
+        before & bit == 0
+    }
+
+    /// Where names are.
+    fn numbers(&self) -> &Numbers {
+        self.numbers.get_or_init(|| Numbers::of(&self.indices))
     }
 
     /// Adds many names. Looking an index up waits for memory where there are many: those to come are fetched meanwhile.
@@ -124,7 +157,7 @@ impl Names {
         const AHEAD: usize = 16;
         for (at, (&index, name)) in indices.iter().zip(names).enumerate() {
             if let Some(&later) = indices.get(at + AHEAD) {
-                self.numbers.expect(later);
+                prefetch_at(&self.met, (later / 64) as usize);
             }
             self.add(index, name);
         }
@@ -137,7 +170,7 @@ impl Names {
     }
 
     fn plain(&self, index: u32) -> Option<&str> {
-        self.numbers.find(index).ok().map(|number| self.numbered(number as usize))
+        self.numbers().find(index).ok().map(|number| self.numbered(number as usize))
     }
 
     /// How many products of features are kept, at the most: those met first. A parser need not
@@ -225,6 +258,26 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_name_of_an_index_is_kept_whenever_it_is_asked_for() {
+        let mut random = crate::random::SplitMix64::new(31);
+        let (mut names, mut expected) = (Names::default(), std::collections::BTreeMap::new());
+        for round in 0..4000 {
+            // Low ones and such as have no bit, some of them again.
+            let index = if round % 3 == 0 { LOW - 50 + random.below(500) as u32 } else { random.below(900) as u32 };
+            let name = format!("{index} in round {round}");
+            names.add(index, &name);
+            let first = expected.entry(index).or_insert(name);
+            if round > 2000 && round % 7 == 0 {
+                assert_eq!(names.get(index).as_deref(), Some(first.as_str()));
+            }
+        }
+        assert_eq!(names.len(), expected.len());
+        for (index, name) in expected {
+            assert_eq!(names.get(index), Some(Cow::Owned(name)));
+        }
+    }
 
     #[test]
     fn products_are_named_by_their_factors_and_survive_saving() {

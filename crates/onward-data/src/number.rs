@@ -135,7 +135,7 @@ fn fewer(text: &[u8]) -> u64 {
     match (text.first_chunk::<4>(), text.last_chunk::<4>(), text) {
         (Some(first), Some(last), _) => {
             let last = u64::from(u32::from_le_bytes(*last));
-            u64::from(u32::from_le_bytes(*first)) | last << (8 * (text.len() - 4) & 63)
+            u64::from(u32::from_le_bytes(*first)) | last << ((8 * (text.len() - 4)) & 63)
         }
         (_, _, &[one, .., last]) => {
             let middle = u64::from(text[text.len() / 2]);

@@ -49,8 +49,10 @@ fn plain(line: &str, ignored: &[&str]) -> Result<Option<Row>, ()> {
         return Err(());
     }
     let label = text::label(words.first().unwrap_or(&""))?;
-    let weight = words.get(1).map_or(Some(1.0), |word| number(word.trim())).ok_or(())?;
-    let offset = words.get(2).map_or(Some(0.0), |word| number(word.trim())).ok_or(())?;
+    // A vertical tab is no blank.
+    let number = |word: &&str| number(word.trim_matches(|letter: char| letter.is_ascii_whitespace()));
+    let weight = words.get(1).map_or(Some(1.0), number).ok_or(())?;
+    let offset = words.get(2).map_or(Some(0.0), number).ok_or(())?;
     if !(weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight)) || offset.abs() > f64::from(f32::MAX) {
         return Err(());
     }

@@ -606,7 +606,7 @@ mod tests {
                 batch.finish(label, weight);
             }
             match hinted {
-                true if rows.len() % 2 == 0 => hints.add(&mut batch),
+                true if rows.len().is_multiple_of(2) => hints.add(&mut batch),
                 true => everywhere.add(&mut batch),
                 false => {}
             }

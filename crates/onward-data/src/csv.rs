@@ -377,8 +377,8 @@ impl CsvParser {
         out: &mut Parsed,
     ) -> Result<usize, DataError> {
         self.encoder.begin(out);
-        if self.plain.next(&self.encoder, bytes, start, self.delimiter) {
-            let next = self.plain.encode(&mut self.encoder, schema, bytes, out)?;
+        if let Some(number) = self.plain.next(&self.encoder, bytes, start, self.delimiter) {
+            let next = self.plain.encode(number, &mut self.encoder, schema, bytes, out)?;
             self.encoder.end(schema, out)?;
             return Ok(next);
         }
@@ -423,7 +423,7 @@ impl Parser for CsvParser {
         out.set_id_columns(self.encoder.id_columns());
         let schema = self.encoder.schema();
         let (delimiter, skips_errors) = (self.delimiter, self.encoder.skips_errors());
-        self.plain.begin(&self.encoder, &piece.binding.columns);
+        self.plain.begin(&self.encoder, &piece.binding);
         let read = |out: &mut Parsed, at| self.record(&schema, &piece.binding.columns, bytes, at, out);
         let refuse = |out: &mut Parsed, error: DataError| {
             let error = error.input(&piece.input);

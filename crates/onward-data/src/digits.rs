@@ -64,7 +64,7 @@ static SNUG: [[u8; 16]; 33] = {
 
 /// One divided by each of [`POWERS`].
 ///
-/// Of whole numbers below 10^8 and up to eight digits behind the point, the product with it is, rounded to 32 bits, what the
+/// Of whole numbers below 10^8 and up to eight digits behind the point (seven are met), the product with it is, rounded to 32 bits, what the
 /// quotient is: both differ from the true number by less than 2^-52 of it, and that from the middle between two floats of 32 bits
 /// by more than 2^-52, as m/10^k − M·2^e, M of 25 bits, is at least 2^e/10^k if it is not 0. Where it is, for k = 1 and m =
 /// 5·M alone, the product is exact. A test takes all of them.

@@ -230,6 +230,8 @@ pub(crate) enum Step {
     Category { seed: u64 },
     /// A number is read and becomes the label.
     Label,
+    /// Nothing.
+    Leave,
     /// Each is taken by itself, by [`RowEncoder::cell`].
     Other,
 }
@@ -416,6 +418,7 @@ impl RowEncoder {
     /// What is done with the cells of a column.
     pub(crate) fn step(&self, column: usize) -> Step {
         match &self.rules.schema.columns[column].role {
+            Role::Ignored => Step::Leave,
             // Products have to know of which column a feature is.
             _ if self.products.is_some() => Step::Other,
             Role::Feature(Kind::Numeric { slot, origin }) => Step::Number { slot: *slot, origin: *origin },
@@ -469,7 +472,9 @@ impl RowEncoder {
 
     /// Whether these columns are all that a row must have, so that none is [missing](Self::end) from it.
     pub(crate) fn has_required(&self, columns: &[Option<usize>]) -> bool {
-        self.required.iter().all(|column| columns.contains(&Some(*column)))
+        let mut are_there = vec![false; self.seeds.len()];
+        columns.iter().flatten().for_each(|&column| are_there[column] = true);
+        self.required.iter().all(|&column| are_there[column])
     }
 
     /// Says that the row has these columns, each once; `is_whole`: and with those others that it has all that it must have.

@@ -4,8 +4,11 @@
 //! asks whether they are new. A line that is not [plain](crate::plain_lines), or that holds what is to be refused, is left to who
 //! reads cell by cell.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use crate::decimals::{CELL, Text, read_cells};
-use crate::encode::{Cell, RowEncoder, Step};
+use crate::encode::{Binding, Cell, RowEncoder, Step};
 use crate::error::DataError;
 use crate::marks::Line;
 use crate::number::{self, Number};
@@ -62,6 +65,8 @@ struct Row {
 pub(crate) struct PlainRecords {
     lines: PlainLines,
     plan: Plan,
+    /// The columns that the plan is for.
+    binding: Option<Arc<Binding>>,
     rows: Vec<Row>,
     /// Whether no column is missing from each record.
     is_whole: bool,
@@ -84,6 +89,7 @@ impl Plan {
                 Step::Number { slot, origin } => Column::Number { slot, origin, column },
                 Step::Category { seed } => Column::Category { seed, column },
                 Step::Label => Column::Label { column },
+                Step::Leave => Column::Left,
                 Step::Other => Column::Other { column },
             }
         };
@@ -107,66 +113,74 @@ impl Plan {
 
 impl PlainRecords {
     /// A new text is read, whose columns are these of the schema.
-    pub(crate) fn begin(&mut self, encoder: &RowEncoder, columns: &[Option<usize>]) {
+    pub(crate) fn begin(&mut self, encoder: &RowEncoder, binding: &Arc<Binding>) {
         self.lines.begin();
         self.rows.clear();
-        self.plan = Plan::new(encoder, columns);
-        self.is_whole = encoder.has_required(columns);
+        if !self.binding.as_ref().is_some_and(|last| Arc::ptr_eq(last, binding)) {
+            self.plan = Plan::new(encoder, &binding.columns);
+            self.is_whole = encoder.has_required(&binding.columns);
+            self.binding = Some(Arc::clone(binding));
+        }
     }
 
-    /// Whether the record that begins at `start` is plain. Then it may be [encoded](Self::encode).
-    pub(crate) fn next(&mut self, encoder: &RowEncoder, text: &[u8], start: usize, delimiter: u8) -> bool {
+    /// The number of the record that begins at `start`, if it is plain. Then it may be [encoded](Self::encode).
+    pub(crate) fn next(&mut self, encoder: &RowEncoder, text: &[u8], start: usize, delimiter: u8) -> Option<usize> {
         if self.lines.go_to(text, start, delimiter, self.plan.columns.len()) {
             self.look_ahead(encoder, text);
         }
-        self.lines.current().is_some_and(|number| self.rows[number].is_plain)
+        self.lines.current().filter(|&number| self.rows[number].is_plain)
     }
 
-    /// Encodes the record, which is plain, and tells where the next begins.
+    /// Encodes the plain record of this number, and tells where the next begins.
     pub(crate) fn encode(
         &self,
+        number: usize,
         encoder: &mut RowEncoder,
         schema: &Schema,
         text: &[u8],
         out: &mut Parsed,
     ) -> Result<usize, DataError> {
-        let Some(number) = self.lines.current() else { return Ok(0) };
         let (row, line) = (&self.rows[number], self.lines.line(number));
         let content = |at: usize| {
             let (start, end) = self.lines.cell(line, at);
             &text[start..end]
         };
-        let mut feature = row.feature;
+        let (mut feature, mut from) = (row.feature, 0);
         let mut runs = self.runs[row.run..].iter();
-        let mut add_run = |encoder: &mut RowEncoder, out: &mut Parsed| {
+        // The features of the columns before this one.
+        let mut add_run = |encoder: &mut RowEncoder, to: usize, out: &mut Parsed| {
             let end = runs.next().map_or(feature, |&end| end);
-            let range = feature..end;
-            feature = end;
-            let (indices, values) = (&self.indices[range.clone()], &self.values[range.clone()]);
-            let sources = || self.sources(row, line, text).skip(range.start - row.feature);
-            encoder.features(schema, indices, values, sources, out);
+            let features = std::mem::replace(&mut feature, end)..end;
+            let columns = std::mem::replace(&mut from, to)..to;
+            let (indices, values) = (&self.indices[features.clone()], &self.values[features]);
+            encoder.features(schema, indices, values, || self.sources(indices, columns.clone(), line, text), out);
         };
         for &(at, column) in &self.plan.others {
-            add_run(encoder, out);
+            add_run(encoder, at, out);
             let cell = match self.plan.columns[at] {
                 Column::Label { .. } => row.label.map_or(Cell::Missing, Cell::Number),
                 _ => Cell::Text(content(at)),
             };
             encoder.cell(schema, column, cell, out)?;
         }
-        add_run(encoder, out);
+        add_run(encoder, self.plan.columns.len(), out);
         encoder.mention(&self.plan.simple, self.is_whole);
         Ok(line.end as usize + 1)
     }
 
-    /// Of which column each feature of a row is, and the text of its cell.
-    fn sources<'a>(&'a self, row: &Row, line: Line, text: &'a [u8]) -> impl Iterator<Item = (usize, &'a [u8])> {
-        let mut indices = self.indices[row.feature..].iter().peekable();
-        let mut start = line.start;
-        self.plan.columns.iter().zip(self.lines.places(line)).filter_map(move |(column, &end)| {
-            let cell = &text[start as usize..end as usize];
-            start = end + 1;
-            let (column, is_there) = match *column {
+    /// Of which of some columns each of these features of a line is, and the text of its cell.
+    fn sources<'a>(
+        &'a self,
+        indices: &'a [u32],
+        columns: Range<usize>,
+        line: Line,
+        text: &'a [u8],
+    ) -> impl Iterator<Item = (usize, &'a [u8])> {
+        let mut indices = indices.iter().peekable();
+        columns.filter_map(move |at| {
+            let (start, end) = self.lines.cell(line, at);
+            let cell = &text[start..end];
+            let (column, is_there) = match self.plan.columns[at] {
                 Column::Number { slot, column, .. } => {
                     (column, indices.peek().is_some_and(|&&index| index == slot || index == slot + 1))
                 }
@@ -197,7 +211,7 @@ impl PlainRecords {
             let (starts, ends) = (&mut starts[count..=count + plan.numbers], &mut ends[count..=count + plan.numbers]);
             let (mut start, mut found) = (line.start, 0);
             for (&end, &is_wanted) in places.iter().zip(&plan.wanted) {
-                // As empty, which is 0, what is to be read by itself.
+                // As empty, which may be anything, what is to be read by itself.
                 (starts[found], ends[found]) = (if end - start <= *CELL.end() { start } else { end }, end);
                 found += usize::from(is_wanted);
                 start = end + 1;

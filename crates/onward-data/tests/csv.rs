@@ -216,7 +216,10 @@ proptest! {
     }
 }
 
-/// A cell of each kind of column, as files have them and otherwise.
+/// The columns of a table, of all kinds.
+const COLUMNS: [&str; 9] = ["a", "k", "b", "y", "t", "c", "f", "w", "id"];
+
+/// A cell of each, as files have them and otherwise.
 fn cells() -> impl Strategy<Value = Vec<String>> {
     let number = || {
         prop_oneof![
@@ -226,53 +229,111 @@ fn cells() -> impl Strategy<Value = Vec<String>> {
             1 => "(NA|nan| 7|1e5|\\+3|\\.5|5\\.|-0|-?[0-9]{14,17})",
         ]
     };
-    let category = prop_oneof![6 => "[A-Za-z0-9_ ]{0,20}", 1 => "(NA|na|null|n/a| NaN |\\x22x|x\\x22y)"];
+    let bad = "(x|-|1-2|inf|1e39|1\\.2\\.3|3 )";
+    let category = prop_oneof![
+        6 => "[A-Za-z0-9_ ]{0,20}",
+        1 => "(NA|na|null|n/a| NaN |\\x22x|x\\x22y|x\ny|x\ry)",
+    ];
     let flag = prop_oneof![Just("true".to_owned()), Just("false".to_owned()), Just(String::new())];
     let moment = "20[0-9]{2}-0[1-9]-1[0-9]( 1[0-9]:2[0-9])?";
-    (number(), number(), number(), category, flag, moment, "-?[0-9]{1,3}(\\.[0-9])?")
-        .prop_map(|(a, b, c, category, flag, moment, target)| vec![a, category, b, target, moment, c, flag])
+    let target = prop_oneof![8 => "-?[0-9]{1,3}(\\.[0-9])?", 1 => Just(String::new())];
+    let weight = prop_oneof![12 => "[1-3]", 1 => "(-1|x)"];
+    let first = prop_oneof![12 => number().boxed(), 1 => bad.boxed()];
+    (first, category, number(), target, moment, number(), flag, weight, "[a-z]{0,3}")
+        .prop_map(|(a, k, b, y, t, c, f, w, id)| vec![a, k, b, y, t, c, f, w, id])
 }
 
-/// A text of these rows, whose columns are known by the first ones; with all cells quoted, or only those that have to be.
-fn table_of(rows: &[Vec<String>], is_quoted: bool) -> String {
-    let certain = ["1.5", "word", "2", "0.5", "2020-01-02", "3", "true"].map(str::to_owned).to_vec();
-    let second = ["2.5", "other", "4", "-0.5", "2020-01-03", "5", "false"].map(str::to_owned).to_vec();
-    let mut text = "a,k,b,y,t,c,f\n".to_owned();
-    let known: Vec<_> = (0..200).map(|at| if at % 2 == 0 { certain.clone() } else { second.clone() }).collect();
-    for row in known.iter().chain(rows) {
-        let quoted = |cell: &String| match is_quoted || cell.starts_with('"') {
-            true => format!("\"{}\"", cell.replace('"', "\"\"")),
-            false => cell.clone(),
-        };
-        text += &row.iter().map(quoted).collect::<Vec<_>>().join(",");
-        text += "\n";
-    }
-    text
+/// How a table is written.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    separator: &'static str,
+    line_end: &'static str,
+    has_last_end: bool,
+}
+
+fn form() -> impl Strategy<Value = Form> {
+    let separator = prop_oneof![2 => Just(","), 1 => Just(";"), 1 => Just("\t"), 1 => Just("|")];
+    let line_end = prop_oneof![2 => Just("\n"), 1 => Just("\r\n")];
+    (separator, line_end, any::<bool>()).prop_map(|(separator, line_end, has_last_end)| Form {
+        separator,
+        line_end,
+        has_last_end,
+    })
+}
+
+/// A text of these rows, of some columns in some order; with all cells quoted, or only those that have to be.
+fn table_of(rows: &[Vec<String>], columns: &[usize], form: Form, is_quoted: bool) -> String {
+    let Form { separator, line_end, has_last_end } = form;
+    let quoted = |cell: &String| match is_quoted || cell.starts_with('"') || cell.contains('\n') || cell.ends_with('\r')
+    {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.clone(),
+    };
+    let header = columns.iter().map(|&column| COLUMNS[column]).collect::<Vec<_>>().join(separator);
+    let row =
+        |cells: &Vec<String>| columns.iter().map(|&column| quoted(&cells[column])).collect::<Vec<_>>().join(separator);
+    let lines: Vec<_> = std::iter::once(header).chain(rows.iter().map(row)).collect();
+    // A blank line counts for nothing.
+    let text = lines.join(line_end).replacen(line_end, &line_end.repeat(2), usize::from(lines.len() % 2 == 0));
+    text + if has_last_end { line_end } else { "" }
+}
+
+/// Rows by which the columns are known for what they are.
+fn known() -> impl Iterator<Item = Vec<String>> {
+    let row = |at: usize| {
+        let (number, flag) = (format!("{at}.5"), (at % 2 == 0).to_string());
+        let word = format!("w{}", at % 5);
+        let date = "2020-01-02".to_owned();
+        vec![number.clone(), word, number.clone(), number.clone(), date, number, flag, "1".to_owned(), "i".to_owned()]
+    };
+    (0..200).map(row)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(384))]
 
     /// Quoted cells are read one by one, others some records together.
     #[test]
     fn records_without_quotes_are_read_as_those_with_quotes(
         rows in prop::collection::vec(cells(), 0..60),
+        later in prop::collection::vec(cells(), 0..20),
+        order in Just((0..COLUMNS.len()).collect::<Vec<_>>()).prop_shuffle(),
+        // A column that the second file lacks, perhaps.
+        lacking in prop::option::of(prop_oneof![Just(0usize), Just(1), Just(2), Just(4), Just(6)]),
+        form in form(),
         target in prop_oneof![Just("y"), Just("y>0.25"), Just("y<=-1"), Just("y==0.5")],
         chunk_size in prop_oneof![Just(1 << 18), Just(3000)],
+        threads in 1..4usize,
         skips in any::<bool>(),
     ) {
         let on_error = if skips { OnError::Skip } else { OnError::Stop };
-        let options = || Options { target: Some(target.to_owned()), on_error, chunk_size, ..Options::default() };
-        let expected = text::read(table_of(&rows, true), options());
+        let options = || Options {
+            target: Some(target.to_owned()),
+            weight: Some("w".to_owned()),
+            ids: vec!["id".to_owned()],
+            on_error,
+            chunk_size,
+            threads,
+            ..Options::default()
+        };
+        let first: Vec<_> = known().chain(rows).collect();
+        let in_order: Vec<_> = (0..COLUMNS.len()).collect();
+        let others: Vec<_> = order.into_iter().filter(|&column| Some(column) != lacking).collect();
+        let outcome = |is_quoted: bool| {
+            let first = table_of(&first, &in_order, form, is_quoted);
+            let later = table_of(&later, &others, form, is_quoted);
+            text::read_files(&[("first", first.as_bytes()), ("later", later.as_bytes())], options())
+        };
+        let expected = outcome(true);
         for is_portable in [false, true] {
             onward::vector::set_portable(is_portable);
-            let found = text::read(table_of(&rows, false), options());
+            let found = outcome(false);
             prop_assert_eq!(&found.error, &expected.error);
             prop_assert_eq!(&found.rows, &expected.rows);
-            prop_assert_eq!(&found.names, &expected.names);
-            prop_assert_eq!(found.skipped, expected.skipped);
-            // Of each piece some are kept, and pieces differ.
+            // Of each piece some errors are kept, and pieces differ; and so do names up to where an error ends the run.
             prop_assert!(chunk_size == 3000 || found.errors == expected.errors);
+            prop_assert!(chunk_size == 3000 && found.error.is_some() || found.names == expected.names);
+            prop_assert_eq!(found.skipped, expected.skipped);
         }
         onward::vector::set_portable(false);
     }

@@ -243,7 +243,8 @@ impl<S: Copy + Zeroable> Table<S> {
         x.hinted().map(move |(index, hint, value)| {
             let told = match index < self.limit {
                 true => Some(index),
-                false if follows => Some(hint),
+                // Without one, it was not learnt from before its row; it may have been since.
+                false if follows && hint != NONE => Some(hint),
                 false if is_translated => self.translated.get(hint),
                 false => None,
             };
@@ -682,6 +683,22 @@ mod tests {
         assert!(matches!(table.hints, Follows::Hints(_)));
         let (table, _) = counted(&rows[..21], true, &[]);
         assert!(table.hints == Follows::Nobody, "of all rows: a slot is missing");
+    }
+
+    #[test]
+    fn a_row_without_hints_of_its_own_is_predicted_after_later_ones_as_it_should_be() {
+        let (mut hints, mut batch) = (crate::SlotHints::for_learning(), crate::Batch::default());
+        for label in [None, Some(1.0)] {
+            batch.push(3_000_000, 1.0);
+            batch.finish(label, 1.0);
+        }
+        hints.add(&mut batch);
+        let (mut table, mut places) = (Table::<u32>::default(), Places::default());
+        table.locate(batch.get(1).features, &mut places);
+        *table.at(places.all()[0] as usize) = 7;
+        for row in 0..2 {
+            assert_eq!(table.row(batch.get(row).features).next(), Some((7, 1.0)), "{row}");
+        }
     }
 
     proptest! {

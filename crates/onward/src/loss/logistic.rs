@@ -61,7 +61,7 @@ const NEGLIGIBLE: f64 = 40.0;
 /// at a score of ±668, after a time of 10²⁹⁰ only.
 const CERTAIN: f64 = 1e-290;
 
-/// Halley's steps for a sign; on a wide grid 4 were the most, 1 the rule.
+/// Halley's steps for a sign; on a wide grid 4 were the most, 1 or 2 the rule.
 const MOST_STEPS: usize = 6;
 
 /// Newton's steps for a probability; on a wide grid 22 were the most, 2 the rule.
@@ -251,8 +251,8 @@ pub(crate) fn flows(
 }
 
 vectorised! {
-    /// The flows of several scores towards a sign, by the method of [`rise_for_ever`], and for which of them that
-    /// is the one to take: those that are neither far from 0 nor hardly move.
+    /// The flows of several scores towards a sign, as [`rise_for_ever`] has them but from fewer terms of the series and to
+    /// fewer digits, and for which of them that is the one to take: those that are neither far from 0 nor hardly move.
     fn rises(scores: &[f64; FLOWS], exponentials: &[f64; FLOWS], sign: f64, times: &[f64; FLOWS], q: &[f64; FLOWS]) -> ([f64; FLOWS], [bool; FLOWS]) {
         let (mut e, mut h, mut delta, mut longest) = ([0.0; FLOWS], [0.0; FLOWS], [0.0; FLOWS], 0.0);
         let mut is_plain = [false; FLOWS];

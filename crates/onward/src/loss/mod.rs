@@ -163,7 +163,10 @@ pub trait Loss: Debug + Send + Sync {
     /// NaN may be charged anything.
     fn charge_all(&self, scores: &[f64], labels: &[f64], charges: &mut Vec<Charge>) {
         charges.clear();
-        charges.extend(scores.iter().zip(labels).map(|(&p, &y)| self.charge(p, y)));
+        charges.extend(scores.iter().zip(labels).map(|(&p, &y)| match y.is_nan() {
+            true => Charge { value: 0.0, derivative: 0.0, logistic: None },
+            false => self.charge(p, y),
+        }));
     }
 
     /// The importance-aware step: u such that w += u·x·rate moves the score as

@@ -29,8 +29,8 @@ const LOW: u32 = 1 << 25;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// Which low indices a name was met for, a bit each: what is asked of each new name of each thread that parses, and costs
-    /// a thirtieth of the memory of their numbers.
+    /// Which low indices a name was met for, a bit each up to the largest: what is asked of each new name of each thread that
+    /// parses. (With a million names of 2^24 indices 2 MB, where a map of their numbers has 16.)
     met: Vec<u64>,
     /// The number of each index that has a name, known as soon as it is asked for; names are one after the other in order of
     /// number: a million names are as many bytes and little more, and none of them is allocated.

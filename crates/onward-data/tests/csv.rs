@@ -281,7 +281,7 @@ fn table_of(rows: &[Vec<String>], columns: &[usize], form: Form, is_quoted: bool
 /// Rows by which the columns are known for what they are.
 fn known() -> impl Iterator<Item = Vec<String>> {
     let row = |at: usize| {
-        let (number, flag) = (format!("{at}.5"), (at % 2 == 0).to_string());
+        let (number, flag) = (format!("{at}.5"), at.is_multiple_of(2).to_string());
         let word = format!("w{}", at % 5);
         let date = "2020-01-02".to_owned();
         vec![number.clone(), word, number.clone(), number.clone(), date, number, flag, "1".to_owned(), "i".to_owned()]

@@ -179,9 +179,14 @@ impl SlotHints {
 
     /// Gives hints to some of the indices of a batch.
     fn number(&mut self, range: Range<usize>, indices: &[u32], hints: &mut [u32]) {
-        let later = indices[(range.start + AHEAD).min(indices.len())..].iter().copied().chain(std::iter::repeat(0));
-        for ((&index, later), hint) in indices[range].iter().zip(later).zip(hints) {
+        let later = &indices[(range.start + AHEAD).min(indices.len())..];
+        let count = later.len().min(hints.len());
+        let (row, (first, last)) = (&indices[range], hints.split_at_mut(count));
+        for ((&index, &later), hint) in row.iter().zip(later).zip(first) {
             self.numbers.expect(later);
+            *hint = self.of(index);
+        }
+        for (&index, hint) in row[count..].iter().zip(last) {
             *hint = self.of(index);
         }
     }

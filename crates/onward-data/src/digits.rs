@@ -64,10 +64,10 @@ static SNUG: [[u8; 16]; 33] = {
 
 /// One divided by each of [`POWERS`].
 ///
-/// Of whole numbers below 10^8 and up to eight digits behind the point (seven are met), the product with it is, rounded to 32 bits, what the
-/// quotient is: both differ from the true number by less than 2^-52 of it, and that from the middle between two floats of 32 bits
-/// by more than 2^-52, as m/10^k − M·2^e, M of 25 bits, is at least 2^e/10^k if it is not 0. Where it is, for k = 1 and m =
-/// 5·M alone, the product is exact. A test takes all of them.
+/// Of whole numbers below 10^8 and up to eight digits behind the point (seven are met), the product with it is, rounded to
+/// 32 bits, what the quotient is: both differ from the true number by less than 2^-52 of it, and that from the middle between
+/// two floats of 32 bits by more than 2^-52, as m/10^k − M·2^e, M of 25 bits, is at least 2^e/10^k if it is not 0. Where it is,
+/// for k = 1 and m = 5·M alone, the product is exact. A test takes all of them.
 static RECIPROCALS: [f64; 33] = {
     let mut all = POWERS;
     let mut point = 0;
@@ -212,9 +212,9 @@ unsafe fn decimals(text: *const u8, lengths: __m256i, ends: [u32; FOUR]) -> (__m
     (_mm256_or_pd(_mm256_div_pd(whole, power), signs), bad)
 }
 
-/// Four pairs that end at `ends`: their indices, their decimals, bytes that are not 0 where one is not of the common form, and
-/// whether one has more digits than there is room for, when the others mean nothing. `lengths`: of each, from 4 to 17, how long it is,
-/// plus 1; and, from 2 to 10, its decimal, plus 1.
+/// Four pairs that end at `ends`: their indices, their decimals, and bytes that are not 0 where one is not of the common form;
+/// nothing if one has more digits than there is room for. `lengths`: of each, from 4 to 17, how long it is, plus 1; and, from 2 to
+/// 10, its decimal, plus 1.
 ///
 /// Both numbers of a pair are in the same sixteen bytes, eight digits each: half the work of [`decimals`].
 ///
@@ -222,7 +222,7 @@ unsafe fn decimals(text: *const u8, lengths: __m256i, ends: [u32; FOUR]) -> (__m
 /// Sixteen bytes are before each end.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 #[inline]
-unsafe fn snug_pairs(text: *const u8, lengths: __m256i, ends: [u32; FOUR]) -> (__m128i, __m128, __m256i, bool) {
+unsafe fn snug_pairs(text: *const u8, lengths: __m256i, ends: [u32; FOUR]) -> Option<(__m128i, __m128, __m256i)> {
     const NO: i8 = -128;
     let zero = _mm256_setzero_si256();
     let both = |low: i8, high: i8| {
@@ -282,7 +282,7 @@ unsafe fn snug_pairs(text: *const u8, lengths: __m256i, ends: [u32; FOUR]) -> (_
     let whole = _mm256_cvtepi32_pd(_mm_castps_si128(_mm_shuffle_ps::<0b11_01_11_01>(low, high)));
     // A division would be waited for.
     let values = _mm256_cvtpd_ps(_mm256_or_pd(_mm256_mul_pd(whole, part), signs));
-    (indices, values, bad, is_too_long)
+    (!is_too_long).then_some((indices, values, bad))
 }
 
 /// The lowest and the highest of some places.
@@ -378,27 +378,14 @@ fn pairs(text: &[u8], places: &[u32], indices: &mut [u32], values: &mut [f32]) -
         }
         // Of the whole pair, and of the decimal.
         let both = _mm256_add_epi32(lengths, _mm256_srli_epi64::<32>(lengths));
-        if _mm256_testz_si256(_mm256_cmpgt_epi32(both, most_snug), _mm256_set1_epi8(-1)) == 1 {
-            // SAFETY: sixteen bytes are before each place, as was seen.
-            let (found, numbers, others, is_too_long) = unsafe { snug_pairs(text.as_ptr(), both, ends) };
-            if !is_too_long {
-                bad = _mm256_or_si256(bad, others);
-                are_zero = _mm_or_ps(are_zero, _mm_cmpeq_ps(numbers, _mm_setzero_ps()));
-                // SAFETY: there is room for four.
-                unsafe {
-                    _mm_storeu_si128(indices.as_mut_ptr().cast(), _mm_add_epi32(found, _mm_set1_epi32(1)));
-                    _mm_storeu_ps(values.as_mut_ptr(), numbers);
-                }
-                if from == last {
-                    break;
-                }
-                // The last four may be some that were read already.
-                from = (from + FOUR).min(last);
-                continue;
-            }
-        }
+        let is_snug = _mm256_testz_si256(_mm256_cmpgt_epi32(both, most_snug), _mm256_set1_epi8(-1)) == 1;
         // SAFETY: each place is within the text, and sixteen bytes are before it, as was seen.
-        let (found, numbers, others) = unsafe { wide_pairs(text.as_ptr(), lengths, group) };
+        let (found, numbers, others) = unsafe {
+            match if is_snug { snug_pairs(text.as_ptr(), both, ends) } else { None } {
+                Some(read) => read,
+                None => wide_pairs(text.as_ptr(), lengths, group),
+            }
+        };
         bad = _mm256_or_si256(bad, others);
         are_zero = _mm_or_ps(are_zero, _mm_cmpeq_ps(numbers, _mm_setzero_ps()));
         // SAFETY: there is room for four.

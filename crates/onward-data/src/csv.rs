@@ -377,7 +377,7 @@ impl CsvParser {
         out: &mut Parsed,
     ) -> Result<usize, DataError> {
         self.encoder.begin(out);
-        if let Some(number) = self.plain.next(&self.encoder, bytes, start, self.delimiter) {
+        if let Some(number) = self.plain.next(&mut self.encoder, bytes, start, self.delimiter) {
             let next = self.plain.encode(number, &mut self.encoder, schema, bytes, out)?;
             self.encoder.end(schema, out)?;
             return Ok(next);

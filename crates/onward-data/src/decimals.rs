@@ -252,10 +252,11 @@ impl Numbers {
 /// The lengths of the texts that [`read_cells`] reads.
 pub(crate) const CELL: RangeInclusive<u32> = 1..=15;
 
-/// Reads the numbers that begin at `starts` and end at `ends`, of [such](CELL) lengths; or empty ones, as anything. NaN stands
-/// for one that is to be read by itself, because it or one of its neighbours is not of the common form.
-pub(crate) fn read_cells(text: &[u8], starts: &[u32], ends: &[u32], values: &mut Vec<f64>) {
+/// Reads the numbers that begin at `starts` and end at `ends`. NaN stands for one that is to be read by itself: it is empty, or
+/// longer than [these](CELL), or it or one of its neighbours is not of the common form.
+pub(crate) fn read_cells(text: &[u8], starts: &mut [u32], ends: &[u32], values: &mut Vec<f64>) {
     values.resize(starts.len(), 0.0);
+    hold(starts, ends);
     let mut whole = 0;
     #[cfg(target_arch = "x86_64")]
     {
@@ -270,6 +271,25 @@ pub(crate) fn read_cells(text: &[u8], starts: &[u32], ends: &[u32], values: &mut
             Some((value, length)) if length == cell.len() => value,
             _ => f64::NAN,
         };
+    }
+    leave_empty(starts, ends, &mut values[..whole]);
+}
+
+onward::vectorised! {
+    /// Has cells that are too long begin at their end.
+    fn hold(starts: &mut [u32], ends: &[u32]) {
+        for (start, &end) in starts.iter_mut().zip(ends) {
+            *start = if end - *start > *CELL.end() { end } else { *start };
+        }
+    }
+}
+
+onward::vectorised! {
+    /// Of an empty cell nothing was read.
+    fn leave_empty(starts: &[u32], ends: &[u32], values: &mut [f64]) {
+        for (value, (start, end)) in values.iter_mut().zip(starts.iter().zip(ends)) {
+            *value = if start == end { f64::NAN } else { *value };
+        }
     }
 }
 
@@ -418,6 +438,7 @@ mod tests {
             let expected = expected.map(|value| (value as f32).to_bits());
             let start = (AROUND.len() + before.len()) as u32;
             let end = start + 1 + text.len() as u32;
+            let _alone = crate::alone();
             for is_portable in [false, true] {
                 onward::vector::set_portable(is_portable);
                 let whole = format!("{AROUND}{before}:{text}{AROUND}");
@@ -440,6 +461,7 @@ mod tests {
     /// The numbers of a line that are all of the common form, and one that is not at each of their places.
     #[test]
     fn common_numbers_are_read_four_at_a_time_and_one_other_is_found_among_them() {
+        let _alone = crate::alone();
         let mut random = onward::random::SplitMix64::new(11);
         for round in 0..20_000 {
             let count = 4 + random.below(6) as usize;

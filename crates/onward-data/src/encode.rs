@@ -16,7 +16,7 @@ use crate::parsed::Parsed;
 use crate::schema::{Column, Kind, Role, Schema};
 use crate::sparse::MEND;
 use crate::target::{TargetValue, boolean};
-use crate::timestamp::{self, Moment, WEEKDAYS};
+use crate::timestamp::{Moment, Moments, WEEKDAYS};
 
 /// The index of the bias, whose value is always 1.
 pub(crate) const BIAS: u32 = 0;
@@ -223,15 +223,17 @@ impl NamesSeen {
 }
 
 /// What is done with the cells of a column where those of some rows are read together.
-pub(crate) enum Step {
+pub(crate) enum Way {
     /// What a [`Kind::Numeric`] is.
     Number { slot: u32, origin: Option<f64> },
     /// A category is hashed with this seed.
     Category { seed: u64 },
+    /// What a [`Kind::Timestamp`] is.
+    Moment { slot: u32, origin: f64 },
     /// A number is read and becomes the label.
     Label,
     /// Nothing.
-    Leave,
+    Left,
     /// Each is taken by itself, by [`RowEncoder::cell`].
     Other,
 }
@@ -243,6 +245,17 @@ struct Parts {
     weekdays: [u32; WEEKDAYS.len()],
     /// From 1 on.
     months: [u32; 13],
+}
+
+impl Part {
+    /// What it is called, in a column of this name.
+    fn name(self, column: &str) -> String {
+        match self {
+            Self::Hour(hour) => format!("{column} hour={hour}"),
+            Self::Weekday(day) => format!("{column} weekday={}", WEEKDAYS[day as usize % WEEKDAYS.len()]),
+            Self::Month(month) => format!("{column} month={month}"),
+        }
+    }
 }
 
 impl Parts {
@@ -257,6 +270,17 @@ impl Parts {
     }
 }
 
+/// The most features that a moment has: how long ago it was, the hour, the weekday, the month.
+pub(crate) const OF_MOMENT: usize = 4;
+
+/// What the features of a moment are, but how long ago it was.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Hour(u32),
+    Weekday(u32),
+    Month(u32),
+}
+
 /// Turns rows of cells into examples.
 #[derive(Debug)]
 pub(crate) struct RowEncoder {
@@ -265,6 +289,8 @@ pub(crate) struct RowEncoder {
     seeds: Vec<u64>,
     /// Of those with moments.
     parts: Vec<Option<Box<Parts>>>,
+    /// Of each column, what was read of it.
+    moments: Vec<Moments>,
     seen: NamesSeen,
     /// For each column of the schema, the row that last had it.
     last_row: Vec<u64>,
@@ -311,6 +337,7 @@ impl RowEncoder {
         Self {
             seeds,
             parts,
+            moments: vec![Moments::default(); columns.len()],
             seen: NamesSeen::default(),
             last_row: vec![0; columns.len()],
             required: (0..columns.len()).filter(|&column| rules.says_missing(&columns[column].role)).collect(),
@@ -416,15 +443,16 @@ impl RowEncoder {
     }
 
     /// What is done with the cells of a column.
-    pub(crate) fn step(&self, column: usize) -> Step {
+    pub(crate) fn way(&self, column: usize) -> Way {
         match &self.rules.schema.columns[column].role {
-            Role::Ignored => Step::Leave,
+            Role::Ignored => Way::Left,
             // Products have to know of which column a feature is.
-            _ if self.products.is_some() => Step::Other,
-            Role::Feature(Kind::Numeric { slot, origin }) => Step::Number { slot: *slot, origin: *origin },
-            Role::Feature(Kind::Categorical { origin: None }) => Step::Category { seed: self.seeds[column] },
-            Role::Target if self.rules.schema.target.reads_numbers() => Step::Label,
-            _ => Step::Other,
+            _ if self.products.is_some() => Way::Other,
+            Role::Feature(Kind::Numeric { slot, origin }) => Way::Number { slot: *slot, origin: *origin },
+            Role::Feature(Kind::Categorical { origin: None }) => Way::Category { seed: self.seeds[column] },
+            Role::Feature(Kind::Timestamp { slot, origin }) => Way::Moment { slot: *slot, origin: *origin },
+            Role::Target if self.rules.schema.target.reads_numbers() => Way::Label,
+            _ => Way::Other,
         }
     }
 
@@ -441,33 +469,83 @@ impl RowEncoder {
         index
     }
 
-    /// Takes in features of columns of numbers and categories. `sources` tell of which column each is, and its text.
-    pub(crate) fn features<'a, I>(
+    /// The features of the moment that the text of a column is, in order, and how many they are; of a missing one too. `None` if it
+    /// is to be refused.
+    pub(crate) fn moment_features(
+        &mut self,
+        column: usize,
+        (slot, origin): (u32, f64),
+        text: &[u8],
+    ) -> Option<([(u32, f32); OF_MOMENT], usize)> {
+        let text = text.trim_ascii();
+        let mut all = [(slot + 1, 1.0); OF_MOMENT];
+        let Some(moment) = self.moments[column].parse(text) else {
+            return number::is_missing(text).then_some((all, 1));
+        };
+        let days = (moment.days - origin) as f32;
+        all[0] = (slot, days);
+        let mut count = 1;
+        for (index, _) in parts_of(&self.parts[column], moment) {
+            all[count] = (index, 1.0);
+            count += 1;
+        }
+        days.is_finite().then_some((all, count))
+    }
+
+    /// Whether none of these features is met for the first time.
+    #[inline]
+    pub(crate) fn has_named(&self, indices: &[u32]) -> bool {
+        self.seen.all(indices)
+    }
+
+    /// Hands on the names of those of some features that the text of a column has, if they are met for the first time.
+    pub(crate) fn name_features(
         &mut self,
         schema: &Schema,
+        column: usize,
         indices: &[u32],
-        values: &[f32],
-        sources: impl Fn() -> I,
+        text: &[u8],
         out: &mut Parsed,
-    ) where
-        I: Iterator<Item = (usize, &'a [u8])>,
-    {
-        if indices.is_empty() {
-            return;
-        }
-        if !self.seen.all(indices) {
-            for (&index, (column, text)) in indices.iter().zip(sources()) {
-                if self.seen.first(index) {
-                    let Column { name, role } = &schema.columns[column];
-                    match role {
-                        Role::Feature(Kind::Numeric { slot, .. }) if *slot == index => out.names.push(index, name),
-                        Role::Feature(Kind::Numeric { .. }) => out.names.push_parts(index, &[name, " missing"]),
-                        _ => out.names.push_bytes(index, &[name.as_bytes(), b"=", text]),
+    ) {
+        let Column { name, role } = &schema.columns[column];
+        let mut is_new = |index: u32| !self.seen.all(&[index]) && indices.contains(&index) && self.seen.first(index);
+        match *role {
+            Role::Feature(Kind::Numeric { slot, .. }) => {
+                if is_new(slot) {
+                    out.names.push(slot, name);
+                }
+                if is_new(slot + 1) {
+                    out.names.push_parts(slot + 1, &[name, " missing"]);
+                }
+            }
+            Role::Feature(Kind::Categorical { .. }) => {
+                let index = self.rules.schema.hashed(self.rules.reserved, hash::name(self.seeds[column], text));
+                if is_new(index) {
+                    out.names.push_bytes(index, &[name.as_bytes(), b"=", text]);
+                }
+            }
+            Role::Feature(Kind::Timestamp { slot, .. }) => {
+                if is_new(slot) {
+                    out.names.push_parts(slot, &[name, " days"]);
+                }
+                if is_new(slot + 1) {
+                    out.names.push_parts(slot + 1, &[name, " missing"]);
+                }
+                let moment = self.moments[column].parse(text.trim_ascii());
+                for (index, part) in moment.into_iter().flat_map(|moment| parts_of(&self.parts[column], moment)) {
+                    if is_new(index) {
+                        out.names.push(index, &part.name(name));
                     }
                 }
             }
+            _ => {}
         }
-        out.batch.extend(indices, values);
+    }
+
+    /// Sets the label, which is that of a number or of none.
+    pub(crate) fn label(&mut self, schema: &Schema, column: usize, number: Option<f64>) -> Result<(), DataError> {
+        let cell = number.map_or(Cell::Missing, Cell::Number);
+        self.target(cell).map_err(|error| error.column(&schema.columns[column].name))
     }
 
     /// Whether these columns are all that a row must have, so that none is [missing](Self::end) from it.
@@ -748,9 +826,9 @@ impl RowEncoder {
         let moment = match cell {
             Cell::Missing => None,
             Cell::Moment(moment) => Some(moment),
-            Cell::Text(text) if number::is_missing(text.trim_ascii()) => None,
-            Cell::Text(text) => match timestamp::parse(text.trim_ascii()) {
+            Cell::Text(text) => match self.moments[column].parse(text.trim_ascii()) {
                 Some(moment) => Some(moment),
+                None if number::is_missing(text.trim_ascii()) => None,
                 None => {
                     return Err(self.expected(column, "a date like 2013-01-31 or 2013-01-31T23:59:59", &quoted(text)));
                 }
@@ -764,17 +842,9 @@ impl RowEncoder {
         };
         let name = &schema.columns[column].name;
         self.push(slot, self.checked(moment.days - origin)?, out, || format!("{name} days"));
-        let Some(parts) = self.parts[column].as_deref() else { return Ok(()) };
-        let of = |indices: &[u32], number: u32| indices.get(number as usize).copied().unwrap_or(BIAS);
-        let hour = moment.hour.map(|hour| (hour, of(&parts.hours, hour)));
-        let (weekday, month) = (of(&parts.weekdays, moment.weekday), of(&parts.months, moment.month));
-        if let Some((hour, index)) = hour {
-            self.push(index, 1.0, out, || format!("{name} hour={hour}"));
+        for (index, part) in parts_of(&self.parts[column], moment) {
+            self.push(index, 1.0, out, || part.name(name));
         }
-        self.push(weekday, 1.0, out, || {
-            format!("{name} weekday={}", WEEKDAYS[moment.weekday as usize % WEEKDAYS.len()])
-        });
-        self.push(month, 1.0, out, || format!("{name} month={}", moment.month));
         Ok(())
     }
 
@@ -825,6 +895,18 @@ impl RowEncoder {
             Cell::Text(text) => write!(self.text, "{}", String::from_utf8_lossy(text)),
         };
     }
+}
+
+/// The parts of a moment with their indices.
+#[inline]
+fn parts_of(parts: &Option<Box<Parts>>, moment: Moment) -> impl Iterator<Item = (u32, Part)> + use<> {
+    let of = |indices: &[u32], number: u32| indices.get(number as usize).copied().unwrap_or(BIAS);
+    let all = parts.as_deref().map(|parts| {
+        let hour = moment.hour.map(|hour| (of(&parts.hours, hour), Part::Hour(hour)));
+        let weekday = (of(&parts.weekdays, moment.weekday), Part::Weekday(moment.weekday));
+        [hour, Some(weekday), Some((of(&parts.months, moment.month), Part::Month(moment.month)))]
+    });
+    all.into_iter().flatten().flatten()
 }
 
 pub(crate) fn bad_weight(found: &str) -> DataError {

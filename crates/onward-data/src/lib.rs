@@ -64,3 +64,10 @@ pub use parsed::{NewNames, Parsed};
 pub use reader::Reader;
 pub use schema::{Column, Kind, Layout, Role, Schema};
 pub use target::{Target, TargetRule};
+
+/// Tests that choose how loops run, or ask how they do: one at a time, since all of a process run alike.
+#[cfg(test)]
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

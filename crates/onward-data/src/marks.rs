@@ -329,6 +329,7 @@ mod tests {
     proptest! {
         #[test]
         fn marks_are_those_that_a_walk_finds(text in text(400)) {
+            let _alone = crate::alone();
             for is_portable in [false, true] {
                 onward::vector::set_portable(is_portable);
                 prop_assert_eq!(found(&text, false), expected(&text, b": "));

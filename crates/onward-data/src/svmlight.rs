@@ -444,6 +444,7 @@ mod tests {
                 .zip(&features)
                 .map(|(at, (index, value))| format!("{}{index}:{value}", if joined == Some(at) { ":" } else { blank }))
                 .collect();
+            let _alone = crate::alone();
             for is_portable in [false, true] {
                 onward::vector::set_portable(is_portable);
                 if let Some(plain) = plainly(line.trim_end()) {

@@ -20,15 +20,59 @@ pub(crate) const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat"
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
+/// How many characters a date has.
+const DATE: usize = 10;
+
+/// A day of the calendar.
+#[derive(Debug, Clone, Copy)]
+struct Day {
+    /// Since 1970-01-01.
+    date: i64,
+    month: u32,
+}
+
+/// Reads moments, of which one is often on the day of the one before.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Moments {
+    last: Option<([u8; DATE], Day)>,
+}
+
+impl Moments {
+    /// What [`parse`] gives.
+    pub(crate) fn parse(&mut self, text: &[u8]) -> Option<Moment> {
+        let (date, rest) = text.split_first_chunk()?;
+        let day = match self.last {
+            Some((last, day)) if last == *date => day,
+            _ => {
+                let day = day(date)?;
+                self.last = Some((*date, day));
+                day
+            }
+        };
+        at(day, rest)
+    }
+}
+
 /// Reads a moment; `None` when the text is none.
 pub(crate) fn parse(text: &[u8]) -> Option<Moment> {
+    let (date, rest) = text.split_first_chunk()?;
+    at(day(date)?, rest)
+}
+
+/// Reads a date.
+fn day(text: &[u8; DATE]) -> Option<Day> {
     let (year, rest) = number(text, 4)?;
     let (month, rest) = number(rest.strip_prefix(b"-")?, 2)?;
-    let (day, rest) = number(rest.strip_prefix(b"-")?, 2)?;
+    let (day, _) = number(rest.strip_prefix(b"-")?, 2)?;
     if !(1..=12).contains(&month) || day < 1 || day > month_length(year, month) {
         return None;
     }
-    let date = days_from_civil(i64::from(year), month, day);
+    Some(Day { date: days_from_civil(i64::from(year), month, day), month })
+}
+
+/// Reads what follows a date: nothing, or the time of day.
+#[inline]
+fn at(Day { date, month }: Day, rest: &[u8]) -> Option<Moment> {
     if rest.is_empty() {
         return Some(moment(date, month, None, 0.0));
     }
@@ -247,6 +291,9 @@ mod tests {
     fn what_is_no_moment_is_none() {
         for text in ["2013-13-01", "2013-02-29", "2013-1-1", "20130101", "2013-01-01T24:00", "2013-01-01x", "1-2", ""] {
             assert_eq!(parse(text.as_bytes()), None, "{text}");
+            let mut moments = Moments::default();
+            moments.parse(b"2013-01-01").unwrap();
+            assert_eq!(moments.parse(text.as_bytes()), None, "{text}");
         }
     }
 
@@ -279,6 +326,11 @@ mod tests {
             write_units(&mut text, units, per_second, offset);
             let expected = from_units(units, per_second, offset.unwrap_or(0));
             prop_assert_eq!(parse(text.as_bytes()), Some(expected), "{}", text);
+            let mut moments = Moments::default();
+            // Another day before, and the same one.
+            for text in ["1999-12-31T23:00", &text, &text[..10], &text] {
+                prop_assert_eq!(moments.parse(text.as_bytes()), parse(text.as_bytes()), "{}", text);
+            }
         }
     }
 

@@ -647,6 +647,7 @@ mod tests {
             let text: String =
                 namespaces.iter().map(|(name, words)| format!("|{name}{blank}{} ", words.join(blank))).collect();
             for text in [text.as_str(), text.trim_end()] {
+                let _alone = crate::alone();
                 for is_portable in [false, true] {
                     onward::vector::set_portable(is_portable);
                     for schema in &schemas() {

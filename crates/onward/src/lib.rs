@@ -29,6 +29,7 @@
 
 mod dense;
 pub mod domain;
+mod eight;
 mod error;
 pub mod expert;
 pub mod feature;
@@ -44,6 +45,7 @@ pub mod optimizer;
 mod protocol;
 mod quad;
 pub mod random;
+mod reach;
 pub mod regret;
 mod slot_hints;
 mod sum;

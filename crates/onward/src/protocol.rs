@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use crate::loss::{Link, SharedLoss};
 use crate::model::State;
+use crate::reach::{FEW, Reach, are_alone, are_finite, ascend, largest, reach};
 use crate::regret::Guarantee;
-use crate::table::largest;
-use crate::vector::vectorised;
 use crate::{Error, ErrorKind};
 
 /// A borrowed sparse row: what a linear predictor multiplies its weights with.
@@ -29,6 +28,9 @@ pub struct Features<'a> {
     hints_of: u64,
     /// No index is larger.
     largest: u32,
+    /// The same, and whoever made the row cannot be wrong; [`u32::MAX`] where that is not known.
+    bound: u32,
+    hints_reach: Reach,
     offset: f64,
 }
 
@@ -66,7 +68,16 @@ impl<'a> Features<'a> {
             return Err(Error::new(ErrorKind::Features, message));
         }
         let largest = indices.iter().copied().max().unwrap_or(0);
-        Ok(Self { indices, values, hints: &[], hints_of: 0, largest, offset: 0.0 })
+        Ok(Self {
+            indices,
+            values,
+            hints: &[],
+            hints_of: 0,
+            largest,
+            bound: largest,
+            hints_reach: Reach::UNKNOWN,
+            offset: 0.0,
+        })
     }
 
     /// The same row with an offset: what every predictor of it starts from, so that the score
@@ -136,6 +147,18 @@ impl<'a> Features<'a> {
         self.largest
     }
 
+    /// No index is larger, as surely as memory that is read unchecked needs it; [`u32::MAX`] if that is not known.
+    #[inline]
+    pub(crate) fn bound(&self) -> u32 {
+        self.bound
+    }
+
+    /// How far the hints of the batch reach, as surely.
+    #[inline]
+    pub(crate) fn hints_reach(&self) -> Reach {
+        self.hints_reach
+    }
+
     /// Index, hint and value of each feature.
     #[inline]
     pub(crate) fn hinted(self) -> impl ExactSizeIterator<Item = (u32, u32, f32)> + 'a {
@@ -157,14 +180,9 @@ impl<'a> Features<'a> {
 /// Indices of features are below this.
 pub const INDEX_LIMIT: u32 = 1 << 31;
 
-vectorised! {
-    /// Whether all indices are below the limit, and all values finite.
-    fn all_valid(indices: &[u32], values: &[f32]) -> bool {
-        let mut is_valid = true;
-        indices.iter().for_each(|&index| is_valid &= index < INDEX_LIMIT);
-        values.iter().for_each(|value| is_valid &= value.is_finite());
-        is_valid
-    }
+/// Whether all indices are below the limit, and all values finite.
+fn all_valid(indices: &[u32], values: &[f32]) -> bool {
+    largest(indices) < INDEX_LIMIT && are_finite(values)
 }
 
 /// An index that occurs twice.
@@ -175,31 +193,6 @@ fn repeated(indices: &[u32]) -> Option<u32> {
     let mut sorted = indices.to_vec();
     sorted.sort_unstable();
     sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
-}
-
-vectorised! {
-    /// Whether each index is larger than the one before it.
-    fn ascend(indices: &[u32]) -> bool {
-        let mut ascend = true;
-        indices.iter().zip(indices.iter().skip(1)).for_each(|(one, next)| ascend &= one < next);
-        ascend
-    }
-}
-
-vectorised! {
-    /// The same, and whether all values are finite.
-    fn ascend_and_finite(indices: &[u32], values: &[f32]) -> bool {
-        let (mut ascend, mut are_finite) = (true, true);
-        if let Some((_, later)) = indices.split_first() {
-            for (one, next) in indices.iter().zip(later) {
-                ascend &= one < next;
-            }
-        }
-        for value in values {
-            are_finite &= value.abs() < f32::INFINITY;
-        }
-        ascend & are_finite
-    }
 }
 
 /// Whether a score may start from it: squares of scores are finite then.
@@ -235,6 +228,8 @@ pub struct Batch {
     /// A hint for each feature, or none at all.
     hints: Vec<u32>,
     hints_of: u64,
+    /// How far they reach; unknown unless they were [all given](Batch::settle_hints).
+    hints_reach: Reach,
     ends: Vec<usize>,
     /// NaN stands for a missing label.
     labels: Vec<f64>,
@@ -242,6 +237,8 @@ pub struct Batch {
     offsets: Vec<f64>,
     /// No index of a finished row is larger.
     largest: u32,
+    /// No index of the row that is being filled is.
+    row_largest: u32,
     /// Up to where the features of the row that is being filled are known to ascend; 0 if that is not known.
     ascend_to: usize,
     /// The offset of the row that is being filled.
@@ -322,6 +319,7 @@ impl Batch {
     #[inline]
     pub fn push(&mut self, index: u32, value: f32) {
         assert!(value.is_finite() && index < INDEX_LIMIT, "feature {index} = {value}");
+        self.row_largest = self.row_largest.max(index);
         self.indices.push(index);
         self.values.push(value);
     }
@@ -333,7 +331,9 @@ impl Batch {
     /// readers check all three.
     pub fn extend(&mut self, indices: &[u32], values: &[f32]) {
         assert_eq!(indices.len(), values.len(), "each index has its value");
-        assert!(all_valid(indices, values), "a feature is not finite, or its index too large");
+        let largest = largest(indices);
+        assert!(largest < INDEX_LIMIT && are_finite(values), "a feature is not finite, or its index too large");
+        self.row_largest = self.row_largest.max(largest);
         self.indices.extend_from_slice(indices);
         self.values.extend_from_slice(values);
     }
@@ -362,12 +362,13 @@ impl Batch {
             [before] => *before < first,
             _ => false,
         };
-        if !is_above || last > limit || !ascend_and_finite(indices, values) {
+        if !is_above || last > limit || !ascend(indices) || !are_finite(values) {
             return false;
         }
         self.indices.extend_from_slice(indices);
         self.values.extend_from_slice(values);
         self.ascend_to = self.indices.len();
+        self.row_largest = last;
         true
     }
 
@@ -395,15 +396,11 @@ impl Batch {
         let start = self.features();
         let row = &self.indices[start..];
         let is_known = self.ascend_to == self.indices.len();
-        if is_known || ascend(row) {
-            self.largest = self.largest.max(row.last().copied().unwrap_or(0));
-        } else {
-            self.largest = self.largest.max(largest(row));
-            if self.repeats.are_there(row, distinct) {
-                self.repeats.add_up(start, &mut self.indices, &mut self.values);
-            }
+        if !is_known && !ascend(row) && self.repeats.are_there(row, distinct) {
+            self.repeats.add_up(start, &mut self.indices, &mut self.values);
         }
         self.ascend_to = 0;
+        self.largest = self.largest.max(std::mem::take(&mut self.row_largest));
         self.ends.push(self.indices.len());
         self.labels.push(label.unwrap_or(f64::NAN));
         self.weights.push(weight);
@@ -415,7 +412,7 @@ impl Batch {
         let end = self.ends.last().copied().unwrap_or(0);
         self.indices.truncate(end);
         self.values.truncate(end);
-        self.ascend_to = 0;
+        (self.ascend_to, self.row_largest) = (0, 0);
         self.offset = 0.0;
     }
 
@@ -424,11 +421,12 @@ impl Batch {
         self.indices.clear();
         self.values.clear();
         self.hints.clear();
+        self.hints_reach = Reach::UNKNOWN;
         self.ends.clear();
         self.labels.clear();
         self.weights.clear();
         self.offsets.clear();
-        self.largest = 0;
+        (self.largest, self.row_largest) = (0, 0);
         self.ascend_to = 0;
         self.offset = 0.0;
         self.lent = None;
@@ -479,6 +477,9 @@ impl Batch {
             hints: self.hints.get(start..end).unwrap_or_default(),
             hints_of: self.hints_of,
             largest: self.largest,
+            // What is lent may be other numbers each time, whatever its owner promises.
+            bound: if self.lent.is_none() { self.largest } else { u32::MAX },
+            hints_reach: self.hints_reach,
             offset: self.offsets[row],
         };
         let label = self.labels[row];
@@ -490,15 +491,21 @@ impl Batch {
         self.largest
     }
 
-    /// The indices of all finished rows, and the memory for their hints.
+    /// The indices of all finished rows, and the memory for their hints, which are then to be [settled](Self::settle_hints).
     pub(crate) fn indices_and_hints(&mut self, hints_of: u64) -> (&[u32], &mut Vec<u32>) {
         self.hints_of = hints_of;
+        self.hints_reach = Reach::UNKNOWN;
         let finished = self.features();
         let indices = match &self.lent {
             None => &self.indices[..finished],
             Some(lent) => lent.indices(),
         };
         (indices, &mut self.hints)
+    }
+
+    /// All hints have been given: looks how far they reach.
+    pub(crate) fn settle_hints(&mut self) {
+        self.hints_reach = reach(&self.hints);
     }
 
     /// Whether something is learnt from each row: it has a label and an importance.
@@ -513,6 +520,7 @@ impl Batch {
     /// Hands out the rows to be given hints, those one after the other together that are alike in whether they are learnt from:
     /// which that is, where their features are in all indices, these, and their hints.
     pub(crate) fn each_row_to_hint(&mut self, mut each: impl FnMut(bool, Range<usize>, &[u32], &mut [u32])) {
+        self.hints_reach = Reach::UNKNOWN;
         let mut hints = std::mem::take(&mut self.hints);
         let (indices, _) = self.arena();
         let (mut row, mut start) = (0, 0);
@@ -614,9 +622,23 @@ const ENTRIES_OF_A_FEATURE: usize = 16;
 /// Rows of more features are sorted, for their entries would take too much memory.
 const MOST_SEEN: usize = 4096;
 
+/// Rows of more features are not looked through for whether few are not distinct.
+const MOST_SORTED_OUT: usize = 64;
+
 impl Repeats {
     /// Whether two indices are equal, those below `distinct` not being looked at; or perhaps, in a row of very many.
     fn are_there(&mut self, indices: &[u32], distinct: u32) -> bool {
+        if indices.len() <= if distinct > 0 { MOST_SORTED_OUT } else { FEW } {
+            let (mut few, mut count) = ([u32::MAX; MOST_SORTED_OUT], 0);
+            for &index in indices {
+                // Written in any case, as the next one if it is not distinct.
+                few[count % MOST_SORTED_OUT] = index;
+                count += usize::from(index >= distinct);
+            }
+            if let (true, Some(few)) = (count <= FEW, few.first_chunk()) {
+                return !are_alone(few, count);
+            }
+        }
         if indices.len() > MOST_SEEN {
             return true;
         }
@@ -910,13 +932,44 @@ mod tests {
             filled.finish((!labels[row].is_nan()).then_some(labels[row]), weights[row]);
             start = end;
         }
-        let shown = |batch: &Batch| batch.iter().map(|example| format!("{example:?}")).collect::<Vec<_>>();
+        let shown = |batch: &Batch| {
+            let shown = |example: Example<'_>| {
+                let Example { features: x, label, weight } = example;
+                format!("{:?}", (x.indices(), x.values(), x.hints(), x.largest(), x.offset(), label, weight))
+            };
+            batch.iter().map(shown).collect::<Vec<_>>()
+        };
         assert_eq!(shown(&lent), shown(&filled));
         assert_eq!((lent.len(), lent.features()), (3, 5));
         lent.clear();
         lent.push(9, 1.0);
         lent.finish(None, 1.0);
         assert_eq!(lent.get(0).features.indices(), [9]);
+    }
+
+    #[test]
+    fn an_index_that_occurs_twice_is_found_in_rows_of_any_length() {
+        let mut random = crate::random::SplitMix64::new(29);
+        let mut repeats = Repeats::default();
+        for round in 0..20_000 {
+            let (length, distinct) = (random.below(70) as usize, random.below(12) as u32);
+            let mut lowest = 0;
+            let mut row: Vec<u32> = Vec::new();
+            for _ in 0..length {
+                // Of those below each occurs once.
+                if lowest < distinct && random.below(3) == 0 {
+                    row.push(lowest);
+                    lowest += 1;
+                } else {
+                    row.push(distinct + random.below(2_000) as u32);
+                }
+            }
+            let all: std::collections::HashSet<_> = row.iter().collect();
+            let is_portable = round % 2 == 0;
+            crate::vector::set_portable(is_portable);
+            assert_eq!(repeats.are_there(&row, distinct), all.len() < row.len(), "{row:?}");
+        }
+        crate::vector::set_portable(false);
     }
 
     #[test]

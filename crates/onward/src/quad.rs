@@ -6,7 +6,7 @@
 
 use bytemuck::Pod;
 
-use crate::table::Places;
+use crate::table::Located;
 
 /// A slot as it lies in memory: two words of 64 bits.
 pub(crate) type Words = [u64; 2];
@@ -77,33 +77,15 @@ pub(crate) fn join<Q: Quad>([low, high]: [Q; 2]) -> f64 {
 /// # Panics
 /// When one is not, which is a fault of ours.
 #[inline]
-pub(crate) fn words<'a, S: Pod>(slots: &'a mut [S], places: &Places) -> &'a mut [Words] {
+pub(crate) fn words<'a, S: Pod>(slots: &'a mut [S], places: Located<'_>) -> &'a mut [Words] {
     assert!(places.are_below(slots.len()), "a place beyond the table");
     bytemuck::must_cast_slice_mut(slots)
 }
 
 /// Runs a function of a [`Quad`] as fast as this machine can.
 macro_rules! by_quads {
-    ($(#[$meta:meta])* fn $name:ident<$quad:ident>($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
-        $(#[$meta])*
-        #[inline]
-        fn $name($($argument: $type),*) $(-> $result)? {
-            #[inline(always)]
-            fn generic<$quad: $crate::quad::Quad>($($argument: $type),*) $(-> $result)? $body
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-                fn wide($($argument: $type),*) $(-> $result)? {
-                    generic::<$crate::quad::Wide>($($argument),*)
-                }
-                if $crate::vector::is_wide() {
-                    // SAFETY: the processor was asked, and has what the function is compiled for.
-                    #[allow(unsafe_code)]
-                    return unsafe { wide($($argument),*) };
-                }
-            }
-            generic::<$crate::quad::Portable>($($argument),*)
-        }
+    ($($function:tt)*) => {
+        $crate::vector::by_vectors! { [$crate::quad::Quad, $crate::quad::Wide, $crate::quad::Portable] $($function)* }
     };
 }
 pub(crate) use by_quads;

@@ -169,12 +169,14 @@ impl SlotHints {
         }
         hints.resize(indices.len(), NONE);
         if leaves_out {
-            return batch.each_row_to_hint(|is_learnt, range, indices, hints| match is_learnt {
+            batch.each_row_to_hint(|is_learnt, range, indices, hints| match is_learnt {
                 true => self.number(range, indices, hints),
                 false => indices[range].iter().zip(hints).for_each(|(&index, hint)| *hint = self.known(index)),
             });
+        } else {
+            self.number(0..indices.len(), indices, hints);
         }
-        self.number(0..indices.len(), indices, hints);
+        batch.settle_hints();
     }
 
     /// Gives hints to some of the indices of a batch.

@@ -14,8 +14,9 @@ use std::sync::OnceLock;
 use bytemuck::Zeroable;
 
 use crate::memory::expect_random_access;
+use crate::reach::{Reach, largest, reach};
 use crate::slot_hints::{AHEAD, LOW, NONE, Numbers};
-use crate::vector::{prefetch_all, prefetch_at, vectorised};
+use crate::vector::{prefetch_all, prefetch_at};
 use crate::{Error, Features, INDEX_LIMIT};
 
 /// Slots addressed by feature index; one that was never written is all zeros.
@@ -88,54 +89,69 @@ impl Translated {
     }
 }
 
-/// Where the slots of a row are.
+/// Where the slots of a row are, the last one to be [located](Table::locate).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
-    places: Vec<u32>,
+    told: Told,
+    /// Those that the row does not tell.
+    found: Vec<u32>,
+    /// None of these is larger.
+    largest: u32,
+}
+
+/// Who tells where the slots of a row are.
+#[derive(Debug, Clone, Copy, Default)]
+enum Told {
+    #[default]
+    Found,
+    /// The row itself, by its indices.
+    Indices,
+    /// The same, by its hints.
+    Hints,
+}
+
+/// The places of the slots of a row, one for each of its features.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Located<'a> {
+    places: &'a [u32],
     /// None of them is larger.
     largest: u32,
 }
 
 impl Places {
-    /// One for each feature of the row that was the last to be located.
+    /// Those of the row that was located.
     #[inline]
-    pub(crate) fn all(&self) -> &[u32] {
-        &self.places
-    }
-
-    /// Whether all are among so many.
-    #[inline]
-    pub(crate) fn are_below(&self, count: usize) -> bool {
-        self.places.is_empty() || (self.largest as usize) < count
+    pub(crate) fn of<'a>(&'a self, x: Features<'a>) -> Located<'a> {
+        // Whatever row is asked for, none of the places that are given is larger than `largest`.
+        match self.told {
+            Told::Found => Located { places: &self.found, largest: self.largest },
+            Told::Indices => Located { places: x.indices(), largest: x.bound() },
+            Told::Hints => Located { places: x.hints(), largest: x.hints_reach().largest },
+        }
     }
 
     /// Takes in places that somebody told. Gives the largest of them, and of those of low indices.
     #[inline]
-    fn copy(&mut self, places: &[u32]) -> (u32, u32) {
-        self.places.resize(places.len(), 0);
-        let (largest, largest_low) = copy_and_reach(places, &mut self.places);
-        self.largest = largest;
-        (largest, largest_low)
+    fn copy(&mut self, places: &[u32]) -> Reach {
+        self.told = Told::Found;
+        self.found.clear();
+        self.found.extend_from_slice(places);
+        let reach = reach(places);
+        self.largest = reach.largest;
+        reach
     }
 }
 
-vectorised! {
-    /// Copies places. Gives the largest of them, and of those of low indices.
-    fn copy_and_reach(from: &[u32], into: &mut [u32]) -> (u32, u32) {
-        let (mut largest, mut largest_low) = (0, 0);
-        for (&place, into) in from.iter().zip(into) {
-            *into = place;
-            largest = largest.max(place);
-            largest_low = largest_low.max(if place < LOW { place } else { 0 });
-        }
-        (largest, largest_low)
+impl<'a> Located<'a> {
+    #[inline]
+    pub(crate) fn all(self) -> &'a [u32] {
+        self.places
     }
-}
 
-vectorised! {
-    /// The largest index, 0 if there is none.
-    pub(crate) fn largest(indices: &[u32]) -> u32 {
-        indices.iter().fold(0, |largest, &index| largest.max(index))
+    /// Whether all are among so many.
+    #[inline]
+    pub(crate) fn are_below(self, count: usize) -> bool {
+        self.places.is_empty() || (self.largest as usize) < count
     }
 }
 
@@ -321,16 +337,18 @@ impl<S: Copy + Zeroable> Table<S> {
         if self.is_due {
             self.settle();
         }
-        let is_low = (x.largest() as usize) < self.low;
-        if !is_low && self.are_where_hints_tell(x, places) {
+        if (x.bound() as usize) < self.low {
+            places.told = Told::Indices;
             return;
         }
-        let (largest, _) = places.copy(x.indices());
-        if !is_low && largest as usize >= self.low {
+        if self.are_where_hints_tell(x, places) {
+            return;
+        }
+        if places.copy(x.indices()).largest as usize >= self.low {
             // Nobody may rely on places that are being looked for.
             places.largest = u32::MAX;
-            self.search(x, &mut places.places);
-            places.largest = crate::table::largest(&places.places);
+            self.search(x, &mut places.found);
+            places.largest = largest(&places.found);
         }
     }
 
@@ -346,8 +364,14 @@ impl<S: Copy + Zeroable> Table<S> {
         if !x.hints_of().is_some_and(|id| self.hints == Follows::Hints(id)) {
             return false;
         }
-        let (largest, largest_low) = places.copy(x.hints());
-        (largest_low as usize) < self.low && ((largest as usize) < self.slots.len() || self.make_new(x))
+        let is_there =
+            |reach: Reach| (reach.largest_low as usize) < self.low && (reach.largest as usize) < self.slots.len();
+        if is_there(x.hints_reach()) {
+            places.told = Told::Hints;
+            return true;
+        }
+        let reach = places.copy(x.hints());
+        is_there(reach) || (reach.largest_low as usize) < self.low && self.make_new(x)
     }
 
     /// Makes the slots of a row that are new, by its hints; false if they are not those to come next.
@@ -621,7 +645,7 @@ mod tests {
                     continue;
                 }
                 table.locate(x, &mut places);
-                for (&place, &index) in places.all().iter().zip(x.indices()) {
+                for (&place, &index) in places.of(x).all().iter().zip(x.indices()) {
                     let slot = table.at(place as usize);
                     *slot = slot.wrapping_add(1);
                     let count = map.entry(index).or_insert(0u8);
@@ -664,7 +688,7 @@ mod tests {
         let (mut follower, mut places) = (Table::<u32>::default(), Places::default());
         for example in batch.iter() {
             follower.locate(example.features, &mut places);
-            for (&place, &index) in places.all().iter().zip(example.features.indices()) {
+            for (&place, &index) in places.of(example.features).all().iter().zip(example.features.indices()) {
                 *follower.at(place as usize) = index;
             }
         }
@@ -695,7 +719,7 @@ mod tests {
         hints.add(&mut batch);
         let (mut table, mut places) = (Table::<u32>::default(), Places::default());
         table.locate(batch.get(1).features, &mut places);
-        *table.at(places.all()[0] as usize) = 7;
+        *table.at(places.of(batch.get(1).features).all()[0] as usize) = 7;
         for row in 0..2 {
             assert_eq!(table.row(batch.get(row).features).next(), Some((7, 1.0)), "{row}");
         }

@@ -71,6 +71,36 @@ macro_rules! vectorised {
 #[doc(hidden)]
 pub use vectorised;
 
+/// Defines a function of a kind of vectors, of which there are those of AVX2 and arrays: with the ones or the others, as this
+/// machine allows.
+macro_rules! by_vectors {
+    (
+        [$kind:path, $wide:path, $portable:path] $(#[$meta:meta])*
+        $visibility:vis fn $name:ident<$vector:ident>($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block
+    ) => {
+        $(#[$meta])*
+        #[inline]
+        $visibility fn $name($($argument: $type),*) $(-> $result)? {
+            #[inline(always)]
+            fn generic<$vector: $kind>($($argument: $type),*) $(-> $result)? $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+                fn wide($($argument: $type),*) $(-> $result)? {
+                    generic::<$wide>($($argument),*)
+                }
+                if $crate::vector::is_wide() {
+                    // SAFETY: the processor was asked, and has what the function is compiled for.
+                    #[allow(unsafe_code)]
+                    return unsafe { wide($($argument),*) };
+                }
+            }
+            generic::<$portable>($($argument),*)
+        }
+    };
+}
+pub(crate) use by_vectors;
+
 /// What runs as it was compiled for this machine, where a function of [`vectorised`] will not
 /// do since it is generic. `run` is to be `#[inline(always)]`.
 pub(crate) trait Kernel {

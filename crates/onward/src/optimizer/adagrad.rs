@@ -26,7 +26,7 @@ use crate::model::{Column, State};
 use crate::quad::{self, FOUR, Words, by_quads, words};
 use crate::regret::{Comparator, Guarantee, GuaranteeKind};
 use crate::sum::LANES;
-use crate::table::{Places, Table};
+use crate::table::{Located, Places, Table};
 use crate::{Error, Features, sum};
 
 /// What an update touches: the weight and the root of the sum of squared gradients.
@@ -151,7 +151,7 @@ impl AdaGrad {
 }
 
 /// Reads the slots of a row. Gives ⟨w, x⟩.
-fn gather(slots: &mut [Slot], places: &Places, values: &[f32], row: &mut Vec<Eight>) -> f64 {
+fn gather(slots: &mut [Slot], places: Located<'_>, values: &[f32], row: &mut Vec<Eight>) -> f64 {
     row.resize(places.all().len().div_ceil(LANES), Eight::zeroed());
     let (_, last_places) = places.all().as_chunks::<LANES>();
     let (_, last_values) = values.as_chunks::<LANES>();
@@ -227,7 +227,7 @@ by_quads! {
 
 /// w_i += u·direction_i, held within ±`limit`, and all goes back to the slots. Gives the largest
 /// |w_i|.
-fn step(slots: &mut [Slot], places: &Places, row: &mut [Eight], u: f64, limit: f64) -> f64 {
+fn step(slots: &mut [Slot], places: Located<'_>, row: &mut [Eight], u: f64, limit: f64) -> f64 {
     let largest = step_eights(words(slots, places), places.all(), row, u, limit);
     let (_, last_places) = places.all().as_chunks::<LANES>();
     if let Some(last) = row.last() {
@@ -278,7 +278,7 @@ impl Optimizer for AdaGrad {
 
     fn begin(&mut self, x: Features<'_>) -> f64 {
         self.table.locate(x, &mut self.places);
-        gather(self.table.all(), &self.places, x.values(), &mut self.row)
+        gather(self.table.all(), self.places.of(x), x.values(), &mut self.row)
     }
 
     fn prepare(&mut self, g: f64, h: f64, _x: Features<'_>) -> Step {
@@ -287,14 +287,14 @@ impl Optimizer for AdaGrad {
         Step::Flow { time: h, q }
     }
 
-    fn advance(&mut self, u: f64, _x: Features<'_>) {
+    fn advance(&mut self, u: f64, x: Features<'_>) {
         let limit = if self.domain == AdaGradDomain::Box { self.radius } else { f64::INFINITY };
         let norm = |row: &[Eight]| {
             let weights = row.iter().flat_map(|eight| eight.weight).flatten();
             sum::sum(weights.map(|weight| f64::from(weight) * f64::from(weight)))
         };
         let before = if self.domain == AdaGradDomain::Ball { norm(&self.row) } else { 0.0 };
-        let largest = step(self.table.all(), &self.places, &mut self.row, u, limit);
+        let largest = step(self.table.all(), self.places.of(x), &mut self.row, u, limit);
         if self.domain != AdaGradDomain::Ball {
             self.largest = self.largest.max(largest);
             return;
@@ -302,7 +302,7 @@ impl Optimizer for AdaGrad {
         self.norm = (self.norm + (norm(&self.row) - before)).max(0.0);
         self.project_on_ball();
         // Only weights of this row can have grown.
-        for &place in self.places.all() {
+        for &place in self.places.of(x).all() {
             self.largest = self.largest.max(f64::from(self.table.at(place as usize).weight).abs());
         }
     }

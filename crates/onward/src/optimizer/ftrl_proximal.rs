@@ -133,7 +133,7 @@ impl Optimizer for FtrlProximal {
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
         let mut places = std::mem::take(&mut self.places);
         self.table.locate(x, &mut places);
-        for (&place, &value) in places.all().iter().zip(x.values()) {
+        for (&place, &value) in places.of(x).all().iter().zip(x.values()) {
             let z = h * g * f64::from(value);
             let slot = *self.table.at(place as usize);
             let (point, squares) = (self.point(slot), slot.squares + z * z);

@@ -26,7 +26,7 @@ use crate::model::{Column, State};
 use crate::quad::{self, FOUR, Words, by_quads, words};
 use crate::regret::{Guarantee, GuaranteeKind};
 use crate::sum::LANES;
-use crate::table::{Places, Table};
+use crate::table::{Located, Places, Table};
 use crate::{Error, Features, sum};
 
 /// What an update touches, in 16 bytes: four slots a cache line.
@@ -112,7 +112,7 @@ impl Eight {
 }
 
 /// Reads the slots of a row. Gives ⟨w, x⟩, and whether a value is larger than any before.
-fn gather(slots: &mut [Slot], places: &Places, values: &[f32], row: &mut Vec<Eight>) -> (f64, bool) {
+fn gather(slots: &mut [Slot], places: Located<'_>, values: &[f32], row: &mut Vec<Eight>) -> (f64, bool) {
     row.resize(places.all().len().div_ceil(LANES), Eight::zeroed());
     let (_, last_places) = places.all().as_chunks::<LANES>();
     let (_, last_values) = values.as_chunks::<LANES>();
@@ -205,7 +205,7 @@ by_quads! {
 }
 
 /// w_i += u·direction_i, and all goes back to the slots.
-fn step(slots: &mut [Slot], places: &Places, row: &mut [Eight], u: f64) {
+fn step(slots: &mut [Slot], places: Located<'_>, row: &mut [Eight], u: f64) {
     step_eights(words(slots, places), places.all(), row, u);
     let (_, last_places) = places.all().as_chunks::<LANES>();
     if let Some(last) = row.last() {
@@ -253,7 +253,7 @@ impl Optimizer for Nag {
 
     fn begin(&mut self, x: Features<'_>) -> f64 {
         self.table.locate(x, &mut self.places);
-        let (score, is_wider) = gather(self.table.all(), &self.places, x.values(), &mut self.row);
+        let (score, is_wider) = gather(self.table.all(), self.places.of(x), x.values(), &mut self.row);
         self.is_wider = is_wider;
         score
     }
@@ -273,9 +273,9 @@ impl Optimizer for Nag {
         Step::Flow { time: self.eta * h, q: self.multiplier * q }
     }
 
-    fn advance(&mut self, u: f64, _x: Features<'_>) {
+    fn advance(&mut self, u: f64, x: Features<'_>) {
         if self.moves {
-            step(self.table.all(), &self.places, &mut self.row, u * self.multiplier);
+            step(self.table.all(), self.places.of(x), &mut self.row, u * self.multiplier);
         }
     }
 

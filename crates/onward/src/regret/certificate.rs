@@ -90,9 +90,10 @@ impl Certificate {
             self.find_seen();
         }
         let slots = self.table.all();
-        let (places, values) = (self.places.all(), x.values());
+        let (located, values) = (self.places.of(x), x.values());
+        let places = located.all();
         self.new.clear();
-        add_quads(words(slots, &self.places), places, values, (hg, h), &mut self.new);
+        add_quads(words(slots, located), places, values, (hg, h), &mut self.new);
         let (whole, last) = places.as_chunks::<FOUR>();
         for (at, (&place, &value)) in (FOUR * whole.len()..).zip(last.iter().zip(&values[FOUR * whole.len()..])) {
             let (slot, value) = (&mut slots[place as usize], f64::from(value));

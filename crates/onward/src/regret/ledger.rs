@@ -10,17 +10,10 @@ use std::ops::Range;
 use crate::loss::{Charge, Curvature};
 use crate::metric::Metrics;
 use crate::model::State;
+use crate::reach::count_present;
 use crate::regret::{BestConstant, Certificate, Curve, Guarantee, GuaranteeKind, Point};
 use crate::sum::Sum;
-use crate::vector::vectorised;
 use crate::{Batch, Error, Features, Prediction, SharedLoss};
-
-vectorised! {
-    /// How many values differ from 0.
-    fn present(values: &[f32]) -> u64 {
-        values.iter().map(|&value| u32::from(value != 0.0)).sum::<u32>().into()
-    }
-}
 
 /// Keeps the account of a run.
 ///
@@ -128,7 +121,7 @@ impl Ledger {
     fn enter(&mut self, p: f64, charge: Charge, label: f64, weight: f64, x: Features<'_>) -> f64 {
         let Charge { value: loss, derivative, logistic } = charge;
         self.rounds += 1;
-        self.features += present(x.values());
+        self.features += count_present(x.values()) as u64;
         self.paid.add(weight * loss);
         self.weight.add(weight);
         self.losses = (self.losses.0.max(loss), self.losses.1.min(loss));

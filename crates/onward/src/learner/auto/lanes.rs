@@ -609,7 +609,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Kernel for Begin<'_, F, W, D> {
         let Row { located, places, blocks, .. } = row;
         table.locate(x, located);
         places.resize(x.len(), 0);
-        for (place, &found) in places.iter_mut().zip(located.all()) {
+        for (place, &found) in places.iter_mut().zip(located.of(x).all()) {
             prefetch(table.at(found as usize));
             *place = found;
         }

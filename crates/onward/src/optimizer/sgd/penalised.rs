@@ -100,7 +100,8 @@ impl Penalised {
     /// Does something with each weight of the row that was located, but those of zeros.
     fn each(&mut self, x: Features<'_>, act: impl Fn(&mut Self, usize, u32, f32)) {
         let places = std::mem::take(&mut self.places);
-        for (&place, (index, value)) in places.all().iter().zip(x.iter()).filter(|&(_, (_, value))| value != 0.0) {
+        for (&place, (index, value)) in places.of(x).all().iter().zip(x.iter()).filter(|&(_, (_, value))| value != 0.0)
+        {
             act(self, place as usize, index, value);
         }
         self.places = places;

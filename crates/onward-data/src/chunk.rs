@@ -671,6 +671,7 @@ impl Source for TextSource {
                 continue;
             };
             let first_line = current.line;
+            current.pending.adopt(&mut buffer);
             let content = match current.next_records(self.boundaries, self.chunk_size, self.record_limit)? {
                 Next::Records(0) => {
                     self.current = None;

@@ -14,6 +14,9 @@ pub(crate) struct Pending {
     length: usize,
 }
 
+/// More is not copied to other memory.
+const MOST_COPIED: usize = 16 << 10;
+
 impl Pending {
     /// Reads once, until `size` bytes are there at the most. Gives how many were read.
     pub(crate) fn read(&mut self, reader: &mut impl Read, size: usize) -> io::Result<usize> {
@@ -27,6 +30,17 @@ impl Pending {
         let read = reader.read(&mut self.memory[self.length..size])?;
         self.length += read;
         Ok(read)
+    }
+
+    /// Reads on into this memory, if there is little to be copied to it: that of who reads is near the processor. Leaves the memory
+    /// that was used so far.
+    pub(crate) fn adopt(&mut self, memory: &mut Vec<u8>) {
+        if self.length > MOST_COPIED || memory.len() < self.length {
+            return;
+        }
+        memory[..self.length].copy_from_slice(self);
+        self.start = 0;
+        mem::swap(&mut self.memory, memory);
     }
 
     /// Forgets all.
@@ -88,6 +102,12 @@ mod tests {
             }
             // Sometimes without memory to use again.
             let memory = if round % 5 == 0 { Vec::new() } else { mem::take(&mut spare) };
+            let mut memory = memory;
+            if round % 3 == 0 {
+                let before = pending.to_vec();
+                pending.adopt(&mut memory);
+                assert_eq!(*pending, before);
+            }
             let end = pending.len() * (round % 4) / 3;
             let end = end.min(pending.len());
             let cut = pending.cut(end, memory);

@@ -30,8 +30,8 @@ use crate::schema::Schema;
 pub struct Reader {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
-    /// The caller's own parser.
-    parser: Box<dyn Parser>,
+    /// The caller's own.
+    place: Workplace,
     helps: bool,
     /// The batch that was handed out by reference.
     current: Option<Parsed>,
@@ -100,13 +100,18 @@ struct State {
     taken: u64,
     /// Memory to use again.
     spare: Vec<Parsed>,
-    buffers: Vec<Vec<u8>>,
 }
 
-impl State {
-    /// Memory that was used before, if there is some.
-    fn spare(&mut self) -> (Parsed, Vec<u8>) {
-        (self.spare.pop().unwrap_or_default(), self.buffers.pop().unwrap_or_default())
+/// What a thread has of its own.
+struct Workplace {
+    parser: Box<dyn Parser>,
+    /// The memory of the last piece: near the processor on which it is used again.
+    buffer: Vec<u8>,
+}
+
+impl Workplace {
+    fn new(parser: Box<dyn Parser>) -> Self {
+        Self { parser, buffer: Vec::new() }
     }
 }
 
@@ -140,25 +145,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Shared {
     /// Takes the next piece and parses it. False when there is nothing to do now:
     /// the end, or a full window.
-    fn work(&self, parser: &mut dyn Parser) -> bool {
-        let Some(Taken { number, piece, mut parsed }) = self.take() else {
+    fn work(&self, place: &mut Workplace) -> bool {
+        let Some(Taken { number, piece, mut parsed }) = self.take(&mut place.buffer) else {
             return false;
         };
-        let mut buffer = None;
         let outcome = match piece {
             Ok(Some(piece)) => {
-                let error = parse_guarded(parser, &piece, &mut parsed).err();
-                buffer = Some(buffer_of(piece));
+                let error = parse_guarded(place.parser.as_mut(), &piece, &mut parsed).err();
+                place.buffer = buffer_of(piece);
                 Outcome::Parsed(Box::new(Done { parsed, error, is_hinted: false }))
             }
             Ok(None) => Outcome::End,
             Err(error) => Outcome::Failed(error),
         };
-        let mut state = lock(&self.state);
-        state.ready.insert(number, outcome);
-        // While the processor still has it near.
-        state.buffers.extend(buffer);
-        drop(state);
+        lock(&self.state).ready.insert(number, outcome);
         self.changed.notify_all();
         if self.hints_ahead {
             self.hint_ahead();
@@ -194,16 +194,16 @@ impl Shared {
     }
 
     /// Reads the next piece, after whoever is reading: to go to sleep instead would cost the time of a piece.
-    fn take(&self) -> Option<Taken> {
+    fn take(&self, buffer: &mut Vec<u8>) -> Option<Taken> {
         let mut numbered = lock(&self.source);
         if numbered.ended || self.is_full() {
             return None;
         }
         // Only now: memory taken before the checks would be lost whenever there is nothing to do.
-        let (mut parsed, buffer) = lock(&self.state).spare();
+        let mut parsed = lock(&self.state).spare.pop().unwrap_or_default();
         parsed.clear();
         let number = numbered.next;
-        let piece = numbered.source.next(buffer);
+        let piece = numbered.source.next(std::mem::take(buffer));
         numbered.next += 1;
         numbered.ended = !matches!(piece, Ok(Some(_)));
         lock(&self.state).taken = numbered.next;
@@ -216,9 +216,9 @@ impl Shared {
     }
 
     /// The life of a worker thread.
-    fn run(&self, parser: &mut dyn Parser) {
+    fn run(&self, place: &mut Workplace) {
         while !self.stop.load(Ordering::Relaxed) {
-            if self.work(parser) {
+            if self.work(place) {
                 continue;
             }
             if lock(&self.source).ended {
@@ -287,7 +287,6 @@ impl Reader {
                 due: 0,
                 taken: 0,
                 spare: Vec::new(),
-                buffers: Vec::new(),
             }),
             hinting: Mutex::new(Hinting { hints: Some(hints), next: 0 }),
             hints_ahead: keeping.total.is_some(),
@@ -303,7 +302,7 @@ impl Reader {
         Ok(Self {
             shared,
             workers,
-            parser: parser(),
+            place: Workplace::new(parser()),
             helps: !is_live,
             current: None,
             failed: None,
@@ -447,7 +446,7 @@ impl Reader {
                 return Some(outcome);
             }
             drop(state);
-            if self.helps && self.shared.work(self.parser.as_mut()) {
+            if self.helps && self.shared.work(&mut self.place) {
                 continue;
             }
             if begun.elapsed() >= patience {
@@ -480,8 +479,8 @@ fn opened(
     Err(DataError::new(DataErrorKind::Options, "this onward was built without Arrow, in which caches are written"))
 }
 
-fn spawn(shared: Arc<Shared>, mut parser: Box<dyn Parser>) -> JoinHandle<()> {
-    std::thread::spawn(move || shared.run(parser.as_mut()))
+fn spawn(shared: Arc<Shared>, parser: Box<dyn Parser>) -> JoinHandle<()> {
+    std::thread::spawn(move || shared.run(&mut Workplace::new(parser)))
 }
 
 /// The names of the ids that come with each row.

@@ -3,6 +3,7 @@
 //! weight × loss, update. The loss is always that of the prediction made
 //! *before* the label was seen.
 
+use std::cell::RefCell;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
@@ -243,7 +244,6 @@ pub struct Batch {
     ascend_to: usize,
     /// The offset of the row that is being filled.
     offset: f64,
-    repeats: Repeats,
     /// Where indices and values are, if not in the batch itself.
     lent: Option<Arc<dyn Lent>>,
 }
@@ -396,8 +396,12 @@ impl Batch {
         let start = self.features();
         let row = &self.indices[start..];
         let is_known = self.ascend_to == self.indices.len();
-        if !is_known && !ascend(row) && self.repeats.are_there(row, distinct) {
-            self.repeats.add_up(start, &mut self.indices, &mut self.values);
+        if !is_known && !ascend(row) {
+            REPEATS.with_borrow_mut(|repeats| {
+                if repeats.are_there(&self.indices[start..], distinct) {
+                    repeats.add_up(start, &mut self.indices, &mut self.values);
+                }
+            });
         }
         self.ascend_to = 0;
         self.largest = self.largest.max(std::mem::take(&mut self.row_largest));
@@ -605,8 +609,13 @@ fn check_columns(RowColumns { labels, weights, offsets }: RowColumns<'_>) -> Res
     if fit { Ok(()) } else { Err(Error::new(ErrorKind::Features, "a label, weight or offset is out of its range")) }
 }
 
+thread_local! {
+    /// Of each thread, not of each batch, which goes from one processor to the other: its memory stays near.
+    static REPEATS: RefCell<Repeats> = const { RefCell::new(Repeats { seen: Vec::new(), row: 0, sorted: Vec::new() }) };
+}
+
 /// Finds and adds up features that share an index; its memory is kept from row to row.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 struct Repeats {
     /// The indices of a row, hashed, each with the number of the row in the upper half: what other
     /// rows left there is as good as nothing.

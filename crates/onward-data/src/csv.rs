@@ -378,9 +378,7 @@ impl CsvParser {
     ) -> Result<usize, DataError> {
         self.encoder.begin(out);
         if let Some(number) = self.plain.next(&mut self.encoder, bytes, start, self.delimiter) {
-            let next = self.plain.encode(number, &mut self.encoder, schema, bytes, out)?;
-            self.encoder.end(schema, out)?;
-            return Ok(next);
+            return self.plain.encode(number, &mut self.encoder, schema, bytes, out);
         }
         let mut at = start;
         for (number, column) in columns.iter().enumerate() {

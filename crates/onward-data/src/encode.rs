@@ -412,6 +412,12 @@ impl RowEncoder {
         Ok(())
     }
 
+    /// Ends a row without ids and products that has all columns, each once: only these of its features may share an index.
+    #[inline]
+    pub(crate) fn end_simple(&mut self, hashed: &[u32], out: &mut Parsed) {
+        out.batch.finish_distinct_but(hashed, self.label, self.weight);
+    }
+
     /// Encodes the cell of a column of the schema.
     #[inline]
     pub(crate) fn cell(
@@ -456,17 +462,22 @@ impl RowEncoder {
         }
     }
 
-    /// The index of the category between these places of a text, at which eight bytes are before and behind. What tells whether
-    /// it has been met is fetched meanwhile.
+    /// The index of the category between these places of a text, at which eight bytes are before and behind; and whether it has
+    /// been met.
     #[inline]
-    pub(crate) fn category_index(&self, seed: u64, around: Text<'_>, text: &[u8], (start, end): (u32, u32)) -> u32 {
+    pub(crate) fn category_index(
+        &self,
+        seed: u64,
+        around: Text<'_>,
+        text: &[u8],
+        (start, end): (u32, u32),
+    ) -> (u32, bool) {
         let hash = match hash::SHORT.contains(&(end - start)) {
             true => hash::short(seed, around.after(start), around.before(end), end - start),
             false => hash::name(seed, &text[start as usize..end as usize]),
         };
         let index = self.rules.schema.hashed(self.rules.reserved, hash);
-        self.seen.expect(index);
-        index
+        (index, self.seen.all(&[index]))
     }
 
     /// The features of the moment that the text of a column is, in order, and how many they are; of a missing one too. `None` if it

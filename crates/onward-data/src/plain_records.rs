@@ -16,40 +16,41 @@ use crate::parsed::Parsed;
 use crate::plain_lines::PlainLines;
 use crate::schema::Schema;
 
-/// What is done with the cells of a column, or of some side by side. `at`: the place of the column.
+/// What is done with the cell at a place, but for plain numbers. `position`: that of its first feature.
 enum Step {
-    /// Each number is a feature; or a feature is that there is none. `slots`: those of the plan.
-    Numbers { at: usize, slots: Range<usize> },
     /// A number is a feature but for this one, which it is counted from.
-    Number { at: usize, slot: u32, origin: f64 },
+    Number { at: usize, position: usize, slot: u32, origin: f64 },
     /// A category is one.
-    Category { at: usize, seed: u64 },
+    Category { at: usize, position: usize, seed: u64 },
     /// A moment is some.
-    Moment { at: usize, column: usize, slot: u32, origin: f64 },
+    Moment { at: usize, position: usize, column: usize, slot: u32, origin: f64 },
     /// A number is the label.
     Label { at: usize },
-    /// It is read by itself.
-    Other,
 }
 
 /// What is done with the columns.
 #[derive(Default)]
 struct Plan {
-    /// In the order of the columns; those of which nothing is wanted are left out.
-    steps: Vec<Step>,
-    slots: Vec<u32>,
     columns: usize,
-    /// The columns side by side whose numbers are wanted, and how many these are.
-    wanted: Vec<Range<usize>>,
-    numbers: usize,
+    /// The columns side by side of which each number is a feature, or that there is none; in order.
+    plain: Vec<Range<usize>>,
+    /// Of each of these its slot, and the position of its feature.
+    slots: Vec<u32>,
+    positions: Vec<u32>,
+    /// What else is done, in the order of the columns; and those of these columns whose numbers are wanted.
+    steps: Vec<Step>,
+    others: Vec<usize>,
+    /// The indices and values of the features of a record, in the order of the columns, where they are known beforehand.
+    indices: Vec<u32>,
+    values: Vec<f32>,
     /// Those that are read together, in the schema.
     simple: Vec<usize>,
-    /// The columns that are taken one by one: where they are, and which of the schema's.
-    others: Vec<(usize, usize)>,
+    /// The columns that are taken one by one: where they are, and which of the schema's; and the position of the feature
+    /// that is next to each.
+    apart: Vec<(usize, usize)>,
+    breaks: Vec<usize>,
     /// The label, if there is one: where it is, and which of the schema's columns.
     label: Option<(usize, usize)>,
-    /// The most features that a record has of those read together.
-    most_features: usize,
 }
 
 /// A line that was looked at.
@@ -60,8 +61,12 @@ struct Row {
     /// Its first feature, and the first of the ends of its runs.
     feature: usize,
     run: usize,
+    /// Which of the hashed features are its.
+    hashed: Range<usize>,
     label: Option<f64>,
     is_plain: bool,
+    /// Whether none of its features was new.
+    is_known: bool,
 }
 
 /// Lines that were looked at together.
@@ -78,6 +83,8 @@ pub(crate) struct PlainRecords {
     starts: Vec<u32>,
     ends: Vec<u32>,
     numbers: Vec<f64>,
+    /// Which numbers of a line are to be read by themselves.
+    odd: Vec<u32>,
     features: Found,
     /// Where the features of each run end: those between two columns that are taken one by one.
     runs: Vec<usize>,
@@ -88,6 +95,8 @@ pub(crate) struct PlainRecords {
 struct Found {
     indices: Vec<u32>,
     values: Vec<f32>,
+    /// The indices that are hashed: two of a line may be equal.
+    hashed: Vec<u32>,
 }
 
 impl Found {
@@ -95,52 +104,92 @@ impl Found {
         if self.indices.len() < most {
             self.indices.resize(most, 0);
             self.values.resize(most, 0.0);
+            self.hashed.resize(most, 0);
         }
     }
+
+    /// Moves features up to where there are [none](NONE) before them. Gives where they end then.
+    fn close_up(&mut self, range: Range<usize>, into: usize) -> usize {
+        let (indices, values) = (&mut self.indices[..range.end], &mut self.values[..range.end]);
+        let mut kept = into;
+        for at in range {
+            let (index, value) = (indices[at], values[at]);
+            (indices[kept], values[kept]) = (index, value);
+            kept += usize::from(index != NONE);
+        }
+        kept
+    }
 }
+
+/// No feature.
+const NONE: u32 = u32::MAX;
 
 impl Plan {
     fn new(encoder: &RowEncoder, binding: &Binding) -> Self {
         let mut plan = Self { columns: binding.columns.len(), ..Self::default() };
         for (at, column) in binding.columns.iter().enumerate() {
             let Some(column) = *column else { continue };
-            let way = encoder.way(column);
-            if matches!(way, Way::Number { .. } | Way::Label) {
-                match plan.wanted.last_mut().filter(|last| last.end == at) {
-                    Some(last) => last.end += 1,
-                    None => plan.wanted.push(at..at + 1),
+            let position = plan.indices.len();
+            match encoder.way(column) {
+                Way::Number { slot, origin: None } => {
+                    match plan.plain.last_mut().filter(|last| last.end == at) {
+                        Some(last) => last.end += 1,
+                        None => plan.plain.push(at..at + 1),
+                    }
+                    plan.slots.push(slot);
+                    plan.positions.push(position as u32);
+                    plan.add_features(&[slot], column);
                 }
-                plan.numbers += 1;
-            }
-            match way {
-                Way::Number { .. } | Way::Category { .. } | Way::Moment { .. } => plan.simple.push(column),
-                Way::Label => plan.label = Some((at, column)),
-                Way::Other => plan.others.push((at, column)),
+                Way::Number { slot, origin: Some(origin) } => {
+                    plan.steps.push(Step::Number { at, position, slot, origin });
+                    plan.others.push(at);
+                    plan.add_features(&[slot], column);
+                }
+                Way::Category { seed } => {
+                    plan.steps.push(Step::Category { at, position, seed });
+                    plan.add_features(&[NONE], column);
+                }
+                Way::Moment { slot, origin } => {
+                    plan.steps.push(Step::Moment { at, position, column, slot, origin });
+                    plan.add_features(&[NONE; OF_MOMENT], column);
+                }
+                Way::Label => {
+                    plan.steps.push(Step::Label { at });
+                    plan.others.push(at);
+                    plan.label = Some((at, column));
+                }
+                Way::Other => {
+                    plan.apart.push((at, column));
+                    plan.breaks.push(position);
+                }
                 Way::Left => {}
             }
-            let (step, features) = match way {
-                Way::Number { slot, origin: Some(origin) } => (Step::Number { at, slot, origin }, 1),
-                Way::Number { slot, origin: None } => {
-                    plan.most_features += 1;
-                    plan.slots.push(slot);
-                    match plan.steps.last_mut() {
-                        Some(Step::Numbers { at: first, slots }) if *first + slots.len() == at => {
-                            slots.end += 1;
-                            continue;
-                        }
-                        _ => (Step::Numbers { at, slots: plan.slots.len() - 1..plan.slots.len() }, 0),
-                    }
-                }
-                Way::Category { seed } => (Step::Category { at, seed }, 1),
-                Way::Moment { slot, origin } => (Step::Moment { at, column, slot, origin }, OF_MOMENT),
-                Way::Label => (Step::Label { at }, 0),
-                Way::Other => (Step::Other, 0),
-                Way::Left => continue,
-            };
-            plan.steps.push(step);
-            plan.most_features += features;
         }
         plan
+    }
+
+    /// The next features are those of a column.
+    fn add_features(&mut self, indices: &[u32], column: usize) {
+        self.indices.extend_from_slice(indices);
+        self.values.resize(self.indices.len(), 1.0);
+        self.simple.push(column);
+    }
+
+    /// The place of a plain number's column.
+    fn column_of(&self, number: usize) -> usize {
+        let mut before = 0;
+        for cells in &self.plain {
+            if number < before + cells.len() {
+                return cells.start + number - before;
+            }
+            before += cells.len();
+        }
+        0
+    }
+
+    /// How many numbers are wanted.
+    fn numbers(&self) -> usize {
+        self.slots.len() + self.others.len()
     }
 }
 
@@ -164,7 +213,7 @@ impl PlainRecords {
         self.lines.current().filter(|&number| self.rows[number].is_plain)
     }
 
-    /// Encodes the plain record of this number, and tells where the next begins.
+    /// Makes the plain record of this number the row that has begun, ends it, and tells where the next begins.
     pub(crate) fn encode(
         &self,
         number: usize,
@@ -174,40 +223,47 @@ impl PlainRecords {
         out: &mut Parsed,
     ) -> Result<usize, DataError> {
         let (row, line) = (&self.rows[number], self.lines.line(number));
-        let ends = &self.runs[row.run..][..=self.plan.others.len()];
+        let ends = &self.runs[row.run..][..=self.plan.apart.len()];
         let (mut start, mut label) = (row.feature, self.plan.label);
-        for (&end, &(at, column)) in ends.iter().zip(&self.plan.others) {
-            self.add_run(start..end, line, encoder, schema, text, out);
+        for (&end, &(at, column)) in ends.iter().zip(&self.plan.apart) {
+            self.add_run(start..end, (row, line), encoder, schema, text, out);
             start = end;
             if let Some((_, column)) = label.take_if(|&mut (before, _)| before < at) {
                 encoder.label(schema, column, row.label)?;
             }
             encoder.cell(schema, column, Cell::Text(self.cell(line, at, text)), out)?;
         }
-        self.add_run(start..ends[self.plan.others.len()], line, encoder, schema, text, out);
+        self.add_run(start..ends[self.plan.apart.len()], (row, line), encoder, schema, text, out);
         if let Some((_, column)) = label {
             encoder.label(schema, column, row.label)?;
         }
-        encoder.mention(&self.plan.simple, self.is_whole);
+        if self.is_whole && self.plan.apart.is_empty() {
+            encoder.end_simple(&self.features.hashed[row.hashed.clone()], out);
+        } else {
+            encoder.mention(&self.plan.simple, self.is_whole);
+            encoder.end(schema, out)?;
+        }
         Ok(line.end as usize + 1)
     }
 
     /// Adds features of a line.
+    #[inline]
     fn add_run(
         &self,
         features: Range<usize>,
-        line: Line,
+        (row, line): (&Row, Line),
         encoder: &mut RowEncoder,
         schema: &Schema,
         text: &[u8],
         out: &mut Parsed,
     ) {
-        let Found { indices, values } = &self.features;
-        let (indices, values) = (&indices[features.clone()], &values[features]);
-        if !encoder.has_named(indices) {
+        let (indices, values) = (&self.features.indices[features.clone()], &self.features.values[features]);
+        if !row.is_known {
             self.name(line, encoder, schema, indices, text, out);
         }
-        out.batch.extend(indices, values);
+        if !indices.is_empty() {
+            out.batch.extend(indices, values);
+        }
     }
 
     /// Has those of some features of a line named that are met for the first time.
@@ -239,7 +295,7 @@ impl PlainRecords {
     fn look_ahead(&mut self, encoder: &mut RowEncoder, text: &[u8]) {
         let Self { lines, plan, rows, starts, ends, numbers, .. } = self;
         rows.clear();
-        let most = lines.lines().len() * plan.numbers;
+        let most = lines.lines().len() * plan.numbers();
         if starts.len() < most {
             starts.resize(most, 0);
             ends.resize(most, 0);
@@ -251,46 +307,55 @@ impl PlainRecords {
                 continue;
             }
             let places = lines.places(line);
-            for cells in &plan.wanted {
+            for cells in &plan.plain {
                 let into = count..count + cells.len();
                 let (starts, ends) = (&mut starts[into.clone()], &mut ends[into.clone()]);
                 // Each begins behind the end of the one before.
                 let mut start = if cells.start == 0 { line.start } else { places[cells.start - 1] + 1 };
-                let places = &places[cells.clone()];
-                for at in 0..places.len().min(starts.len()).min(ends.len()) {
-                    (starts[at], ends[at]) = (start, places[at]);
-                    start = places[at] + 1;
+                for ((into, end), &place) in starts.iter_mut().zip(ends).zip(&places[cells.clone()]) {
+                    (*into, *end) = (start, place);
+                    start = place + 1;
                 }
                 count = into.end;
             }
+            for &at in &plan.others {
+                starts[count] = if at == 0 { line.start } else { places[at - 1] + 1 };
+                ends[count] = places[at];
+                count += 1;
+            }
         }
         read_cells(text, &mut starts[..count], &ends[..count], numbers);
-        self.features.reserve(self.rows.len() * self.plan.most_features + OF_MOMENT);
+        self.odd.resize(self.plan.slots.len() + 1, 0);
+        self.features.reserve((self.rows.len() + 1) * self.plan.indices.len() + 1);
         self.runs.clear();
-        let mut feature = 0;
+        let has_named = encoder.has_named(&self.plan.slots);
+        let (mut feature, mut hashed) = (0, 0);
         for number in 0..self.rows.len() {
             if self.rows[number].is_plain {
-                feature = self.look_at(encoder, text, number, feature);
+                (feature, hashed) = self.look_at(encoder, text, number, (feature, hashed), has_named);
             }
         }
     }
 
-    /// Finds the features of a line that has as many cells as there are columns, and keeps them from `first` on. Gives where
-    /// they end.
-    fn look_at(&mut self, encoder: &mut RowEncoder, text: &[u8], number: usize, first: usize) -> usize {
-        let Self { lines, plan, rows, numbers, runs, .. } = self;
-        let Found { indices, values } = &mut self.features;
+    /// Finds the features of a line that has as many cells as there are columns, and keeps them from `first` on, and those that
+    /// are hashed from the second of them on. Gives where they end. `has_named`: whether all slots have a name.
+    fn look_at(
+        &mut self,
+        encoder: &mut RowEncoder,
+        text: &[u8],
+        number: usize,
+        first: (usize, usize),
+        has_named: bool,
+    ) -> (usize, usize) {
+        let Self { lines, plan, rows, numbers, odd, .. } = self;
         let (row, line) = (&mut rows[number], lines.line(number));
-        (row.feature, row.run) = (first, runs.len());
+        let count = plan.indices.len();
+        let Found { indices, values, hashed } = &mut self.features;
+        let (indices, values) = (&mut indices[first.0..][..count], &mut values[first.0..][..count]);
+        let hashed = &mut hashed[first.1..][..=count];
         let places = lines.places(line);
         let bounds = |at: usize| (if at == 0 { line.start } else { places[at - 1] + 1 }, places[at]);
         let cell = |(start, end): (u32, u32)| &text[start as usize..end as usize];
-        let mut numbers = &numbers[row.number..row.number + plan.numbers];
-        let mut next = |count: usize| {
-            let (some, rest) = numbers.split_at(count);
-            numbers = rest;
-            some
-        };
         // What is not a number that was read with others.
         let settled = |value: f64, at: usize| match bounds(at) {
             _ if !value.is_nan() => Number::Finite(value),
@@ -298,74 +363,104 @@ impl PlainRecords {
             bounds => number::parse(cell(bounds)),
         };
         let Some(around) = Text::new(text) else { return first };
-        let (mut kept, mut is_plain) = (first, true);
+        indices.copy_from_slice(&plan.indices);
+        values.copy_from_slice(&plan.values);
+        let numbers = &numbers[row.number..][..plan.numbers()];
+        let (plain, others) = numbers.split_at(plan.slots.len());
+        let (mut is_plain, mut is_known, mut is_whole) = (true, has_named, true);
+        // Written in any case: which are odd is what a processor guesses wrong.
+        let mut count = 0;
+        for (number, (&value, &position)) in (0..).zip(plain.iter().zip(&plan.positions)) {
+            let narrow = value as f32;
+            values[position as usize] = narrow;
+            odd[count] = number;
+            count += usize::from(!narrow.is_finite());
+        }
+        for &number in &odd[..count] {
+            let number = number as usize;
+            let (position, slot) = (plan.positions[number] as usize, plan.slots[number]);
+            match settled(plain[number], plan.column_of(number)) {
+                Number::Finite(value) => values[position] = value as f32,
+                Number::Missing => {
+                    (indices[position], values[position]) = (slot + 1, 1.0);
+                    is_known &= encoder.has_named(&[slot + 1]);
+                }
+                Number::Infinite | Number::Invalid => {}
+            }
+            // What is none, or too large, is to be refused.
+            is_plain &= values[position].is_finite();
+        }
+        let (mut others, mut hashed_count) = (others.iter(), 0);
+        let mut next = || others.next().copied().unwrap_or(f64::NAN);
         for step in &plan.steps {
             match *step {
-                Step::Numbers { at, ref slots } => {
-                    let slots = &plan.slots[slots.clone()];
-                    let numbers = next(slots.len());
-                    let into = kept..kept + slots.len();
-                    let (indices, values) = (&mut indices[into.clone()], &mut values[into.clone()]);
-                    let count = slots.len().min(numbers.len()).min(indices.len()).min(values.len());
-                    let mut are_finite = true;
-                    for number in 0..count {
-                        let narrow = numbers[number] as f32;
-                        (indices[number], values[number]) = (slots[number], narrow);
-                        are_finite &= narrow.is_finite();
-                    }
-                    for number in if are_finite { 0..0 } else { 0..count } {
-                        if values[number].is_finite() {
-                            continue;
-                        }
-                        match settled(numbers[number], at + number) {
-                            Number::Finite(value) => values[number] = value as f32,
-                            Number::Missing => (indices[number], values[number]) = (slots[number] + 1, 1.0),
-                            Number::Infinite | Number::Invalid => {}
-                        }
-                        // What is none, or too large, is to be refused.
-                        is_plain &= values[number].is_finite();
-                    }
-                    kept = into.end;
-                }
-                Step::Number { at, slot, origin } => {
-                    let found = match settled(next(1)[0], at) {
-                        Number::Finite(value) if value == origin => continue,
+                Step::Number { at, position, slot, origin } => {
+                    let found = match settled(next(), at) {
+                        Number::Finite(value) if value == origin => (NONE, 0.0),
                         Number::Finite(value) => (slot, (value - origin) as f32),
                         Number::Missing => (slot + 1, 1.0),
                         Number::Infinite | Number::Invalid => (slot, f32::NAN),
                     };
                     is_plain &= found.1.is_finite();
-                    (indices[kept], values[kept]) = found;
-                    kept += 1;
+                    is_whole &= found.0 != NONE;
+                    is_known &= found.0 == NONE || encoder.has_named(&[found.0]);
+                    (indices[position], values[position]) = found;
                 }
-                Step::Category { at, seed } => {
+                Step::Category { at, position, seed } => {
                     let (start, end) = bounds(at);
                     let may_be_missing = MAY_BE_MISSING[(around.after(start) & 0xff) as usize] || start == end;
-                    // Written in any case: what is there is what a processor guesses wrong.
-                    (indices[kept], values[kept]) = (encoder.category_index(seed, around, text, (start, end)), 1.0);
-                    kept += usize::from(!(may_be_missing && number::is_missing(cell((start, end)).trim_ascii())));
+                    let is_there = !(may_be_missing && number::is_missing(cell((start, end)).trim_ascii()));
+                    let (index, has_name) = encoder.category_index(seed, around, text, (start, end));
+                    indices[position] = if is_there { index } else { NONE };
+                    hashed[hashed_count] = index;
+                    hashed_count += usize::from(is_there);
+                    is_whole &= is_there;
+                    is_known &= has_name || !is_there;
                 }
-                Step::Moment { at, column, slot, origin } => {
-                    match encoder.moment_features(column, (slot, origin), cell(bounds(at))) {
-                        Some((all, count)) => {
-                            let into = indices[kept..].iter_mut().zip(&mut values[kept..]);
-                            into.zip(all).for_each(|((index, value), found)| (*index, *value) = found);
-                            kept += count;
-                        }
-                        None => is_plain = false,
+                Step::Moment { at, position, column, slot, origin } => {
+                    let Some((all, count)) = encoder.moment_features(column, (slot, origin), cell(bounds(at))) else {
+                        is_plain = false;
+                        continue;
+                    };
+                    for (part, (index, value)) in all.into_iter().take(count).enumerate() {
+                        (indices[position + part], values[position + part]) = (index, value);
+                        // The first is a slot.
+                        hashed[hashed_count] = index;
+                        hashed_count += usize::from(part > 0);
+                        is_known &= encoder.has_named(&[index]);
                     }
+                    is_whole &= count == OF_MOMENT;
                 }
-                Step::Label { at } => match settled(next(1)[0], at) {
+                Step::Label { at } => match settled(next(), at) {
                     Number::Finite(value) => row.label = Some(value),
                     Number::Missing => {}
                     Number::Infinite | Number::Invalid => is_plain = false,
                 },
-                Step::Other => runs.push(kept),
             }
         }
-        row.is_plain = is_plain;
-        runs.push(kept);
-        kept
+        (row.feature, row.run) = (first.0, self.runs.len());
+        row.hashed = first.1..first.1 + hashed_count;
+        (row.is_plain, row.is_known) = (is_plain, is_known);
+        let hashed_end = row.hashed.end;
+        (self.end_runs(first.0, is_whole), hashed_end)
+    }
+
+    /// Notes where the runs of a line end whose features begin at `first`, and moves them up to where some are missing. Gives the
+    /// last of the ends.
+    fn end_runs(&mut self, first: usize, is_whole: bool) -> usize {
+        let Self { plan, features, runs, .. } = self;
+        if is_whole {
+            runs.extend(plan.breaks.iter().map(|position| first + position));
+            runs.push(first + plan.indices.len());
+            return first + plan.indices.len();
+        }
+        let (mut from, mut end) = (0, first);
+        for &position in plan.breaks.iter().chain([&plan.indices.len()]) {
+            end = features.close_up(first + from..first + position, end);
+            runs.push(end);
+            from = position;
+        }
+        end
     }
 }
 

@@ -282,12 +282,7 @@ impl Reader {
         let hints = if options.require_target { SlotHints::for_learning() } else { SlotHints::default() };
         let shared = Arc::new(Shared {
             source: Mutex::new(Numbered { source, next: 0, ended: false }),
-            state: Mutex::new(State {
-                ready: BTreeMap::new(),
-                due: 0,
-                taken: 0,
-                spare: Vec::new(),
-            }),
+            state: Mutex::new(State { ready: BTreeMap::new(), due: 0, taken: 0, spare: Vec::new() }),
             hinting: Mutex::new(Hinting { hints: Some(hints), next: 0 }),
             hints_ahead: keeping.total.is_some(),
             changed: Condvar::new(),

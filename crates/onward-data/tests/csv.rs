@@ -217,7 +217,7 @@ proptest! {
 }
 
 /// The columns of a table, of all kinds.
-const COLUMNS: [&str; 9] = ["a", "k", "b", "y", "t", "c", "f", "w", "id"];
+const COLUMNS: [&str; 10] = ["a", "k", "b", "y", "t", "c", "f", "w", "id", "o"];
 
 /// A cell of each, as files have them and otherwise.
 fn cells() -> impl Strategy<Value = Vec<String>> {
@@ -235,12 +235,17 @@ fn cells() -> impl Strategy<Value = Vec<String>> {
         1 => "(NA|na|null|n/a| NaN |\\x22x|x\\x22y|x\ny|x\ry)",
     ];
     let flag = prop_oneof![Just("true".to_owned()), Just("false".to_owned()), Just(String::new())];
-    let moment = "20[0-9]{2}-0[1-9]-1[0-9]( 1[0-9]:2[0-9])?";
+    let moment = prop_oneof![
+        12 => "20[0-9]{2}-0[1-9]-1[0-9]( 1[0-9]:2[0-9])?",
+        1 => "(NA|| 2020-01-02T03:04 |2020-1-1|2020-13-01|x)",
+    ];
+    // Constant but for these.
+    let constant = prop_oneof![4 => Just("7.5".to_owned()), 1 => "(|7|7\\.50|-1e3|1e39)"];
     let target = prop_oneof![8 => "-?[0-9]{1,3}(\\.[0-9])?", 1 => Just(String::new())];
     let weight = prop_oneof![12 => "[1-3]", 1 => "(-1|x)"];
     let first = prop_oneof![12 => number().boxed(), 1 => bad.boxed()];
-    (first, category, number(), target, moment, number(), flag, weight, "[a-z]{0,3}")
-        .prop_map(|(a, k, b, y, t, c, f, w, id)| vec![a, k, b, y, t, c, f, w, id])
+    (first, category, number(), target, moment, number(), flag, weight, "[a-z]{0,3}", constant)
+        .prop_map(|(a, k, b, y, t, c, f, w, id, o)| vec![a, k, b, y, t, c, f, w, id, o])
 }
 
 /// How a table is written.
@@ -284,7 +289,18 @@ fn known() -> impl Iterator<Item = Vec<String>> {
         let (number, flag) = (format!("{at}.5"), at.is_multiple_of(2).to_string());
         let word = format!("w{}", at % 5);
         let date = "2020-01-02".to_owned();
-        vec![number.clone(), word, number.clone(), number.clone(), date, number, flag, "1".to_owned(), "i".to_owned()]
+        vec![
+            number.clone(),
+            word,
+            number.clone(),
+            number.clone(),
+            date,
+            number,
+            flag,
+            "1".to_owned(),
+            "i".to_owned(),
+            "7.5".to_owned(),
+        ]
     };
     (0..200).map(row)
 }
@@ -305,20 +321,29 @@ proptest! {
         chunk_size in prop_oneof![Just(1 << 18), Just(3000)],
         threads in 1..4usize,
         skips in any::<bool>(),
+        // No column that is taken by itself.
+        is_simple in any::<bool>(),
+        is_constant in any::<bool>(),
     ) {
         let on_error = if skips { OnError::Skip } else { OnError::Stop };
         let options = || Options {
             target: Some(target.to_owned()),
-            weight: Some("w".to_owned()),
-            ids: vec!["id".to_owned()],
+            weight: Some("w".to_owned()).filter(|_| !is_simple),
+            ids: if is_simple { Vec::new() } else { vec!["id".to_owned()] },
             on_error,
             chunk_size,
             threads,
             ..Options::default()
         };
-        let first: Vec<_> = known().chain(rows).collect();
-        let in_order: Vec<_> = (0..COLUMNS.len()).collect();
-        let others: Vec<_> = order.into_iter().filter(|&column| Some(column) != lacking).collect();
+        let mut first: Vec<_> = known().chain(rows).collect();
+        // In the rows that columns are judged by: later it may change.
+        for row in first.iter_mut().filter(|_| is_constant) {
+            row[COLUMNS.len() - 1] = "7.5".to_owned();
+        }
+        let is_wanted = |&column: &usize| !is_simple || !["f", "w", "id"].contains(&COLUMNS[column]);
+        let in_order: Vec<_> = (0..COLUMNS.len()).filter(is_wanted).collect();
+        let others = order.into_iter().filter(|&column| Some(column) != lacking);
+        let others: Vec<_> = others.filter(is_wanted).collect();
         let outcome = |is_quoted: bool| {
             let first = table_of(&first, &in_order, form, is_quoted);
             let later = table_of(&later, &others, form, is_quoted);

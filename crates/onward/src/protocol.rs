@@ -403,6 +403,33 @@ impl Batch {
                 }
             });
         }
+        self.end_row(label, weight);
+    }
+
+    /// The same, where all indices but these are known to occur once.
+    ///
+    /// ```
+    /// let mut batch = onward::Batch::default();
+    /// batch.extend(&[0, 70, 1, 70, 71], &[1.0, 0.5, 2.0, 0.25, 1.0]);
+    /// batch.finish_distinct_but(&[70, 70, 71], Some(1.0), 1.0);
+    /// assert_eq!(batch.get(0).features.indices(), [0, 70, 1, 71]);
+    /// assert_eq!(batch.get(0).features.values(), [1.0, 0.75, 2.0, 1.0]);
+    /// ```
+    #[inline]
+    pub fn finish_distinct_but(&mut self, others: &[u32], label: Option<f64>, weight: f64) {
+        let mut few = [u32::MAX; FEW];
+        let are_distinct = few.get_mut(..others.len()).is_some_and(|few| {
+            few.copy_from_slice(others);
+            true
+        });
+        if are_distinct && are_alone(&few, others.len()) {
+            return self.end_row(label, weight);
+        }
+        self.finish(label, weight);
+    }
+
+    #[inline]
+    fn end_row(&mut self, label: Option<f64>, weight: f64) {
         self.ascend_to = 0;
         self.largest = self.largest.max(std::mem::take(&mut self.row_largest));
         self.ends.push(self.indices.len());

@@ -185,7 +185,9 @@ impl SlotHints {
         let count = later.len().min(hints.len());
         let (row, (first, last)) = (&indices[range], hints.split_at_mut(count));
         for ((&index, &later), hint) in row.iter().zip(later).zip(first) {
-            self.numbers.expect(later);
+            if later >= LOW {
+                self.numbers.expect(later);
+            }
             *hint = self.of(index);
         }
         for (&index, hint) in row[count..].iter().zip(last) {

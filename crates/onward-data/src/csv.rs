@@ -3,6 +3,7 @@
 //! records, blank lines count for nothing. A quote that does not begin a cell is
 //! text. Every record has as many cells as the header.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use memchr::memchr;
@@ -122,8 +123,9 @@ pub(crate) fn check_header(names: &[String]) -> Result<(), DataError> {
     {
         return Err(wrong(format!("column {} has no name, and no other has one but numbers", at + 1)));
     }
+    let mut places = HashMap::with_capacity(names.len());
     for (at, name) in names.iter().enumerate() {
-        if let Some(before) = names[..at].iter().position(|other| other == name) {
+        if let Some(before) = places.insert(name, at) {
             let name = quoted(name.as_bytes());
             return Err(wrong(format!("columns {} and {} are both named {name}", before + 1, at + 1)));
         }

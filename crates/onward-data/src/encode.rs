@@ -1,6 +1,6 @@
 //! From cells to features: what all formats with named columns share.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use onward::SharedLoss;
@@ -43,8 +43,10 @@ pub(crate) struct Binding {
 impl Binding {
     /// Binds columns by name.
     pub(crate) fn new<'a>(schema: &Schema, names: impl Iterator<Item = &'a str>) -> Self {
-        let find = |name: &str| schema.columns.iter().position(|column| column.name == name);
-        Self { columns: names.map(find).collect() }
+        // The first of those that have a name, as there may be some in other formats.
+        let places: HashMap<_, _> =
+            schema.columns.iter().enumerate().rev().map(|(at, column)| (column.name.as_str(), at)).collect();
+        Self { columns: names.map(|name| places.get(name).copied()).collect() }
     }
 }
 
@@ -509,17 +511,26 @@ impl RowEncoder {
         self.seen.all(indices)
     }
 
-    /// Hands on the names of those of some features that the text of a column has, if they are met for the first time.
+    /// Those of some features that are met for the first time.
+    pub(crate) fn not_named(&self, indices: &[u32]) -> Vec<u32> {
+        indices.iter().copied().filter(|&index| !self.seen.all(&[index])).collect()
+    }
+
+    /// Hands on the names of those of some new features that the text of a column has, and takes these out of `new`.
     pub(crate) fn name_features(
         &mut self,
         schema: &Schema,
         column: usize,
-        indices: &[u32],
+        new: &mut Vec<u32>,
         text: &[u8],
         out: &mut Parsed,
     ) {
         let Column { name, role } = &schema.columns[column];
-        let mut is_new = |index: u32| !self.seen.all(&[index]) && indices.contains(&index) && self.seen.first(index);
+        let mut is_new = |index: u32| {
+            let before = new.len();
+            new.retain(|&other| other != index);
+            new.len() < before && self.seen.first(index)
+        };
         match *role {
             Role::Feature(Kind::Numeric { slot, .. }) => {
                 if is_new(slot) {

@@ -34,7 +34,8 @@ struct Plan {
     columns: usize,
     /// The columns side by side of which each number is a feature, or that there is none; in order.
     plain: Vec<Range<usize>>,
-    /// Of each of these its slot, and the position of its feature.
+    /// Of each of these its place, its slot, and the position of its feature.
+    places: Vec<usize>,
     slots: Vec<u32>,
     positions: Vec<u32>,
     /// What else is done, in the order of the columns; and those of these columns whose numbers are wanted.
@@ -136,6 +137,7 @@ impl Plan {
                         Some(last) => last.end += 1,
                         None => plan.plain.push(at..at + 1),
                     }
+                    plan.places.push(at);
                     plan.slots.push(slot);
                     plan.positions.push(position as u32);
                     plan.add_features(&[slot], column);
@@ -173,18 +175,6 @@ impl Plan {
         self.indices.extend_from_slice(indices);
         self.values.resize(self.indices.len(), 1.0);
         self.simple.push(column);
-    }
-
-    /// The place of a plain number's column.
-    fn column_of(&self, number: usize) -> usize {
-        let mut before = 0;
-        for cells in &self.plain {
-            if number < before + cells.len() {
-                return cells.start + number - before;
-            }
-            before += cells.len();
-        }
-        0
     }
 
     /// How many numbers are wanted.
@@ -278,9 +268,13 @@ impl PlainRecords {
         out: &mut Parsed,
     ) {
         let Some(binding) = &self.binding else { return };
+        let mut new = encoder.not_named(indices);
         for (at, column) in binding.columns.iter().enumerate() {
+            if new.is_empty() {
+                return;
+            }
             if let Some(column) = *column {
-                encoder.name_features(schema, column, indices, self.cell(line, at, text), out);
+                encoder.name_features(schema, column, &mut new, self.cell(line, at, text), out);
             }
         }
     }
@@ -379,7 +373,7 @@ impl PlainRecords {
         for &number in &odd[..count] {
             let number = number as usize;
             let (position, slot) = (plan.positions[number] as usize, plan.slots[number]);
-            match settled(plain[number], plan.column_of(number)) {
+            match settled(plain[number], plan.places[number]) {
                 Number::Finite(value) => values[position] = value as f32,
                 Number::Missing => {
                     (indices[position], values[position]) = (slot + 1, 1.0);

@@ -3,47 +3,14 @@
 #[macro_use]
 mod text;
 
-use std::collections::HashSet;
-
 use onward::loss::Task;
 use onward_data::{Format, OnError, Options};
 use proptest::prelude::*;
-use text::{Row, check, number, options, read, value};
+use text::svmlight::plain;
+use text::{Row, check, options, read};
 
 fn regression() -> Options {
     Options { task: Some(Task::Regression), ..options(Format::Svmlight, OnError::Stop) }
-}
-
-/// The same format, read plainly.
-fn plain(line: &str, bits: u32) -> Result<Option<Row>, ()> {
-    let content = line.split('#').next().unwrap_or("");
-    let content = content.trim_matches(|letter: char| letter.is_ascii_whitespace());
-    let mut words = content.split([' ', '\t']).filter(|word| !word.is_empty()).peekable();
-    let Some(label) = words.next() else {
-        return Ok(None);
-    };
-    let label = if label == "?" { Ok(None) } else { text::label(label) }?;
-    if let Some(query) = words.peek().and_then(|word| word.strip_prefix("qid:")) {
-        number(query).filter(|_| query.chars().all(|digit| digit.is_ascii_digit())).ok_or(())?;
-        words.next();
-    }
-    let mut features = vec![(0, 1.0)];
-    let mut seen = HashSet::new();
-    for word in words {
-        let (index, text) = word.split_once(':').ok_or(())?;
-        if index.is_empty() || !index.chars().all(|digit| digit.is_ascii_digit()) || index.len() > 18 {
-            return Err(());
-        }
-        let index = index.parse::<u64>().map_err(|_| ())?;
-        let value = value(number(text).ok_or(())?)?;
-        if index >= 1 << bits || !seen.insert(index) {
-            return Err(());
-        }
-        if value != 0.0 {
-            features.push((index as u32 + 1, value));
-        }
-    }
-    Ok(Some(Row::new(features, label, 1.0, &[])))
 }
 
 fn rows(text: &str) -> Vec<Row> {

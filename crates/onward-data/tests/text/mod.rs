@@ -3,6 +3,10 @@
 
 #![allow(dead_code, unreachable_pub, unused_macros)]
 
+pub mod any;
+pub mod svmlight;
+pub mod vw;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 

@@ -1,0 +1,8 @@
+//! See `text/any.rs` of the tests of onward-data.
+
+#![no_main]
+
+#[path = "../../crates/onward-data/tests/text/mod.rs"]
+mod text;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| text::any::svmlight(bytes));

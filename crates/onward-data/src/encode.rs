@@ -564,10 +564,14 @@ impl RowEncoder {
         }
     }
 
-    /// Sets the label, which is that of a number or of none.
-    pub(crate) fn label(&mut self, schema: &Schema, column: usize, number: Option<f64>) -> Result<(), DataError> {
-        let cell = number.map_or(Cell::Missing, Cell::Number);
-        self.target(cell).map_err(|error| error.column(&schema.columns[column].name))
+    /// The label that a number is, or a missing one; nothing if it is to be refused.
+    pub(crate) fn label(&self, number: Option<f64>) -> Option<Option<f64>> {
+        self.rules.label(number.map_or(TargetValue::Missing, TargetValue::Number)).ok()
+    }
+
+    /// Sets the label of the row.
+    pub(crate) fn set_label(&mut self, label: Option<f64>) {
+        self.label = label;
     }
 
     /// Whether these columns are all that a row must have, so that none is [missing](Self::end) from it.

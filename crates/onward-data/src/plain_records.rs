@@ -50,8 +50,7 @@ struct Plan {
     /// that is next to each.
     apart: Vec<(usize, usize)>,
     breaks: Vec<usize>,
-    /// The label, if there is one: where it is, and which of the schema's columns.
-    label: Option<(usize, usize)>,
+    has_label: bool,
 }
 
 /// A line that was looked at.
@@ -158,7 +157,7 @@ impl Plan {
                 Way::Label => {
                     plan.steps.push(Step::Label { at });
                     plan.others.push(at);
-                    plan.label = Some((at, column));
+                    plan.has_label = true;
                 }
                 Way::Other => {
                     plan.apart.push((at, column));
@@ -214,18 +213,15 @@ impl PlainRecords {
     ) -> Result<usize, DataError> {
         let (row, line) = (&self.rows[number], self.lines.line(number));
         let ends = &self.runs[row.run..][..=self.plan.apart.len()];
-        let (mut start, mut label) = (row.feature, self.plan.label);
+        let mut start = row.feature;
         for (&end, &(at, column)) in ends.iter().zip(&self.plan.apart) {
             self.add_run(start..end, (row, line), encoder, schema, text, out);
             start = end;
-            if let Some((_, column)) = label.take_if(|&mut (before, _)| before < at) {
-                encoder.label(schema, column, row.label)?;
-            }
             encoder.cell(schema, column, Cell::Text(self.cell(line, at, text)), out)?;
         }
         self.add_run(start..ends[self.plan.apart.len()], (row, line), encoder, schema, text, out);
-        if let Some((_, column)) = label {
-            encoder.label(schema, column, row.label)?;
+        if self.plan.has_label {
+            encoder.set_label(row.label);
         }
         if self.is_whole && self.plan.apart.is_empty() {
             encoder.end_simple(&self.features.hashed[row.hashed.clone()], out);
@@ -425,11 +421,15 @@ impl PlainRecords {
                     }
                     is_whole &= count == OF_MOMENT;
                 }
-                Step::Label { at } => match settled(next(), at) {
-                    Number::Finite(value) => row.label = Some(value),
-                    Number::Missing => {}
-                    Number::Infinite | Number::Invalid => is_plain = false,
-                },
+                Step::Label { at } => {
+                    let label = match settled(next(), at) {
+                        Number::Finite(value) => encoder.label(Some(value)),
+                        Number::Missing => encoder.label(None),
+                        Number::Infinite | Number::Invalid => None,
+                    };
+                    is_plain &= label.is_some();
+                    row.label = label.flatten();
+                }
             }
         }
         (row.feature, row.run) = (first.0, self.runs.len());

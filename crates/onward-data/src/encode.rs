@@ -414,7 +414,12 @@ impl RowEncoder {
         Ok(())
     }
 
-    /// Ends a row without ids and products that has all columns, each once: only these of its features may share an index.
+    /// Whether rows have neither ids nor products, so that one that has all columns may be [ended simply](Self::end_simple).
+    pub(crate) fn ends_simply(&self) -> bool {
+        self.ids.is_empty() && self.products.is_none()
+    }
+
+    /// Ends a row that has all columns, each once: only these of its features may share an index.
     #[inline]
     pub(crate) fn end_simple(&mut self, hashed: &[u32], out: &mut Parsed) {
         out.batch.finish_distinct_but(hashed, self.label, self.weight);
@@ -511,28 +516,19 @@ impl RowEncoder {
         self.seen.all(indices)
     }
 
-    /// Those of some features that are met for the first time.
+    /// Those of some features that are met for the first time, in order of index.
     pub(crate) fn not_named(&self, indices: &[u32]) -> Vec<u32> {
-        indices.iter().copied().filter(|&index| !self.seen.all(&[index])).collect()
+        let mut new: Vec<_> = indices.iter().copied().filter(|&index| !self.seen.all(&[index])).collect();
+        new.sort_unstable();
+        new
     }
 
-    /// Hands on the names of those of some new features that the text of a column has, and takes these out of `new`.
-    pub(crate) fn name_features(
-        &mut self,
-        schema: &Schema,
-        column: usize,
-        new: &mut Vec<u32>,
-        text: &[u8],
-        out: &mut Parsed,
-    ) {
+    /// Hands on the names of those of some new features, in order of index, that the text of a column has.
+    pub(crate) fn name_features(&mut self, schema: &Schema, column: usize, new: &[u32], text: &[u8], out: &mut Parsed) {
         let Column { name, role } = &schema.columns[column];
-        let mut is_new = |index: u32| {
-            let before = new.len();
-            new.retain(|&other| other != index);
-            new.len() < before && self.seen.first(index)
-        };
-        match *role {
-            Role::Feature(Kind::Numeric { slot, .. }) => {
+        let mut is_new = |index: u32| new.binary_search(&index).is_ok() && self.seen.first(index);
+        match role {
+            &Role::Feature(Kind::Numeric { slot, .. }) => {
                 if is_new(slot) {
                     out.names.push(slot, name);
                 }
@@ -540,13 +536,17 @@ impl RowEncoder {
                     out.names.push_parts(slot + 1, &[name, " missing"]);
                 }
             }
-            Role::Feature(Kind::Categorical { .. }) => {
+            Role::Feature(Kind::Categorical { origin }) => {
+                let is_left_out = || origin.as_ref().is_some_and(|origin| is_same(origin, text));
+                if number::is_missing(text.trim_ascii()) || is_left_out() {
+                    return;
+                }
                 let index = self.rules.schema.hashed(self.rules.reserved, hash::name(self.seeds[column], text));
                 if is_new(index) {
                     out.names.push_bytes(index, &[name.as_bytes(), b"=", text]);
                 }
             }
-            Role::Feature(Kind::Timestamp { slot, .. }) => {
+            &Role::Feature(Kind::Timestamp { slot, .. }) => {
                 if is_new(slot) {
                     out.names.push_parts(slot, &[name, " days"]);
                 }

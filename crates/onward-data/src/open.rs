@@ -1,6 +1,7 @@
 //! Opens inputs: recognises the format, infers or binds the schema, and makes
 //! the source and the parsers.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -446,8 +447,8 @@ pub(crate) fn bind_columns(schema: &Schema, names: &[String], binds: &Binds) -> 
         let named = if binds.of_model { "the model's weight" } else { "--weight" };
         return Err(infer::no_such_column(&weight.name, named, names));
     }
-    let known = |name: &&String| schema.columns.iter().any(|column| column.name == **name);
-    let extra: Vec<_> = names.iter().filter(|name| !known(name)).cloned().collect();
+    let known: HashSet<_> = schema.columns.iter().map(|column| &column.name).collect();
+    let extra: Vec<_> = names.iter().filter(|name| !known.contains(name)).cloned().collect();
     if !extra.is_empty() {
         let owner = binds.owner();
         let lacks = if binds.of_model { "does not know" } else { "does not have" };
@@ -460,7 +461,8 @@ pub(crate) fn bind_columns(schema: &Schema, names: &[String], binds: &Binds) -> 
 pub(crate) fn check_columns(schema: &Schema, names: &[String], binds: &Binds) -> Result<Vec<String>, DataError> {
     let mut notes = Vec::new();
     let owner = binds.owner();
-    let has = |name: &str| names.iter().any(|other| other == name);
+    let there: HashSet<_> = names.iter().map(String::as_str).collect();
+    let has = |name: &str| there.contains(name);
     let features: Vec<_> = schema.columns.iter().filter(|column| matches!(column.role, Role::Feature(_))).collect();
     let lacking: Vec<_> =
         features.iter().filter(|column| !has(&column.name)).map(|column| column.name.clone()).collect();

@@ -35,7 +35,7 @@ impl Pending {
     /// Reads on into this memory, if there is little to be copied to it: that of who reads is near the processor. Leaves the memory
     /// that was used so far.
     pub(crate) fn adopt(&mut self, memory: &mut Vec<u8>) {
-        if self.length > MOST_COPIED || memory.len() < self.length {
+        if self.length > MOST_COPIED || memory.len() < self.length.max(1) {
             return;
         }
         memory[..self.length].copy_from_slice(self);
@@ -90,7 +90,7 @@ mod tests {
     fn what_is_cut_off_and_what_is_left_are_what_was_read() {
         let text: Vec<u8> = (0..=255).cycle().take(10_000).collect();
         let (mut reader, mut pending, mut all) = (&text[..], Pending::default(), Vec::new());
-        let mut spare = vec![7; 40];
+        let (mut spare, mut adopted) = (vec![7; 40], 0);
         for round in 1.. {
             let before = pending.to_vec();
             let size = before.len() + 1 + round % 97;
@@ -101,12 +101,14 @@ mod tests {
                 break;
             }
             // Sometimes without memory to use again.
-            let memory = if round % 5 == 0 { Vec::new() } else { mem::take(&mut spare) };
-            let mut memory = memory;
+            let mut memory = if round % 5 == 0 { Vec::new() } else { mem::take(&mut spare) };
             if round % 3 == 0 {
-                let before = pending.to_vec();
+                let (before, old, new) = (pending.to_vec(), pending.memory.as_ptr(), memory.as_ptr());
+                let is_large = memory.len() >= before.len().max(1);
                 pending.adopt(&mut memory);
                 assert_eq!(*pending, before);
+                assert_eq!((pending.memory.as_ptr(), memory.as_ptr()), if is_large { (new, old) } else { (old, new) });
+                adopted += usize::from(is_large);
             }
             let end = pending.len() * (round % 4) / 3;
             let end = end.min(pending.len());
@@ -117,5 +119,6 @@ mod tests {
         }
         all.extend_from_slice(&pending);
         assert_eq!(all, text);
+        assert!(adopted > 5);
     }
 }

@@ -77,8 +77,10 @@ pub(crate) struct PlainRecords {
     /// The columns that the plan is for.
     binding: Option<Arc<Binding>>,
     rows: Vec<Row>,
-    /// Whether no column is missing from each record.
-    is_whole: bool,
+    /// Whether the input lacks no column that each record must have; and then there are none that are taken one by one, and no
+    /// ids and products.
+    has_required: bool,
+    is_simple: bool,
     /// Where cells with numbers begin and end.
     starts: Vec<u32>,
     ends: Vec<u32>,
@@ -189,7 +191,8 @@ impl PlainRecords {
         self.rows.clear();
         if !self.binding.as_ref().is_some_and(|last| Arc::ptr_eq(last, binding)) {
             self.plan = Plan::new(encoder, binding);
-            self.is_whole = encoder.has_required(&binding.columns);
+            self.has_required = encoder.has_required(&binding.columns);
+            self.is_simple = self.has_required && self.plan.apart.is_empty() && encoder.ends_simply();
             self.binding = Some(Arc::clone(binding));
         }
     }
@@ -213,30 +216,31 @@ impl PlainRecords {
     ) -> Result<usize, DataError> {
         let (row, line) = (&self.rows[number], self.lines.line(number));
         let ends = &self.runs[row.run..][..=self.plan.apart.len()];
-        let mut start = row.feature;
+        let (mut start, mut first) = (row.feature, 0);
         for (&end, &(at, column)) in ends.iter().zip(&self.plan.apart) {
-            self.add_run(start..end, (row, line), encoder, schema, text, out);
-            start = end;
+            self.add_run((start..end, first..at), (row, line), encoder, schema, text, out);
+            (start, first) = (end, at + 1);
             encoder.cell(schema, column, Cell::Text(self.cell(line, at, text)), out)?;
         }
-        self.add_run(start..ends[self.plan.apart.len()], (row, line), encoder, schema, text, out);
+        let last = (start..ends[self.plan.apart.len()], first..self.plan.columns);
+        self.add_run(last, (row, line), encoder, schema, text, out);
         if self.plan.has_label {
             encoder.set_label(row.label);
         }
-        if self.is_whole && self.plan.apart.is_empty() {
+        if self.is_simple {
             encoder.end_simple(&self.features.hashed[row.hashed.clone()], out);
         } else {
-            encoder.mention(&self.plan.simple, self.is_whole);
+            encoder.mention(&self.plan.simple, self.has_required);
             encoder.end(schema, out)?;
         }
         Ok(line.end as usize + 1)
     }
 
-    /// Adds features of a line.
+    /// Adds features of a line, which are those of some columns.
     #[inline]
     fn add_run(
         &self,
-        features: Range<usize>,
+        (features, columns): (Range<usize>, Range<usize>),
         (row, line): (&Row, Line),
         encoder: &mut RowEncoder,
         schema: &Schema,
@@ -245,32 +249,32 @@ impl PlainRecords {
     ) {
         let (indices, values) = (&self.features.indices[features.clone()], &self.features.values[features]);
         if !row.is_known {
-            self.name(line, encoder, schema, indices, text, out);
+            self.name((indices, columns), line, encoder, schema, text, out);
         }
         if !indices.is_empty() {
             out.batch.extend(indices, values);
         }
     }
 
-    /// Has those of some features of a line named that are met for the first time.
+    /// Has those of the features of some columns named that are met for the first time.
     #[inline(never)]
     fn name(
         &self,
+        (indices, columns): (&[u32], Range<usize>),
         line: Line,
         encoder: &mut RowEncoder,
         schema: &Schema,
-        indices: &[u32],
         text: &[u8],
         out: &mut Parsed,
     ) {
         let Some(binding) = &self.binding else { return };
-        let mut new = encoder.not_named(indices);
-        for (at, column) in binding.columns.iter().enumerate() {
-            if new.is_empty() {
-                return;
-            }
+        let new = encoder.not_named(indices);
+        if new.is_empty() {
+            return;
+        }
+        for (at, column) in columns.clone().zip(&binding.columns[columns]) {
             if let Some(column) = *column {
-                encoder.name_features(schema, column, &mut new, self.cell(line, at, text), out);
+                encoder.name_features(schema, column, &new, self.cell(line, at, text), out);
             }
         }
     }
@@ -285,7 +289,9 @@ impl PlainRecords {
     fn look_ahead(&mut self, encoder: &mut RowEncoder, text: &[u8]) {
         let Self { lines, plan, rows, starts, ends, numbers, .. } = self;
         rows.clear();
-        let most = lines.lines().len() * plan.numbers();
+        // Those that are plain have at least a byte for each column: others may be any number.
+        let plain = lines.lines().filter(|&(_, is_plain)| is_plain).count();
+        let most = plain * plan.numbers();
         if starts.len() < most {
             starts.resize(most, 0);
             ends.resize(most, 0);
@@ -316,7 +322,7 @@ impl PlainRecords {
         }
         read_cells(text, &mut starts[..count], &ends[..count], numbers);
         self.odd.resize(self.plan.slots.len() + 1, 0);
-        self.features.reserve((self.rows.len() + 1) * self.plan.indices.len() + 1);
+        self.features.reserve((plain + 1) * self.plan.indices.len() + 1);
         self.runs.clear();
         let has_named = encoder.has_named(&self.plan.slots);
         let (mut feature, mut hashed) = (0, 0);
@@ -328,7 +334,7 @@ impl PlainRecords {
     }
 
     /// Finds the features of a line that has as many cells as there are columns, and keeps them from `first` on, and those that
-    /// are hashed from the second of them on. Gives where they end. `has_named`: whether all slots have a name.
+    /// are hashed from the second of them on. Gives where they end. `has_named`: whether the slots of all plain numbers have a name.
     fn look_at(
         &mut self,
         encoder: &mut RowEncoder,
@@ -357,7 +363,7 @@ impl PlainRecords {
         values.copy_from_slice(&plan.values);
         let numbers = &numbers[row.number..][..plan.numbers()];
         let (plain, others) = numbers.split_at(plan.slots.len());
-        let (mut is_plain, mut is_known, mut is_whole) = (true, has_named, true);
+        let (mut is_plain, mut is_known, mut is_full) = (true, true, true);
         // Written in any case: which are odd is what a processor guesses wrong.
         let mut count = 0;
         for (number, (&value, &position)) in (0..).zip(plain.iter().zip(&plan.positions)) {
@@ -380,6 +386,9 @@ impl PlainRecords {
             // What is none, or too large, is to be refused.
             is_plain &= values[position].is_finite();
         }
+        if !has_named {
+            is_known &= plan.positions.iter().all(|&position| encoder.has_named(&[indices[position as usize]]));
+        }
         let (mut others, mut hashed_count) = (others.iter(), 0);
         let mut next = || others.next().copied().unwrap_or(f64::NAN);
         for step in &plan.steps {
@@ -392,7 +401,7 @@ impl PlainRecords {
                         Number::Infinite | Number::Invalid => (slot, f32::NAN),
                     };
                     is_plain &= found.1.is_finite();
-                    is_whole &= found.0 != NONE;
+                    is_full &= found.0 != NONE;
                     is_known &= found.0 == NONE || encoder.has_named(&[found.0]);
                     (indices[position], values[position]) = found;
                 }
@@ -404,7 +413,7 @@ impl PlainRecords {
                     indices[position] = if is_there { index } else { NONE };
                     hashed[hashed_count] = index;
                     hashed_count += usize::from(is_there);
-                    is_whole &= is_there;
+                    is_full &= is_there;
                     is_known &= has_name || !is_there;
                 }
                 Step::Moment { at, position, column, slot, origin } => {
@@ -419,7 +428,7 @@ impl PlainRecords {
                         hashed_count += usize::from(part > 0);
                         is_known &= encoder.has_named(&[index]);
                     }
-                    is_whole &= count == OF_MOMENT;
+                    is_full &= count == OF_MOMENT;
                 }
                 Step::Label { at } => {
                     let label = match settled(next(), at) {
@@ -436,14 +445,14 @@ impl PlainRecords {
         row.hashed = first.1..first.1 + hashed_count;
         (row.is_plain, row.is_known) = (is_plain, is_known);
         let hashed_end = row.hashed.end;
-        (self.end_runs(first.0, is_whole), hashed_end)
+        (self.end_runs(first.0, is_full), hashed_end)
     }
 
     /// Notes where the runs of a line end whose features begin at `first`, and moves them up to where some are missing. Gives the
     /// last of the ends.
-    fn end_runs(&mut self, first: usize, is_whole: bool) -> usize {
+    fn end_runs(&mut self, first: usize, is_full: bool) -> usize {
         let Self { plan, features, runs, .. } = self;
-        if is_whole {
+        if is_full {
             runs.extend(plan.breaks.iter().map(|position| first + position));
             runs.push(first + plan.indices.len());
             return first + plan.indices.len();

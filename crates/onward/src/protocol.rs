@@ -365,10 +365,10 @@ impl Batch {
         if !is_above || last > limit || !ascend(indices) || !are_finite(values) {
             return false;
         }
+        self.row_largest = last;
         self.indices.extend_from_slice(indices);
         self.values.extend_from_slice(values);
         self.ascend_to = self.indices.len();
-        self.row_largest = last;
         true
     }
 
@@ -418,18 +418,22 @@ impl Batch {
     #[inline]
     pub fn finish_distinct_but(&mut self, others: &[u32], label: Option<f64>, weight: f64) {
         let mut few = [u32::MAX; FEW];
-        let are_distinct = few.get_mut(..others.len()).is_some_and(|few| {
-            few.copy_from_slice(others);
-            true
-        });
-        if are_distinct && are_alone(&few, others.len()) {
-            return self.end_row(label, weight);
+        let are_distinct = match few.get_mut(..others.len()) {
+            Some(into) => {
+                into.copy_from_slice(others);
+                are_alone(&few, others.len())
+            }
+            None => !REPEATS.with_borrow_mut(|repeats| repeats.are_there(others, 0)),
+        };
+        match are_distinct {
+            true => self.end_row(label, weight),
+            false => self.finish(label, weight),
         }
-        self.finish(label, weight);
     }
 
     #[inline]
     fn end_row(&mut self, label: Option<f64>, weight: f64) {
+        assert!(self.lent.is_none(), "a batch of lent rows takes no others");
         self.ascend_to = 0;
         self.largest = self.largest.max(std::mem::take(&mut self.row_largest));
         self.ends.push(self.indices.len());

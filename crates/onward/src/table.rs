@@ -136,7 +136,8 @@ impl Places {
         self.told = Told::Found;
         self.found.clear();
         self.found.extend_from_slice(places);
-        let reach = reach(places);
+        // Of what was copied: what is lent may be other numbers the next time.
+        let reach = reach(&self.found);
         self.largest = reach.largest;
         reach
     }

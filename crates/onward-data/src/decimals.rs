@@ -250,7 +250,7 @@ impl Numbers {
 }
 
 /// The lengths of the texts that [`read_cells`] reads.
-pub(crate) const CELL: RangeInclusive<u32> = 1..=15;
+const CELL: RangeInclusive<u32> = 1..=15;
 
 /// Reads the numbers that begin at `starts` and end at `ends`. NaN stands for one that is to be read by itself: it is empty, or
 /// longer than [these](CELL), or it or one of its neighbours is not of the common form.

@@ -523,7 +523,7 @@ impl RowEncoder {
         new
     }
 
-    /// Hands on the names of those of some new features, in order of index, that the text of a column has.
+    /// Hands on the names of those of some new features, in order of index, that the text of a column has which is read with others.
     pub(crate) fn name_features(&mut self, schema: &Schema, column: usize, new: &[u32], text: &[u8], out: &mut Parsed) {
         let Column { name, role } = &schema.columns[column];
         let mut is_new = |index: u32| new.binary_search(&index).is_ok() && self.seen.first(index);
@@ -536,11 +536,8 @@ impl RowEncoder {
                     out.names.push_parts(slot + 1, &[name, " missing"]);
                 }
             }
-            Role::Feature(Kind::Categorical { origin }) => {
-                let is_left_out = || origin.as_ref().is_some_and(|origin| is_same(origin, text));
-                if number::is_missing(text.trim_ascii()) || is_left_out() {
-                    return;
-                }
+            // What is missing has no feature, though another one may share its index.
+            Role::Feature(Kind::Categorical { .. }) if !number::is_missing(text.trim_ascii()) => {
                 let index = self.rules.schema.hashed(self.rules.reserved, hash::name(self.seeds[column], text));
                 if is_new(index) {
                     out.names.push_bytes(index, &[name.as_bytes(), b"=", text]);

@@ -3,6 +3,7 @@
 //! Each batch goes to every learner, and each has a ledger of its own: what a learner pays and
 //! says is to the bit what `onward learn` has of it alone, on however many threads.
 
+use std::cell::OnceCell;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -232,7 +233,7 @@ fn entrants(
         let (schema, facts) = (reader.schema().clone(), Facts::new(reader.format()));
         let trained = Trained::new(specification, SharedLoss::clone(loss), radius, schema, facts)?;
         let name = specification.to_string();
-        Ok(Entrant { name, trained, course: Course::default(), elapsed: Duration::ZERO })
+        Ok(Entrant { name, trained, course: Course::new(true), elapsed: Duration::ZERO })
     };
     specifications.iter().map(entrant).collect()
 }
@@ -259,6 +260,7 @@ impl Entrant {
             mixed: self.trained.learner.mixed(),
             updates: self.trained.learner.updates(),
             course: &self.course,
+            certificate: OnceCell::new(),
             averaged_risk: None,
             hindsight,
         }

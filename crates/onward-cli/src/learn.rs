@@ -1,5 +1,6 @@
 //! `onward learn`.
 
+use std::cell::OnceCell;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -10,6 +11,7 @@ use onward::random::SplitMix64;
 use onward_data::{Input, Options, Reader};
 
 use crate::arguments::LearnOptions;
+use crate::course::Course;
 use crate::failure::Failure;
 use crate::hindsight::Question;
 use crate::inputs;
@@ -71,7 +73,8 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         None => None,
     };
     let before = trained.facts.examples;
-    let mut session = Session::new(&mut trained, &watch);
+    let shows_course = options.report.is_some() || options.html.is_some() || options.plot;
+    let mut session = Session::new(&mut trained, &watch, Course::new(shows_course));
     let files =
         [("model", options.model.as_ref()), ("report", options.report.as_ref()), ("page", options.html.as_ref())];
     let mut kept = options.order.filter(|&order| order != Order::Sequential).map(|order| (order, Rows::default()));
@@ -106,6 +109,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         mixed,
         updates,
         course: &course,
+        certificate: OnceCell::new(),
         averaged_risk: options.loss_bound.map(|range| averaged_risk(&trained, range)),
         hindsight: hindsight.as_ref(),
     };

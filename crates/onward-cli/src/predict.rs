@@ -1,5 +1,6 @@
 //! `onward predict`.
 
+use std::cell::OnceCell;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -53,7 +54,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     }
     let started = Instant::now();
     let mut writer = PredictionWriter::create(&options.predictions, reader.id_names(), trained.loss.link())?;
-    let mut session = Session::new(&mut trained, &watch);
+    let mut session = Session::new(&mut trained, &watch, Course::new(false));
     let files = [("report", options.report.as_ref())];
     let predicted = session.predict(&mut reader, &mut writer, inputs::threads(options.input.threads));
     inputs::say_cache_loss(&options.input, &reader, options.voice.quiet);
@@ -70,7 +71,8 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
         own_guarantee: None,
         mixed: None,
         updates: None,
-        course: &Course::default(),
+        course: &Course::new(false),
+        certificate: OnceCell::new(),
         averaged_risk: None,
         hindsight: None,
     };

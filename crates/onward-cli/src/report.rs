@@ -1,10 +1,11 @@
 //! The report: what a run did and what it cost, as JSON with stable keys. Runs on
 //! equal inputs with equal arguments differ in `timing` alone.
 
+use std::cell::OnceCell;
 use std::time::Duration;
 
 use onward::regret::hindsight::Class;
-use onward::regret::{Guarantee, Ledger, Point};
+use onward::regret::{Guarantee, Point};
 use onward::{Expert, Mixed};
 use onward_data::Input;
 use serde_json::{Map, Value, json};
@@ -54,11 +55,20 @@ pub(crate) struct Run<'a> {
     pub(crate) updates: Option<f64>,
     /// What the learner said of itself during the first pass.
     pub(crate) course: &'a Course,
+    /// What [`certificate`](Self::certificate) found.
+    pub(crate) certificate: OnceCell<Guarantee>,
     /// What the average of the learner's points pays at most on a new example, or why nothing can be
     /// said of it, if it was asked for.
     pub(crate) averaged_risk: Option<Result<f64, String>>,
     /// The best predictor in hindsight, if it was asked for and something was charged.
     pub(crate) hindsight: Option<&'a Hindsight>,
+}
+
+impl Run<'_> {
+    /// The universal certificate, for which all sums of features are walked: once.
+    pub(crate) fn certificate(&self) -> &Guarantee {
+        self.certificate.get_or_init(|| self.trained.ledger.certificate())
+    }
 }
 
 /// A report as text.
@@ -73,7 +83,7 @@ pub(crate) fn learned(run: &Run<'_>) -> Value {
     let mut insert = |key: &str, value: Value| report.insert(key.to_owned(), value);
     insert("resumed_at", json!(run.resumed_at));
     insert("guarantees", Value::Array(guarantees(run).iter().map(|it| guarantee(it, ledger.weight())).collect()));
-    insert("curve", curve(ledger, run.course, run.hindsight));
+    insert("curve", curve(run));
     if let Some(hindsight) = run.hindsight {
         insert("hindsight", best_in_hindsight(hindsight));
         if let Ok(answer) = &hindsight.answer {
@@ -231,7 +241,7 @@ pub(crate) fn finite(value: f64) -> Value {
 pub(crate) fn guarantees(run: &Run<'_>) -> Vec<Guarantee> {
     let ledger = &run.trained.ledger;
     let weight = ledger.weight();
-    let stated = run.own_guarantee.iter().cloned().chain([ledger.certificate()]).map(|guarantee| {
+    let stated = run.own_guarantee.iter().chain([run.certificate()]).cloned().map(|guarantee| {
         let bound = guarantee.bound.and_then(|bound| match bound {
             _ if weight == 0.0 => Err("nothing has been charged yet".to_owned()),
             bound if bound.is_finite() && (bound / weight).is_finite() => Ok(bound),
@@ -293,8 +303,9 @@ fn excess_risk(excess: &Excess) -> Value {
 
 /// The points that were kept, and as the last one where the run ends; with the best predictor
 /// in hindsight, its regret up to each.
-fn curve(ledger: &Ledger, course: &Course, hindsight: Option<&Hindsight>) -> Value {
-    let paid = hindsight.and_then(|hindsight| hindsight.answer.as_ref().ok()).map(|answer| &answer.paid);
+fn curve(run: &Run<'_>) -> Value {
+    let ledger = &run.trained.ledger;
+    let paid = run.hindsight.and_then(|hindsight| hindsight.answer.as_ref().ok()).map(|answer| &answer.paid);
     let mut kept = ledger.curve().points();
     kept.retain(|point| point.round < ledger.rounds());
     if ledger.rounds() > 0 {
@@ -302,14 +313,14 @@ fn curve(ledger: &Ledger, course: &Course, hindsight: Option<&Hindsight>) -> Val
             round: ledger.rounds(),
             loss: ledger.paid(),
             weight: ledger.weight(),
-            guarantee: ledger.certificate().bound.ok(),
+            guarantee: run.certificate().bound.clone().ok(),
             baseline: ledger.baseline_risk(),
         });
     }
     let mut before = Point { round: 0, loss: 0.0, weight: 0.0, guarantee: None, baseline: None };
     let mut points = Vec::new();
     for point in kept {
-        let mark = course.at(point.round);
+        let mark = run.course.at(point.round);
         let mut value = json!({
             "t": point.round,
             "weight": point.weight,

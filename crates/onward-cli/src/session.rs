@@ -48,8 +48,8 @@ pub(crate) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    pub(crate) fn new(trained: &'a mut Trained, watch: &'a Watch) -> Self {
-        Self { trained, watch, counts: Counts::default(), course: Course::default() }
+    pub(crate) fn new(trained: &'a mut Trained, watch: &'a Watch, course: Course) -> Self {
+        Self { trained, watch, counts: Counts::default(), course }
     }
 
     pub(crate) fn trained(&self) -> &Trained {

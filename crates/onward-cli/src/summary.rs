@@ -14,6 +14,8 @@ use crate::verdict;
 
 /// How many features are shown.
 const HEAVIEST: usize = 10;
+/// Of so many features at least the heaviest are looked for at a time.
+const FEWEST_KEPT: usize = 1024;
 
 /// A count with commas between thousands.
 pub(crate) fn grouped(count: u64) -> String {
@@ -296,20 +298,19 @@ pub(crate) fn heaviest(trained: &Trained, top: usize) -> Vec<(String, f64, f64)>
     let Some(weights) = trained.learner.weights(sums.features()) else {
         return Vec::new();
     };
-    let features = sums.features().iter().zip(weights).zip(sums.root_mean_squares());
-    let mut found: Vec<(u32, f64, f64)> = features
-        .map(|((&index, weight), spread)| {
-            let spread = trained.learner.deviation(index).unwrap_or(spread);
-            (index, weight, weight.abs() * spread)
-        })
-        .collect();
     let order = |a: &(u32, f64, f64), b: &(u32, f64, f64)| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0));
-    // There may be millions, of which few are shown.
-    if top < found.len() {
-        found.select_nth_unstable_by(top, order);
-        found.truncate(top);
+    let mut found = Vec::new();
+    for ((&index, weight), spread) in sums.features().iter().zip(weights).zip(sums.root_mean_squares()) {
+        let spread = trained.learner.deviation(index).unwrap_or(spread);
+        found.push((index, weight, weight.abs() * spread));
+        // There may be millions, of which few are shown.
+        if found.len() >= top.saturating_mul(2).max(FEWEST_KEPT) {
+            found.select_nth_unstable_by(top, order);
+            found.truncate(top);
+        }
     }
-    found.sort_by(order);
+    found.sort_unstable_by(order);
+    found.truncate(top);
     let name = |index: u32| trained.names.get(index).map_or_else(|| format!("#{index}"), Cow::into_owned);
     found.into_iter().map(|(index, weight, effect)| (name(index), weight, effect)).collect()
 }

@@ -30,6 +30,9 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// The entries of the smallest table.
 const FEWEST: usize = 64;
 
+/// Hints end when one in so many indices has one.
+const FEWEST_SHARE: u32 = 7;
+
 /// Where the number of an index is: open addressing, at most half full.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
@@ -162,8 +165,8 @@ impl SlotHints {
         if self.largest < LOW {
             return;
         }
-        if self.has_ended || (self.count >= LOW && self.count > self.largest / 4) {
-            // Small slots are addressed directly by now, and entries for so many would take more memory than they.
+        if self.has_ended || (self.count >= LOW && self.count > self.largest / FEWEST_SHARE) {
+            // Small slots are addressed directly by now, and entries for so many would take as much memory as they.
             (self.numbers, self.has_ended) = (Numbers::default(), true);
             return;
         }

@@ -45,7 +45,7 @@ pub struct Certificate {
     table: Table<Slot>,
     /// The features with a value other than 0, in order of appearance: what a scan walks.
     seen: Vec<u32>,
-    /// Where their slots are, in this layout of the table.
+    /// Where their slots are, in this layout of the table; none, where that is what their indices say.
     seen_at: Vec<u32>,
     layout: u32,
     /// Where the slots of a row are.
@@ -79,6 +79,18 @@ by_quads! {
     }
 }
 
+/// Notes a feature that was seen, and where its slot is: in `places` from the first on that is not where its index says.
+#[inline]
+fn note(seen: &mut Vec<u32>, places: &mut Vec<u32>, index: u32, place: u32) {
+    if place != index && places.is_empty() {
+        places.extend_from_slice(seen);
+    }
+    seen.push(index);
+    if place != index || !places.is_empty() {
+        places.push(place);
+    }
+}
+
 impl Certificate {
     /// Takes in a round: the charged prediction p, the derivative g there, the importance h > 0.
     pub fn observe(&mut self, p: f64, g: f64, h: f64, x: Features<'_>) {
@@ -106,8 +118,7 @@ impl Certificate {
         }
         for &at in &self.new {
             if slots[places[at] as usize].square != 0.0 {
-                self.seen.push(x.indices()[at]);
-                self.seen_at.push(places[at]);
+                note(&mut self.seen, &mut self.seen_at, x.indices()[at], places[at]);
             }
         }
     }
@@ -155,16 +166,19 @@ impl Certificate {
     }
 
     fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.table.these(&self.seen_at)
+        self.table.these(if self.seen_at.is_empty() { &self.seen } else { &self.seen_at })
     }
 
     /// Finds the slots of what was seen.
     #[cold]
     fn find_seen(&mut self) {
-        let Self { table, seen, seen_at, layout, .. } = self;
-        *layout = table.layout();
-        seen_at.clear();
-        seen_at.extend(seen.iter().map(|&index| table.place(index) as u32));
+        self.layout = self.table.layout();
+        let seen = std::mem::take(&mut self.seen);
+        (self.seen, self.seen_at) = (Vec::with_capacity(seen.len()), Vec::new());
+        for index in seen {
+            let place = self.table.place(index) as u32;
+            note(&mut self.seen, &mut self.seen_at, index, place);
+        }
     }
 
     /// The guarantee for the raw ball of `radius`, or the standardised ball of the default radius.

@@ -33,6 +33,7 @@ mod eight;
 mod error;
 pub mod expert;
 pub mod feature;
+mod floats;
 pub mod learner;
 pub mod loss;
 mod math;

@@ -12,11 +12,13 @@
 
 use bytemuck::Zeroable;
 
-use super::slot::{self, CENTRED, Dither, FREQUENT, LARGEST, RAW, Slot, Total, has_doubled};
+use super::slot::{self, CENTRED, Dither, LARGEST, RAW, Slot, Total};
+use super::walks::{Advance, Begin, LARGEST_WEIGHT, Masks, Prepare, Row, Weighing};
+use crate::floats::{self, OfEight, OfFour, Width};
 use crate::model::{Column, State};
-use crate::table::{Places, Table};
-use crate::vector::{self, Kernel, larger, prefetch, smaller};
-use crate::{Error, Features, sum};
+use crate::table::Table;
+use crate::vector::smaller;
+use crate::{Error, Features};
 
 /// How a lane chooses its steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,7 +41,7 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    fn is_by_distance(&self) -> bool {
+    const fn is_by_distance(&self) -> bool {
         matches!(self.rule, Rule::Distance { .. })
     }
 
@@ -63,6 +65,8 @@ const fn normalised(name: &'static str, kind: usize, rate: f64) -> Lane {
 
 /// Which lanes there are: a vector of W, those by distance first; the last one may be no lane.
 pub(super) trait Form<const W: usize>: Send + Sync + 'static {
+    /// In what it is worked on.
+    type Width: Width<W>;
     /// The vector.
     const VECTOR: [Lane; W];
     /// Those that are lanes.
@@ -73,6 +77,7 @@ pub(super) trait Form<const W: usize>: Send + Sync + 'static {
 pub(super) enum Seven {}
 
 impl Form<8> for Seven {
+    type Width = OfEight;
     const VECTOR: [Lane; 8] = [
         distance("distance 2, centred", CENTRED, 2.0, 0.1),
         distance("distance 0.5, centred", CENTRED, 0.5, 0.5),
@@ -90,6 +95,7 @@ impl Form<8> for Seven {
 pub(super) enum Four {}
 
 impl Form<4> for Four {
+    type Width = OfFour;
     const VECTOR: [Lane; 4] = [
         distance("distance 0.5, centred", CENTRED, 0.5, 0.5),
         distance("distance 2, raw", RAW, 2.0, 0.01),
@@ -106,12 +112,6 @@ pub(super) const KEPT: [usize; 4] = [1, 2, 3, 5];
 pub(super) type SevenLanes = Lanes<Seven, 8, 8>;
 /// Four lanes.
 pub(super) type FourLanes = Lanes<Four, 4, 2>;
-
-/// A G below this is none: what is divided by its root stays within f32.
-const LEAST_SQUARES: f32 = 1e-30;
-
-/// ŵ and R̂ stay below this many units of the label.
-const LARGEST_WEIGHT: f32 = 1e18;
 
 /// What scales all rates, and the units that a slot's numbers are in: powers of two near the first
 /// label and gradient, so that f32 holds what follows; 0 before.
@@ -150,152 +150,15 @@ fn power_of_two(size: f64) -> f64 {
     libm::exp2(libm::round(libm::log2(size)))
 }
 
-/// What differs from lane to lane, as bits, so that all lanes are worked on alike: numbers that the compiler
-/// knows would have it work on some of them apart.
-#[derive(Debug, Clone, Copy)]
-struct Masks<const W: usize, const D: usize> {
-    /// All bits for lanes that see raw features.
-    raw: [u32; W],
-    /// All but the sign's for those by distance.
-    distance: [u32; D],
-}
-
-impl<const W: usize, const D: usize> Masks<W, D> {
-    fn new(lanes: [Lane; W]) -> Self {
-        let mask = |is_set: bool, bits: u32| if is_set { bits } else { 0 };
-        Self {
-            raw: lanes.map(|lane| mask(lane.kind == RAW, u32::MAX)),
-            distance: std::array::from_fn(|at| mask(lanes[at].is_by_distance(), u32::MAX >> 1)),
-        }
-    }
-
-    /// x̂ as each lane sees it.
-    #[inline(always)]
-    fn by_lane(&self, raw: f32, centred: f32) -> [f32; W] {
-        let mut by_lane = [0.0; W];
-        for lane in 0..W {
-            let mask = self.raw[lane];
-            by_lane[lane] = f32::from_bits((raw.to_bits() & mask) | (centred.to_bits() & !mask));
-        }
-        by_lane
-    }
-}
-
 /// The lanes of a form. Of a vector of W those that go by distance are among the first D.
 pub(super) struct Lanes<F, const W: usize, const D: usize> {
     table: Table<Slot<W, D>>,
     norms: Norms,
-    masks: Masks<W, D>,
+    masks: Masks<W>,
     row: Row,
     /// x̂·rate of each feature of the round and of each lane.
     directions: Vec<[f32; W]>,
     form: std::marker::PhantomData<F>,
-}
-
-/// What a round knows of the features of its row.
-#[derive(Debug, Default)]
-struct Row {
-    /// Where their slots are.
-    places: Vec<u32>,
-    located: Places,
-    blocks: Vec<Block>,
-}
-
-/// How many features are worked on side by side.
-const SIDE_BY_SIDE: usize = 8;
-
-/// A number of each of eight features.
-type Eight<T> = [T; SIDE_BY_SIDE];
-
-/// Eight features of a row, number by number: what has to be worked out from their slots before the label is
-/// known is the same for all, and is done for eight at once.
-#[derive(Debug, Clone, Copy, Zeroable)]
-#[repr(C, align(32))]
-struct Block {
-    index: Eight<u32>,
-    value: Eight<f32>,
-    count: Eight<f32>,
-    mean: Eight<f32>,
-    largest: [Eight<f32>; 2],
-    recent: [Eight<f32>; 2],
-    /// x and x̃.
-    values: [Eight<f32>; 2],
-    /// x̂ as it is predicted from, and once the row was taken in.
-    seen: [Eight<f32>; 2],
-    sizes: [Eight<f32>; 2],
-    /// Not 0 where M grows, or the count has doubled.
-    is_special: Eight<u32>,
-}
-
-/// With which weights a row is taken in.
-#[derive(Debug, Clone, Copy)]
-struct Weighing {
-    /// That with which it is predicted, and that of all rows then.
-    usual: f32,
-    total: Total,
-    /// Its own.
-    h: f32,
-    dither: Dither,
-}
-
-impl Block {
-    /// Takes in values, all that does not need more of a slot than is here.
-    #[inline(always)]
-    fn take_in(&mut self, weighing: Weighing) {
-        let Weighing { usual, total, h, dither } = weighing;
-        let before = self.count;
-        let (counts, means) = self.counted(usual, dither);
-        for at in 0..SIDE_BY_SIDE {
-            let value = self.value[at];
-            let largest = [self.largest[RAW][at], self.largest[CENTRED][at]];
-            let values = [value, slot::centred(self.index[at], value, counts[at], means[at], largest[RAW], total)];
-            let mut is_special = false;
-            for kind in [RAW, CENTRED] {
-                let size = values[kind].abs();
-                self.values[kind][at] = values[kind];
-                self.seen[kind][at] = slot::bounded(values[kind], largest[kind]);
-                self.sizes[kind][at] = self.seen[kind][at];
-                self.recent[kind][at] = larger(size, self.recent[kind][at]);
-                is_special |= size > largest[kind];
-            }
-            self.is_special[at] = u32::from(is_special);
-        }
-        (self.count, self.mean) = if h == usual { (counts, means) } else { self.counted(h, dither) };
-        for at in 0..SIDE_BY_SIDE {
-            self.is_special[at] |= u32::from(has_doubled(before[at], self.count[at]));
-        }
-    }
-
-    /// Counts and means with the row at this weight.
-    #[inline(always)]
-    fn counted(&self, h: f32, dither: Dither) -> (Eight<f32>, Eight<f32>) {
-        let (mut counts, mut means) = (self.count, self.mean);
-        let mut most = 0.0;
-        for at in 0..SIDE_BY_SIDE {
-            most = larger(self.count[at], most);
-            counts[at] = self.count[at] + h;
-        }
-        if most >= FREQUENT {
-            for at in 0..SIDE_BY_SIDE {
-                let dithered = dither.add(self.count[at], h);
-                counts[at] = if self.count[at] >= FREQUENT { dithered } else { counts[at] };
-            }
-        }
-        for at in 0..SIDE_BY_SIDE {
-            means[at] = slot::moved(self.mean[at], self.value[at], self.largest[CENTRED][at], h / counts[at]);
-        }
-        (counts, means)
-    }
-
-    /// Features from this one on are none.
-    fn end(&mut self, from: usize) {
-        for at in from..SIDE_BY_SIDE {
-            (self.index[at], self.value[at], self.count[at], self.mean[at]) = (0, 0.0, 0.0, 0.0);
-            for kind in [RAW, CENTRED] {
-                (self.largest[kind][at], self.recent[kind][at]) = (0.0, 0.0);
-            }
-        }
-    }
 }
 
 /// A number in a slot.
@@ -349,7 +212,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Default for Lanes<F, W, D> {
         Self {
             table: Table::default(),
             norms: Norms::default(),
-            masks: Masks::new(F::VECTOR),
+            masks: Self::MASKS,
             row: Row::default(),
             directions: Vec::new(),
             form: std::marker::PhantomData,
@@ -367,6 +230,18 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
             lane += 1;
         }
         kinds
+    };
+
+    /// What differs from lane to lane, as bits, so that all lanes are worked on alike.
+    const MASKS: Masks<W> = {
+        let mut masks = Masks { raw: [0; W], distance: [0; W] };
+        let mut lane = 0;
+        while lane < W {
+            masks.raw[lane] = if F::VECTOR[lane].kind == RAW { u32::MAX } else { 0 };
+            masks.distance[lane] = if F::VECTOR[lane].is_by_distance() { u32::MAX >> 1 } else { 0 };
+            lane += 1;
+        }
+        masks
     };
 
     fn finish(&self, sums: [f64; W], scores: &mut [f64]) {
@@ -393,12 +268,12 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
     /// The columns of a saved table, and where in a slot they belong.
     fn columns() -> Vec<(String, Place<W, D>)> {
         let mut columns: Vec<(String, Place<W, D>)> = vec![
-            ("count".to_owned(), Box::new(|slot| &mut slot.count)),
-            ("mean".to_owned(), Box::new(|slot| &mut slot.mean)),
+            ("count".to_owned(), Box::new(|slot| &mut slot.past.count)),
+            ("mean".to_owned(), Box::new(|slot| &mut slot.past.mean)),
             ("largest.raw".to_owned(), Box::new(|slot| &mut slot.largest[RAW])),
             ("largest.centred".to_owned(), Box::new(|slot| &mut slot.largest[CENTRED])),
-            ("recent.raw".to_owned(), Box::new(|slot| &mut slot.recent[RAW])),
-            ("recent.centred".to_owned(), Box::new(|slot| &mut slot.recent[CENTRED])),
+            ("recent.raw".to_owned(), Box::new(|slot| &mut slot.past.recent[RAW])),
+            ("recent.centred".to_owned(), Box::new(|slot| &mut slot.past.recent[CENTRED])),
         ];
         for lane in 0..F::LANES.len() {
             columns.push((format!("lane{lane}.weight"), Box::new(move |slot| &mut slot.weights[lane])));
@@ -431,12 +306,14 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         let mut sums = [0.0; W];
         seen.clear();
         for (&index, (slot, value)) in x.indices().iter().zip(self.table.row(x)) {
-            let count = slot::counted(slot.count, usual, dither);
-            let mean = slot::moved(slot.mean, value, slot.largest[CENTRED], usual / count);
+            let count = slot::counted(slot.past.count, usual, dither);
+            let mean = slot::moved(slot.past.mean, value, slot.largest[CENTRED], usual / count);
             let centred = slot::centred(index, value, count, mean, slot.largest[RAW], total);
             let bounded = [slot::bounded(value, slot.largest[RAW]), slot::bounded(centred, slot.largest[CENTRED])];
             seen.push(bounded[CENTRED]);
-            add(&mut sums, &slot.weights, &self.masks.by_lane(bounded[RAW], bounded[CENTRED]));
+            for lane in 0..W {
+                sums[lane] += f64::from(slot.weights[lane] * bounded[Self::KINDS[lane]]);
+            }
         }
         self.finish(sums, scores);
     }
@@ -448,20 +325,15 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         let h = as_weight(h);
         let weighing = Weighing { usual, total, h, dither: Dither::of(self.norms.rounds) };
         self.norms.total += f64::from(h);
-        let (sums, norms) = vector::run(Begin { lanes: self, x, weighing });
+        let Self { table, row, masks, .. } = self;
+        let (sums, norms) =
+            floats::run::<W, F::Width, _>(Begin { table, row, masks, kinds: &Self::KINDS, x, weighing });
         self.norms.squares.iter_mut().zip(norms).for_each(|(sum, norm)| *sum += f64::from(h) * norm);
         self.finish(sums, scores);
     }
 
     fn sizes(&self, seen: &mut Vec<f32>, sizes: &mut Vec<f32>) {
-        seen.clear();
-        sizes.clear();
-        for block in &self.row.blocks {
-            seen.extend(block.seen[CENTRED]);
-            sizes.extend(block.sizes[CENTRED]);
-        }
-        seen.truncate(self.row.places.len());
-        sizes.truncate(self.row.places.len());
+        self.row.sizes(seen, sizes);
     }
 
     fn prepare(&mut self, g: &[f64], h: f64, deviation: f64, usual: f64, q: &mut [f64]) {
@@ -485,7 +357,9 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             *square = (h * slope * slope).min(f64::from(LARGEST)) as f32;
         }
         let numerators = self.numerators(deviation);
-        let sums = vector::run(Prepare { lanes: self, squares, numerators, dither });
+        let Self { table, row, masks, directions, .. } = self;
+        let walk = Prepare { table, row, masks, directions, squares, numerators, dither };
+        let sums = floats::run::<W, F::Width, _>(walk);
         for (lane, q) in q.iter_mut().enumerate() {
             *q = sums[lane] * (self.unit(lane) / self.norms.gradient_unit);
         }
@@ -497,7 +371,8 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             let in_units = u * (self.unit(lane) / self.norms.label_unit / self.norms.gradient_unit);
             *step = in_units.clamp(-f64::from(LARGEST), f64::from(LARGEST)) as f32;
         }
-        vector::run(Advance { lanes: self, steps });
+        let Self { table, row, masks, directions, .. } = self;
+        floats::run::<W, F::Width, _>(Advance { table, row, masks, directions, steps });
     }
 
     fn mixed(&self, indices: &[u32], shares: &[f64]) -> Vec<(f64, f64)> {
@@ -514,9 +389,10 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
 
     fn deviation(&self, index: u32) -> Option<f64> {
         let slot = self.table.get(index);
-        let is_known =
-            F::LANES.len() < W && slot.count > 0.0 && Total::new(self.norms.total).is_dense(index, slot.count);
-        is_known.then(|| f64::from(slot.largest[CENTRED]) * f64::from(slot.squares[W - 1] / slot.count).sqrt())
+        let is_known = F::LANES.len() < W
+            && slot.past.count > 0.0
+            && Total::new(self.norms.total).is_dense(index, slot.past.count);
+        is_known.then(|| f64::from(slot.largest[CENTRED]) * f64::from(slot.squares[W - 1] / slot.past.count).sqrt())
     }
 
     fn bytes(&self) -> usize {
@@ -532,15 +408,13 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             return None;
         }
         let mut narrow = FourLanes { norms: self.norms, ..FourLanes::default() };
-        for (index, slot) in self.table.slots().filter(|(_, slot)| slot.count > 0.0) {
+        for (index, slot) in self.table.slots().filter(|(_, slot)| slot.past.count > 0.0) {
             *narrow.table.slot(index) = Slot {
                 weights: KEPT.map(|lane| slot.weights[lane]),
                 squares: KEPT.map(|lane| slot.squares[lane]),
                 distances: [KEPT[0], KEPT[1]].map(|lane| slot.distances[lane]),
                 largest: slot.largest,
-                recent: slot.recent,
-                count: slot.count,
-                mean: slot.mean,
+                past: slot.past,
             };
         }
         Some(Box::new(narrow))
@@ -554,7 +428,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         state.set("lanes.label_unit", norms.label_unit);
         state.set("lanes.gradient_unit", norms.gradient_unit);
         state.set("lanes.rounds", norms.rounds as f64);
-        let indices = self.table.used(|slot| slot.count > 0.0);
+        let indices = self.table.used(|slot| slot.past.count > 0.0);
         for (name, of) in Self::columns() {
             let values = indices.iter().map(|&index| *of(&mut self.table.get(index)));
             state.set_column(&name, Column::F32(values.collect()));
@@ -581,191 +455,5 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         }
         self.table = Table::filled(indices, slots.into_iter())?;
         Ok(())
-    }
-}
-
-/// Adds ŵ·x̂ of each lane, in f64: the order of features matters in the last bits only.
-#[inline(always)]
-fn add<const W: usize>(sums: &mut [f64; W], weights: &[f32; W], x: &[f32; W]) {
-    for lane in 0..W {
-        sums[lane] += f64::from(weights[lane] * x[lane]);
-    }
-}
-
-/// The first walk over a row: sums ŵ·x̂ of each lane and x̂² of both kinds.
-struct Begin<'a, F, const W: usize, const D: usize> {
-    lanes: &'a mut Lanes<F, W, D>,
-    x: Features<'a>,
-    weighing: Weighing,
-}
-
-impl<F: Form<W>, const W: usize, const D: usize> Kernel for Begin<'_, F, W, D> {
-    type Output = ([f64; W], [f64; 2]);
-
-    #[inline(always)]
-    fn run(self) -> Self::Output {
-        let Self { lanes: Lanes { table, row, masks, .. }, x, weighing } = self;
-        let masks = *masks;
-        let Row { located, places, blocks, .. } = row;
-        table.locate(x, located);
-        places.resize(x.len(), 0);
-        for (place, &found) in places.iter_mut().zip(located.of(x).all()) {
-            prefetch(table.at(found as usize));
-            *place = found;
-        }
-        blocks.resize(places.len().div_ceil(SIDE_BY_SIDE), Block::zeroed());
-        let (indices, values) = (x.indices().chunks(SIDE_BY_SIDE), x.values().chunks(SIDE_BY_SIDE));
-        let rows = indices.zip(values).zip(places.chunks(SIDE_BY_SIDE));
-        for (block, ((indices, values), places)) in blocks.iter_mut().zip(rows) {
-            for (at, &place) in places.iter().enumerate() {
-                let slot = table.at(place as usize);
-                (block.count[at], block.mean[at]) = (slot.count, slot.mean);
-                for kind in [RAW, CENTRED] {
-                    block.largest[kind][at] = slot.largest[kind];
-                    block.recent[kind][at] = slot.recent[kind];
-                }
-            }
-            match (indices.first_chunk(), values.first_chunk()) {
-                (Some(indices), Some(values)) => (block.index, block.value) = (*indices, *values),
-                _ => {
-                    block.index[..places.len()].copy_from_slice(indices);
-                    block.value[..places.len()].copy_from_slice(values);
-                    block.end(places.len());
-                }
-            }
-        }
-        // Not `for_each`, which the compiler keeps apart, and compiles for any machine.
-        for block in blocks.iter_mut() {
-            block.take_in(weighing);
-        }
-        let mut sums = [0.0; W];
-        for (block, places) in blocks.iter_mut().zip(places.chunks(SIDE_BY_SIDE)) {
-            for (at, &place) in places.iter().enumerate() {
-                let slot = table.at(place as usize);
-                add(&mut sums, &slot.weights, &masks.by_lane(block.seen[RAW][at], block.seen[CENTRED][at]));
-                let before = slot.count;
-                (slot.count, slot.mean) = (block.count[at], block.mean[at]);
-                slot.recent = [block.recent[RAW][at], block.recent[CENTRED][at]];
-                if block.is_special[at] != 0 {
-                    let values = [block.values[RAW][at], block.values[CENTRED][at]];
-                    let sizes = special(slot, before, values, weighing.h, &Lanes::<F, W, D>::KINDS);
-                    (block.sizes[RAW][at], block.sizes[CENTRED][at]) = (sizes[RAW], sizes[CENTRED]);
-                }
-            }
-        }
-        let norms = [RAW, CENTRED].map(|kind| {
-            let mut norms = [0.0; SIDE_BY_SIDE];
-            for block in blocks.iter() {
-                for at in 0..SIDE_BY_SIDE {
-                    norms[at] += f64::from(block.sizes[kind][at] * block.sizes[kind][at]);
-                }
-            }
-            sum::join(norms)
-        });
-        (sums, norms)
-    }
-}
-
-/// Takes in values that M grows by, or after which the count has doubled; x̂ from then on.
-#[cold]
-#[inline(never)]
-fn special<const W: usize, const D: usize>(
-    slot: &mut Slot<W, D>,
-    before: f32,
-    values: [f32; 2],
-    h: f32,
-    kinds: &[usize; W],
-) -> [f32; 2] {
-    slot.widen(values, kinds);
-    if has_doubled(before, slot.count) {
-        slot.review(values[RAW], h, kinds);
-    }
-    [RAW, CENTRED].map(|kind| slot::bounded(values[kind], slot.largest[kind]))
-}
-
-/// The second walk: takes in h·g² of each lane, and sums x̂²·rate.
-struct Prepare<'a, F, const W: usize, const D: usize> {
-    lanes: &'a mut Lanes<F, W, D>,
-    squares: [f32; W],
-    numerators: [f32; W],
-    dither: Dither,
-}
-
-impl<F: Form<W>, const W: usize, const D: usize> Kernel for Prepare<'_, F, W, D> {
-    type Output = [f64; W];
-
-    #[inline(always)]
-    fn run(self) -> Self::Output {
-        let Self { lanes: Lanes { table, row, directions, masks, .. }, squares, numerators, dither } = self;
-        let masks = *masks;
-        directions.resize(row.places.len(), [0.0; W]);
-        let mut sums = [0.0; W];
-        let blocks = row.blocks.iter().zip(row.places.chunks(SIDE_BY_SIDE)).zip(directions.chunks_mut(SIDE_BY_SIDE));
-        for ((block, places), directions) in blocks {
-            for (at, (&place, direction)) in places.iter().zip(directions).enumerate() {
-                let slot = table.at(place as usize);
-                let x = masks.by_lane(block.sizes[RAW][at], block.sizes[CENTRED][at]);
-                let mut least = numerators;
-                for lane in 0..D {
-                    least[lane] = larger(slot.distances[lane], numerators[lane]);
-                }
-                let mut more = [0.0; W];
-                for lane in 0..W {
-                    more[lane] = squares[lane] * (x[lane] * x[lane]);
-                }
-                let mut sum = [0.0; W];
-                for lane in 0..W {
-                    sum[lane] = smaller(slot.squares[lane] + more[lane], LARGEST);
-                }
-                if block.count[at] >= FREQUENT {
-                    sum = dithered(&slot.squares, &more, dither);
-                }
-                slot.squares = sum;
-                for lane in 0..W {
-                    let rate = least[lane] / sum[lane].sqrt();
-                    direction[lane] = x[lane] * if sum[lane] > LEAST_SQUARES { rate } else { 0.0 };
-                }
-                add(&mut sums, direction, &x);
-            }
-        }
-        sums
-    }
-}
-
-/// Sums of which the terms may be small beside them.
-#[inline(never)]
-fn dithered<const W: usize>(sums: &[f32; W], more: &[f32; W], dither: Dither) -> [f32; W] {
-    std::array::from_fn(|lane| dither.add(sums[lane], more[lane]))
-}
-
-/// The third walk: moves the weights.
-struct Advance<'a, F, const W: usize, const D: usize> {
-    lanes: &'a mut Lanes<F, W, D>,
-    steps: [f32; W],
-}
-
-impl<F: Form<W>, const W: usize, const D: usize> Kernel for Advance<'_, F, W, D> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { lanes: Lanes { table, row, directions, masks, .. }, steps } = self;
-        let masks = *masks;
-        for (&place, direction) in row.places.iter().zip(directions.iter()) {
-            let slot = table.at(place as usize);
-            let mut weights = [0.0; W];
-            for lane in 0..W {
-                let weight = slot.weights[lane] + steps[lane] * direction[lane];
-                weights[lane] = smaller(LARGEST_WEIGHT, larger(-LARGEST_WEIGHT, weight));
-            }
-            slot.weights = weights;
-            let mut distances = [0.0; D];
-            for lane in 0..D {
-                // Not `larger`, of which the compiler makes a store of some lanes only: those are slow.
-                let distance = f32::from_bits(weights[lane].to_bits() & masks.distance[lane]);
-                distances[lane] = slot.distances[lane].max(distance);
-            }
-            slot.distances = distances;
-        }
     }
 }

@@ -41,6 +41,7 @@ mod mixture;
 mod newton;
 mod slot;
 mod stack;
+mod walks;
 
 use std::cell::RefCell;
 

@@ -10,7 +10,7 @@
 //! G is in units of M² and of the first gradient: a sum of f32 that is dithered where it might stall, and
 //! held below 10³⁰.
 
-use bytemuck::Zeroable;
+use bytemuck::{Pod, Zeroable};
 
 use crate::vector::{larger, smaller};
 
@@ -57,12 +57,32 @@ pub(super) struct Slot<const W: usize, const D: usize> {
     pub(super) weights: [f32; W],
     /// M of raw and of centred values.
     pub(super) largest: [f32; 2],
+    pub(super) past: Past,
+}
+
+/// What each row that has a feature changes, whatever its label is.
+#[derive(Debug, Clone, Copy, Zeroable, Pod)]
+#[repr(C)]
+pub(super) struct Past {
     /// The largest |x| and |x̃| since the count last doubled.
     pub(super) recent: [f32; 2],
     /// Σ h of the rounds that had the feature.
     pub(super) count: f32,
     /// The running mean.
     pub(super) mean: f32,
+}
+
+impl Past {
+    /// As they lie in memory.
+    #[inline(always)]
+    pub(super) fn numbers(&self) -> &[f32; 4] {
+        bytemuck::must_cast_ref(self)
+    }
+
+    #[inline(always)]
+    pub(super) fn of(numbers: [f32; 4]) -> Self {
+        bytemuck::must_cast(numbers)
+    }
 }
 
 /// The weight of all rows so far, as counts are compared with it.
@@ -155,8 +175,8 @@ impl<const W: usize, const D: usize> Slot<W, D> {
     /// in the wrong unit counts as if it had been in this one.
     pub(super) fn review(&mut self, value: f32, h: f32, kinds: &[usize; W]) {
         for kind in [RAW, CENTRED] {
-            let (largest, recent) = (self.largest[kind], self.recent[kind]);
-            if recent > 0.0 && recent < FAR_BELOW * largest && self.count >= FEWEST_TO_SHRINK * h {
+            let (largest, recent) = (self.largest[kind], self.past.recent[kind]);
+            if recent > 0.0 && recent < FAR_BELOW * largest && self.past.count >= FEWEST_TO_SHRINK * h {
                 for lane in (0..W).filter(|&lane| kinds[lane] == kind) {
                     self.weights[lane] *= recent / largest;
                     // 0 stands for a lane that does not go by distance too.
@@ -166,10 +186,10 @@ impl<const W: usize, const D: usize> Slot<W, D> {
                 }
                 self.largest[kind] = recent;
                 if kind == RAW {
-                    self.mean = value;
+                    self.past.mean = value;
                 }
             }
-            self.recent[kind] = 0.0;
+            self.past.recent[kind] = 0.0;
         }
     }
 }

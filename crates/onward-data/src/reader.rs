@@ -56,9 +56,6 @@ struct Shared {
     source: Mutex<Numbered>,
     state: Mutex<State>,
     hinting: Mutex<Hinting>,
-    /// Whether hints are given by who parses: of a cache, where parsing takes no time and who learns has the most to do.
-    /// Else who learns parses too, and gives them to a batch that is then near.
-    hints_ahead: bool,
     /// Something was put into the state.
     changed: Condvar,
     stop: AtomicBool,
@@ -160,13 +157,11 @@ impl Shared {
         };
         lock(&self.state).ready.insert(number, outcome);
         self.changed.notify_all();
-        if self.hints_ahead {
-            self.hint_ahead();
-        }
         true
     }
 
-    /// Gives hints to the batches that are next and ready, unless somebody is at it: the one who learns need not then.
+    /// Gives hints to the batches that are next and ready, unless somebody is at it. Who has nothing to parse does that: where
+    /// learning takes longer, the one who learns need not. Else they are given to a batch when it is handed out, and is near.
     fn hint_ahead(&self) {
         let Ok(mut hinting) = self.hinting.try_lock() else { return };
         while let Some(mut outcome) = self.take_to_hint(hinting.next) {
@@ -221,6 +216,7 @@ impl Shared {
             if self.work(place) {
                 continue;
             }
+            self.hint_ahead();
             if lock(&self.source).ended {
                 return;
             }
@@ -284,7 +280,6 @@ impl Reader {
             source: Mutex::new(Numbered { source, next: 0, ended: false }),
             state: Mutex::new(State { ready: BTreeMap::new(), due: 0, taken: 0, spare: Vec::new() }),
             hinting: Mutex::new(Hinting { hints: Some(hints), next: 0 }),
-            hints_ahead: keeping.total.is_some(),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),
             window: 2 * threads.max(1) as u64 + 1,

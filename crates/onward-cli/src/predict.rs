@@ -34,7 +34,9 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     // The account of what is predicted now, not of what was learnt.
     let mut ledger = Ledger::new(trained.learner.charged_loss());
     ledger.set_radius(trained.radius);
-    trained.ledger = ledger;
+    // Nobody is told then how many features were distinct, which is all that is to be known of their sums.
+    let shows_nothing = options.voice.quiet && options.report.is_none();
+    trained.ledger = if shows_nothing { ledger.uncertified() } else { ledger };
     let reading = Options {
         schema: Some(trained.schema.clone()),
         loss: Some(trained.learner.charged_loss()),
@@ -52,11 +54,15 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
         reader.notes().iter().for_each(say::line);
         reader.cache_note().iter().for_each(say::line);
     }
+    let fixed = trained.learner.fixed();
+    if fixed.is_some() && shows_nothing {
+        reader.without_hints();
+    }
     let started = Instant::now();
     let mut writer = PredictionWriter::create(&options.predictions, reader.id_names(), trained.loss.link())?;
     let mut session = Session::new(&mut trained, &watch, Course::new(false));
     let files = [("report", options.report.as_ref())];
-    let predicted = session.predict(&mut reader, &mut writer, inputs::threads(options.input.threads));
+    let predicted = session.predict(fixed.as_ref(), &mut reader, &mut writer, inputs::threads(options.input.threads));
     inputs::say_cache_loss(&options.input, &reader, options.voice.quiet);
     predicted.map_err(|failure| failure.before_files(&files))?;
     let (counts, _) = session.finish();

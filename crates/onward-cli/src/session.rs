@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use onward::learner::Fixed;
 use onward::{Example, Learner, Prediction, SharedLoss};
 use onward_data::{Parsed, Reader};
 
@@ -136,9 +137,10 @@ impl<'a> Session<'a> {
         Some(again.risk())
     }
 
-    /// Predicting: what has a label is charged, and nothing is learnt.
+    /// Predicting: what has a label is charged, and nothing is learnt. `fixed` is what the learner predicts by, if it is one.
     pub(crate) fn predict(
         &mut self,
+        fixed: Option<&Fixed>,
         reader: &mut Reader,
         writer: &mut PredictionWriter,
         threads: usize,
@@ -154,11 +156,17 @@ impl<'a> Session<'a> {
                 facts.skipped += parsed.skipped;
                 let (mut predictions, rows) = (books.blank(), parsed.batch.len());
                 for (example, next) in parsed.batch.with_next(0..rows) {
-                    if let Some(next) = next {
-                        learner.expect(next);
-                    }
                     facts.count(example);
-                    predictions.push(learner.predict(example.features));
+                    predictions.push(match fixed {
+                        Some(fixed) => {
+                            next.inspect(|&next| fixed.expect(next));
+                            fixed.predict(example.features)
+                        }
+                        None => {
+                            next.inspect(|&next| learner.expect(next));
+                            learner.predict(example.features)
+                        }
+                    });
                 }
                 books.charge(Arc::new(parsed), 0..rows, predictions, reader.is_waited_for())?;
                 books.returned().for_each(|spent| reader.give_back(spent));

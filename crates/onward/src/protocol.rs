@@ -841,6 +841,12 @@ pub trait Learner: Send + Sync {
         None
     }
 
+    /// The predictor that this learner is now, for those who only [predict](Self::predict) from here on: faster, and the
+    /// same to the bit. `None` where scores are no sums of weights that stay.
+    fn fixed(&self) -> Option<crate::learner::Fixed> {
+        None
+    }
+
     /// The average of the points that made the predictions so far, as (index, weight), for
     /// linear learners that keep it.
     fn averaged(&self) -> Option<Vec<(u32, f64)>> {

@@ -575,6 +575,11 @@ impl<S: Copy + Zeroable> Table<S> {
         used
     }
 
+    /// The indices whose slots give a number that is not 0, and the numbers.
+    pub(crate) fn not_zero(&self, number: impl Fn(S) -> f64) -> (Vec<u32>, Vec<f64>) {
+        self.slots().map(|(index, &slot)| (index, number(slot))).filter(|&(_, number)| number != 0.0).unzip()
+    }
+
     /// A table with these slots filled.
     pub(crate) fn filled(indices: &[u32], slots: impl ExactSizeIterator<Item = S>) -> Result<Self, Error> {
         if indices.len() != slots.len() || indices.iter().any(|&index| index >= INDEX_LIMIT) {

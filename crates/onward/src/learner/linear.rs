@@ -4,6 +4,7 @@
 //! h·ℓ(p, y); g = ∂ℓ/∂p at p; the optimiser takes in h·g·x and moves by gradient
 //! flow of the loss (or by the gradient as it is, if that is its theorem).
 
+use super::fixed::{Clipping, Fixed};
 use crate::loss::{Link, Task};
 use crate::model::State;
 use crate::optimizer::{Optimizer, Step};
@@ -38,14 +39,19 @@ impl<O: Optimizer> Linear<O> {
         Self { loss, optimizer, clip, range: (0.0, 0.0) }
     }
 
+    #[inline]
+    fn clipping(&self) -> Clipping {
+        match (self.clip, self.loss.link(), self.loss.task()) {
+            (Clip::Never, ..) => Clipping::Never,
+            (_, Link::Logistic | Link::Log, _) => Clipping::Within(-LARGEST_SCORE, LARGEST_SCORE),
+            (_, _, Task::Regression) => Clipping::WithinOrOffset(self.range.0, self.range.1),
+            (_, _, Task::Binary) => Clipping::Never,
+        }
+    }
+
+    #[inline]
     fn clipped(&self, score: f64, offset: f64) -> f64 {
-        let (low, high) = match (self.clip, self.loss.link(), self.loss.task()) {
-            (Clip::Never, ..) => return score,
-            (_, Link::Logistic | Link::Log, _) => (-LARGEST_SCORE, LARGEST_SCORE),
-            (_, _, Task::Regression) => (self.range.0.min(offset), self.range.1.max(offset)),
-            (_, _, Task::Binary) => return score,
-        };
-        score.clamp(low, high)
+        self.clipping().clip(score, offset)
     }
 }
 
@@ -92,6 +98,11 @@ impl<O: Optimizer> Learner for Linear<O> {
 
     fn weights(&self, indices: &[u32]) -> Option<Vec<f64>> {
         Some(self.optimizer.weights(indices))
+    }
+
+    fn fixed(&self) -> Option<Fixed> {
+        let (indices, weights) = self.optimizer.fixed()?;
+        Some(Fixed::new(&indices, &weights, self.clipping()))
     }
 
     fn averaged(&self) -> Option<Vec<(u32, f64)>> {

@@ -315,6 +315,10 @@ impl Optimizer for AdaGrad {
         self.table.each(indices).map(|slot| f64::from(slot.weight)).collect()
     }
 
+    fn fixed(&self) -> Option<(Vec<u32>, Vec<f64>)> {
+        Some(self.table.not_zero(|slot| f64::from(slot.weight)))
+    }
+
     fn guarantee(&self) -> Guarantee {
         let diameter = self.largest + self.radius;
         let bound = (diameter * diameter / (2.0 * self.eta) + self.eta) * self.roots;

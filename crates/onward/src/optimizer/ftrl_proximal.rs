@@ -160,6 +160,10 @@ impl Optimizer for FtrlProximal {
         self.point(self.table.get(index))
     }
 
+    fn fixed(&self) -> Option<(Vec<u32>, Vec<f64>)> {
+        Some(self.table.not_zero(|slot| self.point(slot)))
+    }
+
     fn guarantee(&self) -> Guarantee {
         let radius = self.radius;
         let indices = self.table.used(|slot| slot.squares > 0.0);

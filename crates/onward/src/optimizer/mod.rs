@@ -102,6 +102,11 @@ pub trait Optimizer: Send + Sync {
         indices.iter().map(|&index| self.weight(index)).collect()
     }
 
+    /// The features that have a weight, and their weights, where [`dot`](Self::dot) is their Σ w_i·x_i to the bit.
+    fn fixed(&self) -> Option<(Vec<u32>, Vec<f64>)> {
+        None
+    }
+
     /// The average of the points so far, as (index, weight), where it is kept.
     fn averaged(&self) -> Option<Vec<(u32, f64)>> {
         None

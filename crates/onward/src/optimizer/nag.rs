@@ -287,6 +287,10 @@ impl Optimizer for Nag {
         self.table.each(indices).map(|slot| f64::from(slot.weight)).collect()
     }
 
+    fn fixed(&self) -> Option<(Vec<u32>, Vec<f64>)> {
+        Some(self.table.not_zero(|slot| f64::from(slot.weight)))
+    }
+
     fn guarantee(&self) -> Guarantee {
         Guarantee::none(GuaranteeKind::Own, "nag has no regret bound of its own: the universal certificate holds")
     }

@@ -37,6 +37,8 @@ pub struct Ledger {
     is_uniform: bool,
     best_constant: BestConstant,
     certificate: Certificate,
+    /// Whether the sums behind it are kept.
+    is_certified: bool,
     metrics: Metrics,
     curve: Curve,
 }
@@ -55,6 +57,7 @@ impl Ledger {
             losses: (0.0, 0.0),
             is_uniform: true,
             certificate: Certificate::default(),
+            is_certified: true,
             curve: Curve::default(),
             loss,
         }
@@ -64,6 +67,22 @@ impl Ledger {
     /// it is for the standardised ball of radius [`DEFAULT_RADIUS`](super::DEFAULT_RADIUS).
     pub fn set_radius(&mut self, radius: Option<f64>) {
         self.radius = radius;
+    }
+
+    /// Keeps no sums of features, so that there is no certificate and no feature is counted as distinct: for predictors that
+    /// do not learn, of whom neither is asked.
+    ///
+    /// ```
+    /// use onward::{Features, Prediction, regret::Ledger};
+    /// let mut ledger = Ledger::new(onward::loss::parse("squared")?).uncertified();
+    /// ledger.observe(Prediction::new(1.0), 3.0, 1.0, Features::new(&[0], &[1.0])?);
+    /// assert_eq!((ledger.sequential_risk(), ledger.sums().distinct_features()), (4.0, 0));
+    /// assert!(ledger.certificate().bound.is_err());
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn uncertified(mut self) -> Self {
+        self.is_certified = false;
+        self
     }
 
     /// Charges a prediction that was made before the label was seen. A round of
@@ -127,7 +146,9 @@ impl Ledger {
         self.losses = (self.losses.0.max(loss), self.losses.1.min(loss));
         self.is_uniform &= weight == 1.0;
         self.best_constant.observe(label, weight);
-        self.certificate.observe(p, derivative, weight, x);
+        if self.is_certified {
+            self.certificate.observe(p, derivative, weight, x);
+        }
         self.metrics.observe_charged(p, label, weight, logistic);
         if self.curve.is_due(self.rounds) {
             self.mark();
@@ -138,7 +159,9 @@ impl Ledger {
     /// The row that is charged after the next one: what belongs to it may be fetched from memory
     /// meanwhile. Changes nothing.
     pub fn expect(&mut self, x: Features<'_>) {
-        self.certificate.expect(x);
+        if self.is_certified {
+            self.certificate.expect(x);
+        }
     }
 
     /// Puts a point on the curve.
@@ -220,6 +243,9 @@ impl Ledger {
             let name = self.loss.name();
             let reason = format!("the {name} loss is not convex: the universal certificate needs convexity");
             return Guarantee::none(GuaranteeKind::Universal, reason);
+        }
+        if !self.is_certified {
+            return Guarantee::none(GuaranteeKind::Universal, "its sums were not kept");
         }
         self.certificate.guarantee(self.radius)
     }

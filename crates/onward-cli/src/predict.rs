@@ -34,9 +34,8 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     // The account of what is predicted now, not of what was learnt.
     let mut ledger = Ledger::new(trained.learner.charged_loss());
     ledger.set_radius(trained.radius);
-    // Nobody is told then how many features were distinct, which is all that is to be known of their sums.
-    let shows_nothing = options.voice.quiet && options.report.is_none();
-    trained.ledger = if shows_nothing { ledger.uncertified() } else { ledger };
+    // Nothing is learnt: there is no regret to be certified.
+    trained.ledger = ledger.uncertified();
     let reading = Options {
         schema: Some(trained.schema.clone()),
         loss: Some(trained.learner.charged_loss()),
@@ -55,7 +54,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
         reader.cache_note().iter().for_each(say::line);
     }
     let fixed = trained.learner.fixed();
-    if fixed.is_some() && shows_nothing {
+    if fixed.is_some() {
         reader.without_hints();
     }
     let started = Instant::now();

@@ -200,7 +200,7 @@ fn common(run: &Run<'_>) -> Map<String, Value> {
     insert("skipped", json!(facts.skipped));
     // Counted where something is charged: of rows without a label nothing is known.
     let is_charged = ledger.rounds() > 0 || facts.examples == 0;
-    let distinct = is_charged.then(|| ledger.sums().distinct_features());
+    let distinct = ledger.distinct_features().filter(|_| is_charged);
     insert("features", json!(is_charged.then(|| ledger.features())));
     insert("distinct_features", json!(distinct));
     insert("collisions", json!(distinct.map(|distinct| schema.expected_collisions(distinct))));

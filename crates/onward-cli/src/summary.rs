@@ -130,22 +130,17 @@ pub(crate) fn head(run: &Run<'_>) -> String {
         ),
     );
     let ledger = &run.trained.ledger;
-    let distinct = ledger.sums().distinct_features();
-    let collisions = 100.0 * run.trained.schema.expected_collisions(distinct);
     if ledger.rounds() > 0 {
-        write_to(
-            &mut text,
-            format_args!(
-                "{:.1} features an example, {} distinct{}\n",
-                ledger.features() as f64 / ledger.rounds() as f64,
-                grouped(distinct),
-                if collisions >= 0.005 {
-                    format!("; {collisions:.2}% of hashed ones share a weight (--bits)")
-                } else {
-                    String::new()
-                }
-            ),
-        );
+        let mean = ledger.features() as f64 / ledger.rounds() as f64;
+        write_to(&mut text, format_args!("{mean:.1} features an example"));
+        if let Some(distinct) = ledger.distinct_features() {
+            write_to(&mut text, format_args!(", {} distinct", grouped(distinct)));
+            let collisions = 100.0 * run.trained.schema.expected_collisions(distinct);
+            if collisions >= 0.005 {
+                write_to(&mut text, format_args!("; {collisions:.2}% of hashed ones share a weight (--bits)"));
+            }
+        }
+        text.push('\n');
     }
     text.push('\n');
     text

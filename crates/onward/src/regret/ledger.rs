@@ -76,7 +76,7 @@ impl Ledger {
     /// use onward::{Features, Prediction, regret::Ledger};
     /// let mut ledger = Ledger::new(onward::loss::parse("squared")?).uncertified();
     /// ledger.observe(Prediction::new(1.0), 3.0, 1.0, Features::new(&[0], &[1.0])?);
-    /// assert_eq!((ledger.sequential_risk(), ledger.sums().distinct_features()), (4.0, 0));
+    /// assert_eq!((ledger.sequential_risk(), ledger.distinct_features()), (4.0, None));
     /// assert!(ledger.certificate().bound.is_err());
     /// # Ok::<(), onward::Error>(())
     /// ```
@@ -248,6 +248,11 @@ impl Ledger {
             return Guarantee::none(GuaranteeKind::Universal, "its sums were not kept");
         }
         self.certificate.guarantee(self.radius)
+    }
+
+    /// How many features had a value other than 0; `None` if the ledger is [uncertified](Self::uncertified).
+    pub fn distinct_features(&self) -> Option<u64> {
+        self.is_certified.then(|| self.certificate.distinct_features())
     }
 
     /// The sums behind the certificate.

@@ -54,7 +54,8 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Failure> {
         Some(loss) => loss,
         None => loss::parse(default_loss(&specifications, task_of(&reader))?)?,
     };
-    let mut entrants = entrants(&specifications, &loss, options.radius, &reader)?;
+    let is_shown = options.report.is_some() || options.html.is_some() || options.picture.is_some();
+    let mut entrants = entrants(&specifications, &loss, options.radius, &reader, is_shown)?;
     let mut recorder = question.map(|_| Recorder::new(options.voice.quiet));
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "least sequential risk") };
     if !options.voice.quiet {
@@ -227,13 +228,14 @@ fn entrants(
     loss: &SharedLoss,
     radius: Option<f64>,
     reader: &Reader,
+    is_shown: bool,
 ) -> Result<Vec<Entrant>, Failure> {
     check_learners(specifications, loss, radius)?;
     let entrant = |specification: &Specification| {
         let (schema, facts) = (reader.schema().clone(), Facts::new(reader.format()));
         let trained = Trained::new(specification, SharedLoss::clone(loss), radius, schema, facts)?;
         let name = specification.to_string();
-        Ok(Entrant { name, trained, course: Course::new(true), elapsed: Duration::ZERO })
+        Ok(Entrant { name, trained, course: Course::shown_if(is_shown), elapsed: Duration::ZERO })
     };
     specifications.iter().map(entrant).collect()
 }

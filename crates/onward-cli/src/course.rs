@@ -29,9 +29,14 @@ pub(crate) struct Mark {
 }
 
 impl Course {
-    /// One that is going to be shown, or not: then the learner is never asked.
-    pub(crate) fn new(is_shown: bool) -> Self {
+    /// One that is going to be shown, if this is so.
+    pub(crate) fn shown_if(is_shown: bool) -> Self {
         Self { is_shown, marks: Vec::new() }
+    }
+
+    /// One that nobody is going to see: the learner is never asked.
+    pub(crate) fn unseen() -> Self {
+        Self::shown_if(false)
     }
 
     /// Whether the learner is to be asked after this round.
@@ -60,6 +65,6 @@ impl Course {
 }
 
 fn weight_norm(learner: &dyn Learner, ledger: &Ledger) -> Option<f64> {
-    let weights = learner.weights(ledger.sums().features())?;
+    let weights = learner.weights(ledger.sums()?.features())?;
     Some(weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt())
 }

@@ -34,7 +34,7 @@ fn as_json(trained: &Trained, top: usize) -> String {
         "facts": trained.facts,
         "sequential_risk": if ledger.rounds() > 0 { json!(ledger.sequential_risk()) } else { json!(null) },
         "baseline_risk": ledger.baseline_risk(),
-        "distinct_features": ledger.sums().distinct_features(),
+        "distinct_features": ledger.distinct_features(),
         "heaviest": features,
         "lanes": mixed.as_ref().map(report::lanes),
         "gap_to_best_lane": mixed.as_ref().map(|mixed| report::finite(mixed.gap())),
@@ -63,7 +63,7 @@ fn as_text(trained: &Trained, top: usize) -> String {
     }
     text.push_str(&format!(
         "features   {} distinct, names of {} kept\n",
-        grouped(ledger.sums().distinct_features()),
+        grouped(ledger.distinct_features().unwrap_or(0)),
         grouped(trained.names.len() as u64)
     ));
     if ledger.rounds() > 0 {

@@ -73,8 +73,8 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         None => None,
     };
     let before = trained.facts.examples;
-    let shows_course = options.report.is_some() || options.html.is_some() || options.plot;
-    let mut session = Session::new(&mut trained, &watch, Course::new(shows_course));
+    let course = Course::shown_if(options.report.is_some() || options.html.is_some());
+    let mut session = Session::new(&mut trained, &watch, course);
     let files =
         [("model", options.model.as_ref()), ("report", options.report.as_ref()), ("page", options.html.as_ref())];
     let mut kept = options.order.filter(|&order| order != Order::Sequential).map(|order| (order, Rows::default()));

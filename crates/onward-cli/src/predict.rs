@@ -59,7 +59,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     }
     let started = Instant::now();
     let mut writer = PredictionWriter::create(&options.predictions, reader.id_names(), trained.loss.link())?;
-    let mut session = Session::new(&mut trained, &watch, Course::new(false));
+    let mut session = Session::new(&mut trained, &watch, Course::unseen());
     let files = [("report", options.report.as_ref())];
     let predicted = session.predict(fixed.as_ref(), &mut reader, &mut writer, inputs::threads(options.input.threads));
     inputs::say_cache_loss(&options.input, &reader, options.voice.quiet);
@@ -76,7 +76,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
         own_guarantee: None,
         mixed: None,
         updates: None,
-        course: &Course::new(false),
+        course: &Course::unseen(),
         certificate: OnceCell::new(),
         averaged_risk: None,
         hindsight: None,

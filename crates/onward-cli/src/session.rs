@@ -159,11 +159,15 @@ impl<'a> Session<'a> {
                     facts.count(example);
                     predictions.push(match fixed {
                         Some(fixed) => {
-                            next.inspect(|&next| fixed.expect(next));
+                            if let Some(next) = next {
+                                fixed.expect(next);
+                            }
                             fixed.predict(example.features)
                         }
                         None => {
-                            next.inspect(|&next| learner.expect(next));
+                            if let Some(next) = next {
+                                learner.expect(next);
+                            }
                             learner.predict(example.features)
                         }
                     });

@@ -14,8 +14,8 @@ use crate::verdict;
 
 /// How many features are shown.
 const HEAVIEST: usize = 10;
-/// Of so many features at least the heaviest are looked for at a time.
-const FEWEST_KEPT: usize = 1024;
+/// When so many features are kept, or twice as many as are wanted, the lighter ones are dropped.
+const MOST_KEPT: usize = 1024;
 
 /// A count with commas between thousands.
 pub(crate) fn grouped(count: u64) -> String {
@@ -289,17 +289,15 @@ pub(crate) fn lanes(mixed: &Mixed) -> String {
 /// The heaviest features, by how much they move a typical score: by |weight| × spread, which is the
 /// deviation of a feature that the learner centres, and the root mean square of another.
 pub(crate) fn heaviest(trained: &Trained, top: usize) -> Vec<(String, f64, f64)> {
-    let sums = trained.ledger.sums();
-    let Some(weights) = trained.learner.weights(sums.features()) else {
-        return Vec::new();
-    };
+    let Some(sums) = trained.ledger.sums() else { return Vec::new() };
+    let Some(weights) = trained.learner.weights(sums.features()) else { return Vec::new() };
     let order = |a: &(u32, f64, f64), b: &(u32, f64, f64)| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0));
     let mut found = Vec::new();
     for ((&index, weight), spread) in sums.features().iter().zip(weights).zip(sums.root_mean_squares()) {
         let spread = trained.learner.deviation(index).unwrap_or(spread);
         found.push((index, weight, weight.abs() * spread));
         // There may be millions, of which few are shown.
-        if found.len() >= top.saturating_mul(2).max(FEWEST_KEPT) {
+        if found.len() >= top.saturating_mul(2).max(MOST_KEPT) {
             found.select_nth_unstable_by(top, order);
             found.truncate(top);
         }

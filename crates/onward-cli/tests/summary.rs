@@ -120,3 +120,25 @@ fn the_help_says_what_the_program_is_and_shows_examples() {
         assert!(text.contains(&format!("Examples:\n  onward {command} ")), "{text}");
     }
 }
+
+#[test]
+fn the_heaviest_of_many_features_are_those_of_all() {
+    let folder = Folder::new();
+    let row = |t: u32| {
+        let words: String =
+            (0..40).map(|k| format!(" w{}:{}", (t * 40 + k) * 7919 % 5000, 1 + (t * 31 + k * 17) % 23)).collect();
+        format!("{} |{words}\n", if t.is_multiple_of(3) { 1 } else { -1 })
+    };
+    folder.write("data", (0..300).map(row).collect::<String>());
+    folder.succeed(&["learn", "data", "-q", "--learner", "nag", "--model", "model"]);
+    let heaviest = |top: &str| {
+        let report = folder.succeed(&["inspect", "model", "--json", "--top", top]).stdout;
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        report["heaviest"].as_array().unwrap().clone()
+    };
+    let all = heaviest("1000000");
+    assert!(all.len() > 3000, "{}", all.len());
+    for top in [0, 1, 10, 700, 1500] {
+        assert_eq!(heaviest(&top.to_string()), all[..top], "{top}");
+    }
+}

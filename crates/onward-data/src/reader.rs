@@ -408,8 +408,8 @@ impl Reader {
         lock(&self.shared.state).spare.push(spent);
     }
 
-    /// Hands out batches without hints where the slots of their features are: for those who look
-    /// for none, as in converting.
+    /// Gives no more hints where the slots of features are: for those who look for none, as in converting. What has been
+    /// read ahead may have some.
     pub fn without_hints(&mut self) {
         lock(&self.shared.hinting).hints = None;
     }

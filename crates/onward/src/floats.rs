@@ -349,11 +349,12 @@ mod wide {
         #[inline(always)]
         fn of_pairs(rows: [&[f32; 2]; EIGHT]) -> [Self; 2] {
             let [a, b, c, d, e, f, g, h] = rows;
-            // SAFETY: see `Wide`; each row has two numbers, which are as many bits as one of 64.
+            // SAFETY: see `Wide`; each row has two numbers, 64 bits, which may be anywhere.
             unsafe {
-                let one = |row: &[f32; 2]| _mm_load_sd(row.as_ptr().cast());
-                let two = |low: &[f32; 2], high: &[f32; 2]| _mm_loadh_pd(one(low), high.as_ptr().cast());
-                let four = |low, high| _mm256_castpd_ps(_mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(low), high));
+                // Not a load of one number of 64 bits, which has to be at a multiple of eight bytes.
+                let one = |row: &[f32; 2]| _mm_loadl_epi64(row.as_ptr().cast());
+                let two = |low: &[f32; 2], high: &[f32; 2]| _mm_unpacklo_epi64(one(low), one(high));
+                let four = |low, high| _mm256_castsi256_ps(_mm256_set_m128i(high, low));
                 let (first, second) = (four(two(a, b), two(e, f)), four(two(c, d), two(g, h)));
                 [
                     Self(_mm256_shuffle_ps::<0b10_00_10_00>(first, second)),
@@ -528,10 +529,10 @@ mod wide {
             all
         }
 
-        fn columns<E: Columns>(fours: &[[f32; 4]; EIGHT], pairs: &[[f32; 2]; EIGHT]) -> Vec<u32> {
+        fn columns<E: Columns>(fours: &[[f32; 4]; EIGHT], pairs: [&[f32; 2]; EIGHT]) -> Vec<u32> {
             let columns = E::of_fours(fours.each_ref());
             let mut all = Vec::new();
-            for column in columns.into_iter().chain(E::of_pairs(pairs.each_ref())) {
+            for column in columns.into_iter().chain(E::of_pairs(pairs)) {
                 let mut stored = [0.0; EIGHT];
                 column.store(&mut stored);
                 all.extend(stored.map(f32::to_bits));
@@ -555,7 +556,9 @@ mod wide {
                 let (one, other): ([f32; 8], [f32; 8]) =
                     (std::array::from_fn(|_| number()), std::array::from_fn(|_| number()));
                 let fours = std::array::from_fn(|row| std::array::from_fn(|column| (8 * row + column + round) as f32));
-                let pairs = std::array::from_fn(|row| [row as f32, (round + row) as f32]);
+                // At a multiple of eight bytes, or only of four.
+                let line: [f32; 17] = std::array::from_fn(|at| (at + round) as f32);
+                let pairs = std::array::from_fn(|row| line[2 * row + round % 2..].first_chunk().unwrap());
                 let mask = std::array::from_fn(|_| if bits() % 2 == 0 { u32::MAX } else { 0 });
                 let expected = results::<8, [f32; 8]>(&one, &other, &mask);
                 assert_eq!(results::<8, Wide>(&one, &other, &mask), expected, "{one:?} {other:?}");
@@ -563,7 +566,7 @@ mod wide {
                 let (one, other, mask) = (half(&one), half(&other), [mask[0], mask[1], mask[2], mask[3]]);
                 let expected = results::<4, [f32; 4]>(&one, &other, &mask);
                 assert_eq!(results::<4, Half>(&one, &other, &mask), expected, "{one:?} {other:?}");
-                assert_eq!(columns::<Wide>(&fours, &pairs), columns::<[f32; 8]>(&fours, &pairs));
+                assert_eq!(columns::<Wide>(&fours, pairs), columns::<[f32; 8]>(&fours, pairs));
             }
         }
     }

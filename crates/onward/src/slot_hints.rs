@@ -166,7 +166,7 @@ impl SlotHints {
             return;
         }
         if self.has_ended || (self.count >= LOW && self.count > self.largest / FEWEST_SHARE) {
-            // Small slots are addressed directly by now, and entries for so many would take as much memory as they.
+            // Small slots are addressed directly by now, or soon, and entries for so many would take as much memory as they.
             (self.numbers, self.has_ended) = (Numbers::default(), true);
             return;
         }

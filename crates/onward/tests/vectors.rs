@@ -66,8 +66,8 @@ fn run(name: &str, loss: &str, hinted: bool, is_portable: bool) -> Vec<u64> {
     }
     vector::set_portable(false);
     bits.push(ledger.sequential_risk().to_bits());
-    bits.push(ledger.sums().standardised_ball(10.0).to_bits());
-    bits.push(ledger.sums().ball(10.0).to_bits());
+    let sums = ledger.sums().unwrap();
+    bits.extend([sums.standardised_ball(10.0), sums.ball(10.0)].map(f64::to_bits));
     bits
 }
 
@@ -84,6 +84,8 @@ fn vectors_and_hints_change_no_bit() {
         ("sgd", "hinge"),
         ("auto", "logistic"),
         ("auto", "squared"),
+        ("auto:lanes=4", "logistic"),
+        ("auto:lanes=4", "squared"),
     ] {
         let portable = run(learner, loss, false, true);
         assert!(portable.iter().all(|&bits| f64::from_bits(bits).is_finite()), "{learner}");

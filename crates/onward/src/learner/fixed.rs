@@ -12,8 +12,9 @@ use crate::sum::{self, LANES};
 use crate::vector::prefetch_at;
 use crate::{Features, Prediction};
 
-/// Weights are addressed directly where that takes at most so many times as many as there are.
-const MOST_TIMES: usize = 4;
+/// Weights are addressed directly where that takes at most so many times as many as there are: otherwise each has four entries or
+/// more of at least twice its size.
+const MOST_TIMES: usize = 8;
 
 /// The weights of a linear predictor, and how its scores are kept plausible.
 ///
@@ -32,11 +33,14 @@ pub struct Fixed {
     clipping: Clipping,
 }
 
-/// Between what scores are held, the row's offset included where it is said.
+/// How scores are kept plausible.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Clipping {
+    /// Not at all.
     Never,
+    /// Between these.
     Within(f64, f64),
+    /// Between these and the row's offset.
     WithinOrOffset(f64, f64),
 }
 
@@ -119,8 +123,8 @@ impl<W: Copy + Zeroable + Into<f64>> Map<W> {
             }
             return Self::Direct(direct);
         }
-        // At most 2^32: there are fewer indices than a quarter of the largest.
-        let size = (4 * indices.len()).next_power_of_two().max(4);
+        // At most 2^30: there are fewer indices than an eighth of the largest.
+        let size = (4 * indices.len()).next_power_of_two();
         let shift = u32::BITS - size.trailing_zeros();
         let mut entries: Vec<Entry<W>> = bytemuck::zeroed_vec(size);
         expect_random_access(&entries);
@@ -134,7 +138,6 @@ impl<W: Copy + Zeroable + Into<f64>> Map<W> {
         Self::Hashed { entries, shift }
     }
 
-    /// Σ w_i·x_i, in the order of [`sum::sum`].
     #[inline]
     fn dot(&self, x: Features<'_>) -> f64 {
         match self {
@@ -172,6 +175,7 @@ fn home(index: u32, shift: u32) -> usize {
     (index.wrapping_mul(GOLDEN) >> shift) as usize
 }
 
+/// Σ w_i·x_i in the order of [`sum::sum`], with the eights written out.
 #[inline(always)]
 fn dot(x: Features<'_>, weight: impl Fn(u32) -> f64) -> f64 {
     let mut sums = [0.0; LANES];
@@ -236,11 +240,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_fixed_sum_of_weights_gives_none() {
+    fn no_index_is_too_large_and_what_is_no_sum_of_weights_gives_none() {
         let loss = loss::parse("logistic").unwrap();
         for learner in ["auto", "nag:standardise=true"] {
             let learner = learner.parse::<Specification>().unwrap().build(&loss, None).unwrap();
             assert!(learner.fixed().is_none(), "{}", learner.describe());
+        }
+        // Scores that are not clipped; and the largest indices, alone and among few and many.
+        let last = crate::INDEX_LIMIT - 1;
+        for indices in [vec![last], vec![0, last], (0..1000).map(|k| last - 7 * k).collect()] {
+            let weights: Vec<f64> = indices.iter().map(|&index| 1e300 * f64::from(index % 5)).collect();
+            let fixed = Fixed::new(&indices, &weights, Clipping::Never);
+            for (&index, &weight) in indices.iter().zip(&weights) {
+                assert_eq!(fixed.predict(Features::new(&[index], &[1.0]).unwrap()).score, weight);
+                let before = [index - u32::from(index > 0)];
+                let score = fixed.predict(Features::new(&before, &[1.0]).unwrap()).score;
+                assert_eq!(score, if index > 0 { 0.0 } else { weight });
+            }
         }
         // Of no weights the map is empty.
         let fixed = Fixed::new(&[], &[], Clipping::Never);

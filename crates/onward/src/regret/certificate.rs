@@ -172,12 +172,11 @@ impl Certificate {
     /// Finds the slots of what was seen.
     #[cold]
     fn find_seen(&mut self) {
-        self.layout = self.table.layout();
-        let seen = std::mem::take(&mut self.seen);
-        (self.seen, self.seen_at) = (Vec::with_capacity(seen.len()), Vec::new());
-        for index in seen {
-            let place = self.table.place(index) as u32;
-            note(&mut self.seen, &mut self.seen_at, index, place);
+        let Self { table, seen, seen_at, layout, .. } = self;
+        *layout = table.layout();
+        *seen_at = seen.iter().map(|&index| table.place(index) as u32).collect();
+        if seen_at == seen {
+            *seen_at = Vec::new();
         }
     }
 

@@ -36,9 +36,8 @@ pub struct Ledger {
     /// Whether all rounds had importance 1.
     is_uniform: bool,
     best_constant: BestConstant,
-    certificate: Certificate,
-    /// Whether the sums behind it are kept.
-    is_certified: bool,
+    /// `None` where no sums are kept for one.
+    certificate: Option<Certificate>,
     metrics: Metrics,
     curve: Curve,
 }
@@ -56,8 +55,7 @@ impl Ledger {
             weight: Sum::default(),
             losses: (0.0, 0.0),
             is_uniform: true,
-            certificate: Certificate::default(),
-            is_certified: true,
+            certificate: Some(Certificate::default()),
             curve: Curve::default(),
             loss,
         }
@@ -81,7 +79,7 @@ impl Ledger {
     /// # Ok::<(), onward::Error>(())
     /// ```
     pub fn uncertified(mut self) -> Self {
-        self.is_certified = false;
+        self.certificate = None;
         self
     }
 
@@ -146,8 +144,8 @@ impl Ledger {
         self.losses = (self.losses.0.max(loss), self.losses.1.min(loss));
         self.is_uniform &= weight == 1.0;
         self.best_constant.observe(label, weight);
-        if self.is_certified {
-            self.certificate.observe(p, derivative, weight, x);
+        if let Some(certificate) = &mut self.certificate {
+            certificate.observe(p, derivative, weight, x);
         }
         self.metrics.observe_charged(p, label, weight, logistic);
         if self.curve.is_due(self.rounds) {
@@ -159,8 +157,8 @@ impl Ledger {
     /// The row that is charged after the next one: what belongs to it may be fetched from memory
     /// meanwhile. Changes nothing.
     pub fn expect(&mut self, x: Features<'_>) {
-        if self.is_certified {
-            self.certificate.expect(x);
+        if let Some(certificate) = &mut self.certificate {
+            certificate.expect(x);
         }
     }
 
@@ -244,20 +242,20 @@ impl Ledger {
             let reason = format!("the {name} loss is not convex: the universal certificate needs convexity");
             return Guarantee::none(GuaranteeKind::Universal, reason);
         }
-        if !self.is_certified {
-            return Guarantee::none(GuaranteeKind::Universal, "its sums were not kept");
+        match &self.certificate {
+            Some(certificate) => certificate.guarantee(self.radius),
+            None => Guarantee::none(GuaranteeKind::Universal, "its sums were not kept"),
         }
-        self.certificate.guarantee(self.radius)
     }
 
     /// How many features had a value other than 0; `None` if the ledger is [uncertified](Self::uncertified).
     pub fn distinct_features(&self) -> Option<u64> {
-        self.is_certified.then(|| self.certificate.distinct_features())
+        self.certificate.as_ref().map(Certificate::distinct_features)
     }
 
-    /// The sums behind the certificate.
-    pub fn sums(&self) -> &Certificate {
-        &self.certificate
+    /// The sums behind the certificate; `None` if the ledger is [uncertified](Self::uncertified).
+    pub fn sums(&self) -> Option<&Certificate> {
+        self.certificate.as_ref()
     }
 
     /// Accuracy and the like.
@@ -281,7 +279,10 @@ impl Ledger {
         self.paid.save("paid", &mut state);
         self.weight.save("weight", &mut state);
         state.absorb("best_constant", self.best_constant.state());
-        state.absorb("certificate", self.certificate.state());
+        match &self.certificate {
+            Some(certificate) => state.absorb("certificate", certificate.state()),
+            None => state.set("is_certified", 0.0),
+        }
         state.absorb("metrics", self.metrics.state());
         state.absorb("curve", self.curve.state());
         state
@@ -299,7 +300,14 @@ impl Ledger {
         self.paid = Sum::load("paid", state)?;
         self.weight = Sum::load("weight", state)?;
         self.best_constant.restore(&state.part("best_constant"))?;
-        self.certificate.restore(&state.part("certificate"))?;
+        self.certificate = match state.numbers().get("is_certified") {
+            Some(0.0) => None,
+            _ => {
+                let mut certificate = Certificate::default();
+                certificate.restore(&state.part("certificate"))?;
+                Some(certificate)
+            }
+        };
         self.metrics.restore(&state.part("metrics"))?;
         self.curve.restore(&state.part("curve"))
     }
@@ -331,6 +339,19 @@ mod tests {
         ] {
             let said = ledger.averaged_risk(range, 0.05).unwrap_err();
             assert!(said.contains(reason), "{said}");
+        }
+    }
+
+    #[test]
+    fn an_uncertified_ledger_stays_so() {
+        let mut ledger = ledger(&[1.0, 2.0]).uncertified();
+        ledger.observe(Prediction::new(0.25), 1.0, 1.0, Features::new(&[0], &[1.0]).unwrap());
+        let mut restored = Ledger::new(loss::parse("absolute").unwrap());
+        assert!(restored.sums().is_some() && restored.certificate().bound.is_ok());
+        restored.restore(&ledger.state()).unwrap();
+        for ledger in [ledger, restored] {
+            assert!(ledger.sums().is_none() && ledger.certificate().bound.is_err());
+            assert_eq!((ledger.rounds(), ledger.sequential_risk(), ledger.distinct_features()), (3, 0.75, None));
         }
     }
 

@@ -154,7 +154,6 @@ fn power_of_two(size: f64) -> f64 {
 pub(super) struct Lanes<F, const W: usize, const D: usize> {
     table: Table<Slot<W, D>>,
     norms: Norms,
-    masks: Masks<W>,
     row: Row,
     /// x̂·rate of each feature of the round and of each lane.
     directions: Vec<[f32; W]>,
@@ -212,7 +211,6 @@ impl<F: Form<W>, const W: usize, const D: usize> Default for Lanes<F, W, D> {
         Self {
             table: Table::default(),
             norms: Norms::default(),
-            masks: Self::MASKS,
             row: Row::default(),
             directions: Vec::new(),
             form: std::marker::PhantomData,
@@ -325,7 +323,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         let h = as_weight(h);
         let weighing = Weighing { usual, total, h, dither: Dither::of(self.norms.rounds) };
         self.norms.total += f64::from(h);
-        let Self { table, row, masks, .. } = self;
+        let (Self { table, row, .. }, masks) = (&mut *self, &Self::MASKS);
         let (sums, norms) =
             floats::run::<W, F::Width, _>(Begin { table, row, masks, kinds: &Self::KINDS, x, weighing });
         self.norms.squares.iter_mut().zip(norms).for_each(|(sum, norm)| *sum += f64::from(h) * norm);
@@ -357,7 +355,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             *square = (h * slope * slope).min(f64::from(LARGEST)) as f32;
         }
         let numerators = self.numerators(deviation);
-        let Self { table, row, masks, directions, .. } = self;
+        let (Self { table, row, directions, .. }, masks) = (&mut *self, &Self::MASKS);
         let walk = Prepare { table, row, masks, directions, squares, numerators, dither };
         let sums = floats::run::<W, F::Width, _>(walk);
         for (lane, q) in q.iter_mut().enumerate() {
@@ -371,7 +369,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
             let in_units = u * (self.unit(lane) / self.norms.label_unit / self.norms.gradient_unit);
             *step = in_units.clamp(-f64::from(LARGEST), f64::from(LARGEST)) as f32;
         }
-        let Self { table, row, masks, directions, .. } = self;
+        let (Self { table, row, directions, .. }, masks) = (self, &Self::MASKS);
         floats::run::<W, F::Width, _>(Advance { table, row, masks, directions, steps });
     }
 

@@ -169,12 +169,13 @@ impl Block {
         E::fours([E::load(raw), E::load(centred), E::load(&self.counts[AFTER]), E::load(&self.mean)])
     }
 
-    /// Whether any of the features needs more than that.
+    /// Whether any of the first `count` features needs more than that.
     #[inline(always)]
-    fn has_special(&self) -> bool {
+    fn has_special(&self, count: usize) -> bool {
         let mut any = 0;
         for at in 0..EIGHT {
-            any |= self.is_special[at];
+            // A feature that is none seems to be met for the first time.
+            any |= if at < count { self.is_special[at] } else { 0 };
         }
         any != 0
     }
@@ -249,7 +250,7 @@ impl<const W: usize, const D: usize> Kernel<W> for Begin<'_, W, D> {
                 sums = V::load(&slot.weights).times(by_lane(&block.seen, at, raw)).added_to(sums);
                 slot.past = Past::of(pasts[at]);
             }
-            if block.has_special() {
+            if block.has_special(places.len()) {
                 special(slots, places, block, weighing.h, kinds);
             }
         }
@@ -325,7 +326,9 @@ impl<const W: usize, const D: usize> Kernel<W> for Prepare<'_, W, D> {
                 let more = squares.times(x.times(x));
                 let mut sum = V::load(&slot.squares).add(more).smaller(most);
                 if block.counts[AFTER][at] >= FREQUENT {
-                    sum = V::load(&dithered(&slot.squares, more, dither));
+                    let mut terms = [0.0; W];
+                    more.store(&mut terms);
+                    sum = V::load(&dithered(&slot.squares, &terms, dither));
                 }
                 sum.store(&mut slot.squares);
                 let rate = distances::<W, D, V>(slot).larger(numerators).over(sum.root());
@@ -350,9 +353,7 @@ fn distances<const W: usize, const D: usize, V: Floats<W>>(slot: &Slot<W, D>) ->
 
 /// Sums of which the terms may be small beside them.
 #[inline(never)]
-fn dithered<const W: usize, V: Floats<W>>(sums: &[f32; W], more: V, dither: Dither) -> [f32; W] {
-    let mut terms = [0.0; W];
-    more.store(&mut terms);
+fn dithered<const W: usize>(sums: &[f32; W], terms: &[f32; W], dither: Dither) -> [f32; W] {
     std::array::from_fn(|lane| dither.add(sums[lane], terms[lane]))
 }
 
@@ -383,5 +384,75 @@ impl<const W: usize, const D: usize> Kernel<W> for Advance<'_, W, D> {
             weight.masked(by_distance).larger(distances::<W, D, V>(slot)).store(&mut farthest);
             slot.distances.copy_from_slice(&farthest[..D]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::floats::{self, OfEight, OfFour, Width};
+    use crate::random::SplitMix64;
+
+    /// A slot of a feature that was met often or seldom, with some of its numbers 0.
+    fn slot<const W: usize, const D: usize>(random: &mut SplitMix64) -> Slot<W, D> {
+        let mut number = |most: f32| if random.below(6) == 0 { 0.0 } else { random.uniform() as f32 * most };
+        let mut slot = Slot::zeroed();
+        slot.squares = std::array::from_fn(|_| number(3.0));
+        slot.distances = std::array::from_fn(|_| number(0.5));
+        slot.weights = std::array::from_fn(|_| number(1.0) - 0.5);
+        slot.largest = [number(2.0), number(2.0)];
+        slot.past.recent = [number(1.0), number(1.0)];
+        slot.past.mean = number(1.0);
+        slot.past.count = [0.0, 7.0, FREQUENT - 1.0, FREQUENT, 3.0 * FREQUENT][random.below(5) as usize];
+        slot
+    }
+
+    /// All bits that the three walks over some rows lead to.
+    fn bits<const W: usize, const D: usize, F: Width<W>>(is_portable: bool) -> Vec<u64> {
+        crate::vector::set_portable(is_portable);
+        let (mut random, mut bits) = (SplitMix64::new(W as u64), Vec::new());
+        let indices: Vec<u32> = (0..60).collect();
+        let slots: Vec<Slot<W, D>> = indices.iter().map(|_| slot(&mut random)).collect();
+        let mut table = Table::filled(&indices, slots.into_iter()).unwrap();
+        let kinds = std::array::from_fn(|lane| lane % 2);
+        let masks = Masks {
+            raw: kinds.map(|kind| if kind == RAW { u32::MAX } else { 0 }),
+            distance: std::array::from_fn(|lane| if lane < 2 { u32::MAX >> 1 } else { 0 }),
+        };
+        let (mut row, mut directions) = (Row::default(), Vec::new());
+        for round in 0..200u64 {
+            let count = random.below(30) as usize;
+            let values: Vec<f32> = (0..count).map(|_| random.uniform() as f32 * 3.0 - 1.5).collect();
+            let start = random.below(30) as usize;
+            let x = Features::new(&indices[start..start + count], &values).unwrap();
+            let dither = Dither::of(round);
+            let weighing = Weighing { usual: 1.0, total: Total::new(2e6), h: 1.0 + (round % 2) as f32, dither };
+            let (table, kinds, masks) = (&mut table, &kinds, &masks);
+            let (sums, norms) =
+                floats::run::<W, F, _>(Begin { table: &mut *table, row: &mut row, masks, kinds, x, weighing });
+            bits.extend(sums.iter().chain(&norms).map(|sum| sum.to_bits()));
+            let (squares, numerators) = ([0.25; W], std::array::from_fn(|lane| lane as f32 * 0.1));
+            let (row, directions) = (&row, &mut directions);
+            let walk =
+                Prepare { table: &mut *table, row, masks, directions: &mut *directions, squares, numerators, dither };
+            bits.extend(floats::run::<W, F, _>(walk).map(f64::to_bits));
+            floats::run::<W, F, _>(Advance { table, row, masks, directions, steps: [-0.3; W] });
+        }
+        crate::vector::set_portable(false);
+        for (_, slot) in table.slots() {
+            let Slot { squares, distances, weights, largest, past } = slot;
+            let all = [&squares[..], distances, weights, largest, past.numbers()];
+            bits.extend(all.concat().iter().map(|number| u64::from(number.to_bits())));
+        }
+        bits
+    }
+
+    #[test]
+    fn vectors_of_eight_and_four_lanes_give_the_bits_of_arrays() {
+        let eight = bits::<8, 8, OfEight>(true);
+        assert!(eight == bits::<8, 8, OfEight>(false));
+        let four = bits::<4, 2, OfFour>(true);
+        assert!(four == bits::<4, 2, OfFour>(false));
+        assert!(eight.len() > four.len());
     }
 }

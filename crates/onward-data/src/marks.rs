@@ -211,7 +211,7 @@ fn find(text: &[u8], offset: u32, look: impl Fn(&[u8; BLOCK]) -> Found, marks: &
     }
     let found = look(&last);
     (marks.all[count - 1], marks.line_ends[count - 1]) = (found.all, found.line_ends);
-    write_places(text.len(), offset, marks);
+    write_places(offset, marks);
     split_lines(text, offset, marks);
 }
 
@@ -233,13 +233,17 @@ fn opaque(number: u32) -> u32 {
     number
 }
 
-/// Writes the places of all marks of a text of this length.
+/// Writes the places of all marks.
 #[inline(always)]
-fn write_places(length: usize, offset: u32, marks: &mut Marks) {
+fn write_places(offset: u32, marks: &mut Marks) {
     let Marks { places, all, .. } = marks;
-    // A block writes up to 64 places.
-    if places.len() < length + 2 * BLOCK {
-        places.resize(length + 2 * BLOCK, 0);
+    let mut most = 0;
+    for &mask in all.iter() {
+        most += mask.count_ones() as usize;
+    }
+    // A block writes up to 64 places, wherever it begins.
+    if places.len() < most + BLOCK {
+        places.resize(most + BLOCK, 0);
     }
     let (mut count, mut start) = (0, offset);
     for &mask in all.iter() {

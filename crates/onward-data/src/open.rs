@@ -408,7 +408,7 @@ pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: Format) -> R
         DataErrorKind::Options,
         format!("the model was learnt from {}, and this is {format}", of(schema.layout)),
     )
-    .remedy("convert the input with onward convert, or learn a model from it"))
+    .remedy("say what it is with --format if it is something else, convert it with onward convert, or learn a model from it"))
 }
 
 /// What columns an input is to have, besides those of the schema's features.

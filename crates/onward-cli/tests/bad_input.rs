@@ -611,8 +611,8 @@ fn data_that_a_model_does_not_fit() {
         "onward: other: has none of the model's columns (x, c); is it the right file, and does it have a header?\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
     let outcome = folder.run(&["predict", "model", "svm", "-q"]);
-    let message = "onward: svm: the model was learnt from named columns, and this is svmlight; convert the input with \
-                   onward convert, or learn a model from it\n";
+    let message = "onward: svm: the model was learnt from named columns, and this is svmlight; say what it is with \
+                   --format if it is something else, convert it with onward convert, or learn a model from it\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
 }
 

@@ -260,6 +260,49 @@ mod tests {
         }
     }
 
+    /// Low indices first, then high ones, which end up addressed directly; a copy that goes on from what is saved half-way.
+    #[test]
+    fn sums_are_found_wherever_slots_lie() {
+        let mut random = crate::random::SplitMix64::new(53);
+        let (mut certificate, mut copy) = (Certificate::default(), Certificate::default());
+        let (mut sums, mut order) = (std::collections::BTreeMap::<u32, [f64; 2]>::new(), Vec::new());
+        let (mut was_noted, mut was_direct) = (false, false);
+        for round in 0..600u64 {
+            let (first, count) = if round < 20 { (0, 60) } else { (65_400, 12_000) };
+            let mut indices: Vec<u32> = (0..60).map(|_| first + random.below(count) as u32).collect();
+            indices.sort_unstable();
+            indices.dedup();
+            let values: Vec<f32> = indices.iter().map(|_| random.below(5) as f32 - 2.0).collect();
+            let g = random.uniform() - 0.5;
+            for (&index, &value) in indices.iter().zip(&values).filter(|(_, value)| **value != 0.0) {
+                let [theta, square] = sums.entry(index).or_insert_with(|| {
+                    order.push(index);
+                    [0.0; 2]
+                });
+                (*theta, *square) = (*theta + g * f64::from(value), *square + f64::from(value) * f64::from(value));
+            }
+            if round == 300 {
+                copy.restore(&certificate.state()).unwrap();
+            }
+            let x = Features::new(&indices, &values).unwrap();
+            certificate.observe(0.0, g, 1.0, x);
+            if round >= 300 {
+                copy.observe(0.0, g, 1.0, x);
+            }
+            was_noted |= !certificate.seen_at.is_empty();
+            was_direct |= was_noted && certificate.seen_at.is_empty();
+        }
+        assert!(was_noted && was_direct, "both layouts are met");
+        let squares = sum::sum(order.iter().map(|index| sums[index][0] * sums[index][0]));
+        for certificate in [&certificate, &copy] {
+            assert_eq!(certificate.features(), order);
+            assert_eq!(certificate.ball(1.0).to_bits(), squares.sqrt().to_bits());
+            for (&index, &[_, square]) in &sums {
+                assert_eq!(certificate.root_mean_square(index), (square / 600.0).sqrt());
+            }
+        }
+    }
+
     #[test]
     fn the_bound_is_that_of_the_best_comparator_of_the_linearised_losses() {
         let mut certificate = Certificate::default();

@@ -1,7 +1,7 @@
 //! Four or eight numbers of 32 bits at a time, and what is summed of them in 64.
 //!
 //! A loop that is written with [`Floats`] says what vectors are made of. Of arrays the compiler makes some that are half as
-//! wide, and keeps them in memory meanwhile (in the lanes of `auto` 45 instructions a feature for what takes 27).
+//! wide, and keeps them in memory meanwhile (in the second walk of `auto` 45 instructions a feature for what takes 37).
 //! Operation by operation vectors and arrays round alike, so they give the same bits.
 
 use crate::eight::EIGHT;

@@ -281,26 +281,29 @@ mod tests {
                 });
                 (*theta, *square) = (*theta + g * f64::from(value), *square + f64::from(value) * f64::from(value));
             }
-            if round == 300 {
+            if round == 100 {
                 copy.restore(&certificate.state()).unwrap();
             }
             let x = Features::new(&indices, &values).unwrap();
             certificate.observe(0.0, g, 1.0, x);
-            if round >= 300 {
+            if round >= 100 {
                 copy.observe(0.0, g, 1.0, x);
             }
             was_noted |= !certificate.seen_at.is_empty();
             was_direct |= was_noted && certificate.seen_at.is_empty();
-        }
-        assert!(was_noted && was_direct, "both layouts are met");
-        let squares = sum::sum(order.iter().map(|index| sums[index][0] * sums[index][0]));
-        for certificate in [&certificate, &copy] {
-            assert_eq!(certificate.features(), order);
-            assert_eq!(certificate.ball(1.0).to_bits(), squares.sqrt().to_bits());
-            for (&index, &[_, square]) in &sums {
-                assert_eq!(certificate.root_mean_square(index), (square / 600.0).sqrt());
+            if round % 50 != 49 {
+                continue;
+            }
+            let squares = sum::sum(order.iter().map(|index| sums[index][0] * sums[index][0]));
+            for certificate in [&certificate, &copy].into_iter().take(if round > 100 { 2 } else { 1 }) {
+                assert_eq!(certificate.features(), order);
+                assert_eq!(certificate.ball(1.0).to_bits(), squares.sqrt().to_bits(), "{round}");
+                for (&index, &[_, square]) in &sums {
+                    assert_eq!(certificate.root_mean_square(index), (square / (round + 1) as f64).sqrt());
+                }
             }
         }
+        assert!(was_noted && was_direct, "both layouts are met");
     }
 
     #[test]

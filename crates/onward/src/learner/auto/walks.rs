@@ -422,7 +422,8 @@ mod tests {
         let (mut row, mut directions) = (Row::default(), Vec::new());
         for round in 0..200u64 {
             let count = random.below(30) as usize;
-            let values: Vec<f32> = (0..count).map(|_| random.uniform() as f32 * 3.0 - 1.5).collect();
+            let mut value = || if random.below(4) == 0 { 0.0 } else { random.uniform() as f32 * 3.0 - 1.5 };
+            let values: Vec<f32> = (0..count).map(|_| value()).collect();
             let start = random.below(30) as usize;
             let x = Features::new(&indices[start..start + count], &values).unwrap();
             let dither = Dither::of(round);

@@ -77,7 +77,7 @@ impl State {
     /// # Errors
     /// When the state has none of that name.
     pub fn number(&self, name: &str) -> Result<f64, Error> {
-        self.numbers.get(name).copied().ok_or_else(|| missing(name))
+        self.numbers.get(name).copied().ok_or_else(|| Self::missing(name))
     }
 
     /// A number that may be absent.
@@ -92,7 +92,7 @@ impl State {
     pub fn f32s(&self, name: &str) -> Result<&[f32], Error> {
         match self.columns.get(name) {
             Some(Column::F32(values)) => Ok(values),
-            _ => Err(missing(name)),
+            _ => Err(Self::missing(name)),
         }
     }
 
@@ -103,7 +103,7 @@ impl State {
     pub fn f64s(&self, name: &str) -> Result<&[f64], Error> {
         match self.columns.get(name) {
             Some(Column::F64(values)) => Ok(values),
-            _ => Err(missing(name)),
+            _ => Err(Self::missing(name)),
         }
     }
 
@@ -114,7 +114,7 @@ impl State {
     pub fn u32s(&self, name: &str) -> Result<&[u32], Error> {
         match self.columns.get(name) {
             Some(Column::U32(values)) => Ok(values),
-            _ => Err(missing(name)),
+            _ => Err(Self::missing(name)),
         }
     }
 
@@ -125,8 +125,18 @@ impl State {
     pub fn u8s(&self, name: &str) -> Result<&[u8], Error> {
         match self.columns.get(name) {
             Some(Column::U8(values)) => Ok(values),
-            _ => Err(missing(name)),
+            _ => Err(Self::missing(name)),
         }
+    }
+
+    /// A column, taken out.
+    pub(super) fn take(&mut self, name: &str) -> Option<Column> {
+        self.columns.remove(name)
+    }
+
+    /// What is said where a number or column is missing.
+    pub(super) fn missing(name: &str) -> Error {
+        Error::model(format!("the model lacks '{name}', or holds it in another type: it was made for another learner"))
     }
 
     /// Takes in another state under a prefix: its `x` becomes `prefix.x`.
@@ -143,8 +153,4 @@ impl State {
             columns: self.columns.iter().filter_map(|(name, column)| Some((cut(name)?, column.clone()))).collect(),
         }
     }
-}
-
-fn missing(name: &str) -> Error {
-    Error::model(format!("the model lacks '{name}', or holds it in another type: it was made for another learner"))
 }

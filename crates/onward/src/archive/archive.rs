@@ -1,0 +1,344 @@
+//! Saving and loading as one visit: a type names each of its numbers and columns once, in
+//! `persist`, and an [`Archive`] writes them to a [`State`] or reads them from one.
+
+use super::{Column, State};
+use crate::Error;
+
+/// A visitor of all that a learner or ledger needs to continue to the bit.
+///
+/// ```
+/// use onward::Error;
+/// use onward::archive::Archive;
+///
+/// #[derive(Default)]
+/// struct Mean { sum: f64, weights: Vec<f32> }
+///
+/// impl Mean {
+///     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+///         archive.number("sum", &mut self.sum)?;
+///         archive.column("weight", &mut self.weights)
+///     }
+/// }
+///
+/// let mut archive = Archive::saving();
+/// Mean { sum: 3.0, weights: vec![0.5] }.persist(&mut archive)?;
+/// let mut copy = Mean::default();
+/// copy.persist(&mut Archive::loading(archive.into_state()))?;
+/// assert_eq!((copy.sum, copy.weights), (3.0, vec![0.5]));
+/// # Ok::<(), onward::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Archive {
+    state: State,
+    is_loading: bool,
+    /// What names begin with: the parts that are being visited, each with its dot.
+    prefix: String,
+}
+
+/// A number that columns hold.
+pub trait Element: Copy + Sized {
+    /// The column of these numbers.
+    fn column(values: Vec<Self>) -> Column;
+    /// The numbers of a column, if it holds this type.
+    fn values(column: Column) -> Option<Vec<Self>>;
+}
+
+macro_rules! element {
+    ($type:ty, $variant:ident) => {
+        impl Element for $type {
+            fn column(values: Vec<Self>) -> Column {
+                Column::$variant(values)
+            }
+
+            fn values(column: Column) -> Option<Vec<Self>> {
+                match column {
+                    Column::$variant(values) => Some(values),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+element!(f32, F32);
+element!(f64, F64);
+element!(u32, U32);
+element!(u8, U8);
+
+/// A field of a record, for [`Archive::records`]: how to reach it.
+pub enum Field<R> {
+    /// A 32-bit float.
+    F32(fn(&mut R) -> &mut f32),
+    /// A 64-bit float.
+    F64(fn(&mut R) -> &mut f64),
+    /// A feature index.
+    U32(fn(&mut R) -> &mut u32),
+}
+
+impl Archive {
+    /// An archive to be filled.
+    pub fn saving() -> Self {
+        Self { state: State::default(), is_loading: false, prefix: String::new() }
+    }
+
+    /// An archive to be read from.
+    pub fn loading(state: State) -> Self {
+        Self { state, is_loading: true, prefix: String::new() }
+    }
+
+    /// Whether values are read rather than written: what is derived from them must then be made again.
+    pub fn is_loading(&self) -> bool {
+        self.is_loading
+    }
+
+    /// What was written.
+    pub fn into_state(self) -> State {
+        self.state
+    }
+
+    fn full(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    /// A number.
+    ///
+    /// # Errors
+    /// When it is to be read and the archive has none of that name.
+    pub fn number(&mut self, name: &str, value: &mut f64) -> Result<(), Error> {
+        let name = self.full(name);
+        match self.is_loading {
+            true => *value = self.state.number(&name)?,
+            false => self.state.set(&name, *value),
+        }
+        Ok(())
+    }
+
+    /// A number that is written only if there is one.
+    ///
+    /// # Errors
+    /// None today.
+    pub fn optional(&mut self, name: &str, value: &mut Option<f64>) -> Result<(), Error> {
+        let name = self.full(name);
+        match (self.is_loading, *value) {
+            (true, _) => *value = self.state.optional(&name),
+            (false, Some(value)) => self.state.set(&name, value),
+            (false, None) => {}
+        }
+        Ok(())
+    }
+
+    /// A whole number below 2^53.
+    ///
+    /// # Errors
+    /// When it is to be read and missing, or no such number.
+    pub fn count(&mut self, name: &str, value: &mut u64) -> Result<(), Error> {
+        let mut number = *value as f64;
+        self.number(name, &mut number)?;
+        self.check(number >= 0.0 && number.fract() == 0.0, name, "must be a whole number")?;
+        *value = number as u64;
+        Ok(())
+    }
+
+    /// A truth value, kept as 0 or 1.
+    ///
+    /// # Errors
+    /// When it is to be read and missing.
+    pub fn flag(&mut self, name: &str, value: &mut bool) -> Result<(), Error> {
+        let mut number = f64::from(u8::from(*value));
+        self.number(name, &mut number)?;
+        *value = number != 0.0;
+        Ok(())
+    }
+
+    /// A column of numbers of one type.
+    ///
+    /// # Errors
+    /// When it is to be read and there is none of that name and type.
+    pub fn column<T: Element>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+        let name = self.full(name);
+        match self.is_loading {
+            true => *values = self.state.take(&name).and_then(T::values).ok_or_else(|| State::missing(&name))?,
+            false => self.state.set_column(&name, T::column(values.clone())),
+        }
+        Ok(())
+    }
+
+    /// An array of as many numbers as it has.
+    ///
+    /// # Errors
+    /// When it is to be read and there is none of that name, type and length.
+    pub fn array<T: Element>(&mut self, name: &str, values: &mut [T]) -> Result<(), Error> {
+        let mut column = values.to_vec();
+        self.column(name, &mut column)?;
+        self.check(column.len() == values.len(), name, &format!("must have {} numbers", values.len()))?;
+        values.copy_from_slice(&column);
+        Ok(())
+    }
+
+    /// Records side by side: a column for each of their fields. `blank` is what is filled when they are read.
+    ///
+    /// # Errors
+    /// When they are to be read and a column is missing or as long as no other.
+    pub fn records<R: Clone>(
+        &mut self,
+        records: &mut Vec<R>,
+        blank: &R,
+        fields: &[(&str, Field<R>)],
+    ) -> Result<(), Error> {
+        for (at, (name, field)) in fields.iter().enumerate() {
+            let is_first = at == 0;
+            match field {
+                Field::F32(of) => self.field(records, blank, name, *of, is_first)?,
+                Field::F64(of) => self.field(records, blank, name, *of, is_first)?,
+                Field::U32(of) => self.field(records, blank, name, *of, is_first)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn field<R: Clone, T: Element>(
+        &mut self,
+        records: &mut Vec<R>,
+        blank: &R,
+        name: &str,
+        of: fn(&mut R) -> &mut T,
+        is_first: bool,
+    ) -> Result<(), Error> {
+        let mut column: Vec<T> = match self.is_loading {
+            true => Vec::new(),
+            false => records.iter_mut().map(|record| *of(record)).collect(),
+        };
+        let name = self.full(name);
+        if !self.is_loading {
+            self.state.set_column(&name, T::column(column));
+            return Ok(());
+        }
+        column.extend(self.state.take(&name).and_then(T::values).ok_or_else(|| State::missing(&name))?);
+        if is_first {
+            records.clear();
+            records.resize(column.len(), blank.clone());
+        }
+        self.check(column.len() == records.len(), &name, "must be as long as the columns beside it")?;
+        records.iter_mut().zip(column).for_each(|(record, value)| *of(record) = value);
+        Ok(())
+    }
+
+    /// A part with names of its own: its `x` is kept as `name.x`.
+    ///
+    /// # Errors
+    /// Those of the visit.
+    pub fn part(&mut self, name: &str, visit: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
+        let length = self.prefix.len();
+        self.prefix.push_str(name);
+        self.prefix.push('.');
+        let visited = visit(self);
+        self.prefix.truncate(length);
+        visited
+    }
+
+    /// Refuses what was read unless it holds; what is written is taken as it is.
+    ///
+    /// # Errors
+    /// When something was read that cannot be: names it and says what `must` be so.
+    pub fn check(&self, holds: bool, name: &str, must: &str) -> Result<(), Error> {
+        match self.is_loading && !holds {
+            true => Err(Error::model(format!("'{}{name}' {must}: the model is damaged", self.prefix))),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Clone, Default, PartialEq)]
+    struct Entry {
+        index: u32,
+        weight: f32,
+        sum: f64,
+    }
+
+    #[derive(Debug, Default, PartialEq)]
+    struct Whole {
+        rate: f64,
+        rounds: u64,
+        is_cut: bool,
+        radius: Option<f64>,
+        bytes: Vec<u8>,
+        triple: [f64; 3],
+        entries: Vec<Entry>,
+    }
+
+    impl Whole {
+        fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+            archive.number("rate", &mut self.rate)?;
+            archive.part("inner", |archive| {
+                archive.count("rounds", &mut self.rounds)?;
+                archive.flag("is_cut", &mut self.is_cut)?;
+                archive.optional("radius", &mut self.radius)
+            })?;
+            archive.column("bytes", &mut self.bytes)?;
+            archive.array("triple", &mut self.triple)?;
+            archive.records(
+                &mut self.entries,
+                &Entry::default(),
+                &[
+                    ("entry.index", Field::U32(|entry| &mut entry.index)),
+                    ("entry.weight", Field::F32(|entry| &mut entry.weight)),
+                    ("entry.sum", Field::F64(|entry| &mut entry.sum)),
+                ],
+            )
+        }
+    }
+
+    fn whole() -> Whole {
+        let entries =
+            (1..4).map(|at| Entry { index: at, weight: at as f32 / 3.0, sum: f64::from(at).sqrt() }).collect();
+        Whole {
+            rate: 0.1,
+            rounds: 7,
+            is_cut: true,
+            radius: None,
+            bytes: b"text".to_vec(),
+            triple: [1.0, -0.0, f64::MIN_POSITIVE],
+            entries,
+        }
+    }
+
+    fn saved() -> State {
+        let mut archive = Archive::saving();
+        whole().persist(&mut archive).unwrap();
+        archive.into_state()
+    }
+
+    #[test]
+    fn what_is_loaded_is_what_was_saved() {
+        let mut loaded = Whole { radius: Some(1.0), ..Whole::default() };
+        loaded.persist(&mut Archive::loading(saved())).unwrap();
+        assert_eq!(loaded, whole());
+        assert_eq!(saved().number("inner.rounds").unwrap(), 7.0);
+        assert_eq!(saved().f32s("entry.weight").unwrap(), [1.0 / 3.0, 2.0 / 3.0, 1.0]);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_name() {
+        let refused = |change: fn(&mut State)| {
+            let mut state = saved();
+            change(&mut state);
+            Whole::default().persist(&mut Archive::loading(state)).unwrap_err().to_string()
+        };
+        for (change, said) in [
+            ((|state| state.set("inner.rounds", 0.5)) as fn(&mut State), "'inner.rounds' must be a whole number"),
+            (|state| state.set_column("triple", Column::F64(vec![1.0])), "'triple' must have 3 numbers"),
+            (
+                |state| state.set_column("triple", Column::F32(vec![1.0; 3])),
+                "lacks 'triple', or holds it in another type",
+            ),
+            (|state| state.set_column("entry.sum", Column::F64(vec![1.0])), "'entry.sum' must be as long as"),
+        ] {
+            let error = refused(change);
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

@@ -460,6 +460,7 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use super::super::repeats::Repeats;
     use super::*;
 
     /// Rows that came in by way of [`Batch::extend_ascending`] or not, one after the other, abandoned or not.

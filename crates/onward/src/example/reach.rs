@@ -37,3 +37,19 @@ by_eights! {
         Reach { largest: largest_of(most), largest_low: largest_of(most_low) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::scan::tests::rows;
+
+    #[test]
+    fn a_row_reaches_as_far_as_its_largest() {
+        rows(|row| {
+            let expected = row.iter().copied().max().unwrap_or(0);
+            let expected_low = row.iter().copied().filter(|&place| place < LOW).max().unwrap_or(0);
+            let found = reach(row);
+            assert_eq!((found.largest, found.largest_low), (expected, expected_low));
+        });
+    }
+}

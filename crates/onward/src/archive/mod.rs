@@ -8,6 +8,7 @@ mod names;
 mod numbers;
 mod state;
 
+pub(crate) use archive::rows_of;
 pub use archive::{Archive, Element, Field};
 pub use file::{FORMAT_VERSION, Model, is_safetensors};
 pub use names::Names;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use super::{Column, State};
+use super::Archive;
 use crate::Error;
 use crate::hashing::index_map::Numbers;
 use crate::simd::prefetch_at;
@@ -210,54 +210,59 @@ impl Names {
     }
 
     /// The names in order of index, as columns.
-    pub fn state(&self) -> State {
+    ///
+    /// # Errors
+    /// When something is missing or does not match.
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         let mut order: Vec<usize> = (0..self.indices.len()).collect();
         order.sort_unstable_by_key(|&number| self.indices[number]);
-        let mut text = Vec::with_capacity(self.text.len());
-        let mut ends = Vec::with_capacity(order.len());
+        let mut indices: Vec<u32> = order.iter().map(|&number| self.indices[number]).collect();
+        let (mut text, mut ends) = (Vec::with_capacity(self.text.len()), Vec::with_capacity(order.len()));
         for &number in &order {
             text.extend_from_slice(self.numbered(number).as_bytes());
             ends.push(text.len() as u32);
         }
-        let mut state = State::default();
-        state.set("lost", self.lost as f64);
-        state.set_column("index", Column::U32(order.iter().map(|&number| self.indices[number]).collect()));
-        state.set_column("end", Column::U32(ends));
-        state.set_column("text", Column::U8(text));
-        if self.products.count > 0 {
-            state.set_column("products", Column::U32(self.products.column()));
+        let (mut lost, mut products) = (self.lost, self.products.column());
+        archive.count("lost", &mut lost)?;
+        archive.column("index", &mut indices)?;
+        archive.column("end", &mut ends)?;
+        archive.column("text", &mut text)?;
+        archive.optional_column("products", &mut products)?;
+        if archive.is_loading() {
+            let names = Self::of_columns(&indices, &ends, &text);
+            let names = archive.require(names, "text", "must hold a name for each of 'index', up to its 'end'")?;
+            let products = Products::from_column(&products);
+            let products = archive.require(products, "products", "must hold indices with their factors")?;
+            *self = Self { lost, products, ..names };
         }
-        state
+        Ok(())
     }
 
-    /// The names of a saved state.
-    ///
-    /// # Errors
-    /// When something is missing or does not match.
-    pub fn restore(state: &State) -> Result<Self, Error> {
-        let damaged = || Error::model("the names of features do not match: the model is damaged");
-        let (indices, ends, text) = (state.u32s("index")?, state.u32s("end")?, state.u8s("text")?);
-        let text = std::str::from_utf8(text).map_err(|_| damaged())?;
-        if indices.len() != ends.len() {
-            return Err(damaged());
-        }
-        let mut names = Self::default();
-        let mut start = 0;
+    /// Of such columns, if they fit together.
+    fn of_columns(indices: &[u32], ends: &[u32], text: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(text).ok()?;
+        let (mut names, mut start) = (Self::default(), 0);
         for (&index, &end) in indices.iter().zip(ends) {
-            names.add(index, text.get(start..end as usize).ok_or_else(damaged)?);
+            names.add(index, text.get(start..end as usize)?);
             start = end as usize;
         }
-        names.lost = state.number("lost")? as u64;
-        if state.columns().contains_key("products") {
-            names.products = Products::from_column(state.u32s("products")?).ok_or_else(damaged)?;
-        }
-        Ok(names)
+        (indices.len() == ends.len()).then_some(names)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::{Column, State};
+
+    fn saved(names: &Names) -> State {
+        Archive::saved(|archive| names.clone().persist(archive)).unwrap()
+    }
+
+    fn loaded(state: State) -> Result<Names, Error> {
+        let mut names = Names::default();
+        names.persist(&mut Archive::loading(state)).map(|()| names)
+    }
 
     #[test]
     fn the_first_name_of_an_index_is_kept_whenever_it_is_asked_for() {
@@ -288,7 +293,7 @@ mod tests {
         names.add_product(7, &[4, 4, 5]);
         // The first one met keeps the index.
         names.add_product(90, &[4, 3]);
-        for names in [Names::restore(&names.state()).unwrap(), names] {
+        for names in [loaded(saved(&names)).unwrap(), names] {
             assert_eq!(names.get(90).as_deref(), Some("a=x*b"));
             assert_eq!(names.get(7).as_deref(), Some("b*b*#5"));
             assert_eq!(names.get(8), None);
@@ -308,12 +313,12 @@ mod tests {
         let mut names = Names::default();
         names.add_product(90, &[3, 4]);
         for damaged in [vec![90], vec![90, 3, 3, 4], vec![90, 2, 3, 4, 5]] {
-            let mut state = names.state();
+            let mut state = saved(&names);
             state.set_column("products", Column::U32(damaged));
-            assert!(Names::restore(&state).is_err());
+            assert!(loaded(state).is_err());
         }
-        let mut state = names.state();
+        let mut state = saved(&names);
         state.set_column("products", Column::U8(vec![1]));
-        assert!(Names::restore(&state).is_err());
+        assert!(loaded(state).is_err());
     }
 }

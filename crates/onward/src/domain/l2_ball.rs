@@ -6,7 +6,7 @@
 //! entries as they are stored.
 
 use super::average::Average;
-use crate::archive::{Column, State};
+use crate::archive::{Archive, Field};
 use crate::numeric::{saturate, sum};
 use crate::storage::table::Table;
 use crate::{Error, Features};
@@ -128,28 +128,14 @@ impl BallVector {
     }
 
     /// The vector as columns `index` and `weight` (entries), and its scale and square.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("scale", self.scale);
-        state.set("square", self.square);
-        let indices = self.entries.used(|entry| *entry != 0.0);
-        state.set_column("weight", Column::F32(indices.iter().map(|&index| self.entries.get(index)).collect()));
-        state.set_column("index", Column::U32(indices));
-        if let Some(average) = &self.average {
-            state.absorb("average", average.state());
-        }
-        state
-    }
-
-    /// The vector of a saved state.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.scale = state.number("scale")?;
-        self.square = state.number("square")?;
-        self.entries = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
-        self.average.as_mut().map_or(Ok(()), |average| average.restore(&state.part("average")))
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("scale", &mut self.scale)?;
+        archive.number("square", &mut self.square)?;
+        self.entries.persist(archive, |entry| *entry != 0.0, &[("weight", Field::F32(&|it| it))])?;
+        self.average.as_mut().map_or(Ok(()), |it| archive.part("average", |archive| it.persist(archive)))
     }
 }
 

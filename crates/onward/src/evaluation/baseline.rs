@@ -6,7 +6,7 @@
 //! whose best constant is found by golden-section search: memory is bounded, and up to
 //! 4,096 distinct labels are exact.
 
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::evaluation::grid::Grid;
 use crate::loss::Curvature;
 use crate::numeric::sum::Sum;
@@ -136,26 +136,15 @@ impl BestConstant {
     }
 
     /// All that is needed to continue to the bit.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("weight", self.weight);
-        state.set("mean", self.mean);
-        state.set("squares", self.squares);
-        self.labels.save("labels", &mut state);
-        state.absorb("grid", self.grid.state());
-        state
-    }
-
-    /// Continues from a saved state.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.weight = state.number("weight")?;
-        self.mean = state.number("mean")?;
-        self.squares = state.number("squares")?;
-        self.labels = Sum::load("labels", state)?;
-        self.grid.restore(&state.part("grid"))
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("weight", &mut self.weight)?;
+        archive.number("mean", &mut self.mean)?;
+        archive.number("squares", &mut self.squares)?;
+        self.labels.persist("labels", archive)?;
+        archive.part("grid", |archive| self.grid.persist(archive))
     }
 }
 

@@ -15,7 +15,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::archive::{Column, State};
+use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum::{self, Sum};
 use crate::simd::f64x4::{FOUR, Words, by_quads};
@@ -190,32 +190,22 @@ impl Certificate {
     }
 
     /// All that is needed to continue to the bit.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        self.paid.save("paid", &mut state);
-        state.set("weight", self.weight);
-        state.set_column("theta", Column::F64(self.slots().map(|slot| slot.theta).collect()));
-        state.set_column("square", Column::F64(self.slots().map(|slot| slot.square).collect()));
-        state.set_column("index", Column::U32(self.seen.clone()));
-        state
-    }
-
-    /// Continues from a saved state.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.paid = Sum::load("paid", state)?;
-        self.weight = state.number("weight")?;
-        let (thetas, squares) = (state.f64s("theta")?, state.f64s("square")?);
-        if thetas.len() != squares.len() || squares.contains(&0.0) {
-            return Err(Error::model("the columns of the certificate do not match: the model is damaged"));
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.paid.persist("paid", archive)?;
+        archive.number("weight", &mut self.weight)?;
+        let mut slots: Vec<Slot> = self.slots().collect();
+        let fields =
+            [("theta", Field::F64(&|slot: &mut Slot| &mut slot.theta)), ("square", Field::F64(&|slot| &mut slot.square))];
+        archive.records(&mut slots, &Slot::zeroed(), &fields)?;
+        archive.check(slots.iter().all(|slot| slot.square != 0.0), "square", "must not be 0")?;
+        archive.column("index", &mut self.seen)?;
+        if archive.is_loading() {
+            self.table = Table::filled(&self.seen, slots.into_iter())?;
+            self.find_seen();
         }
-        let slots = thetas.iter().zip(squares).map(|(&theta, &square)| Slot { theta, square });
-        let seen = state.u32s("index")?;
-        self.table = Table::filled(seen, slots)?;
-        self.seen = seen.to_vec();
-        self.find_seen();
         Ok(())
     }
 }
@@ -282,7 +272,8 @@ mod tests {
                 (*theta, *square) = (*theta + g * f64::from(value), *square + f64::from(value) * f64::from(value));
             }
             if round == 100 {
-                copy.restore(&certificate.state()).unwrap();
+                let state = Archive::saved(|archive| certificate.persist(archive)).unwrap();
+                copy.persist(&mut Archive::loading(state)).unwrap();
             }
             let x = Features::new(&indices, &values).unwrap();
             certificate.observe(0.0, g, 1.0, x);

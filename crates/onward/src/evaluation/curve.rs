@@ -3,13 +3,13 @@
 //! every other one is dropped and the spacing doubles.
 
 use crate::Error;
-use crate::archive::{Column, State};
+use crate::archive::{Archive, Field};
 
 /// Most evenly spaced points that are kept.
 const MOST_POINTS: usize = 512;
 
 /// Sums at a round.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Point {
     /// The round: labelled examples so far.
     pub round: u64,
@@ -73,57 +73,30 @@ impl Curve {
     }
 
     /// All that is needed to continue to the bit.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("spacing", self.spacing as f64);
-        save(&mut state, "logarithmic", &self.logarithmic);
-        save(&mut state, "even", &self.even);
-        state
-    }
-
-    /// Continues from a saved state.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.spacing = state.number("spacing")? as u64;
-        if !self.spacing.is_power_of_two() {
-            return Err(Error::model("the spacing of the curve is no power of two: the model is damaged"));
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.count("spacing", &mut self.spacing)?;
+        archive.check(self.spacing.is_power_of_two(), "spacing", "must be a power of two")?;
+        for (name, points) in [("logarithmic", &mut self.logarithmic), ("even", &mut self.even)] {
+            archive.part(name, |archive| archive.records(points, &Point::default(), POINT))?;
         }
-        self.logarithmic = load(state, "logarithmic")?;
-        self.even = load(state, "even")?;
         Ok(())
     }
 }
 
-fn save(state: &mut State, name: &str, points: &[Point]) {
-    let mut column = |field: &str, of: fn(&Point) -> f64| {
-        state.set_column(&format!("{name}.{field}"), Column::F64(points.iter().map(of).collect()));
-    };
-    column("round", |point| point.round as f64);
-    column("loss", |point| point.loss);
-    column("weight", |point| point.weight);
-    column("guarantee", |point| point.guarantee.unwrap_or(f64::NAN));
-    column("baseline", |point| point.baseline.unwrap_or(f64::NAN));
-}
+/// What is saved of a point. What it lacks is kept as NaN.
+const POINT: &[(&str, Field<'_, Point>)] = &[
+    ("round", Field::Number(&|point| point.round as f64, &|point, round| point.round = round as u64)),
+    ("loss", Field::F64(&|point| &mut point.loss)),
+    ("weight", Field::F64(&|point| &mut point.weight)),
+    ("guarantee", Field::Number(&|point| point.guarantee.unwrap_or(f64::NAN), &|point, it| point.guarantee = known(it))),
+    ("baseline", Field::Number(&|point| point.baseline.unwrap_or(f64::NAN), &|point, it| point.baseline = known(it))),
+];
 
-fn load(state: &State, name: &str) -> Result<Vec<Point>, Error> {
-    let column = |field: &str| state.f64s(&format!("{name}.{field}"));
-    let (rounds, losses, weights) = (column("round")?, column("loss")?, column("weight")?);
-    let (guarantees, baselines) = (column("guarantee")?, column("baseline")?);
-    let lengths = [losses.len(), weights.len(), guarantees.len(), baselines.len()];
-    if lengths.iter().any(|&length| length != rounds.len()) {
-        return Err(Error::model("the columns of the curve differ in length: the model is damaged"));
-    }
-    let known = |value: f64| (!value.is_nan()).then_some(value);
-    let point = |at: usize| Point {
-        round: rounds[at] as u64,
-        loss: losses[at],
-        weight: weights[at],
-        guarantee: known(guarantees[at]),
-        baseline: known(baselines[at]),
-    };
-    Ok((0..rounds.len()).map(point).collect())
+fn known(number: f64) -> Option<f64> {
+    (!number.is_nan()).then_some(number)
 }
 
 #[cfg(test)]

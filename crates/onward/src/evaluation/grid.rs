@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::Error;
-use crate::archive::{Column, State};
+use crate::archive::{Archive, Field};
 
 /// Cells in use, at the most.
 const MOST_CELLS: usize = 4096;
@@ -106,27 +106,21 @@ impl Grid {
     }
 
     /// All that is needed to continue to the bit.
-    pub(crate) fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("width", self.width);
-        state.set_column("number", Column::F64(self.cells.keys().map(|key| key.0).collect()));
-        state.set_column("weight", Column::F64(self.cells.values().map(|cell| cell.weight).collect()));
-        state.set_column("sum", Column::F64(self.cells.values().map(|cell| cell.sum).collect()));
-        state
-    }
-
-    /// Continues from a saved state.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    pub(crate) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.width = state.number("width")?;
-        let (numbers, weights, sums) = (state.f64s("number")?, state.f64s("weight")?, state.f64s("sum")?);
-        if numbers.len() != weights.len() || numbers.len() != sums.len() {
-            return Err(Error::model("the columns of the labels differ in length: the model is damaged"));
+    pub(crate) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("width", &mut self.width)?;
+        let mut cells: Vec<(f64, Cell)> = self.cells.iter().map(|(key, &cell)| (key.0, cell)).collect();
+        let fields = [
+            ("number", Field::F64(&|cell: &mut (f64, Cell)| &mut cell.0)),
+            ("weight", Field::F64(&|cell| &mut cell.1.weight)),
+            ("sum", Field::F64(&|cell| &mut cell.1.sum)),
+        ];
+        archive.records(&mut cells, &(0.0, Cell::default()), &fields)?;
+        if archive.is_loading() {
+            self.cells = cells.into_iter().map(|(number, cell)| (Key(number), cell)).collect();
         }
-        let cells = weights.iter().zip(sums).map(|(&weight, &sum)| Cell { weight, sum });
-        self.cells = numbers.iter().map(|&number| Key(number)).zip(cells).collect();
         Ok(())
     }
 }
@@ -180,7 +174,7 @@ mod tests {
             steps in prop::collection::vec(0u32..1_000_000, 5000..9000),
         ) {
             let labels: Vec<f64> = steps.iter().map(|&step| center + spread * f64::from(step) * 1e-6).collect();
-            let grid = grid(&labels);
+            let mut grid = grid(&labels);
             let mut sorted = labels.clone();
             sorted.sort_by(f64::total_cmp);
             let mut at = 0;
@@ -193,7 +187,8 @@ mod tests {
             prop_assert_eq!(at, labels.len());
             prop_assert!(grid.cells.len() > MOST_CELLS / 4);
             let mut again = Grid::default();
-            again.restore(&grid.state()).unwrap();
+            let state = Archive::saved(|archive| grid.persist(archive)).unwrap();
+            again.persist(&mut Archive::loading(state)).unwrap();
             prop_assert_eq!(again, grid);
         }
     }

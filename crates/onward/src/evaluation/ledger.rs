@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::evaluation::{BestConstant, Certificate, Curve, Point};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::{Charge, Curvature};
@@ -270,47 +270,29 @@ impl Ledger {
     }
 
     /// All that is needed to continue to the bit.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("rounds", self.rounds as f64);
-        state.set("features", self.features as f64);
-        state.set("losses.largest", self.losses.0);
-        state.set("losses.smallest", self.losses.1);
-        state.set("is_uniform", f64::from(u8::from(self.is_uniform)));
-        self.paid.save("paid", &mut state);
-        self.weight.save("weight", &mut state);
-        state.absorb("best_constant", self.best_constant.state());
-        match &self.certificate {
-            Some(certificate) => state.absorb("certificate", certificate.state()),
-            None => state.set("is_certified", 0.0),
-        }
-        state.absorb("metrics", self.metrics.state());
-        state.absorb("curve", self.curve.state());
-        state
-    }
-
-    /// Continues from a saved state.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.rounds = state.number("rounds")? as u64;
-        self.features = state.number("features")? as u64;
-        self.losses = (state.number("losses.largest")?, state.number("losses.smallest")?);
-        self.is_uniform = state.number("is_uniform")? == 1.0;
-        self.paid = Sum::load("paid", state)?;
-        self.weight = Sum::load("weight", state)?;
-        self.best_constant.restore(&state.part("best_constant"))?;
-        self.certificate = match state.numbers().get("is_certified") {
-            Some(0.0) => None,
-            _ => {
-                let mut certificate = Certificate::default();
-                certificate.restore(&state.part("certificate"))?;
-                Some(certificate)
-            }
-        };
-        self.metrics.restore(&state.part("metrics"))?;
-        self.curve.restore(&state.part("curve"))
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.count("rounds", &mut self.rounds)?;
+        archive.count("features", &mut self.features)?;
+        archive.number("losses.largest", &mut self.losses.0)?;
+        archive.number("losses.smallest", &mut self.losses.1)?;
+        archive.flag("is_uniform", &mut self.is_uniform)?;
+        self.paid.persist("paid", archive)?;
+        self.weight.persist("weight", archive)?;
+        archive.part("best_constant", |archive| self.best_constant.persist(archive))?;
+        // Written only where there is none.
+        let mut is_certified = self.certificate.is_none().then_some(0.0);
+        archive.optional("is_certified", &mut is_certified)?;
+        if archive.is_loading() {
+            self.certificate = (is_certified != Some(0.0)).then(Certificate::default);
+        }
+        if let Some(certificate) = &mut self.certificate {
+            archive.part("certificate", |archive| certificate.persist(archive))?;
+        }
+        archive.part("metrics", |archive| self.metrics.persist(archive))?;
+        archive.part("curve", |archive| self.curve.persist(archive))
     }
 }
 
@@ -349,7 +331,8 @@ mod tests {
         ledger.observe(Prediction::new(0.25), 1.0, 1.0, Features::new(&[0], &[1.0]).unwrap());
         let mut restored = Ledger::new(loss::parse("absolute").unwrap());
         assert!(restored.sums().is_some() && restored.certificate().bound.is_ok());
-        restored.restore(&ledger.state()).unwrap();
+        let state = Archive::saved(|archive| ledger.persist(archive)).unwrap();
+        restored.persist(&mut Archive::loading(state)).unwrap();
         for ledger in [ledger, restored] {
             assert!(ledger.sums().is_none() && ledger.certificate().bound.is_err());
             assert_eq!((ledger.rounds(), ledger.sequential_risk(), ledger.distinct_features()), (3, 0.75, None));

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::columns::{Columns, LIMITS};
 use super::rls::{LAMBDA, LIMIT};
-use crate::archive::{Column, State};
+use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Squared;
 use crate::numeric::linalg::triangle::Triangle;
@@ -104,35 +104,28 @@ impl Rows {
         self.importances.push(h);
     }
 
-    fn save(&self, state: &mut State) {
-        state.set_column("rows.index", Column::U32(self.indices.clone()));
-        state.set_column("rows.value", Column::F32(self.values.clone()));
-        state.set_column("rows.end", Column::F64(self.ends.iter().map(|&end| end as f64).collect()));
-        state.set_column("rows.target", Column::F64(self.targets.clone()));
-        state.set_column("rows.importance", Column::F64(self.importances.clone()));
-    }
-
-    fn load(state: &State) -> Result<Self, Error> {
-        let rows = Self {
-            indices: state.u32s("rows.index")?.to_vec(),
-            values: state.f32s("rows.value")?.to_vec(),
-            ends: state.f64s("rows.end")?.iter().map(|&end| end as usize).collect(),
-            targets: state.f64s("rows.target")?.to_vec(),
-            importances: state.f64s("rows.importance")?.to_vec(),
-        };
-        let count = rows.ends.len();
-        let do_match = rows.ends.is_sorted()
-            && rows.ends.last().copied().unwrap_or(0) == rows.indices.len()
-            && rows.indices.len() == rows.values.len()
-            && rows.targets.len() == count
-            && rows.importances.len() == count;
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.column("index", &mut self.indices)?;
+        archive.column("value", &mut self.values)?;
+        let mut ends: Vec<f64> = self.ends.iter().map(|&end| end as f64).collect();
+        archive.column("end", &mut ends)?;
+        archive.column("target", &mut self.targets)?;
+        archive.column("importance", &mut self.importances)?;
+        self.ends = ends.iter().map(|&end| end as usize).collect();
+        let count = self.ends.len();
+        let do_match = self.ends.is_sorted()
+            && self.ends.last().copied().unwrap_or(0) == self.indices.len()
+            && self.indices.len() == self.values.len()
+            && self.targets.len() == count
+            && self.importances.len() == count;
+        archive.check(do_match, "end", "must be where rows of 'index' and 'value' end, one for each 'target'")?;
         // Each row is one that could have come.
         let mut start = 0;
-        for &end in rows.ends.iter().filter(|_| do_match) {
-            Features::new(&rows.indices[start..end], &rows.values[start..end]).map_err(Error::model)?;
+        for &end in self.ends.iter().filter(|_| archive.is_loading()) {
+            Features::new(&self.indices[start..end], &self.values[start..end]).map_err(Error::model)?;
             start = end;
         }
-        if do_match { Ok(rows) } else { Err(Error::model("the rows in the model do not match: it is damaged")) }
+        Ok(())
     }
 }
 
@@ -275,31 +268,20 @@ impl Learner for LeastSquares {
         Guarantee::own(Comparator::Ball(self.radius), bound)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.columns.save(&mut state);
-        self.rows.save(&mut state);
-        state.set_column("gram", Column::F64(self.sums.gram.packed()));
-        state.set_column("moments", Column::F64(self.sums.moments.clone()));
-        state.set_column("weight", Column::F64(self.weights.clone()));
-        state.set("ignored_rows", self.ignored);
-        self.paid.save("paid", &mut state);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.columns.restore(state)?;
-        self.rows = Rows::load(state)?;
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.columns.persist(archive)?;
+        archive.part("rows", |archive| self.rows.persist(archive))?;
         let size = self.columns.len();
-        let (moments, weights) = (state.f64s("moments")?, state.f64s("weight")?);
-        match Triangle::unpacked(size, state.f64s("gram")?) {
-            Some(gram) if moments.len() == size && weights.len() == size => self.sums.gram = gram,
-            _ => return Err(Error::model("the sums in the model do not match its columns: it is damaged")),
+        self.sums.gram.persist("gram", size, archive)?;
+        archive.column("moments", &mut self.sums.moments)?;
+        archive.column("weight", &mut self.weights)?;
+        let are_whole = self.sums.moments.len() == size && self.weights.len() == size;
+        archive.check(are_whole, "weight", "and 'moments' must have a number for each feature")?;
+        archive.number("ignored_rows", &mut self.ignored)?;
+        self.paid.persist("paid", archive)?;
+        if archive.is_loading() {
+            self.sums.solve(self.lambda, &mut self.root, &mut self.weights);
         }
-        self.sums.moments = moments.to_vec();
-        self.sums.solve(self.lambda, &mut self.root, &mut self.weights);
-        self.ignored = state.number("ignored_rows")?;
-        self.paid = Sum::load("paid", state)?;
         Ok(())
     }
 }

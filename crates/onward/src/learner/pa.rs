@@ -20,7 +20,7 @@
 //!
 //! **Cost**: O(non-zeros) a round.
 
-use crate::archive::{Column, State};
+use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::{saturate, sum};
 use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_rate};
@@ -138,17 +138,8 @@ impl Learner for PassiveAggressive {
         none()
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        let indices = self.weights.used(|weight| *weight != 0.0);
-        state.set_column("weight", Column::F32(indices.iter().map(|&index| self.weights.get(index)).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.weights = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.weights.persist(archive, |weight| *weight != 0.0, &[("weight", Field::F32(&|it| it))])
     }
 }
 

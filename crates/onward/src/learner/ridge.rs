@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use super::columns::Columns;
-use crate::archive::{Column, State};
+use crate::archive::Archive;
 use crate::numeric::linalg::triangle::{Folded, Triangle};
 use crate::numeric::sum;
 use crate::{Error, Features};
@@ -100,24 +100,15 @@ impl Ridge {
         folded.residual * folded.residual
     }
 
-    pub(super) fn save(&self, state: &mut State) {
-        self.columns.save(state);
-        state.set_column("triangle", Column::F64(self.triangle.packed()));
-        state.set_column("rotated", Column::F64(self.rotated.clone()));
-        state.set_column("weight", Column::F64(self.weights.clone()));
-    }
-
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.columns.restore(state)?;
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.columns.persist(archive)?;
         let size = self.columns.len();
-        let (rotated, weights) = (state.f64s("rotated")?, state.f64s("weight")?);
-        let triangle = Triangle::unpacked(size, state.f64s("triangle")?);
-        let is_positive = |triangle: &Triangle| (0..size).all(|i| triangle.row(i)[0] > 0.0);
-        match triangle.filter(is_positive) {
-            Some(triangle) if rotated.len() == size && weights.len() == size => self.triangle = triangle,
-            _ => return Err(Error::model("the matrix of the model does not match its columns: it is damaged")),
-        }
-        (self.rotated, self.weights) = (rotated.to_vec(), weights.to_vec());
-        Ok(())
+        self.triangle.persist("triangle", size, archive)?;
+        let is_positive = (0..self.triangle.size()).all(|i| self.triangle.row(i)[0] > 0.0);
+        archive.check(is_positive, "triangle", "must be above 0 on its diagonal")?;
+        archive.column("rotated", &mut self.rotated)?;
+        archive.column("weight", &mut self.weights)?;
+        let are_whole = self.rotated.len() == size && self.weights.len() == size;
+        archive.check(are_whole, "weight", "and 'rotated' must have a number for each feature")
     }
 }

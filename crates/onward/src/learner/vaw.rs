@@ -25,7 +25,7 @@ use std::sync::Arc;
 use super::columns::LIMITS;
 use super::ridge::Ridge;
 use super::rls::{LAMBDA, LIMIT, beyond_the_limit};
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Squared;
 use crate::numeric::sum::Sum;
@@ -127,21 +127,11 @@ impl Learner for Vaw {
         Guarantee::own(Comparator::Ball(self.radius), bound)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.ridge.save(&mut state);
-        state.set("largest", self.largest);
-        self.paid.save("paid", &mut state);
-        self.determinant.save("determinant", &mut state);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.ridge.restore(state)?;
-        self.largest = state.number("largest")?;
-        self.paid = Sum::load("paid", state)?;
-        self.determinant = Sum::load("determinant", state)?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.ridge.persist(archive)?;
+        archive.number("largest", &mut self.largest)?;
+        self.paid.persist("paid", archive)?;
+        self.determinant.persist("determinant", archive)
     }
 }
 

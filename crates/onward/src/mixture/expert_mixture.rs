@@ -13,7 +13,7 @@
 //!
 //! A round costs what the experts cost, and the weights.
 
-use crate::archive::{Column, State};
+use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Curvature;
 use crate::mixture::experts::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
@@ -232,36 +232,17 @@ impl<E: Experts> Learner for Advice<E> {
         Some(Mixed { loss: self.paid / self.total, experts: experts.collect() })
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.absorb("algorithm", self.algorithm.state());
-        for (expert, learner) in self.learners.iter().enumerate() {
-            state.absorb(&format!("expert.{expert}"), learner.state());
-        }
-        state.set_column("sums", Column::F64(self.sums.clone()));
-        state.set("paid", self.paid);
-        state.set("total", self.total);
-        state.set("luck", self.luck);
-        self.draws.save("draws", &mut state);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.algorithm.restore(&state.part("algorithm"))?;
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.part("algorithm", |archive| self.algorithm.persist(archive))?;
         self.algorithm.weights(&mut self.weights);
         for (expert, learner) in self.learners.iter_mut().enumerate() {
-            learner.restore(&state.part(&format!("expert.{expert}")))?;
+            archive.part(&format!("expert.{expert}"), |archive| learner.persist(archive))?;
         }
-        let sums = state.f64s("sums")?;
-        if sums.len() != self.sums.len() {
-            return Err(Error::model("the model has another number of experts than its learner: it is damaged"));
-        }
-        self.sums.copy_from_slice(sums);
-        self.paid = state.number("paid")?;
-        self.total = state.number("total")?;
-        self.luck = state.number("luck")?;
-        self.draws = SplitMix64::load("draws", state)?;
-        Ok(())
+        archive.array("sums", &mut self.sums)?;
+        archive.number("paid", &mut self.paid)?;
+        archive.number("total", &mut self.total)?;
+        archive.number("luck", &mut self.luck)?;
+        self.draws.persist("draws", archive)
     }
 }
 

@@ -20,7 +20,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::{AdaGradDual, AdaGradFull};
-use crate::archive::{Column, State};
+use crate::archive::{Archive, Field};
 use crate::domain::{Domain, weighted_ball};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::saturate;
@@ -334,34 +334,17 @@ impl Optimizer for AdaGrad {
         format!("adagrad:{}eta={},radius={}", self.domain.describe(), self.eta, self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("roots", self.roots);
-        state.set("largest", self.largest);
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("roots", &mut self.roots)?;
+        archive.number("largest", &mut self.largest)?;
         if self.domain == AdaGradDomain::Ball {
-            state.set("norm", self.norm);
+            archive.number("norm", &mut self.norm)?;
         }
-        let indices = self.table.used(|slot| slot.root > 0.0);
-        let slots = || indices.iter().map(|&index| self.table.get(index));
-        state.set_column("weight", Column::F32(slots().map(|slot| slot.weight).collect()));
-        state.set_column("root", Column::F64(slots().map(|slot| slot.root).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.roots = state.number("roots")?;
-        self.largest = state.number("largest")?;
-        if self.domain == AdaGradDomain::Ball {
-            self.norm = state.number("norm")?;
-        }
-        let (weights, roots) = (state.f32s("weight")?, state.f64s("root")?);
-        if weights.len() != roots.len() {
-            return Err(Error::model("the columns of adagrad differ in length: the model is damaged"));
-        }
-        let slots = weights.iter().zip(roots).map(|(&weight, &root)| Slot { root, weight, unused: 0 });
-        self.table = Table::filled(state.u32s("index")?, slots)?;
-        Ok(())
+        let fields = [
+            ("weight", Field::F32(&|slot: &mut Slot| &mut slot.weight)),
+            ("root", Field::F64(&|slot| &mut slot.root)),
+        ];
+        self.table.persist(archive, |slot| slot.root > 0.0, &fields)
     }
 }
 

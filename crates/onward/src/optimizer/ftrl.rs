@@ -21,7 +21,7 @@
 
 use super::BEYOND;
 use super::ogd::{self, RADIUS, beyond, promise_of_fixed_rate};
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
 use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
@@ -93,16 +93,9 @@ impl Optimizer for Ftrl {
         format!("ftrl:{}eta={},radius={}", self.point.domain().describe("all"), self.eta, self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("squares", self.squares);
-        state.absorb("point", self.point.state());
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.squares = state.number("squares")?;
-        self.point.restore(&state.part("point"))
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("squares", &mut self.squares)?;
+        archive.part("point", |archive| self.point.persist(archive))
     }
 }
 

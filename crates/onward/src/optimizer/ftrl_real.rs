@@ -16,13 +16,13 @@
 //! memory; otherwise O(nk² + d³) for each of a few Newton steps a round and O(nk) memory, which
 //! grows with the stream. It is a yardstick for short streams, not a learner for long ones.
 
-use crate::archive::{Column, State};
+use crate::archive::{Archive, Field, rows_of};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::loss::Curvature;
 use crate::numeric::sum::{self, held};
 use crate::protocol::{Arguments, expect_rate};
-use crate::storage::table::Table;
-use crate::{Error, Features, INDEX_LIMIT, Learner, Prediction, SharedLoss};
+use crate::storage::feature_index::FeatureIndex;
+use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// Newton's method stops when it is within this part of the least F.
 const PRECISION: f64 = 1e-13;
@@ -62,11 +62,7 @@ pub struct FtrlReal {
     loss: SharedLoss,
     alpha: f64,
     radius: f64,
-    limit: usize,
-    /// One more than the position of a feature; 0: none.
-    positions: Table<u32>,
-    /// Features in the order in which they came.
-    indices: Vec<u32>,
+    features: FeatureIndex,
     weights: Vec<f64>,
     past: Past,
     /// Whether a row had a feature beyond the limit.
@@ -111,9 +107,9 @@ impl FtrlReal {
                 )));
             }
         };
-        let (positions, indices, weights) = (Table::default(), Vec::new(), Vec::new());
+        let (features, weights) = (FeatureIndex::new(limit), Vec::new());
         let (is_beyond, paid, missed) = (false, 0.0, 0.0);
-        Ok(Self { loss, alpha, radius, limit, positions, indices, weights, past, is_beyond, paid, missed })
+        Ok(Self { loss, alpha, radius, features, weights, past, is_beyond, paid, missed })
     }
 
     fn score(&self, x: Features<'_>) -> f64 {
@@ -121,36 +117,30 @@ impl FtrlReal {
     }
 
     fn weight_of(&self, index: u32) -> f64 {
-        let position = self.positions.get(index) as usize;
-        if position > 0 { self.weights[position - 1] } else { 0.0 }
+        self.features.find(index).map_or(0.0, |position| self.weights[position])
     }
 
     /// The row by positions, which new features get while there are any.
     fn place(&mut self, x: Features<'_>) -> Vec<(u32, f64)> {
         let mut placed = Vec::with_capacity(x.len());
         for (index, value) in x.iter().filter(|(_, value)| *value != 0.0) {
-            let position = self.positions.slot(index);
-            if *position == 0 {
-                if self.indices.len() == self.limit {
-                    self.is_beyond = true;
-                    continue;
-                }
-                self.indices.push(index);
-                self.weights.push(0.0);
-                *position = self.indices.len() as u32;
+            match self.features.number(index) {
+                Some(position) => placed.push((position as u32, f64::from(value))),
+                None => self.is_beyond = true,
             }
-            placed.push((*position - 1, f64::from(value)));
         }
+        self.weights.resize(self.features.len(), 0.0);
         placed
     }
 
     /// Takes in a round and moves to the least of F.
     fn minimise(&mut self, row: Seen) {
+        let limit = self.features.limit();
         match &mut self.past {
             Past::Quadratic { matrix, moments } => {
                 for &(i, value) in &row.features {
                     for &(j, other) in &row.features {
-                        matrix[i as usize * self.limit + j as usize] += 2.0 * row.weight * (value * other);
+                        matrix[i as usize * limit + j as usize] += 2.0 * row.weight * (value * other);
                     }
                     moments[i as usize] += 2.0 * row.weight * (row.label - row.offset) * value;
                 }
@@ -166,7 +156,7 @@ impl FtrlReal {
     /// The least of the quadratic, and by how much it may be missed.
     fn solve(&mut self) -> f64 {
         let Past::Quadratic { matrix, moments } = &self.past else { return 0.0 };
-        let (d, limit, alpha) = (self.weights.len(), self.limit, self.alpha);
+        let (d, limit, alpha) = (self.weights.len(), self.features.limit(), self.alpha);
         let mut factor: Vec<f64> = (0..d * d).map(|at| matrix[at / d * limit + at % d]).collect();
         (0..d).for_each(|i| factor[i * d + i] += alpha);
         factorise(&mut factor, d);
@@ -297,7 +287,7 @@ impl Learner for FtrlReal {
     }
 
     fn describe(&self) -> String {
-        format!("ftrl:alpha={},features={},losses=real,radius={}", self.alpha, self.limit, self.radius)
+        format!("ftrl:alpha={},features={},losses=real,radius={}", self.alpha, self.features.limit(), self.radius)
     }
 
     fn weight(&self, index: u32) -> Option<f64> {
@@ -313,81 +303,48 @@ impl Learner for FtrlReal {
         bound_of_sums(Comparator::Ball(self.radius), bound, &[self.paid, self.missed])
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("paid", self.paid);
-        state.set("missed", self.missed);
-        state.set("beyond", f64::from(u8::from(self.is_beyond)));
-        state.set_column("index", Column::U32(self.indices.clone()));
-        state.set_column("weight", Column::F64(self.weights.clone()));
-        match &self.past {
-            Past::Quadratic { matrix, moments } => {
-                state.set_column("matrix", Column::F64(matrix.clone()));
-                state.set_column("moments", Column::F64(moments.clone()));
-            }
-            Past::Rows(rows) => {
-                let of_rows = |of: fn(&Seen) -> f64| Column::F64(rows.iter().map(of).collect());
-                state.set_column("row.label", of_rows(|row| row.label));
-                state.set_column("row.weight", of_rows(|row| row.weight));
-                state.set_column("row.offset", of_rows(|row| row.offset));
-                let lengths = rows.iter().map(|row| row.features.len() as u32).collect();
-                state.set_column("row.length", Column::U32(lengths));
-                let features = || rows.iter().flat_map(|row| row.features.iter().copied());
-                state.set_column("row.position", Column::U32(features().map(|(at, _)| at).collect()));
-                state.set_column("row.value", Column::F64(features().map(|(_, value)| value).collect()));
-            }
-        }
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let damaged = || Error::model("the columns of ftrl do not match: the model is damaged");
-        self.paid = state.number("paid")?;
-        self.missed = state.number("missed")?;
-        self.is_beyond = state.number("beyond")? != 0.0;
-        let (indices, weights) = (state.u32s("index")?, state.f64s("weight")?);
-        let d = indices.len();
-        if weights.len() != d || d > self.limit || indices.iter().any(|&index| index >= INDEX_LIMIT) {
-            return Err(damaged());
-        }
-        self.positions = Table::filled(indices, (1..=d as u32).collect::<Vec<_>>().into_iter())?;
-        (self.indices, self.weights) = (indices.to_vec(), weights.to_vec());
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("paid", &mut self.paid)?;
+        archive.number("missed", &mut self.missed)?;
+        archive.flag("beyond", &mut self.is_beyond)?;
+        self.features.persist(archive)?;
+        archive.column("weight", &mut self.weights)?;
+        archive.check(self.weights.len() == self.features.len(), "weight", "must have a number for each feature")?;
         match &mut self.past {
             Past::Quadratic { matrix, moments } => {
-                let (of_matrix, of_moments) = (state.f64s("matrix")?, state.f64s("moments")?);
-                if of_matrix.len() != matrix.len() || of_moments.len() != moments.len() {
-                    return Err(damaged());
-                }
-                matrix.copy_from_slice(of_matrix);
-                moments.copy_from_slice(of_moments);
+                archive.array("matrix", matrix)?;
+                archive.array("moments", moments)
             }
-            Past::Rows(rows) => *rows = restored_rows(state, d)?.ok_or_else(damaged)?,
+            Past::Rows(rows) => archive.part("row", |archive| persist_rows(archive, rows, self.weights.len())),
         }
-        Ok(())
     }
 }
 
-/// The rows of a saved state over `d` features; `None` where its columns do not match.
-fn restored_rows(state: &State, d: usize) -> Result<Option<Vec<Seen>>, Error> {
-    let (labels, weights, offsets) = (state.f64s("row.label")?, state.f64s("row.weight")?, state.f64s("row.offset")?);
-    let (lengths, positions, values) =
-        (state.u32s("row.length")?, state.u32s("row.position")?, state.f64s("row.value")?);
-    let total: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
-    let matches = [labels.len(), weights.len(), offsets.len()].iter().all(|&length| length == lengths.len())
-        && total == positions.len() as u64
-        && positions.len() == values.len()
-        && positions.iter().all(|&at| (at as usize) < d);
-    if !matches {
-        return Ok(None);
+/// The rows over so many features.
+fn persist_rows(archive: &mut Archive, rows: &mut Vec<Seen>, features: usize) -> Result<(), Error> {
+    let mut lengths: Vec<u32> = rows.iter().map(|row| row.features.len() as u32).collect();
+    let mut placed: Vec<(u32, f64)> = rows.iter().flat_map(|row| row.features.iter().copied()).collect();
+    let fields = [
+        ("label", Field::F64(&|row: &mut Seen| &mut row.label)),
+        ("weight", Field::F64(&|row| &mut row.weight)),
+        ("offset", Field::F64(&|row| &mut row.offset)),
+    ];
+    archive.records(rows, &Seen { features: Vec::new(), label: 0.0, weight: 0.0, offset: 0.0 }, &fields)?;
+    archive.column("length", &mut lengths)?;
+    let fields = [
+        ("position", Field::U32(&|placed: &mut (u32, f64)| &mut placed.0)),
+        ("value", Field::F64(&|placed| &mut placed.1)),
+    ];
+    archive.records(&mut placed, &(0, 0.0), &fields)?;
+    let are_known = placed.iter().all(|&(at, _)| (at as usize) < features);
+    archive.check(are_known, "position", "must be below the number of features")?;
+    if archive.is_loading() {
+        let cut = rows_of(&placed, lengths.iter().map(|&length| length as usize));
+        let cut = cut.filter(|cut| cut.len() == rows.len());
+        let cut = archive.require(cut, "length", "must be that of rows of 'position', one for each 'label'")?;
+        rows.iter_mut().zip(cut).for_each(|(row, features)| row.features = features);
     }
-    let mut features = positions.iter().copied().zip(values.iter().copied());
-    let rows = (0..lengths.len()).map(|row| Seen {
-        features: features.by_ref().take(lengths[row] as usize).collect(),
-        label: labels[row],
-        weight: weights[row],
-        offset: offsets[row],
-    });
-    Ok(Some(rows.collect()))
+    Ok(())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! prediction made *before* the label was seen.
 
 use super::Fixed;
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 use crate::loss::{Link, SharedLoss};
 use crate::{Error, Features};
@@ -135,12 +135,9 @@ pub trait Learner: Send + Sync {
         None
     }
 
-    /// All that is needed to continue to the bit.
-    fn state(&self) -> State;
-
-    /// Continues from a saved state of a learner built with the same parameters.
+    /// Saves or loads all that is needed to continue to the bit. Loaded is what a learner with the same parameters saved.
     ///
     /// # Errors
-    /// When something is missing from the state or of the wrong shape.
-    fn restore(&mut self, state: &State) -> Result<(), Error>;
+    /// When something is missing or does not match.
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error>;
 }

@@ -5,7 +5,7 @@
 //! flow of the loss (or by the gradient as it is, if that is its theorem).
 
 use super::frozen::{Clipping, Fixed};
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 use crate::loss::{Link, Task};
 use crate::protocol::{Optimizer, Step};
@@ -113,18 +113,10 @@ impl<O: Optimizer> Learner for Linear<O> {
         self.optimizer.guarantee()
     }
 
-    fn state(&self) -> State {
-        let mut state = self.optimizer.state();
-        state.set("label.smallest", self.range.0);
-        state.set("label.largest", self.range.1);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.range = (state.number("label.smallest")?, state.number("label.largest")?);
-        if self.range.0 > self.range.1 {
-            return Err(Error::model("the range of labels in the model is empty: it is damaged"));
-        }
-        self.optimizer.restore(state)
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("label.smallest", &mut self.range.0)?;
+        archive.number("label.largest", &mut self.range.1)?;
+        archive.check(self.range.0 <= self.range.1, "label.smallest", "must be at most 'label.largest'")?;
+        self.optimizer.persist(archive)
     }
 }

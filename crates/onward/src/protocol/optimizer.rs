@@ -1,6 +1,6 @@
 //! What an algorithm of online convex optimisation does.
 
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 use crate::{Error, Features};
 
@@ -80,12 +80,9 @@ pub trait Optimizer: Send + Sync {
     /// Name and all parameters.
     fn describe(&self) -> String;
 
-    /// All that is needed to continue to the bit.
-    fn state(&self) -> State;
-
-    /// Continues from a saved state.
+    /// Saves or loads all that is needed to continue to the bit. Loaded is what an algorithm with the same parameters saved.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    fn restore(&mut self, state: &State) -> Result<(), Error>;
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error>;
 }

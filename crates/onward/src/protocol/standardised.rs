@@ -7,7 +7,7 @@
 
 use std::cell::RefCell;
 
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::storage::RunningScale;
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
@@ -72,14 +72,8 @@ impl Learner for Standardised {
         Guarantee::none(GuaranteeKind::Own, reason)
     }
 
-    fn state(&self) -> State {
-        let mut state = self.inner.state();
-        state.absorb("scale", self.scale.state());
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.scale.restore(&state.part("scale"))?;
-        self.inner.restore(state)
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.part("scale", |archive| self.scale.persist(archive))?;
+        self.inner.persist(archive)
     }
 }

@@ -9,7 +9,7 @@
 
 use bytemuck::Zeroable;
 
-use crate::archive::{Column, State};
+use crate::archive::{Archive, Field};
 use crate::storage::table::Table;
 use crate::{Error, Features};
 
@@ -124,33 +124,17 @@ impl RunningScale {
     }
 
     /// All that is needed to continue to the bit.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("total", self.total);
-        let indices = self.slots.used(|slot| slot.weight > 0.0);
-        let column =
-            |of: fn(Slot) -> f64| Column::F64(indices.iter().map(|&index| of(self.slots.get(index))).collect());
-        state.set_column("weight", column(|slot| slot.weight));
-        state.set_column("mean", column(|slot| slot.mean));
-        state.set_column("squares", column(|slot| slot.squares));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    /// Continues from a saved state.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.total = state.number("total")?;
-        let (weights, means, squares) = (state.f64s("weight")?, state.f64s("mean")?, state.f64s("squares")?);
-        if weights.len() != means.len() || weights.len() != squares.len() {
-            return Err(Error::model("the columns of the running scale differ in length: the model is damaged"));
-        }
-        let slots = weights.iter().zip(means).zip(squares);
-        let slots = slots.map(|((&weight, &mean), &squares)| Slot { weight, mean, squares });
-        self.slots = Table::filled(state.u32s("index")?, slots)?;
-        Ok(())
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("total", &mut self.total)?;
+        let fields = [
+            ("weight", Field::F64(&|slot: &mut Slot| &mut slot.weight)),
+            ("mean", Field::F64(&|slot| &mut slot.mean)),
+            ("squares", Field::F64(&|slot| &mut slot.squares)),
+        ];
+        self.slots.persist(archive, |slot| slot.weight > 0.0, &fields)
     }
 }
 

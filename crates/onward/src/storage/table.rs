@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::archive::{Archive, Field};
 use crate::example::feature_map::{AHEAD, LOW, NONE};
 use crate::example::reach::{Reach, reach};
 use crate::hashing::index_map::Numbers;
@@ -591,6 +592,27 @@ impl<S: Copy + Zeroable> Table<S> {
     /// The indices whose slots give a number that is not 0, and the numbers.
     pub(crate) fn not_zero(&self, number: impl Fn(S) -> f64) -> (Vec<u32>, Vec<f64>) {
         self.slots().map(|(index, &slot)| (index, number(slot))).filter(|&(_, number)| number != 0.0).unzip()
+    }
+
+    /// The slots that are in use, in order of index: a column `index`, and one for each field.
+    ///
+    /// # Errors
+    /// When a column is missing, or they do not match.
+    pub(crate) fn persist(
+        &mut self,
+        archive: &mut Archive,
+        is_used: impl Fn(&S) -> bool,
+        fields: &[(&str, Field<'_, S>)],
+    ) -> Result<(), Error> {
+        let mut indices = self.used(&is_used);
+        let mut slots: Vec<S> = indices.iter().map(|&index| self.get(index)).collect();
+        archive.column("index", &mut indices)?;
+        archive.records(&mut slots, &S::zeroed(), fields)?;
+        if archive.is_loading() {
+            archive.check(slots.iter().all(is_used), "index", "must have no entry that says nothing")?;
+            *self = Self::filled(&indices, slots.into_iter())?;
+        }
+        Ok(())
     }
 
     /// A table with these slots filled.

@@ -19,7 +19,7 @@ use super::function::{Kernel, LARGEST};
 use super::gram::Gram;
 use super::row::{Row, Rows};
 use crate::Error;
-use crate::archive::{Column, State};
+use crate::archive::Archive;
 use crate::numeric::sum;
 use crate::protocol::{Arguments, ParameterEntry};
 
@@ -319,59 +319,39 @@ impl Expansion {
     }
 
     /// All that is needed to continue to the bit.
-    pub(super) fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("scale", self.scale);
-        state.set("square", self.square);
-        state.set("cut", f64::from(u8::from(self.is_cut)));
-        state.set_column("coefficient", Column::F64(self.coefficients.clone()));
-        self.rows.save(&mut state);
-        state
-    }
-
-    /// Continues from a saved state.
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let damaged = || Error::model("the support of the kernel learner is damaged in the model");
-        let mut read = Self::new(self.kernel, self.budget)?;
-        read.scale = state.number("scale")?;
-        read.square = state.number("square")?;
-        let cut = state.number("cut")?;
-        read.is_cut = cut == 1.0;
-        read.coefficients = state.f64s("coefficient")?.to_vec();
-        read.rows = Rows::load(state)?;
-        let is_whole = read.coefficients.len() == read.rows.len()
-            && read.coefficients.iter().all(|coefficient| coefficient.is_finite())
-            && read.budget.size.is_none_or(|size| read.rows.len() <= size)
-            && (SMALLEST_SCALE..=1.0).contains(&read.scale)
-            && (cut == 0.0 || cut == 1.0)
-            && read.square.is_finite()
-            && read.square >= 0.0;
-        if !is_whole {
-            return Err(damaged());
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("scale", &mut self.scale)?;
+        archive.check((SMALLEST_SCALE..=1.0).contains(&self.scale), "scale", "must be above 0, and at most 1")?;
+        archive.size("square", &mut self.square)?;
+        archive.flag("cut", &mut self.is_cut)?;
+        archive.column("coefficient", &mut self.coefficients)?;
+        self.rows.persist(archive)?;
+        let is_whole = self.coefficients.len() == self.len() && self.coefficients.iter().all(|it| it.is_finite());
+        archive.check(is_whole, "coefficient", "must have a finite number for each row")?;
+        let fits = self.budget.size.is_none_or(|size| self.len() <= size);
+        archive.check(fits, "row.length", "must have no more rows than the budget")?;
+        if archive.is_loading() {
+            self.itself = self.rows.iter().map(|row| self.kernel.of_itself(row)).collect();
+            if matches!(self.budget.keep, Keep::Projectron { .. }) {
+                self.gram = factor(&self.kernel, &self.rows, archive)?;
+            }
         }
-        read.itself = read.rows.iter().map(|row| read.kernel.of_itself(row)).collect();
-        if matches!(read.budget.keep, Keep::Projectron { .. }) {
-            read.gram = factor(&read.kernel, &read.rows).ok_or_else(damaged)?;
-        }
-        *self = read;
         Ok(())
     }
 }
 
-/// The factor of the Gram matrix of rows, grown as it was when they came; `None` if one is in the
-/// span of those before it.
-pub(super) fn factor(kernel: &Kernel, rows: &Rows) -> Option<Gram> {
+/// The factor of the Gram matrix of rows that were loaded, grown as it was when they came. None of them is in the span of
+/// those before it.
+pub(super) fn factor(kernel: &Kernel, rows: &Rows, archive: &Archive) -> Result<Gram, Error> {
     let mut gram = Gram::default();
     for at in 0..rows.len() {
         let x = rows.get(at);
         let products: Vec<f64> = rows.iter().take(at).map(|row| kernel.of(row, x)).collect();
         let coordinates = gram.coordinates(&products, kernel.of_itself(x));
-        if !coordinates.is_independent {
-            return None;
-        }
+        archive.check(coordinates.is_independent, "row.index", "must have no row in the span of those before it")?;
         gram.grow(&coordinates);
     }
-    Some(gram)
+    Ok(gram)
 }
 
 #[cfg(test)]

@@ -16,7 +16,6 @@
 use super::draw::Draws;
 use super::function::{GAMMA, KERNEL};
 use super::mapped::{BIAS, FeatureMap, LEARNER, Mapped, REASON};
-use crate::archive::State;
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_rate};
 use crate::{Error, Features, INDEX_LIMIT};
@@ -106,14 +105,6 @@ impl FeatureMap for Fourier {
         };
         let components = self.phases.len();
         format!("rff:components={components},kernel={kernel},gamma={},seed={}", self.gamma, self.seed)
-    }
-
-    fn state(&self) -> State {
-        State::default()
-    }
-
-    fn restore(&mut self, _state: &State) -> Result<(), Error> {
-        Ok(())
     }
 }
 

@@ -19,7 +19,7 @@
 use std::sync::Arc;
 
 use super::{Count, expect_mistakes};
-use crate::archive::{Column, State};
+use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::learner::ridge::Ridge;
 use crate::learner::rls::beyond_the_limit;
@@ -128,25 +128,13 @@ impl Learner for SecondOrderPerceptron {
         Guarantee::own(Comparator::HingeOnUpdates(self.radius), self.offsets + self.radius * length)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.ridge.save(&mut state);
-        self.count.save(&mut state);
-        state.set_column("v", Column::F64(self.v.clone()));
-        state.set("offsets", self.offsets);
-        self.determinant.save("determinant", &mut state);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.ridge.restore(state)?;
-        self.count = Count::load(state)?;
-        self.v = state.f64s("v")?.to_vec();
-        if self.v.len() != self.ridge.columns().len() {
-            return Err(Error::model("the sums in the model do not match its columns: it is damaged"));
-        }
-        self.offsets = state.number("offsets")?;
-        self.determinant = Sum::load("determinant", state)?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.ridge.persist(archive)?;
+        self.count.persist(archive)?;
+        archive.column("v", &mut self.v)?;
+        let is_whole = self.v.len() == self.ridge.columns().len();
+        archive.check(is_whole, "v", "must have a number for each feature")?;
+        archive.number("offsets", &mut self.offsets)?;
+        self.determinant.persist("determinant", archive)
     }
 }

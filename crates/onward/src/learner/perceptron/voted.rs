@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Count, NO_BOUND, expect_mistakes};
-use crate::archive::{Column, State};
+use crate::archive::{Archive, Field, rows_of};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
 use crate::numeric::sum;
@@ -160,38 +160,33 @@ impl Learner for VotedPerceptron {
         Guarantee::none(GuaranteeKind::Own, NO_BOUND)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.count.save(&mut state);
-        state.set("votes", self.votes);
-        let indices = self.oldest.used(|value| *value != 0.0);
-        state.set_column("oldest", Column::F64(indices.iter().map(|&index| self.oldest.get(index)).collect()));
-        state.set_column("index", Column::U32(indices));
-        let steps = || self.steps.iter();
-        state.set_column("steps.index", Column::U32(steps().flat_map(|step| &step.indices).copied().collect()));
-        state.set_column("steps.value", Column::F64(steps().flat_map(|step| &step.values).copied().collect()));
-        state.set_column("steps.size", Column::F64(steps().map(|step| step.indices.len() as f64).collect()));
-        state.set_column("steps.votes", Column::F64(steps().map(|step| step.votes).collect()));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.count = Count::load(state)?;
-        self.votes = state.number("votes")?;
-        self.oldest = Table::filled(state.u32s("index")?, state.f64s("oldest")?.iter().copied())?;
-        let damaged = || Error::model("the vectors in the model do not match: it is damaged");
-        let (mut indices, mut values) = (state.u32s("steps.index")?, state.f64s("steps.value")?);
-        let (sizes, votes) = (state.f64s("steps.size")?, state.f64s("steps.votes")?);
-        if sizes.len() != votes.len() || sizes.len() as u64 >= self.vectors || indices.len() != values.len() {
-            return Err(damaged());
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.count.persist(archive)?;
+        archive.number("votes", &mut self.votes)?;
+        self.oldest.persist(archive, |value| *value != 0.0, &[("oldest", Field::F64(&|it| it))])?;
+        let mut entries: Vec<(u32, f64)> = Vec::new();
+        self.steps.iter().for_each(|step| entries.extend(step.indices.iter().copied().zip(step.values.iter().copied())));
+        let mut sizes: Vec<(f64, f64)> = self.steps.iter().map(|step| (step.indices.len() as f64, step.votes)).collect();
+        let fields = [
+            ("steps.index", Field::U32(&|entry: &mut (u32, f64)| &mut entry.0)),
+            ("steps.value", Field::F64(&|entry| &mut entry.1)),
+        ];
+        archive.records(&mut entries, &(0, 0.0), &fields)?;
+        let fields = [
+            ("steps.size", Field::F64(&|size: &mut (f64, f64)| &mut size.0)),
+            ("steps.votes", Field::F64(&|size| &mut size.1)),
+        ];
+        archive.records(&mut sizes, &(0.0, 0.0), &fields)?;
+        if archive.is_loading() {
+            let rows = rows_of(&entries, sizes.iter().map(|size| size.0 as usize));
+            let rows = rows.filter(|rows| (rows.len() as u64) < self.vectors);
+            let rows = archive.require(rows, "steps.size", "must be that of fewer rows of 'steps.index' than vectors")?;
+            let step = |(row, (_, votes)): (Vec<(u32, f64)>, _)| {
+                let (indices, values) = row.into_iter().unzip();
+                Step { indices, values, votes }
+            };
+            self.steps = rows.into_iter().zip(sizes).map(step).collect();
         }
-        self.steps.clear();
-        for (&size, &votes) in sizes.iter().zip(votes) {
-            let (index, rest) = indices.split_at_checked(size as usize).ok_or_else(damaged)?;
-            let (value, others) = values.split_at(size as usize);
-            self.steps.push_back(Step { indices: index.to_vec(), values: value.to_vec(), votes });
-            (indices, values) = (rest, others);
-        }
-        if indices.is_empty() { Ok(()) } else { Err(damaged()) }
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! What past labels say of labels to come: their range, mean and spread, and from them the score
 //! that every lane starts from.
 
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::loss::{Link, Loss, Task, poisson};
 use crate::numeric::exp_log;
 use crate::{Error, SharedLoss};
@@ -193,41 +193,21 @@ impl Labels {
         past.squares += weight * distance * (distance - step);
     }
 
-    pub(super) fn save(&self, state: &mut State) {
-        let past = &self.past;
-        state.set("rounds", past.rounds);
-        state.set("importance", past.importance);
-        state.set("weight", past.weight);
-        state.set("weight_squares", past.weight_squares);
-        state.set("exposure", past.exposure);
-        state.set("mean", past.mean);
-        state.set("squares", past.squares);
-        state.set("smallest", past.range.0);
-        state.set("largest", past.range.1);
-        state.set("first", past.first);
-        state.set("reach", past.reach);
-        state.set("previous", past.previous);
-    }
-
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let range = (state.number("smallest")?, state.number("largest")?);
-        if range.0 > range.1 {
-            return Err(Error::model("the range of labels in the model is empty: it is damaged"));
-        }
-        self.past = Past {
-            rounds: state.number("rounds")?,
-            importance: state.number("importance")?,
-            weight: state.number("weight")?,
-            weight_squares: state.number("weight_squares")?,
-            exposure: state.number("exposure")?,
-            mean: state.number("mean")?,
-            squares: state.number("squares")?,
-            range,
-            first: state.number("first")?,
-            reach: state.number("reach")?,
-            previous: state.number("previous")?,
-        };
-        Ok(())
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        let past = &mut self.past;
+        archive.number("rounds", &mut past.rounds)?;
+        archive.number("importance", &mut past.importance)?;
+        archive.number("weight", &mut past.weight)?;
+        archive.number("weight_squares", &mut past.weight_squares)?;
+        archive.number("exposure", &mut past.exposure)?;
+        archive.number("mean", &mut past.mean)?;
+        archive.number("squares", &mut past.squares)?;
+        archive.number("smallest", &mut past.range.0)?;
+        archive.number("largest", &mut past.range.1)?;
+        archive.check(past.range.0 <= past.range.1, "smallest", "must be at most 'largest'")?;
+        archive.number("first", &mut past.first)?;
+        archive.number("reach", &mut past.reach)?;
+        archive.number("previous", &mut past.previous)
     }
 }
 

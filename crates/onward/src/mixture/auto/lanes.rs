@@ -10,11 +10,9 @@
 //! and R_i is how far the weight has ever been from 0. Half of the lanes see features as they are,
 //! the others see those centred that are always there.
 
-use bytemuck::Zeroable;
-
 use super::slot::{self, CENTRED, Dither, LARGEST, RAW, Slot, Total};
 use super::walks::{Advance, Begin, LARGEST_WEIGHT, Masks, Prepare, Row, Weighing};
-use crate::archive::{Column, State};
+use crate::archive::{Archive, Field};
 use crate::simd::f32xn::{self, OfEight, OfFour, Width};
 use crate::simd::smaller;
 use crate::storage::table::Table;
@@ -201,9 +199,8 @@ pub(super) trait Sweeps: Send + Sync {
     /// The four lanes among these, if there are more.
     fn narrowed(&self) -> Option<Box<dyn Sweeps>>;
 
-    fn save(&self, state: &mut State);
-
-    fn restore(&mut self, state: &State) -> Result<(), Error>;
+    /// Saves or loads all that is needed to continue to the bit.
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error>;
 }
 
 impl<F: Form<W>, const W: usize, const D: usize> Default for Lanes<F, W, D> {
@@ -417,40 +414,18 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         Some(Box::new(narrow))
     }
 
-    fn save(&self, state: &mut State) {
-        let norms = &self.norms;
-        state.set("lanes.total", norms.total);
-        state.set("lanes.squares.raw", norms.squares[RAW]);
-        state.set("lanes.squares.centred", norms.squares[CENTRED]);
-        state.set("lanes.label_unit", norms.label_unit);
-        state.set("lanes.gradient_unit", norms.gradient_unit);
-        state.set("lanes.rounds", norms.rounds as f64);
-        let indices = self.table.used(|slot| slot.past.count > 0.0);
-        for (name, of) in Self::columns() {
-            let values = indices.iter().map(|&index| *of(&mut self.table.get(index)));
-            state.set_column(&name, Column::F32(values.collect()));
-        }
-        state.set_column("index", Column::U32(indices));
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.norms = Norms {
-            total: state.number("lanes.total")?,
-            squares: [state.number("lanes.squares.raw")?, state.number("lanes.squares.centred")?],
-            label_unit: state.number("lanes.label_unit")?,
-            gradient_unit: state.number("lanes.gradient_unit")?,
-            rounds: state.number("lanes.rounds")? as u64,
-        };
-        let indices = state.u32s("index")?;
-        let mut slots = vec![Slot::<W, D>::zeroed(); indices.len()];
-        for (name, of) in Self::columns() {
-            let values = state.f32s(&name)?;
-            if values.len() != slots.len() {
-                return Err(Error::model("the columns of the lanes differ in length: the model is damaged"));
-            }
-            slots.iter_mut().zip(values).for_each(|(slot, &value)| *of(slot) = value);
-        }
-        self.table = Table::filled(indices, slots.into_iter())?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        let norms = &mut self.norms;
+        archive.part("lanes", |archive| {
+            archive.number("total", &mut norms.total)?;
+            archive.number("squares.raw", &mut norms.squares[RAW])?;
+            archive.number("squares.centred", &mut norms.squares[CENTRED])?;
+            archive.number("label_unit", &mut norms.label_unit)?;
+            archive.number("gradient_unit", &mut norms.gradient_unit)?;
+            archive.count("rounds", &mut norms.rounds)
+        })?;
+        let columns = Self::columns();
+        let fields: Vec<_> = columns.iter().map(|(name, of)| (name.as_str(), Field::F32(of))).collect();
+        self.table.persist(archive, |slot| slot.past.count > 0.0, &fields)
     }
 }

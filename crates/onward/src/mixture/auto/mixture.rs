@@ -19,7 +19,7 @@
 
 use super::{Experts, MOST_EXPERTS, total};
 use crate::Error;
-use crate::archive::{Column, State};
+use crate::archive::Archive;
 use crate::mixture::experts::{adahedge, least};
 use crate::numeric::exp_log;
 use crate::simd::{larger, smaller, vectorised};
@@ -256,50 +256,18 @@ impl Mixture {
         }
     }
 
-    pub(super) fn save(&self, state: &mut State) {
-        for (name, column) in self.columns() {
-            state.set_column(name, Column::F64(column[..self.experts].to_vec()));
-        }
-        state.set("capacity", self.capacity);
-        state.set("paid", self.paid);
-        state.set("rounds", self.rounds);
-        state.set("weight", self.weight);
-        state.set("cost", self.cost);
-        state.set("heaviest", self.heaviest);
-    }
-
-    fn columns(&self) -> [(&'static str, &Experts); 5] {
-        [
-            ("weights", &self.weights),
-            ("losses", &self.losses),
-            ("regrets", &self.regrets),
-            ("squares", &self.squares),
-            ("largest", &self.largest),
-        ]
-    }
-
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let experts = self.experts;
-        let column = |name: &str| match state.f64s(name)? {
-            numbers if numbers.len() == experts => {
-                let mut column = [0.0; MOST_EXPERTS];
-                column[..experts].copy_from_slice(numbers);
-                Ok(column)
-            }
-            _ => Err(Error::model("the model has another number of lanes than its learner: it is damaged")),
-        };
-        self.weights = column("weights")?;
-        self.losses = column("losses")?;
-        self.regrets = column("regrets")?;
-        self.squares = column("squares")?;
-        self.largest = column("largest")?;
-        self.capacity = state.number("capacity")?;
-        self.paid = state.number("paid")?;
-        self.rounds = state.number("rounds")?;
-        self.weight = state.number("weight")?;
-        self.cost = state.number("cost")?;
-        self.heaviest = state.number("heaviest")?;
-        Ok(())
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.array("weights", &mut self.weights[..self.experts])?;
+        archive.array("losses", &mut self.losses[..self.experts])?;
+        archive.array("regrets", &mut self.regrets[..self.experts])?;
+        archive.array("squares", &mut self.squares[..self.experts])?;
+        archive.array("largest", &mut self.largest[..self.experts])?;
+        archive.number("capacity", &mut self.capacity)?;
+        archive.number("paid", &mut self.paid)?;
+        archive.number("rounds", &mut self.rounds)?;
+        archive.number("weight", &mut self.weight)?;
+        archive.number("cost", &mut self.cost)?;
+        archive.number("heaviest", &mut self.heaviest)
     }
 }
 

@@ -52,7 +52,7 @@ use mixture::{Mixing, Mixture, Paid};
 use newton::Newton;
 use stack::Stack;
 
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::logistic::{self, FLOWS, Known};
 use crate::loss::{Curvature, Link};
@@ -547,41 +547,21 @@ impl Learner for Auto {
         Some(Mixed { loss: self.mixture.paid() / total, experts: experts.collect() })
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.lanes.save(&mut state);
-        state.set("lanes", self.lane_total() as f64);
-        let mut part = |name: &str, save: &dyn Fn(&mut State)| {
-            let mut part = State::default();
-            save(&mut part);
-            state.absorb(name, part);
-        };
-        part("labels", &|state| self.labels.save(state));
-        part("mixture", &|state| self.mixture.save(state));
-        for (name, newton) in NEWTON_PARTS.iter().zip(&self.newtons) {
-            part(name, &|state| newton.save(state));
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        let mut lanes = self.lane_total() as f64;
+        archive.number("lanes", &mut lanes)?;
+        archive.check(lanes == 4.0 || lanes == 7.0, "lanes", "must be 4 or 7")?;
+        if archive.is_loading() {
+            *self = Self::of_width(SharedLoss::clone(&self.loss), self.lane_count, lanes == 4.0);
         }
-        for (name, stack) in STACK_PARTS.iter().zip(&self.stacks) {
-            part(name, &|state| stack.save(state));
-        }
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let is_narrow = match state.number("lanes")? {
-            4.0 => true,
-            7.0 => false,
-            _ => return Err(Error::model("the model has a number of lanes that auto cannot have: it is damaged")),
-        };
-        *self = Self::of_width(SharedLoss::clone(&self.loss), self.lane_count, is_narrow);
-        self.lanes.restore(state)?;
-        self.labels.restore(&state.part("labels"))?;
-        self.mixture.restore(&state.part("mixture"))?;
+        self.lanes.persist(archive)?;
+        archive.part("labels", |archive| self.labels.persist(archive))?;
+        archive.part("mixture", |archive| self.mixture.persist(archive))?;
         for (name, newton) in NEWTON_PARTS.iter().zip(&mut self.newtons) {
-            newton.restore(&state.part(name))?;
+            archive.part(name, |archive| newton.persist(archive))?;
         }
         for (name, stack) in STACK_PARTS.iter().zip(&mut self.stacks) {
-            stack.restore(&state.part(name))?;
+            archive.part(name, |archive| stack.persist(archive))?;
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use super::slot::BIAS;
 use crate::Error;
-use crate::archive::{Column, State};
+use crate::archive::Archive;
 use crate::simd::{larger, smaller, vectorised};
 
 /// An online Newton learner.
@@ -257,41 +257,25 @@ impl Newton {
         true
     }
 
-    pub(super) fn save(&self, state: &mut State) {
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        let mut indices = self.features.indices.clone();
+        archive.flag("has_given_up", &mut self.has_given_up)?;
+        archive.column("indices", &mut indices)?;
+        if archive.is_loading() {
+            *self = Self { has_given_up: self.has_given_up, ..Self::new(self.has_pairs) };
+            for index in indices {
+                let is_new = !self.features.numbers.contains_key(&index);
+                self.features.add(index);
+                archive.check(is_new && self.grow(), "indices", "must not repeat or be too many")?;
+            }
+        }
+        archive.array("squares", &mut self.features.squares)?;
+        archive.array("counts", &mut self.features.counts)?;
+        archive.array("weights", &mut self.weights)?;
         let size = self.weights.len();
         let rows = (0..size).flat_map(|row| &self.inverse[row * self.stride..][..size]);
-        state.set("has_given_up", f64::from(u8::from(self.has_given_up)));
-        state.set_column("indices", Column::U32(self.features.indices.clone()));
-        state.set_column("squares", Column::F64(self.features.squares.clone()));
-        state.set_column("counts", Column::F64(self.features.counts.clone()));
-        state.set_column("weights", Column::F64(self.weights.clone()));
-        state.set_column("inverse", Column::F64(rows.copied().collect()));
-    }
-
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        *self = Self::new(self.has_pairs);
-        self.has_given_up = state.number("has_given_up")? != 0.0;
-        let indices = state.u32s("indices")?;
-        let (squares, counts) = (state.f64s("squares")?, state.f64s("counts")?);
-        let (weights, inverse) = (state.f64s("weights")?, state.f64s("inverse")?);
-        let damaged = || Error::model("the Newton experts of the model do not fit together: it is damaged");
-        for &index in indices {
-            if self.features.numbers.contains_key(&index) {
-                return Err(damaged());
-            }
-            self.features.add(index);
-            if !self.grow() {
-                return Err(damaged());
-            }
-        }
-        let size = self.weights.len();
-        let fits = squares.len() == indices.len() && counts.len() == indices.len();
-        if !fits || weights.len() != size || inverse.len() != size * size {
-            return Err(damaged());
-        }
-        self.features.squares = squares.to_vec();
-        self.features.counts = counts.to_vec();
-        self.weights = weights.to_vec();
+        let mut inverse: Vec<f64> = rows.copied().collect();
+        archive.array("inverse", &mut inverse)?;
         for row in 0..size {
             self.inverse[row * self.stride..][..size].copy_from_slice(&inverse[row * size..][..size]);
         }

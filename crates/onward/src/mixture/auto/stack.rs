@@ -10,7 +10,7 @@
 
 use super::{Experts, MOST_EXPERTS, total};
 use crate::Error;
-use crate::archive::{Column, State};
+use crate::archive::Archive;
 use crate::simd::{larger, smaller, vectorised};
 
 /// An online Newton learner on few features.
@@ -187,19 +187,12 @@ impl Stack {
         narrow
     }
 
-    pub(super) fn save(&self, state: &mut State) {
-        let inverse = self.inverse[..self.experts].iter().flat_map(|row| &row[..self.experts]);
-        state.set_column("weights", Column::F64(self.weights().to_vec()));
-        state.set_column("inverse", Column::F64(inverse.copied().collect()));
-    }
-
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let (weights, inverse) = (state.f64s("weights")?, state.f64s("inverse")?);
-        if weights.len() != self.experts || inverse.len() != self.experts * self.experts {
-            return Err(Error::model("a stack of the model has another number of experts: it is damaged"));
-        }
-        self.weights[..self.experts].copy_from_slice(weights);
-        for (row, numbers) in self.inverse.iter_mut().zip(inverse.chunks_exact(self.experts)) {
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.array("weights", &mut self.weights[..self.experts])?;
+        let rows = &mut self.inverse[..self.experts];
+        let mut inverse: Vec<f64> = rows.iter().flat_map(|row| row[..self.experts].to_vec()).collect();
+        archive.array("inverse", &mut inverse)?;
+        for (row, numbers) in rows.iter_mut().zip(inverse.chunks_exact(self.experts)) {
             row[..self.experts].copy_from_slice(numbers);
         }
         Ok(())

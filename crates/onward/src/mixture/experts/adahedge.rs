@@ -16,11 +16,10 @@
 //! the least, and Δ must not stall then. O(K) a round.
 
 use super::{
-    Experts, LARGEST, against_the_best, column, excess, expect_count, exponential, fall_behind, least, log_sum,
-    save_column, size,
+    Experts, LARGEST, against_the_best, excess, expect_count, exponential, fall_behind, least, log_sum, persist_column,
 };
 use crate::Error;
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 
 /// AdaHedge.
@@ -134,18 +133,13 @@ impl Experts for AdaHedge {
         "adahedge".to_owned()
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        save_column(&mut state, "behind", &self.behind);
-        state.set("cost", self.cost);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.behind = column(state, "behind", self.count(), 0.0..=LARGEST)?;
-        self.cost = size(state, "cost")?;
-        let eta = self.eta();
-        exponential(&mut self.weights, &self.behind, eta);
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        persist_column(archive, "behind", &mut self.behind, 0.0..=LARGEST)?;
+        archive.size("cost", &mut self.cost)?;
+        if archive.is_loading() {
+            let eta = self.eta();
+            exponential(&mut self.weights, &self.behind, eta);
+        }
         Ok(())
     }
 }

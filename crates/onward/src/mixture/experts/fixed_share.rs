@@ -26,11 +26,9 @@
 //! O(K) a round.
 
 use super::hedge::Ranges;
-use super::{
-    Experts, HedgeRate, LARGEST, column, excess, expect_count, hoeffding, log_sum, normalise, save_column, size,
-};
+use super::{Experts, HedgeRate, LARGEST, excess, expect_count, hoeffding, log_sum, normalise, persist_column};
 use crate::Error;
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 
 /// How much weight is dealt out anew after a round.
@@ -269,37 +267,24 @@ impl Experts for FixedShare {
         format!("fixed-share:alpha={alpha},{},switches={}", self.rate.describe(), self.switches)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        save_column(&mut state, "logarithms", &self.logarithms);
-        self.ranges.save(&mut state);
-        state.set("rounds", self.rounds);
-        state.set("used.eta", self.used.eta);
-        state.set("used.share", self.used.share);
-        state.set("next.eta", self.next.eta);
-        state.set("next.share", self.next.share);
-        state.set("stays", self.stays);
-        state.set("staying", self.staying);
-        state.set("paid", self.paid);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.logarithms = column(state, "logarithms", self.count(), -f64::MAX..=1e-9)?;
-        self.weights.copy_from_slice(&self.logarithms);
-        normalise(&mut self.weights);
-        self.ranges = Ranges::load(state)?;
-        self.rounds = size(state, "rounds")?;
-        self.used = Tuning { eta: size(state, "used.eta")?, share: size(state, "used.share")? };
-        self.next = Tuning { eta: size(state, "next.eta")?, share: size(state, "next.share")? };
-        self.stays = size(state, "stays")?;
-        self.staying = size(state, "staying")?;
-        self.paid = size(state, "paid")?;
-        if self.used.share > 1.0 || self.next.share > 1.0 {
-            return Err(Error::model("a share in the model is above 1: it is damaged"));
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        persist_column(archive, "logarithms", &mut self.logarithms, -f64::MAX..=1e-9)?;
+        self.ranges.persist(archive)?;
+        archive.size("rounds", &mut self.rounds)?;
+        for (name, tuning) in [("used", &mut self.used), ("next", &mut self.next)] {
+            archive.part(name, |archive| {
+                archive.size("eta", &mut tuning.eta)?;
+                archive.check(tuning.eta > 0.0 || self.rounds == 0.0, "eta", "must be above 0 once there were rounds")?;
+                archive.size("share", &mut tuning.share)?;
+                archive.check(tuning.share <= 1.0, "share", "must be at most 1")
+            })?;
         }
-        if self.rounds > 0.0 && (self.used.eta == 0.0 || self.next.eta == 0.0) {
-            return Err(Error::model("the model has rounds without a rate: it is damaged"));
+        archive.size("stays", &mut self.stays)?;
+        archive.size("staying", &mut self.staying)?;
+        archive.size("paid", &mut self.paid)?;
+        if archive.is_loading() {
+            self.weights.copy_from_slice(&self.logarithms);
+            normalise(&mut self.weights);
         }
         Ok(())
     }

@@ -25,11 +25,10 @@
 //! O(K) a round.
 
 use super::{
-    Experts, LARGEST, against_the_best, column, excess, expect_count, exponential, fall_behind, hoeffding, save_column,
-    size,
+    Experts, LARGEST, against_the_best, excess, expect_count, exponential, fall_behind, hoeffding, persist_column,
 };
 use crate::Error;
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 use crate::protocol::expect_rate;
 
@@ -88,13 +87,9 @@ impl Ranges {
         (2.0 * cost.sqrt() / libm::hypot(self.root, largest)).min(LARGEST)
     }
 
-    pub(super) fn save(self, state: &mut State) {
-        state.set("root", self.root);
-        state.set("largest", self.largest);
-    }
-
-    pub(super) fn load(state: &State) -> Result<Self, Error> {
-        Ok(Self { root: size(state, "root")?, largest: size(state, "largest")? })
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.size("root", &mut self.root)?;
+        archive.size("largest", &mut self.largest)
     }
 }
 
@@ -206,26 +201,15 @@ impl Experts for Hedge {
         format!("hedge:{}", self.rate.describe())
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        save_column(&mut state, "behind", &self.behind);
-        self.ranges.save(&mut state);
-        state.set("eta", self.eta);
-        state.set("paid", self.paid);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.behind = column(state, "behind", self.count(), 0.0..=LARGEST)?;
-        self.ranges = Ranges::load(state)?;
-        self.eta = size(state, "eta")?;
-        self.paid = size(state, "paid")?;
-        match self.eta > 0.0 {
-            true => {
-                let eta = self.next_rate(0.0);
-                exponential(&mut self.weights, &self.behind, eta);
-            }
-            false => self.weights.fill(1.0 / self.behind.len() as f64),
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        persist_column(archive, "behind", &mut self.behind, 0.0..=LARGEST)?;
+        self.ranges.persist(archive)?;
+        archive.size("eta", &mut self.eta)?;
+        archive.size("paid", &mut self.paid)?;
+        if archive.is_loading() {
+            // Before the first round with a range all are 0 behind: whatever the rate, weights are equal.
+            let eta = if self.eta > 0.0 { self.next_rate(0.0) } else { 0.0 };
+            exponential(&mut self.weights, &self.behind, eta);
         }
         Ok(())
     }

@@ -37,8 +37,10 @@ pub use fixed_share::{FixedShare, Share};
 pub use hedge::{Hedge, HedgeRate};
 pub use squint::Squint;
 
+use std::ops::RangeInclusive;
+
 use crate::Error;
-use crate::archive::{Column, State};
+use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 
 /// No algorithm here weighs more experts than this.
@@ -69,14 +71,12 @@ pub trait Experts: Send + Sync {
     /// Name and all parameters.
     fn describe(&self) -> String;
 
-    /// All that is needed to continue to the bit.
-    fn state(&self) -> State;
-
-    /// Continues from a saved state of the same algorithm with the same parameters.
+    /// Saves or loads all that is needed to continue to the bit. Loaded is what the same algorithm with the same
+    /// parameters saved.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    fn restore(&mut self, state: &State) -> Result<(), Error>;
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error>;
 }
 
 /// Numbers beyond this count as this.
@@ -156,29 +156,16 @@ fn largest(numbers: &[f64]) -> f64 {
     numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// A saved column with a number for each expert, all within a range.
-fn column(state: &State, name: &str, count: usize, range: std::ops::RangeInclusive<f64>) -> Result<Vec<f64>, Error> {
-    match state.f64s(name)? {
-        numbers if numbers.len() != count => {
-            Err(Error::model("the model has another number of experts than its learner: it is damaged"))
-        }
-        numbers if !numbers.iter().all(|number| range.contains(number)) => {
-            Err(Error::model(format!("'{name}' in the model is out of range: it is damaged")))
-        }
-        numbers => Ok(numbers.to_vec()),
-    }
-}
-
-fn save_column(state: &mut State, name: &str, numbers: &[f64]) {
-    state.set_column(name, Column::F64(numbers.to_vec()));
-}
-
-/// A saved number that is finite and not below 0.
-fn size(state: &State, name: &str) -> Result<f64, Error> {
-    match state.number(name)? {
-        number if (0.0..=f64::MAX).contains(&number) => Ok(number),
-        number => Err(Error::model(format!("'{name}' in the model is {number}: it is damaged"))),
-    }
+/// A column with a number for each expert, all within a range.
+fn persist_column(
+    archive: &mut Archive,
+    name: &str,
+    numbers: &mut [f64],
+    range: RangeInclusive<f64>,
+) -> Result<(), Error> {
+    archive.array(name, numbers)?;
+    let must = format!("must be within {} and {}", range.start(), range.end());
+    archive.check(numbers.iter().all(|number| range.contains(number)), name, &must)
 }
 
 #[cfg(test)]

@@ -22,9 +22,9 @@
 //! K·40 to K·80 exponentials a round.
 
 use super::integral::{largest_regret, logarithms};
-use super::{Experts, LARGEST, against_the_best, column, excess, expect_count, largest, normalise, save_column, size};
+use super::{Experts, LARGEST, against_the_best, excess, expect_count, largest, normalise, persist_column};
 use crate::Error;
-use crate::archive::State;
+use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 use crate::protocol::expect_rate;
 
@@ -161,27 +161,17 @@ impl Experts for Squint {
         format!("squint:range={range}")
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        save_column(&mut state, "regrets", &self.regrets);
-        save_column(&mut state, "variances", &self.variances);
-        save_column(&mut state, "clipped", &self.clipped);
-        state.set("first", self.first);
-        state.set("range", self.range);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let count = self.count();
-        self.regrets = column(state, "regrets", count, -1e20..=1e20)?;
-        self.variances = column(state, "variances", count, 0.0..=1e20)?;
-        self.clipped = column(state, "clipped", count, -LARGEST..=LARGEST)?;
-        self.first = size(state, "first")?;
-        self.range = size(state, "range")?;
-        if self.first > self.range || (self.first == 0.0) != (self.range == 0.0) {
-            return Err(Error::model("the ranges in the model do not fit together: it is damaged"));
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        persist_column(archive, "regrets", &mut self.regrets, -1e20..=1e20)?;
+        persist_column(archive, "variances", &mut self.variances, 0.0..=1e20)?;
+        persist_column(archive, "clipped", &mut self.clipped, -LARGEST..=LARGEST)?;
+        archive.size("first", &mut self.first)?;
+        archive.size("range", &mut self.range)?;
+        let is_sound = self.first <= self.range && (self.first == 0.0) == (self.range == 0.0);
+        archive.check(is_sound, "first", "must be at most 'range', and 0 only with it")?;
+        if archive.is_loading() {
+            self.weigh();
         }
-        self.weigh();
         Ok(())
     }
 }

@@ -99,6 +99,10 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         }
         _ => None,
     };
+    let mut outputs = Outputs::default();
+    if let Some(path) = &options.model {
+        outputs.write(path, &trained.to_bytes()?)?;
+    }
     let run = report::Run {
         trained: &trained,
         inputs: &inputs,
@@ -114,7 +118,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
         averaged_risk: options.loss_bound.map(|range| averaged_risk(&trained, range)),
         hindsight: hindsight.as_ref(),
     };
-    finish(options, &run, writer)?;
+    finish(options, &run, writer, outputs)?;
     Ok(watch.signals.exit_code())
 }
 
@@ -154,11 +158,12 @@ fn averaged_risk(trained: &Trained, range: f64) -> Result<f64, String> {
 }
 
 /// Writes what the run is to leave behind, then says how it went.
-fn finish(options: &LearnOptions, run: &report::Run<'_>, writer: Option<PredictionWriter>) -> Result<(), Failure> {
-    let mut outputs = Outputs::default();
-    if let Some(path) = &options.model {
-        outputs.write(path, &run.trained.to_bytes()?)?;
-    }
+fn finish(
+    options: &LearnOptions,
+    run: &report::Run<'_>,
+    writer: Option<PredictionWriter>,
+    mut outputs: Outputs,
+) -> Result<(), Failure> {
     if let Some(writer) = writer {
         writer.finish(&mut outputs)?;
     }

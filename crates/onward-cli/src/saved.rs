@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use onward::learner::Specification;
-use onward::model::{Model, Names, State};
+use onward::model::{Archive, Model, Names};
 use onward::regret::{Guarantee, Ledger};
 use onward::{Example, Learner, SharedLoss};
 use onward_data::{Format, Input, Schema};
@@ -84,11 +84,8 @@ impl Trained {
     }
 
     /// The bytes of its file.
-    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, Failure> {
-        let mut state = State::default();
-        state.absorb("learner", self.learner.state());
-        state.absorb("ledger", self.ledger.state());
-        state.absorb("names", self.names.state());
+    pub(crate) fn to_bytes(&mut self) -> Result<Vec<u8>, Failure> {
+        let state = Archive::saved(|archive| self.persist(archive))?;
         let json = |value: Result<serde_json::Value, serde_json::Error>| value.map_err(Failure::user);
         let model = Model {
             learner: self.learner.describe(),
@@ -129,10 +126,14 @@ impl Trained {
         schema.check().map_err(Failure::user)?;
         let specification: Specification = model.learner.parse()?;
         let mut trained = Self::new(&specification, onward::loss::parse(&model.loss)?, model.radius, schema, facts)?;
-        trained.learner.restore(&model.state.part("learner"))?;
-        trained.ledger.restore(&model.state.part("ledger"))?;
-        trained.names = Names::restore(&model.state.part("names"))?;
+        trained.persist(&mut Archive::loading(model.state))?;
         Ok(trained)
+    }
+
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), onward::Error> {
+        archive.part("learner", |archive| self.learner.persist(archive))?;
+        archive.part("ledger", |archive| self.ledger.persist(archive))?;
+        archive.part("names", |archive| self.names.persist(archive))
     }
 }
 

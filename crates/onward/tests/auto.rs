@@ -5,6 +5,7 @@ mod common;
 use std::path::Path;
 
 use common::{Random, Row, stream};
+use onward::archive::Archive;
 use onward::mixture::{Auto, LaneCount};
 use onward::regret::Guarantee;
 use onward::{Features, Learner, loss};
@@ -199,7 +200,8 @@ fn importance_in_any_unit_is_learnt_from_as_well() {
                 onward::model::Column::F32(numbers) => numbers.iter().all(|number| number.is_finite()),
                 _ => true,
             };
-            assert!(learner.state().columns().values().all(is_finite), "{name} {unit}");
+            let state = Archive::saved(|archive| learner.persist(archive)).unwrap();
+            assert!(state.columns().values().all(is_finite), "{name} {unit}");
         }
     }
 }
@@ -381,7 +383,8 @@ fn four_lanes_go_on_where_seven_are_too_wide() {
     let gap = learner.mixed().unwrap().gap() * rows.len() as f64;
     assert!(gap <= learner.guarantee().bound.unwrap());
     let mut again = auto("logistic");
-    again.restore(&learner.state()).unwrap();
+    let state = Archive::saved(|archive| learner.persist(archive)).unwrap();
+    again.persist(&mut Archive::loading(state)).unwrap();
     for row in wide(400..420) {
         let one = learner.learn(row.features(), row.label, 1.0).score;
         assert_eq!(one.to_bits(), again.learn(row.features(), row.label, 1.0).score.to_bits());

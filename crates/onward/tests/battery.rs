@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Random, Row, stream};
+use common::{Random, Row, Saved, stream};
 use onward::learner::{Losses, Specification};
 use onward::loss;
 use onward::registry::LEARNERS;

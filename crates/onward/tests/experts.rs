@@ -3,11 +3,11 @@
 
 mod common;
 
-use common::Random;
+use common::{Random, Saved};
+use onward::archive::Archive;
 use onward::expert::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
 use onward::learner::Specification;
 use onward::mixture::{Advice, Predict};
-use onward::model::State;
 use onward::regret::{Comparator, Guarantee, GuaranteeKind};
 use onward::{Features, Learner, Prediction, loss};
 
@@ -641,11 +641,7 @@ impl Learner for Constant {
         Guarantee::none(GuaranteeKind::Own, "it never learns")
     }
 
-    fn state(&self) -> State {
-        State::default()
-    }
-
-    fn restore(&mut self, _: &State) -> Result<(), onward::Error> {
+    fn persist(&mut self, _: &mut Archive) -> Result<(), onward::Error> {
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Random, Row, stream};
+use common::{Random, Row, Saved, stream};
 use onward::learner::kernel::{
     Budget, FeatureMap, Fourier, FourierKernel, Keep, Kernel, KernelDescent, KernelPerceptron, KernelRate, KernelStep,
     Nystrom,
@@ -988,7 +988,7 @@ fn everything_stays_finite_under_any_finite_input_with_any_parameters() {
         }
         let state = learner.state();
         assert!(state.numbers().values().all(|number| number.is_finite()), "{name} {}: {state:?}", loss.name());
-        if let Ok(coefficients) = state.f64s("coefficient") {
+        if let Some(Column::F64(coefficients)) = state.columns().get("coefficient") {
             assert!(coefficients.iter().all(|c| c.is_finite()), "{name} {}", loss.name());
         }
         // What was saved is taken back, whatever happened.

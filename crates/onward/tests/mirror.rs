@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Random, best_on_ball, stream};
+use common::{Random, Saved, best_on_ball, stream};
 use onward::domain::Domain;
 use onward::learner::{Scales, Specification};
 use onward::optimizer::coin::Class;

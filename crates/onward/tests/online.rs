@@ -6,7 +6,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Random, Row, stream};
+use common::{Random, Row, Saved, stream};
 use onward::domain::{Domain, cube, l1_ball, orthant, simplex};
 use onward::learner::{Scales, Specification};
 use onward::loss::{self, Curvature, LinearLoss};

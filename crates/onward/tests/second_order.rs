@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Random, Row, best_on_ball, stream};
+use common::{Random, Row, Saved, best_on_ball, stream};
 use onward::learner::{LeastSquares, LeastSquaresForm, Rls, Scales, Specification, Vaw};
 use onward::loss::{self, Squared};
 use onward::model::{Column, State};
@@ -614,7 +614,7 @@ fn trap_the_kink_of_the_hinge_is_at_a_margin_of_1() {
             assert_eq!(at(y, y), 0.0, "{name}");
             if name != "ogd" {
                 // Nothing else moves either: the covariance of AROW neither.
-                let (mut learner, fresh) = (build(name, "hinge"), build(name, "hinge"));
+                let (mut learner, mut fresh) = (build(name, "hinge"), build(name, "hinge"));
                 learner.learn(Features::new(&[0], &[1.0]).unwrap().with_offset(y).unwrap(), y, 1.0);
                 assert_eq!(learner.state(), fresh.state(), "{name}");
             }

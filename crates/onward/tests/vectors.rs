@@ -1,5 +1,6 @@
 //! What is compiled for this machine's vectors gives the bits that what is compiled for any machine gives.
 
+use onward::archive::Archive;
 use onward::learner::Specification;
 use onward::loss;
 use onward::random::SplitMix64;
@@ -44,10 +45,11 @@ fn run(name: &str, loss: &str, hinted: bool, is_portable: bool) -> Vec<u64> {
             hints.add(&mut batch);
         }
         if hinted && number == 4 {
-            let (state, books) = (learner.state(), ledger.state());
+            let state = Archive::saved(|archive| learner.persist(archive)).unwrap();
+            let books = Archive::saved(|archive| ledger.persist(archive)).unwrap();
             (learner, ledger) = (specification.build(&loss, None).unwrap(), Ledger::new(loss.clone()));
-            learner.restore(&state).unwrap();
-            ledger.restore(&books).unwrap();
+            learner.persist(&mut Archive::loading(state)).unwrap();
+            ledger.persist(&mut Archive::loading(books)).unwrap();
         }
         for (row, example) in batch.iter().enumerate() {
             if hinted && row + 1 < batch.len() {

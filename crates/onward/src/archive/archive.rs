@@ -367,7 +367,10 @@ mod tests {
                     ("entry.weight", Field::F32(&|entry| &mut entry.weight)),
                     ("entry.sum", Field::F64(&|entry| &mut entry.sum)),
                     ("entry.seen", Field::U8(&|entry| &mut entry.is_seen)),
-                    ("entry.round", Field::Number(&|entry| entry.round as f64, &|entry, round| entry.round = round as u64)),
+                    (
+                        "entry.round",
+                        Field::Number(&|entry| entry.round as f64, &|entry, round| entry.round = round as u64),
+                    ),
                 ],
             )
         }
@@ -408,7 +411,7 @@ mod tests {
             assert_eq!(loaded, Whole { rest, ..whole() });
         }
         assert_eq!(saved().number("inner.rounds").unwrap(), 7.0);
-        assert_eq!(saved().f32s("entry.weight").unwrap(), [1.0 / 3.0, 2.0 / 3.0, 1.0]);
+        assert_eq!(saved().columns()["entry.weight"], Column::F32(vec![1.0 / 3.0, 2.0 / 3.0, 1.0]));
     }
 
     #[test]

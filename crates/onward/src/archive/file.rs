@@ -321,8 +321,8 @@ mod tests {
         let read = Model::from_bytes(&bytes).unwrap();
         assert_eq!(read.to_bytes().unwrap(), bytes);
         assert_eq!(read.state.number("learner.worst").unwrap(), f64::INFINITY);
-        assert_eq!(read.state.f32s("learner.weight").unwrap(), [0.5, -1.25]);
-        assert!(read.state.f64s("ledger.theta").unwrap()[1].is_nan());
+        assert_eq!(read.state.columns()["learner.weight"], Column::F32(vec![0.5, -1.25]));
+        assert!(matches!(&read.state.columns()["ledger.theta"], Column::F64(theta) if theta[1].is_nan()));
     }
 
     #[test]

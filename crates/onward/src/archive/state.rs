@@ -42,7 +42,7 @@ impl Column {
 /// state.set("rounds", 3.0);
 /// state.set_column("weight", Column::F32(vec![0.5, -0.5]));
 /// assert_eq!(state.number("rounds")?, 3.0);
-/// assert_eq!(state.f32s("weight")?, [0.5, -0.5]);
+/// assert_eq!(state.columns()["weight"], Column::F32(vec![0.5, -0.5]));
 /// # Ok::<(), onward::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -85,50 +85,6 @@ impl State {
         self.numbers.get(name).copied()
     }
 
-    /// A column of 32-bit floats.
-    ///
-    /// # Errors
-    /// When there is none of that name and type.
-    pub fn f32s(&self, name: &str) -> Result<&[f32], Error> {
-        match self.columns.get(name) {
-            Some(Column::F32(values)) => Ok(values),
-            _ => Err(Self::missing(name)),
-        }
-    }
-
-    /// A column of 64-bit floats.
-    ///
-    /// # Errors
-    /// When there is none of that name and type.
-    pub fn f64s(&self, name: &str) -> Result<&[f64], Error> {
-        match self.columns.get(name) {
-            Some(Column::F64(values)) => Ok(values),
-            _ => Err(Self::missing(name)),
-        }
-    }
-
-    /// A column of indices.
-    ///
-    /// # Errors
-    /// When there is none of that name and type.
-    pub fn u32s(&self, name: &str) -> Result<&[u32], Error> {
-        match self.columns.get(name) {
-            Some(Column::U32(values)) => Ok(values),
-            _ => Err(Self::missing(name)),
-        }
-    }
-
-    /// A column of bytes.
-    ///
-    /// # Errors
-    /// When there is none of that name and type.
-    pub fn u8s(&self, name: &str) -> Result<&[u8], Error> {
-        match self.columns.get(name) {
-            Some(Column::U8(values)) => Ok(values),
-            _ => Err(Self::missing(name)),
-        }
-    }
-
     /// A column, taken out.
     pub(super) fn take(&mut self, name: &str) -> Option<Column> {
         self.columns.remove(name)
@@ -137,20 +93,5 @@ impl State {
     /// What is said where a number or column is missing.
     pub(super) fn missing(name: &str) -> Error {
         Error::model(format!("the model lacks '{name}', or holds it in another type: it was made for another learner"))
-    }
-
-    /// Takes in another state under a prefix: its `x` becomes `prefix.x`.
-    pub fn absorb(&mut self, prefix: &str, other: State) {
-        self.numbers.extend(other.numbers.into_iter().map(|(name, value)| (format!("{prefix}.{name}"), value)));
-        self.columns.extend(other.columns.into_iter().map(|(name, column)| (format!("{prefix}.{name}"), column)));
-    }
-
-    /// The part under a prefix, as it was before [`absorb`](State::absorb).
-    pub fn part(&self, prefix: &str) -> State {
-        let cut = |name: &str| name.strip_prefix(prefix)?.strip_prefix('.').map(str::to_owned);
-        State {
-            numbers: self.numbers.iter().filter_map(|(name, value)| Some((cut(name)?, *value))).collect(),
-            columns: self.columns.iter().filter_map(|(name, column)| Some((cut(name)?, column.clone()))).collect(),
-        }
     }
 }

@@ -197,8 +197,10 @@ impl Certificate {
         self.paid.persist("paid", archive)?;
         archive.number("weight", &mut self.weight)?;
         let mut slots: Vec<Slot> = self.slots().collect();
-        let fields =
-            [("theta", Field::F64(&|slot: &mut Slot| &mut slot.theta)), ("square", Field::F64(&|slot| &mut slot.square))];
+        let fields = [
+            ("theta", Field::F64(&|slot: &mut Slot| &mut slot.theta)),
+            ("square", Field::F64(&|slot| &mut slot.square)),
+        ];
         archive.records(&mut slots, &Slot::zeroed(), &fields)?;
         archive.check(slots.iter().all(|slot| slot.square != 0.0), "square", "must not be 0")?;
         archive.column("index", &mut self.seen)?;

@@ -91,7 +91,10 @@ const POINT: &[(&str, Field<'_, Point>)] = &[
     ("round", Field::Number(&|point| point.round as f64, &|point, round| point.round = round as u64)),
     ("loss", Field::F64(&|point| &mut point.loss)),
     ("weight", Field::F64(&|point| &mut point.weight)),
-    ("guarantee", Field::Number(&|point| point.guarantee.unwrap_or(f64::NAN), &|point, it| point.guarantee = known(it))),
+    (
+        "guarantee",
+        Field::Number(&|point| point.guarantee.unwrap_or(f64::NAN), &|point, it| point.guarantee = known(it)),
+    ),
     ("baseline", Field::Number(&|point| point.baseline.unwrap_or(f64::NAN), &|point, it| point.baseline = known(it))),
 ];
 

@@ -340,10 +340,8 @@ impl Optimizer for AdaGrad {
         if self.domain == AdaGradDomain::Ball {
             archive.number("norm", &mut self.norm)?;
         }
-        let fields = [
-            ("weight", Field::F32(&|slot: &mut Slot| &mut slot.weight)),
-            ("root", Field::F64(&|slot| &mut slot.root)),
-        ];
+        let fields =
+            [("weight", Field::F32(&|slot: &mut Slot| &mut slot.weight)), ("root", Field::F64(&|slot| &mut slot.root))];
         self.table.persist(archive, |slot| slot.root > 0.0, &fields)
     }
 }

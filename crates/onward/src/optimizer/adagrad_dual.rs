@@ -184,10 +184,8 @@ impl Optimizer for AdaGradDual {
         archive.number("largest", &mut self.largest)?;
         archive.number("seen", &mut self.seen)?;
         archive.number("paid", &mut self.paid)?;
-        let fields = [
-            ("sum", Field::F64(&|slot: &mut Slot| &mut slot.sum)),
-            ("squares", Field::F64(&|slot| &mut slot.squares)),
-        ];
+        let fields =
+            [("sum", Field::F64(&|slot: &mut Slot| &mut slot.sum)), ("squares", Field::F64(&|slot| &mut slot.squares))];
         self.table.persist(archive, |slot| slot.squares > 0.0 || slot.sum != 0.0, &fields)
     }
 }

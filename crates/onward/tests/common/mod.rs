@@ -2,7 +2,9 @@
 //! predictor on a ball by brute force.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use onward::{Features, Loss};
+use onward::archive::{Archive, State};
+use onward::expert::Experts;
+use onward::{Error, Features, Learner, Loss};
 
 /// SplitMix64: documented, small, the same everywhere.
 pub(crate) struct Random(pub(crate) u64);
@@ -23,6 +25,31 @@ impl Random {
     /// Uniform on [low, high).
     pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.uniform()
+    }
+}
+
+/// Saving and loading at one stroke.
+pub(crate) trait Saved {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error>;
+
+    fn state(&mut self) -> State {
+        Archive::saved(|archive| self.persist(archive)).unwrap()
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), Error> {
+        self.persist(&mut Archive::loading(state.clone()))
+    }
+}
+
+impl Saved for dyn Learner {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        Learner::persist(self, archive)
+    }
+}
+
+impl Saved for dyn Experts {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        Experts::persist(self, archive)
     }
 }
 

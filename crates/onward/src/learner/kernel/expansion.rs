@@ -401,10 +401,11 @@ mod tests {
     fn what_was_saved_goes_on_to_the_bit() {
         for keep in [Keep::Oldest, Keep::Smallest, Keep::Projectron { threshold: 0.2 }] {
             let budget = Budget { size: Some(9), keep };
-            let first = walk(budget);
+            let mut first = walk(budget);
             let mut second = Expansion::new(*first.kernel(), budget).unwrap();
-            second.restore(&first.state()).unwrap();
-            assert_eq!(first.state(), second.state());
+            let state = Archive::saved(|archive| first.persist(archive)).unwrap();
+            second.persist(&mut Archive::loading(state.clone())).unwrap();
+            assert_eq!(Archive::saved(|archive| second.persist(archive)).unwrap(), state);
             assert_eq!((&first.gram, &first.itself), (&second.gram, &second.itself));
             let at = first.rows.get(3);
             assert_eq!(first.value_at(at).to_bits(), second.value_at(at).to_bits());

@@ -141,7 +141,8 @@ impl Rows {
             self.ends = lengths.into_iter().map(step).collect();
             let fits = end == self.indices.len() && end == self.values.len();
             archive.check(fits, "row.length", "must add up to the length of 'row.index' and 'row.value'")?;
-            let is_whole = |row: Row<'_>| is_sorted(row.indices, row.values) && row.values.iter().all(|it| it.is_finite());
+            let is_whole =
+                |row: Row<'_>| is_sorted(row.indices, row.values) && row.values.iter().all(|it| it.is_finite());
             let are_whole = self.iter().all(is_whole) && self.indices.iter().all(|&index| index < INDEX_LIMIT);
             archive.check(are_whole, "row.index", "must rise in each row, and 'row.value' be finite and not 0")?;
         }

@@ -165,8 +165,11 @@ impl Learner for VotedPerceptron {
         archive.number("votes", &mut self.votes)?;
         self.oldest.persist(archive, |value| *value != 0.0, &[("oldest", Field::F64(&|it| it))])?;
         let mut entries: Vec<(u32, f64)> = Vec::new();
-        self.steps.iter().for_each(|step| entries.extend(step.indices.iter().copied().zip(step.values.iter().copied())));
-        let mut sizes: Vec<(f64, f64)> = self.steps.iter().map(|step| (step.indices.len() as f64, step.votes)).collect();
+        self.steps
+            .iter()
+            .for_each(|step| entries.extend(step.indices.iter().copied().zip(step.values.iter().copied())));
+        let mut sizes: Vec<(f64, f64)> =
+            self.steps.iter().map(|step| (step.indices.len() as f64, step.votes)).collect();
         let fields = [
             ("steps.index", Field::U32(&|entry: &mut (u32, f64)| &mut entry.0)),
             ("steps.value", Field::F64(&|entry| &mut entry.1)),
@@ -180,7 +183,8 @@ impl Learner for VotedPerceptron {
         if archive.is_loading() {
             let rows = rows_of(&entries, sizes.iter().map(|size| size.0 as usize));
             let rows = rows.filter(|rows| (rows.len() as u64) < self.vectors);
-            let rows = archive.require(rows, "steps.size", "must be that of fewer rows of 'steps.index' than vectors")?;
+            let rows =
+                archive.require(rows, "steps.size", "must be that of fewer rows of 'steps.index' than vectors")?;
             let step = |(row, (_, votes)): (Vec<(u32, f64)>, _)| {
                 let (indices, values) = row.into_iter().unzip();
                 Step { indices, values, votes }

@@ -274,7 +274,11 @@ impl Experts for FixedShare {
         for (name, tuning) in [("used", &mut self.used), ("next", &mut self.next)] {
             archive.part(name, |archive| {
                 archive.size("eta", &mut tuning.eta)?;
-                archive.check(tuning.eta > 0.0 || self.rounds == 0.0, "eta", "must be above 0 once there were rounds")?;
+                archive.check(
+                    tuning.eta > 0.0 || self.rounds == 0.0,
+                    "eta",
+                    "must be above 0 once there were rounds",
+                )?;
                 archive.size("share", &mut tuning.share)?;
                 archive.check(tuning.share <= 1.0, "share", "must be at most 1")
             })?;

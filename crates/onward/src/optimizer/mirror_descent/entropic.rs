@@ -312,10 +312,8 @@ impl Optimizer for Entropic {
         archive.number("reference", &mut self.reference)?;
         archive.number("paid", &mut self.paid)?;
         archive.part("normaliser", |archive| self.normaliser.persist(archive))?;
-        let fields = [
-            ("sum", Field::F64(&|slot: &mut Slot| &mut slot.sum)),
-            ("order", Field::U32(&|slot| &mut slot.order)),
-        ];
+        let fields =
+            [("sum", Field::F64(&|slot: &mut Slot| &mut slot.sum)), ("order", Field::U32(&|slot| &mut slot.order))];
         self.table.persist(archive, |slot| slot.order > 0, &fields)
     }
 }

@@ -44,9 +44,10 @@ impl Full {
     /// Why the bound does not hold, if so.
     pub(super) fn objection(&self) -> Option<String> {
         match (self.has_beyond, self.is_sound) {
-            (true, _) => {
-                Some(format!("there are more features than the {} of limit: the rest is diagonal", self.features.limit()))
-            }
+            (true, _) => Some(format!(
+                "there are more features than the {} of limit: the rest is diagonal",
+                self.features.limit()
+            )),
             (_, false) => Some("a projection could not be computed: the values are too far apart".to_owned()),
             _ => None,
         }
@@ -146,7 +147,11 @@ impl Full {
         archive.part("full", |archive| {
             self.features.persist(archive)?;
             archive.column("weight", &mut self.weights)?;
-            archive.check(self.weights.len() == self.features.len(), "weight", "must have a number for each feature")?;
+            archive.check(
+                self.weights.len() == self.features.len(),
+                "weight",
+                "must have a number for each feature",
+            )?;
             self.matrix.persist("factor", self.features.len(), archive)
         })
     }

@@ -116,7 +116,11 @@ impl Sketched {
         archive.part("sketch", |archive| {
             self.features.persist(archive)?;
             archive.column("weight", &mut self.weights)?;
-            archive.check(self.weights.len() == self.features.len(), "weight", "must have a number for each feature")?;
+            archive.check(
+                self.weights.len() == self.features.len(),
+                "weight",
+                "must have a number for each feature",
+            )?;
             let mut lengths: Vec<u32> = self.rows.iter().map(|row| row.len() as u32).collect();
             let mut entries = self.rows.concat();
             archive.column("length", &mut lengths)?;
@@ -124,7 +128,11 @@ impl Sketched {
             if archive.is_loading() {
                 let are_short = lengths.iter().all(|&length| length as usize <= self.features.len());
                 let rows = rows_of(&entries, lengths.iter().map(|&length| length as usize)).filter(|_| are_short);
-                self.rows = archive.require(rows, "length", "must be that of rows of 'row', no longer than there are features")?;
+                self.rows = archive.require(
+                    rows,
+                    "length",
+                    "must be that of rows of 'row', no longer than there are features",
+                )?;
                 self.multiply(0);
             }
             Ok(())

@@ -301,8 +301,10 @@ impl Optimizer for Sgd {
         if self.batch > 1.0 {
             archive.number("rows", &mut self.rows)?;
             archive.number("pending_weight", &mut self.pending_weight)?;
-            let fields =
-                [("pending.index", Field::U32(&|pending: &mut (u32, f64)| &mut pending.0)), ("pending.step", Field::F64(&|it| &mut it.1))];
+            let fields = [
+                ("pending.index", Field::U32(&|pending: &mut (u32, f64)| &mut pending.0)),
+                ("pending.step", Field::F64(&|it| &mut it.1)),
+            ];
             archive.records(&mut self.pending, &(0, 0.0), &fields)?;
             let are_indices = self.pending.iter().all(|&(index, _)| index < INDEX_LIMIT);
             archive.check(are_indices, "pending.index", "must be below 2147483648")?;

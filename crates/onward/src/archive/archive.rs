@@ -230,14 +230,22 @@ impl Archive {
         Ok(())
     }
 
-    /// An array of as many numbers as it has.
+    /// A column of so many numbers.
+    ///
+    /// # Errors
+    /// When it is to be read and there is none of that name, type and length.
+    pub fn column_of<T: Element>(&mut self, length: usize, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+        self.column(name, values)?;
+        self.check(values.len() == length, name, &format!("must have {length} numbers"))
+    }
+
+    /// A column that is kept in an array.
     ///
     /// # Errors
     /// When it is to be read and there is none of that name, type and length.
     pub fn array<T: Element>(&mut self, name: &str, values: &mut [T]) -> Result<(), Error> {
         let mut column = values.to_vec();
-        self.column(name, &mut column)?;
-        self.check(column.len() == values.len(), name, &format!("must have {} numbers", values.len()))?;
+        self.column_of(values.len(), name, &mut column)?;
         values.copy_from_slice(&column);
         Ok(())
     }

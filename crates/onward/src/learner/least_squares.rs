@@ -106,19 +106,14 @@ impl Rows {
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.column("index", &mut self.indices)?;
-        archive.column("value", &mut self.values)?;
+        archive.column_of(self.indices.len(), "value", &mut self.values)?;
         let mut ends: Vec<f64> = self.ends.iter().map(|&end| end as f64).collect();
         archive.column("end", &mut ends)?;
-        archive.column("target", &mut self.targets)?;
-        archive.column("importance", &mut self.importances)?;
+        archive.column_of(ends.len(), "target", &mut self.targets)?;
+        archive.column_of(ends.len(), "importance", &mut self.importances)?;
         self.ends = ends.iter().map(|&end| end as usize).collect();
-        let count = self.ends.len();
-        let do_match = self.ends.is_sorted()
-            && self.ends.last().copied().unwrap_or(0) == self.indices.len()
-            && self.indices.len() == self.values.len()
-            && self.targets.len() == count
-            && self.importances.len() == count;
-        archive.check(do_match, "end", "must be where rows of 'index' and 'value' end, one for each 'target'")?;
+        let do_match = self.ends.is_sorted() && self.ends.last().copied().unwrap_or(0) == self.indices.len();
+        archive.check(do_match, "end", "must be where rows of 'index' end")?;
         // Each row is one that could have come.
         let mut start = 0;
         for &end in self.ends.iter().filter(|_| archive.is_loading()) {
@@ -273,10 +268,8 @@ impl Learner for LeastSquares {
         archive.part("rows", |archive| self.rows.persist(archive))?;
         let size = self.columns.len();
         self.sums.gram.persist("gram", size, archive)?;
-        archive.column("moments", &mut self.sums.moments)?;
-        archive.column("weight", &mut self.weights)?;
-        let are_whole = self.sums.moments.len() == size && self.weights.len() == size;
-        archive.check(are_whole, "weight", "and 'moments' must have a number for each feature")?;
+        archive.column_of(size, "moments", &mut self.sums.moments)?;
+        archive.column_of(size, "weight", &mut self.weights)?;
         archive.number("ignored_rows", &mut self.ignored)?;
         self.paid.persist("paid", archive)?;
         if archive.is_loading() {

@@ -106,9 +106,7 @@ impl Ridge {
         self.triangle.persist("triangle", size, archive)?;
         let is_positive = (0..self.triangle.size()).all(|i| self.triangle.row(i)[0] > 0.0);
         archive.check(is_positive, "triangle", "must be above 0 on its diagonal")?;
-        archive.column("rotated", &mut self.rotated)?;
-        archive.column("weight", &mut self.weights)?;
-        let are_whole = self.rotated.len() == size && self.weights.len() == size;
-        archive.check(are_whole, "weight", "and 'rotated' must have a number for each feature")
+        archive.column_of(size, "rotated", &mut self.rotated)?;
+        archive.column_of(size, "weight", &mut self.weights)
     }
 }

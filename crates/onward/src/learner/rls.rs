@@ -166,9 +166,7 @@ impl Learner for Rls {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.ridge.persist(archive)?;
         let features = self.ridge.columns().len();
-        archive.column("lambdas", &mut self.lambdas)?;
-        let expected = if self.forgetting < 1.0 { features } else { 0 };
-        archive.check(self.lambdas.len() == expected, "lambdas", &format!("must have {expected} numbers"))?;
+        archive.column_of(if self.forgetting < 1.0 { features } else { 0 }, "lambdas", &mut self.lambdas)?;
         let mut turn = self.turn as u64;
         archive.count("turn", &mut turn)?;
         archive.check(turn <= features as u64, "turn", "must not be above the number of features")?;

@@ -100,7 +100,7 @@ impl Calibration {
             ("observed_rest", Field::F64(&|bin| &mut bin.observed.rest)),
         ];
         archive.records(&mut bins, &Bin::default(), &fields)?;
-        archive.check(bins.len() == BINS, "weight", "must have 20 numbers")?;
+        archive.check(bins.len() == BINS, "weight", &format!("must have {BINS} numbers"))?;
         let is_sound = |bin: &Bin| [bin.weight, bin.predicted, bin.observed].into_iter().all(Total::is_count);
         archive.check(bins.iter().all(is_sound), "weight", "and what is beside it must be finite and not below 0")?;
         self.bins.copy_from_slice(&bins);

@@ -156,8 +156,7 @@ impl Optimizer for AdaGradFull {
         archive.number("largest", &mut self.largest)?;
         archive.flag("beyond", &mut self.is_beyond)?;
         self.features.persist(archive)?;
-        archive.column("weight", &mut self.weights)?;
-        archive.check(self.weights.len() == self.features.len(), "weight", "must have a number for each feature")?;
+        archive.column_of(self.features.len(), "weight", &mut self.weights)?;
         archive.array("matrix", &mut self.matrix)
     }
 }

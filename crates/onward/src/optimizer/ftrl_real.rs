@@ -308,8 +308,7 @@ impl Learner for FtrlReal {
         archive.number("missed", &mut self.missed)?;
         archive.flag("beyond", &mut self.is_beyond)?;
         self.features.persist(archive)?;
-        archive.column("weight", &mut self.weights)?;
-        archive.check(self.weights.len() == self.features.len(), "weight", "must have a number for each feature")?;
+        archive.column_of(self.features.len(), "weight", &mut self.weights)?;
         match &mut self.past {
             Past::Quadratic { matrix, moments } => {
                 archive.array("matrix", matrix)?;
@@ -330,7 +329,7 @@ fn persist_rows(archive: &mut Archive, rows: &mut Vec<Seen>, features: usize) ->
         ("offset", Field::F64(&|row| &mut row.offset)),
     ];
     archive.records(rows, &Seen { features: Vec::new(), label: 0.0, weight: 0.0, offset: 0.0 }, &fields)?;
-    archive.column("length", &mut lengths)?;
+    archive.column_of(rows.len(), "length", &mut lengths)?;
     let fields = [
         ("position", Field::U32(&|placed: &mut (u32, f64)| &mut placed.0)),
         ("value", Field::F64(&|placed| &mut placed.1)),
@@ -340,8 +339,7 @@ fn persist_rows(archive: &mut Archive, rows: &mut Vec<Seen>, features: usize) ->
     archive.check(are_known, "position", "must be below the number of features")?;
     if archive.is_loading() {
         let cut = rows_of(&placed, lengths.iter().map(|&length| length as usize));
-        let cut = cut.filter(|cut| cut.len() == rows.len());
-        let cut = archive.require(cut, "length", "must be that of rows of 'position', one for each 'label'")?;
+        let cut = archive.require(cut, "length", "must add up to the length of 'position'")?;
         rows.iter_mut().zip(cut).for_each(|(row, features)| row.features = features);
     }
     Ok(())

@@ -324,10 +324,9 @@ impl Expansion {
         archive.check((SMALLEST_SCALE..=1.0).contains(&self.scale), "scale", "must be above 0, and at most 1")?;
         archive.size("square", &mut self.square)?;
         archive.flag("cut", &mut self.is_cut)?;
-        archive.column("coefficient", &mut self.coefficients)?;
         self.rows.persist(archive)?;
-        let is_whole = self.coefficients.len() == self.len() && self.coefficients.iter().all(|it| it.is_finite());
-        archive.check(is_whole, "coefficient", "must have a finite number for each row")?;
+        archive.column_of(self.len(), "coefficient", &mut self.coefficients)?;
+        archive.check(self.coefficients.iter().all(|it| it.is_finite()), "coefficient", "must be finite")?;
         let fits = self.budget.size.is_none_or(|size| self.len() <= size);
         archive.check(fits, "row.length", "must have no more rows than the budget")?;
         if archive.is_loading() {

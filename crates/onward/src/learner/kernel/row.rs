@@ -131,7 +131,7 @@ impl Rows {
         let mut lengths: Vec<u32> = (0..self.len()).map(|at| self.range(at).len() as u32).collect();
         archive.column("row.length", &mut lengths)?;
         archive.column("row.index", &mut self.indices)?;
-        archive.column("row.value", &mut self.values)?;
+        archive.column_of(self.indices.len(), "row.value", &mut self.values)?;
         if archive.is_loading() {
             let mut end = 0;
             let step = |length| {
@@ -139,8 +139,7 @@ impl Rows {
                 end
             };
             self.ends = lengths.into_iter().map(step).collect();
-            let fits = end == self.indices.len() && end == self.values.len();
-            archive.check(fits, "row.length", "must add up to the length of 'row.index' and 'row.value'")?;
+            archive.check(end == self.indices.len(), "row.length", "must add up to the length of 'row.index'")?;
             let is_whole =
                 |row: Row<'_>| is_sorted(row.indices, row.values) && row.values.iter().all(|it| it.is_finite());
             let are_whole = self.iter().all(is_whole) && self.indices.iter().all(|&index| index < INDEX_LIMIT);

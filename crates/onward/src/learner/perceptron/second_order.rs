@@ -131,9 +131,7 @@ impl Learner for SecondOrderPerceptron {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.ridge.persist(archive)?;
         self.count.persist(archive)?;
-        archive.column("v", &mut self.v)?;
-        let is_whole = self.v.len() == self.ridge.columns().len();
-        archive.check(is_whole, "v", "must have a number for each feature")?;
+        archive.column_of(self.ridge.columns().len(), "v", &mut self.v)?;
         archive.number("offsets", &mut self.offsets)?;
         self.determinant.persist("determinant", archive)
     }

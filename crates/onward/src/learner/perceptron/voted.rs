@@ -164,33 +164,25 @@ impl Learner for VotedPerceptron {
         self.count.persist(archive)?;
         archive.number("votes", &mut self.votes)?;
         self.oldest.persist(archive, |value| *value != 0.0, &[("oldest", Field::F64(&|it| it))])?;
-        let mut entries: Vec<(u32, f64)> = Vec::new();
-        self.steps
-            .iter()
-            .for_each(|step| entries.extend(step.indices.iter().copied().zip(step.values.iter().copied())));
-        let mut sizes: Vec<(f64, f64)> =
-            self.steps.iter().map(|step| (step.indices.len() as f64, step.votes)).collect();
-        let fields = [
-            ("steps.index", Field::U32(&|entry: &mut (u32, f64)| &mut entry.0)),
-            ("steps.value", Field::F64(&|entry| &mut entry.1)),
-        ];
-        archive.records(&mut entries, &(0, 0.0), &fields)?;
-        let fields = [
-            ("steps.size", Field::F64(&|size: &mut (f64, f64)| &mut size.0)),
-            ("steps.votes", Field::F64(&|size| &mut size.1)),
-        ];
-        archive.records(&mut sizes, &(0.0, 0.0), &fields)?;
-        if archive.is_loading() {
-            let rows = rows_of(&entries, sizes.iter().map(|size| size.0 as usize));
-            let rows = rows.filter(|rows| (rows.len() as u64) < self.vectors);
-            let rows =
-                archive.require(rows, "steps.size", "must be that of fewer rows of 'steps.index' than vectors")?;
-            let step = |(row, (_, votes)): (Vec<(u32, f64)>, _)| {
-                let (indices, values) = row.into_iter().unzip();
-                Step { indices, values, votes }
-            };
-            self.steps = rows.into_iter().zip(sizes).map(step).collect();
-        }
-        Ok(())
+        archive.part("steps", |archive| {
+            let steps = || self.steps.iter();
+            let mut indices: Vec<u32> = steps().flat_map(|step| step.indices.iter().copied()).collect();
+            let mut values: Vec<f64> = steps().flat_map(|step| step.values.iter().copied()).collect();
+            let mut sizes: Vec<f64> = steps().map(|step| step.indices.len() as f64).collect();
+            let mut votes: Vec<f64> = steps().map(|step| step.votes).collect();
+            archive.column("index", &mut indices)?;
+            archive.column_of(indices.len(), "value", &mut values)?;
+            archive.column("size", &mut sizes)?;
+            archive.check((sizes.len() as u64) < self.vectors, "size", "must be of fewer steps than vectors")?;
+            archive.column_of(sizes.len(), "votes", &mut votes)?;
+            if archive.is_loading() {
+                let lengths = || sizes.iter().map(|&size| size as usize);
+                let rows = rows_of(&indices, lengths()).zip(rows_of(&values, lengths()));
+                let (indices, values) = archive.require(rows, "size", "must add up to the length of 'index'")?;
+                let steps = indices.into_iter().zip(values).zip(votes);
+                self.steps = steps.map(|((indices, values), votes)| Step { indices, values, votes }).collect();
+            }
+            Ok(())
+        })
     }
 }

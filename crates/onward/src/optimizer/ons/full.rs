@@ -146,12 +146,7 @@ impl Full {
         archive.flag("is_sound", &mut self.is_sound)?;
         archive.part("full", |archive| {
             self.features.persist(archive)?;
-            archive.column("weight", &mut self.weights)?;
-            archive.check(
-                self.weights.len() == self.features.len(),
-                "weight",
-                "must have a number for each feature",
-            )?;
+            archive.column_of(self.features.len(), "weight", &mut self.weights)?;
             self.matrix.persist("factor", self.features.len(), archive)
         })
     }

@@ -115,24 +115,15 @@ impl Sketched {
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.part("sketch", |archive| {
             self.features.persist(archive)?;
-            archive.column("weight", &mut self.weights)?;
-            archive.check(
-                self.weights.len() == self.features.len(),
-                "weight",
-                "must have a number for each feature",
-            )?;
+            archive.column_of(self.features.len(), "weight", &mut self.weights)?;
             let mut lengths: Vec<u32> = self.rows.iter().map(|row| row.len() as u32).collect();
             let mut entries = self.rows.concat();
             archive.column("length", &mut lengths)?;
             archive.column("row", &mut entries)?;
             if archive.is_loading() {
-                let are_short = lengths.iter().all(|&length| length as usize <= self.features.len());
-                let rows = rows_of(&entries, lengths.iter().map(|&length| length as usize)).filter(|_| are_short);
-                self.rows = archive.require(
-                    rows,
-                    "length",
-                    "must be that of rows of 'row', no longer than there are features",
-                )?;
+                let rows = rows_of(&entries, lengths.iter().map(|&length| length as usize));
+                let rows = rows.filter(|rows| rows.iter().all(|row| row.len() <= self.features.len()));
+                self.rows = archive.require(rows, "length", "must be of rows of 'row', for at most all features")?;
                 self.multiply(0);
             }
             Ok(())

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use onward::SharedLoss;
-use onward::learner::{LEARNERS, Specification};
+use onward::learner::Specification;
 use onward::loss::{self, Task};
 use onward::random::SplitMix64;
+use onward::registry::LEARNERS;
 use onward_data::{Input, Options, Reader};
 
 use crate::arguments::LearnOptions;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use onward::Mixed;
-use onward::learner::LEARNERS;
 use onward::loss::{Curvature, Task};
+use onward::registry::LEARNERS;
 use onward::regret::{Guarantee, GuaranteeKind};
 
 use crate::report::{Run, guarantees};

@@ -430,7 +430,7 @@ fn passes_over_a_pipe() {
 
 #[test]
 fn parameters_out_of_range() {
-    let all = onward::learner::LEARNERS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+    let all = onward::registry::LEARNERS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
     let near = format!("there is no learner 'nga', did you mean 'nag'? The learners are {all}");
     let far = format!("there is no learner 'forest': there are {all}");
     for (options, message) in [

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use onward::learner::{Auto, LaneCount};
 use onward::loss::{self, Task};
+use onward::mixture::{Auto, LaneCount};
 use onward::{Batch, Features, Learner, SharedLoss};
 use onward_data::{Input, Options, Reader};
 

@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 
 use common::{Random, Row, stream};
-use onward::learner::{Auto, LaneCount};
+use onward::mixture::{Auto, LaneCount};
 use onward::regret::Guarantee;
 use onward::{Features, Learner, loss};
 

@@ -4,8 +4,9 @@
 mod common;
 
 use common::{Random, Row, stream};
-use onward::learner::{LEARNERS, Losses, Specification};
+use onward::learner::{Losses, Specification};
 use onward::loss;
+use onward::registry::LEARNERS;
 use onward::regret::Ledger;
 use onward::{Features, Learner, SharedLoss};
 

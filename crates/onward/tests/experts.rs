@@ -5,7 +5,8 @@ mod common;
 
 use common::Random;
 use onward::expert::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
-use onward::learner::{Advice, Predict, Specification};
+use onward::learner::Specification;
+use onward::mixture::{Advice, Predict};
 use onward::model::State;
 use onward::regret::{Comparator, Guarantee, GuaranteeKind};
 use onward::{Features, Learner, Prediction, loss};

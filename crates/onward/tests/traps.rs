@@ -5,7 +5,8 @@
 mod common;
 
 use common::{Random, Row, stream};
-use onward::learner::{LEARNERS, Specification};
+use onward::learner::Specification;
+use onward::registry::LEARNERS;
 use onward::{Learner, Loss, SharedLoss, loss};
 
 fn build(name: &str, loss: &SharedLoss) -> Box<dyn Learner> {

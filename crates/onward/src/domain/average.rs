@@ -6,8 +6,8 @@
 //! them costs nothing either.
 
 use crate::Error;
-use crate::model::{Column, State};
-use crate::table::Table;
+use crate::archive::{Column, State};
+use crate::storage::table::Table;
 
 /// The running sum of points w = a·v, kept by the changes of v.
 #[derive(Debug, Clone, Default)]

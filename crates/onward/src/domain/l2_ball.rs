@@ -6,9 +6,10 @@
 //! entries as they are stored.
 
 use super::average::Average;
-use crate::model::{Column, State};
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Column, State};
+use crate::numeric::{saturate, sum};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// Below this the scale is multiplied into the entries, so that they do not overflow.
 const SMALLEST_SCALE: f64 = 1e-10;
@@ -150,12 +151,6 @@ impl BallVector {
         self.entries = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
         self.average.as_mut().map_or(Ok(()), |average| average.restore(&state.part("average")))
     }
-}
-
-/// The nearest finite f32: weights stay finite whatever happens.
-#[inline]
-pub(crate) fn saturate(value: f64) -> f32 {
-    (value as f32).clamp(f32::MIN, f32::MAX)
 }
 
 #[cfg(test)]

@@ -13,9 +13,10 @@ use bytemuck::Zeroable;
 
 use super::simplex::Threshold;
 use super::{Domain, cube, l1_ball, orthant};
-use crate::model::{Column, State};
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Column, State};
+use crate::numeric::sum;
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// Sums of gradients are held within this: their squares stay finite.
 const LARGEST: f64 = 1e150;

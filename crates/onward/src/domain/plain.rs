@@ -3,10 +3,10 @@
 use bytemuck::Zeroable;
 
 use super::average::Average;
-use super::saturate;
-use crate::model::{Column, State};
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Column, State};
+use crate::numeric::{saturate, sum};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// A coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]

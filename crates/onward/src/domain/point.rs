@@ -9,7 +9,7 @@
 use super::plain::PlainVector;
 use super::simplex::Threshold;
 use super::{BallVector, Domain, cube, l1_ball, orthant};
-use crate::model::State;
+use crate::archive::State;
 use crate::{Error, Features, INDEX_LIMIT};
 
 /// A point w of a [`Domain`], at first the one of least norm: 0, or the centre of a simplex.

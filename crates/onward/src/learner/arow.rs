@@ -25,13 +25,12 @@ use bytemuck::Zeroable;
 use super::columns::LIMITS;
 use super::ridge::Ridge;
 use super::rls::LIMIT;
-use crate::domain::saturate;
-use crate::learner::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::optimizer::expect_rate;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Prediction, SharedLoss, sum};
+use crate::archive::{Column, State};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::{saturate, sum};
+use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_rate};
+use crate::storage::table::Table;
+use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// What is kept of the covariance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

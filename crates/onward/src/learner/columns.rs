@@ -1,8 +1,8 @@
 //! The columns of learners with full matrices: features in the order in which they came, up to a
 //! limit, since a round costs O(d²).
 
-use crate::model::{Column, State};
-use crate::table::Table;
+use crate::archive::{Column, State};
+use crate::storage::table::Table;
 use crate::{Error, Features};
 
 /// The most that a limit may be: half a gigabyte of matrix.

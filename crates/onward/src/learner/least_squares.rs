@@ -16,14 +16,15 @@ use std::sync::Arc;
 
 use super::columns::{Columns, LIMITS};
 use super::rls::{LAMBDA, LIMIT};
-use crate::dense::Triangle;
-use crate::learner::{COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE};
+use crate::archive::{Column, State};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Squared;
-use crate::model::{Column, State};
-use crate::optimizer::{expect_positive, expect_rate};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::sum::Sum;
-use crate::{Error, Features, Learner, Prediction, SharedLoss, sum};
+use crate::numeric::linalg::triangle::Triangle;
+use crate::numeric::sum::{self, Sum};
+use crate::protocol::{
+    COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_positive, expect_rate,
+};
+use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// What is kept of the past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

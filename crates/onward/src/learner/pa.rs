@@ -20,13 +20,12 @@
 //!
 //! **Cost**: O(non-zeros) a round.
 
-use crate::domain::saturate;
-use crate::learner::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::optimizer::expect_rate;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Prediction, SharedLoss, sum};
+use crate::archive::{Column, State};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::{saturate, sum};
+use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_rate};
+use crate::storage::table::Table;
+use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// How far an update goes; C is the aggressiveness.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -7,9 +7,10 @@
 use std::cell::RefCell;
 
 use super::columns::Columns;
-use crate::dense::{Folded, Triangle};
-use crate::model::{Column, State};
-use crate::{Error, Features, sum};
+use crate::archive::{Column, State};
+use crate::numeric::linalg::triangle::{Folded, Triangle};
+use crate::numeric::sum;
+use crate::{Error, Features};
 
 /// The least of λ‖u‖² + Σ h(y − ⟨u, x⟩)², kept up to date.
 #[derive(Debug, Clone)]

@@ -25,12 +25,13 @@ use std::sync::Arc;
 
 use super::columns::LIMITS;
 use super::ridge::Ridge;
-use crate::learner::{COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE};
+use crate::archive::{Column, State};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Squared;
-use crate::model::{Column, State};
-use crate::optimizer::{expect_positive, expect_rate};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::sum::Sum;
+use crate::numeric::sum::Sum;
+use crate::protocol::{
+    COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_positive, expect_rate,
+};
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// Recursive least squares.

@@ -25,12 +25,11 @@ use std::sync::Arc;
 use super::columns::LIMITS;
 use super::ridge::Ridge;
 use super::rls::{LAMBDA, LIMIT, beyond_the_limit};
-use crate::learner::{COMPARATOR_RADIUS, LearnerEntry, Losses, STANDARDISE};
+use crate::archive::State;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Squared;
-use crate::model::State;
-use crate::optimizer::{expect_positive, expect_rate};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::sum::Sum;
+use crate::numeric::sum::Sum;
+use crate::protocol::{COMPARATOR_RADIUS, LearnerEntry, Losses, STANDARDISE, expect_positive, expect_rate};
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// The Vovk–Azoury–Warmuth forecaster.

@@ -6,8 +6,8 @@ use std::fmt;
 use super::binary::is_positive;
 use super::total::{bounded, count};
 use crate::Error;
-use crate::model::{Column, State};
-use crate::vector::prefetch;
+use crate::archive::{Column, State};
+use crate::simd::prefetch;
 
 /// A range of magnitudes, from a power of two up to the next zone's, whose bits are
 /// cut off at one place: 2^(52 − dropped) bins an octave.

@@ -6,7 +6,7 @@
 
 use super::total::{Total, bounded};
 use crate::Error;
-use crate::model::State;
+use crate::archive::State;
 
 /// Whether a label counts as positive: above 0.5. −1, 0 and 0.5 do not.
 #[inline]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::binary::target;
 use super::total::Total;
 use crate::Error;
-use crate::model::State;
+use crate::archive::State;
 
 /// How many bins of equal width cover \[0, 1\].
 const BINS: usize = 20;

@@ -24,8 +24,8 @@ use serde_json::{Map, Value};
 
 use self::binary::{Probability, target};
 use crate::Error;
+use crate::archive::State;
 use crate::loss::{Link, Task};
-use crate::model::State;
 
 /// The measures that suit a task, fed with scores.
 ///
@@ -259,7 +259,7 @@ fn part(prefix: &str, inner: State) -> State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Column;
+    use crate::archive::Column;
     use proptest::prelude::*;
 
     const KINDS: [(Task, Link); 6] = [

@@ -2,7 +2,7 @@
 
 use super::total::{Total, bounded, finite};
 use crate::Error;
-use crate::model::State;
+use crate::archive::State;
 
 /// How far predictions p are from labels y, in four readings of e = p − y:
 ///

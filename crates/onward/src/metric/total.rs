@@ -2,7 +2,7 @@
 //! saved one goes through.
 
 use crate::Error;
-use crate::model::{Column, State};
+use crate::archive::{Column, State};
 
 /// The largest magnitude of a term, 2^960 ≈ 10^289: 2^63 of them do not
 /// overflow, so that no finite stream can make a sum infinite.

@@ -19,15 +19,19 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{AdaGradDual, AdaGradFull, LARGEST_SUM, Optimizer, Step, bound_of_sums, expect_positive, expect_rate};
-use crate::domain::{Domain, saturate, weighted_ball};
-use crate::learner::{Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::quad::{self, FOUR, Words, by_quads, words};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::sum::LANES;
-use crate::table::{Located, Places, Table};
-use crate::{Error, Features, sum};
+use super::{AdaGradDual, AdaGradFull};
+use crate::archive::{Column, State};
+use crate::domain::{Domain, weighted_ball};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::saturate;
+use crate::numeric::sum::{self, LANES, LARGEST_SUM};
+use crate::protocol::{
+    Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step,
+    expect_positive, expect_rate,
+};
+use crate::simd::f64x4::{self, FOUR, Words, by_quads};
+use crate::storage::table::{Located, Places, Table, words};
+use crate::{Error, Features};
 
 /// What an update touches: the weight and the root of the sum of squared gradients.
 #[derive(Debug, Clone, Copy, Zeroable, Pod)]
@@ -197,7 +201,7 @@ by_quads! {
                 products[half] = products[half].add(weight.times(Q::load(&eight.value[half])));
             }
         }
-        quad::join(products)
+        f64x4::join(products)
     }
 }
 
@@ -221,7 +225,7 @@ by_quads! {
                 direction.store(&mut eight.direction[half]);
             }
         }
-        (quad::join(grown), quad::join(q))
+        (f64x4::join(grown), f64x4::join(q))
     }
 }
 
@@ -493,7 +497,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::Specification;
+    use crate::protocol::Specification;
 
     #[test]
     fn the_form_the_domain_and_the_rate_are_described() {

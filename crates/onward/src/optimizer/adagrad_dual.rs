@@ -21,12 +21,13 @@
 use bytemuck::Zeroable;
 
 use super::adagrad::AdaGradDomain;
-use super::{Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::archive::{Column, State};
 use crate::domain::{cube, weighted_ball};
-use crate::model::{Column, State};
-use crate::regret::Guarantee;
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::guarantee::{Guarantee, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// Sums of gradients are held within this: their squares stay finite.
 const LARGEST: f64 = 1e150;

@@ -13,11 +13,12 @@
 //!
 //! Cost: O(d³) a round, d features so far, for the eigenvalues (Jacobi's method).
 
-use super::{Optimizer, Step, bound_of_sums, expect_rate, held};
-use crate::model::{Column, State};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, INDEX_LIMIT, sum};
+use crate::archive::{Column, State};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::storage::table::Table;
+use crate::{Error, Features, INDEX_LIMIT};
 
 /// Eigenvalues below this part of the largest are what rounding left of 0.
 const ROUNDING: f64 = 1e-15;

@@ -29,13 +29,15 @@
 
 use bytemuck::Zeroable;
 
-use super::{Optimizer, Step, expect_positive, expect_rate};
-use crate::learner::{COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales};
-use crate::model::{Column, State};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::sum::Sum;
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Column, State};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::numeric::sum::{self, Sum};
+use crate::protocol::{
+    COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Scales, Step,
+    expect_positive, expect_rate,
+};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// The class that the guarantee is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -36,13 +36,16 @@
 //!
 //! Cost: that of a step of [`LazyPoint`].
 
+use super::BEYOND;
 use super::ogd::{NO_GRADIENT, RADIUS, beyond};
-use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::archive::State;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
-use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::{Error, Features, sum};
+use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::protocol::{
+    Arguments, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step, expect_rate,
+};
+use crate::{Error, Features};
 
 /// How the rate η_t that produces w_{t+1} follows from the first t gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -19,13 +19,17 @@
 //!
 //! With `losses=real` the losses are not linearised: see [`ftrl_real`].
 
+use super::BEYOND;
 use super::ogd::{self, RADIUS, beyond, promise_of_fixed_rate};
-use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::archive::State;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
-use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, ftrl_real};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::{Error, Features, sum};
+use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::optimizer::ftrl_real;
+use crate::protocol::{
+    Arguments, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step, expect_rate,
+};
+use crate::{Error, Features};
 
 /// Follow the regularised leader on linearised losses.
 #[derive(Debug, Clone)]

@@ -20,14 +20,13 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{Optimizer, Step, expect_rate};
-use crate::learner::{Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::quad::{self, FOUR, Words, by_quads, words};
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::sum::LANES;
-use crate::table::{Located, Places, Table};
-use crate::{Error, Features, sum};
+use crate::archive::{Column, State};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::sum::{self, LANES};
+use crate::protocol::{Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step, expect_rate};
+use crate::simd::f64x4::{self, FOUR, Words, by_quads};
+use crate::storage::table::{Located, Places, Table, words};
+use crate::{Error, Features};
 
 /// What an update touches, in 16 bytes: four slots a cache line.
 #[derive(Debug, Clone, Copy, Zeroable, Pod)]
@@ -159,7 +158,7 @@ by_quads! {
                 is_wider |= value.size().is_above(Q::widen(Q::load_narrow(&eight.scale[half])));
             }
         }
-        (quad::join(products), is_wider)
+        (f64x4::join(products), is_wider)
     }
 }
 
@@ -200,7 +199,7 @@ by_quads! {
                 direction.store(&mut eight.direction[half]);
             }
         }
-        (quad::join(squares), quad::join(q))
+        (f64x4::join(squares), f64x4::join(q))
     }
 }
 

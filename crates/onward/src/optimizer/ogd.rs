@@ -18,12 +18,16 @@
 //!
 //! Cost: that of a step of [`Point`].
 
-use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, expect_rounds, held};
+use super::BEYOND;
+use crate::archive::State;
 use crate::domain::{DIMENSION, DOMAIN, Domain, Point};
-use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::{Error, Features, sum};
+use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::protocol::{
+    Arguments, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Scales, Step, expect_rate,
+    expect_rounds,
+};
+use crate::{Error, Features};
 
 /// How the step size falls.
 #[derive(Debug, Clone, Copy, PartialEq)]

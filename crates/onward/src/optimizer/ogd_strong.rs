@@ -11,12 +11,14 @@
 //! which is what is printed, ½σ Σ h_t (‖u‖² − ‖w_t‖²) is added: the
 //! regularisation is what the comparator pays.
 
-use super::{Optimizer, Step, expect_positive, expect_rate};
+use crate::archive::State;
 use crate::domain::BallVector;
-use crate::learner::{Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::State;
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::{Error, Features, sum};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::numeric::sum;
+use crate::protocol::{
+    Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step, expect_positive, expect_rate,
+};
+use crate::{Error, Features};
 
 /// Online gradient descent with rate 1/(σt) on σ-regularised losses.
 #[derive(Debug, Clone)]

@@ -19,12 +19,12 @@
 
 use bytemuck::Zeroable;
 
-use super::{Optimizer, Step, expect_rate};
-use crate::learner::{Clip, LearnerEntry, Linear, Losses, ParameterEntry};
-use crate::model::{Column, State};
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Column, State};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::sum;
+use crate::protocol::{Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, Step, expect_rate};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// What is kept of a coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]

@@ -19,7 +19,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{Random, Row};
 use games::{ADVERSARIES, Adversary, Game};
-use onward::learner::{LEARNERS, Specification};
+use onward::learner::Specification;
+use onward::registry::LEARNERS;
 use onward::regret::{Comparator, Guarantee, Ledger};
 use onward::{Learner, SharedLoss, loss};
 

@@ -24,10 +24,9 @@
 use super::expansion::{BUDGET, Budget, Expansion, KEEP, THRESHOLD};
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::row::Sorted;
-use crate::learner::{Arguments, LearnerEntry, Losses, ParameterEntry, STANDARDISE, Scales};
-use crate::model::State;
-use crate::optimizer::expect_rate;
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::archive::State;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::protocol::{Arguments, LearnerEntry, Losses, ParameterEntry, STANDARDISE, Scales, expect_rate};
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// How fast a kernel learner moves.

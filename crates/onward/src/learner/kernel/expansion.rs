@@ -18,9 +18,10 @@
 use super::function::{Kernel, LARGEST};
 use super::gram::Gram;
 use super::row::{Row, Rows};
-use crate::learner::{Arguments, ParameterEntry};
-use crate::model::{Column, State};
-use crate::{Error, sum};
+use crate::Error;
+use crate::archive::{Column, State};
+use crate::numeric::sum;
+use crate::protocol::{Arguments, ParameterEntry};
 
 /// Coefficients are held within ± this, as weights are.
 const LARGEST_COEFFICIENT: f64 = f32::MAX as f64;

@@ -16,10 +16,9 @@
 use super::draw::Draws;
 use super::function::{GAMMA, KERNEL};
 use super::mapped::{BIAS, FeatureMap, LEARNER, Mapped, REASON};
-use crate::learner::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
-use crate::model::State;
-use crate::optimizer::expect_rate;
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::archive::State;
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_rate};
 use crate::{Error, Features, INDEX_LIMIT};
 
 /// The most components.

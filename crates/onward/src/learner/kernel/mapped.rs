@@ -7,9 +7,9 @@
 //! of a class that could be named beforehand, and there is no guarantee of its own. What a mixture
 //! promises against its experts is promised here too.
 
-use crate::learner::{Arguments, ParameterEntry};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::archive::State;
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::protocol::{Arguments, ParameterEntry};
 use crate::{Error, Features, Learner, Mixed, Prediction, SharedLoss};
 
 /// Makes features.

@@ -21,10 +21,10 @@ use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::gram::{Coordinates, Gram};
 use super::mapped::{BIAS, FeatureMap, LEARNER, Mapped, REASON};
 use super::row::{Row, Rows, Sorted};
-use crate::domain::saturate;
-use crate::learner::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::archive::State;
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::saturate;
+use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
 use crate::{Error, Features};
 
 /// The most landmarks.

@@ -18,11 +18,10 @@ use super::descent::lack;
 use super::expansion::{BUDGET, Budget, Expansion, KEEP, THRESHOLD};
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::row::Sorted;
-use crate::learner::{COMPARATOR_RADIUS, LearnerEntry, Losses, STANDARDISE};
+use crate::archive::State;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, ZeroOne};
-use crate::model::State;
-use crate::optimizer::expect_positive;
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::protocol::{COMPARATOR_RADIUS, LearnerEntry, Losses, STANDARDISE, expect_positive};
 use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 
 /// The kernel perceptron.

@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Column, State};
-use crate::{Error, Features, INDEX_LIMIT, sum};
+use crate::archive::{Column, State};
+use crate::numeric::sum;
+use crate::{Error, Features, INDEX_LIMIT};
 
 /// A row whose indices ascend, without zeros.
 #[derive(Debug, Clone, Copy)]

@@ -16,12 +16,12 @@ use std::sync::Arc;
 use bytemuck::Zeroable;
 
 use super::{Count, NO_BOUND, expect_mistakes};
-use crate::domain::saturate;
+use crate::archive::{Column, State};
+use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
-use crate::model::{Column, State};
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+use crate::numeric::{saturate, sum};
+use crate::storage::table::Table;
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 
 /// The averaged perceptron.
 pub struct AveragedPerceptron {

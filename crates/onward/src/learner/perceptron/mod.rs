@@ -34,14 +34,15 @@ use std::sync::Arc;
 
 use super::columns::LIMITS;
 use super::rls::LIMIT;
-use crate::domain::saturate;
-use crate::learner::{Arguments, COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE};
+use crate::archive::{Column, State};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, ZeroOne};
-use crate::model::{Column, State};
-use crate::optimizer::{expect_positive, expect_rate};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+use crate::numeric::{saturate, sum};
+use crate::protocol::{
+    Arguments, COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_positive, expect_rate,
+};
+use crate::storage::table::Table;
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 
 /// The perceptron, with a margin or without.
 ///

@@ -18,15 +18,15 @@
 
 use std::sync::Arc;
 
-use super::super::ridge::Ridge;
-use super::super::rls::beyond_the_limit;
 use super::{Count, expect_mistakes};
+use crate::archive::{Column, State};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::learner::ridge::Ridge;
+use crate::learner::rls::beyond_the_limit;
 use crate::loss::ZeroOne;
-use crate::model::{Column, State};
-use crate::optimizer::{expect_positive, expect_rate};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::sum::Sum;
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+use crate::numeric::sum::{self, Sum};
+use crate::protocol::{expect_positive, expect_rate};
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 
 /// The second-order perceptron.
 pub struct SecondOrderPerceptron {

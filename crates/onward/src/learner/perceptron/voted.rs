@@ -19,11 +19,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Count, NO_BOUND, expect_mistakes};
+use crate::archive::{Column, State};
+use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
-use crate::model::{Column, State};
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+use crate::numeric::sum;
+use crate::storage::table::Table;
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 
 /// The voted perceptron.
 pub struct VotedPerceptron {

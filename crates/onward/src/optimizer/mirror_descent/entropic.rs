@@ -39,11 +39,12 @@ use bytemuck::Zeroable;
 
 use super::Rate;
 use super::log_sum::LogSum;
-use crate::model::{Column, State};
-use crate::optimizer::{Optimizer, Step, expect_rate};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Column, State};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::numeric::sum;
+use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// What is kept of a coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]

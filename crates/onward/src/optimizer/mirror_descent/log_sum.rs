@@ -7,8 +7,9 @@
 //! when less than 2⁻²⁰ of its largest value is left, or after as many changes as there
 //! are terms (65,536 at least).
 
-use crate::model::State;
-use crate::{Error, sum};
+use crate::Error;
+use crate::archive::State;
+use crate::numeric::sum;
 
 /// ln Σ e^{a_k}, kept up to date term by term.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

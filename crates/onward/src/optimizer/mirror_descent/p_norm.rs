@@ -19,11 +19,12 @@
 
 use super::Rate;
 use super::log_sum::LogSum;
-use crate::model::{Column, State};
-use crate::optimizer::{Optimizer, Step, expect_rate};
-use crate::regret::{Comparator, Guarantee};
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Column, State};
+use crate::guarantee::{Comparator, Guarantee};
+use crate::numeric::sum;
+use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// Mirror descent with ψ = ½‖w‖_p².
 ///

@@ -5,8 +5,8 @@
 
 use bytemuck::Zeroable;
 
-use crate::model::{Column, State};
-use crate::table::Table;
+use crate::archive::{Column, State};
+use crate::storage::table::Table;
 use crate::{Error, Features};
 
 #[derive(Debug, Clone, Copy, Zeroable)]
@@ -66,7 +66,7 @@ impl Diagonal {
         self.scale = 1.0;
         // In order of index: a saved state goes on to the bit.
         let used = self.table.used(|slot| slot.growth > 0.0 || slot.entry != 0.0);
-        self.square = crate::sum::sum(used.iter().map(|&index| self.table.get(index).entry.powi(2)));
+        self.square = crate::numeric::sum::sum(used.iter().map(|&index| self.table.get(index).entry.powi(2)));
     }
 
     pub(super) fn state(&self) -> State {

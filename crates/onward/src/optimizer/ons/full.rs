@@ -2,8 +2,8 @@
 
 use super::cholesky::Cholesky;
 use super::diagonal::Diagonal;
-use crate::model::{Column, State};
-use crate::table::Table;
+use crate::archive::{Column, State};
+use crate::storage::table::Table;
 use crate::{Error, Features};
 
 /// M in full for up to `limit` features; those that appear later have a diagonal of their own.

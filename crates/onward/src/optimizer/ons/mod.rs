@@ -40,12 +40,14 @@ use diagonal::Diagonal;
 use full::Full;
 use sketched::Sketched;
 
-use super::{Optimizer, Step, expect_rate};
-use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales};
+use crate::archive::State;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Curvature;
-use crate::model::State;
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::{Error, Features, Loss, sum};
+use crate::numeric::sum;
+use crate::protocol::{
+    Arguments, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Scales, Step, expect_rate,
+};
+use crate::{Error, Features, Loss};
 
 /// What is kept of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

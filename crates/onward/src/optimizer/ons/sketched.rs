@@ -7,8 +7,8 @@
 
 use super::cholesky::Cholesky;
 use super::full::norm;
-use crate::model::{Column, State};
-use crate::table::Table;
+use crate::archive::{Column, State};
+use crate::storage::table::Table;
 use crate::{Error, Features};
 
 #[derive(Debug, Clone)]

@@ -30,12 +30,15 @@ pub use schedule::Schedule;
 use schedule::{Rates, expect_power};
 
 use super::ogd::promise_of_fixed_rate;
-use super::{Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::archive::{Column, State};
 use crate::domain::Domain;
-use crate::learner::{Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::{Error, Features, INDEX_LIMIT, sum};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::protocol::{
+    Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step,
+    expect_rate,
+};
+use crate::{Error, Features, INDEX_LIMIT};
 
 /// What pulls weights towards 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,7 +98,7 @@ impl Penalty {
 /// ```
 /// use onward::Features;
 /// use onward::optimizer::sgd::{Penalty, Schedule, Sgd};
-/// use onward::optimizer::Optimizer;
+/// use onward::protocol::Optimizer;
 /// let mut w = Sgd::new(Schedule::Constant(0.5), Penalty::L1(0.25))?;
 /// w.observe(-4.0, Features::new(&[0], &[1.0])?);
 /// // 0.5·4 less the penalty of 0.5·0.25.

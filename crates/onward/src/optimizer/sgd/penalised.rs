@@ -10,10 +10,11 @@
 
 use bytemuck::Zeroable;
 
+use crate::archive::{Column, State};
 use crate::domain::Average;
-use crate::model::{Column, State};
-use crate::table::{Places, Table};
-use crate::{Error, Features, sum};
+use crate::numeric::sum;
+use crate::storage::table::{Places, Table};
+use crate::{Error, Features};
 
 /// Below this the scale is multiplied into the entries. (An average is a difference of terms that
 /// are larger than it by as much as weights have shrunk: it keeps eleven digits.)

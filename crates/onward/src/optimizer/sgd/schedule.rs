@@ -1,8 +1,9 @@
 //! How the step size of stochastic gradient descent changes.
 
 use crate::Error;
-use crate::model::State;
-use crate::optimizer::{expect_rate, held};
+use crate::archive::State;
+use crate::numeric::sum::held;
+use crate::protocol::expect_rate;
 
 /// The rate η_t of the t-th step, t = 1, 2, …
 #[derive(Debug, Clone, Copy, PartialEq)]

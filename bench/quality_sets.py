@@ -1,4 +1,4 @@
-"""The data sets of the quality table, as docs/auto.md names them. To add one, add a `DataSet` to `SETS`."""
+"""The data sets of the quality table, as docs/notes/auto-experiments.md names them. To add one, add a `DataSet` to `SETS`."""
 
 import csv
 import gzip

@@ -149,7 +149,7 @@ def versions(tools: Tools, built: bool) -> dict[str, str]:
     """The version of each part, for the page."""
     module = "import sys; from importlib.metadata import version; print(*map(version, sys.argv[1:]), sep='\\n')"
     peers = say(tools.python, "-c", module, *PACKAGES.values()).splitlines()
-    source = commit() if built else "a binary that was there"
+    source = commit() if built else "a given binary"
     return {
         ONWARD.name: f"{say(tools.onward, '--version').removeprefix('onward ')} ({source})",
         **{
@@ -162,8 +162,8 @@ def versions(tools: Tools, built: bool) -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit that is built; the pages, which runs before may have written, do not count as a change."""
-    pages = [":!docs/benchmarks.md", ":!docs/quality.md"]
+    """The commit that is built. The pages, which earlier runs may have written, do not count as changes."""
+    pages = [":!docs/benchmarks.md", ":!docs/notes/quality.md"]
     changes = say("git", "status", "--porcelain", "--untracked-files=no", "--", ".", *pages)
     return f"commit {say('git', 'rev-parse', '--short', 'HEAD')}{' with changes' if changes else ''}"
 

@@ -1,4 +1,4 @@
-"""The data sets of the quality table, as docs/notes/auto-experiments.md names them. To add one, add a `DataSet` to `SETS`."""
+"""The sets of the quality table, as in docs/notes/auto-experiments.md. To add one, add a `DataSet` to `SETS`."""
 
 import csv
 import gzip

@@ -107,8 +107,8 @@ def reader_outcome(arguments: list[str]) -> Outcome:
 ONWARD = Program("Onward", onward_outcome)
 VOWPAL_WABBIT = Program("Vowpal Wabbit", vowpal_wabbit_outcome)
 SCIKIT_LEARN = Program("scikit-learn", scikit_learn_outcome)
-PANDAS = Program("pandas, reading only", reader_outcome)
-POLARS = Program("polars, reading only", reader_outcome)
+PANDAS = Program("pandas (reading only)", reader_outcome)
+POLARS = Program("polars (reading only)", reader_outcome)
 # The peers' packages on PyPI.
 PACKAGES = {
     "Vowpal Wabbit": "vowpalwabbit",

@@ -36,7 +36,7 @@ class Texts:
 
 @cache
 def synth(size: Size) -> Texts:
-    about = f"synth: {size.rows:,} rows of 73.5 non-zeros, of 50,000 features as frequent as words"
+    about = f"synth: {size.rows:,} rows with 73.5 non-zeros from 50,000 features, with the frequencies of words"
     return texts("synth", size, about, partial(make_synth, size))
 
 
@@ -53,7 +53,7 @@ def texts(name: str, size: Size, about: str, make: Callable[[Input, Tools], None
 
 @cache
 def ctr(size: Size) -> Input:
-    about = f"ctr: {size.rows:,} rows of 13 numbers and 26 categories in four namespaces, of which some are missing"
+    about = f"ctr: {size.rows:,} rows with 13 numbers and 26 categories in four namespaces, some missing"
     return made("ctr", "vw", size, f"{about}, Vowpal Wabbit's text", partial(make_ctr, size))
 
 

@@ -1,4 +1,4 @@
-"""The inputs that are made from a seed, in two sizes: see `generate.py`, which makes them."""
+"""The inputs generated from seeds by `generate.py`, in two sizes."""
 
 import os
 from collections.abc import Callable
@@ -13,7 +13,7 @@ GENERATE = "bench/generate.py"
 
 @dataclass(frozen=True)
 class Size:
-    """How many rows the inputs have; ``less`` is a tenth of it."""
+    """The number of rows of the inputs; ``less`` is a tenth of it."""
 
     name: str
     rows: int
@@ -78,7 +78,7 @@ def make_ctr(size: Size, it: Input, tools: Tools):
 
 
 def generate(tools: Tools, what: list[str], inputs: list[Input]):
-    """Makes files, which have their names when they are whole."""
+    """Makes files. They get their names only when complete."""
     parts = [f"{it.file}.part" for it in inputs]
     finish([str(tools.python), GENERATE, *what, *parts])
     for it, part in zip(inputs, parts, strict=True):

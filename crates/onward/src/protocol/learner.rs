@@ -72,7 +72,7 @@ pub struct Expert {
 /// Predicts, is told the truth, updates.
 ///
 /// All state is inside; equal calls in equal order give equal bits. Every
-/// learner goes through one battery of tests (`tests/battery.rs`).
+/// learner goes through one battery of tests (`tests/it/battery.rs`).
 pub trait Learner: Send + Sync {
     /// The prediction that [`learn`](Learner::learn) would make next. Changes nothing.
     fn predict(&self, x: Features<'_>) -> Prediction;

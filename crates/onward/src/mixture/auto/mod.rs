@@ -29,7 +29,7 @@
 //! When the slots of seven lanes take more than [`WIDE_LIMIT`] bytes, four of the lanes go on: a
 //! table that is larger than the processor's caches costs a memory access for each line.
 //!
-//! What was tried, and what each part gains: `docs/auto.md`.
+//! What was tried, and what each part gains: `docs/notes/auto-experiments.md`.
 
 // Loops over arrays of one length say what vectors are made of, and compile to them.
 #![allow(clippy::needless_range_loop)]

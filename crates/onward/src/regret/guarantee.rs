@@ -1,11 +1,11 @@
 //! A guarantee: how much regret a run can have, from sums of what happened.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Comparator;
 
 /// Where a guarantee comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum GuaranteeKind {

@@ -7,9 +7,9 @@
 //! (the *regret*).
 //!
 //! ```
-//! use onward::{Features, learner::Specification, evaluation::Ledger};
+//! use onward::{Features, learner::LearnerSpec, evaluation::Ledger};
 //!
-//! let specification: Specification = "auto".parse()?;
+//! let specification: LearnerSpec = "auto".parse()?;
 //! let loss = onward::loss::parse("logistic")?;
 //! let mut learner = specification.build(&loss, None)?;
 //! let mut ledger = Ledger::new(learner.charged_loss());
@@ -48,9 +48,9 @@ pub mod simd;
 pub mod storage;
 
 pub use error::{Error, ErrorKind};
-pub use example::{Batch, Example, Features, INDEX_LIMIT, Lent, RowColumns, SlotHints};
+pub use example::{Batch, BorrowedColumns, Example, FeatureMap, Features, INDEX_LIMIT, RowColumns};
 pub use loss::{Loss, SharedLoss};
-pub use protocol::{Expert, Learner, Mixed, Prediction};
+pub use protocol::{ExpertReport, Learner, MixtureReport, Prediction};
 
 // Where these were before.
 #[doc(hidden)]

@@ -7,7 +7,7 @@ mod snapshot;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::loss::Task;
 use onward::model::Names;
 use onward::regret::{Guarantee, Ledger};
@@ -28,7 +28,7 @@ pub const DEFAULT_LEARNER: &str = "auto";
 /// What a new model is made of.
 #[derive(Debug, Clone)]
 pub struct ModelOptions {
-    /// The learner, as [`Specification`] reads it.
+    /// The learner, as [`LearnerSpec`] reads it.
     pub learner: String,
     /// The loss, as [`onward::loss::parse`] reads it; by default the one that suits learner and task.
     pub loss: Option<String>,
@@ -131,7 +131,7 @@ impl Model {
     }
 
     pub(crate) fn build(
-        learner: &Specification,
+        learner: &LearnerSpec,
         loss: SharedLoss,
         radius: Option<f64>,
         schema: Schema,
@@ -291,7 +291,7 @@ pub(crate) fn own_guarantee(learner: &dyn Learner, passes: u32) -> Guarantee {
 pub(crate) fn learn_rows(learner: &mut dyn Learner, batch: &Batch, rows: Range<usize>, out: &mut Vec<Prediction>) {
     for (Example { features, label, weight }, next) in batch.with_next(rows) {
         if let Some(next) = next {
-            learner.expect(next);
+            learner.prefetch(next);
         }
         out.push(match label {
             Some(label) => learner.learn(features, label, weight),

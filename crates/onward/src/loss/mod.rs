@@ -159,7 +159,7 @@ pub trait Loss: Debug + Send + Sync {
         InverseLink::Identity
     }
 
-    /// What many predictions are charged, one after the other: what [`charge`](Self::evaluate) gives, to the bit. A label that is
+    /// What many predictions are charged, one after the other: what [`evaluate`](Self::evaluate) gives, to the bit. A label that is
     /// NaN may be charged anything.
     fn evaluate_all(&self, scores: &[f64], labels: &[f64], evaluations: &mut Vec<Evaluation>) {
         evaluations.clear();
@@ -180,7 +180,7 @@ pub trait Loss: Debug + Send + Sync {
         Gradient { derivative: self.derivative(p, y), exponential: 0.0 }
     }
 
-    /// The same as [`flow`](Self::importance_step) where the [gradient](Self::gradient) at p and y is known.
+    /// The same as [`importance_step`](Self::importance_step) where the [gradient](Self::gradient) at p and y is known.
     fn importance_step_from(&self, _gradient: Gradient, p: f64, y: f64, time: f64, q: f64) -> f64 {
         self.importance_step(p, y, time, q)
     }

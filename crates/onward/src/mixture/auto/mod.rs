@@ -88,7 +88,7 @@ const ROUNDING: f64 = 1e-12;
 /// The most experts there are: three vectors of four numbers.
 const MOST_EXPERTS: usize = 12;
 
-/// A number of each expert, in the order of [`Learner::mixed`], and 0 beyond the last.
+/// A number of each expert, in the order of [`Learner::mixture`], and 0 beyond the last.
 type Experts = [f64; MOST_EXPERTS];
 
 /// Their sum, in a fixed tree.
@@ -189,7 +189,7 @@ impl Auto {
         Self { loss, lane_count, labels, lanes, newtons, stacks, mixture, round: None }
     }
 
-    /// The score that each expert would predict for a row, in the order of [`Learner::mixed`].
+    /// The score that each expert would predict for a row, in the order of [`Learner::mixture`].
     ///
     /// ```
     /// use onward::{Features, Learner, learner::{Auto, LaneCount}};

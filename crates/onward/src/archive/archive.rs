@@ -36,7 +36,7 @@ pub struct Archive {
 }
 
 /// A number that columns hold.
-pub trait Element: Copy + Sized {
+pub trait ColumnNumber: Copy + Sized {
     /// The column of these numbers.
     fn column(values: Vec<Self>) -> SavedColumn;
     /// The numbers of a column, if it holds this type.
@@ -45,7 +45,7 @@ pub trait Element: Copy + Sized {
 
 macro_rules! element {
     ($type:ty, $variant:ident) => {
-        impl Element for $type {
+        impl ColumnNumber for $type {
             fn column(values: Vec<Self>) -> SavedColumn {
                 SavedColumn::$variant(values)
             }
@@ -197,7 +197,7 @@ impl Archive {
     ///
     /// # Errors
     /// When it is to be read and there is none of that name and type.
-    pub fn column<T: Element>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+    pub fn column<T: ColumnNumber>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
         match self.is_loading {
             true => self.exchange(name, values),
             false => self.exchange(name, &mut values.clone()),
@@ -205,7 +205,7 @@ impl Archive {
     }
 
     /// The same, where what is written is not needed any longer.
-    fn exchange<T: Element>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+    fn exchange<T: ColumnNumber>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
         let name = self.full(name);
         match self.is_loading {
             true => *values = self.state.take(&name).and_then(T::values).ok_or_else(|| State::missing(&name))?,
@@ -218,7 +218,7 @@ impl Archive {
     ///
     /// # Errors
     /// When it is to be read and there is one of that name and another type.
-    pub fn optional_column<T: Element>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+    pub fn optional_column<T: ColumnNumber>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
         let is_there = match self.is_loading {
             true => self.state.columns().contains_key(&self.full(name)),
             false => !values.is_empty(),
@@ -234,7 +234,7 @@ impl Archive {
     ///
     /// # Errors
     /// When it is to be read and there is none of that name, type and length.
-    pub fn column_of<T: Element>(&mut self, length: usize, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+    pub fn column_of<T: ColumnNumber>(&mut self, length: usize, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
         self.column(name, values)?;
         self.check(values.len() == length, name, &format!("must have {length} numbers"))
     }
@@ -243,7 +243,7 @@ impl Archive {
     ///
     /// # Errors
     /// When it is to be read and there is none of that name, type and length.
-    pub fn array<T: Element>(&mut self, name: &str, values: &mut [T]) -> Result<(), Error> {
+    pub fn array<T: ColumnNumber>(&mut self, name: &str, values: &mut [T]) -> Result<(), Error> {
         let mut column = values.to_vec();
         self.column_of(values.len(), name, &mut column)?;
         values.copy_from_slice(&column);
@@ -277,7 +277,7 @@ impl Archive {
         Ok(())
     }
 
-    fn field<R, T: Element>(
+    fn field<R, T: ColumnNumber>(
         &mut self,
         records: &mut [R],
         name: &str,

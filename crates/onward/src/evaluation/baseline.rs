@@ -135,7 +135,7 @@ impl BestConstant {
         best
     }
 
-    /// All that is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
     /// When something is missing or does not match.

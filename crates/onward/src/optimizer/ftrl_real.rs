@@ -319,7 +319,7 @@ impl Learner for FtrlReal {
     }
 }
 
-/// The rows over so many features.
+/// Saves or loads the rows, whose positions are below `features`.
 fn persist_rows(archive: &mut Archive, rows: &mut Vec<SeenExample>, features: usize) -> Result<(), Error> {
     let mut lengths: Vec<u32> = rows.iter().map(|row| row.features.len() as u32).collect();
     let mut placed: Vec<(u32, f64)> = rows.iter().flat_map(|row| row.features.iter().copied()).collect();

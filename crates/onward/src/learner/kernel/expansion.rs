@@ -318,7 +318,7 @@ impl Expansion {
         }
     }
 
-    /// All that is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.number("scale", &mut self.scale)?;
         archive.check((SMALLEST_SCALE..=1.0).contains(&self.scale), "scale", "must be above 0, and at most 1")?;

@@ -193,7 +193,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         },
         STANDARDISE,
     ],
-    promises: &[Promise::never("", NONE), Promise::other("form=full,limit=20,r=2")],
+    promises: &[Promise::never("", NONE), Promise::other("form=full,limit=20,r=2").repeating()],
     build: |arguments| {
         let limit = arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?;
         let forms = [("diagonal", Covariance::Diagonal), ("full", Covariance::Full(limit))];

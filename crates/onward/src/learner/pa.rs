@@ -164,9 +164,9 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         },
     ],
     promises: &[
-        Promise::never("", NONE),
+        Promise::never("", NONE).repeating(),
         Promise::other("c=0.5,variant=2"),
-        Promise::other("variant=0").unweighted("whatever the importance, the loss becomes 0"),
+        Promise::other("variant=0").repeating().unweighted("whatever the importance, the loss becomes 0"),
     ],
     build: |arguments| {
         let c = arguments.number("c")?;

@@ -167,7 +167,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         STANDARDISE,
     ],
     promises: &[
-        Promise::linear("", FIXED_RATE),
+        Promise::linear("", FIXED_RATE).repeating(),
         Promise::linear("eta=0.05,radius=1", FIXED_RATE).repeating(),
         Promise::linear("domain=ball,eta=0.05,radius=1", FIXED_RATE).within(Comparator::Ball(1.0)),
         Promise::linear("domain=l1,eta=0.05,radius=1", FIXED_RATE).within(Comparator::L1Ball(1.0)),
@@ -176,7 +176,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::linear("domain=simplex,dimension=10,radius=1", FIXED_RATE).within(Comparator::Simplex(1.0)),
         Promise::always("losses=real").repeating().at_most(2000),
         Promise::other("alpha=2,features=20,losses=real").repeating(),
-        Promise::other("gradient=2,rounds=100"),
+        Promise::other("gradient=2,rounds=100").repeating(),
     ],
     build: |arguments| {
         if taken(arguments)? == LossesTaken::Real {

@@ -125,7 +125,8 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         STANDARDISE,
     ],
     promises: &[
-        Promise::linear("", OF_THE_PLAIN_LOSSES),
+        Promise::linear("", OF_THE_PLAIN_LOSSES)
+            .unlearned("the first rates, 1/(sigma·t), are far too large without a radius or a larger sigma"),
         Promise::linear("radius=1,sigma=0.1", OF_THE_PLAIN_LOSSES).within(Comparator::Ball(1.0)),
     ],
     build: |arguments| {

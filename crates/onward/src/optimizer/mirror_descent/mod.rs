@@ -242,7 +242,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::always("dimension=10,radius=1,signed=false").within(Comparator::Simplex(1.0)),
         Promise::always("map=euclidean,radius=1").within(Comparator::Ball(1.0)),
         Promise::always("map=pnorm,p=1.2,radius=1").within(Comparator::PNormBall { p: 1.2, radius: 1.0 }),
-        Promise::other("eta=0.1").within(Comparator::L1Ball(10.0)),
+        Promise::other("eta=0.01").within(Comparator::L1Ball(10.0)),
         Promise::other("dimension=10,gradient=2,rounds=1000").within(Comparator::L1Ball(10.0)),
         Promise::other("eta=0.1,map=pnorm,project=false"),
     ],

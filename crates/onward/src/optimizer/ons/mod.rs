@@ -387,7 +387,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::sometimes("radius=1", OBJECTIONS).within(Comparator::Ball(1.0)),
         Promise::never("form=diagonal", OF_FORMS),
         Promise::never("form=sketched,rank=3", OF_FORMS),
-        Promise::other("alpha=0.1,gradient=20,limit=64"),
+        Promise::other("alpha=0.1,gradient=300,limit=64"),
         Promise::other("epsilon=2").within(Comparator::Ball(10.0)),
     ],
     build: |arguments| Ok(Box::new(Linear::new(arguments.loss(), build(arguments)?, Clip::Never))),

@@ -454,7 +454,7 @@ fn learnable(loss: &dyn onward::Loss, rounds: usize, lies: Option<f64>) -> Vec<R
                 (_, loss::InverseLink::Log) => (2.4 * truth * telling).exp(),
                 _ => 0.6 * truth * telling,
             };
-            let values = vec![1.0, telling as f32, noise as f32];
+            let values = vec![unit as f32, telling as f32, noise as f32];
             rows.extend(weight.map(|weight| Row { indices: vec![0, 1, 2], values, label, weight, offset: 0.0 }));
         }
     }

@@ -16,7 +16,7 @@ pub(super) fn run(what: Listed) -> Result<ExitCode, Failure> {
     // Writing to a String cannot fail.
     let _ = match what {
         Listed::Learners => learners(&mut text),
-        Listed::Losses => loss::NAMES.iter().try_for_each(|(name, summary)| writeln!(text, "{name:40} {summary}")),
+        Listed::Losses => loss::LOSSES.iter().try_for_each(|loss| writeln!(text, "{:40} {}", loss.name, loss.summary)),
         Listed::Formats => FORMATS.iter().try_for_each(|(name, summary)| writeln!(text, "{name:10} {summary}")),
     };
     outputs::print(text.as_bytes())

@@ -122,8 +122,12 @@ impl LearnRun {
         if let Some(bound) = loss_bound.filter(|bound| !(bound.is_finite() && *bound > 0.0)) {
             return Err(EngineError::option("loss_bound", format!("must be above 0; got {bound}")));
         }
-        if passes > 1 && order == PassOrder::Sequential {
-            check_repeatable(inputs)?;
+        match order {
+            PassOrder::Sequential if passes > 1 => check_repeatable(inputs)?,
+            PassOrder::Shuffle | PassOrder::Random if passes < 2 => {
+                return Err(EngineError::option("order", "needs --passes above 1"));
+            }
+            _ => {}
         }
         let radius = match &start {
             Start::New(options) => checked_radius(options.radius)?,

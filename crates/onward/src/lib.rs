@@ -2,12 +2,12 @@
 //!
 //! A [`Learner`] sees one example at a time: it predicts, is told the truth,
 //! pays a [`Loss`], and updates, in memory that does not grow with the stream.
-//! A [`Ledger`](regret::Ledger) keeps what was paid (the *sequential risk*) and
+//! A [`Ledger`](evaluation::Ledger) keeps what was paid (the *sequential risk*) and
 //! a certificate of how much less any fixed linear predictor could have paid
 //! (the *regret*).
 //!
 //! ```
-//! use onward::{Features, learner::Specification, regret::Ledger};
+//! use onward::{Features, learner::Specification, evaluation::Ledger};
 //!
 //! let specification: Specification = "auto".parse()?;
 //! let loss = onward::loss::parse("logistic")?;
@@ -27,33 +27,51 @@
 //! No files, threads, clocks or network in here: those are in `onward-data`
 //! and the `onward` program.
 
-mod dense;
+pub mod archive;
 pub mod domain;
-mod eight;
 mod error;
-pub mod expert;
-pub mod feature;
-mod floats;
+pub mod evaluation;
+mod example;
+pub mod guarantee;
+pub mod hashing;
+pub mod hindsight;
 pub mod learner;
 pub mod loss;
-mod math;
-#[doc(hidden)]
-pub mod memory;
 pub mod metric;
-pub mod model;
+pub mod mixture;
 mod nearest;
+pub mod numeric;
 pub mod optimizer;
-mod protocol;
-mod quad;
-pub mod random;
-mod reach;
-pub mod regret;
-mod slot_hints;
-mod sum;
-mod table;
-pub mod vector;
+pub mod protocol;
+pub mod registry;
+pub mod simd;
+pub mod storage;
 
 pub use error::{Error, ErrorKind};
+pub use example::{Batch, Example, Features, INDEX_LIMIT, Lent, RowColumns, SlotHints};
 pub use loss::{Loss, SharedLoss};
-pub use protocol::{Batch, Example, Expert, Features, INDEX_LIMIT, Learner, Lent, Mixed, Prediction, RowColumns};
-pub use slot_hints::SlotHints;
+pub use protocol::{Expert, Learner, Mixed, Prediction};
+
+// Where these were before.
+#[doc(hidden)]
+pub use archive as model;
+#[doc(hidden)]
+pub use mixture::experts as expert;
+#[doc(hidden)]
+pub use numeric::rng as random;
+#[doc(hidden)]
+pub use simd as memory;
+#[doc(hidden)]
+pub use simd as vector;
+#[doc(hidden)]
+pub mod feature {
+    pub use crate::hashing::feature_hash as hash;
+    pub use crate::numeric::logarithm;
+    pub use crate::storage::RunningScale;
+}
+#[doc(hidden)]
+pub mod regret {
+    pub use crate::evaluation::*;
+    pub use crate::guarantee::*;
+    pub use crate::hindsight;
+}

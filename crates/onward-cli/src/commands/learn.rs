@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &LearnArguments) -> Result<ExitCode, Failure> {
     let files = [("model", arguments.model.as_ref()), ("report", arguments.output.report.as_ref())];
     let outcome = run.run(sink, &watch);
     watch.finish();
-    let outcome = outcome.map_err(|error| Failure::of_run(error, predictions).before_files(&files))?;
+    let mut outcome = outcome.map_err(|error| Failure::of_run(error, predictions).before_files(&files))?;
     let mut outputs = Outputs::default();
     if let Some(path) = &arguments.model {
         outputs.write(path, &outcome.model.to_bytes()?)?;

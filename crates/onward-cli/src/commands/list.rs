@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use onward::learner::LEARNERS;
 use onward::loss;
+use onward::registry::LEARNERS;
 
 use crate::args::Listed;
 use crate::failure::Failure;

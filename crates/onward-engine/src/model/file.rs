@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use onward::model::{Model as ModelFile, Names, State};
+use onward::Error;
+use onward::archive::{Archive, Model as ModelFile};
 use onward_data::{AtomicFile, Schema};
 
 use super::{Model, ModelMetadata};
@@ -44,9 +45,7 @@ impl Model {
         schema.check().map_err(EngineError::model)?;
         let (learner, loss) = (registry.learner(&file.learner)?, registry.loss(&file.loss)?);
         let mut model = Self::build(&learner, loss, file.radius, schema, metadata, registry)?;
-        model.learner.restore(&file.state.part("learner"))?;
-        model.ledger.restore(&file.state.part("ledger"))?;
-        model.names = Names::restore(&file.state.part("names"))?;
+        model.persist(&mut Archive::loading(file.state))?;
         Ok(model)
     }
 
@@ -54,11 +53,8 @@ impl Model {
     ///
     /// # Errors
     /// When it is too large for the format.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, EngineError> {
-        let mut state = State::default();
-        state.absorb("learner", self.learner.state());
-        state.absorb("ledger", self.ledger.state());
-        state.absorb("names", self.names.state());
+    pub fn to_bytes(&mut self) -> Result<Vec<u8>, EngineError> {
+        let state = Archive::saved(|archive| self.persist(archive))?;
         let file = ModelFile {
             learner: self.learner.describe(),
             loss: self.loss.name(),
@@ -70,11 +66,17 @@ impl Model {
         Ok(file.to_bytes()?)
     }
 
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.part("learner", |archive| self.learner.persist(archive))?;
+        archive.part("ledger", |archive| self.ledger.persist(archive))?;
+        archive.part("names", |archive| self.names.persist(archive))
+    }
+
     /// Saves it. A file that is there already is replaced as a whole or not at all.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), EngineError> {
+    pub fn save(&mut self, path: impl AsRef<Path>) -> Result<(), EngineError> {
         let (path, bytes) = (path.as_ref(), self.to_bytes()?);
         let written = AtomicFile::create(path).and_then(|mut file| file.write_all(&bytes).and_then(|()| file.commit()));
         written.map_err(|error: io::Error| EngineError::Write { path: path.to_owned(), error })

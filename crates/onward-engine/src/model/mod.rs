@@ -230,7 +230,7 @@ impl Model {
     ///
     /// # Errors
     /// When the learner's state cannot be copied, which would be a fault of the learner.
-    pub fn snapshot(&self) -> Result<Snapshot, EngineError> {
+    pub fn snapshot(&mut self) -> Result<Snapshot, EngineError> {
         Snapshot::of(self)
     }
 

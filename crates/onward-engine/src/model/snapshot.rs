@@ -1,5 +1,6 @@
 //! A frozen predictor.
 
+use onward::archive::Archive;
 use onward::learner::Fixed;
 use onward::loss::Link;
 use onward::{Batch, Features, Learner, Prediction};
@@ -21,13 +22,14 @@ enum Predictor {
 }
 
 impl Snapshot {
-    pub(super) fn of(model: &Model) -> Result<Self, EngineError> {
+    pub(super) fn of(model: &mut Model) -> Result<Self, EngineError> {
         let predictor = match model.learner.fixed() {
             Some(fixed) => Predictor::Linear(fixed),
             None => {
                 let specification = model.registry.learner(&model.learner.describe())?;
                 let mut copy = specification.build(&model.loss, model.radius)?;
-                copy.restore(&model.learner.state())?;
+                let state = Archive::saved(|archive| model.learner.persist(archive))?;
+                copy.persist(&mut Archive::loading(state))?;
                 Predictor::Copy(copy)
             }
         };

@@ -6,9 +6,10 @@
 //! entries as they are stored.
 
 use super::average::Average;
-use crate::model::{Column, State};
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Archive, Field};
+use crate::numeric::{saturate, sum};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// Below this the scale is multiplied into the entries, so that they do not overflow.
 const SMALLEST_SCALE: f64 = 1e-10;
@@ -127,35 +128,15 @@ impl BallVector {
     }
 
     /// The vector as columns `index` and `weight` (entries), and its scale and square.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("scale", self.scale);
-        state.set("square", self.square);
-        let indices = self.entries.used(|entry| *entry != 0.0);
-        state.set_column("weight", Column::F32(indices.iter().map(|&index| self.entries.get(index)).collect()));
-        state.set_column("index", Column::U32(indices));
-        if let Some(average) = &self.average {
-            state.absorb("average", average.state());
-        }
-        state
-    }
-
-    /// The vector of a saved state.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.scale = state.number("scale")?;
-        self.square = state.number("square")?;
-        self.entries = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
-        self.average.as_mut().map_or(Ok(()), |average| average.restore(&state.part("average")))
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("scale", &mut self.scale)?;
+        archive.number("square", &mut self.square)?;
+        self.entries.persist(archive, |entry| *entry != 0.0, &[("weight", Field::F32(&|it| it))])?;
+        self.average.as_mut().map_or(Ok(()), |it| archive.part("average", |archive| it.persist(archive)))
     }
-}
-
-/// The nearest finite f32: weights stay finite whatever happens.
-#[inline]
-pub(crate) fn saturate(value: f64) -> f32 {
-    (value as f32).clamp(f32::MIN, f32::MAX)
 }
 
 #[cfg(test)]

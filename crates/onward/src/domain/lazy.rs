@@ -13,9 +13,10 @@ use bytemuck::Zeroable;
 
 use super::simplex::Threshold;
 use super::{Domain, cube, l1_ball, orthant};
-use crate::model::{Column, State};
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Archive, Field};
+use crate::numeric::sum;
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// Sums of gradients are held within this: their squares stay finite.
 const LARGEST: f64 = 1e150;
@@ -200,31 +201,20 @@ impl LazyPoint {
     }
 
     /// Everything but the domain.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("rate", self.rate);
-        state.set("square", self.square);
-        state.set("peak", self.peak);
-        state.set("seen", self.seen);
-        state.set("beyond", f64::from(u8::from(self.is_beyond)));
-        let indices = self.sums.used(|slot| slot.is_seen != 0);
-        state.set_column("sum", Column::F64(indices.iter().map(|&index| self.sum(index)).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    /// The point of a saved state.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.square = state.number("square")?;
-        self.peak = state.number("peak")?;
-        self.seen = state.number("seen")?;
-        self.is_beyond = state.number("beyond")? != 0.0;
-        let sums = state.f64s("sum")?.iter().map(|&sum| Coordinate { sum, is_seen: 1 });
-        self.sums = Table::filled(state.u32s("index")?, sums)?;
-        self.set_rate(state.number("rate")?);
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("rate", &mut self.rate)?;
+        archive.number("square", &mut self.square)?;
+        archive.number("peak", &mut self.peak)?;
+        archive.number("seen", &mut self.seen)?;
+        archive.flag("beyond", &mut self.is_beyond)?;
+        let sum = Field::Number(&|slot: &Coordinate| slot.sum, &|slot, sum| *slot = Coordinate { sum, is_seen: 1 });
+        self.sums.persist(archive, |slot| slot.is_seen != 0, &[("sum", sum)])?;
+        if archive.is_loading() {
+            self.set_rate(self.rate);
+        }
         Ok(())
     }
 }

@@ -3,10 +3,10 @@
 use bytemuck::Zeroable;
 
 use super::average::Average;
-use super::saturate;
-use crate::model::{Column, State};
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Archive, Field};
+use crate::numeric::{saturate, sum};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// A coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]
@@ -14,7 +14,7 @@ use crate::{Error, Features, sum};
 struct Coordinate {
     weight: f32,
     /// Whether a gradient touched it: 0 or 1.
-    is_seen: u32,
+    is_seen: u8,
 }
 
 /// Weights by index, how many of them gradients touched, and their average if it is asked for.
@@ -98,33 +98,21 @@ impl PlainVector {
         Some(average.weights(self.coordinates.used(|it| it.weight != 0.0), |index| self.get(index)))
     }
 
-    pub(super) fn state(&self) -> State {
-        let mut state = State::default();
-        let indices = self.coordinates.used(|coordinate| coordinate.weight != 0.0 || coordinate.is_seen != 0);
-        let coordinates = || indices.iter().map(|&index| self.coordinates.get(index));
-        state.set_column("weight", Column::F32(coordinates().map(|coordinate| coordinate.weight).collect()));
-        state.set_column("seen", Column::U8(coordinates().map(|coordinate| coordinate.is_seen as u8).collect()));
-        state.set_column("index", Column::U32(indices));
-        if let Some(average) = &self.average {
-            state.absorb("average", average.state());
+    /// Loaded, the vector has all coordinates below `dimension`.
+    pub(super) fn persist(&mut self, archive: &mut Archive, dimension: u32) -> Result<(), Error> {
+        let fields = [
+            ("weight", Field::F32(&|coordinate: &mut Coordinate| &mut coordinate.weight)),
+            ("seen", Field::U8(&|coordinate| &mut coordinate.is_seen)),
+        ];
+        self.coordinates.persist(archive, |it| it.weight != 0.0 || it.is_seen != 0, &fields)?;
+        archive.check(self.coordinates.slots().all(|(_, it)| it.is_seen <= 1), "seen", "must be 0 or 1")?;
+        if archive.is_loading() {
+            self.seen = self.coordinates.slots().map(|(_, it)| f64::from(it.is_seen)).sum();
+            // Coordinates of a simplex are there when they are 0 too.
+            for index in 0..dimension {
+                self.coordinates.place(index);
+            }
         }
-        state
-    }
-
-    /// The vector of a saved state, with all coordinates below `dimension`.
-    pub(super) fn restore(&mut self, state: &State, dimension: u32) -> Result<(), Error> {
-        let (weights, seen) = (state.f32s("weight")?, state.u8s("seen")?);
-        if weights.len() != seen.len() || seen.iter().any(|&seen| seen > 1) {
-            return Err(Error::model("the columns of the weights do not match: the model is damaged"));
-        }
-        self.seen = seen.iter().map(|&seen| f64::from(seen)).sum();
-        let coordinates =
-            weights.iter().zip(seen).map(|(&weight, &seen)| Coordinate { weight, is_seen: u32::from(seen) });
-        self.coordinates = Table::filled(state.u32s("index")?, coordinates)?;
-        // Coordinates of a simplex are there when they are 0 too.
-        for index in 0..dimension {
-            self.coordinates.place(index);
-        }
-        self.average.as_mut().map_or(Ok(()), |average| average.restore(&state.part("average")))
+        self.average.as_mut().map_or(Ok(()), |it| archive.part("average", |archive| it.persist(archive)))
     }
 }

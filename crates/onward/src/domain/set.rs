@@ -1,9 +1,8 @@
 //! The sets by name: what `domain=…` means.
 
 use crate::Error;
-use crate::learner::{Arguments, ParameterEntry};
-use crate::optimizer::expect_rate;
-use crate::regret::Comparator;
+use crate::guarantee::Comparator;
+use crate::protocol::{Arguments, ParameterEntry, expect_rate};
 
 /// A convex set that a point is kept in.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -171,7 +170,7 @@ impl Domain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::Specification;
+    use crate::protocol::Specification;
 
     #[test]
     fn a_domain_is_named_with_what_it_needs() {

@@ -25,13 +25,12 @@ use bytemuck::Zeroable;
 use super::columns::LIMITS;
 use super::ridge::Ridge;
 use super::rls::LIMIT;
-use crate::domain::saturate;
-use crate::learner::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::optimizer::expect_rate;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Prediction, SharedLoss, sum};
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::{saturate, sum};
+use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_rate};
+use crate::storage::table::Table;
+use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// What is kept of the covariance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,34 +138,16 @@ impl Learner for Arow {
         none()
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        match &self.gaussian {
-            Gaussian::Diagonal(slots) => {
-                let indices = slots.used(|slot| slot.variance != 0.0);
-                let of = |index: &u32| slots.get(*index);
-                state.set_column("weight", Column::F32(indices.iter().map(|index| of(index).weight).collect()));
-                state.set_column("variance", Column::F64(indices.iter().map(|index| of(index).variance).collect()));
-                state.set_column("index", Column::U32(indices));
-            }
-            Gaussian::Full(ridge) => ridge.save(&mut state),
-        }
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         match &mut self.gaussian {
             Gaussian::Diagonal(slots) => {
-                let (weights, variances) = (state.f32s("weight")?, state.f64s("variance")?);
-                if weights.len() != variances.len() || !variances.iter().all(|&variance| variance > 0.0) {
-                    return Err(Error::model("the variances in the model do not match its weights: it is damaged"));
-                }
-                let filled =
-                    weights.iter().zip(variances).map(|(&weight, &variance)| Slot { variance, weight, unused: 0 });
-                *slots = Table::filled(state.u32s("index")?, filled)?;
-                Ok(())
+                let fields = [
+                    ("weight", Field::F32(&|slot: &mut Slot| &mut slot.weight)),
+                    ("variance", Field::F64(&|slot| &mut slot.variance)),
+                ];
+                slots.persist(archive, |slot| slot.variance > 0.0, &fields)
             }
-            Gaussian::Full(ridge) => ridge.restore(state),
+            Gaussian::Full(ridge) => ridge.persist(archive),
         }
     }
 }

@@ -20,13 +20,12 @@
 //!
 //! **Cost**: O(non-zeros) a round.
 
-use crate::domain::saturate;
-use crate::learner::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::optimizer::expect_rate;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Prediction, SharedLoss, sum};
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::{saturate, sum};
+use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_rate};
+use crate::storage::table::Table;
+use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// How far an update goes; C is the aggressiveness.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -139,17 +138,8 @@ impl Learner for PassiveAggressive {
         none()
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        let indices = self.weights.used(|weight| *weight != 0.0);
-        state.set_column("weight", Column::F32(indices.iter().map(|&index| self.weights.get(index)).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.weights = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.weights.persist(archive, |weight| *weight != 0.0, &[("weight", Field::F32(&|it| it))])
     }
 }
 

@@ -5,8 +5,9 @@
 
 use super::flow::{SMALL, reach};
 use super::{Charge, Curvature, Link, Loss, Slope, Task, refuse_label};
-use crate::vector::{smaller, vectorised};
-use crate::{Error, math};
+use crate::Error;
+use crate::numeric::exp_log;
+use crate::simd::{smaller, vectorised};
 
 /// σ(x) = 1/(1 + e^(−x)), accurate to the last digits on both sides.
 pub(crate) fn sigmoid(x: f64) -> f64 {
@@ -15,7 +16,7 @@ pub(crate) fn sigmoid(x: f64) -> f64 {
 
 /// σ(x) and σ(−x) = 1 − σ(x), neither by cancellation.
 fn sigmoids(x: f64) -> (f64, f64) {
-    sigmoids_from(x, math::exp(-x.abs()))
+    sigmoids_from(x, exp_log::exp(-x.abs()))
 }
 
 /// The same, e^(−|x|) being known.
@@ -26,7 +27,7 @@ fn sigmoids_from(x: f64, e: f64) -> (f64, f64) {
 
 /// ln(1 + e^x), finite for every finite x.
 pub(super) fn softplus(x: f64) -> f64 {
-    x.max(0.0) + math::log1p(math::exp(-x.abs()))
+    x.max(0.0) + exp_log::log1p(exp_log::exp(-x.abs()))
 }
 
 /// The logistic loss: ℓ(p, y) = ln(1 + e^(−yp)) for labels −1 and 1.
@@ -77,7 +78,7 @@ impl Loss for Logistic {
     }
 
     fn value(&self, p: f64, y: f64) -> f64 {
-        cross_entropy(p, probability(y), math::exp(-p.abs()))
+        cross_entropy(p, probability(y), exp_log::exp(-p.abs()))
     }
 
     fn derivative(&self, p: f64, y: f64) -> f64 {
@@ -85,8 +86,8 @@ impl Loss for Logistic {
     }
 
     fn charge(&self, p: f64, y: f64) -> Charge {
-        let (target, e) = (probability(y), math::exp(-p.abs()));
-        let shared = math::log1p(e);
+        let (target, e) = (probability(y), exp_log::exp(-p.abs()));
+        let shared = exp_log::log1p(e);
         let value = cross_entropy_from(p, target, shared);
         Charge { value, derivative: steepness(target, sigmoids_from(p, e)), logistic: Some((e, shared)) }
     }
@@ -119,11 +120,11 @@ impl Loss for Logistic {
     }
 
     fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
-        flow_from(p, math::exp(-p.abs()), y, time, q)
+        flow_from(p, exp_log::exp(-p.abs()), y, time, q)
     }
 
     fn steepness(&self, p: f64, y: f64) -> Slope {
-        let e = math::exp(-p.abs());
+        let e = exp_log::exp(-p.abs());
         Slope { derivative: steepness(probability(y), sigmoids_from(p, e)), exponential: e }
     }
 
@@ -170,7 +171,7 @@ impl<const N: usize> Known<N> {
     pub(crate) fn of(scores: &[f64; N]) -> Self {
         let mut known = Self { exponentials: [0.0; N], up: [0.0; N], down: [0.0; N] };
         for at in 0..N {
-            let e = math::exp(-scores[at].abs());
+            let e = exp_log::exp(-scores[at].abs());
             let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
             known.exponentials[at] = e;
             known.up[at] = if scores[at] >= 0.0 { large } else { small };
@@ -185,7 +186,7 @@ impl<const N: usize> Known<N> {
         let target = probability(label);
         let (mut losses, mut derivatives) = ([0.0; N], [0.0; N]);
         for at in 0..N {
-            let (p, shared) = (scores[at], math::log1p(self.exponentials[at]));
+            let (p, shared) = (scores[at], exp_log::log1p(self.exponentials[at]));
             let (below, above) = (if p < 0.0 { -p } else { 0.0 }, if p > 0.0 { p } else { 0.0 });
             losses[at] = target * (below + shared) + (1.0 - target) * (above + shared);
             derivatives[at] = steepness(target, (self.up[at], self.down[at]));
@@ -213,7 +214,7 @@ vectorised! {
         let (mut shared, mut values, mut derivatives) = ([0.0; FLOWS], [0.0; FLOWS], [0.0; FLOWS]);
         for at in 0..FLOWS {
             let target = probability(labels[at]);
-            shared[at] = math::log1p(known.exponentials[at]);
+            shared[at] = exp_log::log1p(known.exponentials[at]);
             values[at] = cross_entropy_from(scores[at], target, shared[at]);
             derivatives[at] = steepness(target, (known.up[at], known.down[at]));
         }
@@ -268,14 +269,14 @@ vectorised! {
         if longest >= 1.0 {
             for at in 0..FLOWS {
                 let tangent = h[at] / (1.0 + e[at]);
-                let bound = smaller(tangent, math::log1p(h[at] / e[at]));
+                let bound = smaller(tangent, exp_log::log1p(h[at] / e[at]));
                 delta[at] = if tangent < 1.0 { delta[at] } else { bound };
             }
         }
         for _ in 0..MOST_STEPS {
             let mut is_done = true;
             for at in 0..FLOWS {
-                let grown = e[at] * math::expm1(delta[at]);
+                let grown = e[at] * exp_log::expm1(delta[at]);
                 let (value, first, second) = (delta[at] + grown - h[at], 1.0 + e[at] + grown, e[at] + grown);
                 let newton = value / first;
                 let step = newton / (1.0 - newton * (second / first) / 2.0);
@@ -310,7 +311,7 @@ fn flow_from(p: f64, e: f64, y: f64, time: f64, q: f64) -> f64 {
 
 /// π·ln(1 + e^(−p)) + (1 − π)·ln(1 + e^p), e^(−|p|) being known.
 fn cross_entropy(p: f64, target: f64, e: f64) -> f64 {
-    cross_entropy_from(p, target, math::log1p(e))
+    cross_entropy_from(p, target, exp_log::log1p(e))
 }
 
 /// The same, ln(1 + e^(−|p|)) being known.
@@ -342,7 +343,7 @@ fn rise((p, e): (f64, f64), target: f64, complement: f64, h: f64) -> f64 {
     if budget <= 0.0 {
         target * h
     } else if certain {
-        let from = if p < bend { (bend, math::exp(bend)) } else { (p, e) };
+        let from = if p < bend { (bend, exp_log::exp(bend)) } else { (p, e) };
         straight + rise_for_ever(from, budget)
     } else {
         let minimum = libm::log(target) - libm::log(complement);
@@ -354,13 +355,13 @@ fn rise((p, e): (f64, f64), target: f64, complement: f64, h: f64) -> f64 {
 /// Taylor's series for a short way and from an upper bound for a long one. `small` is e^(−|p|).
 fn rise_for_ever((p, small): (f64, f64), h: f64) -> f64 {
     if p > NEGLIGIBLE {
-        return math::log1p(h * small);
+        return exp_log::log1p(h * small);
     }
     let e = if p > 0.0 { 1.0 / small } else { small };
     let (tangent, share) = (h / (1.0 + e), e / (1.0 + e));
     let mut delta = if tangent < 1.0 { series(tangent, share) } else { tangent.min(libm::log1p(h / e)) };
     for _ in 0..MOST_STEPS {
-        let grown = e * math::expm1(delta);
+        let grown = e * exp_log::expm1(delta);
         let (value, first, second) = (delta + grown - h, 1.0 + e + grown, e + grown);
         let newton = value / first;
         let step = newton / (1.0 - newton * (second / first) / 2.0);
@@ -428,7 +429,7 @@ mod tests {
 
     #[test]
     fn tails_do_not_cancel() {
-        // `math::exp` is right to two units in the last place.
+        // `exp_log::exp` is right to two units in the last place.
         let is_tail = |found: f64| (found.abs() / libm::exp(-100.0) - 1.0).abs() < 5e-16;
         assert!(is_tail(Logistic.value(100.0, 1.0)));
         assert!(Logistic.derivative(100.0, -1.0) > 0.0 && is_tail(-Logistic.derivative(100.0, 1.0)));
@@ -447,18 +448,18 @@ mod tests {
 
     #[test]
     fn side_by_side_predictions_are_charged_as_they_are_alone() {
-        let mut random = crate::random::SplitMix64::new(29);
+        let mut random = crate::numeric::rng::SplitMix64::new(29);
         let mut charges = Vec::new();
         for count in 0..40 {
             let scores: Vec<f64> = (0..count).map(|at| 10f64.powi(at % 7 - 3) * (random.uniform() - 0.5)).collect();
             let labels: Vec<f64> = (0..count).map(|at| [-1.0, 1.0, 0.3, 0.0][at as usize % 4]).collect();
             for is_portable in [false, true] {
-                crate::vector::set_portable(is_portable);
+                crate::simd::set_portable(is_portable);
                 Logistic.charge_all(&scores, &labels, &mut charges);
                 let alone: Vec<_> = scores.iter().zip(&labels).map(|(&p, &y)| Logistic.charge(p, y)).collect();
                 assert_eq!(charges, alone);
             }
-            crate::vector::set_portable(false);
+            crate::simd::set_portable(false);
         }
     }
 

@@ -24,8 +24,8 @@ use serde_json::{Map, Value};
 
 use self::binary::{Probability, target};
 use crate::Error;
+use crate::archive::Archive;
 use crate::loss::{Link, Task};
-use crate::model::State;
 
 /// The measures that suit a task, fed with scores.
 ///
@@ -133,23 +133,14 @@ impl Metrics {
     }
 
     /// What is needed to continue to the bit.
-    pub fn state(&self) -> State {
-        match &self.measures {
-            Measures::Binary(binary) => binary.state(),
-            Measures::Regression(regression) => part("regression", regression.state()),
-        }
-    }
-
-    /// Continues from a saved state of metrics of the same task and link.
     ///
     /// # Errors
-    /// When the state is of another task or link, or damaged: something missing, of
-    /// the wrong shape, not finite, or negative where it cannot be. Nothing is
-    /// changed then.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
+    /// When what is read is of another task or link, or damaged: something missing, of
+    /// the wrong shape, not finite, or negative where it cannot be.
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         match &mut self.measures {
-            Measures::Binary(binary) => binary.restore(state),
-            Measures::Regression(regression) => regression.restore(&state.part("regression")),
+            Measures::Binary(binary) => binary.persist(archive),
+            Measures::Regression(regression) => archive.part("regression", |archive| regression.persist(archive)),
         }
     }
 }
@@ -183,26 +174,13 @@ impl Binary {
         }
     }
 
-    fn state(&self) -> State {
-        let mut state = part("accuracy", self.accuracy.state());
-        state.absorb("auc", self.auc.state());
-        if let Some(probabilities) = &self.probabilities {
-            state.absorb("log_loss", probabilities.log_loss.state());
-            state.absorb("brier", probabilities.brier.state());
-            state.absorb("calibration", probabilities.calibration.state());
-        }
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let mut read = Self::default();
-        read.accuracy.restore(&state.part("accuracy"))?;
-        read.auc.restore(&state.part("auc"))?;
-        if self.probabilities.is_some() {
-            read.probabilities = Some(Probabilities::read(state)?);
-        }
-        *self = read;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.part("accuracy", |archive| self.accuracy.persist(archive))?;
+        archive.part("auc", |archive| self.auc.persist(archive))?;
+        let Some(probabilities) = &mut self.probabilities else { return Ok(()) };
+        archive.part("log_loss", |archive| probabilities.log_loss.persist(archive))?;
+        archive.part("brier", |archive| probabilities.brier.persist(archive))?;
+        archive.part("calibration", |archive| probabilities.calibration.persist(archive))
     }
 }
 
@@ -225,14 +203,6 @@ impl Probabilities {
             summary.insert("calibration".to_owned(), Value::Array(bins));
         }
     }
-
-    fn read(state: &State) -> Result<Self, Error> {
-        let mut read = Self::default();
-        read.log_loss.restore(&state.part("log_loss"))?;
-        read.brier.restore(&state.part("brier"))?;
-        read.calibration.restore(&state.part("calibration"))?;
-        Ok(read)
-    }
 }
 
 fn summarise(regression: &Regression, summary: &mut Map<String, Value>) {
@@ -249,17 +219,10 @@ fn put(summary: &mut Map<String, Value>, name: &str, value: Option<f64>) {
     }
 }
 
-/// A state that holds another under a prefix.
-fn part(prefix: &str, inner: State) -> State {
-    let mut state = State::default();
-    state.absorb(prefix, inner);
-    state
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Column;
+    use crate::archive::{Column, State};
     use proptest::prelude::*;
 
     const KINDS: [(Task, Link); 6] = [
@@ -281,9 +244,13 @@ mod tests {
         rows.iter().for_each(|&(score, label, weight)| metrics.observe(score, label, weight));
     }
 
+    fn saved(metrics: &Metrics) -> State {
+        Archive::saved(|archive| metrics.clone().persist(archive)).unwrap()
+    }
+
     /// All bits of what is kept: debug output tells every two numbers apart.
     fn bits(metrics: &Metrics) -> String {
-        format!("{:?}", metrics.state())
+        format!("{:?}", saved(metrics))
     }
 
     fn rows(range: std::ops::Range<usize>) -> impl Strategy<Value = Vec<(f64, f64, f64)>> {
@@ -311,7 +278,7 @@ mod tests {
             for kind in KINDS {
                 let mut unbroken = metrics(kind, &first);
                 let mut resumed = metrics(kind, &other); // what it saw before must be forgotten
-                resumed.restore(&unbroken.state()).unwrap();
+                resumed.persist(&mut Archive::loading(saved(&unbroken))).unwrap();
                 prop_assert_eq!(bits(&resumed), bits(&unbroken));
                 feed(&mut unbroken, &second);
                 feed(&mut resumed, &second);
@@ -445,7 +412,8 @@ mod tests {
             let mut metrics = Metrics::new(kind.0, kind.1);
             let keys = metrics_of_one_pass(&mut metrics, &extreme);
             assert_eq!(keys, self::metrics(kind, &some_rows()).summary().len(), "{kind:?} left something out");
-            Metrics::new(kind.0, kind.1).restore(&metrics.state()).expect("what was saved can be read");
+            let mut archive = Archive::loading(saved(&metrics));
+            Metrics::new(kind.0, kind.1).persist(&mut archive).expect("what was saved can be read");
         }
     }
 
@@ -483,18 +451,16 @@ mod tests {
         changed
     }
 
-    /// Whether the state is refused, the metrics staying as they were.
+    /// Whether the state is refused.
     fn refused(kind: (Task, Link), state: &State) -> bool {
-        let mut metrics = metrics(kind, &[(1.0, 1.0, 1.0)]);
-        let before = bits(&metrics);
-        let failed = metrics.restore(state).is_err_and(|error| error.kind() == crate::ErrorKind::Model);
-        failed && bits(&metrics) == before
+        let read = Metrics::new(kind.0, kind.1).persist(&mut Archive::loading(state.clone()));
+        read.is_err_and(|error| error.kind() == crate::ErrorKind::Model)
     }
 
     #[test]
     fn a_state_that_lacks_a_number_or_holds_one_that_is_not_finite_is_refused() {
         for kind in KINDS {
-            let state = metrics(kind, &some_rows()).state();
+            let state = saved(&metrics(kind, &some_rows()));
             for name in state.numbers().keys() {
                 for value in [None, Some(f64::NAN), Some(f64::INFINITY), Some(f64::NEG_INFINITY)] {
                     assert!(refused(kind, &with_number(&state, name, value)), "{kind:?} {name} {value:?}");
@@ -506,7 +472,7 @@ mod tests {
     #[test]
     fn a_state_with_a_negative_count_is_refused() {
         for kind in KINDS {
-            let state = metrics(kind, &some_rows()).state();
+            let state = saved(&metrics(kind, &some_rows()));
             let signed = ["regression.errors", "regression.errors_rest", "regression.label_mean"];
             for name in state.numbers().keys() {
                 let refused = refused(kind, &with_number(&state, name, Some(-1e6)));
@@ -542,7 +508,7 @@ mod tests {
     #[test]
     fn a_state_with_a_damaged_column_is_refused() {
         for kind in [KINDS[0], KINDS[1]] {
-            let state = metrics(kind, &some_rows()).state();
+            let state = saved(&metrics(kind, &some_rows()));
             assert!(!state.columns().is_empty());
             for (name, column) in state.columns() {
                 for damage in damaged(column) {
@@ -555,7 +521,7 @@ mod tests {
 
     #[test]
     fn a_state_of_another_task_or_of_scores_without_probabilities_is_refused() {
-        let state = |kind| metrics(kind, &some_rows()).state();
+        let state = |kind| saved(&metrics(kind, &some_rows()));
         assert!(refused(KINDS[0], &state(KINDS[2])));
         assert!(refused(KINDS[2], &state(KINDS[1])));
         assert!(refused(KINDS[1], &state(KINDS[0])));
@@ -564,7 +530,7 @@ mod tests {
 
     #[test]
     fn an_auc_of_another_layout_of_bins_is_refused() {
-        let state = metrics(KINDS[0], &some_rows()).state();
+        let state = saved(&metrics(KINDS[0], &some_rows()));
         assert!(refused(KINDS[0], &with_number(&state, "auc.layout", Some(2.0))));
     }
 }

@@ -19,15 +19,19 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{AdaGradDual, AdaGradFull, LARGEST_SUM, Optimizer, Step, bound_of_sums, expect_positive, expect_rate};
-use crate::domain::{Domain, saturate, weighted_ball};
-use crate::learner::{Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::quad::{self, FOUR, Words, by_quads, words};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::sum::LANES;
-use crate::table::{Located, Places, Table};
-use crate::{Error, Features, sum};
+use super::{AdaGradDual, AdaGradFull};
+use crate::archive::{Archive, Field};
+use crate::domain::{Domain, weighted_ball};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::saturate;
+use crate::numeric::sum::{self, LANES, LARGEST_SUM};
+use crate::protocol::{
+    Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step,
+    expect_positive, expect_rate,
+};
+use crate::simd::f64x4::{self, FOUR, Words, by_quads};
+use crate::storage::table::{Located, Places, Table, words};
+use crate::{Error, Features};
 
 /// What an update touches: the weight and the root of the sum of squared gradients.
 #[derive(Debug, Clone, Copy, Zeroable, Pod)]
@@ -197,7 +201,7 @@ by_quads! {
                 products[half] = products[half].add(weight.times(Q::load(&eight.value[half])));
             }
         }
-        quad::join(products)
+        f64x4::join(products)
     }
 }
 
@@ -221,7 +225,7 @@ by_quads! {
                 direction.store(&mut eight.direction[half]);
             }
         }
-        (quad::join(grown), quad::join(q))
+        (f64x4::join(grown), f64x4::join(q))
     }
 }
 
@@ -330,34 +334,15 @@ impl Optimizer for AdaGrad {
         format!("adagrad:{}eta={},radius={}", self.domain.describe(), self.eta, self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("roots", self.roots);
-        state.set("largest", self.largest);
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("roots", &mut self.roots)?;
+        archive.number("largest", &mut self.largest)?;
         if self.domain == AdaGradDomain::Ball {
-            state.set("norm", self.norm);
+            archive.number("norm", &mut self.norm)?;
         }
-        let indices = self.table.used(|slot| slot.root > 0.0);
-        let slots = || indices.iter().map(|&index| self.table.get(index));
-        state.set_column("weight", Column::F32(slots().map(|slot| slot.weight).collect()));
-        state.set_column("root", Column::F64(slots().map(|slot| slot.root).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.roots = state.number("roots")?;
-        self.largest = state.number("largest")?;
-        if self.domain == AdaGradDomain::Ball {
-            self.norm = state.number("norm")?;
-        }
-        let (weights, roots) = (state.f32s("weight")?, state.f64s("root")?);
-        if weights.len() != roots.len() {
-            return Err(Error::model("the columns of adagrad differ in length: the model is damaged"));
-        }
-        let slots = weights.iter().zip(roots).map(|(&weight, &root)| Slot { root, weight, unused: 0 });
-        self.table = Table::filled(state.u32s("index")?, slots)?;
-        Ok(())
+        let fields =
+            [("weight", Field::F32(&|slot: &mut Slot| &mut slot.weight)), ("root", Field::F64(&|slot| &mut slot.root))];
+        self.table.persist(archive, |slot| slot.root > 0.0, &fields)
     }
 }
 
@@ -493,7 +478,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::Specification;
+    use crate::protocol::Specification;
 
     #[test]
     fn the_form_the_domain_and_the_rate_are_described() {

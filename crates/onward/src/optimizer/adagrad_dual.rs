@@ -21,12 +21,13 @@
 use bytemuck::Zeroable;
 
 use super::adagrad::AdaGradDomain;
-use super::{Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::archive::{Archive, Field};
 use crate::domain::{cube, weighted_ball};
-use crate::model::{Column, State};
-use crate::regret::Guarantee;
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::guarantee::{Guarantee, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// Sums of gradients are held within this: their squares stay finite.
 const LARGEST: f64 = 1e150;
@@ -176,38 +177,15 @@ impl Optimizer for AdaGradDual {
         format!("adagrad:delta={delta},{domain}eta={},form=dual-averaging,radius={}", self.eta, self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        let numbers = [
-            ("lambda", self.lambda),
-            ("norm", self.norm),
-            ("roots", self.roots),
-            ("largest", self.largest),
-            ("seen", self.seen),
-            ("paid", self.paid),
-        ];
-        numbers.iter().for_each(|(name, value)| state.set(name, *value));
-        let indices = self.table.used(|slot| slot.squares > 0.0 || slot.sum != 0.0);
-        let slots = || indices.iter().map(|&index| self.table.get(index));
-        state.set_column("sum", Column::F64(slots().map(|slot| slot.sum).collect()));
-        state.set_column("squares", Column::F64(slots().map(|slot| slot.squares).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.lambda = state.number("lambda")?;
-        self.norm = state.number("norm")?;
-        self.roots = state.number("roots")?;
-        self.largest = state.number("largest")?;
-        self.seen = state.number("seen")?;
-        self.paid = state.number("paid")?;
-        let (sums, squares) = (state.f64s("sum")?, state.f64s("squares")?);
-        if sums.len() != squares.len() {
-            return Err(Error::model("the columns of adagrad differ in length: the model is damaged"));
-        }
-        let slots = sums.iter().zip(squares).map(|(&sum, &squares)| Slot { sum, squares });
-        self.table = Table::filled(state.u32s("index")?, slots)?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("lambda", &mut self.lambda)?;
+        archive.number("norm", &mut self.norm)?;
+        archive.number("roots", &mut self.roots)?;
+        archive.number("largest", &mut self.largest)?;
+        archive.number("seen", &mut self.seen)?;
+        archive.number("paid", &mut self.paid)?;
+        let fields =
+            [("sum", Field::F64(&|slot: &mut Slot| &mut slot.sum)), ("squares", Field::F64(&|slot| &mut slot.squares))];
+        self.table.persist(archive, |slot| slot.squares > 0.0 || slot.sum != 0.0, &fields)
     }
 }

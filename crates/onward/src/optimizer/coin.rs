@@ -29,13 +29,15 @@
 
 use bytemuck::Zeroable;
 
-use super::{Optimizer, Step, expect_positive, expect_rate};
-use crate::learner::{COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales};
-use crate::model::{Column, State};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::sum::Sum;
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::numeric::sum::{self, Sum};
+use crate::protocol::{
+    COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Scales, Step,
+    expect_positive, expect_rate,
+};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// The class that the guarantee is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,38 +170,16 @@ impl Optimizer for Coin {
         format!("coin:class={class},epsilon={},gradient={gradient},radius={}", self.epsilon, self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.paid.save("paid", &mut state);
-        let indices = self.table.used(|slot| slot.count > 0.0);
-        let column =
-            |of: fn(Slot) -> f64| Column::F64(indices.iter().map(|&index| of(self.table.get(index))).collect());
-        state.set_column("sum", column(|slot| slot.sum));
-        state.set_column("coins", column(|slot| slot.coins));
-        state.set_column("reward", column(|slot| slot.reward));
-        state.set_column("largest", column(|slot| slot.largest));
-        state.set_column("count", column(|slot| slot.count));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.paid = Sum::load("paid", state)?;
-        let sums = state.f64s("sum")?;
-        let (coins, rewards) = (state.f64s("coins")?, state.f64s("reward")?);
-        let (largest, counts) = (state.f64s("largest")?, state.f64s("count")?);
-        if [coins, rewards, largest, counts].iter().any(|column| column.len() != sums.len()) {
-            return Err(Error::model("the columns of coin differ in length: the model is damaged"));
-        }
-        let slots = (0..sums.len()).map(|at| Slot {
-            sum: sums[at],
-            coins: coins[at],
-            reward: rewards[at],
-            largest: largest[at],
-            count: counts[at],
-        });
-        self.table = Table::filled(state.u32s("index")?, slots)?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.paid.persist("paid", archive)?;
+        let fields = [
+            ("sum", Field::F64(&|slot: &mut Slot| &mut slot.sum)),
+            ("coins", Field::F64(&|slot| &mut slot.coins)),
+            ("reward", Field::F64(&|slot| &mut slot.reward)),
+            ("largest", Field::F64(&|slot| &mut slot.largest)),
+            ("count", Field::F64(&|slot| &mut slot.count)),
+        ];
+        self.table.persist(archive, |slot| slot.count > 0.0, &fields)
     }
 }
 

@@ -36,13 +36,16 @@
 //!
 //! Cost: that of a step of [`LazyPoint`].
 
+use super::BEYOND;
 use super::ogd::{NO_GRADIENT, RADIUS, beyond};
-use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::archive::Archive;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
-use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::{Error, Features, sum};
+use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::protocol::{
+    Arguments, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step, expect_rate,
+};
+use crate::{Error, Features};
 
 /// How the rate η_t that produces w_{t+1} follows from the first t gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -195,24 +198,13 @@ impl Optimizer for DualAveraging {
         format!("dual-averaging:{domain}{rate},radius={}", self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("rounds", self.rounds);
-        state.set("squares", self.squares);
-        state.set("used_rate", self.used_rate);
-        state.set("next_rate", self.next_rate);
-        state.set("paid", self.paid);
-        state.absorb("point", self.point.state());
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.rounds = state.number("rounds")?;
-        self.squares = state.number("squares")?;
-        self.used_rate = state.number("used_rate")?;
-        self.next_rate = state.number("next_rate")?;
-        self.paid = state.number("paid")?;
-        self.point.restore(&state.part("point"))
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("rounds", &mut self.rounds)?;
+        archive.number("squares", &mut self.squares)?;
+        archive.number("used_rate", &mut self.used_rate)?;
+        archive.number("next_rate", &mut self.next_rate)?;
+        archive.number("paid", &mut self.paid)?;
+        archive.part("point", |archive| self.point.persist(archive))
     }
 }
 

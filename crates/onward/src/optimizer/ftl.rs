@@ -14,12 +14,12 @@
 //! Cost: O(non-zeros) on the ball and in the box, O(d) on the L1 ball and the simplex.
 
 use super::ogd::RADIUS;
-use super::{Optimizer, Step};
+use crate::archive::Archive;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
-use crate::learner::{Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::{Error, Features, sum};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::sum;
+use crate::protocol::{Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step};
+use crate::{Error, Features};
 
 /// Follow the leader on linear losses.
 ///
@@ -123,13 +123,11 @@ impl Optimizer for Ftl {
         format!("ftl:{}radius={radius}", domain.describe("ball"))
     }
 
-    fn state(&self) -> State {
-        self.point.state()
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.point.restore(state)?;
-        self.corner = self.leading_corner();
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.point.persist(archive)?;
+        if archive.is_loading() {
+            self.corner = self.leading_corner();
+        }
         Ok(())
     }
 }

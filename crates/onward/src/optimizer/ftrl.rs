@@ -19,13 +19,17 @@
 //!
 //! With `losses=real` the losses are not linearised: see [`ftrl_real`].
 
+use super::BEYOND;
 use super::ogd::{self, RADIUS, beyond, promise_of_fixed_rate};
-use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::archive::Archive;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
-use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, ftrl_real};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::{Error, Features, sum};
+use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::optimizer::ftrl_real;
+use crate::protocol::{
+    Arguments, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step, expect_rate,
+};
+use crate::{Error, Features};
 
 /// Follow the regularised leader on linearised losses.
 #[derive(Debug, Clone)]
@@ -89,16 +93,9 @@ impl Optimizer for Ftrl {
         format!("ftrl:{}eta={},radius={}", self.point.domain().describe("all"), self.eta, self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("squares", self.squares);
-        state.absorb("point", self.point.state());
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.squares = state.number("squares")?;
-        self.point.restore(&state.part("point"))
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("squares", &mut self.squares)?;
+        archive.part("point", |archive| self.point.persist(archive))
     }
 }
 

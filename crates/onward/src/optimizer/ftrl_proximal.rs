@@ -26,12 +26,15 @@
 
 use bytemuck::Zeroable;
 
-use super::{Optimizer, Step, expect_positive, expect_rate};
-use crate::learner::{COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::table::{Places, Table};
-use crate::{Error, Features, sum};
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::numeric::sum;
+use crate::protocol::{
+    COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step,
+    expect_positive, expect_rate,
+};
+use crate::storage::table::{Places, Table};
+use crate::{Error, Features};
 
 /// What is kept of a coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]
@@ -179,30 +182,15 @@ impl Optimizer for FtrlProximal {
         format!("ftrl-proximal:alpha={alpha},beta={beta},l1={l1},l2={l2},radius={radius}")
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("pulled", self.pulled);
-        state.set("paid", self.paid);
-        let indices = self.table.used(|slot| slot.squares > 0.0);
-        let slots = || indices.iter().map(|&index| self.table.get(index));
-        state.set_column("squares", Column::F64(slots().map(|slot| slot.squares).collect()));
-        state.set_column("sum", Column::F64(slots().map(|slot| slot.sum).collect()));
-        state.set_column("pull", Column::F64(slots().map(|slot| slot.pull).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.pulled = state.number("pulled")?;
-        self.paid = state.number("paid")?;
-        let (squares, sums, pulls) = (state.f64s("squares")?, state.f64s("sum")?, state.f64s("pull")?);
-        if squares.len() != sums.len() || squares.len() != pulls.len() {
-            return Err(Error::model("the columns of ftrl-proximal differ in length: the model is damaged"));
-        }
-        let slots = squares.iter().zip(sums).zip(pulls);
-        let slots = slots.map(|((&squares, &sum), &pull)| Slot { squares, sum, pull });
-        self.table = Table::filled(state.u32s("index")?, slots)?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("pulled", &mut self.pulled)?;
+        archive.number("paid", &mut self.paid)?;
+        let fields = [
+            ("squares", Field::F64(&|slot: &mut Slot| &mut slot.squares)),
+            ("sum", Field::F64(&|slot| &mut slot.sum)),
+            ("pull", Field::F64(&|slot| &mut slot.pull)),
+        ];
+        self.table.persist(archive, |slot| slot.squares > 0.0, &fields)
     }
 }
 

@@ -20,14 +20,13 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{Optimizer, Step, expect_rate};
-use crate::learner::{Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::quad::{self, FOUR, Words, by_quads, words};
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::sum::LANES;
-use crate::table::{Located, Places, Table};
-use crate::{Error, Features, sum};
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::sum::{self, LANES};
+use crate::protocol::{Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step, expect_rate};
+use crate::simd::f64x4::{self, FOUR, Words, by_quads};
+use crate::storage::table::{Located, Places, Table, words};
+use crate::{Error, Features};
 
 /// What an update touches, in 16 bytes: four slots a cache line.
 #[derive(Debug, Clone, Copy, Zeroable, Pod)]
@@ -159,7 +158,7 @@ by_quads! {
                 is_wider |= value.size().is_above(Q::widen(Q::load_narrow(&eight.scale[half])));
             }
         }
-        (quad::join(products), is_wider)
+        (f64x4::join(products), is_wider)
     }
 }
 
@@ -200,7 +199,7 @@ by_quads! {
                 direction.store(&mut eight.direction[half]);
             }
         }
-        (quad::join(squares), quad::join(q))
+        (f64x4::join(squares), f64x4::join(q))
     }
 }
 
@@ -299,30 +298,15 @@ impl Optimizer for Nag {
         format!("nag:eta={}", self.eta)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("squares", self.squares);
-        state.set("weight", self.weight);
-        let indices = self.table.used(|slot| slot.scale > 0.0);
-        let slots = || indices.iter().map(|&index| self.table.get(index));
-        state.set_column("weight", Column::F32(slots().map(|slot| slot.weight).collect()));
-        state.set_column("scale", Column::F32(slots().map(|slot| slot.scale).collect()));
-        state.set_column("gradients", Column::F64(slots().map(|slot| slot.gradients).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.squares = state.number("squares")?;
-        self.weight = state.number("weight")?;
-        let (weights, scales, gradients) = (state.f32s("weight")?, state.f32s("scale")?, state.f64s("gradients")?);
-        if weights.len() != scales.len() || weights.len() != gradients.len() {
-            return Err(Error::model("the columns of nag differ in length: the model is damaged"));
-        }
-        let slots = weights.iter().zip(scales).zip(gradients);
-        let slots = slots.map(|((&weight, &scale), &gradients)| Slot { gradients, weight, scale });
-        self.table = Table::filled(state.u32s("index")?, slots)?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("squares", &mut self.squares)?;
+        archive.number("weight", &mut self.weight)?;
+        let fields = [
+            ("weight", Field::F32(&|slot: &mut Slot| &mut slot.weight)),
+            ("scale", Field::F32(&|slot| &mut slot.scale)),
+            ("gradients", Field::F64(&|slot| &mut slot.gradients)),
+        ];
+        self.table.persist(archive, |slot| slot.scale > 0.0, &fields)
     }
 }
 

@@ -18,12 +18,16 @@
 //!
 //! Cost: that of a step of [`Point`].
 
-use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, expect_rounds, held};
+use super::BEYOND;
+use crate::archive::Archive;
 use crate::domain::{DIMENSION, DOMAIN, Domain, Point};
-use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::{Error, Features, sum};
+use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::protocol::{
+    Arguments, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Scales, Step, expect_rate,
+    expect_rounds,
+};
+use crate::{Error, Features};
 
 /// How the step size falls.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -187,22 +191,12 @@ impl Optimizer for Ogd {
         format!("{}:{average}{domain}eta={},radius={}", self.name, self.rate.describe(), self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("rounds", self.rounds);
-        state.set("squares", self.squares);
-        state.set("last_rate", self.last_rate);
-        state.set("paid", self.paid);
-        state.absorb("point", self.point.state());
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.rounds = state.number("rounds")?;
-        self.squares = state.number("squares")?;
-        self.last_rate = state.number("last_rate")?;
-        self.paid = state.number("paid")?;
-        self.point.restore(&state.part("point"))
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("rounds", &mut self.rounds)?;
+        archive.number("squares", &mut self.squares)?;
+        archive.number("last_rate", &mut self.last_rate)?;
+        archive.number("paid", &mut self.paid)?;
+        archive.part("point", |archive| self.point.persist(archive))
     }
 }
 

@@ -11,12 +11,14 @@
 //! which is what is printed, ½σ Σ h_t (‖u‖² − ‖w_t‖²) is added: the
 //! regularisation is what the comparator pays.
 
-use super::{Optimizer, Step, expect_positive, expect_rate};
+use crate::archive::Archive;
 use crate::domain::BallVector;
-use crate::learner::{Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::State;
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::{Error, Features, sum};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::numeric::sum;
+use crate::protocol::{
+    Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step, expect_positive, expect_rate,
+};
+use crate::{Error, Features};
 
 /// Online gradient descent with rate 1/(σt) on σ-regularised losses.
 #[derive(Debug, Clone)]
@@ -97,20 +99,11 @@ impl Optimizer for OgdStrong {
         }
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("weight", self.weight);
-        state.set("paid", self.paid);
-        state.set("norms", self.norms);
-        state.absorb("point", self.point.state());
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.weight = state.number("weight")?;
-        self.paid = state.number("paid")?;
-        self.norms = state.number("norms")?;
-        self.point.restore(&state.part("point"))
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("weight", &mut self.weight)?;
+        archive.number("paid", &mut self.paid)?;
+        archive.number("norms", &mut self.norms)?;
+        archive.part("point", |archive| self.point.persist(archive))
     }
 }
 

@@ -14,7 +14,7 @@
 use super::ogd::{self, Ogd, Rate};
 use crate::Error;
 use crate::domain::{DIMENSION, DOMAIN, Domain};
-use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
+use crate::protocol::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
 
 fn rate(arguments: &Arguments<'_>) -> Result<Rate, Error> {
     let known = (arguments.number_or("rounds", "none")?, arguments.number_or("gradient", "none")?);
@@ -60,7 +60,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
 
 #[cfg(test)]
 mod tests {
-    use crate::learner::Specification;
+    use crate::protocol::Specification;
 
     #[test]
     fn rounds_and_gradient_give_the_rate_of_the_theorem() {

@@ -19,12 +19,12 @@
 
 use bytemuck::Zeroable;
 
-use super::{Optimizer, Step, expect_rate};
-use crate::learner::{Clip, LearnerEntry, Linear, Losses, ParameterEntry};
-use crate::model::{Column, State};
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::sum;
+use crate::protocol::{Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, Step, expect_rate};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// What is kept of a coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]
@@ -128,35 +128,15 @@ impl Optimizer for Scinol {
         format!("scinol:epsilon={}", self.epsilon)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("slope", self.slope);
-        let indices = self.table.used(|slot| slot.largest > 0.0);
-        let column =
-            |of: fn(Slot) -> f64| Column::F64(indices.iter().map(|&index| of(self.table.get(index))).collect());
-        state.set_column("largest", column(|slot| slot.largest));
-        state.set_column("squares", column(|slot| slot.squares));
-        state.set_column("sum", column(|slot| slot.sum));
-        state.set_column("won", column(|slot| slot.won));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.slope = state.number("slope")?;
-        let (largest, squares) = (state.f64s("largest")?, state.f64s("squares")?);
-        let (sums, won) = (state.f64s("sum")?, state.f64s("won")?);
-        if [squares, sums, won].iter().any(|column| column.len() != largest.len()) {
-            return Err(Error::model("the columns of scinol differ in length: the model is damaged"));
-        }
-        let slots = (0..largest.len()).map(|at| Slot {
-            largest: largest[at],
-            squares: squares[at],
-            sum: sums[at],
-            won: won[at],
-        });
-        self.table = Table::filled(state.u32s("index")?, slots)?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("slope", &mut self.slope)?;
+        let fields = [
+            ("largest", Field::F64(&|slot: &mut Slot| &mut slot.largest)),
+            ("squares", Field::F64(&|slot| &mut slot.squares)),
+            ("sum", Field::F64(&|slot| &mut slot.sum)),
+            ("won", Field::F64(&|slot| &mut slot.won)),
+        ];
+        self.table.persist(archive, |slot| slot.largest > 0.0, &fields)
     }
 }
 

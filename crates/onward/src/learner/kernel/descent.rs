@@ -24,10 +24,9 @@
 use super::expansion::{BUDGET, Budget, Expansion, KEEP, THRESHOLD};
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::row::Sorted;
-use crate::learner::{Arguments, LearnerEntry, Losses, ParameterEntry, STANDARDISE, Scales};
-use crate::model::State;
-use crate::optimizer::expect_rate;
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::archive::Archive;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::protocol::{Arguments, LearnerEntry, Losses, ParameterEntry, STANDARDISE, Scales, expect_rate};
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// How fast a kernel learner moves.
@@ -199,22 +198,11 @@ impl Learner for KernelDescent {
         Guarantee::own(Comparator::KernelBall(self.radius), self.bound())
     }
 
-    fn state(&self) -> State {
-        let mut state = self.function.state();
-        state.set("squares", self.squares);
-        state.set("last_rate", self.last_rate);
-        state.set("paid", self.paid);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let sums = [state.number("squares")?, state.number("last_rate")?, state.number("paid")?];
-        if sums.iter().any(|sum| !(sum.is_finite() && *sum >= 0.0)) {
-            return Err(Error::model("the sums of the kernel learner are damaged in the model"));
-        }
-        self.function.restore(state)?;
-        [self.squares, self.last_rate, self.paid] = sums;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.size("squares", &mut self.squares)?;
+        archive.size("last_rate", &mut self.last_rate)?;
+        archive.size("paid", &mut self.paid)?;
+        self.function.persist(archive)
     }
 }
 

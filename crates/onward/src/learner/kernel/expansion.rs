@@ -18,9 +18,10 @@
 use super::function::{Kernel, LARGEST};
 use super::gram::Gram;
 use super::row::{Row, Rows};
-use crate::learner::{Arguments, ParameterEntry};
-use crate::model::{Column, State};
-use crate::{Error, sum};
+use crate::Error;
+use crate::archive::Archive;
+use crate::numeric::sum;
+use crate::protocol::{Arguments, ParameterEntry};
 
 /// Coefficients are held within ± this, as weights are.
 const LARGEST_COEFFICIENT: f64 = f32::MAX as f64;
@@ -318,59 +319,38 @@ impl Expansion {
     }
 
     /// All that is needed to continue to the bit.
-    pub(super) fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("scale", self.scale);
-        state.set("square", self.square);
-        state.set("cut", f64::from(u8::from(self.is_cut)));
-        state.set_column("coefficient", Column::F64(self.coefficients.clone()));
-        self.rows.save(&mut state);
-        state
-    }
-
-    /// Continues from a saved state.
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let damaged = || Error::model("the support of the kernel learner is damaged in the model");
-        let mut read = Self::new(self.kernel, self.budget)?;
-        read.scale = state.number("scale")?;
-        read.square = state.number("square")?;
-        let cut = state.number("cut")?;
-        read.is_cut = cut == 1.0;
-        read.coefficients = state.f64s("coefficient")?.to_vec();
-        read.rows = Rows::load(state)?;
-        let is_whole = read.coefficients.len() == read.rows.len()
-            && read.coefficients.iter().all(|coefficient| coefficient.is_finite())
-            && read.budget.size.is_none_or(|size| read.rows.len() <= size)
-            && (SMALLEST_SCALE..=1.0).contains(&read.scale)
-            && (cut == 0.0 || cut == 1.0)
-            && read.square.is_finite()
-            && read.square >= 0.0;
-        if !is_whole {
-            return Err(damaged());
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("scale", &mut self.scale)?;
+        archive.check((SMALLEST_SCALE..=1.0).contains(&self.scale), "scale", "must be above 0, and at most 1")?;
+        archive.size("square", &mut self.square)?;
+        archive.flag("cut", &mut self.is_cut)?;
+        self.rows.persist(archive)?;
+        archive.column_of(self.len(), "coefficient", &mut self.coefficients)?;
+        archive.check(self.coefficients.iter().all(|it| it.is_finite()), "coefficient", "must be finite")?;
+        let fits = self.budget.size.is_none_or(|size| self.len() <= size);
+        archive.check(fits, "row.length", "must have no more rows than the budget")?;
+        if archive.is_loading() {
+            self.itself = self.rows.iter().map(|row| self.kernel.of_itself(row)).collect();
+            if matches!(self.budget.keep, Keep::Projectron { .. }) {
+                self.gram = factor(&self.kernel, &self.rows, archive)?;
+            }
         }
-        read.itself = read.rows.iter().map(|row| read.kernel.of_itself(row)).collect();
-        if matches!(read.budget.keep, Keep::Projectron { .. }) {
-            read.gram = factor(&read.kernel, &read.rows).ok_or_else(damaged)?;
-        }
-        *self = read;
         Ok(())
     }
 }
 
-/// The factor of the Gram matrix of rows, grown as it was when they came; `None` if one is in the
-/// span of those before it.
-pub(super) fn factor(kernel: &Kernel, rows: &Rows) -> Option<Gram> {
+/// The factor of the Gram matrix of rows that were loaded, grown as it was when they came. None of them is in the span of
+/// those before it.
+pub(super) fn factor(kernel: &Kernel, rows: &Rows, archive: &Archive) -> Result<Gram, Error> {
     let mut gram = Gram::default();
     for at in 0..rows.len() {
         let x = rows.get(at);
         let products: Vec<f64> = rows.iter().take(at).map(|row| kernel.of(row, x)).collect();
         let coordinates = gram.coordinates(&products, kernel.of_itself(x));
-        if !coordinates.is_independent {
-            return None;
-        }
+        archive.check(coordinates.is_independent, "row.index", "must have no row in the span of those before it")?;
         gram.grow(&coordinates);
     }
-    Some(gram)
+    Ok(gram)
 }
 
 #[cfg(test)]
@@ -420,10 +400,11 @@ mod tests {
     fn what_was_saved_goes_on_to_the_bit() {
         for keep in [Keep::Oldest, Keep::Smallest, Keep::Projectron { threshold: 0.2 }] {
             let budget = Budget { size: Some(9), keep };
-            let first = walk(budget);
+            let mut first = walk(budget);
             let mut second = Expansion::new(*first.kernel(), budget).unwrap();
-            second.restore(&first.state()).unwrap();
-            assert_eq!(first.state(), second.state());
+            let state = Archive::saved(|archive| first.persist(archive)).unwrap();
+            second.persist(&mut Archive::loading(state.clone())).unwrap();
+            assert_eq!(Archive::saved(|archive| second.persist(archive)).unwrap(), state);
             assert_eq!((&first.gram, &first.itself), (&second.gram, &second.itself));
             let at = first.rows.get(3);
             assert_eq!(first.value_at(at).to_bits(), second.value_at(at).to_bits());

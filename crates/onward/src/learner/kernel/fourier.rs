@@ -16,10 +16,8 @@
 use super::draw::Draws;
 use super::function::{GAMMA, KERNEL};
 use super::mapped::{BIAS, FeatureMap, LEARNER, Mapped, REASON};
-use crate::learner::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
-use crate::model::State;
-use crate::optimizer::expect_rate;
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_rate};
 use crate::{Error, Features, INDEX_LIMIT};
 
 /// The most components.
@@ -107,14 +105,6 @@ impl FeatureMap for Fourier {
         };
         let components = self.phases.len();
         format!("rff:components={components},kernel={kernel},gamma={},seed={}", self.gamma, self.seed)
-    }
-
-    fn state(&self) -> State {
-        State::default()
-    }
-
-    fn restore(&mut self, _state: &State) -> Result<(), Error> {
-        Ok(())
     }
 }
 

@@ -16,8 +16,7 @@
 
 use super::row::Row;
 use crate::Error;
-use crate::learner::{Arguments, ParameterEntry};
-use crate::optimizer::expect_rate;
+use crate::protocol::{Arguments, ParameterEntry, expect_rate};
 
 /// Kernel values are held within ± this, so that sums of them are finite: ⟨x, x'⟩ itself is
 /// smaller unless hundreds of features have the largest values that there are.

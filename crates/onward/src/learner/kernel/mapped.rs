@@ -7,9 +7,9 @@
 //! of a class that could be named beforehand, and there is no guarantee of its own. What a mixture
 //! promises against its experts is promised here too.
 
-use crate::learner::{Arguments, ParameterEntry};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::archive::Archive;
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::protocol::{Arguments, ParameterEntry};
 use crate::{Error, Features, Learner, Mixed, Prediction, SharedLoss};
 
 /// Makes features.
@@ -24,14 +24,13 @@ pub trait FeatureMap: Send + Sync {
     /// Name and parameters, without those of the learner inside.
     fn describe(&self) -> String;
 
-    /// All that is needed to continue to the bit.
-    fn state(&self) -> State;
-
-    /// Continues from a saved state.
+    /// Saves or loads all that is needed to continue to the bit, if it learns anything.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    fn restore(&mut self, state: &State) -> Result<(), Error>;
+    fn persist(&mut self, _archive: &mut Archive) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// A learner behind a feature map.
@@ -123,16 +122,9 @@ impl<M: FeatureMap> Learner for Mapped<M> {
         self.learner.mixed()
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.absorb("map", self.map.state());
-        state.absorb("learner", self.learner.state());
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.map.restore(&state.part("map"))?;
-        self.learner.restore(&state.part("learner"))
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.part("map", |archive| self.map.persist(archive))?;
+        archive.part("learner", |archive| self.learner.persist(archive))
     }
 }
 

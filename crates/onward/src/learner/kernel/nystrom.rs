@@ -21,10 +21,10 @@ use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::gram::{Coordinates, Gram};
 use super::mapped::{BIAS, FeatureMap, LEARNER, Mapped, REASON};
 use super::row::{Row, Rows, Sorted};
-use crate::domain::saturate;
-use crate::learner::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
+use crate::archive::Archive;
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::saturate;
+use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
 use crate::{Error, Features};
 
 /// The most landmarks.
@@ -120,20 +120,13 @@ impl FeatureMap for Nystrom {
         format!("nystrom:components={},{}", self.components, self.kernel.describe())
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.landmarks.save(&mut state);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let damaged = || Error::model("the landmarks of the kernel are damaged in the model");
-        let landmarks = Rows::load(state)?;
-        if landmarks.len() > self.components {
-            return Err(damaged());
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.landmarks.persist(archive)?;
+        let fits = self.landmarks.len() <= self.components;
+        archive.check(fits, "row.length", "must have no more rows than components")?;
+        if archive.is_loading() {
+            self.gram = factor(&self.kernel, &self.landmarks, archive)?;
         }
-        self.gram = factor(&self.kernel, &landmarks).ok_or_else(damaged)?;
-        self.landmarks = landmarks;
         Ok(())
     }
 }

@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Column, State};
-use crate::{Error, Features, INDEX_LIMIT, sum};
+use crate::archive::Archive;
+use crate::numeric::sum;
+use crate::{Error, Features, INDEX_LIMIT};
 
 /// A row whose indices ascend, without zeros.
 #[derive(Debug, Clone, Copy)]
@@ -125,37 +126,26 @@ impl Rows {
     }
 
     /// The rows as columns `row.index` and `row.value`, and of each row its `row.length`.
-    pub(super) fn save(&self, state: &mut State) {
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         // Indices are below 2^31 and none occurs twice in a row: lengths fit.
-        let lengths = (0..self.len()).map(|at| self.range(at).len() as u32);
-        state.set_column("row.length", Column::U32(lengths.collect()));
-        state.set_column("row.index", Column::U32(self.indices.clone()));
-        state.set_column("row.value", Column::F32(self.values.clone()));
-    }
-
-    /// The rows of a saved state.
-    pub(super) fn load(state: &State) -> Result<Self, Error> {
-        let damaged = || Error::model("the rows that the kernel keeps are damaged in the model");
-        let (lengths, indices, values) =
-            (state.u32s("row.length")?, state.u32s("row.index")?, state.f32s("row.value")?);
-        let mut rows = Self::default();
-        let mut start = 0usize;
-        for &length in lengths {
-            let end = start.checked_add(length as usize).ok_or_else(damaged)?;
-            let (indices, values) = indices.get(start..end).zip(values.get(start..end)).ok_or_else(damaged)?;
-            let is_whole = is_sorted(indices, values)
-                && indices.iter().all(|&index| index < INDEX_LIMIT)
-                && values.iter().all(|value| value.is_finite());
-            if !is_whole {
-                return Err(damaged());
-            }
-            rows.push(Row { indices, values });
-            start = end;
+        let mut lengths: Vec<u32> = (0..self.len()).map(|at| self.range(at).len() as u32).collect();
+        archive.column("row.length", &mut lengths)?;
+        archive.column("row.index", &mut self.indices)?;
+        archive.column_of(self.indices.len(), "row.value", &mut self.values)?;
+        if archive.is_loading() {
+            let mut end = 0;
+            let step = |length| {
+                end += length as usize;
+                end
+            };
+            self.ends = lengths.into_iter().map(step).collect();
+            archive.check(end == self.indices.len(), "row.length", "must add up to the length of 'row.index'")?;
+            let is_whole =
+                |row: Row<'_>| is_sorted(row.indices, row.values) && row.values.iter().all(|it| it.is_finite());
+            let are_whole = self.iter().all(is_whole) && self.indices.iter().all(|&index| index < INDEX_LIMIT);
+            archive.check(are_whole, "row.index", "must rise in each row, and 'row.value' be finite and not 0")?;
         }
-        if start != indices.len() || start != values.len() {
-            return Err(damaged());
-        }
-        Ok(rows)
+        Ok(())
     }
 }
 

@@ -16,12 +16,12 @@ use std::sync::Arc;
 use bytemuck::Zeroable;
 
 use super::{Count, NO_BOUND, expect_mistakes};
-use crate::domain::saturate;
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
-use crate::model::{Column, State};
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+use crate::numeric::{saturate, sum};
+use crate::storage::table::Table;
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 
 /// The averaged perceptron.
 pub struct AveragedPerceptron {
@@ -116,28 +116,13 @@ impl Learner for AveragedPerceptron {
         Guarantee::none(GuaranteeKind::Own, NO_BOUND)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.count.save(&mut state);
-        state.set("total", self.total);
-        let indices = self.slots.used(|slot| slot.weight != 0.0 || slot.correction != 0.0);
-        let of = |index: &u32| self.slots.get(*index);
-        state.set_column("last", Column::F32(indices.iter().map(|index| of(index).weight).collect()));
-        state.set_column("correction", Column::F64(indices.iter().map(|index| of(index).correction).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.count = Count::load(state)?;
-        self.total = state.number("total")?;
-        let (weights, corrections) = (state.f32s("last")?, state.f64s("correction")?);
-        if weights.len() != corrections.len() {
-            return Err(Error::model("the corrections in the model do not match its weights: it is damaged"));
-        }
-        let slots = weights.iter().zip(corrections);
-        let slots = slots.map(|(&weight, &correction)| Slot { correction, weight, unused: 0 });
-        self.slots = Table::filled(state.u32s("index")?, slots)?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.count.persist(archive)?;
+        archive.number("total", &mut self.total)?;
+        let fields = [
+            ("last", Field::F32(&|slot: &mut Slot| &mut slot.weight)),
+            ("correction", Field::F64(&|slot| &mut slot.correction)),
+        ];
+        self.slots.persist(archive, |slot| slot.weight != 0.0 || slot.correction != 0.0, &fields)
     }
 }

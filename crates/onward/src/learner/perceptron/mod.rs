@@ -34,14 +34,15 @@ use std::sync::Arc;
 
 use super::columns::LIMITS;
 use super::rls::LIMIT;
-use crate::domain::saturate;
-use crate::learner::{Arguments, COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE};
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, ZeroOne};
-use crate::model::{Column, State};
-use crate::optimizer::{expect_positive, expect_rate};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+use crate::numeric::{saturate, sum};
+use crate::protocol::{
+    Arguments, COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_positive, expect_rate,
+};
+use crate::storage::table::Table;
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 
 /// The perceptron, with a margin or without.
 ///
@@ -81,13 +82,9 @@ impl Count {
         self.mistakes += weight * ZeroOne.value(score, label);
     }
 
-    fn save(&self, state: &mut State) {
-        state.set("updates", self.updates);
-        state.set("mistakes", self.mistakes);
-    }
-
-    fn load(state: &State) -> Result<Self, Error> {
-        Ok(Self { updates: state.number("updates")?, mistakes: state.number("mistakes")? })
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("updates", &mut self.updates)?;
+        archive.number("mistakes", &mut self.mistakes)
     }
 }
 
@@ -182,23 +179,11 @@ impl Learner for Perceptron {
         Guarantee::own(Comparator::HingeOnUpdates(self.radius), bound)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.count.save(&mut state);
-        state.set("squares", self.squares);
-        state.set("offsets", self.offsets);
-        let indices = self.weights.used(|weight| *weight != 0.0);
-        state.set_column("weight", Column::F32(indices.iter().map(|&index| self.weights.get(index)).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.count = Count::load(state)?;
-        self.squares = state.number("squares")?;
-        self.offsets = state.number("offsets")?;
-        self.weights = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.count.persist(archive)?;
+        archive.number("squares", &mut self.squares)?;
+        archive.number("offsets", &mut self.offsets)?;
+        self.weights.persist(archive, |weight| *weight != 0.0, &[("weight", Field::F32(&|it| it))])
     }
 }
 

@@ -39,11 +39,12 @@ use bytemuck::Zeroable;
 
 use super::Rate;
 use super::log_sum::LogSum;
-use crate::model::{Column, State};
-use crate::optimizer::{Optimizer, Step, expect_rate};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::numeric::sum;
+use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// What is kept of a coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]
@@ -302,36 +303,18 @@ impl Optimizer for Entropic {
         format!("mirror-descent:dimension={dimension},eta={rate},map=entropic,radius={radius},signed={signed}")
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("seen", f64::from(self.seen));
-        state.set("eta", self.eta);
-        state.set("squares", self.squares);
-        state.set("reference", self.reference);
-        state.set("paid", self.paid);
-        state.absorb("normaliser", self.normaliser.state());
-        let indices = self.table.used(|slot| slot.order > 0);
-        let slots = || indices.iter().map(|&index| self.table.get(index));
-        state.set_column("sum", Column::F64(slots().map(|slot| slot.sum).collect()));
-        state.set_column("order", Column::U32(slots().map(|slot| slot.order).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.seen = state.number("seen")? as u32;
-        self.eta = state.number("eta")?;
-        self.squares = state.number("squares")?;
-        self.reference = state.number("reference")?;
-        self.paid = state.number("paid")?;
-        self.normaliser = LogSum::restored(&state.part("normaliser"))?;
-        let (sums, orders) = (state.f64s("sum")?, state.u32s("order")?);
-        if sums.len() != orders.len() || orders.contains(&0) {
-            return Err(Error::model("the columns of mirror-descent do not match: the model is damaged"));
-        }
-        let slots = sums.iter().zip(orders).map(|(&sum, &order)| Slot { sum, order, unused: 0 });
-        self.table = Table::filled(state.u32s("index")?, slots)?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        let mut seen = u64::from(self.seen);
+        archive.count("seen", &mut seen)?;
+        self.seen = seen as u32;
+        archive.number("eta", &mut self.eta)?;
+        archive.number("squares", &mut self.squares)?;
+        archive.number("reference", &mut self.reference)?;
+        archive.number("paid", &mut self.paid)?;
+        archive.part("normaliser", |archive| self.normaliser.persist(archive))?;
+        let fields =
+            [("sum", Field::F64(&|slot: &mut Slot| &mut slot.sum)), ("order", Field::U32(&|slot| &mut slot.order))];
+        self.table.persist(archive, |slot| slot.order > 0, &fields)
     }
 }
 

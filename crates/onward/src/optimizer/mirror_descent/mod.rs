@@ -23,10 +23,11 @@ use std::fmt;
 pub use entropic::Entropic;
 pub use p_norm::PNorm;
 
-use super::{expect_rate, expect_rounds};
 use crate::Error;
-use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::protocol::{
+    Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales, expect_rate, expect_rounds,
+};
 
 /// The step size.
 #[derive(Debug, Clone, Copy, PartialEq)]

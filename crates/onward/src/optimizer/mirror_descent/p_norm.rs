@@ -19,11 +19,12 @@
 
 use super::Rate;
 use super::log_sum::LogSum;
-use crate::model::{Column, State};
-use crate::optimizer::{Optimizer, Step, expect_rate};
-use crate::regret::{Comparator, Guarantee};
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Comparator, Guarantee};
+use crate::numeric::sum;
+use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::storage::table::Table;
+use crate::{Error, Features};
 
 /// Mirror descent with ψ = ½‖w‖_p².
 ///
@@ -230,28 +231,13 @@ impl Optimizer for PNorm {
         }
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("scale", self.scale);
-        state.set("terms", self.terms);
-        state.set("squares", self.squares);
-        state.set("last_rate", self.last_rate);
-        state.set("paid", self.paid);
-        state.absorb("powers", self.powers.state());
-        let indices = self.table.used(|entry| *entry != 0.0);
-        state.set_column("dual", Column::F64(indices.iter().map(|&index| self.table.get(index)).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.scale = state.number("scale")?;
-        self.terms = state.number("terms")?;
-        self.squares = state.number("squares")?;
-        self.last_rate = state.number("last_rate")?;
-        self.paid = state.number("paid")?;
-        self.powers = LogSum::restored(&state.part("powers"))?;
-        self.table = Table::filled(state.u32s("index")?, state.f64s("dual")?.iter().copied())?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("scale", &mut self.scale)?;
+        archive.number("terms", &mut self.terms)?;
+        archive.number("squares", &mut self.squares)?;
+        archive.number("last_rate", &mut self.last_rate)?;
+        archive.number("paid", &mut self.paid)?;
+        archive.part("powers", |archive| self.powers.persist(archive))?;
+        self.table.persist(archive, |entry| *entry != 0.0, &[("dual", Field::F64(&|it| it))])
     }
 }

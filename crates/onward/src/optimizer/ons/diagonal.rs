@@ -5,8 +5,8 @@
 
 use bytemuck::Zeroable;
 
-use crate::model::{Column, State};
-use crate::table::Table;
+use crate::archive::{Archive, Field};
+use crate::storage::table::Table;
 use crate::{Error, Features};
 
 #[derive(Debug, Clone, Copy, Zeroable)]
@@ -66,30 +66,18 @@ impl Diagonal {
         self.scale = 1.0;
         // In order of index: a saved state goes on to the bit.
         let used = self.table.used(|slot| slot.growth > 0.0 || slot.entry != 0.0);
-        self.square = crate::sum::sum(used.iter().map(|&index| self.table.get(index).entry.powi(2)));
+        self.square = crate::numeric::sum::sum(used.iter().map(|&index| self.table.get(index).entry.powi(2)));
     }
 
-    pub(super) fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("diagonal.scale", self.scale);
-        state.set("diagonal.square", self.square);
-        let indices = self.table.used(|slot| slot.growth > 0.0 || slot.entry != 0.0);
-        let slots = || indices.iter().map(|&index| self.table.get(index));
-        state.set_column("diagonal.growth", Column::F64(slots().map(|slot| slot.growth).collect()));
-        state.set_column("diagonal.entry", Column::F64(slots().map(|slot| slot.entry).collect()));
-        state.set_column("diagonal.index", Column::U32(indices));
-        state
-    }
-
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.scale = state.number("diagonal.scale")?;
-        self.square = state.number("diagonal.square")?;
-        let (growths, entries) = (state.f64s("diagonal.growth")?, state.f64s("diagonal.entry")?);
-        if growths.len() != entries.len() {
-            return Err(Error::model("the columns of ons differ in length: the model is damaged"));
-        }
-        let slots = growths.iter().zip(entries).map(|(&growth, &entry)| Slot { growth, entry });
-        self.table = Table::filled(state.u32s("diagonal.index")?, slots)?;
-        Ok(())
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.part("diagonal", |archive| {
+            archive.number("scale", &mut self.scale)?;
+            archive.number("square", &mut self.square)?;
+            let fields = [
+                ("growth", Field::F64(&|slot: &mut Slot| &mut slot.growth)),
+                ("entry", Field::F64(&|slot| &mut slot.entry)),
+            ];
+            self.table.persist(archive, |slot| slot.growth > 0.0 || slot.entry != 0.0, &fields)
+        })
     }
 }

@@ -40,12 +40,14 @@ use diagonal::Diagonal;
 use full::Full;
 use sketched::Sketched;
 
-use super::{Optimizer, Step, expect_rate};
-use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales};
+use crate::archive::Archive;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Curvature;
-use crate::model::State;
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::{Error, Features, Loss, sum};
+use crate::numeric::sum;
+use crate::protocol::{
+    Arguments, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Scales, Step, expect_rate,
+};
+use crate::{Error, Features, Loss};
 
 /// What is kept of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -240,24 +242,13 @@ impl Optimizer for Ons {
         format!("ons:{},{form},radius={}", self.written, self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = match &self.matrix {
-            Matrix::Full(full) => full.state(),
-            Matrix::Diagonal(diagonal) => diagonal.state(),
-            Matrix::Sketched(sketched) => sketched.state(),
-        };
-        state.set("paid", self.paid);
-        state.set("has_exceeded", f64::from(u8::from(self.has_exceeded)));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.paid = state.number("paid")?;
-        self.has_exceeded = state.number("has_exceeded")? != 0.0;
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("paid", &mut self.paid)?;
+        archive.flag("has_exceeded", &mut self.has_exceeded)?;
         match &mut self.matrix {
-            Matrix::Full(full) => full.restore(state),
-            Matrix::Diagonal(diagonal) => diagonal.restore(state),
-            Matrix::Sketched(sketched) => sketched.restore(state),
+            Matrix::Full(full) => full.persist(archive),
+            Matrix::Diagonal(diagonal) => diagonal.persist(archive),
+            Matrix::Sketched(sketched) => sketched.persist(archive),
         }
     }
 }

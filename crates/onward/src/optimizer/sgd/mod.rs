@@ -30,12 +30,15 @@ pub use schedule::Schedule;
 use schedule::{Rates, expect_power};
 
 use super::ogd::promise_of_fixed_rate;
-use super::{Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::archive::{Archive, Field};
 use crate::domain::Domain;
-use crate::learner::{Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::{Error, Features, INDEX_LIMIT, sum};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::protocol::{
+    Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step,
+    expect_rate,
+};
+use crate::{Error, Features, INDEX_LIMIT};
 
 /// What pulls weights towards 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,7 +98,7 @@ impl Penalty {
 /// ```
 /// use onward::Features;
 /// use onward::optimizer::sgd::{Penalty, Schedule, Sgd};
-/// use onward::optimizer::Optimizer;
+/// use onward::protocol::Optimizer;
 /// let mut w = Sgd::new(Schedule::Constant(0.5), Penalty::L1(0.25))?;
 /// w.observe(-4.0, Features::new(&[0], &[1.0])?);
 /// // 0.5·4 less the penalty of 0.5·0.25.
@@ -290,35 +293,21 @@ impl Optimizer for Sgd {
         format!("{text}{}{},radius={}", self.rates.schedule().describe(), self.penalty.describe(), self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("rounds", self.rounds);
-        state.set("squares", self.squares);
-        state.absorb("rates", self.rates.state());
-        state.absorb("point", self.weights.state());
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("rounds", &mut self.rounds)?;
+        archive.number("squares", &mut self.squares)?;
+        archive.part("rates", |archive| self.rates.persist(archive))?;
+        archive.part("point", |archive| self.weights.persist(archive))?;
         if self.batch > 1.0 {
-            state.set("rows", self.rows);
-            state.set("pending_weight", self.pending_weight);
-            let (indices, entries) = self.pending.iter().copied().unzip();
-            state.set_column("pending.index", Column::U32(indices));
-            state.set_column("pending.step", Column::F64(entries));
-        }
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.rounds = state.number("rounds")?;
-        self.squares = state.number("squares")?;
-        self.rates.restore(&state.part("rates"))?;
-        self.weights.restore(&state.part("point"))?;
-        if self.batch > 1.0 {
-            self.rows = state.number("rows")?;
-            self.pending_weight = state.number("pending_weight")?;
-            let (indices, entries) = (state.u32s("pending.index")?, state.f64s("pending.step")?);
-            if indices.len() != entries.len() || indices.iter().any(|&index| index >= INDEX_LIMIT) {
-                return Err(Error::model("the columns of the batch do not match: the model is damaged"));
-            }
-            self.pending = indices.iter().copied().zip(entries.iter().copied()).collect();
+            archive.number("rows", &mut self.rows)?;
+            archive.number("pending_weight", &mut self.pending_weight)?;
+            let fields = [
+                ("pending.index", Field::U32(&|pending: &mut (u32, f64)| &mut pending.0)),
+                ("pending.step", Field::F64(&|it| &mut it.1)),
+            ];
+            archive.records(&mut self.pending, &(0, 0.0), &fields)?;
+            let are_indices = self.pending.iter().all(|&(index, _)| index < INDEX_LIMIT);
+            archive.check(are_indices, "pending.index", "must be below 2147483648")?;
         }
         Ok(())
     }

@@ -10,10 +10,11 @@
 
 use bytemuck::Zeroable;
 
+use crate::archive::{Archive, Field};
 use crate::domain::Average;
-use crate::model::{Column, State};
-use crate::table::{Places, Table};
-use crate::{Error, Features, sum};
+use crate::numeric::sum;
+use crate::storage::table::{Places, Table};
+use crate::{Error, Features};
 
 /// Below this the scale is multiplied into the entries. (An average is a difference of terms that
 /// are larger than it by as much as weights have shrunk: it keeps eleven digits.)
@@ -189,30 +190,14 @@ impl Penalised {
         Some(average.weights(self.slots.used(|slot| slot.entry != 0.0), |index| self.slots.get(index).entry))
     }
 
-    pub(super) fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("scale", self.scale);
-        state.set("penalty", self.penalty);
-        let indices = self.slots.used(|slot| slot.entry != 0.0 || slot.received != 0.0);
-        let slots = || indices.iter().map(|&index| self.slots.get(index));
-        state.set_column("weight", Column::F64(slots().map(|slot| slot.entry).collect()));
-        state.set_column("received", Column::F64(slots().map(|slot| slot.received).collect()));
-        state.set_column("index", Column::U32(indices));
-        if let Some(average) = &self.average {
-            state.absorb("average", average.state());
-        }
-        state
-    }
-
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.scale = state.number("scale")?;
-        self.penalty = state.number("penalty")?;
-        let (entries, received) = (state.f64s("weight")?, state.f64s("received")?);
-        if entries.len() != received.len() {
-            return Err(Error::model("the columns of the weights differ in length: the model is damaged"));
-        }
-        let slots = entries.iter().zip(received).map(|(&entry, &received)| Slot { entry, received });
-        self.slots = Table::filled(state.u32s("index")?, slots)?;
-        self.average.as_mut().map_or(Ok(()), |average| average.restore(&state.part("average")))
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("scale", &mut self.scale)?;
+        archive.number("penalty", &mut self.penalty)?;
+        let fields = [
+            ("weight", Field::F64(&|slot: &mut Slot| &mut slot.entry)),
+            ("received", Field::F64(&|slot| &mut slot.received)),
+        ];
+        self.slots.persist(archive, |slot| slot.entry != 0.0 || slot.received != 0.0, &fields)?;
+        self.average.as_mut().map_or(Ok(()), |it| archive.part("average", |archive| it.persist(archive)))
     }
 }

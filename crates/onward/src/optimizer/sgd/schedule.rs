@@ -1,8 +1,9 @@
 //! How the step size of stochastic gradient descent changes.
 
 use crate::Error;
-use crate::model::State;
-use crate::optimizer::{expect_rate, held};
+use crate::archive::Archive;
+use crate::numeric::sum::held;
+use crate::protocol::expect_rate;
 
 /// The rate η_t of the t-th step, t = 1, 2, …
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -124,29 +125,17 @@ impl Rates {
         (self.loss, self.weight, self.rounds) = (0.0, 0.0, 0.0);
     }
 
-    pub(super) fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("steps", self.steps);
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("steps", &mut self.steps)?;
         if let Schedule::Adaptive { .. } = self.schedule {
-            state.set("eta", self.eta);
-            state.set("loss", self.loss);
-            state.set("weight", self.weight);
-            state.set("rounds", self.rounds);
-            state.set("has_lowest", f64::from(u8::from(self.lowest.is_some())));
-            state.set("lowest", self.lowest.unwrap_or(0.0));
-        }
-        state
-    }
-
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.steps = state.number("steps")?;
-        if let Schedule::Adaptive { .. } = self.schedule {
-            self.eta = state.number("eta")?;
-            self.loss = state.number("loss")?;
-            self.weight = state.number("weight")?;
-            self.rounds = state.number("rounds")?;
-            let lowest = state.number("lowest")?;
-            self.lowest = (state.number("has_lowest")? != 0.0).then_some(lowest);
+            archive.number("eta", &mut self.eta)?;
+            archive.number("loss", &mut self.loss)?;
+            archive.number("weight", &mut self.weight)?;
+            archive.number("rounds", &mut self.rounds)?;
+            let (mut has_lowest, mut lowest) = (self.lowest.is_some(), self.lowest.unwrap_or(0.0));
+            archive.flag("has_lowest", &mut has_lowest)?;
+            archive.number("lowest", &mut lowest)?;
+            self.lowest = has_lowest.then_some(lowest);
         }
         Ok(())
     }

@@ -1,0 +1,24 @@
+//! What learners and optimisers are: the calls that they answer, and how they are described and built.
+
+mod checks;
+mod descriptor;
+mod frozen;
+mod learner;
+mod linear;
+mod optimizer;
+mod params;
+mod problem_bounds;
+mod spec;
+mod standardised;
+
+pub(crate) use checks::{expect_positive, expect_rate, expect_rounds};
+pub(crate) use descriptor::{COMPARATOR_RADIUS, STANDARDISE};
+pub use descriptor::{LearnerEntry, Losses, ParameterEntry};
+pub use frozen::Fixed;
+pub use learner::{Expert, Learner, Mixed, Prediction};
+pub use linear::{Clip, Linear};
+pub use optimizer::{Optimizer, Step};
+pub use params::Arguments;
+pub use problem_bounds::Scales;
+pub use spec::Specification;
+pub use standardised::Standardised;

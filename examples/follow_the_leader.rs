@@ -9,8 +9,8 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use onward::learner::Specification;
 use onward::loss::LinearLoss;
+use onward::protocol::Specification;
 use onward::{Features, SharedLoss};
 
 /// What a learner pays in so many rounds, and its bound on the regret, if it has one.

@@ -1,9 +1,9 @@
 //! What a learner's theorem promises for a stream before there is one.
 
 use onward::SharedLoss;
-use onward::learner::{Scales, Specification};
+use onward::guarantee::Guarantee;
 use onward::loss::Task;
-use onward::regret::Guarantee;
+use onward::protocol::{Scales, Specification};
 
 use crate::error::EngineError;
 use crate::model::{ModelOptions, checked_radius};
@@ -11,7 +11,7 @@ use crate::model::{ModelOptions, checked_radius};
 /// A learner of which its promise is asked.
 ///
 /// ```
-/// use onward::learner::Scales;
+/// use onward::protocol::Scales;
 /// use onward::loss::Task;
 /// use onward_engine::{ModelOptions, Plan};
 ///

@@ -442,10 +442,7 @@ fn parameters_out_of_range() {
             "eta is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
         ),
         (vec!["--learner", "nag:eta=fast"], "eta of nag is 'fast': it is a number"),
-        (
-            vec!["--radius", "-1"],
-            "--radius must be above 0; got -1",
-        ),
+        (vec!["--radius", "-1"], "--radius must be above 0; got -1"),
         (vec!["--bits", "31"], "--bits is 31: it is from 1 to 30"),
         (vec!["--ngrams", "0"], "--ngrams is 0: it is from 1 to 8"),
         (vec!["--threads", "0"], "--threads is 0: it is from 1 to 256"),
@@ -636,7 +633,8 @@ fn options_that_a_continued_model_would_ignore() {
         let arguments: Vec<&str> = ["learn", "--init", "model", "data", "-q"].iter().chain(options).copied().collect();
         let outcome = folder.run(&arguments);
         assert_eq!(outcome.code, Some(2));
-        let is_named = outcome.stderr.contains("'--init <MODEL>' cannot be used with") && outcome.stderr.contains(named);
+        let is_named =
+            outcome.stderr.contains("'--init <MODEL>' cannot be used with") && outcome.stderr.contains(named);
         assert!(is_named, "{named}: {}", outcome.stderr);
     };
     for (option, value) in [

@@ -383,7 +383,10 @@ fn learn_has_the_same_page_with_one_learner_and_the_same_plot_and_table() {
     let report = report.to_string();
     let outcome = folder.pipe(&["show", "-", "--html", "page", "--plot"], report.as_bytes());
     let table = folder.pipe(&["show", "-"], report.as_bytes()).stdout;
-    assert!(table.starts_with("learner ") && table.contains("\nauto ") && table.contains("\nbest constant "), "{table}");
+    assert!(
+        table.starts_with("learner ") && table.contains("\nauto ") && table.contains("\nbest constant "),
+        "{table}"
+    );
     let page = folder.read("page");
     check_tags(&page);
     let data = embedded(&page);
@@ -503,11 +506,7 @@ fn parameters_and_radii_out_of_range() {
         "--learner nag:eta=0: eta is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor \
          overflows",
     );
-    refused_learners(
-        &["auto"],
-        &["--radius", "-1"],
-        "--radius must be above 0; got -1",
-    );
+    refused_learners(&["auto"], &["--radius", "-1"], "--radius must be above 0; got -1");
 }
 
 #[test]

@@ -223,10 +223,7 @@ fn refused(options: &[&str], message: &str) {
 #[test]
 fn questions_without_an_answer_are_refused_before_anything_is_read() {
     let y = ["--target", "y", "--hindsight"];
-    refused(
-        &[&y[..], &["--radius", "0"]].concat(),
-        "--radius must be above 0; got 0",
-    );
+    refused(&[&y[..], &["--radius", "0"]].concat(), "--radius must be above 0; got 0");
     refused(&[&y[..], &["--hindsight-gap", "0"]].concat(), "--hindsight-gap must be between 0 and 1; got 0");
     refused(&[&y[..], &["--hindsight-gap", "-1"]].concat(), "--hindsight-gap must be between 0 and 1; got -1");
     let folder = Folder::new();

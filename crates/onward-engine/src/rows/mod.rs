@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use onward::regret::hindsight::{Block, Numbering, Row, Rows, SHARDS, share};
+use onward::hindsight::{Block, Numbering, Row, Rows, SHARDS, share};
 use onward::{Batch, Example};
 
 pub use order::PassOrder;

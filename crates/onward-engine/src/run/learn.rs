@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use onward::learner::Specification;
-use onward::random::SplitMix64;
-use onward::regret::Guarantee;
+use onward::guarantee::Guarantee;
+use onward::numeric::rng::SplitMix64;
+use onward::protocol::Specification;
 use onward::{Batch, Mixed};
 use onward_data::{Input, Options, Reader};
 

@@ -1,8 +1,9 @@
 //! From what a run left to its report.
 
 use onward::Mixed;
-use onward::regret::hindsight::Class;
-use onward::regret::{Guarantee, Ledger, Point};
+use onward::evaluation::{Ledger, Point};
+use onward::guarantee::Guarantee;
+use onward::hindsight::Class;
 
 use super::learn::FinishedRun;
 use super::{CompareOutcome, LearnOutcome};

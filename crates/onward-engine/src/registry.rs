@@ -3,7 +3,7 @@
 use std::fmt;
 
 use onward::loss::{self, NAMES};
-use onward::protocol::{LearnerEntry, Specification};
+use onward::protocol::{LearnerDescriptor, LearnerSpec};
 use onward::registry::LEARNERS;
 use onward::{Error, SharedLoss};
 
@@ -37,7 +37,7 @@ pub struct LossEntry {
 /// ```
 #[derive(Clone)]
 pub struct Registry {
-    learners: &'static [&'static LearnerEntry],
+    learners: &'static [&'static LearnerDescriptor],
     losses: Vec<LossEntry>,
 }
 
@@ -52,7 +52,7 @@ impl Registry {
     /// Adds a learner. It hides another one of its name, and other learners may mix it.
     ///
     /// The list is kept to the end of the program: make a registry once.
-    pub fn with_learner(self, learner: &'static LearnerEntry) -> Self {
+    pub fn with_learner(self, learner: &'static LearnerDescriptor) -> Self {
         let learners = [&[learner], self.learners].concat();
         Self { learners: learners.leak(), ..self }
     }
@@ -64,7 +64,7 @@ impl Registry {
     }
 
     /// All learners.
-    pub fn learners(&self) -> &[&'static LearnerEntry] {
+    pub fn learners(&self) -> &[&'static LearnerDescriptor] {
         self.learners
     }
 
@@ -77,8 +77,8 @@ impl Registry {
     ///
     /// # Errors
     /// When there is none, or it has no such parameter.
-    pub fn learner(&self, text: &str) -> Result<Specification, EngineError> {
-        Ok(Specification::parse_among(text, self.learners)?)
+    pub fn learner(&self, text: &str) -> Result<LearnerSpec, EngineError> {
+        Ok(LearnerSpec::parse_among(text, self.learners)?)
     }
 
     /// The loss of a name with its parameter.

@@ -2,16 +2,16 @@
 //!
 //! A [`Learner`] sees one example at a time: it predicts, is told the truth,
 //! pays a [`Loss`], and updates, in memory that does not grow with the stream.
-//! A [`Ledger`](evaluation::Ledger) keeps what was paid (the *sequential risk*) and
+//! A [`Ledger`] keeps what was paid (the *sequential risk*) and
 //! a certificate of how much less any fixed linear predictor could have paid
 //! (the *regret*).
 //!
 //! ```
-//! use onward::{Features, learner::Specification, evaluation::Ledger};
+//! use onward::{Features, LearnerSpec, Ledger};
 //!
-//! let specification: Specification = "auto".parse()?;
+//! let spec: LearnerSpec = "auto".parse()?;
 //! let loss = onward::loss::parse("logistic")?;
-//! let mut learner = specification.build(&loss, None)?;
+//! let mut learner = spec.build(&loss, None)?;
 //! let mut ledger = Ledger::new(learner.charged_loss());
 //!
 //! // Rows are sparse: indices and values. Index 0 is the bias by convention.
@@ -26,6 +26,11 @@
 //!
 //! No files, threads, clocks or network in here: those are in `onward-data`
 //! and the `onward` program.
+//!
+//! The modules are layers, each of which imports only those above it:
+//! [`numeric`], [`simd`], [`hashing`], [`archive`], examples ([`Batch`]), [`loss`], [`metric`], [`storage`],
+//! [`guarantee`], [`protocol`] (what learners and optimisers are), [`domain`], [`optimizer`], [`learner`],
+//! [`mixture`], [`evaluation`], [`hindsight`], and [`registry`], which alone knows all learners.
 
 pub mod archive;
 pub mod domain;
@@ -48,9 +53,10 @@ pub mod simd;
 pub mod storage;
 
 pub use error::{Error, ErrorKind};
-pub use example::{Batch, Example, Features, INDEX_LIMIT, Lent, RowColumns, SlotHints};
+pub use evaluation::Ledger;
+pub use example::{Batch, BorrowedColumns, Example, FeatureMap, Features, INDEX_LIMIT, RowColumns};
 pub use loss::{Loss, SharedLoss};
-pub use protocol::{Expert, Learner, Mixed, Prediction};
+pub use protocol::{ExpertReport, Learner, LearnerSpec, MixtureReport, Prediction};
 
 // Where these were before.
 #[doc(hidden)]

@@ -77,7 +77,7 @@ impl Set {
             }
         }
         if self.loss.name() == "logistic" {
-            let (gap, bound) = (learner.mixed().unwrap().gap(), learner.guarantee().bound.unwrap());
+            let (gap, bound) = (learner.mixture().unwrap().gap(), learner.guarantee().bound.unwrap());
             let rounds = (from + count) as f64;
             assert!(gap * rounds <= bound, "{}: {} above the best expert, {bound} allowed", self.name, gap * rounds);
         }

@@ -12,7 +12,7 @@ use onward::archive::Names;
 use onward::evaluation::Ledger;
 use onward::guarantee::Guarantee;
 use onward::loss::Task;
-use onward::protocol::Specification;
+use onward::protocol::LearnerSpec;
 use onward::{Batch, Example, Features, Learner, Prediction, SharedLoss};
 use onward_data::{Layout, Options, Parsed, Schema, Target, TargetRule};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub const DEFAULT_LEARNER: &str = "auto";
 /// What a new model is made of.
 #[derive(Debug, Clone)]
 pub struct ModelOptions {
-    /// The learner, as [`Specification`] reads it.
+    /// The learner, as [`LearnerSpec`] reads it.
     pub learner: String,
     /// The loss, as [`onward::loss::parse`] reads it; by default the one that suits learner and task.
     pub loss: Option<String>,
@@ -145,7 +145,7 @@ impl Model {
     }
 
     pub(crate) fn build(
-        learner: &Specification,
+        learner: &LearnerSpec,
         loss: SharedLoss,
         radius: Option<f64>,
         schema: Schema,
@@ -218,7 +218,7 @@ impl Model {
     }
 
     /// Learns from many rows, in order, and returns the prediction made for each before its label was seen.
-    /// Rows without a label are predicted only.
+    /// RowSource without a label are predicted only.
     ///
     /// # Errors
     /// When the loss cannot take a label: nothing was learnt then.
@@ -305,7 +305,7 @@ pub(crate) fn own_guarantee(learner: &dyn Learner, passes: u32) -> Guarantee {
 pub(crate) fn learn_rows(learner: &mut dyn Learner, batch: &Batch, rows: Range<usize>, out: &mut Vec<Prediction>) {
     for (Example { features, label, weight }, next) in batch.with_next(rows) {
         if let Some(next) = next {
-            learner.expect(next);
+            learner.prefetch(next);
         }
         out.push(match label {
             Some(label) => learner.learn(features, label, weight),

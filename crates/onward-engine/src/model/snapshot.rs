@@ -1,8 +1,8 @@
 //! A frozen predictor.
 
 use onward::archive::Archive;
-use onward::loss::Link;
-use onward::protocol::Fixed;
+use onward::loss::InverseLink;
+use onward::protocol::FrozenLinear;
 use onward::{Batch, Features, Learner, Prediction};
 
 use super::Model;
@@ -12,18 +12,18 @@ use crate::error::EngineError;
 /// predict with it while the model learns on.
 pub struct Snapshot {
     predictor: Frozen,
-    link: Link,
+    link: InverseLink,
 }
 
 /// Linear learners have a faster form for predicting alone.
 enum Frozen {
-    Linear(Fixed),
+    Linear(FrozenLinear),
     Copy(Box<dyn Learner>),
 }
 
 impl Snapshot {
     pub(super) fn of(model: &mut Model) -> Result<Self, EngineError> {
-        let predictor = match model.learner.fixed() {
+        let predictor = match model.learner.freeze() {
             Some(fixed) => Frozen::Linear(fixed),
             None => {
                 let specification = model.registry.learner(&model.learner.describe())?;
@@ -33,7 +33,7 @@ impl Snapshot {
                 Frozen::Copy(copy)
             }
         };
-        Ok(Self { predictor, link: model.loss.link() })
+        Ok(Self { predictor, link: model.loss.inverse_link() })
     }
 
     /// The prediction of a row.

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use onward::guarantee::Guarantee;
 use onward::numeric::rng::SplitMix64;
-use onward::protocol::Specification;
-use onward::{Batch, Mixed};
+use onward::protocol::LearnerSpec;
+use onward::{Batch, MixtureReport};
 use onward_data::{Input, Options, Reader};
 
 use super::scoring::{Destinations, ScoringWorker};
@@ -183,7 +183,7 @@ impl LearnRun {
             rows.finish().map_err(EngineError::RowStore)?;
         }
         let own_guarantee = model.own_guarantee();
-        let (mixture, updates) = (model.learner.mixed(), model.learner.updates());
+        let (mixture, updates) = (model.learner.mixture(), model.learner.updates());
         let mut pass_risks = vec![model.ledger.sequential_risk()];
         let mut random = SplitMix64::new(self.seed);
         for _ in 1..self.passes {
@@ -232,7 +232,7 @@ pub(super) struct FinishedRun {
     /// The learner's own guarantee after the first pass.
     pub(super) own_guarantee: Guarantee,
     /// The experts of a learner that mixes some, after the first pass.
-    pub(super) mixture: Option<Mixed>,
+    pub(super) mixture: Option<MixtureReport>,
     /// The importance of the rounds of the first pass in which it moved, for learners that count it.
     pub(super) updates: Option<f64>,
     pub(super) trace: Trace,
@@ -244,7 +244,7 @@ pub(super) struct FinishedRun {
 /// What is known before the inputs are open.
 struct Prepared {
     reading: Options,
-    model: Result<(ModelOptions, Specification), Box<Model>>,
+    model: Result<(ModelOptions, LearnerSpec), Box<Model>>,
 }
 
 impl Prepared {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use onward::evaluation::Ledger;
-use onward::protocol::Fixed;
+use onward::protocol::FrozenLinear;
 use onward_data::{Input, Options, Reader};
 
 use super::scoring::{Destinations, ScoringWorker};
@@ -35,7 +35,7 @@ pub struct PredictRun<'a> {
     inputs: Vec<String>,
     reader: Reader,
     /// What the learner predicts by, if it is a linear predictor.
-    fixed: Option<Fixed>,
+    fixed: Option<FrozenLinear>,
     is_aside: bool,
 }
 
@@ -49,7 +49,7 @@ impl<'a> PredictRun<'a> {
         let is_aside = reading.threads > 1;
         let (schema, loss) = (Some(model.schema.clone()), Some(model.learner.charged_loss()));
         let mut reader = Reader::open(inputs, Options { schema, loss, require_target: false, ..reading })?;
-        let fixed = model.learner.fixed();
+        let fixed = model.learner.freeze();
         if fixed.is_some() {
             reader.without_hints();
         }
@@ -89,11 +89,11 @@ impl<'a> PredictRun<'a> {
                 for (example, next) in parsed.batch.with_next(rows.clone()) {
                     predictions.push(match &fixed {
                         Some(fixed) => {
-                            next.into_iter().for_each(|next| fixed.expect(next));
+                            next.into_iter().for_each(|next| fixed.prefetch(next));
                             fixed.predict(example.features)
                         }
                         None => {
-                            next.into_iter().for_each(|next| learner.expect(next));
+                            next.into_iter().for_each(|next| learner.prefetch(next));
                             learner.predict(example.features)
                         }
                     });

@@ -8,9 +8,9 @@
 use std::ops::Range;
 
 use crate::archive::Archive;
-use crate::evaluation::{BestConstant, Certificate, Curve, Point};
+use crate::evaluation::{BestConstant, Certificate, Curve, LedgerPoint};
 use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::loss::{Charge, Curvature};
+use crate::loss::{Curvature, Evaluation};
 use crate::metric::Metrics;
 use crate::numeric::sum::Sum;
 use crate::simd::scan::count_present;
@@ -47,7 +47,7 @@ impl Ledger {
     /// An empty ledger that charges this loss.
     pub fn new(loss: SharedLoss) -> Self {
         Self {
-            metrics: Metrics::new(loss.task(), loss.link()),
+            metrics: Metrics::new(loss.task(), loss.inverse_link()),
             best_constant: BestConstant::new(SharedLoss::clone(&loss)),
             radius: None,
             rounds: 0,
@@ -91,8 +91,8 @@ impl Ledger {
         if weight == 0.0 {
             return self.loss.value(p, label);
         }
-        self.metrics.expect(p);
-        self.enter(p, self.loss.charge(p, label), label, weight, x)
+        self.metrics.prefetch(p);
+        self.enter(p, self.loss.evaluate(p, label), label, weight, x)
     }
 
     /// Charges the predictions of many rows, in order, those without a label left out; as [`observe`](Self::observe) does one by
@@ -116,28 +116,28 @@ impl Ledger {
         const SOME: usize = 64;
         assert_eq!(predictions.len(), rows.len(), "each row has its prediction");
         let loss = SharedLoss::clone(&self.loss);
-        let (mut scores, mut charges) = (Vec::new(), Vec::new());
+        let (mut scores, mut evaluations) = (Vec::new(), Vec::new());
         let labels = batch.labels()[rows.clone()].chunks(SOME);
         let mut examples = batch.with_next(rows);
         for (predictions, labels) in predictions.chunks(SOME).zip(labels) {
             scores.clear();
             scores.extend(predictions.iter().map(|prediction| prediction.score));
-            loss.charge_all(&scores, labels, &mut charges);
-            for ((&p, &charge), (example, next)) in scores.iter().zip(&charges).zip(examples.by_ref()) {
+            loss.evaluate_all(&scores, labels, &mut evaluations);
+            for ((&p, &evaluation), (example, next)) in scores.iter().zip(&evaluations).zip(examples.by_ref()) {
                 if let Some(next) = next {
-                    self.expect(next);
+                    self.prefetch(next);
                 }
                 if let Some(label) = example.label.filter(|_| example.weight != 0.0) {
-                    self.metrics.expect(p);
-                    self.enter(p, charge, label, example.weight, example.features);
+                    self.metrics.prefetch(p);
+                    self.enter(p, evaluation, label, example.weight, example.features);
                 }
             }
         }
     }
 
     /// Enters what a prediction is charged, of a row of some importance.
-    fn enter(&mut self, p: f64, charge: Charge, label: f64, weight: f64, x: Features<'_>) -> f64 {
-        let Charge { value: loss, derivative, logistic } = charge;
+    fn enter(&mut self, p: f64, evaluation: Evaluation, label: f64, weight: f64, x: Features<'_>) -> f64 {
+        let Evaluation { value: loss, derivative, logistic } = evaluation;
         self.rounds += 1;
         self.features += count_present(x.values()) as u64;
         self.paid.add(weight * loss);
@@ -157,9 +157,9 @@ impl Ledger {
 
     /// The row that is charged after the next one: what belongs to it may be fetched from memory
     /// meanwhile. Changes nothing.
-    pub fn expect(&mut self, x: Features<'_>) {
+    pub fn prefetch(&mut self, x: Features<'_>) {
         if let Some(certificate) = &mut self.certificate {
-            certificate.expect(x);
+            certificate.prefetch(x);
         }
     }
 
@@ -169,7 +169,7 @@ impl Ledger {
         let guarantee = if thorough { self.certificate().bound.ok() } else { None };
         let baseline = if thorough { self.best_constant.risk() } else { None };
         let (loss, weight) = (self.paid.total(), self.weight.total());
-        self.curve.push(Point { round: self.rounds, loss, weight, guarantee, baseline });
+        self.curve.push(LedgerPoint { round: self.rounds, loss, weight, guarantee, baseline });
     }
 
     /// The loss that is charged.

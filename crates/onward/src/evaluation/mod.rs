@@ -9,5 +9,5 @@ pub mod ledger;
 
 pub use baseline::BestConstant;
 pub use certificate::{Certificate, DEFAULT_RADIUS};
-pub use curve::{Curve, Point};
+pub use curve::{Curve, LedgerPoint};
 pub use ledger::Ledger;

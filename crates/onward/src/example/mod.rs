@@ -6,6 +6,6 @@ mod features;
 pub(crate) mod reach;
 mod repeats;
 
-pub use batch::{Batch, Example, Lent, RowColumns};
-pub use feature_map::SlotHints;
+pub use batch::{Batch, BorrowedColumns, Example, RowColumns};
+pub use feature_map::FeatureMap;
 pub use features::{Features, INDEX_LIMIT};

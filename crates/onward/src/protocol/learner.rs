@@ -2,10 +2,10 @@
 //! features, predict, observe the label, pay weight × loss, update. The loss is always that of the
 //! prediction made *before* the label was seen.
 
-use super::Fixed;
+use super::FrozenLinear;
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
-use crate::loss::{Link, SharedLoss};
+use crate::loss::{InverseLink, SharedLoss};
 use crate::{Error, Features};
 
 /// What a learner says before it sees the label.
@@ -27,25 +27,25 @@ impl Prediction {
     /// loss, a rate for Poisson, the score itself otherwise.
     ///
     /// ```
-    /// use onward::{Prediction, loss::Link};
-    /// assert_eq!(Prediction::new(0.0).response(Link::Logistic), 0.5);
+    /// use onward::{Prediction, loss::InverseLink};
+    /// assert_eq!(Prediction::new(0.0).response(InverseLink::Logistic), 0.5);
     /// ```
-    pub fn response(&self, link: Link) -> f64 {
+    pub fn response(&self, link: InverseLink) -> f64 {
         link.response(self.score)
     }
 }
 
 /// What a learner that mixes experts says of them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Mixed {
+pub struct MixtureReport {
     /// What the mixture has paid: its mean loss over all that was learnt, each example weighted by
     /// its importance; NaN before the first.
     pub loss: f64,
     /// The experts.
-    pub experts: Vec<Expert>,
+    pub experts: Vec<ExpertReport>,
 }
 
-impl Mixed {
+impl MixtureReport {
     /// How much more the mixture paid than the best of its experts, an example. Below 0 where mixing
     /// gained more than it cost.
     pub fn gap(&self) -> f64 {
@@ -53,14 +53,14 @@ impl Mixed {
     }
 
     /// The expert that paid least.
-    pub fn best(&self) -> Option<&Expert> {
+    pub fn best(&self) -> Option<&ExpertReport> {
         self.experts.iter().min_by(|one, other| one.loss.total_cmp(&other.loss))
     }
 }
 
 /// An expert in a mixture.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expert {
+pub struct ExpertReport {
     /// Its name.
     pub name: String,
     /// Its share of the next prediction, from 0 to 1.
@@ -86,7 +86,7 @@ pub trait Learner: Send + Sync {
 
     /// The row that is predicted or learnt from after the next one: what belongs to it may be fetched
     /// from memory meanwhile. Changes nothing but the time.
-    fn expect(&mut self, _x: Features<'_>) {}
+    fn prefetch(&mut self, _x: Features<'_>) {}
 
     /// The loss that predictions are charged by.
     fn charged_loss(&self) -> SharedLoss;
@@ -120,7 +120,7 @@ pub trait Learner: Send + Sync {
 
     /// The predictor that this learner is now, for those who only [predict](Self::predict) from here on: faster, and the
     /// same to the bit. `None` where scores are no sums of weights that stay.
-    fn fixed(&self) -> Option<Fixed> {
+    fn freeze(&self) -> Option<FrozenLinear> {
         None
     }
 
@@ -131,7 +131,7 @@ pub trait Learner: Send + Sync {
     }
 
     /// The experts that the learner mixes, if it does.
-    fn mixed(&self) -> Option<Mixed> {
+    fn mixture(&self) -> Option<MixtureReport> {
         None
     }
 

@@ -4,10 +4,10 @@
 //! h·ℓ(p, y); g = ∂ℓ/∂p at p; the optimiser takes in h·g·x and moves by gradient
 //! flow of the loss (or by the gradient as it is, if that is its theorem).
 
-use super::frozen::{Clipping, Fixed};
+use super::frozen::{Clipping, FrozenLinear};
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
-use crate::loss::{Link, Task};
+use crate::loss::{InverseLink, Task};
 use crate::protocol::{Optimizer, Step};
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
@@ -41,9 +41,9 @@ impl<O: Optimizer> Linear<O> {
 
     #[inline]
     fn clipping(&self) -> Clipping {
-        match (self.clip, self.loss.link(), self.loss.task()) {
+        match (self.clip, self.loss.inverse_link(), self.loss.task()) {
             (Clip::Never, ..) => Clipping::Never,
-            (_, Link::Logistic | Link::Log, _) => Clipping::Within(-LARGEST_SCORE, LARGEST_SCORE),
+            (_, InverseLink::Logistic | InverseLink::Log, _) => Clipping::Within(-LARGEST_SCORE, LARGEST_SCORE),
             (_, _, Task::Regression) => Clipping::WithinOrOffset(self.range.0, self.range.1),
             (_, _, Task::Binary) => Clipping::Never,
         }
@@ -68,11 +68,11 @@ impl<O: Optimizer> Learner for Linear<O> {
         let prediction = Prediction::new(self.clipped(score, x.offset()));
         let p = prediction.score;
         let loss = &self.loss;
-        self.optimizer.charge(&|| weight * loss.value(p, label), weight);
-        let slope = self.loss.steepness(p, label);
-        let g = slope.derivative;
+        self.optimizer.observe_loss(&|| weight * loss.value(p, label), weight);
+        let gradient = self.loss.gradient(p, label);
+        let g = gradient.derivative;
         let u = match self.optimizer.prepare(g, weight, x) {
-            Step::Flow { time, q } => self.loss.flow_on(slope, p, label, time, q),
+            Step::Flow { time, q } => self.loss.importance_step_from(gradient, p, label, time, q),
             Step::Gradient { time } => -time * g,
         };
         self.optimizer.advance(u, x);
@@ -80,8 +80,8 @@ impl<O: Optimizer> Learner for Linear<O> {
         prediction
     }
 
-    fn expect(&mut self, x: Features<'_>) {
-        self.optimizer.expect(x);
+    fn prefetch(&mut self, x: Features<'_>) {
+        self.optimizer.prefetch(x);
     }
 
     fn charged_loss(&self) -> SharedLoss {
@@ -100,9 +100,9 @@ impl<O: Optimizer> Learner for Linear<O> {
         Some(self.optimizer.weights(indices))
     }
 
-    fn fixed(&self) -> Option<Fixed> {
-        let (indices, weights) = self.optimizer.fixed()?;
-        Some(Fixed::new(&indices, &weights, self.clipping()))
+    fn freeze(&self) -> Option<FrozenLinear> {
+        let (indices, weights) = self.optimizer.frozen_weights()?;
+        Some(FrozenLinear::new(&indices, &weights, self.clipping()))
     }
 
     fn averaged(&self) -> Option<Vec<(u32, f64)>> {

@@ -13,12 +13,12 @@ mod standardised;
 
 pub(crate) use checks::{expect_positive, expect_rate, expect_rounds};
 pub(crate) use descriptor::{COMPARATOR_RADIUS, STANDARDISE};
-pub use descriptor::{LearnerEntry, Losses, ParameterEntry};
-pub use frozen::Fixed;
-pub use learner::{Expert, Learner, Mixed, Prediction};
+pub use descriptor::{LearnerDescriptor, Losses, ParameterDescriptor};
+pub use frozen::FrozenLinear;
+pub use learner::{ExpertReport, Learner, MixtureReport, Prediction};
 pub use linear::{Clip, Linear};
 pub use optimizer::{Optimizer, Step};
-pub use params::Arguments;
-pub use problem_bounds::Scales;
-pub use spec::Specification;
+pub use params::Params;
+pub use problem_bounds::ProblemBounds;
+pub use spec::LearnerSpec;
 pub use standardised::Standardised;

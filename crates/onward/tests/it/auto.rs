@@ -155,7 +155,7 @@ fn the_mixture_pays_no_more_than_its_bound_above_the_best_expert() {
                 }
                 let weight: f64 = rows[..=round].iter().map(|row| row.weight).sum();
                 let Guarantee { bound, .. } = learner.guarantee();
-                let (bound, gap) = (bound.unwrap(), learner.mixed().unwrap().gap() * weight);
+                let (bound, gap) = (bound.unwrap(), learner.mixture().unwrap().gap() * weight);
                 assert!(gap <= bound + 1e-9 * weight, "{name} {kind} {round}: {gap} {bound}");
                 tried += 1;
             }
@@ -167,7 +167,7 @@ fn the_mixture_pays_no_more_than_its_bound_above_the_best_expert() {
 #[test]
 fn the_bound_for_log_loss_is_ln_k_and_the_shares() {
     let mut learner = auto("logistic");
-    let experts = learner.mixed().unwrap().experts.len() as f64;
+    let experts = learner.mixture().unwrap().experts.len() as f64;
     let mut expected = experts.ln();
     for (round, row) in stream(loss::parse("logistic").unwrap().as_ref(), 300, 27).iter().enumerate() {
         learner.learn(row.features(), row.label, 1.0);
@@ -191,12 +191,12 @@ fn importance_in_any_unit_is_learnt_from_as_well() {
             let mut learner = auto(name);
             let paid = mean_loss(&mut learner, &weighted(&rows, |_, _| unit));
             assert!(paid < 1.15 * plain, "{name} {unit}: {paid} {plain}");
-            let mixed = learner.mixed().unwrap();
+            let mixed = learner.mixture().unwrap();
             let least = mixed.best().unwrap().loss;
             assert!(mixed.loss <= least * 1.1, "{name} {unit}: {} {least}", mixed.loss);
-            let is_finite = |column: &onward::model::Column| match column {
-                onward::model::Column::F64(numbers) => numbers.iter().all(|number| number.is_finite()),
-                onward::model::Column::F32(numbers) => numbers.iter().all(|number| number.is_finite()),
+            let is_finite = |column: &onward::model::SavedColumn| match column {
+                onward::model::SavedColumn::F64(numbers) => numbers.iter().all(|number| number.is_finite()),
+                onward::model::SavedColumn::F32(numbers) => numbers.iter().all(|number| number.is_finite()),
                 _ => true,
             };
             let state = Archive::saved(|archive| learner.persist(archive)).unwrap();
@@ -225,11 +225,11 @@ fn importance_that_varies_keeps_the_mixture_within_its_bound() {
                 learner.learn(row.features(), row.label, row.weight);
                 weight += row.weight;
                 if (round + 1).is_power_of_two() || round + 1 == rows.len() {
-                    let (gap, bound) = (learner.mixed().unwrap().gap() * weight, learner.guarantee().bound.unwrap());
+                    let (gap, bound) = (learner.mixture().unwrap().gap() * weight, learner.guarantee().bound.unwrap());
                     assert!(gap <= bound + 1e-9 * weight, "{name} {kind} {round}: {gap} {bound}");
                 }
             }
-            let mixed = learner.mixed().unwrap();
+            let mixed = learner.mixture().unwrap();
             assert!(mixed.loss <= 1.3 * mixed.best().unwrap().loss + 0.02, "{name} {kind}: {mixed:?}");
         }
     }
@@ -256,7 +256,7 @@ fn where_all_experts_agree_the_mixture_says_what_they_say() {
             (0..20).for_each(|_| {
                 learner.learn(Features::new(&[0], &[1.0]).unwrap(), label, 1.0);
             });
-            assert!(learner.mixed().unwrap().gap() <= 0.0, "{name} {label}");
+            assert!(learner.mixture().unwrap().gap() <= 0.0, "{name} {label}");
         }
     }
 }
@@ -278,7 +278,7 @@ fn a_million_separable_rows_end_without_a_nan() {
     // A ten-thousandth of all belief is dealt out in every round to experts that may be wrong.
     assert!(paid < 1e6 * 1e-4 + 10.0, "{paid}");
     assert!(last > 9.0, "{last}");
-    let mixed = learner.mixed().unwrap();
+    let mixed = learner.mixture().unwrap();
     assert!(mixed.experts.iter().all(|expert| expert.loss.is_finite() && expert.weight.is_finite()));
     assert!((mixed.experts.iter().map(|expert| expert.weight).sum::<f64>() - 1.0).abs() < 1e-9);
 }
@@ -363,7 +363,7 @@ fn four_lanes_go_on_where_seven_are_too_wide() {
     let rows = wide(0..400);
     let mut learner = auto("logistic");
     let names = |learner: &Auto| -> Vec<String> {
-        learner.mixed().unwrap().experts.into_iter().map(|expert| expert.name).collect()
+        learner.mixture().unwrap().experts.into_iter().map(|expert| expert.name).collect()
     };
     let mut narrowed = None;
     for (round, row) in rows.iter().enumerate() {
@@ -379,7 +379,7 @@ fn four_lanes_go_on_where_seven_are_too_wide() {
     assert!((100..300).contains(&round), "{round}");
     assert!(names(&learner).contains(&"normalised 32, raw".to_owned()));
     assert!(learner.guarantee().bound.unwrap() > 12f64.ln(), "the bound counts the lanes that left");
-    let gap = learner.mixed().unwrap().gap() * rows.len() as f64;
+    let gap = learner.mixture().unwrap().gap() * rows.len() as f64;
     assert!(gap <= learner.guarantee().bound.unwrap());
     let mut again = auto("logistic");
     let state = Archive::saved(|archive| learner.persist(archive)).unwrap();
@@ -401,7 +401,7 @@ fn streams_of_many_features_cost_no_matrix() {
     wide(0..3).iter().for_each(|row| {
         learner.learn(row.features(), row.label, 1.0);
     });
-    let names: Vec<String> = learner.mixed().unwrap().experts.into_iter().map(|expert| expert.name).collect();
+    let names: Vec<String> = learner.mixture().unwrap().experts.into_iter().map(|expert| expert.name).collect();
     assert!(names.contains(&"newton (gave up)".to_owned()) && names.contains(&"newton on pairs (gave up)".to_owned()));
 }
 
@@ -425,7 +425,7 @@ fn bits(name: &str, lanes: LaneCount, rows: &[Row], is_expected: bool) -> Vec<u6
     let mut bits = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         if let Some(next) = rows.get(at + 1).filter(|_| is_expected) {
-            learner.expect(next.features());
+            learner.prefetch(next.features());
         }
         bits.push(learner.learn(row.features(), row.label, row.weight).score.to_bits());
         bits.extend(learner.scores(row.features()).into_iter().map(f64::to_bits));

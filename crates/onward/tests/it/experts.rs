@@ -3,8 +3,8 @@
 
 use onward::archive::Archive;
 use onward::expert::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
-use onward::learner::Specification;
-use onward::mixture::{Advice, Predict};
+use onward::learner::LearnerSpec;
+use onward::mixture::{ExpertMixture, Predict};
 use onward::regret::{Comparator, Guarantee, GuaranteeKind};
 use onward::{Features, Learner, Prediction, loss};
 
@@ -514,7 +514,7 @@ fn a_damaged_state_is_refused() {
         for column in state.columns().keys() {
             for damage in [vec![0.0; 2], vec![0.0, f64::NAN, 0.0], vec![0.0, f64::INFINITY, 0.0]] {
                 let mut damaged = state.clone();
-                damaged.set_column(column, onward::model::Column::F64(damage));
+                damaged.set_column(column, onward::model::SavedColumn::F64(damage));
                 assert!(experts.restore(&damaged).is_err(), "{}: {column}", experts.describe());
             }
         }
@@ -529,7 +529,7 @@ fn a_damaged_state_is_refused() {
 }
 
 fn build(text: &str, loss: &onward::SharedLoss) -> Box<dyn Learner> {
-    text.parse::<Specification>().unwrap().build(loss, None).unwrap()
+    text.parse::<LearnerSpec>().unwrap().build(loss, None).unwrap()
 }
 
 /// Learns from a stream on which experts disagree, and returns (regret against the best expert, bound printed).
@@ -544,7 +544,7 @@ fn regret_of_learner(text: &str, seed: u64) -> (f64, f64) {
         let prediction = learner.learn(Features::new(&[0, 1], &x).unwrap(), label, 1.0);
         paid += loss.value(prediction.score, label);
     }
-    let best = learner.mixed().unwrap().best().unwrap().loss * f64::from(rounds);
+    let best = learner.mixture().unwrap().best().unwrap().loss * f64::from(rounds);
     (paid - best, learner.guarantee().bound.unwrap())
 }
 
@@ -604,7 +604,7 @@ fn a_mixture_follows_the_expert_that_is_best() {
             let x = [1.0, random.between(-1.0, 1.0) as f32];
             learner.learn(Features::new(&[0, 1], &x).unwrap(), 2.0 + f64::from(x[1]), 1.0);
         }
-        let mixed = learner.mixed().unwrap();
+        let mixed = learner.mixture().unwrap();
         assert_eq!(mixed.best().unwrap().name, "nag:eta=0.5");
         assert!(mixed.experts[1].weight > 0.9, "{algorithm}: {mixed:?}");
         assert!(mixed.gap() * 2000.0 <= learner.guarantee().bound.unwrap());
@@ -653,7 +653,7 @@ fn part_of_the_bound<E: Experts>(algorithm: impl Fn() -> E) -> f64 {
     let part = |seed| {
         let learners: Vec<Box<dyn Learner>> =
             vec![Box::new(Constant(0.0, loss.clone())), Box::new(Constant(1.0, loss.clone()))];
-        let mut advice = Advice::new(loss.clone(), algorithm(), learners, Predict::Mix).unwrap();
+        let mut advice = ExpertMixture::new(loss.clone(), algorithm(), learners, Predict::Mix).unwrap();
         let (mut random, mut game) = (Random(seed), Game::default());
         for _ in 0..1 << 12 {
             let label = (random.next() % 2) as f64;
@@ -688,7 +688,7 @@ fn learners_that_do_not_fit_together_are_refused() {
     let (absolute, squared) = (loss::parse("absolute").unwrap(), loss::parse("squared").unwrap());
     let constant = |loss: &onward::SharedLoss| Box::new(Constant(0.0, loss.clone())) as Box<dyn Learner>;
     let message = |loss, learners, count| {
-        let advice = Advice::new(loss, AdaHedge::new(count).unwrap(), learners, Predict::Mix);
+        let advice = ExpertMixture::new(loss, AdaHedge::new(count).unwrap(), learners, Predict::Mix);
         advice.err().unwrap().to_string()
     };
     assert_eq!(
@@ -713,7 +713,7 @@ fn draws_are_independent_and_by_weight() {
         let constants = [1.0, 0.0, 0.0, 0.0];
         let learners = constants.map(|constant| Box::new(Constant(constant, loss.clone())) as Box<dyn Learner>);
         let hedge = Hedge::new(4, HedgeRate::Fixed(1e-30)).unwrap();
-        let mut advice = Advice::new(loss.clone(), hedge, learners.into(), Predict::Draw(seed)).unwrap();
+        let mut advice = ExpertMixture::new(loss.clone(), hedge, learners.into(), Predict::Draw(seed)).unwrap();
         let x = Features::new(&[0], &[1.0]).unwrap();
         let drawn: Vec<f64> = (0..rounds).map(|_| advice.learn(x, 0.0, 1.0).score).collect();
         let pairs = drawn.windows(2).filter(|pair| pair[0] == 1.0 && pair[1] == 1.0).count() as f64;

@@ -1,11 +1,11 @@
 //! What is compiled for this machine's vectors gives the bits that what is compiled for any machine gives.
 
 use onward::archive::Archive;
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::loss;
 use onward::random::SplitMix64;
 use onward::regret::Ledger;
-use onward::{Batch, SlotHints, vector};
+use onward::{Batch, FeatureMap, vector};
 
 use crate::common::alone;
 
@@ -39,9 +39,9 @@ fn batches() -> Vec<Batch> {
 fn run(name: &str, loss: &str, hinted: bool, is_portable: bool) -> Vec<u64> {
     vector::set_portable(is_portable);
     let loss = loss::parse(loss).unwrap();
-    let specification = name.parse::<Specification>().unwrap();
+    let specification = name.parse::<LearnerSpec>().unwrap();
     let mut learner = specification.build(&loss, None).unwrap();
-    let (mut ledger, mut hints, mut bits) = (Ledger::new(loss.clone()), SlotHints::for_learning(), Vec::new());
+    let (mut ledger, mut hints, mut bits) = (Ledger::new(loss.clone()), FeatureMap::for_learning(), Vec::new());
     for (number, mut batch) in batches().into_iter().enumerate() {
         if hinted {
             hints.add(&mut batch);
@@ -55,8 +55,8 @@ fn run(name: &str, loss: &str, hinted: bool, is_portable: bool) -> Vec<u64> {
         }
         for (row, example) in batch.iter().enumerate() {
             if hinted && row + 1 < batch.len() {
-                learner.expect(batch.get(row + 1).features);
-                ledger.expect(batch.get(row + 1).features);
+                learner.prefetch(batch.get(row + 1).features);
+                ledger.prefetch(batch.get(row + 1).features);
             }
             let prediction = match example.label {
                 Some(label) => learner.learn(example.features, label, example.weight),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use onward::guarantee::{Guarantee, GuaranteeKind};
-use onward::protocol::Scales;
+use onward::protocol::ProblemBounds;
 use onward_engine::{EngineError, Plan};
 
 use super::{counted, grouped, number, size};
@@ -68,7 +68,7 @@ const NAMES: [&str; 5] = ["norm", "largest", "label", "features", "range"];
 
 impl Bounds {
     /// All bounds: what is not given follows from others, or is 1.
-    fn scales(&self, rounds: f64) -> Scales {
+    fn scales(&self, rounds: f64) -> ProblemBounds {
         let [norm, largest, label, features, range] = self.0;
         let dimension = features.unwrap_or(1.0);
         let (norm, largest) = match (norm, largest) {
@@ -78,7 +78,7 @@ impl Bounds {
                 (norm.unwrap_or(largest * dimension.sqrt()), largest)
             }
         };
-        Scales { rounds, norm, largest, label: label.unwrap_or(1.0), dimension, range: range.unwrap_or(1.0) }
+        ProblemBounds { rounds, norm, largest, label: label.unwrap_or(1.0), dimension, range: range.unwrap_or(1.0) }
     }
 
     /// Refuses what bounds nothing.
@@ -88,7 +88,7 @@ impl Bounds {
                 return Err(format!("--{name} must be above 0; got {value}"));
             }
         }
-        let Scales { norm, largest, dimension, .. } = self.scales(0.0);
+        let ProblemBounds { norm, largest, dimension, .. } = self.scales(0.0);
         let most = largest * dimension.sqrt();
         match norm >= largest && norm <= most * (1.0 + 1e-9) || self.0[0].is_none() || self.0[1].is_none() {
             true => Ok(()),

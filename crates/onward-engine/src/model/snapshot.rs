@@ -1,8 +1,8 @@
 //! A frozen predictor.
 
 use onward::archive::Archive;
-use onward::learner::FrozenLinear;
 use onward::loss::InverseLink;
+use onward::protocol::FrozenLinear;
 use onward::{Batch, Features, Learner, Prediction};
 
 use super::Model;
@@ -11,12 +11,12 @@ use crate::error::EngineError;
 /// What a model predicted when the snapshot was taken, to the bit. It never changes, so any number of threads
 /// predict with it while the model learns on.
 pub struct Snapshot {
-    predictor: Predictor,
+    predictor: Frozen,
     link: InverseLink,
 }
 
 /// Linear learners have a faster form for predicting alone.
-enum Predictor {
+enum Frozen {
     Linear(FrozenLinear),
     Copy(Box<dyn Learner>),
 }
@@ -24,13 +24,13 @@ enum Predictor {
 impl Snapshot {
     pub(super) fn of(model: &mut Model) -> Result<Self, EngineError> {
         let predictor = match model.learner.freeze() {
-            Some(fixed) => Predictor::Linear(fixed),
+            Some(fixed) => Frozen::Linear(fixed),
             None => {
                 let specification = model.registry.learner(&model.learner.describe())?;
                 let mut copy = specification.build(&model.loss, model.radius)?;
                 let state = Archive::saved(|archive| model.learner.persist(archive))?;
                 copy.persist(&mut Archive::loading(state))?;
-                Predictor::Copy(copy)
+                Frozen::Copy(copy)
             }
         };
         Ok(Self { predictor, link: model.loss.inverse_link() })
@@ -39,8 +39,8 @@ impl Snapshot {
     /// The prediction of a row.
     pub fn predict_one(&self, x: Features<'_>) -> Prediction {
         match &self.predictor {
-            Predictor::Linear(fixed) => fixed.predict(x),
-            Predictor::Copy(learner) => learner.predict(x),
+            Frozen::Linear(fixed) => fixed.predict(x),
+            Frozen::Copy(learner) => learner.predict(x),
         }
     }
 

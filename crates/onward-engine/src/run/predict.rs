@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use onward::learner::FrozenLinear;
-use onward::regret::Ledger;
+use onward::evaluation::Ledger;
+use onward::protocol::FrozenLinear;
 use onward_data::{Input, Options, Reader};
 
 use super::scoring::{Destinations, ScoringWorker};

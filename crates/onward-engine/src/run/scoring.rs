@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use onward::Prediction;
-use onward::regret::Ledger;
+use onward::evaluation::Ledger;
 use onward_data::Parsed;
 
 use crate::control::{Event, RunControl};

@@ -19,7 +19,7 @@ use crate::{Batch, Error, Features, Prediction, SharedLoss};
 /// Keeps the account of a run.
 ///
 /// ```
-/// use onward::{Features, Prediction, regret::Ledger};
+/// use onward::{Features, Ledger, Prediction};
 /// let mut ledger = Ledger::new(onward::loss::parse("squared")?);
 /// ledger.observe(Prediction::new(1.0), 3.0, 1.0, Features::new(&[0], &[1.0])?);
 /// assert_eq!(ledger.sequential_risk(), 4.0);
@@ -72,7 +72,7 @@ impl Ledger {
     /// do not learn, of whom neither is asked.
     ///
     /// ```
-    /// use onward::{Features, Prediction, regret::Ledger};
+    /// use onward::{Features, Ledger, Prediction};
     /// let mut ledger = Ledger::new(onward::loss::parse("squared")?).uncertified();
     /// ledger.observe(Prediction::new(1.0), 3.0, 1.0, Features::new(&[0], &[1.0])?);
     /// assert_eq!((ledger.sequential_risk(), ledger.distinct_features()), (4.0, None));
@@ -102,7 +102,7 @@ impl Ledger {
     /// When there are not as many predictions as rows.
     ///
     /// ```
-    /// use onward::{Batch, Prediction, regret::Ledger};
+    /// use onward::{Batch, Ledger, Prediction};
     /// let mut batch = Batch::default();
     /// batch.push(0, 1.0);
     /// batch.finish(Some(3.0), 1.0);

@@ -63,7 +63,8 @@ impl<E: Experts> ExpertMixture<E> {
     ///
     /// ```
     /// use onward::mixture::experts::AdaHedge;
-    /// use onward::learner::{ExpertMixture, Predict, LearnerSpec};
+    /// use onward::LearnerSpec;
+    /// use onward::mixture::{ExpertMixture, Predict};
     /// use onward::{Features, Learner};
     ///
     /// let loss = onward::loss::parse("squared")?;

@@ -153,7 +153,7 @@ impl Auto {
     /// When the loss has no slope.
     ///
     /// ```
-    /// use onward::{Features, Learner, learner::{Auto, LaneCount}};
+    /// use onward::{Features, Learner, mixture::{Auto, LaneCount}};
     /// let mut learner = Auto::new(onward::loss::parse("logistic")?, LaneCount::Auto)?;
     /// for round in 0..100 {
     ///     let value = [1.0, (round % 7) as f32 * 1e6];
@@ -192,7 +192,7 @@ impl Auto {
     /// The score that each expert would predict for a row, in the order of [`Learner::mixture`].
     ///
     /// ```
-    /// use onward::{Features, Learner, learner::{Auto, LaneCount}};
+    /// use onward::{Features, Learner, mixture::{Auto, LaneCount}};
     /// let learner = Auto::new(onward::loss::parse("squared")?, LaneCount::Auto)?;
     /// let scores = learner.scores(Features::new(&[0], &[1.0])?);
     /// assert_eq!(scores.len(), learner.mixture().unwrap().experts.len());

@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use onward::loss::Task;
-use onward_engine::{Matrix, Model, ModelOptions};
+use onward_engine::{MatrixRows, Model, ModelOptions};
 
 /// Learns y = 2·x₀ − x₂ from 3,000 sparse rows, and goes on with dense ones.
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
@@ -21,7 +21,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         row_starts.push(columns.len());
         labels.push([2.0, 0.0, -1.0][column as usize] * f64::from(value));
     }
-    let sparse = Matrix::Csr { row_starts: &row_starts, columns: &columns, values: &values };
+    let sparse = MatrixRows::Csr { row_starts: &row_starts, columns: &columns, values: &values };
     // The scores are those made before each label was used.
     let scores = model.learn_matrix(sparse, &labels, None)?;
     let late: f64 = scores.iter().zip(&labels).skip(2_000).map(|(score, label)| (score - label).powi(2)).sum();
@@ -29,7 +29,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     assert!(late / 1000.0 < 1e-3);
 
     // Dense rows of the same three columns; every other value of the array is not ours.
-    let dense = Matrix::Dense { values: &[0.5, 0.5, 0.5, 9.0, 1.0, 0.0, 0.0, 9.0], columns: 3, stride: 4 };
+    let dense = MatrixRows::Dense { values: &[0.5, 0.5, 0.5, 9.0, 1.0, 0.0, 0.0, 9.0], columns: 3, stride: 4 };
     let scores = model.predict_matrix(dense)?;
     println!("{:.3} and {:.3} where 0.5 and 2 are right", scores[0], scores[1]);
     assert!((scores[0] - 0.5).abs() < 0.05 && (scores[1] - 2.0).abs() < 0.05);

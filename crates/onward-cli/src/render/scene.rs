@@ -12,7 +12,7 @@ pub(super) struct Scene {
     pub(super) unit: String,
     pub(super) x_ticks: Vec<Tick>,
     pub(super) y_ticks: Vec<Tick>,
-    pub(super) curves: Vec<Curve>,
+    pub(super) curves: Vec<PlottedLine>,
     pub(super) legend: Vec<LegendEntry>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Tick {
 }
 
 /// A line.
-pub(super) struct Curve {
+pub(super) struct PlottedLine {
     /// Its learner, as a position in the list of learners; `None` for something to compare with.
     pub(super) learner: Option<usize>,
     pub(super) kind: &'static str,
@@ -81,7 +81,7 @@ impl Scene {
             let spot = |&(round, value): &(f64, f64)| Spot { x: x.place(round), y: y.place(value), round, value };
             let spots: Vec<Spot> = series.points.iter().filter(is_shown).map(spot).collect();
             let marks = series.learner.map_or_else(Vec::new, |learner| marks(&spots, learner, lines));
-            Curve { learner: series.learner, kind: series.kind, dashes: series.dashes, spots, marks }
+            PlottedLine { learner: series.learner, kind: series.kind, dashes: series.dashes, spots, marks }
         };
         let scale = if chart.log_y { " (log)" } else { "" };
         Self {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use onward_engine::Report;
 
 use super::chart::{self, Dashes};
-use super::scene::{Curve, LegendEntry, Scene, Spot};
+use super::scene::{LegendEntry, PlottedLine, Scene, Spot};
 
 /// Colours that differ in lightness and under the common kinds of colour blindness (Okabe and Ito 2008,
 /// darker on light and lighter on dark ground, so that each stands out from it by 3 to 1 or more).
@@ -175,7 +175,7 @@ impl<'a> Drawing<'a> {
         write(out, format_args!("<text class=\"middle\" transform=\"{turned}\">{unit}</text>"));
     }
 
-    fn draw_curve(&self, out: &mut String, curve: &Curve) {
+    fn draw_curve(&self, out: &mut String, curve: &PlottedLine) {
         let dashes = dashes(curve.dashes);
         write(out, format_args!("<g class=\"{}\"><path class=\"line {dashes}\" d=\"", class(curve.learner)));
         for (at, spot) in curve.spots.iter().enumerate() {

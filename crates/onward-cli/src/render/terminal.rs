@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use onward_engine::Report;
 
 use super::chart;
-use super::scene::{Curve, Scene, Spot, Tick};
+use super::scene::{PlottedLine, Scene, Spot, Tick};
 use super::text::number;
 
 /// What the plot is drawn on.
@@ -44,8 +44,8 @@ pub(crate) fn plot(report: &Report, terminal: &Terminal) -> String {
     let indent = scene.y_ticks.iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0);
     let mut canvas = Canvas::new(terminal.width.clamp(LEAST_WIDTH, MOST_WIDTH) - indent - 2);
     // The best is drawn last, over the others.
-    let mut order: Vec<&Curve> = scene.curves.iter().collect();
-    let end = |curve: &Curve| curve.spots.last().map_or(f64::NAN, |spot| spot.value);
+    let mut order: Vec<&PlottedLine> = scene.curves.iter().collect();
+    let end = |curve: &PlottedLine| curve.spots.last().map_or(f64::NAN, |spot| spot.value);
     order.sort_by(|one, other| {
         one.learner.is_some().cmp(&other.learner.is_some()).then(end(other).total_cmp(&end(one)))
     });
@@ -98,7 +98,7 @@ impl Canvas {
     }
 
     /// Draws a line, dotted if it is no learner's.
-    fn draw(&mut self, curve: &Curve) {
+    fn draw(&mut self, curve: &PlottedLine) {
         let dots: Vec<_> = curve.spots.iter().map(|spot| self.dot(spot)).collect();
         let single = dots.first().map(|&dot| (dot, dot));
         for (from, to) in single.into_iter().chain(dots.windows(2).map(|pair| (pair[0], pair[1]))) {
@@ -122,7 +122,7 @@ impl Canvas {
     }
 
     /// Writes the letter of a learner on its line.
-    fn stamp(&mut self, curve: &Curve) {
+    fn stamp(&mut self, curve: &PlottedLine) {
         for &at in &curve.marks {
             let (column, row) = self.dot(&curve.spots[at]);
             if let Some(cell) = self.cells.get_mut(row / 4 * self.width + column / 2) {
@@ -179,7 +179,7 @@ fn axis(ticks: &[Tick], width: usize, indent: usize) -> String {
 }
 
 /// Letters, names and where the lines end, the least first.
-fn legend(order: &[&Curve], report: &Report, terminal: &Terminal) -> String {
+fn legend(order: &[&PlottedLine], report: &Report, terminal: &Terminal) -> String {
     let (mut text, mut length) = (String::new(), 0);
     for curve in order.iter().rev() {
         let (key, name) = match curve.learner {

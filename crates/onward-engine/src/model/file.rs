@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use onward::Error;
-use onward::archive::{Archive, Model as ModelFile};
+use onward::archive::{Archive, ModelFile};
 use onward_data::{AtomicFile, Schema};
 
 use super::{Model, ModelMetadata};

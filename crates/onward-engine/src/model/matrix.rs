@@ -8,7 +8,7 @@ use crate::error::EngineError;
 /// The rows of a borrowed matrix. Column j is feature j + 1, as in svmlight's text; feature 0 is the bias, which each
 /// row gets.
 #[derive(Debug, Clone, Copy)]
-pub enum Matrix<'a> {
+pub enum MatrixRows<'a> {
     /// All values, row by row.
     Dense {
         /// The values.
@@ -33,7 +33,7 @@ pub enum Matrix<'a> {
 /// How many rows are handled at a time.
 const ROWS: usize = 1024;
 
-impl Matrix<'_> {
+impl MatrixRows<'_> {
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         match *self {
@@ -128,17 +128,17 @@ impl Model {
     /// not what it must be. The rows before it have been learnt from, some of a thousand at a time.
     ///
     /// ```
-    /// use onward_engine::{Matrix, Model, ModelOptions};
+    /// use onward_engine::{MatrixRows, Model, ModelOptions};
     ///
     /// let mut model = Model::for_indices(&ModelOptions::default(), onward::loss::Task::Binary)?;
-    /// let matrix = Matrix::Dense { values: &[1.0, 0.0, 0.0, 1.0], columns: 2, stride: 2 };
+    /// let matrix = MatrixRows::Dense { values: &[1.0, 0.0, 0.0, 1.0], columns: 2, stride: 2 };
     /// let scores = model.learn_matrix(matrix, &[1.0, -1.0], None)?;
     /// assert_eq!(scores[0], 0.0);
     /// # Ok::<(), onward_engine::EngineError>(())
     /// ```
     pub fn learn_matrix(
         &mut self,
-        matrix: Matrix<'_>,
+        matrix: MatrixRows<'_>,
         labels: &[f64],
         weights: Option<&[f64]>,
     ) -> Result<Vec<f64>, EngineError> {
@@ -162,7 +162,7 @@ impl Model {
     ///
     /// # Errors
     /// When the matrix is no matrix, or a value is not finite.
-    pub fn predict_matrix(&self, matrix: Matrix<'_>) -> Result<Vec<f64>, EngineError> {
+    pub fn predict_matrix(&self, matrix: MatrixRows<'_>) -> Result<Vec<f64>, EngineError> {
         matrix.check()?;
         let (mut batch, mut scores) = (Batch::default(), Vec::with_capacity(matrix.rows()));
         for first in (0..matrix.rows()).step_by(ROWS) {

@@ -22,7 +22,7 @@ use crate::registry::Registry;
 
 pub use file::is_model_file;
 pub use inspection::Inspection;
-pub use matrix::Matrix;
+pub use matrix::MatrixRows;
 pub use snapshot::Snapshot;
 
 /// What learns when no learner is named.

@@ -87,7 +87,7 @@ impl Default for LearnOptions {
 ///
 /// let reading = Options { target: Some("arr_delay>15".to_owned()), ..Options::default() };
 /// let options = LearnOptions { reading, ..LearnOptions::default() };
-/// let outcome = learn(&[Input::from("flights.csv.zst")], options, &())?;
+/// let mut outcome = learn(&[Input::from("flights.csv.zst")], options, &())?;
 /// println!("{:?}", outcome.report().learner.sequential_risk);
 /// outcome.model.save("late.safetensors")?;
 /// # Ok::<(), onward_engine::EngineError>(())

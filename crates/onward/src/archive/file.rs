@@ -35,7 +35,7 @@ const KEY: &str = "onward";
 
 /// A saved model: how to build the learner, and the state of all that learns.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Model {
+pub struct ModelFile {
     /// The learner with all its parameters.
     pub learner: String,
     /// The loss.
@@ -71,7 +71,7 @@ struct ModelHeader {
 }
 
 impl ModelHeader {
-    fn of(model: &Model) -> Self {
+    fn of(model: &ModelFile) -> Self {
         let numbers = model.state.numbers().iter();
         let columns = model.state.columns().iter();
         Self {
@@ -90,7 +90,7 @@ impl ModelHeader {
     }
 }
 
-impl Model {
+impl ModelFile {
     /// The bytes of the file.
     ///
     /// # Errors
@@ -302,7 +302,7 @@ fn chunks<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
 mod tests {
     use super::*;
 
-    fn model() -> Model {
+    fn model() -> ModelFile {
         let mut state = State::default();
         state.set("learner.rounds", 3.0);
         state.set("learner.worst", f64::INFINITY);
@@ -312,13 +312,13 @@ mod tests {
         state.set_column("names.text", SavedColumn::U8(b"bias".to_vec()));
         let schema = serde_json::json!({"bits": 22});
         let (learner, loss) = ("nag:eta=0.5".to_owned(), "logistic".to_owned());
-        Model { learner, loss, radius: None, schema, facts: Value::Null, state }
+        ModelFile { learner, loss, radius: None, schema, facts: Value::Null, state }
     }
 
     #[test]
     fn a_model_is_read_back_as_it_was_and_written_the_same_again() {
         let bytes = model().to_bytes().unwrap();
-        let read = Model::from_bytes(&bytes).unwrap();
+        let read = ModelFile::from_bytes(&bytes).unwrap();
         assert_eq!(read.to_bytes().unwrap(), bytes);
         assert_eq!(read.state.number("learner.worst").unwrap(), f64::INFINITY);
         assert_eq!(read.state.columns()["learner.weight"], SavedColumn::F32(vec![0.5, -1.25]));
@@ -329,11 +329,11 @@ mod tests {
     fn every_flipped_bit_and_every_cut_is_refused() {
         let bytes = model().to_bytes().unwrap();
         for at in 0..bytes.len() {
-            assert!(Model::from_bytes(&bytes[..at]).is_err(), "cut at {at}");
+            assert!(ModelFile::from_bytes(&bytes[..at]).is_err(), "cut at {at}");
             for bit in 0..8 {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 1 << bit;
-                if let Ok(read) = Model::from_bytes(&damaged) {
+                if let Ok(read) = ModelFile::from_bytes(&damaged) {
                     // What passes changes nothing: a space that pads the header turned into a tab.
                     assert_eq!(read.to_bytes().unwrap(), bytes, "byte {at}, bit {bit}");
                 }
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn a_cut_is_told_from_what_never_was_a_model() {
         let bytes = model().to_bytes().unwrap();
-        let error = |bytes: &[u8]| Model::from_bytes(bytes).unwrap_err().to_string();
+        let error = |bytes: &[u8]| ModelFile::from_bytes(bytes).unwrap_err().to_string();
         let header = 8 + u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
         let all = bytes.len();
         for at in 8..all {
@@ -372,7 +372,7 @@ mod tests {
         let envelope = format!(r#"{{"checksum":"00000000","header":{header}}}"#);
         let metadata = HashMap::from([(KEY.to_owned(), envelope)]);
         let bytes = safetensors::serialize(Vec::<(String, ColumnView<'_>)>::new(), Some(metadata)).unwrap();
-        let error = Model::from_bytes(&bytes).unwrap_err();
+        let error = ModelFile::from_bytes(&bytes).unwrap_err();
         assert_eq!(
             error.to_string(),
             "is of format version 2, written by onward 9.0.0; this program reads up to 1: use a newer onward"
@@ -382,8 +382,8 @@ mod tests {
     #[test]
     fn other_safetensors_files_are_refused() {
         let bytes = safetensors::serialize(Vec::<(String, ColumnView<'_>)>::new(), None).unwrap();
-        let error = Model::from_bytes(&bytes).unwrap_err();
+        let error = ModelFile::from_bytes(&bytes).unwrap_err();
         assert_eq!(error.to_string(), "is a safetensors file, but not one that onward wrote");
-        assert!(Model::from_bytes(b"hello").is_err());
+        assert!(ModelFile::from_bytes(b"hello").is_err());
     }
 }

@@ -10,6 +10,6 @@ mod state;
 
 pub(crate) use archive::rows_of;
 pub use archive::{Archive, ColumnNumber, Field};
-pub use file::{FORMAT_VERSION, Model, is_safetensors};
+pub use file::{FORMAT_VERSION, ModelFile, is_safetensors};
 pub use names::Names;
 pub use state::{SavedColumn, State};

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use onward::Prediction;
 use onward::regret::Ledger;
-use onward_data::Parsed;
+use onward_data::ParsedBatch;
 
 use crate::failure::Failure;
 use crate::order::Rows;
@@ -32,7 +32,7 @@ pub(crate) struct Account<'a> {
 
 impl Account<'_> {
     /// Takes in the predictions of these rows.
-    fn take(&mut self, parsed: &Parsed, rows: Range<usize>, predictions: &[Prediction]) -> Result<(), Failure> {
+    fn take(&mut self, parsed: &ParsedBatch, rows: Range<usize>, predictions: &[Prediction]) -> Result<(), Failure> {
         self.ledger.observe_rows(predictions, &parsed.batch, rows.clone());
         if self.recorder.is_none() && self.kept.is_none() && self.writer.is_none() {
             return Ok(());
@@ -56,7 +56,7 @@ impl Account<'_> {
 
 /// Predictions of rows of a batch.
 struct Job {
-    parsed: Arc<Parsed>,
+    parsed: Arc<ParsedBatch>,
     rows: Range<usize>,
     predictions: Vec<Prediction>,
 }
@@ -81,7 +81,7 @@ pub(crate) struct Books<'a, 'b> {
     bookkeeper: Option<Bookkeeper>,
     risk: f64,
     spare: Vec<Vec<Prediction>>,
-    returned: Vec<Parsed>,
+    returned: Vec<ParsedBatch>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -135,7 +135,7 @@ impl<'b> Books<'_, 'b> {
     /// before: what is near need not go to another processor then.
     pub(crate) fn charge(
         &mut self,
-        parsed: Arc<Parsed>,
+        parsed: Arc<ParsedBatch>,
         rows: Range<usize>,
         predictions: Vec<Prediction>,
         waited_for: bool,
@@ -186,7 +186,7 @@ impl<'b> Books<'_, 'b> {
     }
 
     /// Batches that are no longer needed.
-    pub(crate) fn returned(&mut self) -> impl Iterator<Item = Parsed> {
+    pub(crate) fn returned(&mut self) -> impl Iterator<Item = ParsedBatch> {
         mem::take(&mut self.returned).into_iter()
     }
 

@@ -232,7 +232,7 @@ fn entrants(
 ) -> Result<Vec<Entrant>, Failure> {
     check_learners(specifications, loss, radius)?;
     let entrant = |specification: &Specification| {
-        let (schema, facts) = (reader.schema().clone(), Facts::new(reader.format()));
+        let (schema, facts) = (reader.schema().clone(), Facts::new(reader.format().clone()));
         let trained = Trained::new(specification, SharedLoss::clone(loss), radius, schema, facts)?;
         let name = specification.to_string();
         Ok(Entrant { name, trained, course: Course::shown_if(is_shown), elapsed: Duration::ZERO })

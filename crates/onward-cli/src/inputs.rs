@@ -1,7 +1,7 @@
 //! From arguments to the options of a reader.
 
 use onward::loss::Task;
-use onward_data::{Format, Input, Interaction, Kind, Layout, OnError, Options, Reader, Role, Schema};
+use onward_data::{Format, Formats, Input, Interaction, Kind, Layout, OnError, Options, Reader, Role, Schema};
 
 use crate::arguments::{ColumnOptions, ConvertInputOptions, InputOptions, OnErrorOption, TaskOption};
 use crate::failure::Failure;
@@ -33,7 +33,7 @@ pub(crate) fn threads(asked: Option<usize>) -> usize {
 /// The options that say how to read.
 pub(crate) fn reading(options: &InputOptions) -> Options {
     Options {
-        format: options.format,
+        format: options.format.clone(),
         header: !options.no_header,
         on_error: on_error(options.on_error),
         record_limit: options.record_limit.unwrap_or(Options::default().record_limit),
@@ -53,7 +53,7 @@ pub(crate) fn say_cache_loss(options: &InputOptions, reader: &Reader, quiet: boo
 /// The same for a conversion.
 pub(crate) fn converting(options: &ConvertInputOptions) -> Options {
     Options {
-        format: options.format,
+        format: options.format.clone(),
         header: !options.no_header,
         on_error: on_error(options.on_error),
         threads: threads(None),
@@ -62,24 +62,24 @@ pub(crate) fn converting(options: &ConvertInputOptions) -> Options {
 }
 
 /// Refuses options that say nothing about this format: they would be ignored.
-pub(crate) fn check_format(options: &InputOptions, format: Format) -> Result<(), Failure> {
+pub(crate) fn check_format(options: &InputOptions, format: &Format) -> Result<(), Failure> {
     check_header(options.no_header, format)?;
-    if options.record_limit.is_some() && matches!(format, Format::Parquet | Format::Arrow) {
+    if options.record_limit.is_some() && !Formats::default().is_text(format) {
         return Err(Failure::user(format!("--record-limit is for text formats, and this is {format}: leave it out")));
     }
     Ok(())
 }
 
 /// Refuses `--no-header` where there are no headers.
-pub(crate) fn check_header(no_header: bool, format: Format) -> Result<(), Failure> {
-    if no_header && !matches!(format, Format::Csv | Format::Tsv) {
+pub(crate) fn check_header(no_header: bool, format: &Format) -> Result<(), Failure> {
+    if no_header && !Formats::default().has_header(format) {
         return Err(Failure::user(format!("--no-header is for csv and tsv, and this is {format}: leave it out")));
     }
     Ok(())
 }
 
 /// Says which of the options about columns change nothing.
-pub(crate) fn idle_options(columns: &ColumnOptions, schema: &Schema, format: Format) -> Vec<&'static str> {
+pub(crate) fn idle_options(columns: &ColumnOptions, schema: &Schema, format: &Format) -> Vec<&'static str> {
     let kinds = || {
         schema.columns.iter().filter_map(|column| match &column.role {
             Role::Feature(kind) => Some(kind),
@@ -90,7 +90,7 @@ pub(crate) fn idle_options(columns: &ColumnOptions, schema: &Schema, format: For
     let is_hashed = |kind: &Kind| matches!(kind, Kind::Categorical { .. } | Kind::Text | Kind::Timestamp { .. });
     // A key that comes later in JSON lines is hashed, whatever the columns are.
     let hashes = schema.layout != Layout::Table
-        || format == Format::Jsonl
+        || *format == Format::JSONL
         || kinds().any(is_hashed)
         || !schema.interactions.is_empty();
     let mut notes = Vec::new();

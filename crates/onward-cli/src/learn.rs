@@ -247,7 +247,7 @@ impl Begun {
             Some(loss) => loss,
             None => loss::parse(specification.default_loss(task)?)?,
         };
-        Trained::new(&specification, loss, checked_radius(options.radius)?, schema, Facts::new(reader.format()))
+        Trained::new(&specification, loss, checked_radius(options.radius)?, schema, Facts::new(reader.format().clone()))
     }
 }
 

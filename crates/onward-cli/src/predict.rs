@@ -47,7 +47,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     let mut reader = Reader::open(&inputs, reading)?;
     signals.opened();
     inputs::check_format(&options.input, reader.format())?;
-    trained.facts = Facts::new(reader.format());
+    trained.facts = Facts::new(reader.format().clone());
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "mean loss") };
     if !options.voice.quiet {
         reader.notes().iter().for_each(say::line);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use onward::learner::Fixed;
 use onward::{Example, Learner, Prediction, SharedLoss};
-use onward_data::{Parsed, Reader};
+use onward_data::{ParsedBatch, Reader};
 
 use crate::books::{Account, Books};
 use crate::course::Course;
@@ -211,7 +211,7 @@ pub(crate) fn each_batch(
     reader: &mut Reader,
     watch: &Watch,
     counts: &mut Counts,
-    mut each: impl FnMut(&Parsed) -> Result<f64, Failure>,
+    mut each: impl FnMut(&ParsedBatch) -> Result<f64, Failure>,
 ) -> Result<bool, Failure> {
     each_owned(reader, watch, counts, |reader, arrived| {
         let Some((parsed, _)) = arrived else {
@@ -229,7 +229,7 @@ fn each_owned(
     reader: &mut Reader,
     watch: &Watch,
     counts: &mut Counts,
-    mut each: impl FnMut(&Reader, Option<(Parsed, bool)>) -> Result<f64, Failure>,
+    mut each: impl FnMut(&Reader, Option<(ParsedBatch, bool)>) -> Result<f64, Failure>,
 ) -> Result<bool, Failure> {
     while !watch.signals.received() {
         let parsed = match reader.next_owned(PATIENCE)? {

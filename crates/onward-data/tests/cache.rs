@@ -205,7 +205,7 @@ fn a_cache_of_ready_examples_gives_the_same_examples() {
     let folder = Folder::new();
     let (inputs, options) = inputs(&folder).swap_remove(0);
     let mut bytes = Vec::new();
-    convert(&mut Reader::open(&inputs, options).unwrap(), Format::Arrow, Compression::Zstd, &mut bytes).unwrap();
+    convert(&mut Reader::open(&inputs, options).unwrap(), &Format::ARROW, Compression::Zstd, &mut bytes).unwrap();
     let arrow = [folder.write("x.arrow", bytes)];
     let (plain, ..) = read(&arrow, &Options::default()).unwrap();
     let options = folder.cached(&Options::default());
@@ -423,7 +423,7 @@ fn what_is_no_cache_is_left_as_it_is() {
     let inputs = [folder.write("x.svm", "1 1:2\n-1 1:3\n")];
     let mut arrow = Vec::new();
     let mut reader = Reader::open(&inputs, Options::default()).unwrap();
-    convert(&mut reader, Format::Arrow, Compression::None, &mut arrow).unwrap();
+    convert(&mut reader, &Format::ARROW, Compression::None, &mut arrow).unwrap();
     for bytes in [&b"something dear"[..], b"", b"ARROW1", &arrow] {
         folder.write("cache", bytes);
         let error = read(&inputs, &folder.cached(&Options::default())).unwrap_err().to_string();

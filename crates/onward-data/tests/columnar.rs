@@ -751,8 +751,8 @@ fn pages_of_both_versions_and_without_dictionaries_are_read() {
 
 #[test]
 fn what_cannot_be_sought_in_is_refused() {
-    for format in [onward_data::Format::Parquet, onward_data::Format::Arrow] {
-        let options = Options { format: Some(format), ..target("y") };
+    for format in [onward_data::Format::PARQUET, onward_data::Format::ARROW] {
+        let options = Options { format: Some(format.clone()), ..target("y") };
         let error = Reader::open(&[Input::Standard], options).err().unwrap().to_string();
         assert_eq!(
             error,
@@ -766,7 +766,7 @@ fn what_is_compressed_encrypted_empty_or_something_else_is_told_apart() {
     let folder = Folder::new();
     let message = |content: &[u8]| {
         let path = folder.write("x.parquet", content);
-        let options = Options { format: Some(onward_data::Format::Parquet), ..target("y") };
+        let options = Options { format: Some(onward_data::Format::PARQUET), ..target("y") };
         folder.without(&error_of(&[path], options))
     };
     assert_eq!(message(b""), "x.parquet: is empty; give an input with examples in it");

@@ -42,7 +42,7 @@ fn schema() -> Schema {
 }
 
 fn bound() -> Options {
-    Options { schema: Some(schema()), ..options(Format::Jsonl, OnError::Stop) }
+    Options { schema: Some(schema()), ..options(Format::JSONL, OnError::Stop) }
 }
 
 fn inferring(target: &str) -> Options {
@@ -476,7 +476,7 @@ fn json_and_csv_of_the_same_table_are_the_same_examples() {
         ));
     }
     let (csv, json) = (read(csv, inferring("y")).whole(), read(json, inferring("y")).whole());
-    assert_eq!((csv.format, json.format), (Some(Format::Csv), Some(Format::Jsonl)));
+    assert_eq!((csv.format, json.format), (Some(Format::CSV), Some(Format::JSONL)));
     assert_eq!(csv.schema, json.schema);
     assert_eq!(csv.rows, json.rows);
 }

@@ -7,7 +7,7 @@ use onward_data::{Format, Input, OnError, Options, Reader};
 use text::{options, read};
 
 fn svmlight() -> Options {
-    Options { task: Some(Task::Regression), ..options(Format::Svmlight, OnError::Stop) }
+    Options { task: Some(Task::Regression), ..options(Format::SVMLIGHT, OnError::Stop) }
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn the_last_row_of_a_file_counts_without_a_line_end() {
 
 #[test]
 fn blank_lines_before_the_header_count_for_nothing() {
-    let options = |on_error| Options { target: Some("y".to_owned()), ..text::options(Format::Csv, on_error) };
+    let options = |on_error| Options { target: Some("y".to_owned()), ..text::options(Format::CSV, on_error) };
     let outcome = read("\n\r\nx,y\n1,2\n3,4\n", options(OnError::Stop)).whole();
     assert_eq!(outcome.rows.len(), 2);
     let error = read("\n\r\nx,y\n1,2\n3\n", options(OnError::Stop)).error.unwrap();
@@ -159,7 +159,7 @@ mod pipes {
             assert_eq!(sent(parts, regression()).rows.len(), 2);
         }
         let outcome = sent(&["# c\n# d\n", "1 1:1\n0 2:1\n"], Options::default());
-        assert_eq!((outcome.format, outcome.rows.len()), (Some(Format::Svmlight), 2));
+        assert_eq!((outcome.format, outcome.rows.len()), (Some(Format::SVMLIGHT), 2));
     }
 
     #[test]

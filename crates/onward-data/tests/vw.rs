@@ -11,7 +11,7 @@ use text::vw::{BITS, index, plain};
 use text::{Row, check, options, read};
 
 fn regression() -> Options {
-    Options { task: Some(Task::Regression), bits: BITS, ..options(Format::Vw, OnError::Stop) }
+    Options { task: Some(Task::Regression), bits: BITS, ..options(Format::VW, OnError::Stop) }
 }
 
 fn rows(text: &str) -> Vec<Row> {
@@ -90,7 +90,7 @@ fn ignored_namespaces_are_left_out_here_and_by_a_model_of_the_schema() {
     let outcome = read(text, ignoring).whole();
     let row = Row::new(vec![(0, 1.0), (index("f", "a"), 1.0), (index("g", "c"), 1.0)], Some(1.0), 1.0, &[""]);
     assert_eq!(outcome.rows[0], row);
-    let predicting = Options { schema: outcome.schema, ..options(Format::Vw, OnError::Stop) };
+    let predicting = Options { schema: outcome.schema, ..options(Format::VW, OnError::Stop) };
     assert_eq!(read(text, predicting).whole().rows, outcome.rows);
 }
 
@@ -232,7 +232,7 @@ proptest! {
     ) {
         let text: String = lines.iter().map(|(head, features)| format!("{head}|{features}\n")).collect();
         prop_assume!(read(&text, regression()).error.is_none());
-        let again = text::converted(&text, regression(), Format::Vw);
+        let again = text::converted(&text, regression(), Format::VW);
         prop_assert_eq!(read(again, regression()).whole().rows, read(text, regression()).whole().rows);
     }
 

@@ -1,6 +1,6 @@
 //! Whether inputs are what they were.
 //!
-//! Content decides, not names: a file that was moved or touched is the same. But hashing all of it
+//! ContentHasher decides, not names: a file that was moved or touched is the same. But hashing all of it
 //! costs what reading it costs, so a file is trusted that has the size and the time of its last
 //! change that it had, and a few blocks of equal content. On Unix the time is that of the inode:
 //! programs set the other one as they like. It says nothing where the file was changed shortly
@@ -15,7 +15,7 @@ use rapidhash::v3::rapidhash_v3;
 use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
-use crate::input::Input;
+use crate::source::Input;
 
 /// How much is hashed at a time: what the fast part of the processor's memory holds.
 const PART: usize = 128 << 10;
@@ -27,7 +27,7 @@ const COARSEST: u64 = 2_000_000_000;
 
 /// An input as it was when it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Identity {
+pub(super) struct InputIdentity {
     size: u64,
     /// When it was changed last, in nanoseconds since 1970.
     changed: u64,
@@ -39,12 +39,12 @@ pub(super) struct Identity {
 
 /// What can be had without reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct FileStamp {
     size: u64,
     changed: u64,
 }
 
-impl Stamp {
+impl FileStamp {
     fn of(metadata: &Metadata) -> Self {
         Self { size: metadata.len(), changed: changed(metadata) }
     }
@@ -69,21 +69,21 @@ fn nanoseconds(time: SystemTime) -> u64 {
 }
 
 /// What was there before a run began to read.
-pub(super) struct Witness {
+pub(super) struct InputStamps {
     pub(super) begun: u64,
-    stamps: Vec<Stamp>,
+    stamps: Vec<FileStamp>,
 }
 
-impl Witness {
+impl InputStamps {
     pub(super) fn new(inputs: &[Input]) -> Result<Self, DataError> {
         let begun = nanoseconds(SystemTime::now());
-        let stamp = |input: &Input| opened(input).and_then(|file| file.metadata()).map(|it| Stamp::of(&it));
+        let stamp = |input: &Input| opened(input).and_then(|file| file.metadata()).map(|it| FileStamp::of(&it));
         let stamps = inputs.iter().map(|input| stamp(input).map_err(|error| input.failed(&error)));
         Ok(Self { begun, stamps: stamps.collect::<Result<_, _>>()? })
     }
 
     /// Whether these are the inputs that were read `begun`.
-    pub(super) fn saw(&self, kept: &[Identity], begun: u64, inputs: &[Input]) -> Result<bool, DataError> {
+    pub(super) fn saw(&self, kept: &[InputIdentity], begun: u64, inputs: &[Input]) -> Result<bool, DataError> {
         // What costs nothing first.
         if kept.len() != inputs.len() || kept.iter().zip(&self.stamps).any(|(kept, stamp)| kept.size != stamp.size) {
             return Ok(false);
@@ -98,13 +98,13 @@ impl Witness {
     }
 }
 
-impl Identity {
-    fn is(&self, stamp: Stamp, begun: u64, input: &Input) -> io::Result<bool> {
+impl InputIdentity {
+    fn is(&self, stamp: FileStamp, begun: u64, input: &Input) -> io::Result<bool> {
         let mut file = opened(input)?;
         if self.changed == stamp.changed && self.changed.saturating_add(COARSEST) <= begun {
             return Ok(sample(&mut file, stamp.size)? == self.sample);
         }
-        let mut content = Content::new(file);
+        let mut content = ContentHasher::new(file);
         content.read_to(stamp.size)?;
         Ok(content.hash() == self.content)
     }
@@ -129,14 +129,14 @@ fn sample(file: &mut File, size: u64) -> io::Result<u64> {
 }
 
 /// The hash of a file's content, of which ever more is read.
-struct Content {
+struct ContentHasher {
     file: File,
     part: Vec<u8>,
     read: u64,
     state: u64,
 }
 
-impl Content {
+impl ContentHasher {
     fn new(file: File) -> Self {
         Self { file, part: Vec::with_capacity(PART), read: 0, state: 0 }
     }
@@ -171,23 +171,23 @@ impl Content {
 
 /// Hashes the inputs of a run along with it: so a file is read from the disk once, though it is
 /// looked at twice.
-pub(super) struct Follower {
+pub(super) struct InputHasher {
     inputs: Vec<Input>,
-    stamps: Vec<Stamp>,
+    stamps: Vec<FileStamp>,
     pub(super) begun: u64,
     /// The inputs that are read to their end.
-    done: Vec<Identity>,
+    done: Vec<InputIdentity>,
     /// How long these are.
     passed: u64,
-    current: Option<Content>,
+    current: Option<ContentHasher>,
 }
 
-impl Follower {
-    pub(super) fn new(inputs: &[Input], witness: Witness) -> Self {
+impl InputHasher {
+    pub(super) fn new(inputs: &[Input], stamps: InputStamps) -> Self {
         Self {
             inputs: inputs.to_vec(),
-            stamps: witness.stamps,
-            begun: witness.begun,
+            stamps: stamps.stamps,
+            begun: stamps.begun,
             done: Vec::new(),
             passed: 0,
             current: None,
@@ -200,7 +200,7 @@ impl Follower {
             let end = self.passed + stamp.size;
             let mut content = match self.current.take() {
                 Some(content) => content,
-                None => Content::new(opened(&self.inputs[self.done.len()])?),
+                None => ContentHasher::new(opened(&self.inputs[self.done.len()])?),
             };
             content.read_to(read.min(end) - self.passed)?;
             if read < end {
@@ -208,18 +208,18 @@ impl Follower {
                 break;
             }
             let sample = sample(&mut content.file, stamp.size)?;
-            let Stamp { size, changed } = stamp;
-            self.done.push(Identity { size, changed, content: content.hash(), sample });
+            let FileStamp { size, changed } = stamp;
+            self.done.push(InputIdentity { size, changed, content: content.hash(), sample });
             self.passed = end;
         }
         Ok(())
     }
 
     /// All inputs as they were read; `None` if one has changed meanwhile.
-    pub(super) fn finish(mut self) -> io::Result<Option<Vec<Identity>>> {
+    pub(super) fn finish(mut self) -> io::Result<Option<Vec<InputIdentity>>> {
         self.follow(u64::MAX)?;
         for (input, stamp) in self.inputs.iter().zip(&self.stamps) {
-            if Stamp::of(&opened(input)?.metadata()?) != *stamp {
+            if FileStamp::of(&opened(input)?.metadata()?) != *stamp {
                 return Ok(None);
             }
         }
@@ -232,15 +232,15 @@ mod tests {
     use super::*;
 
     /// A file, what it was, and what is there now with another time of its last change.
-    fn example() -> (tempfile::TempDir, Input, Vec<u8>, Identity) {
+    fn example() -> (tempfile::TempDir, Input, Vec<u8>, InputIdentity) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
         let bytes: Vec<u8> = (0..500_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         std::fs::write(&path, &bytes).unwrap();
         let input = Input::from(path.as_path());
         let inputs = [input.clone()];
-        let follower = Follower::new(&inputs, Witness::new(&inputs).unwrap());
-        let identity = follower.finish().unwrap().unwrap().remove(0);
+        let hasher = InputHasher::new(&inputs, InputStamps::new(&inputs).unwrap());
+        let identity = hasher.finish().unwrap().unwrap().remove(0);
         (folder, input, bytes, identity)
     }
 
@@ -252,14 +252,14 @@ mod tests {
     #[test]
     fn a_file_that_is_as_old_as_it_was_is_trusted_but_for_some_blocks() {
         let (_folder, input, mut bytes, kept) = example();
-        let stamp = Stamp { size: kept.size, changed: kept.changed };
+        let stamp = FileStamp { size: kept.size, changed: kept.changed };
         let long_after = kept.changed + COARSEST;
         // Between the first two blocks, which begin 33,060 bytes apart.
         bytes[20_000] ^= 1;
         write(&input, &bytes);
         assert!(kept.is(stamp, long_after, &input).unwrap());
         assert!(!kept.is(stamp, long_after - 1, &input).unwrap());
-        assert!(!kept.is(Stamp { changed: stamp.changed + 1, ..stamp }, long_after, &input).unwrap());
+        assert!(!kept.is(FileStamp { changed: stamp.changed + 1, ..stamp }, long_after, &input).unwrap());
         bytes[20_000] ^= 1;
         for at in [0, 34_000, 250_000, 499_999] {
             bytes[at] ^= 1;
@@ -280,9 +280,9 @@ mod tests {
         write(&other, &bytes[..300_000]);
         let inputs = [input, other];
         for step in [1 << 17, 70_001, 250_000, 900_000] {
-            let mut follower = Follower::new(&inputs, Witness::new(&inputs).unwrap());
-            (0..800_000).step_by(step).for_each(|read| follower.follow(read as u64).unwrap());
-            let found = follower.finish().unwrap().unwrap();
+            let mut hasher = InputHasher::new(&inputs, InputStamps::new(&inputs).unwrap());
+            (0..800_000).step_by(step).for_each(|read| hasher.follow(read as u64).unwrap());
+            let found = hasher.finish().unwrap().unwrap();
             assert_eq!((found[0].content, found[0].sample), (whole.content, whole.sample), "{step}");
             assert_eq!(found[1].size, 300_000);
             assert_ne!(found[1].content, whole.content);
@@ -293,9 +293,9 @@ mod tests {
     fn what_changes_after_the_first_look_has_no_identity() {
         let (_folder, input, bytes, _) = example();
         let inputs = [input];
-        let mut follower = Follower::new(&inputs, Witness::new(&inputs).unwrap());
-        follower.follow(100_000).unwrap();
+        let mut hasher = InputHasher::new(&inputs, InputStamps::new(&inputs).unwrap());
+        hasher.follow(100_000).unwrap();
         write(&inputs[0], &bytes[..400_000]);
-        assert_eq!(follower.finish().unwrap(), None);
+        assert_eq!(hasher.finish().unwrap(), None);
     }
 }

@@ -9,37 +9,37 @@ use bytemuck::AnyBitPattern;
 use memmap2::Mmap;
 use onward::{Lent, RowColumns};
 
-use super::{Block, map};
-use crate::columnar::{broken, damaged, guarded};
-use crate::encode::Binding;
+use super::map::map;
+use super::store::CachedBatch;
+use crate::encode::{ColumnMapping, ParsedBatch};
 use crate::error::{DataError, DataErrorKind};
-use crate::parsed::Parsed;
-use crate::piece::{Content, Parser, Piece, Source};
+use crate::format::columnar::{broken, damaged, guarded};
+use crate::source::{Chunk, ChunkContent, ChunkSource, Parser};
 
 /// Names the record batches of a cache, one after the other.
 pub(super) struct CacheSource {
     name: Arc<str>,
-    binding: Arc<Binding>,
-    blocks: Arc<[Block]>,
+    mapping: Arc<ColumnMapping>,
+    blocks: Arc<[CachedBatch]>,
     next: usize,
     count: Arc<AtomicU64>,
 }
 
 impl CacheSource {
-    pub(super) fn new(name: &str, blocks: Arc<[Block]>, count: Arc<AtomicU64>) -> Self {
-        Self { name: Arc::from(name), binding: Arc::default(), blocks, next: 0, count }
+    pub(super) fn new(name: &str, blocks: Arc<[CachedBatch]>, count: Arc<AtomicU64>) -> Self {
+        Self { name: Arc::from(name), mapping: Arc::default(), blocks, next: 0, count }
     }
 }
 
-impl Source for CacheSource {
-    fn next(&mut self, _buffer: Vec<u8>) -> Result<Option<Piece>, DataError> {
+impl ChunkSource for CacheSource {
+    fn next(&mut self, _buffer: Vec<u8>) -> Result<Option<Chunk>, DataError> {
         let Some(block) = self.blocks.get(self.next) else {
             return Ok(None);
         };
         self.count.fetch_add(block.length, Ordering::Relaxed);
-        let content = Content::Cached { block: self.next };
+        let content = ChunkContent::Cached { block: self.next };
         self.next += 1;
-        Ok(Some(Piece { input: Arc::clone(&self.name), binding: Arc::clone(&self.binding), content }))
+        Ok(Some(Chunk { input: Arc::clone(&self.name), mapping: Arc::clone(&self.mapping), content }))
     }
 
     fn is_live(&self) -> bool {
@@ -51,7 +51,7 @@ impl Source for CacheSource {
 #[derive(Clone)]
 pub(super) struct CacheParser {
     file: Arc<File>,
-    blocks: Arc<[Block]>,
+    blocks: Arc<[CachedBatch]>,
     id_columns: usize,
     /// What the inputs were called, and are called now.
     renamed: Arc<[(String, String)]>,
@@ -59,13 +59,13 @@ pub(super) struct CacheParser {
 
 /// The features of a record batch, where they are in the file.
 #[derive(Debug)]
-struct Mapped {
+struct MappedFeatures {
     map: Arc<Mmap>,
     indices: Range<usize>,
     values: Range<usize>,
 }
 
-impl Lent for Mapped {
+impl Lent for MappedFeatures {
     #[inline]
     fn indices(&self) -> &[u32] {
         bytemuck::try_cast_slice(&self.map[self.indices.clone()]).unwrap_or_default()
@@ -100,7 +100,7 @@ mod place {
 }
 
 /// The parts of a record batch within its message.
-struct Body<'a> {
+struct MessageBody<'a> {
     bytes: &'a [u8],
     /// Where the body begins in them.
     start: usize,
@@ -108,7 +108,7 @@ struct Body<'a> {
     buffers: Vec<Range<usize>>,
 }
 
-impl<'a> Body<'a> {
+impl<'a> MessageBody<'a> {
     fn new(bytes: &'a [u8]) -> Result<Self, DataError> {
         /// The mark of a message, and the length of its description.
         const PREFIX: usize = 8;
@@ -167,22 +167,27 @@ fn outside() -> DataError {
 }
 
 impl CacheParser {
-    pub(super) fn new(file: File, blocks: Vec<Block>, id_columns: usize, renamed: Arc<[(String, String)]>) -> Self {
+    pub(super) fn new(
+        file: File,
+        blocks: Vec<CachedBatch>,
+        id_columns: usize,
+        renamed: Arc<[(String, String)]>,
+    ) -> Self {
         Self { file: Arc::new(file), blocks: Arc::from(blocks), id_columns, renamed }
     }
 
-    pub(super) fn blocks(&self) -> Arc<[Block]> {
+    pub(super) fn blocks(&self) -> Arc<[CachedBatch]> {
         Arc::clone(&self.blocks)
     }
 
-    fn block(&self, block: &Block, out: &mut Parsed) -> Result<(), DataError> {
-        let map = map::map(&self.file, block.at, block.length)
+    fn block(&self, block: &CachedBatch, out: &mut ParsedBatch) -> Result<(), DataError> {
+        let map = map(&self.file, block.at, block.length)
             .map_err(|error| DataError::new(DataErrorKind::Io, format!("reading failed: {error}")))?;
         if crc32fast::hash(&map) != block.checksum {
             return Err(damaged("a record batch does not have its checksum"));
         }
         let map = Arc::new(map);
-        let body = Body::new(&map)?;
+        let body = MessageBody::new(&map)?;
         let rows = body.length(place::ROWS)?;
         let features = body.length(place::FEATURES)?;
         let columns = RowColumns {
@@ -199,13 +204,13 @@ impl CacheParser {
             let (ends, ids) = body.strings(place::ID_ENDS, place::IDS, rows.saturating_mul(self.id_columns))?;
             out.set_ids(self.id_columns, ids, ends.iter().map(|&end| end as usize));
         }
-        let mapped = Arc::new(Mapped { map: Arc::clone(&map), indices, values });
+        let mapped = Arc::new(MappedFeatures { map: Arc::clone(&map), indices, values });
         // What is below 0 becomes too large, and is refused as such.
         let ends = ends.iter().map(|&end| end as usize);
         out.batch.lend(mapped, ends, columns).map_err(damaged)
     }
 
-    fn names(&self, body: &Body<'_>, out: &mut Parsed) -> Result<(), DataError> {
+    fn names(&self, body: &MessageBody<'_>, out: &mut ParsedBatch) -> Result<(), DataError> {
         let count = body.length(place::KEYS)?;
         let keys = body.numbers::<u32>(place::NAME_KEYS, count)?;
         let (ends, text) = body.strings(place::NAME_ENDS, place::NAMES, count)?;
@@ -230,13 +235,13 @@ impl CacheParser {
 }
 
 impl Parser for CacheParser {
-    fn parse(&mut self, piece: &Piece, out: &mut Parsed) -> Result<(), DataError> {
-        let Content::Cached { block } = piece.content else {
+    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
+        let ChunkContent::Cached { block } = chunk.content else {
             return Ok(());
         };
         let blocks = Arc::clone(&self.blocks);
         let block = &blocks[block];
-        let read = guarded(&piece.input, || self.block(block, out));
+        let read = guarded(&chunk.input, || self.block(block, out));
         if let Err(error) = read {
             out.clear();
             return Err(error.remedy("remove this cache, and the next run makes it anew"));

@@ -13,16 +13,16 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
-use super::identity::{Follower, Witness};
-use super::{Block, CHECKSUM_KEY, IDS, INDEX_KEY, Index, LAYOUT, LAYOUT_KEY, NAMES, PARSERS, PRODUCTS, ParsedBy};
+use super::BatchSink;
+use super::identity::{InputHasher, InputStamps};
+use super::store::{
+    CHECKSUM_KEY, CacheIndex, CachedBatch, IDS, INDEX_KEY, LAYOUT, LAYOUT_KEY, NAMES, PARSERS, PRODUCTS, ParsingRules,
+};
 use crate::atomic::AtomicFile;
-use crate::columnar::{INDICES, LABEL, OFFSET, VALUES, VERSION, VERSION_KEY, WEIGHT};
-use crate::encode::NamesSeen;
+use crate::encode::{KEPT_ERRORS, NamesSeen, ParsedBatch};
 use crate::error::{DataError, DataErrorKind};
-use crate::input::Input;
-use crate::parsed::{KEPT_ERRORS, Parsed};
-use crate::piece::Keeper;
-use crate::reader::id_names;
+use crate::format::arrow::examples::{INDICES, LABEL, OFFSET, VALUES, VERSION, VERSION_KEY, WEIGHT};
+use crate::source::Input;
 
 /// About how many bytes a record batch has.
 const SIZE: usize = 512 << 10;
@@ -30,27 +30,27 @@ const SIZE: usize = 512 << 10;
 const ROW: usize = 48;
 
 /// Writes batches as they are handed out. What is not finished leaves nothing behind.
-pub(super) struct Recorder {
-    writer: FileWriter<Checked<AtomicFile>>,
+pub(super) struct CacheWriter {
+    writer: FileWriter<ChecksumWriter<AtomicFile>>,
     schema: SchemaRef,
-    rows: Rows,
+    rows: CachedRows,
     seen: NamesSeen,
     seen_products: NamesSeen,
     id_columns: usize,
-    index: Index,
-    follower: Follower,
+    index: CacheIndex,
+    hasher: InputHasher,
     /// How far the inputs have been read.
     read: Arc<AtomicU64>,
 }
 
 /// A writer that keeps the checksum of what was written since the last was asked for.
-struct Checked<W> {
+struct ChecksumWriter<W> {
     inner: W,
     checksum: crc32fast::Hasher,
     written: u64,
 }
 
-impl<W: Write> Write for Checked<W> {
+impl<W: Write> Write for ChecksumWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.inner.write(bytes)?;
         self.checksum.update(&bytes[..written]);
@@ -63,7 +63,7 @@ impl<W: Write> Write for Checked<W> {
     }
 }
 
-impl<W> Checked<W> {
+impl<W> ChecksumWriter<W> {
     fn new(inner: W) -> Self {
         Self { inner, checksum: crc32fast::Hasher::new(), written: 0 }
     }
@@ -74,7 +74,7 @@ impl<W> Checked<W> {
 }
 
 /// The rows of the record batch that is being filled, and what is told of them.
-struct Rows {
+struct CachedRows {
     labels: Vec<f64>,
     weights: Vec<f64>,
     offsets: Vec<f64>,
@@ -85,10 +85,10 @@ struct Rows {
     products: Vec<u32>,
     id_ends: Vec<i64>,
     ids: Vec<u8>,
-    block: Block,
+    block: CachedBatch,
 }
 
-impl Default for Rows {
+impl Default for CachedRows {
     fn default() -> Self {
         Self {
             labels: Vec::new(),
@@ -101,7 +101,7 @@ impl Default for Rows {
             products: Vec::new(),
             id_ends: vec![0],
             ids: Vec::new(),
-            block: Block::default(),
+            block: CachedBatch::default(),
         }
     }
 }
@@ -119,7 +119,7 @@ fn entry() -> FieldRef {
 }
 
 /// The columns, in the order in which the reader expects them.
-fn schema(rules: &ParsedBy, id_columns: usize) -> Schema {
+fn schema(rules: &ParsingRules, id_columns: usize) -> Schema {
     let mut fields = vec![
         Field::new(LABEL, DataType::Float64, true),
         Field::new(WEIGHT, DataType::Float64, false),
@@ -141,7 +141,7 @@ fn schema(rules: &ParsedBy, id_columns: usize) -> Schema {
     Schema::new(fields).with_metadata(metadata.map(|(key, value)| (key.to_owned(), value)))
 }
 
-impl Rows {
+impl CachedRows {
     fn bytes(&self) -> usize {
         8 * self.indices.len() + ROW * self.labels.len() + self.ids.len()
     }
@@ -190,12 +190,13 @@ impl Rows {
     }
 }
 
-impl Recorder {
+impl CacheWriter {
     pub(super) fn create(
         path: &Path,
-        rules: ParsedBy,
+        rules: ParsingRules,
+        id_columns: usize,
         inputs: &[Input],
-        witness: Witness,
+        stamps: InputStamps,
         read: Arc<AtomicU64>,
     ) -> Result<Self, DataError> {
         let unwritable = |error: io::Error| {
@@ -203,35 +204,35 @@ impl Recorder {
                 .input(&path.display().to_string())
         };
         let file = AtomicFile::create(path).map_err(unwritable)?;
-        let id_columns = id_names(&rules.schema, rules.format).len();
         let schema = schema(&rules, id_columns);
-        let mut writer = FileWriter::try_new(Checked::new(file), &schema).map_err(|error| unwritable(plain(error)))?;
+        let mut writer =
+            FileWriter::try_new(ChecksumWriter::new(file), &schema).map_err(|error| unwritable(plain(error)))?;
         let head = writer.get_mut().take_checksum();
-        let follower = Follower::new(inputs, witness);
+        let hasher = InputHasher::new(inputs, stamps);
         Ok(Self {
             writer,
             schema: Arc::new(schema),
-            rows: Rows::default(),
+            rows: CachedRows::default(),
             seen: NamesSeen::default(),
             seen_products: NamesSeen::default(),
             id_columns,
-            index: Index {
+            index: CacheIndex {
                 layout: LAYOUT.to_owned(),
                 onward: PARSERS.to_owned(),
                 rules,
-                begun: follower.begun,
+                begun: hasher.begun,
                 names: inputs.iter().map(Input::name).collect(),
                 inputs: Vec::new(),
                 head,
                 blocks: Vec::new(),
             },
-            follower,
+            hasher,
             read,
         })
     }
 
     /// Takes in a batch. What is told of all of it goes with its first row, or the one before.
-    fn take_in(&mut self, parsed: &Parsed) -> io::Result<()> {
+    fn take_in(&mut self, parsed: &ParsedBatch) -> io::Result<()> {
         let seen = &mut self.seen;
         let new = parsed.names.iter().filter(|&(index, _)| seen.first(index));
         self.rows.names.extend(new.map(|(index, name)| (index, name.into())));
@@ -284,7 +285,7 @@ impl Recorder {
     /// Puts the cache in its place; not if an input has changed since reading began.
     fn complete(mut self) -> io::Result<bool> {
         self.flush()?;
-        let Some(inputs) = self.follower.finish()? else {
+        let Some(inputs) = self.hasher.finish()? else {
             return Ok(false);
         };
         self.index.inputs = inputs;
@@ -296,10 +297,10 @@ impl Recorder {
     }
 }
 
-impl Keeper for Recorder {
-    fn add(&mut self, parsed: &Parsed) -> Result<(), String> {
+impl BatchSink for CacheWriter {
+    fn add(&mut self, parsed: &ParsedBatch) -> Result<(), String> {
         let read = self.read.load(Ordering::Relaxed);
-        self.take_in(parsed).and_then(|()| self.follower.follow(read)).map_err(|error| error.to_string())
+        self.take_in(parsed).and_then(|()| self.hasher.follow(read)).map_err(|error| error.to_string())
     }
 
     fn finish(self: Box<Self>) -> Result<(), String> {

@@ -121,7 +121,7 @@ pub fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(St
     };
     outcome.schema = Some(reader.schema().clone());
     outcome.notes = reader.notes().iter().cloned().map(&without_place).collect();
-    outcome.format = Some(reader.format());
+    outcome.format = Some(reader.format().clone());
     loop {
         match reader.next_batch() {
             Ok(Some(parsed)) => {
@@ -144,7 +144,7 @@ pub fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(St
     }
 }
 
-fn row_of(parsed: &onward_data::Parsed, row: usize) -> Row {
+fn row_of(parsed: &onward_data::ParsedBatch, row: usize) -> Row {
     let example = parsed.batch.get(row);
     let ids = parsed.ids(row).map(|id| String::from_utf8_lossy(id).into_owned());
     Row {
@@ -162,7 +162,7 @@ pub fn converted(text: impl AsRef<[u8]>, options: Options, format: Format) -> Ve
     file.write_all(text.as_ref()).unwrap();
     let mut reader = Reader::open(&[Input::from(file.path())], options).unwrap();
     let mut out = Vec::new();
-    onward_data::convert(&mut reader, format, onward_data::Compression::None, &mut out).unwrap();
+    onward_data::convert(&mut reader, &format, onward_data::Compression::None, &mut out).unwrap();
     out
 }
 

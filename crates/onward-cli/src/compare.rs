@@ -59,7 +59,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Failure> {
     let mut recorder = question.map(|_| Recorder::new(options.voice.quiet));
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "least sequential risk") };
     if !options.voice.quiet {
-        reader.notes().iter().for_each(say::line);
+        reader.notes().iter().map(onward_data::Message::command_line).for_each(say::line);
         reader.cache_note().iter().for_each(say::line);
         inputs::idle_options(&options.columns, reader.schema(), reader.format()).iter().for_each(say::line);
         let names: Vec<_> = entrants.iter().map(|entrant| entrant.name.as_str()).collect();

@@ -24,7 +24,7 @@ pub(crate) fn run(options: &ConvertOptions) -> Result<ExitCode, Failure> {
     let mut reader = if is_table { Reader::open_table(&inputs, reading)? } else { Reader::open(&inputs, reading)? };
     inputs::check_header(options.input.no_header, reader.format())?;
     if !options.voice.quiet {
-        reader.notes().iter().for_each(say::line);
+        reader.notes().iter().map(onward_data::Message::command_line).for_each(say::line);
         inputs::idle_options(&options.columns, reader.schema(), reader.format()).iter().for_each(say::line);
     }
     let writing = |error: io::Error| Failure::writing(&options.to, &error);

@@ -100,7 +100,7 @@ impl fmt::Display for Failure {
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         let code = if error.kind() == DataErrorKind::Io { SYSTEM } else { MENDABLE };
-        Self { message: error.to_string(), code, broken_pipe: false }
+        Self { message: error.command_line(), code, broken_pipe: false }
     }
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn run(options: &LearnOptions) -> Result<ExitCode, Failure> {
     let mut recorder = question.map(|_| Recorder::new(options.voice.quiet));
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "sequential risk") };
     if !options.voice.quiet {
-        reader.notes().iter().for_each(say::line);
+        reader.notes().iter().map(onward_data::Message::command_line).for_each(say::line);
         reader.cache_note().iter().for_each(say::line);
         inputs::idle_options(&options.columns, reader.schema(), reader.format()).iter().for_each(say::line);
         say::line(format_args!("learner: {}, loss: {}", trained.learner.describe(), trained.loss.name()));

@@ -50,7 +50,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<ExitCode, Failure> {
     trained.facts = Facts::new(reader.format().clone());
     let watch = Watch { signals, progress: Progress::new(options.voice.quiet, "mean loss") };
     if !options.voice.quiet {
-        reader.notes().iter().for_each(say::line);
+        reader.notes().iter().map(onward_data::Message::command_line).for_each(say::line);
         reader.cache_note().iter().for_each(say::line);
     }
     let fixed = trained.learner.fixed();

@@ -242,7 +242,7 @@ fn each_owned(
         };
         for error in &parsed.errors {
             if counts.shown_errors < SHOWN_ERRORS {
-                watch.progress.say(&format!("skipped: {error}"));
+                watch.progress.say(&format!("skipped: {}", error.command_line()));
             }
             counts.shown_errors += 1;
         }

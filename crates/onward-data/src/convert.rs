@@ -53,7 +53,7 @@ pub fn convert(
     let writing = definition.writing();
     if formats.is_text(format) && compression != Compression::None {
         return Err(DataError::new(DataErrorKind::Options, format!("{format} has no compression of its own"))
-            .remedy("leave it out, and compress the file as a whole")
+            .advise("leave it out, and compress the file as a whole")
             .into());
     }
     match (writing, reader.types().is_some()) {
@@ -70,13 +70,13 @@ pub fn convert(
             Ok(converted)
         }
         (Writing::None, _) => Err(DataError::new(DataErrorKind::Options, format!("{format} is read and not written"))
-            .remedy("name another format")
+            .advise("name another format")
             .into()),
         _ => {
             let found = format!("{format} is not written from what was opened");
             let remedy = "open tables with Reader::open_table for csv, tsv, jsonl and parquet, and with Reader::open for \
                           svmlight, vw and arrow";
-            Err(DataError::new(DataErrorKind::Options, found).remedy(remedy).into())
+            Err(DataError::new(DataErrorKind::Options, found).advise(remedy).into())
         }
     }
 }
@@ -132,8 +132,8 @@ fn no_ids(reader: &Reader, format: &Format) -> Result<(), ConvertError> {
         return Ok(());
     };
     let found = format!("column '{}' is an id, and examples in {format} have none", id.name);
-    let remedy = "convert to vw, where ids are tags, or leave the column out with --ignore instead of --id";
-    Err(DataError::new(DataErrorKind::Options, found).remedy(remedy).into())
+    let remedy = "convert to vw, where ids are tags, or leave the column out with ⟦ignore⟧ instead of ⟦ids⟧";
+    Err(DataError::new(DataErrorKind::Options, found).advise(remedy).into())
 }
 
 /// The columns of a table that was opened.
@@ -143,7 +143,7 @@ fn table_columns(reader: &Reader) -> Result<Vec<TableColumn>, ConvertError> {
     let columns: Vec<_> = names.zip(types).map(|(name, &holds)| TableColumn { name, holds }).collect();
     if columns.is_empty() {
         let error = DataError::new(DataErrorKind::Options, "no column is left to write");
-        return Err(error.remedy("name fewer in --ignore").into());
+        return Err(error.advise("name fewer in ⟦ignore⟧").into());
     }
     Ok(columns)
 }
@@ -171,6 +171,6 @@ fn refuse_unknown(parsed: &ParsedBatch, row: usize, number: u64) -> Result<(), C
     let name = parsed.names.iter().find(|&(other, _)| other == index);
     let name = name.map_or("another key", |(_, name)| name.split('=').next().unwrap_or(name));
     let found = format!("row {number} has '{name}', and the first rows, which say what columns there are, do not");
-    let remedy = format!("leave it out with --ignore '{name}', or put a row that has it first");
-    Err(DataError::record(found).remedy(remedy).into())
+    let remedy = format!("leave it out with ⟦ignore={name}⟧, or put a row that has it first");
+    Err(DataError::record(found).advise(remedy).into())
 }

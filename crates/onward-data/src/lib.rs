@@ -17,7 +17,7 @@
 //! hands the batches out in order. Whatever the number of threads, the batches are the same.
 //!
 //! Modules import from those that stand before them here only: `atomic`, `error`, `text`, `schema`,
-//! `encode`, `source`, `format`, `options`, `open`, `cache`, `reader`, `convert`.
+//! `encode`, `source`, `format`, `options`, `open`, `record`, `cache`, `reader`, `convert`.
 
 mod atomic;
 mod cache;
@@ -28,6 +28,7 @@ mod format;
 mod open;
 mod options;
 mod reader;
+mod record;
 mod schema;
 mod source;
 mod text;
@@ -35,13 +36,14 @@ mod text;
 pub use atomic::{AtomicFile, PreparedFile};
 pub use convert::convert;
 pub use encode::{NewNames, ParsedBatch};
-pub use error::{DataError, DataErrorKind, Position};
+pub use error::{DataError, DataErrorKind, Message, Position, Setting};
 pub use format::write::{Compression, ConvertError, Converted};
 pub use format::{Format, Formats};
 pub use options::{OnError, Options};
 pub use reader::Reader;
+pub use record::{Field, RecordEncoder};
 pub use schema::{Column, Interaction, Kind, Layout, Role, Schema, Target, TargetRule};
-pub use source::Input;
+pub use source::{Input, NamedBytes, NamedReader};
 
 pub mod formats {
     //! What a format of your own is made of: a [`TextFormat`], which [`Formats::with`](crate::Formats::with) adds to those
@@ -49,7 +51,7 @@ pub mod formats {
 
     pub use crate::encode::Rules;
     pub use crate::format::write::{ExampleWriter, TableColumn, TableWriter, Writing};
-    pub use crate::format::{FirstLines, Head, Recognition, TextFormat};
+    pub use crate::format::{FirstLines, Head, Recognition, RowBuilder, TextFormat, by_line};
     pub use crate::schema::ColumnType;
     pub use crate::schema::sample::{FirstRows, LabelSample, TableSample};
     pub use crate::source::{Boundaries, Chunk, Parser};

@@ -33,7 +33,7 @@ fn text_of(csv: &str, options: Options, format: &Format) -> String {
 fn error(csv: &str, options: Options, format: &Format) -> String {
     let folder = Folder::new();
     let path = folder.write("x.csv", csv);
-    convert_to(&[path], options, format).unwrap_err().to_string()
+    worded(convert_to(&[path], options, format).unwrap_err())
 }
 
 fn weighted() -> Options {
@@ -420,7 +420,7 @@ fn copied(csv: &str, options: Options, format: &Format) -> String {
 fn copy_error(csv: &str, options: Options, format: &Format) -> String {
     let folder = Folder::new();
     let path = folder.write("x.csv", csv);
-    copy_to(&[path], options, format).unwrap_err().to_string()
+    worded(copy_to(&[path], options, format).unwrap_err())
 }
 
 /// Cells that are hard to keep: what looks like a number, needs quotes, is empty.
@@ -611,7 +611,7 @@ fn lists_are_no_cells() {
     builder.append_value([Some("a")]);
     let path = folder.path("x.parquet");
     write_parquet(&path, &[batch(vec![("tags", array(builder.finish())), ("n", array(Int8Array::from(vec![1])))])]);
-    let error = copy_to(&[&path], Options::default(), &Format::CSV).unwrap_err().to_string();
+    let error = worded(copy_to(&[&path], Options::default(), &Format::CSV).unwrap_err());
     assert_eq!(
         folder.without(&error),
         "x.parquet, column 'tags': holds lists, and a cell is one value; leave it out with --ignore 'tags'"
@@ -628,7 +628,7 @@ fn examples_are_no_table_and_tables_are_no_examples() {
     let arrow = folder.write("x.arrow", out);
     let svmlight = folder.write("x.svm", "1 1:2\n");
     for (path, format) in [(arrow, "arrow"), (svmlight, "svmlight")] {
-        let error = copy_to(&[path], Options::default(), &Format::CSV).unwrap_err().to_string();
+        let error = worded(copy_to(&[path], Options::default(), &Format::CSV).unwrap_err());
         assert!(
             error.ends_with(&format!(
                 ": is {format}, which holds examples and no table; convert it to svmlight, vw or arrow"
@@ -636,12 +636,12 @@ fn examples_are_no_table_and_tables_are_no_examples() {
             "{error}"
         );
     }
-    let error = convert_to(&[&csv], target("y"), &Format::CSV).unwrap_err().to_string();
+    let error = worded(convert_to(&[&csv], target("y"), &Format::CSV).unwrap_err());
     assert!(
         error.starts_with("csv is not written from what was opened; open tables with Reader::open_table"),
         "{error}"
     );
-    let error = copy_to(&[&csv], Options::default(), &Format::VW).unwrap_err().to_string();
+    let error = worded(copy_to(&[&csv], Options::default(), &Format::VW).unwrap_err());
     assert!(error.starts_with("vw is not written from what was opened"), "{error}");
 }
 

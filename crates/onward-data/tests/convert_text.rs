@@ -118,7 +118,7 @@ fn a_key_that_the_first_rows_lack_is_not_dropped_silently() {
     let rows: String = (0..10_000).map(|row| format!("{{\"a\":{row}}}\n")).collect();
     let path = folder.write("x.jsonl", format!("{rows}{{\"a\":1,\"late\":\"b=c\"}}\n"));
     assert_eq!(
-        copied(&[path], Options::default(), &Format::CSV).unwrap_err().to_string(),
+        worded(copied(&[path], Options::default(), &Format::CSV).unwrap_err()),
         "row 10001 has 'late', and the first rows, which say what columns there are, do not; \
          leave it out with --ignore 'late', or put a row that has it first"
     );
@@ -131,7 +131,7 @@ fn numbers_of_json_keep_their_digits() {
     assert_eq!(copied(&[path], Options::default(), &Format::CSV).unwrap(), "id,b\n9007199254740993,1.50\n");
     let path = folder.write("x.jsonl", "{\"a\":[9007199254740993]}\n");
     assert_eq!(
-        folder.without(&copied(&[path], Options::default(), &Format::CSV).unwrap_err().to_string()),
+        folder.without(&worded(copied(&[path], Options::default(), &Format::CSV).unwrap_err())),
         "x.jsonl, line 1, column 'a.0': the number 9007199254740992 may have lost digits, being beyond 2^53; \
          in arrays of numbers, write such numbers as strings, or as keys of their own"
     );
@@ -141,7 +141,7 @@ fn numbers_of_json_keep_their_digits() {
 fn arrays_of_json_are_no_cells() {
     let folder = Folder::new();
     let path = folder.write("x.jsonl", "{\"a\":[\"x\"],\"b\":1}\n");
-    let error = copied(&[path], Options::default(), &Format::CSV).unwrap_err().to_string();
+    let error = worded(copied(&[path], Options::default(), &Format::CSV).unwrap_err());
     assert!(error.contains("column 'a'") && error.contains("--ignore"), "{error}");
 }
 
@@ -174,7 +174,7 @@ fn an_initial_prediction_that_a_format_has_no_words_for_is_an_error() {
     let message = |text: &str, format: &Format| {
         let path = folder.write("x.vw", text);
         let mut reader = open(&[path], Options::default()).unwrap();
-        convert(&mut reader, format, Compression::None, &mut Vec::new()).unwrap_err().to_string()
+        worded(convert(&mut reader, format, Compression::None, &mut Vec::new()).unwrap_err())
     };
     assert_eq!(
         message("1 | a\n-1 1 0.5 | a\n", &Format::SVMLIGHT),

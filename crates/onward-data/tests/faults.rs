@@ -456,7 +456,8 @@ fn the_limit_of_records_holds_whatever_the_chunks() {
         (format!("0 |f a\n1 |f a{long}\n1 |f b\n"), Format::VW, 2),
     ] {
         for chunk_size in [1, 256 << 10] {
-            let named = if onward_data::Formats::default().writes_tables(&format) { target("y") } else { Options::default() };
+            let named =
+                if onward_data::Formats::default().writes_tables(&format) { target("y") } else { Options::default() };
             let options = Options { record_limit: 1000, chunk_size, ..named };
             let error = read(&text, options.clone()).error.unwrap();
             assert!(error.contains("the record that begins here is longer than 1000 bytes"), "{format}: {error}");

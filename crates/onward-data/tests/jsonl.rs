@@ -555,13 +555,13 @@ refused! { bound(), r#"{"y": 1, "w": 1, "n": 1}"#;
     a_tab_in_a_string: "{\"c\": \"a\tb\"}" =>
         ", column 'c': is not JSON: control character (\\u0000-\\u001F) found while parsing a string at character 9 ('\\tb\"}'); mend the record, or leave such records out with --on-error skip";
     objects_too_deep: format!("{}1{}", "{\"d\":".repeat(101), "}".repeat(101)) =>
-        ", column 'd': objects are nested deeper than 100; leave the key out with --ignore d";
+        ", column 'd': objects are nested deeper than 100; leave the key out with --ignore 'd'";
     arrays_without_end: format!("{{\"d\": {}", "[".repeat(100_000)) =>
-        ", column 'd': holds an array of arrays; leave it out with --ignore d, or write its parts as keys of their own";
+        ", column 'd': holds an array of arrays; leave it out with --ignore 'd', or write its parts as keys of their own";
     an_array_of_objects: r#"{"o": {"items": [1, {"a": 1}]}}"# =>
-        ", column 'o.items': holds an array of objects; leave it out with --ignore o.items, or write its parts as keys of their own";
+        ", column 'o.items': holds an array of objects; leave it out with --ignore 'o.items', or write its parts as keys of their own";
     an_array_of_arrays: r#"{"grid": [[1], [2]]}"# =>
-        ", column 'grid': holds an array of arrays; leave it out with --ignore grid, or write its parts as keys of their own";
+        ", column 'grid': holds an array of arrays; leave it out with --ignore 'grid', or write its parts as keys of their own";
     a_key_twice: r#"{"n": 1, "n": 2}"# =>
         ", column 'n': the key occurs twice in the record; mend the record, or leave such records out with --on-error skip";
     an_unknown_key_twice: r#"{"k": 1, "k": {"l": 2}}"# =>

@@ -1,14 +1,14 @@
 //! Whether inputs are what they were.
 //!
-//! ContentHasher decides, not names: a file that was moved or touched is the same. But hashing all of it
+//! Content decides, not names: a file that was moved or touched is the same. But hashing all of it
 //! costs what reading it costs, so a file is trusted that has the size and the time of its last
-//! change that it had, and a few blocks of equal content. On Unix the time is that of the inode:
-//! programs set the other one as they like. It says nothing where the file was changed shortly
+//! change that it had. That is the time of the inode, which no program sets as it likes; where there is none,
+//! all is hashed. It says nothing where the file was changed shortly
 //! before it was read: a second change might fall on the same tick of a clock that is that coarse
-//! (version control systems know this as being racily clean). Then all is hashed.
+//! (version control systems know this as being racily clean). Then all is hashed, too.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rapidhash::v3::rapidhash_v3;
@@ -19,9 +19,6 @@ use crate::source::Input;
 
 /// How much is hashed at a time: what the fast part of the processor's memory holds.
 const PART: usize = 128 << 10;
-/// How many blocks are looked at of a file that is trusted, and how long each is.
-const SAMPLES: u64 = 16;
-const SAMPLE: u64 = 4096;
 /// Clocks of file systems are this coarse at the most, in nanoseconds.
 const COARSEST: u64 = 2_000_000_000;
 
@@ -33,8 +30,6 @@ pub(super) struct InputIdentity {
     changed: u64,
     /// The hash of its content.
     content: u64,
-    /// The hash of some of its blocks.
-    sample: u64,
 }
 
 /// What can be had without reading.
@@ -58,10 +53,10 @@ fn changed(metadata: &Metadata) -> u64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec() as u64)
 }
 
-/// When a file was changed last; where nothing tells, a time that is never trusted.
+/// A time that is never trusted: where programs set it as they like.
 #[cfg(not(unix))]
-fn changed(metadata: &Metadata) -> u64 {
-    metadata.modified().map_or(u64::MAX, nanoseconds)
+fn changed(_: &Metadata) -> u64 {
+    u64::MAX
 }
 
 fn nanoseconds(time: SystemTime) -> u64 {
@@ -100,11 +95,10 @@ impl InputStamps {
 
 impl InputIdentity {
     fn is(&self, stamp: FileStamp, begun: u64, input: &Input) -> io::Result<bool> {
-        let mut file = opened(input)?;
         if self.changed == stamp.changed && self.changed.saturating_add(COARSEST) <= begun {
-            return Ok(sample(&mut file, stamp.size)? == self.sample);
+            return Ok(true);
         }
-        let mut content = ContentHasher::new(file);
+        let mut content = ContentHasher::new(opened(input)?);
         content.read_to(stamp.size)?;
         Ok(content.hash() == self.content)
     }
@@ -113,19 +107,8 @@ impl InputIdentity {
 fn opened(input: &Input) -> io::Result<File> {
     match input {
         Input::Path(path) => File::open(path),
-        Input::Standard => Err(io::ErrorKind::Unsupported.into()),
+        _ => Err(io::ErrorKind::Unsupported.into()),
     }
-}
-
-/// The hash of blocks that are spread evenly over a file, its first and its last among them.
-fn sample(file: &mut File, size: u64) -> io::Result<u64> {
-    let mut bytes = Vec::new();
-    for number in 0..SAMPLES {
-        let at = size.saturating_sub(SAMPLE) as u128 * u128::from(number) / u128::from(SAMPLES - 1);
-        file.seek(SeekFrom::Start(at as u64))?;
-        Read::by_ref(file).take(SAMPLE).read_to_end(&mut bytes)?;
-    }
-    Ok(rapidhash_v3(&bytes))
 }
 
 /// The hash of a file's content, of which ever more is read.
@@ -207,9 +190,8 @@ impl InputHasher {
                 self.current = Some(content);
                 break;
             }
-            let sample = sample(&mut content.file, stamp.size)?;
             let FileStamp { size, changed } = stamp;
-            self.done.push(InputIdentity { size, changed, content: content.hash(), sample });
+            self.done.push(InputIdentity { size, changed, content: content.hash() });
             self.passed = end;
         }
         Ok(())
@@ -250,23 +232,16 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_as_old_as_it_was_is_trusted_but_for_some_blocks() {
+    fn a_file_that_was_not_changed_is_trusted_and_any_other_hashed() {
         let (_folder, input, mut bytes, kept) = example();
         let stamp = FileStamp { size: kept.size, changed: kept.changed };
         let long_after = kept.changed + COARSEST;
-        // Between the first two blocks, which begin 33,060 bytes apart.
-        bytes[20_000] ^= 1;
-        write(&input, &bytes);
-        assert!(kept.is(stamp, long_after, &input).unwrap());
-        assert!(!kept.is(stamp, long_after - 1, &input).unwrap());
-        assert!(!kept.is(FileStamp { changed: stamp.changed + 1, ..stamp }, long_after, &input).unwrap());
-        bytes[20_000] ^= 1;
         for at in [0, 34_000, 250_000, 499_999] {
             bytes[at] ^= 1;
             write(&input, &bytes);
-            let in_a_block = (0..16).any(|number| (0..4096).contains(&(at as i64 - 495_904 * number / 15)));
-            assert_eq!(kept.is(stamp, long_after, &input).unwrap(), !in_a_block, "{at}");
-            assert!(!kept.is(stamp, 0, &input).unwrap(), "{at}");
+            assert!(kept.is(stamp, long_after, &input).unwrap());
+            assert!(!kept.is(stamp, long_after - 1, &input).unwrap());
+            assert!(!kept.is(FileStamp { changed: stamp.changed + 1, ..stamp }, long_after, &input).unwrap());
             bytes[at] ^= 1;
         }
         write(&input, &bytes);
@@ -283,7 +258,7 @@ mod tests {
             let mut hasher = InputHasher::new(&inputs, InputStamps::new(&inputs).unwrap());
             (0..800_000).step_by(step).for_each(|read| hasher.follow(read as u64).unwrap());
             let found = hasher.finish().unwrap().unwrap();
-            assert_eq!((found[0].content, found[0].sample), (whole.content, whole.sample), "{step}");
+            assert_eq!(found[0].content, whole.content, "{step}");
             assert_eq!(found[1].size, 300_000);
             assert_ne!(found[1].content, whole.content);
         }

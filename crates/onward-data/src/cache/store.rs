@@ -7,9 +7,9 @@
 //! |---|---|---|
 //! | `label` | f64 | null (NaN below it) where it is missing |
 //! | `weight`, `offset` | f64 | |
-//! | `indices`, `values` | large lists of u32 and of f32 | each row has as many of both |
+//! | `indices`, `values` | lists of u32 and of f32 | each row has as many of both |
 //! | `names` | map from u32 to string | the features that were met first in this record batch, all with its first row |
-//! | `products` | large list of u32 | the same of [products](crate::Interaction): index, number of factors, factors |
+//! | `products` | list of u32 | the same of [products](crate::Interaction): index, number of factors, factors |
 //! | `ids` | fixed-size list of large binary | what goes into predictions; only where there are ids |
 //!
 //! Record batches have about half a megabyte: a thread reads one at a time, and few are in
@@ -35,7 +35,7 @@ use super::CacheState;
 use super::identity::{InputIdentity, InputStamps};
 use super::map::map;
 use super::read::{CacheParser, CacheSource};
-use super::write::CacheWriter;
+use super::write::{CacheWriter, schema};
 use crate::error::{DataError, DataErrorKind};
 use crate::format::arrow::footer_metadata;
 use crate::format::columnar::{damaged, guarded};
@@ -46,7 +46,7 @@ use crate::schema::{Schema, TargetRule};
 use crate::source::Input;
 
 /// The version of the layout.
-pub(super) const LAYOUT: &str = "1";
+pub(super) const LAYOUT: &str = "2";
 /// In the schema's metadata: that this is a cache, and of which layout.
 pub(super) const LAYOUT_KEY: &str = "onward.cache";
 /// In the footer's: the index, and its checksum.
@@ -163,16 +163,18 @@ pub(super) fn open(
 ) -> Result<(Opening, CacheState), DataError> {
     let name = path.display().to_string();
     if path == Path::new("-") {
-        return Err(DataError::new(DataErrorKind::Options, "--cache is a file that later runs read: give it a name"));
+        return Err(DataError::new(DataErrorKind::Options, "⟦cache⟧ is a file that later runs read: give it a name"));
     }
     for input in inputs {
         input.check()?;
-        if !input.is_repeatable() {
-            let found = "can be read once, and a cache is for what is read again";
-            return Err(DataError::new(DataErrorKind::Options, found)
-                .remedy("save it to a file first, or leave out --cache")
-                .input(&input.name()));
-        }
+        let found = match input {
+            Input::Path(_) if input.is_repeatable() => continue,
+            Input::Bytes(_) => "is in memory, and a cache is for files",
+            _ => "can be read once, and a cache is for what is read again",
+        };
+        return Err(DataError::new(DataErrorKind::Options, found)
+            .advise("save it to a file first, or leave out ⟦cache⟧")
+            .input(&input.name()));
     }
     // Before a byte is read: what changes from now on is noticed.
     let stamps = InputStamps::new(inputs)?;
@@ -186,16 +188,21 @@ pub(super) fn open(
         Some(Ok((index, _))) => index.misfit(&rules, options.loss.as_ref(), &stamps, inputs)?,
     };
     let read = Arc::clone(count);
+    let id_columns = opening.format.id_names(&opening.schema).len();
     match (found, misfit) {
         (Some(Ok((index, file))), None) => {
             drop(opening.source);
             read.store(0, Ordering::Relaxed);
             let total = index.blocks.iter().map(|block| block.length).sum();
-            let ids = opening.format.id_names(&opening.schema).len();
-            let renamed = index.names.iter().cloned().zip(inputs.iter().map(Input::name)).collect();
-            let parser = CacheParser::new(file, index.blocks, ids, renamed);
+            let parser = CacheParser {
+                file: Arc::new(file),
+                blocks: Arc::from(index.blocks),
+                schema: Arc::new(schema(&rules, id_columns)),
+                id_columns,
+                renamed: index.names.into_iter().zip(inputs.iter().map(Input::name)).collect(),
+            };
             let opening = Opening {
-                source: Box::new(CacheSource::new(&name, parser.blocks(), read)),
+                source: Box::new(CacheSource::new(&name, Arc::clone(&parser.blocks), read)),
                 parser: Box::new(move || Box::new(parser.clone())),
                 ..opening
             };
@@ -204,8 +211,7 @@ pub(super) fn open(
         }
         (_, misfit) => {
             let note = misfit.map(|misfit| format!("cache: {name} {misfit}: it is made anew"));
-            let ids = opening.format.id_names(&opening.schema).len();
-            let writer = CacheWriter::create(path, rules, ids, inputs, stamps, read)?;
+            let writer = CacheWriter::create(path, rules, id_columns, inputs, stamps, read)?;
             Ok((opening, CacheState { writer: Some(Box::new(writer)), note, ..CacheState::default() }))
         }
     }
@@ -263,8 +269,8 @@ fn look(path: &Path, name: &str) -> Result<Option<Found>, DataError> {
 
 /// What is no cache may be dear to somebody.
 fn foreign(name: &str) -> DataError {
-    DataError::new(DataErrorKind::Options, "--cache names something that is no cache of onward's, and is left as it is")
-        .remedy("name another file, or remove it")
+    DataError::new(DataErrorKind::Options, "⟦cache⟧ names something that is no cache of onward's, and is left as it is")
+        .advise("name another file, or remove it")
         .input(name)
 }
 

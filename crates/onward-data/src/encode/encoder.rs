@@ -324,6 +324,15 @@ impl RowEncoder {
         self.rules.label(number.map_or(TargetValue::Missing, TargetValue::Number)).ok()
     }
 
+    /// Refuses a label that the task or the loss does not have.
+    pub(crate) fn check_label(&self, label: f64) -> Result<(), DataError> {
+        let target = &self.rules.schema.target;
+        target
+            .check_label(label)
+            .and_then(|()| self.rules.check_label(label))
+            .map_err(|error| error.column(&target.column))
+    }
+
     /// Sets the label of the row.
     pub(crate) fn set_label(&mut self, label: Option<f64>) {
         self.label = label;
@@ -460,9 +469,9 @@ impl RowEncoder {
         };
         let remedy = match self.rules.is_bound {
             true => MEND,
-            false => "rescale the column, or leave it out with --ignore",
+            false => "rescale the column, or leave it out with ⟦ignore⟧",
         };
-        DataError::record(found).remedy(format!("{remedy}; write a missing value as {}", self.missing))
+        DataError::record(found).advise(format!("{remedy}; write a missing value as {}", self.missing))
     }
 
     #[cold]
@@ -470,10 +479,10 @@ impl RowEncoder {
         if numbers::with_point(text).is_some() {
             let error = DataError::record(format!("expected a number, found {}", quoted(text)));
             if self.rules.is_bound {
-                return error.remedy(numbers::NO_COMMAS);
+                return error.advise(numbers::NO_COMMAS);
             }
-            return error.remedy(format!(
-                "{}; if these are no numbers, say --categorical '{}'",
+            return error.advise(format!(
+                "{}; if these are no numbers, say ⟦categorical={}⟧",
                 numbers::NO_COMMAS,
                 self.rules.schema.columns[column].name
             ));
@@ -482,9 +491,9 @@ impl RowEncoder {
             Some((stray, count)) if stray.as_bytes() == text.trim_ascii() => {
                 let name = &self.rules.schema.columns[column].name;
                 DataError::record(format!("expected a number, found {}, as in {count} of the first rows", quoted(text)))
-                    .remedy(format!(
-                        "if it stands for a missing value, write {}; else say --categorical '{name}', or leave such \
-                     records out with --on-error skip",
+                    .advise(format!(
+                        "if it stands for a missing value, write {}; else say ⟦categorical={name}⟧, or leave such \
+                     records out with ⟦on_error=skip⟧",
                         self.missing
                     ))
             }
@@ -497,17 +506,17 @@ impl RowEncoder {
         let name = &self.rules.schema.columns[column].name;
         let error = DataError::record(format!("expected {what}, found {found}"));
         if self.rules.is_bound {
-            return error.remedy(MEND);
+            return error.advise(MEND);
         }
-        error.remedy(format!(
-            "mend the record, say --categorical '{name}', or leave such records out with --on-error skip"
+        error.advise(format!(
+            "mend the record, say ⟦categorical={name}⟧, or leave such records out with ⟦on_error=skip⟧"
         ))
     }
 
     #[cold]
     fn infinite(&self, text: &[u8]) -> DataError {
         DataError::record(format!("{} is infinite, or beyond the range of 64-bit floats", quoted(text)))
-            .remedy(format!("features are finite: write a missing value as {}", self.missing))
+            .advise(format!("features are finite: write a missing value as {}", self.missing))
     }
 
     fn category(

@@ -472,7 +472,7 @@ impl ProductWalk<'_> {
     fn too_large(&self, last: u32) -> DataError {
         let values: Vec<_> = self.chosen(last).map(|factor| format!("{:e}", factor.value)).collect();
         let found = format!("the product {} is beyond ±3.4e38, the range of 32-bit floats", values.join(" × "));
-        DataError::record(found).remedy("rescale them, or leave the interaction out")
+        DataError::record(found).advise("rescale them, or leave the interaction out")
     }
 }
 
@@ -480,6 +480,6 @@ impl ProductWalk<'_> {
 #[cold]
 fn too_many(count: u64, interactions: &[Interaction]) -> DataError {
     let names = interactions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    DataError::record(format!("--interactions {names} would make {count} products of this row"))
-        .remedy(format!("{MOST_PRODUCTS} are allowed: name fewer columns or namespaces; {MEND}"))
+    DataError::record(format!("⟦interactions⟧ {names} would make {count} products of this row"))
+        .advise(format!("{MOST_PRODUCTS} are allowed: name fewer columns or namespaces; {MEND}"))
 }

@@ -41,18 +41,22 @@ impl Rules {
     pub(crate) fn label(&self, value: TargetValue<'_>) -> Result<Option<f64>, DataError> {
         let label = self.schema.target.label(value).map_err(|error| match value {
             TargetValue::Text(text) if numbers::with_point(text).is_some() => error,
-            _ if self.is_bound => error.remedy(MEND),
+            _ if self.is_bound => error.advise(MEND),
             _ => error,
         })?;
-        if let (Some(label), Some(loss)) = (label, &self.loss) {
-            loss.check_label(label).map_err(|error| {
-                DataError::record(error).remedy(match self.is_bound {
-                    true => MEND,
-                    false => "choose another --loss, or leave such records out with --on-error skip",
-                })
-            })?;
-        }
+        label.map_or(Ok(()), |label| self.check_label(label))?;
         Ok(label)
+    }
+
+    /// Refuses a label that the loss does not have.
+    pub(crate) fn check_label(&self, label: f64) -> Result<(), DataError> {
+        let Some(Err(error)) = self.loss.as_ref().map(|loss| loss.check_label(label)) else {
+            return Ok(());
+        };
+        Err(DataError::record(error).advise(match self.is_bound {
+            true => MEND,
+            false => "choose another ⟦loss⟧, or leave such records out with ⟦on_error=skip⟧",
+        }))
     }
 }
 
@@ -62,7 +66,7 @@ pub(crate) fn checked_weight(weight: f64) -> Result<f64, DataError> {
         return Ok(weight);
     }
     let shown = if (1e-4..1e7).contains(&weight.abs()) { weight.to_string() } else { format!("{weight:e}") };
-    Err(DataError::record(format!("the importance weight is {shown}")).remedy(WEIGHTS))
+    Err(DataError::record(format!("the importance weight is {shown}")).advise(WEIGHTS))
 }
 
 /// What weights may be.
@@ -78,9 +82,9 @@ pub(crate) fn checked_offset(offset: f64) -> Result<f64, DataError> {
 
 pub(crate) fn bad_offset(found: &str) -> DataError {
     DataError::record(format!("the offset (initial prediction) is {found}"))
-        .remedy("offsets are numbers within ±3.4e38, 0 for none")
+        .advise("offsets are numbers within ±3.4e38, 0 for none")
 }
 
 pub(crate) fn bad_weight(found: &str) -> DataError {
-    DataError::record(format!("the importance weight is {found}")).remedy(WEIGHTS)
+    DataError::record(format!("the importance weight is {found}")).advise(WEIGHTS)
 }

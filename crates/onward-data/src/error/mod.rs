@@ -4,6 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+mod command_line;
+mod message;
+
+pub use message::{Message, Setting};
+
 /// Where in the inputs something was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
@@ -46,8 +51,8 @@ pub struct DataError {
 struct Inner {
     kind: DataErrorKind,
     position: Position,
-    found: String,
-    remedy: Option<String>,
+    found: Message,
+    remedy: Option<Message>,
 }
 
 /// What a [`DataError`] is about.
@@ -69,18 +74,19 @@ pub enum DataErrorKind {
 impl DataError {
     /// An error without a position yet.
     pub(crate) fn new(kind: DataErrorKind, found: impl fmt::Display) -> Self {
-        let inner = Inner { kind, position: Position::default(), found: found.to_string(), remedy: None };
-        Self { inner: Box::new(inner) }
+        let found = Message::from(found.to_string());
+        Self { inner: Box::new(Inner { kind, position: Position::default(), found, remedy: None }) }
     }
 
-    /// A malformed record.
-    pub(crate) fn record(found: impl fmt::Display) -> Self {
+    /// A malformed record, and what was found in it: the reader adds where it is.
+    pub fn record(found: impl fmt::Display) -> Self {
         Self::new(DataErrorKind::Record, found)
     }
 
     /// Adds what to do about it.
-    pub(crate) fn remedy(mut self, remedy: impl fmt::Display) -> Self {
-        self.inner.remedy = Some(remedy.to_string());
+    #[must_use]
+    pub fn advise(mut self, remedy: impl Into<Message>) -> Self {
+        self.inner.remedy = Some(remedy.into());
         self
     }
 
@@ -104,7 +110,8 @@ impl DataError {
     }
 
     /// Adds the column, unless one is named already.
-    pub(crate) fn column(mut self, column: &str) -> Self {
+    #[must_use]
+    pub fn column(mut self, column: &str) -> Self {
         self.inner.position.column.get_or_insert_with(|| column.to_owned());
         self
     }
@@ -118,26 +125,42 @@ impl DataError {
     pub fn position(&self) -> &Position {
         &self.inner.position
     }
+
+    /// What was found.
+    pub fn found(&self) -> &Message {
+        &self.inner.found
+    }
+
+    /// What to do about it, if that is known.
+    pub fn remedy(&self) -> Option<&Message> {
+        self.inner.remedy.as_ref()
+    }
+
+    /// The whole error, with the settings that it names [worded](Message::worded) by `word`.
+    pub fn worded(&self, word: impl Fn(Setting, Option<&str>) -> String) -> String {
+        let mut text = self.inner.position.to_string();
+        if !text.is_empty() {
+            text.push_str(": ");
+        }
+        text.push_str(&self.inner.found.worded(&word));
+        if let Some(remedy) = &self.inner.remedy {
+            text.push_str("; ");
+            text.push_str(&remedy.worded(word));
+        }
+        text
+    }
 }
 
 impl fmt::Display for DataError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let position = self.inner.position.to_string();
-        if !position.is_empty() {
-            write!(out, "{position}: ")?;
-        }
-        out.write_str(&self.inner.found)?;
-        match &self.inner.remedy {
-            Some(remedy) => write!(out, "; {remedy}"),
-            None => Ok(()),
-        }
+        out.write_str(&self.worded(message::field))
     }
 }
 
 impl std::error::Error for DataError {}
 
 /// What to do about a record that only its owner can mend.
-pub(crate) const MEND: &str = "mend the record, or leave such records out with --on-error skip";
+pub(crate) const MEND: &str = "mend the record, or leave such records out with ⟦on_error=skip⟧";
 
 /// A found text as it is shown in a message: in quotes, on one line, not too long.
 pub(crate) fn quoted(bytes: &[u8]) -> String {

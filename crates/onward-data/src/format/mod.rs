@@ -11,7 +11,7 @@ mod by_line;
 pub(crate) mod columnar;
 pub(crate) mod csv;
 mod detect;
-mod jsonl;
+pub(crate) mod jsonl;
 #[cfg(feature = "arrow")]
 pub(crate) mod parquet;
 mod sparse;
@@ -32,6 +32,7 @@ use crate::schema::sample::{FirstRows, SAMPLE_ROWS};
 use crate::schema::{Layout, Role, Schema};
 use crate::source::{Boundaries, Parser};
 use crate::text::lines::sample_lines;
+pub use by_line::{RowBuilder, by_line};
 #[cfg(feature = "arrow")]
 use columnar::ColumnarFormat;
 pub(crate) use detect::has_first_line;
@@ -312,7 +313,7 @@ impl Formats {
     /// A format that the run does not know.
     pub(crate) fn unknown(&self, format: &Format) -> DataError {
         DataError::new(DataErrorKind::Options, format!("there is no format '{format}'"))
-            .remedy(format!("there are: {}", self.list()))
+            .advise(format!("there are: {}", self.list()))
     }
 
     /// Their names, for people.

@@ -37,7 +37,7 @@ pub(crate) fn narrow(value: f64) -> Result<f32, DataError> {
 #[cold]
 fn too_large(value: f64) -> DataError {
     DataError::record(format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"))
-        .remedy("rescale the feature")
+        .advise("rescale the feature")
 }
 
 /// The value of a feature that is not one of the short decimals, or what is wrong with it.
@@ -57,5 +57,5 @@ pub(crate) fn value(text: &[u8]) -> Result<f64, DataError> {
         Number::Missing => (format!("the value is {}", quoted(text)), "leave a missing feature out of the row"),
         Number::Invalid => (format!("expected a number, found {}", quoted(text)), MEND),
     };
-    Err(DataError::record(found).remedy(remedy))
+    Err(DataError::record(found).advise(remedy))
 }

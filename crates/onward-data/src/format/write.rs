@@ -104,7 +104,7 @@ pub trait TableWriter {
 /// An example that a format has no words for.
 pub(super) fn cannot(number: u64, found: &str, remedy: &str) -> ConvertError {
     let found = format!("example {number} {found}");
-    DataError::record(found).remedy(remedy).into()
+    DataError::record(found).advise(remedy).into()
 }
 
 /// A column of a table that is written.
@@ -127,13 +127,13 @@ impl TableColumn {
         let error = match self.holds {
             ColumnType::Whole => self
                 .wrong(number, cell, "is no whole number, as those in the first rows are")
-                .remedy(format!("--numeric '{name}' writes all as 64-bit floats, --categorical '{name}' as text")),
+                .advise(format!("⟦numeric={name}⟧ writes all as 64-bit floats, ⟦categorical={name}⟧ as text")),
             ColumnType::Number => self
                 .wrong(number, cell, "is no finite number, as those in the first rows are")
-                .remedy(format!("--categorical '{name}' writes all as text")),
+                .advise(format!("⟦categorical={name}⟧ writes all as text")),
             ColumnType::Boolean | ColumnType::Text => self
                 .wrong(number, cell, "is neither true nor false, as the first rows are")
-                .remedy(format!("--categorical '{name}' writes all as text")),
+                .advise(format!("⟦categorical={name}⟧ writes all as text")),
         };
         error.into()
     }
@@ -143,7 +143,7 @@ impl TableColumn {
         let text = cell.trim_ascii();
         if has_leading_zero(text) {
             let error = self.wrong(number, cell, "would lose the zeros in front of it as a number");
-            return Err(error.remedy(format!("--categorical '{}' writes it as text", self.name)).into());
+            return Err(error.advise(format!("⟦categorical={}⟧ writes it as text", self.name)).into());
         }
         match numbers::parse(text) {
             Number::Finite(value) => Ok(Some((text, value))),

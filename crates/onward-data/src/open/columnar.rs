@@ -38,7 +38,7 @@ pub(super) fn format_of(inputs: &[Input], options: &Options) -> Result<Option<&'
     if let Some(format) = &options.format {
         return Ok(columnar(options.formats.get(format)));
     }
-    let Some(file) = inputs[0].file()?.filter(|_| inputs[0].is_repeatable()) else {
+    let Some(file) = inputs[0].seekable()? else {
         return Ok(None);
     };
     let mut head = Vec::new();
@@ -107,7 +107,7 @@ pub(super) fn open(
 
 /// A file, open and not yet read.
 fn file(input: &Input, format: &dyn ColumnarFormat) -> Result<Box<dyn ColumnarFile>, DataError> {
-    format.open(input.file()?.ok_or_else(|| no_file(format))?)
+    format.open(input.seekable()?.ok_or_else(|| no_file(format))?)
 }
 
 /// Infers from the first rows what is not known.
@@ -221,7 +221,7 @@ fn examples_schema(
 
 /// Refuses what is no file, or no file of the format.
 fn check_magic(input: &Input, format: &dyn ColumnarFormat, formats: &Formats) -> Result<(), DataError> {
-    let Some(file) = input.file()?.filter(|_| input.is_repeatable()) else {
+    let Some(file) = input.seekable()? else {
         return Err(no_file(format));
     };
     let mut head = Vec::new();
@@ -232,20 +232,20 @@ fn check_magic(input: &Input, format: &dyn ColumnarFormat, formats: &Formats) ->
     let error = DataError::new(DataErrorKind::Format, format!("is no {} file", format.name()));
     Err(match &head[..] {
         [] => empty(),
-        [b'P', b'A', b'R', b'E', ..] => error.remedy("it is encrypted: decrypt it first"),
-        head if is_compressed(head) => error.remedy("it is compressed as a whole: decompress it first"),
-        _ => error.remedy("all inputs are of one format: convert it first, or leave it out"),
+        [b'P', b'A', b'R', b'E', ..] => error.advise("it is encrypted: decrypt it first"),
+        head if is_compressed(head) => error.advise("it is compressed as a whole: decompress it first"),
+        _ => error.advise("all inputs are of one format: convert it first, or leave it out"),
     })
 }
 
 fn no_file(format: &dyn ColumnarFormat) -> DataError {
     let found = format!("{} is read from files, for it is read by seeking", format.name());
-    DataError::new(DataErrorKind::Format, found).remedy("save it to a file first")
+    DataError::new(DataErrorKind::Format, found).advise("save it to a file first")
 }
 
 fn no_rows(inputs: &[Input]) -> DataError {
     let name = inputs.first().map_or_else(String::new, Input::name);
-    DataError::new(DataErrorKind::Format, "holds no rows").input(&name).remedy("give an input with examples in it")
+    DataError::new(DataErrorKind::Format, "holds no rows").input(&name).advise("give an input with examples in it")
 }
 
 /// Reads files one after the other.
@@ -287,7 +287,7 @@ impl ColumnSource {
         let file = file(input, self.format)?;
         if file.layout() != self.schema.layout {
             return Err(DataError::new(DataErrorKind::Format, "is laid out in another way than the inputs before it")
-                .remedy("a run reads tables, or examples (columns 'indices' and 'values'), and not both"));
+                .advise("a run reads tables, or examples (columns 'indices' and 'values'), and not both"));
         }
         let names = examples::names(file.as_ref())?;
         let (mapping, rows, notes) = match self.schema.layout {

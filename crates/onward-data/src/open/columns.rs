@@ -11,7 +11,7 @@ use crate::schema::{Layout, Role, Schema};
 /// An input without named columns, where a table is to be copied.
 pub(crate) fn no_table(format: &str) -> DataError {
     DataError::new(DataErrorKind::Format, format!("is {format}, which holds examples and no table"))
-        .remedy("convert it to svmlight, vw or arrow")
+        .advise("convert it to svmlight, vw or arrow")
 }
 
 /// Refuses an input that is laid out in another way than a model's.
@@ -28,7 +28,7 @@ pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: &str) -> Res
         DataErrorKind::Options,
         format!("the model was learnt from {}, and this is {format}", of(schema.layout)),
     )
-    .remedy("say what it is with --format if it is something else, convert it with onward convert, or learn a model from it"))
+    .advise("say what it is with ⟦format⟧ if it is something else, convert it with onward convert, or learn a model from it"))
 }
 
 /// What columns an input is to have, besides those of the schema's features.
@@ -50,7 +50,7 @@ impl ColumnRequirements {
 
     /// Who named the target.
     pub(crate) fn target(self) -> &'static str {
-        if self.of_model { "the model's target" } else { "--target" }
+        if self.of_model { "the model's target" } else { "⟦target⟧" }
     }
 
     fn owner(self) -> &'static str {
@@ -68,7 +68,7 @@ pub(crate) fn bind_columns(
     let mut notes = check_columns(schema, names, requirements)?;
     let weight = schema.columns.iter().find(|column| column.role == Role::Weight && !names.contains(&column.name));
     if let Some(weight) = weight.filter(|_| requirements.requires_target) {
-        let named = if requirements.of_model { "the model's weight" } else { "--weight" };
+        let named = if requirements.of_model { "the model's weight" } else { "⟦weight⟧" };
         return Err(no_such_column(&weight.name, named, names));
     }
     let known: HashSet<_> = schema.columns.iter().map(|column| &column.name).collect();
@@ -127,7 +127,7 @@ pub(crate) fn check_columns(
 /// An input that is another than was meant.
 fn has_none(owner: &str, lacking: &[String]) -> DataError {
     DataError::new(DataErrorKind::Options, format!("has none of {owner}'s columns ({})", shown(lacking)))
-        .remedy("is it the right file, and does it have a header?")
+        .advise("is it the right file, and does it have a header?")
 }
 
 /// What is said of later inputs: the same of many only once.

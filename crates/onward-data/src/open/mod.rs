@@ -4,7 +4,7 @@
 #[cfg(feature = "arrow")]
 mod columnar;
 mod columns;
-mod infer;
+pub(crate) mod infer;
 mod text;
 
 use std::sync::Arc;
@@ -61,18 +61,18 @@ pub(crate) fn open(
     text::open(inputs, options, purpose, count)
 }
 
-fn check_options(options: &Options) -> Result<(), DataError> {
+pub(crate) fn check_options(options: &Options) -> Result<(), DataError> {
     let wrong = |what: &str, allowed: &str, found: u64| {
         Err(DataError::new(DataErrorKind::Options, format!("{what} is {found}: it is {allowed}")))
     };
     if !(1..=30).contains(&options.bits) {
-        return wrong("--bits", "from 1 to 30", options.bits.into());
+        return wrong("⟦bits⟧", "from 1 to 30", options.bits.into());
     }
     if !(1..=8).contains(&options.ngrams) {
-        return wrong("--ngrams", "from 1 to 8", options.ngrams.into());
+        return wrong("⟦ngrams⟧", "from 1 to 8", options.ngrams.into());
     }
     if !(1..=256).contains(&options.threads) {
-        return wrong("--threads", "from 1 to 256", options.threads as u64);
+        return wrong("⟦threads⟧", "from 1 to 256", options.threads as u64);
     }
     if let Some(format) = options.format.as_ref().filter(|format| options.formats.get(format).is_none()) {
         return Err(options.formats.unknown(format));
@@ -81,7 +81,7 @@ fn check_options(options: &Options) -> Result<(), DataError> {
 }
 
 /// What parsers need, from the schema and the options.
-fn rules(schema: Arc<Schema>, options: &Options, invalid: InvalidTokens) -> Rules {
+pub(crate) fn rules(schema: Arc<Schema>, options: &Options, invalid: InvalidTokens) -> Rules {
     Rules {
         reserved: schema.reserved(),
         schema,
@@ -95,5 +95,5 @@ fn rules(schema: Arc<Schema>, options: &Options, invalid: InvalidTokens) -> Rule
 
 /// An input without anything in it.
 fn empty() -> DataError {
-    DataError::new(DataErrorKind::Format, "is empty").remedy("give an input with examples in it")
+    DataError::new(DataErrorKind::Format, "is empty").advise("give an input with examples in it")
 }

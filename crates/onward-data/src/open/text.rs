@@ -86,7 +86,7 @@ pub(super) fn open(
 fn recognise(bytes: &[u8], options: &Options) -> Result<Arc<dyn TextFormat>, DataError> {
     let error = |found: String| DataError::new(DataErrorKind::Format, found);
     if is_compressed(bytes) {
-        return Err(error("is compressed twice".to_owned()).remedy("decompress it once"));
+        return Err(error("is compressed twice".to_owned()).advise("decompress it once"));
     }
     let asked = options.format.as_ref().and_then(|format| options.formats.get(format));
     let format = match asked.or_else(|| options.formats.recognise(bytes, options.header)) {
@@ -94,19 +94,19 @@ fn recognise(bytes: &[u8], options: &Options) -> Result<Arc<dyn TextFormat>, Dat
         #[cfg(feature = "arrow")]
         Some(Definition::Columnar(format)) => {
             let found = "is read from files that are not compressed as a whole, for it is read by seeking";
-            return Err(error(format!("{} {found}", format.name())).remedy("save it to a file first"));
+            return Err(error(format!("{} {found}", format.name())).advise("save it to a file first"));
         }
         None => {
             let formats = options.formats.list();
             let last = formats.rfind(", ").unwrap_or(0);
             let formats = format!("{} and {}", &formats[..last], formats[last..].trim_start_matches(", "));
             return Err(error("is not in a format that onward reads: it holds binary data".to_owned())
-                .remedy(format!("formats are {formats}, as they are or in gzip or zstd")));
+                .advise(format!("formats are {formats}, as they are or in gzip or zstd")));
         }
     };
     if !bytes.contains(&b'\n') && bytes.trim_ascii().contains(&b'\r') {
         return Err(error("its lines end with carriage returns alone, as on old Macs".to_owned())
-            .remedy("make them line feeds, for instance with tr '\\r' '\\n'"));
+            .advise("make them line feeds, for instance with tr '\\r' '\\n'"));
     }
     Ok(format)
 }
@@ -130,11 +130,11 @@ fn no_rows(sample: &mut TableSample, first: &FirstLines<'_>, options: &Options) 
         (Some(fault), _) if options.on_error == OnError::Stop => fault,
         _ if !first.is_all => first_too_long(first.bytes.len()).line(sample.first_line),
         (Some(_), _) => {
-            error("holds no row that can be read".to_owned()).remedy("without --on-error skip the first one is told")
+            error("holds no row that can be read".to_owned()).advise("without ⟦on_error=skip⟧ the first one is told")
         }
         (None, [only]) if options.format.is_none() => {
             error(format!("holds one line, {}, which as CSV is a header", quoted(only.as_bytes())))
-                .remedy("if it was cut short, copy it again; if it is in another format, say so with --format")
+                .advise("if it was cut short, copy it again; if it is in another format, say so with ⟦format⟧")
         }
         (None, _) => header_only(),
     }
@@ -144,11 +144,11 @@ fn no_rows(sample: &mut TableSample, first: &FirstLines<'_>, options: &Options) 
 fn first_too_long(size: usize) -> DataError {
     let found = format!("the first row goes on beyond {size} bytes, which are looked at to judge the columns");
     DataError::new(DataErrorKind::Format, found)
-        .remedy("is a quote left open, or is the format another one? Else put a shorter row first")
+        .advise("is a quote left open, or is the format another one? Else put a shorter row first")
 }
 
 fn header_only() -> DataError {
-    DataError::new(DataErrorKind::Format, "holds a header and no rows").remedy("give an input with examples in it")
+    DataError::new(DataErrorKind::Format, "holds a header and no rows").advise("give an input with examples in it")
 }
 
 /// Whether all that a table holds is its header, from which no columns can be judged.
@@ -250,7 +250,7 @@ impl Expected {
         };
         Err(DataError::new(DataErrorKind::Format, format!("is {found}, and the first input is {expected}"))
             .input(name)
-            .remedy("a run reads inputs of one format: convert it first with onward convert, or leave it out"))
+            .advise("a run reads inputs of one format: convert it first with onward convert, or leave it out"))
     }
 
     /// Checks the columns of an input, and tells what is to be said about them.
@@ -313,7 +313,7 @@ struct TextSource {
 fn other_separator(found: u8, expected: u8) -> DataError {
     let (found, expected) = (quoted(&[found]), quoted(&[expected]));
     let found = format!("its header is separated by {found}, and the first input by {expected}");
-    DataError::new(DataErrorKind::Format, found).remedy("convert it first with onward convert, or leave it out")
+    DataError::new(DataErrorKind::Format, found).advise("convert it first with onward convert, or leave it out")
 }
 
 impl TextSource {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use crate::cache::{self, CacheState};
 use crate::encode::ParsedBatch;
-use crate::error::DataError;
+use crate::error::{DataError, Message};
 use crate::format::{Format, Formats};
 use crate::open::{Opening, Purpose};
 use crate::options::Options;
@@ -44,7 +44,7 @@ struct ReaderInfo {
     schema: Arc<Schema>,
     format: Format,
     formats: Formats,
-    notes: Vec<String>,
+    notes: Vec<Message>,
     types: Option<Vec<ColumnType>>,
     id_names: Vec<String>,
     read: Arc<AtomicU64>,
@@ -83,6 +83,7 @@ impl Reader {
         let total = cache.total.or_else(|| inputs.iter().map(Input::size).sum());
         let id_names = format.id_names(&schema);
         let formats = options.formats.clone();
+        let notes = notes.into_iter().map(Message::from).collect();
         Ok(Self {
             shared,
             workers,
@@ -111,7 +112,7 @@ impl Reader {
     }
 
     /// What was inferred, a line each.
-    pub fn notes(&self) -> &[String] {
+    pub fn notes(&self) -> &[Message] {
         &self.info.notes
     }
 

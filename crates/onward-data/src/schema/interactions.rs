@@ -207,7 +207,7 @@ pub(crate) fn refuse(interactions: &[Interaction]) -> Result<(), DataError> {
     };
     let found = format!("the interaction '{first}' is of columns or namespaces, and this format has neither");
     Err(DataError::new(DataErrorKind::Options, found)
-        .remedy("leave --interactions out, or convert a table or Vowpal Wabbit's text with it"))
+        .advise("leave ⟦interactions⟧ out, or convert a table or Vowpal Wabbit's text with it"))
 }
 
 /// Refuses interactions of columns that have no features; `names` are all that there are.
@@ -218,7 +218,7 @@ pub(crate) fn check_columns(
 ) -> Result<(), DataError> {
     for name in interactions.iter().flat_map(Interaction::groups) {
         let Some(column) = columns.iter().find(|column| column.name == name) else {
-            return Err(no_such_column(name, "--interactions", names));
+            return Err(no_such_column(name, "⟦interactions⟧", names));
         };
         let reason = match column.role {
             Role::Feature(_) => continue,
@@ -227,18 +227,18 @@ pub(crate) fn check_columns(
             Role::Id => "an id",
             Role::Ignored => "left out",
         };
-        let found = format!("column '{name}' is {reason}, and named as --interactions, which are of features");
+        let found = format!("column '{name}' is {reason}, and named as ⟦interactions⟧, which are of features");
         let error = DataError::new(DataErrorKind::Options, found);
         return Err(match column.role {
-            Role::Ignored => error.remedy(format!("leave it out there too, or name it in --categorical '{name}'")),
-            _ => error.remedy("leave it out there"),
+            Role::Ignored => error.advise(format!("leave it out there too, or name it in ⟦categorical={name}⟧")),
+            _ => error.advise("leave it out there"),
         });
     }
     let combinations = Combinations::of_columns(interactions, columns);
     combinations.map(drop).map_err(|count| {
-        let found = format!("--interactions stand for {count} combinations of columns");
+        let found = format!("⟦interactions⟧ stand for {count} combinations of columns");
         DataError::new(DataErrorKind::Options, found)
-            .remedy(format!("{MOST_PRODUCTS} are allowed: name columns instead of *, or --ignore some"))
+            .advise(format!("{MOST_PRODUCTS} are allowed: name columns instead of *, or ⟦ignore⟧ some"))
     })
 }
 
@@ -252,18 +252,18 @@ pub(crate) fn check_namespaces(
     let mut notes: Vec<String> = Vec::new();
     for name in interactions.iter().flat_map(Interaction::groups) {
         if name.is_empty() || name.contains([' ', '\t', ':', '|', '\n', '\r']) {
-            let found = format!("{} can be no namespace, and is named as --interactions", quoted(name.as_bytes()));
+            let found = format!("{} can be no namespace, and is named as ⟦interactions⟧", quoted(name.as_bytes()));
             return Err(DataError::new(DataErrorKind::Options, found)
-                .remedy("names hold no blank, colon or bar; the namespace without a name is met by * alone"));
+                .advise("names hold no blank, colon or bar; the namespace without a name is met by * alone"));
         }
         if ignored.iter().any(|column| column.name == name) {
-            let found = format!("namespace '{name}' is named as --ignore and as --interactions");
-            return Err(DataError::new(DataErrorKind::Options, found).remedy("name it in one of the two"));
+            let found = format!("namespace '{name}' is named as ⟦ignore⟧ and as ⟦interactions⟧");
+            return Err(DataError::new(DataErrorKind::Options, found).advise("name it in one of the two"));
         }
         if !namespaces.iter().any(|other| other == name) {
             let there: Vec<_> = namespaces.iter().filter(|name| !name.is_empty()).cloned().collect();
             let there = if there.is_empty() { "none with a name".to_owned() } else { shown(&there) };
-            let note = format!("--interactions: no namespace '{name}' in the first rows; there are: {there}");
+            let note = format!("⟦interactions⟧: no namespace '{name}' in the first rows; there are: {there}");
             if !notes.contains(&note) {
                 notes.push(note);
             }

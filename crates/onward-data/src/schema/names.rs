@@ -22,7 +22,7 @@ pub(crate) fn no_such_column(name: &str, what: &str, names: &[String]) -> DataEr
         None if names.is_empty() => "there are none".to_owned(),
         None => format!("there are: {}", shown(names)),
     };
-    DataError::new(DataErrorKind::Options, format!("there is no column '{name}', named as {what}")).remedy(remedy)
+    DataError::new(DataErrorKind::Options, format!("there is no column '{name}', named as {what}")).advise(remedy)
 }
 
 /// Names in a list that does not get too long.

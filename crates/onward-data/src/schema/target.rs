@@ -137,7 +137,7 @@ fn check_operand(text: &str, operator: Operator, with: &str) -> Result<(), DataE
     if with.is_empty() || ordered && !matches!(numbers::parse(with.as_bytes()), Number::Finite(_)) {
         let found = format!("target '{text}' compares with {}", quoted(with.as_bytes()));
         let what = if ordered { "a number" } else { "a value" };
-        return Err(DataError::new(DataErrorKind::Options, found).remedy(format!("'{operator}' needs {what} after it")));
+        return Err(DataError::new(DataErrorKind::Options, found).advise(format!("'{operator}' needs {what} after it")));
     }
     Ok(())
 }
@@ -169,6 +169,17 @@ impl Target {
             TargetRule::Comparison { operator, with, numeric } => {
                 self.compare(value, *operator, with, *numeric).map(|holds| Some(signed(holds)))
             }
+        }
+    }
+
+    /// Refuses a label that this target never gives.
+    pub(crate) fn check_label(&self, label: f64) -> Result<(), DataError> {
+        match self.rule {
+            TargetRule::Number => checked_number(label).map(drop),
+            TargetRule::Probability => probability(label).map(drop),
+            _ if label == 1.0 || label == -1.0 => Ok(()),
+            _ => Err(DataError::record(format!("the label is {label}"))
+                .advise("labels of two classes are 1 for the positive one, and -1")),
         }
     }
 
@@ -214,7 +225,7 @@ impl Target {
             TargetValue::Text(text) => match numbers::parse(text) {
                 Number::Finite(number) => Ok(number),
                 _ if numbers::with_point(text).is_some() => {
-                    Err(self.not_a_number(&quoted(text)).remedy(numbers::NO_COMMAS))
+                    Err(self.not_a_number(&quoted(text)).advise(numbers::NO_COMMAS))
                 }
                 _ => Err(self.not_a_number(&quoted(text))),
             },
@@ -227,12 +238,12 @@ impl Target {
     fn not_a_number(&self, found: &str) -> DataError {
         let error = DataError::record(format!("the label should be a finite number, found {found}"));
         match self.rule {
-            TargetRule::Number => error.remedy(format!(
-                "mend the record, or leave such records out with --on-error skip; for classes, say which is positive: \
-                 --target '{}==CLASS'",
+            TargetRule::Number => error.advise(format!(
+                "mend the record, or leave such records out with ⟦on_error=skip⟧; for classes, say which is positive: \
+                 ⟦target={}==CLASS⟧",
                 self.column
             )),
-            _ => error.remedy(MEND),
+            _ => error.advise(MEND),
         }
     }
 
@@ -259,8 +270,8 @@ impl Target {
         DataError::record(format!(
             "the label should be 1 for the positive class and 0 or -1 for the other, found {found}"
         ))
-        .remedy(format!(
-            "{MEND}; for numbers say --task regression; for classes say which is positive: --target '{}==CLASS'",
+        .advise(format!(
+            "{MEND}; for numbers say ⟦task=regression⟧; for classes say which is positive: ⟦target={}==CLASS⟧",
             self.column
         ))
     }
@@ -278,8 +289,8 @@ impl Target {
             "the label {} is neither '{negative}' nor '{positive}', the two classes of the first rows",
             quoted(text)
         ))
-        .remedy(format!(
-            "{MEND}; or say which class is positive, the others being negative: --target '{}=={positive}'",
+        .advise(format!(
+            "{MEND}; or say which class is positive, the others being negative: ⟦target={}=={positive}⟧",
             self.column
         )))
     }
@@ -326,15 +337,15 @@ fn checked_number(label: f64) -> Result<f64, DataError> {
         return Ok(label);
     }
     Err(DataError::record(format!("the label {label:e} is beyond ±3.4e38"))
-        .remedy("labels are at most ±3.4e38: rescale them"))
+        .advise("labels are at most ±3.4e38: rescale them"))
 }
 
 fn probability(label: f64) -> Result<f64, DataError> {
     if (0.0..=1.0).contains(&label) {
         return Ok(label);
     }
-    Err(DataError::record(format!("the label {label} is no probability")).remedy(
-        "labels of a binary task are 0 and 1, -1 and 1, or between 0 and 1; --task regression takes any number",
+    Err(DataError::record(format!("the label {label} is no probability")).advise(
+        "labels of a binary task are 0 and 1, -1 and 1, or between 0 and 1; ⟦task=regression⟧ takes any number",
     ))
 }
 

@@ -123,7 +123,7 @@ pub(crate) fn record_extent(bytes: &[u8], delimiter: u8) -> RecordExtent {
 /// A record that is longer than is allowed.
 pub(crate) fn too_long(limit: usize) -> DataError {
     DataError::new(DataErrorKind::Format, format!("the record that begins here is longer than {limit} bytes"))
-        .remedy("is a quote left open, or is the format another one? Else allow it with --record-limit")
+        .advise("is a quote left open, or is the format another one? Else allow it with ⟦record_limit⟧")
 }
 
 #[cfg(test)]

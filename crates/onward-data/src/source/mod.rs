@@ -7,10 +7,14 @@ pub(crate) mod decompress;
 mod input;
 mod live;
 mod read_buffer;
+#[cfg(feature = "arrow")]
+mod seekable;
 
 pub use boundaries::Boundaries;
 pub(crate) use boundaries::{RecordExtent, closing_quote, is_blank, record_extent, too_long};
 pub use chunk::{Chunk, Parser};
 pub(crate) use chunk::{ChunkContent, ChunkSource};
 pub(crate) use chunker::{Chunker, HeadLimits, Next};
-pub use input::Input;
+pub use input::{Input, NamedBytes, NamedReader};
+#[cfg(feature = "arrow")]
+pub(crate) use seekable::Seekable;

@@ -111,7 +111,7 @@ fn checked(outcome: Outcome) -> Outcome {
 /// Reads inputs to the end, with messages changed by `without_place`.
 pub fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(String) -> String) -> Outcome {
     let mut outcome = Outcome::default();
-    let shown = |error: onward_data::DataError| without_place(error.to_string());
+    let shown = |error: onward_data::DataError| without_place(error.command_line());
     let mut reader = match Reader::open(inputs, options) {
         Ok(reader) => reader,
         Err(error) => {
@@ -120,7 +120,7 @@ pub fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(St
         }
     };
     outcome.schema = Some(reader.schema().clone());
-    outcome.notes = reader.notes().iter().cloned().map(&without_place).collect();
+    outcome.notes = reader.notes().iter().map(|note| without_place(note.command_line())).collect();
     outcome.format = Some(reader.format().clone());
     loop {
         match reader.next_batch() {
@@ -144,7 +144,7 @@ pub fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(St
     }
 }
 
-fn row_of(parsed: &onward_data::ParsedBatch, row: usize) -> Row {
+pub fn row_of(parsed: &onward_data::ParsedBatch, row: usize) -> Row {
     let example = parsed.batch.get(row);
     let ids = parsed.ids(row).map(|id| String::from_utf8_lossy(id).into_owned());
     Row {

@@ -32,6 +32,7 @@ pub(crate) const INDICES: &str = "indices";
 pub(crate) const VALUES: &str = "values";
 pub(crate) const NAMES_KEY: &str = "onward.names";
 pub(crate) const SCHEMA_KEY: &str = "onward.schema";
+pub(crate) const TARGET_KEY: &str = "onward.target";
 pub(crate) const VERSION_KEY: &str = "onward.version";
 /// About how many bytes are looked at together for labels.
 const SAMPLED_BYTES: usize = 256 << 10;
@@ -51,7 +52,7 @@ pub(super) fn are_examples(schema: &arrow_schema::Schema) -> bool {
 pub(crate) fn columns(file: &dyn ColumnarFile) -> Result<Vec<LeafColumn>, DataError> {
     if let Some(version) = file.metadata(VERSION_KEY).filter(|&version| version != VERSION) {
         let found = format!("holds examples in layout {version}, and this onward reads layout {VERSION}");
-        return Err(DataError::new(DataErrorKind::Format, found).remedy("read it with a newer onward"));
+        return Err(DataError::new(DataErrorKind::Format, found).advise("read it with a newer onward"));
     }
     let mut columns = named_leaves(file)?;
     columns.retain(|leaf| [LABEL, WEIGHT, OFFSET, INDICES, VALUES].contains(&leaf.name.as_str()));
@@ -61,7 +62,7 @@ pub(crate) fn columns(file: &dyn ColumnarFile) -> Result<Vec<LeafColumn>, DataEr
         if [LABEL, WEIGHT, OFFSET].contains(&leaf.name.as_str()) && !is_number(&leaf.data_type) {
             let found = format!("its type is {}", leaf.data_type);
             let error = DataError::new(DataErrorKind::Format, found).column(&leaf.name);
-            return Err(error.remedy("in a file of examples (columns 'indices' and 'values') it is a number"));
+            return Err(error.advise("in a file of examples (columns 'indices' and 'values') it is a number"));
         }
     }
     Ok(columns)
@@ -241,13 +242,13 @@ fn lists<'a>(columns: &'a ExampleColumns<'_>, row: usize) -> Result<(&'a [u32], 
     let null = |name: &str| {
         DataError::record("holds a null")
             .column(name)
-            .remedy("every row is a list of numbers: leave out a feature that is missing")
+            .advise("every row is a list of numbers: leave out a feature that is missing")
     };
     let indices = columns.indices.get(row).ok_or_else(|| null(INDICES))?;
     let values = columns.values.get(row).ok_or_else(|| null(VALUES))?;
     if indices.len() != values.len() {
         let found = format!("the row has {} indices and {} values", indices.len(), values.len());
-        return Err(DataError::record(found).remedy("a feature is an index with a value: a row has as many of both"));
+        return Err(DataError::record(found).advise("a feature is an index with a value: a row has as many of both"));
     }
     Ok((indices, values))
 }
@@ -265,11 +266,11 @@ fn bad_feature(index: u32, value: f32) -> DataError {
     if index >= INDEX_LIMIT {
         return DataError::record(format!("the index {index} is 2^31 or more"))
             .column(INDICES)
-            .remedy("indices are below 2^31: number the features anew");
+            .advise("indices are below 2^31: number the features anew");
     }
     DataError::record(format!("the value of feature {index} is {value}"))
         .column(VALUES)
-        .remedy("values are finite: leave out a feature that is missing")
+        .advise("values are finite: leave out a feature that is missing")
 }
 
 impl Parser for ExampleParser {

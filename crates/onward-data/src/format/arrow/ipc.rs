@@ -5,7 +5,6 @@
 //! allocation would end the program.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
@@ -21,6 +20,7 @@ use crate::error::DataError;
 use crate::format::columnar::cells::LeafColumn;
 use crate::format::columnar::{ColumnarFile, MOST_ROWS, TableReader, TableSlice, broken, damaged, failed};
 use crate::schema::Layout;
+use crate::source::Seekable;
 
 pub(super) const MAGIC: &[u8] = b"ARROW1";
 pub(super) const CONTINUATION: [u8; 4] = [0xff; 4];
@@ -36,13 +36,13 @@ pub(super) struct Ipc {
 /// Where the messages are.
 enum Messages {
     /// In blocks that the footer lists.
-    File { file: File, length: u64, dictionaries: std::vec::IntoIter<Block>, batches: std::vec::IntoIter<Block> },
+    File { file: Seekable, length: u64, dictionaries: std::vec::IntoIter<Block>, batches: std::vec::IntoIter<Block> },
     /// One after the other.
-    Stream { reader: BufReader<File>, left: u64 },
+    Stream { reader: BufReader<Seekable>, left: u64 },
 }
 
 impl Ipc {
-    pub(super) fn open(mut file: File) -> Result<Self, DataError> {
+    pub(super) fn open(mut file: Seekable) -> Result<Self, DataError> {
         let length = file.seek(SeekFrom::End(0)).map_err(|error| failed(&error))?;
         let mut head = [0; 6];
         file.rewind().map_err(|error| failed(&error))?;
@@ -54,7 +54,7 @@ impl Ipc {
         }
     }
 
-    fn open_file(mut file: File, length: u64) -> Result<Self, DataError> {
+    fn open_file(mut file: Seekable, length: u64) -> Result<Self, DataError> {
         let bytes = footer(&mut file, length)?;
         let footer = arrow_ipc::root_as_footer(&bytes).map_err(|error| broken(&error))?;
         let Some(schema) = footer.schema() else {
@@ -79,7 +79,7 @@ impl Ipc {
         })
     }
 
-    fn open_stream(file: File, length: u64) -> Result<Self, DataError> {
+    fn open_stream(file: Seekable, length: u64) -> Result<Self, DataError> {
         let mut messages = Messages::Stream { reader: BufReader::new(file), left: length };
         let Some(raw) = messages.next()? else {
             return Err(damaged("it holds no schema"));
@@ -126,7 +126,7 @@ fn blocks<'a>(blocks: impl Iterator<Item = &'a Block>) -> std::vec::IntoIter<Blo
 }
 
 /// What the footer of an Arrow file says besides its schema.
-pub(crate) fn footer_metadata(file: &mut File) -> Result<HashMap<String, String>, DataError> {
+pub(crate) fn footer_metadata(file: &mut (impl Read + Seek)) -> Result<HashMap<String, String>, DataError> {
     let length = file.seek(SeekFrom::End(0)).map_err(|error| failed(&error))?;
     let bytes = footer(file, length)?;
     let footer = arrow_ipc::root_as_footer(&bytes).map_err(|error| broken(&error))?;
@@ -135,9 +135,9 @@ pub(crate) fn footer_metadata(file: &mut File) -> Result<HashMap<String, String>
 }
 
 /// The bytes of a file's footer: they stand before its length and the closing magic.
-fn footer(file: &mut File, length: u64) -> Result<Vec<u8>, DataError> {
+fn footer(file: &mut (impl Read + Seek), length: u64) -> Result<Vec<u8>, DataError> {
     const TAIL: u64 = 4 + MAGIC.len() as u64;
-    let cut = || damaged("it ends before its footer").remedy("it was cut short: copy or write it again");
+    let cut = || damaged("it ends before its footer").advise("it was cut short: copy or write it again");
     let Some(end) = length.checked_sub(TAIL) else {
         return Err(cut());
     };
@@ -185,7 +185,7 @@ impl Messages {
 }
 
 /// The message of a block.
-fn block_at(file: &mut File, length: u64, block: &Block) -> Result<RawMessage, DataError> {
+fn block_at(file: &mut (impl Read + Seek), length: u64, block: &Block) -> Result<RawMessage, DataError> {
     let wrong = || damaged("a block lies outside the file");
     let start = u64::try_from(block.offset()).map_err(|_| wrong())?;
     let mut left = length.checked_sub(start).ok_or_else(wrong)?;
@@ -206,8 +206,21 @@ fn block_at(file: &mut File, length: u64, block: &Block) -> Result<RawMessage, D
     Ok(RawMessage { description, body, length: whole - left })
 }
 
+/// The record batch of a message in memory, whose columns stay where they are in it.
+pub(crate) fn decode_batch(message: Buffer, schema: &SchemaRef) -> Result<RecordBatch, DataError> {
+    let mut rest = message.as_slice();
+    let mut left = rest.len() as u64;
+    let size = prefix(&mut rest, &mut left)?.ok_or_else(|| damaged("it holds no message"))?;
+    let description = bytes(&mut rest, &mut left, size)?;
+    let body = message.slice(message.len() - left as usize);
+    let raw = RawMessage { description, body, length: message.len() as u64 };
+    let columns = (0..schema.fields().len()).collect();
+    let mut decoder = Decoder { schema: SchemaRef::clone(schema), columns, dictionaries: HashMap::new() };
+    decoder.decode(&raw)?.ok_or_else(|| damaged("a message is no record batch"))
+}
+
 /// The next message of a stream.
-fn streamed(reader: &mut BufReader<File>, left: &mut u64) -> Result<Option<RawMessage>, DataError> {
+fn streamed(reader: &mut BufReader<Seekable>, left: &mut u64) -> Result<Option<RawMessage>, DataError> {
     let before = *left;
     let Some(size) = prefix(reader, left)? else {
         return Ok(None);

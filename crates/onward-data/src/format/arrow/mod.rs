@@ -2,15 +2,15 @@
 
 pub(crate) mod examples;
 mod ipc;
+pub(crate) mod rows;
 mod write;
-
-use std::fs::File;
 
 use super::columnar::{ColumnarFile, ColumnarFormat};
 use super::write::Writing;
 use crate::error::DataError;
+use crate::source::Seekable;
 use ipc::Ipc;
-pub(crate) use ipc::footer_metadata;
+pub(crate) use ipc::{decode_batch, footer_metadata};
 
 /// The format. A file with the columns `indices` and `values` holds [`examples`].
 pub(super) struct Arrow;
@@ -28,7 +28,7 @@ impl ColumnarFormat for Arrow {
         head.starts_with(ipc::MAGIC) || head.starts_with(&ipc::CONTINUATION)
     }
 
-    fn open(&self, file: File) -> Result<Box<dyn ColumnarFile>, DataError> {
+    fn open(&self, file: Seekable) -> Result<Box<dyn ColumnarFile>, DataError> {
         Ok(Box::new(Ipc::open(file)?))
     }
 

@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float32Array, Float64Array, ListArray, RecordBatch, UInt32Array};
-use arrow_buffer::OffsetBuffer;
+use arrow_array::RecordBatch;
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, SchemaRef};
+use arrow_schema::{ArrowError, SchemaRef};
 use onward::Example;
 
-use super::examples::{INDICES, LABEL, NAMES_KEY, OFFSET, SCHEMA_KEY, VALUES, VERSION, VERSION_KEY, WEIGHT};
+use super::examples::{NAMES_KEY, SCHEMA_KEY, TARGET_KEY, VERSION, VERSION_KEY};
+use super::rows::ExampleRows;
 use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter};
 use crate::schema::Schema;
 
@@ -37,19 +37,8 @@ pub(super) fn arrow<'a>(
 struct ArrowWriter<'a> {
     writer: FileWriter<&'a mut dyn Write>,
     schema: SchemaRef,
-    rows: Rows,
+    rows: ExampleRows,
     names: BTreeMap<u32, Box<str>>,
-}
-
-/// The rows of the record batch that is being filled.
-#[derive(Default)]
-struct Rows {
-    labels: Vec<Option<f64>>,
-    weights: Vec<f64>,
-    offsets: Vec<f64>,
-    lengths: Vec<usize>,
-    indices: Vec<u32>,
-    values: Vec<f32>,
 }
 
 impl<'a> ArrowWriter<'a> {
@@ -64,62 +53,29 @@ impl<'a> ArrowWriter<'a> {
         Ok(Self {
             writer: FileWriter::try_new_with_options(out, &schema, options).map_err(failed)?,
             schema,
-            rows: Rows::default(),
+            rows: ExampleRows::default(),
             names: BTreeMap::new(),
         })
     }
 
     fn flush(&mut self) -> Result<(), ConvertError> {
         let rows = std::mem::take(&mut self.rows);
-        if rows.labels.is_empty() {
+        if rows.len() == 0 {
             return Ok(());
         }
-        let batch = rows.batch(&self.schema).map_err(failed)?;
-        self.writer.write(&batch).map_err(failed)
+        let batch = rows.columns().and_then(|columns| RecordBatch::try_new(SchemaRef::clone(&self.schema), columns));
+        self.writer.write(&batch.map_err(failed)?).map_err(failed)
     }
-}
-
-fn element(data_type: DataType) -> FieldRef {
-    Arc::new(Field::new_list_field(data_type, false))
 }
 
 fn schema(origin: &Schema) -> Result<arrow_schema::Schema, ConvertError> {
     let origin_json = serde_json::to_string(origin).map_err(io::Error::other)?;
     let metadata = HashMap::from([
         (VERSION_KEY.to_owned(), VERSION.to_owned()),
-        ("onward.target".to_owned(), origin.target.to_string()),
+        (TARGET_KEY.to_owned(), origin.target.to_string()),
         (SCHEMA_KEY.to_owned(), origin_json),
     ]);
-    let fields = vec![
-        Field::new(LABEL, DataType::Float64, true),
-        Field::new(WEIGHT, DataType::Float64, false),
-        Field::new(OFFSET, DataType::Float64, false),
-        Field::new(INDICES, DataType::List(element(DataType::UInt32)), false),
-        Field::new(VALUES, DataType::List(element(DataType::Float32)), false),
-    ];
-    Ok(arrow_schema::Schema::new(fields).with_metadata(metadata))
-}
-
-impl Rows {
-    fn batch(self, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
-        let offsets = OffsetBuffer::<i32>::from_lengths(self.lengths);
-        let indices = ListArray::try_new(
-            element(DataType::UInt32),
-            offsets.clone(),
-            Arc::new(UInt32Array::from(self.indices)),
-            None,
-        )?;
-        let values =
-            ListArray::try_new(element(DataType::Float32), offsets, Arc::new(Float32Array::from(self.values)), None)?;
-        let columns: Vec<ArrayRef> = vec![
-            Arc::new(Float64Array::from(self.labels)),
-            Arc::new(Float64Array::from(self.weights)),
-            Arc::new(Float64Array::from(self.offsets)),
-            Arc::new(indices),
-            Arc::new(values),
-        ];
-        RecordBatch::try_new(SchemaRef::clone(schema), columns)
-    }
+    Ok(arrow_schema::Schema::new(ExampleRows::fields()).with_metadata(metadata))
 }
 
 impl ExampleWriter for ArrowWriter<'_> {
@@ -128,16 +84,11 @@ impl ExampleWriter for ArrowWriter<'_> {
     }
 
     fn row(&mut self, _number: u64, example: Example<'_>, _ids: &[&[u8]]) -> Result<(), ConvertError> {
-        if self.rows.indices.len() + example.features.len() > MOST_FEATURES {
+        if self.rows.features() + example.features.len() > MOST_FEATURES {
             self.flush()?;
         }
-        self.rows.labels.push(example.label);
-        self.rows.weights.push(example.weight);
-        self.rows.offsets.push(example.features.offset());
-        self.rows.lengths.push(example.features.len());
-        self.rows.indices.extend_from_slice(example.features.indices());
-        self.rows.values.extend_from_slice(example.features.values());
-        if self.rows.labels.len() == MOST_ROWS {
+        self.rows.push(example);
+        if self.rows.len() == MOST_ROWS {
             self.flush()?;
         }
         Ok(())

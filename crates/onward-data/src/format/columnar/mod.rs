@@ -7,7 +7,6 @@
 pub(crate) mod cells;
 
 use std::fmt;
-use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -18,7 +17,7 @@ use super::write::Writing;
 use crate::encode::{ParsedBatch, RowEncoder, Rules};
 use crate::error::{DataError, DataErrorKind};
 use crate::schema::{Kind, Layout, Role, Schema};
-use crate::source::{Chunk, ChunkContent, Parser};
+use crate::source::{Chunk, ChunkContent, Parser, Seekable};
 use cells::{ArrayCells, CellForm, LeafColumn};
 
 /// The most rows of a chunk.
@@ -36,7 +35,7 @@ pub(crate) trait ColumnarFormat: Send + Sync {
     fn has_magic(&self, head: &[u8]) -> bool;
 
     /// Opens a file, without reading its rows.
-    fn open(&self, file: File) -> Result<Box<dyn ColumnarFile>, DataError>;
+    fn open(&self, file: Seekable) -> Result<Box<dyn ColumnarFile>, DataError>;
 
     /// What [`convert`](crate::convert) writes in this format.
     fn writing(&self) -> Writing;
@@ -85,7 +84,7 @@ pub(crate) fn named_leaves(file: &dyn ColumnarFile) -> Result<Vec<LeafColumn>, D
     for (at, leaf) in leaves.iter().enumerate() {
         if let Some(before) = seen.insert(leaf.name.as_str(), at) {
             let found = format!("columns {} and {} are both named '{}'", before + 1, at + 1, leaf.name);
-            return Err(DataError::new(DataErrorKind::Format, found).remedy("rename one of them"));
+            return Err(DataError::new(DataErrorKind::Format, found).advise("rename one of them"));
         }
     }
     Ok(leaves)
@@ -98,12 +97,12 @@ pub(crate) fn check_type(leaf: &LeafColumn) -> Result<(), DataError> {
     };
     let found = format!("its type is {name}, which cannot be a feature");
     let error = DataError::new(DataErrorKind::Format, found).column(&leaf.name);
-    Err(error.remedy(format!("leave it out with --ignore '{}'", leaf.name)))
+    Err(error.advise(format!("leave it out with ⟦ignore={}⟧", leaf.name)))
 }
 
 fn one_value(leaf: &LeafColumn, what: &str) -> DataError {
     let found = format!("its type is list, and {what} is one value a row");
-    DataError::new(DataErrorKind::Options, found).column(&leaf.name).remedy("name another column")
+    DataError::new(DataErrorKind::Options, found).column(&leaf.name).advise("name another column")
 }
 
 /// Checks the columns of a file that a schema uses, and tells which they are.
@@ -131,20 +130,20 @@ pub(crate) fn wanted(leaves: Vec<LeafColumn>, schema: &Schema) -> Result<Vec<Lea
 
 /// What a damaged file is.
 pub(crate) fn damaged(found: impl fmt::Display) -> DataError {
-    DataError::new(DataErrorKind::Format, format!("is damaged: {found}")).remedy("copy or write it again")
+    DataError::new(DataErrorKind::Format, format!("is damaged: {found}")).advise("copy or write it again")
 }
 
 /// What the library says of a file that it does not read.
 pub(crate) fn broken(error: &dyn fmt::Display) -> DataError {
     DataError::new(DataErrorKind::Format, format!("cannot be read ({error})"))
-        .remedy("if it is damaged or cut short, copy or write it again")
+        .advise("if it is damaged or cut short, copy or write it again")
 }
 
 /// Reading failed.
 pub(crate) fn failed(error: &io::Error) -> DataError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => {
-            DataError::new(DataErrorKind::Format, "ends too early").remedy("it was cut short: copy or write it again")
+            DataError::new(DataErrorKind::Format, "ends too early").advise("it was cut short: copy or write it again")
         }
         _ => DataError::new(DataErrorKind::Io, format!("reading failed: {error}")),
     }

@@ -60,7 +60,7 @@ impl CellReader {
 
 #[cold]
 fn never_closed() -> DataError {
-    DataError::record("a quote is opened and never closed").remedy("close it, or double it if it is part of the text")
+    DataError::record("a quote is opened and never closed").advise("close it, or double it if it is part of the text")
 }
 
 /// The unquoted cell (or rest of a cell) that begins at `start`.
@@ -112,7 +112,7 @@ pub(crate) fn unnamed(at: usize) -> String {
 /// and numbers.
 pub(crate) fn check_header(names: &[String]) -> Result<(), DataError> {
     let wrong = |found: String| {
-        DataError::new(DataErrorKind::Format, found).remedy("rename a column, or say --no-header if this line is data")
+        DataError::new(DataErrorKind::Format, found).advise("rename a column, or say ⟦header=no⟧ if this line is data")
     };
     let is_unnamed = |(at, name): (usize, &String)| *name == unnamed(at);
     let first = names.iter().enumerate().position(is_unnamed);
@@ -140,7 +140,7 @@ pub(super) fn refuse_numbers(names: &[String]) -> Result<(), DataError> {
         DataErrorKind::Format,
         format!("the first line should name the columns, found only numbers: {}", shown(names)),
     )
-    .remedy("say --no-header if it is data; its columns are then named 1, 2, …"))
+    .advise("say ⟦header=no⟧ if it is data; its columns are then named 1, 2, …"))
 }
 
 fn is_number(name: &String) -> bool {
@@ -277,10 +277,10 @@ pub(super) fn ragged(bytes: &[u8], expected: usize, delimiter: u8) -> DataError 
     let lines = count_lines(record.strip_suffix(b"\n").unwrap_or(record)) + 1;
     let goes_on = if lines > 1 { format!(", going on for {lines} lines,") } else { String::new() };
     let error = DataError::record(format!("the record{goes_on} has {found} cells where the header has {expected}"));
-    error.remedy(match lines {
-        1 => "quote cells that hold the delimiter, or leave such records out with --on-error skip",
+    error.advise(match lines {
+        1 => "quote cells that hold the delimiter, or leave such records out with ⟦on_error=skip⟧",
         _ => {
-            "is a quote left open? Quote cells that hold the delimiter, or leave such records out with --on-error skip"
+            "is a quote left open? Quote cells that hold the delimiter, or leave such records out with ⟦on_error=skip⟧"
         }
     })
 }

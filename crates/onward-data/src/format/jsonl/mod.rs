@@ -14,6 +14,7 @@ mod walk;
 mod write;
 
 use onward::feature::hash;
+use serde::Deserializer;
 
 use super::by_line::each_line;
 use super::write::Writing;
@@ -24,7 +25,7 @@ use crate::schema::sample::{FirstRows, SAMPLE_ROWS, TableSample};
 use crate::schema::{CellValue, Kind, Layout, Role, Schema};
 use crate::source::{Boundaries, Chunk, Parser};
 use crate::text::lines::lines;
-use walk::{ByHash, Destination, JsonVisitor, WalkState, walk};
+use walk::{ByHash, Destination, JsonVisitor, WalkState, walk, walk_value};
 
 /// From here on a whole number may not be a 64-bit float.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -58,9 +59,7 @@ impl TextFormat for JsonLines {
     }
 
     fn parser(&self, _: Boundaries, rules: &Rules) -> Box<dyn Parser> {
-        let known = known(&rules.schema);
-        let encoder = RowEncoder::new(rules.clone()).with_nulls();
-        Box::new(JsonParser { encoder, state: WalkState::default(), known })
+        Box::new(JsonParser(ObjectEncoder::new(rules)))
     }
 
     fn writing(&self) -> Writing {
@@ -176,11 +175,47 @@ impl JsonVisitor for JsonSampler<'_> {
     }
 }
 
-/// Parses chunks of JSON lines.
-struct JsonParser {
+/// Makes examples of objects.
+pub(crate) struct ObjectEncoder {
     encoder: RowEncoder,
     state: WalkState,
     known: ByHash<KnownColumn>,
+}
+
+impl ObjectEncoder {
+    pub(crate) fn new(rules: &Rules) -> Self {
+        let encoder = RowEncoder::new(rules.clone()).with_nulls();
+        Self { encoder, state: WalkState::default(), known: known(&rules.schema) }
+    }
+
+    /// Adds an object that was read already, with its label if that is given apart.
+    pub(crate) fn object<'de, D: Deserializer<'de>>(
+        &mut self,
+        schema: &Schema,
+        object: D,
+        label: Option<f64>,
+        out: &mut ParsedBatch,
+    ) -> Result<(), DataError> {
+        out.set_id_columns(self.encoder.id_columns());
+        self.encode(schema, out, |state, encode| walk_value(object, state, encode))?;
+        if let Some(label) = label {
+            self.encoder.check_label(label)?;
+            self.encoder.set_label(Some(label));
+        }
+        self.encoder.end(schema, out)
+    }
+
+    /// Adds what a walk finds to a row that is begun.
+    fn encode(
+        &mut self,
+        schema: &Schema,
+        out: &mut ParsedBatch,
+        walk: impl FnOnce(&mut WalkState, &mut JsonEncoder<'_>) -> Result<(), DataError>,
+    ) -> Result<(), DataError> {
+        let Self { encoder, state, known } = self;
+        encoder.begin(out);
+        walk(state, &mut JsonEncoder { schema, known, encoder, out })
+    }
 }
 
 /// A column of the schema.
@@ -247,7 +282,7 @@ impl JsonVisitor for JsonEncoder<'_> {
     fn nested(&mut self, place: Destination, path: &str, found: &str) -> Result<(), DataError> {
         match self.role(place) {
             Some(Role::Target | Role::Weight | Role::Id) => {
-                Err(DataError::record(format!("expected one value, found {found}")).column(path).remedy(MEND))
+                Err(DataError::record(format!("expected one value, found {found}")).column(path).advise(MEND))
             }
             _ => Ok(()),
         }
@@ -273,7 +308,7 @@ impl JsonVisitor for JsonEncoder<'_> {
         {
             return Err(DataError::record(format!("the number {value} may have lost digits, being beyond 2^53"))
                 .column(path)
-                .remedy("in arrays of numbers, write such numbers as strings, or as keys of their own"));
+                .advise("in arrays of numbers, write such numbers as strings, or as keys of their own"));
         }
         match place {
             Destination::Column(column) => self.encoder.cell(self.schema, column, cell, self.out),
@@ -293,16 +328,17 @@ impl JsonVisitor for JsonEncoder<'_> {
     }
 }
 
+/// Parses chunks of JSON lines.
+struct JsonParser(ObjectEncoder);
+
 impl Parser for JsonParser {
     fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
-        out.set_id_columns(self.encoder.id_columns());
-        let schema = self.encoder.schema();
-        let Self { encoder, state, known } = self;
-        each_line(chunk, encoder.skips_errors(), out, &mut |line: &[u8], out: &mut ParsedBatch| {
-            encoder.begin(out);
-            let mut encode = JsonEncoder { schema: &schema, known, encoder, out };
-            walk(line, state, &mut encode)?;
-            encoder.end(&schema, out)
+        let Self(objects) = self;
+        out.set_id_columns(objects.encoder.id_columns());
+        let schema = objects.encoder.schema();
+        each_line(chunk, objects.encoder.skips_errors(), out, &mut |line: &[u8], out: &mut ParsedBatch| {
+            objects.encode(&schema, out, |state, encode| walk(line, state, encode))?;
+            objects.encoder.end(&schema, out)
         })
     }
 }

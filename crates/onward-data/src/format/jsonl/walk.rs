@@ -72,15 +72,29 @@ pub(super) struct WalkState {
     error: Option<DataError>,
     /// The syntax error of a value that was read apart, and where the value begins in the line.
     apart: Option<(serde_json::Error, usize)>,
-    /// Where the line is in memory.
-    line: usize,
+    /// Where the line is in memory, if a text is walked through.
+    line: Option<usize>,
+}
+
+/// Walks through an object that was read already.
+pub(super) fn walk_value<'de, D: Deserializer<'de>>(
+    object: D,
+    state: &mut WalkState,
+    visit: &mut impl JsonVisitor,
+) -> Result<(), DataError> {
+    state.begin();
+    state.line = None;
+    let result = ObjectSeed(JsonWalk { state, visit }).deserialize(object);
+    result.map_err(|error| {
+        state.error.take().unwrap_or_else(|| DataError::record(error).advise("a record is a map from names to values"))
+    })
 }
 
 /// Walks through the object on a line.
 pub(super) fn walk(line: &[u8], state: &mut WalkState, visit: &mut impl JsonVisitor) -> Result<(), DataError> {
     check_start(line)?;
     state.begin();
-    state.line = line.as_ptr().addr();
+    state.line = Some(line.as_ptr().addr());
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let object = ObjectSeed(JsonWalk { state, visit });
     let result = object.deserialize(&mut deserializer).and_then(|()| deserializer.end());
@@ -96,9 +110,9 @@ fn check_start(line: &[u8]) -> Result<(), DataError> {
     match text.first() {
         Some(b'{') => Ok(()),
         Some(b'[') => Err(DataError::record(format!("expected an object, found the array {}", quoted(text)))
-            .remedy("write one object a line, without brackets and commas around them, for instance with jq -c '.[]'")),
+            .advise("write one object a line, without brackets and commas around them, for instance with jq -c '.[]'")),
         _ => {
-            Err(DataError::record(format!("expected an object like {{\"a\": 1}}, found {}", quoted(text))).remedy(MEND))
+            Err(DataError::record(format!("expected an object like {{\"a\": 1}}, found {}", quoted(text))).advise(MEND))
         }
     }
 }
@@ -110,7 +124,7 @@ fn syntax(error: &serde_json::Error, start: usize, line: &[u8], path: &str) -> D
     let message = message.split(" at line ").next().unwrap_or(&message);
     if error.classify() == Category::Eof {
         return DataError::record(format!("is not a whole JSON object: {message}"))
-            .remedy("was it cut short, or does the object go on on the next line? write one object a line, for instance with jq -c .");
+            .advise("was it cut short, or does the object go on on the next line? write one object a line, for instance with jq -c .");
     }
     let at = (start + error.column()).saturating_sub(1).min(line.len());
     // In a string that it only skips, serde_json counts one less.
@@ -122,7 +136,7 @@ fn syntax(error: &serde_json::Error, start: usize, line: &[u8], path: &str) -> D
     let (found, remedy) = match message {
         "number out of range" => (
             format!("the number {} is beyond ±1.8e308, the range of 64-bit floats", quoted(number_around(line, at))),
-            "rescale it, or leave the key out with --ignore",
+            "rescale it, or leave the key out with ⟦ignore⟧",
         ),
         _ => (
             format!("is not JSON: {message} at character {character} ({})", quoted(rest)),
@@ -135,7 +149,7 @@ fn syntax(error: &serde_json::Error, start: usize, line: &[u8], path: &str) -> D
             },
         ),
     };
-    let error = DataError::record(found).remedy(remedy);
+    let error = DataError::record(found).advise(remedy);
     if path.is_empty() { error } else { error.column(path) }
 }
 
@@ -162,7 +176,7 @@ impl WalkState {
     fn meet(&mut self) -> Result<u64, DataError> {
         let hash = hash::seed(self.path.as_bytes());
         if self.met.insert(hash, self.row) == Some(self.row) {
-            return Err(DataError::record("the key occurs twice in the record").column(&self.path).remedy(MEND));
+            return Err(DataError::record("the key occurs twice in the record").column(&self.path).advise(MEND));
         }
         Ok(hash)
     }
@@ -176,7 +190,7 @@ impl WalkState {
         let outermost = self.path.split('.').next().unwrap_or_default();
         Err(DataError::record(format!("objects are nested deeper than {DEPTH}"))
             .column(outermost)
-            .remedy(format!("leave the key out with --ignore {outermost}")))
+            .advise(format!("leave the key out with ⟦ignore={outermost}⟧")))
     }
 }
 
@@ -213,7 +227,7 @@ impl<V: JsonVisitor> JsonWalk<'_, V> {
         while let Some(place) = map.next_key_seed(KeySeed(self.again()))? {
             match place {
                 Destination::Skipped => drop(map.next_value::<IgnoredAny>()?),
-                place if self.visit.wants_text(place) => {
+                place if self.state.line.is_some() && self.visit.wants_text(place) => {
                     let value: &'de RawValue = map.next_value()?;
                     self.apart(place, value.get())?;
                 }
@@ -233,7 +247,7 @@ impl<V: JsonVisitor> JsonWalk<'_, V> {
         }
         let mut deserializer = serde_json::Deserializer::from_str(text);
         ValueSeed(self.again(), place).deserialize(&mut deserializer).map_err(|error| {
-            self.state.apart = Some((error, text.as_ptr().addr() - self.state.line));
+            self.state.apart = Some((error, text.as_ptr().addr() - self.state.line.unwrap_or_default()));
             E::custom("")
         })
     }
@@ -241,6 +255,15 @@ impl<V: JsonVisitor> JsonWalk<'_, V> {
     fn cell<E: Error>(&mut self, place: Destination, cell: CellValue<'_>) -> Result<(), E> {
         let result = self.visit.cell(place, &self.state.path, cell);
         self.check(result)
+    }
+
+    /// A number, or its text where that is wanted and was not read apart.
+    fn number<E: Error>(&mut self, place: Destination, number: f64, text: impl Fn() -> String) -> Result<(), E> {
+        if self.visit.wants_text(place) {
+            let result = self.visit.written(place, &self.state.path, text().as_bytes());
+            return self.check(result);
+        }
+        self.cell(place, CellValue::Number(number))
     }
 
     fn nested<E: Error>(&mut self, place: Destination, found: &str) -> Result<(), E> {
@@ -347,15 +370,15 @@ impl<'de, V: JsonVisitor> Visitor<'de> for ValueSeed<'_, V> {
     }
 
     fn visit_i64<E: Error>(mut self, number: i64) -> Result<(), E> {
-        self.0.cell(self.1, CellValue::Number(number as f64))
+        self.0.number(self.1, number as f64, || number.to_string())
     }
 
     fn visit_u64<E: Error>(mut self, number: u64) -> Result<(), E> {
-        self.0.cell(self.1, CellValue::Number(number as f64))
+        self.0.number(self.1, number as f64, || number.to_string())
     }
 
     fn visit_f64<E: Error>(mut self, number: f64) -> Result<(), E> {
-        self.0.cell(self.1, CellValue::Number(number))
+        self.0.number(self.1, number, || zmij::Buffer::new().format(number).to_owned())
     }
 
     fn visit_str<E: Error>(mut self, text: &str) -> Result<(), E> {
@@ -421,7 +444,7 @@ impl<V: JsonVisitor> ElementSeed<'_, V> {
         let path = &self.walk.state.path;
         let error = DataError::record(format!("holds an array of {found}"))
             .column(path)
-            .remedy(format!("leave it out with --ignore {path}, or write its parts as keys of their own"));
+            .advise(format!("leave it out with ⟦ignore={path}⟧, or write its parts as keys of their own"));
         self.walk.check(Err(error))
     }
 }

@@ -2,7 +2,6 @@
 
 mod write;
 
-use std::fs::File;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
@@ -11,11 +10,13 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::file::metadata::ParquetStatisticsPolicy;
+use parquet::file::reader::Length;
 
 use super::columnar::cells::LeafColumn;
-use super::columnar::{ColumnarFile, ColumnarFormat, MOST_ROWS, TableReader, TableSlice, broken, damaged, failed};
+use super::columnar::{ColumnarFile, ColumnarFormat, MOST_ROWS, TableReader, TableSlice, broken, damaged};
 use super::write::Writing;
 use crate::error::DataError;
+use crate::source::Seekable;
 
 /// The format.
 pub(super) struct Parquet;
@@ -33,7 +34,7 @@ impl ColumnarFormat for Parquet {
         head.starts_with(b"PAR1")
     }
 
-    fn open(&self, file: File) -> Result<Box<dyn ColumnarFile>, DataError> {
+    fn open(&self, file: Seekable) -> Result<Box<dyn ColumnarFile>, DataError> {
         Ok(Box::new(ParquetFile::open(file)?))
     }
 
@@ -45,7 +46,7 @@ impl ColumnarFormat for Parquet {
 /// An open Parquet file, before its rows are read.
 struct ParquetFile {
     schema: SchemaRef,
-    file: File,
+    file: Seekable,
     metadata: ArrowReaderMetadata,
     size: ParquetSize,
 }
@@ -63,8 +64,8 @@ struct ParquetSize {
 }
 
 impl ParquetFile {
-    fn open(file: File) -> Result<Self, DataError> {
-        let length = file.metadata().map_err(|error| failed(&error))?.len();
+    fn open(file: Seekable) -> Result<Self, DataError> {
+        let length = Length::len(&file);
         let options = || ArrowReaderOptions::new().with_column_stats_policy(ParquetStatisticsPolicy::SkipAll);
         let found = ArrowReaderMetadata::load(&file, options()).map_err(|error| broken(&error))?;
         let size = ParquetSize::of(&found, length)?;

@@ -168,7 +168,7 @@ fn label(line: &[u8]) -> Result<(&[u8], usize), DataError> {
     let label = &line[..end];
     if label.contains(&b':') {
         return Err(DataError::record(format!("the line begins with {} instead of a label", quoted(label)))
-            .remedy("write ? where the label is missing"));
+            .advise("write ? where the label is missing"));
     }
     let label = if label == b"?" { b"" } else { label };
     let start = skip_blanks(line, end);
@@ -178,7 +178,7 @@ fn label(line: &[u8]) -> Result<(&[u8], usize), DataError> {
             if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
                 return Err(DataError::record(format!("qid is {}", quoted(digits)))
                     .column("qid")
-                    .remedy("it is a whole number, and is not used"));
+                    .advise("it is a whole number, and is not used"));
             }
             Ok((label, start + b"qid:".len() + digits.len()))
         }
@@ -341,24 +341,24 @@ impl SvmlightEncoder {
     fn not_a_feature(&self, line: &[u8], at: usize) -> DataError {
         let word = &line[at..word_end(line, at)];
         let Some(colon) = memchr(b':', word) else {
-            return DataError::record(format!("expected index:value, found {}", quoted(word))).remedy(MEND);
+            return DataError::record(format!("expected index:value, found {}", quoted(word))).advise(MEND);
         };
         let index = &word[..colon];
         if index.is_empty() || !index.iter().all(u8::is_ascii_digit) {
-            return DataError::record(format!("the index {} is no whole number", quoted(index))).remedy(
-                "features are named by whole numbers, 0 or more; namespaces and names are Vowpal Wabbit's: --format vw",
+            return DataError::record(format!("the index {} is no whole number", quoted(index))).advise(
+                "features are named by whole numbers, 0 or more; namespaces and names are Vowpal Wabbit's: ⟦format=vw⟧",
             );
         }
         let shown = String::from_utf8_lossy(index).into_owned();
         let error = DataError::record(format!(
-            "the index {shown} is beyond {}, the last that --bits {} has room for",
+            "the index {shown} is beyond {}, the last that ⟦bits={}⟧ has room for",
             self.limit - 1,
             self.bits
         ));
         let needed = (self.bits + 1..=30).find(|bits| numbers::digits_from(index, 0, 0).0 < 1 << bits);
         match needed {
-            Some(bits) if index.len() <= INDEX_DIGITS => error.remedy(format!("say --bits {bits}")),
-            _ => error.remedy("indices are below 2^30, the most that --bits allows: number the features anew"),
+            Some(bits) if index.len() <= INDEX_DIGITS => error.advise(format!("say ⟦bits={bits}⟧")),
+            _ => error.advise("indices are below 2^30, the most that ⟦bits⟧ allows: number the features anew"),
         }
         .column(&shown)
     }
@@ -377,7 +377,7 @@ impl SvmlightEncoder {
             None => Ok(()),
             Some(pair) => Err(DataError::record("the row names this feature twice")
                 .column(&pair[0].to_string())
-                .remedy("add the two values up, or leave such records out with --on-error skip")),
+                .advise("add the two values up, or leave such records out with ⟦on_error=skip⟧")),
         }
     }
 }

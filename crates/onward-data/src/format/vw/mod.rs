@@ -197,7 +197,7 @@ impl LineParser for VwParser {
 /// Splits a line at its first bar.
 fn split(line: &[u8]) -> Result<(VwPrefix<'_>, &[u8]), DataError> {
     let Some(bar) = memchr(b'|', line) else {
-        return Err(DataError::record(format!("expected '|' and features, found {}", quoted(line))).remedy(MEND));
+        return Err(DataError::record(format!("expected '|' and features, found {}", quoted(line))).advise(MEND));
     };
     let (before, features) = line.split_at(bar);
     let mut words = [&[][..]; 4];
@@ -223,7 +223,7 @@ fn prefix<'a>(words: &[&'a [u8]], touches: bool) -> Result<VwPrefix<'a>, DataErr
         // Vowpal Wabbit takes it for a tag and the example for one without a label.
         Some((last, [])) if touches && last.split(|&byte| byte == b':').all(is_number) => {
             return Err(DataError::record(format!("{} touches the bar", quoted(last)))
-                .remedy("write a blank after it if it is a label, or a quote (') before it if it is a tag"));
+                .advise("write a blank after it if it is a label, or a quote (') before it if it is a tag"));
         }
         Some((last, before)) if touches => (before, *last),
         _ => (words, &[][..]),
@@ -233,7 +233,7 @@ fn prefix<'a>(words: &[&'a [u8]], touches: bool) -> Result<VwPrefix<'a>, DataErr
             "{} belongs to an example over several lines or a label with costs",
             quoted(word)
         ))
-        .remedy("these are not read: write one line an example, with a number as its label"));
+        .advise("these are not read: write one line an example, with a number as its label"));
     }
     let word = |at: usize| numbers.get(at).copied().unwrap_or_default();
     if numbers.len() > 3 {
@@ -245,7 +245,7 @@ fn prefix<'a>(words: &[&'a [u8]], touches: bool) -> Result<VwPrefix<'a>, DataErr
 #[cold]
 fn too_many(found: &[u8]) -> DataError {
     DataError::record(format!("too many words before the bar: {}", quoted(found.trim_ascii())))
-        .remedy("these are at most a label, its importance, a base and a tag")
+        .advise("these are at most a label, its importance, a base and a tag")
 }
 
 /// Whether a word before the bar is the label of an action (`2:0.5:0.1`), or `shared`.
@@ -272,7 +272,7 @@ fn base(text: &[u8]) -> Result<f64, DataError> {
     match numbers::parse(text) {
         Number::Finite(base) => checked_offset(base),
         _ => Err(DataError::record(format!("the base (initial prediction) is {}", quoted(text)))
-            .remedy("it is a finite number: mend it, or write a quote (') before it if it is a tag")),
+            .advise("it is a finite number: mend it, or write a quote (') before it if it is a tag")),
     }
 }
 
@@ -605,7 +605,7 @@ fn located(error: DataError, namespace: &[u8], name: &[u8]) -> DataError {
 #[cold]
 fn nameless(text: &[u8], at: usize) -> DataError {
     let word = &text[at..word_end(text, at)];
-    DataError::record(format!("expected a name before the colon, found {}", quoted(word))).remedy(MEND)
+    DataError::record(format!("expected a name before the colon, found {}", quoted(word))).advise(MEND)
 }
 
 /// Where the name that begins at `at` ends: at a blank, a colon or a bar.

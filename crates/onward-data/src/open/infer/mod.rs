@@ -32,13 +32,40 @@ impl InferredSchema {
 
 /// Infers the schema of a table from its first rows.
 pub(crate) fn table(sample: &TableSample, options: &Options) -> Result<InferredSchema, DataError> {
-    check_options(sample, options)?;
-    let mut notes = Vec::new();
     // A bad row ends the run, and may be what makes the others look odd.
     let fault = sample.fault.as_ref().filter(|_| options.on_error == OnError::Stop);
-    let fault_or = |error: DataError| fault.cloned().unwrap_or(error);
+    let (inferred, groups) = judged(sample, options, fault)?;
+    if groups.features() == 0 {
+        let error = nothing_left(&groups, sample.rows);
+        return Err(fault.cloned().unwrap_or(error));
+    }
+    Ok(inferred)
+}
+
+/// The schema of records of which none has been seen: of the columns that the options name.
+pub(crate) fn unseen(options: &Options) -> Result<Schema, DataError> {
+    let mut sample = TableSample::open();
+    for name in table_options(options).into_iter().flat_map(|(_, names)| names) {
+        sample.column(name);
+    }
+    if let Some(target) = &options.target {
+        let names: Vec<_> = sample.names.iter().map(String::as_str).collect();
+        let Expression { column, .. } = Expression::parse(target, &names)?;
+        sample.column(&column);
+    }
+    judged(&sample, options, None).map(|(inferred, _)| inferred.schema)
+}
+
+/// What the first rows say about each column. `fault`: what is wrong with one of them, which may be why others look odd.
+fn judged(
+    sample: &TableSample,
+    options: &Options,
+    fault: Option<&DataError>,
+) -> Result<(InferredSchema, ColumnGroups), DataError> {
+    check_options(sample, options)?;
+    let mut notes = Vec::new();
     let (expression, seen) = target_of(sample, options)?;
-    let target = rule(expression, seen, options, &mut notes).map_err(fault_or)?;
+    let target = rule(expression, seen, options, &mut notes).map_err(|error| fault.cloned().unwrap_or(error))?;
     let mut slots = IndexAllocator { next: 1 };
     let mut groups = ColumnGroups::default();
     let mut columns = Vec::with_capacity(sample.names.len());
@@ -55,15 +82,14 @@ pub(crate) fn table(sample: &TableSample, options: &Options) -> Result<InferredS
         columns.push(Column { name: name.clone(), role });
     }
     notes.extend(groups.lines(sample.rows));
-    if groups.features() == 0 {
-        return Err(fault_or(nothing_left(&groups, sample.rows)));
-    }
     let interactions = options.interactions.clone();
-    interactions::check_columns(&interactions, &columns, &sample.names)?;
-    notes.extend(interactions::note(&interactions));
+    if groups.features() > 0 || sample.rows == 0 {
+        interactions::check_columns(&interactions, &columns, &sample.names)?;
+        notes.extend(interactions::note(&interactions));
+    }
     let (bits, ngrams) = (options.bits, options.ngrams);
     let schema = Schema { layout: Layout::Table, bits, ngrams, columns, target, interactions };
-    Ok(InferredSchema { schema, notes, types: None, invalid })
+    Ok((InferredSchema { schema, notes, types: None, invalid }, groups))
 }
 
 /// All columns are left out: for what reasons.
@@ -74,10 +100,10 @@ fn nothing_left(groups: &ColumnGroups, rows: usize) -> DataError {
         return error(
             "no column is left to learn from: there are only the target and what options leave out".to_owned(),
         )
-        .remedy("is the format another one? Else name fewer columns in --ignore, --id and --weight");
+        .advise("is the format another one? Else name fewer columns in ⟦ignore⟧, ⟦ids⟧ and ⟦weight⟧");
     }
     error(format!("no column is left to learn from: {}", reasons.join("; ")))
-        .remedy("name such columns in --numeric, --categorical or --text")
+        .advise("name such columns in ⟦numeric⟧, ⟦categorical⟧ or ⟦text⟧")
 }
 
 /// The schema of a table that is copied: all columns are ids.
@@ -102,7 +128,7 @@ fn column_type(name: &str, seen: &ColumnSample, options: &Options) -> Result<Col
     if seen.sets > 0 {
         return Err(DataError::new(DataErrorKind::Options, "holds lists, and a cell is one value")
             .column(name)
-            .remedy(format!("leave it out with --ignore '{name}'")));
+            .advise(format!("leave it out with ⟦ignore={name}⟧")));
     }
     let named = |names: &[String]| names.iter().any(|other| other == name);
     let is_truth = |text: &String| matches!(text.as_str(), "true" | "false");
@@ -128,16 +154,16 @@ pub(crate) fn labels(layout: Layout, sample: &LabelSample, options: &Options) ->
             DataErrorKind::Options,
             format!("there is no column '{}' in this format", expression.column),
         )
-        .remedy("its one target is called label: --target 'label==3', or leave --target out"));
+        .advise("its one target is called label: ⟦target=label==3⟧, or leave ⟦target⟧ out"));
     }
     for (flag, names) in table_options(options) {
-        let fits = flag == "--ignore" && layout == Layout::Named;
+        let fits = flag == "⟦ignore⟧" && layout == Layout::Named;
         if !names.is_empty() && !fits {
             return Err(DataError::new(
                 DataErrorKind::Options,
                 format!("{flag} names columns, and this format has none"),
             )
-            .remedy(format!("leave {flag} out")));
+            .advise(format!("leave {flag} out")));
         }
     }
     let interactions = options.interactions.clone();
@@ -159,9 +185,9 @@ fn ignored_namespaces(namespaces: &[String], options: &Options) -> Result<Vec<Co
         true => Ok(Column { name: name.clone(), role: Role::Ignored }),
         false => Err(DataError::new(
             DataErrorKind::Options,
-            format!("there is no namespace '{name}' in the first rows, named as --ignore"),
+            format!("there is no namespace '{name}' in the first rows, named as ⟦ignore⟧"),
         )
-        .remedy(format!("there are: {}", shown(&namespaces.iter().map(named).collect::<Vec<_>>())))),
+        .advise(format!("there are: {}", shown(&namespaces.iter().map(named).collect::<Vec<_>>())))),
     };
     options.ignore.iter().map(ignored).collect()
 }
@@ -170,12 +196,12 @@ fn ignored_namespaces(namespaces: &[String], options: &Options) -> Result<Vec<Co
 fn table_options(options: &Options) -> [(&'static str, &[String]); 6] {
     let weight = options.weight.as_slice();
     [
-        ("--ignore", &options.ignore),
-        ("--categorical", &options.categorical),
-        ("--numeric", &options.numeric),
-        ("--text", &options.text),
-        ("--id", &options.ids),
-        ("--weight", weight),
+        ("⟦ignore⟧", &options.ignore),
+        ("⟦categorical⟧", &options.categorical),
+        ("⟦numeric⟧", &options.numeric),
+        ("⟦text⟧", &options.text),
+        ("⟦ids⟧", &options.ids),
+        ("⟦weight⟧", weight),
     ]
 }
 
@@ -206,7 +232,7 @@ fn check_options(sample: &TableSample, options: &Options) -> Result<(), DataErro
 
 fn twice(name: &str, first: &str, second: &str) -> DataError {
     DataError::new(DataErrorKind::Options, format!("column '{name}' is named as {first} and as {second}"))
-        .remedy("name it in one of the two")
+        .advise("name it in one of the two")
 }
 
 /// The target as the user wrote it, and what was seen of its column.
@@ -214,13 +240,13 @@ fn target_of<'s>(sample: &'s TableSample, options: &Options) -> Result<(Expressi
     let names: Vec<_> = sample.names.iter().map(String::as_str).collect();
     let Some(text) = &options.target else {
         return Err(DataError::new(DataErrorKind::Options, "the column to predict is not named")
-            .remedy(format!("name it with --target; there are: {}", shown(&sample.names))));
+            .advise(format!("name it with ⟦target⟧; there are: {}", shown(&sample.names))));
     };
     let expression = Expression::parse(text, &names)?;
-    let at = sample.find(&expression.column, "--target")?;
+    let at = sample.find(&expression.column, "⟦target⟧")?;
     for (flag, names) in table_options(options) {
         if names.contains(&expression.column) {
-            return Err(twice(&expression.column, "--target", flag));
+            return Err(twice(&expression.column, "⟦target⟧", flag));
         }
     }
     Ok((expression, &sample.seen[at]))

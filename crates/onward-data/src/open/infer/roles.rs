@@ -61,23 +61,23 @@ impl ColumnGroups {
             say(
                 &self.rare,
                 &format!(
-                    "in fewer than 1 of {ROWS_FOR_ONE_RARE} rows, hashed by name and not missed elsewhere (else name them in --numeric or --categorical)"
+                    "in fewer than 1 of {ROWS_FOR_ONE_RARE} rows, hashed by name and not missed elsewhere (else name them in ⟦numeric⟧ or ⟦categorical⟧)"
                 ),
             ),
             say(&self.timestamp, "dates (hour, weekday, month, days)"),
             say(&self.text, "text (words)"),
-            say(&self.mixed, "taken as categories since some values are no numbers (else name them in --numeric)"),
+            say(&self.mixed, "taken as categories since some values are no numbers (else name them in ⟦numeric⟧)"),
             say(
                 &self.empty,
                 &format!(
-                    "taken as categories since they are empty in the first {rows} rows (else name them in --numeric)"
+                    "taken as categories since they are empty in the first {rows} rows (else name them in ⟦numeric⟧)"
                 ),
             ),
             say(&self.constant, &format!("constant in the first {rows} rows, ignored until they change")),
             say(
                 &self.identifiers,
                 &format!(
-                    "ignored since no value repeats in the first {rows} rows (else name them in --categorical or --text)"
+                    "ignored since no value repeats in the first {rows} rows (else name them in ⟦categorical⟧ or ⟦text⟧)"
                 ),
             ),
         ];

@@ -28,7 +28,7 @@ pub(super) fn rule(
                 DataErrorKind::Options,
                 format!("the target {target} makes two classes, and the task is regression"),
             )
-            .remedy("leave out the comparison, or --task"));
+            .advise("leave out the comparison, or ⟦task⟧"));
         }
         Some(TargetRule::Comparison { operator, with, .. }) => {
             check_value(&column, operator, &with, seen, notes)?;
@@ -67,13 +67,13 @@ fn assumed(target: &Target, seen: &ColumnSample, task: Option<Task>) -> Option<S
             format!("all labels are missing in the first rows of '{column}'")
         }
         TargetRule::Number => format!(
-            "all labels are missing in the first rows of '{column}': regression is assumed (else say --task binary, \
-             or --target '{column}==CLASS')"
+            "all labels are missing in the first rows of '{column}': regression is assumed (else say ⟦task=binary⟧, \
+             or ⟦target={column}==CLASS⟧)"
         ),
         TargetRule::Comparison { .. } => format!("all labels are missing in the first rows of '{column}'"),
         _ => format!(
-            "all labels are missing in the first rows of '{column}': 1 against 0 or -1 is assumed (else say --target \
-             '{column}==CLASS')"
+            "all labels are missing in the first rows of '{column}': 1 against 0 or -1 is assumed (else say \
+             ⟦target={column}==CLASS⟧)"
         ),
     })
 }
@@ -119,7 +119,7 @@ fn check_value(
     if number.is_none() && seen.numbers == seen.present() {
         let found = format!("the target is compared with '{with}', and '{column}' holds only numbers: {examples}, …");
         return Err(DataError::new(DataErrorKind::Options, found)
-            .remedy(format!("compare with a number, --target '{column}==1', or name another column")));
+            .advise(format!("compare with a number, ⟦target={column}==1⟧, or name another column")));
     }
     notes.push(format!("'{with}' does not occur in the first rows of '{column}', which holds {examples}, …"));
     Ok(())
@@ -182,8 +182,8 @@ fn binary_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule, DataErro
                 "has two values in the first rows, {negative} and {positive}, of which one is a number and one is none"
             ),
             format!(
-                "if they are two classes, say which is positive: --target '{column}=={positive}'; if one is a \
-                 mistake, mend it, or say --task regression to be told where it is"
+                "if they are two classes, say which is positive: ⟦target={column}=={positive}⟧; if one is a \
+                 mistake, mend it, or say ⟦task=regression⟧ to be told where it is"
             ),
         ),
         ([negative, positive], 2) => {
@@ -191,7 +191,7 @@ fn binary_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule, DataErro
         }
         ([only], 1) => (
             format!("is always '{only}' in the first rows"),
-            format!("say which class is positive: --target '{column}=={only}'"),
+            format!("say which class is positive: ⟦target={column}=={only}⟧"),
         ),
         _ => (
             format!(
@@ -200,12 +200,12 @@ fn binary_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule, DataErro
                 invalid_among_numbers(seen)
             ),
             format!(
-                "say which is positive, --target '{column}=={}', or for numbers compare, --target '{column}>0'",
+                "say which is positive, ⟦target={column}=={}⟧, or for numbers compare, ⟦target={column}>0⟧",
                 classes.first().map_or("", String::as_str)
             ),
         ),
     };
-    Err(DataError::new(DataErrorKind::Options, format!("target '{column}' {found}")).remedy(remedy))
+    Err(DataError::new(DataErrorKind::Options, format!("target '{column}' {found}")).advise(remedy))
 }
 
 /// What keeps a target from being a number.

@@ -1,7 +1,7 @@
 """The cases: pairs of commands that do the same work. To add one, add it to `cases`.
 
-In a command ``{input}`` stands for the file that is read: the whole input, or for start-up its first two examples;
-``{whole}`` and ``{two}`` are always those.
+In a command ``{input}`` stands for the file to read: the whole input, or for start-up its first two examples.
+``{whole}`` and ``{two}`` always stand for these two.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from synthetic import TENTH, Size, awkward, ctr, synth
 
 @dataclass(frozen=True)
 class Side:
-    """A program at work: ``command`` begins with a word of ``Tools``; commands ``before`` it are not timed."""
+    """A program and its ``command``, which begins with a word of ``Tools``. Commands ``before`` it are not timed."""
 
     program: Program
     command: str
@@ -23,9 +23,9 @@ class Side:
 
 @dataclass(frozen=True)
 class Demand:
-    """What a case must reach: ratios of wall time, the peer's over Onward's.
+    """The target (``aim``) and minimum (``floor``) of a case: ratios of wall time, the peer's over Onward's.
 
-    ``lower_loss``: the loss must not be above the peer's either.
+    ``lower_loss``: the loss must not exceed the peer's either.
     """
 
     floor: float | None = None
@@ -35,7 +35,7 @@ class Demand:
 
 @dataclass(frozen=True)
 class Case:
-    """Onward and a peer on the same rows: the losses must be of one kind, the examples as many."""
+    """Onward and a peer on the same rows, with the same loss function and number of examples."""
 
     name: str
     onward: Side
@@ -45,7 +45,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Step:
-    """A part of the work, with all that goes before it: ``program`` does no more than ``what`` says."""
+    """A part of the work, including what must precede it: ``program`` does only what ``what`` says."""
 
     program: str
     what: str
@@ -55,7 +55,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Phases:
-    """An input, the command that tells how many features it has, and the steps of working on it."""
+    """An input, the command that counts its features, and the steps of its processing."""
 
     name: str
     whole: Side
@@ -64,9 +64,9 @@ class Phases:
 
 @dataclass(frozen=True)
 class Growth:
-    """Onward on a stream and on one of a tenth of its length, with as many different features: the table is the same.
+    """Onward on a stream, and on one a tenth as long with as many distinct features, so with the same table.
 
-    Then memory may differ by ``most`` bytes.
+    Memory may differ by ``most`` bytes.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Growth:
 VOWPAL_WABBIT_LOGISTIC = "python -m vowpalwabbit -d {input} --loss_function logistic"
 LATE = "--target 'arr_delay>15'"
 NAG = "--learner nag"
-# Vowpal Wabbit's flags for the rules of Onward's learners, with the same parameters; nag is its default.
+# Vowpal Wabbit's flags for the rules of Onward's learners, with the same parameters. nag is its default.
 ADAGRAD_RULE = "--adaptive --invariant -l 0.5"
 SGD_RULE = "--sgd -l 0.5"
 FTRL_RULE = "--ftrl --ftrl_alpha 0.5 --ftrl_beta 1 --l1 1"
@@ -87,7 +87,7 @@ SYNTH = Demand(floor=8, aim=15)
 CTR = Demand(floor=6, aim=12)
 SLOTS = Program("Onward, 2¹⁸ slots", onward_outcome)
 MOST_BEYOND_TABLE = 64e6
-# Onward's reader, which parses and does not learn.
+# Onward's reader, which parses without learning.
 ONWARD_PARSING = "parse {input}"
 
 
@@ -108,7 +108,7 @@ def joined(*words: str) -> str:
 
 
 def reader(program: Program, module: str, call: str, given: Input) -> Side:
-    """A program that reads a table with ``call``, in which `file` is the file, and does no more."""
+    """A program that only reads a table, with ``call``, in which `file` is the file."""
     script = f"import sys, {module}; file = sys.argv[1]; print(len({module}.{call}))"
     return Side(program, f"python -c '{script}' {{input}}", given)
 
@@ -141,7 +141,7 @@ def synth_cases(size: Size) -> list[Case]:
 
 
 def synth_cached(text: Input) -> Case:
-    """Before, the same commands make the caches; Vowpal Wabbit, with -k, makes its own anew."""
+    """The same commands make the caches beforehand; with -k Vowpal Wabbit rebuilds its own."""
     ours, theirs = "--cache {input}.onward-cache", "--cache_file {input}.vw-cache"
     make, make_theirs = learn(NAG, ours), f"{VOWPAL_WABBIT_LOGISTIC} -k {theirs} --quiet"
     return Case(
@@ -158,7 +158,7 @@ def of_both(command: str) -> tuple[str, ...]:
 
 
 def synth_predicting(text: Input) -> Case:
-    """With models that each learnt by the same rule from the whole input."""
+    """With models that both learnt by the same rule from the whole input."""
     ours, theirs = "{whole}.safetensors", "{whole}.vw-model"
     return Case(
         "synth, predicting, from Vowpal Wabbit's text",
@@ -189,7 +189,7 @@ def ctr_cases(size: Size) -> list[Case]:
             CTR,
         ),
         Case(
-            "ctr, `nag`, 2²⁴ slots beside 2¹⁸ (0.625: 1.6 times the time)",
+            "ctr, `nag`, 2²⁴ slots against 2¹⁸ (0.625: 1.6 times the time)",
             onward(text, NAG, many),
             Side(SLOTS, learn(NAG, few), text),
             Demand(floor=1 / 1.6),
@@ -208,7 +208,7 @@ def awkward_cases(size: Size) -> list[Case]:
 
 
 def flights_cases() -> list[Case]:
-    """One pass over the flights, beside Vowpal Wabbit's default and beside what only reads the table."""
+    """One pass over the flights, against Vowpal Wabbit's default and against programs that only read the table."""
     peer = vowpal_wabbit(FLIGHTS_VW, "-b 22")
     late = LATE, NAG
     return [
@@ -218,24 +218,24 @@ def flights_cases() -> list[Case]:
         Case("flights, `auto`, from Vowpal Wabbit's text", onward(FLIGHTS_VW), peer),
         Case("flights, `nag`, from Vowpal Wabbit's text", onward(FLIGHTS_VW, NAG), peer),
         Case(
-            "flights, `nag`, from CSV, beside pandas that reads it",
+            "flights, `nag`, from CSV, against pandas reading it",
             onward(FLIGHTS_CSV, *late),
             reader(PANDAS, "pandas", "read_csv(file)", FLIGHTS_CSV),
             Demand(floor=1),
         ),
         Case(
-            "flights, `nag`, from CSV, beside polars that reads it",
+            "flights, `nag`, from CSV, against polars reading it",
             onward(FLIGHTS_CSV, *late),
             reader(POLARS, "polars", "read_csv(file)", FLIGHTS_CSV),
             Demand(aim=1),
         ),
         Case(
-            "flights, `nag`, from JSON lines, beside pandas that reads them",
+            "flights, `nag`, from JSON lines, against pandas reading them",
             onward(FLIGHTS_JSON, *late),
             reader(PANDAS, "pandas", "read_json(file, lines=True)", FLIGHTS_JSON),
         ),
         Case(
-            "flights, `nag`, from Parquet, beside pandas that reads it",
+            "flights, `nag`, from Parquet, against pandas reading it",
             onward(FLIGHTS_PARQUET, *late),
             reader(PANDAS, "pandas", "read_parquet(file)", FLIGHTS_PARQUET),
         ),
@@ -243,14 +243,14 @@ def flights_cases() -> list[Case]:
 
 
 def other_cases() -> list[Case]:
-    """Whatever the size is, scikit-learn has the tenth: it keeps all rows in memory."""
+    """scikit-learn always gets the tenth, because it keeps all rows in memory."""
     svmlight = synth(TENTH).svmlight
     peer = Side(SCIKIT_LEARN, "python bench/scikit_learn.py {input}", svmlight)
     return [Case("synth, 50,000 rows, `sgd`, from svmlight", onward(svmlight, "--learner sgd"), peer)]
 
 
 def phases(size: Size) -> list[Phases]:
-    """Reading, parsing and learning told apart."""
+    """Reading, parsing and learning, timed separately."""
     both, clicks = synth(size), ctr(size)
     return [
         steps("phases of synth, svmlight", both.svmlight, both.vowpal_wabbit, "", ""),
@@ -260,7 +260,7 @@ def phases(size: Size) -> list[Phases]:
 
 
 def steps(name: str, ours: Input, theirs: Input, option: str, their_option: str) -> Phases:
-    """Both programs' steps; Vowpal Wabbit's `--noop` parses and does not learn."""
+    """The steps of both programs; Vowpal Wabbit's `--noop` parses without learning."""
     whole = onward(ours, NAG, option)
     found = [
         Step("dd", "reading", "dd if={input} of=/dev/null bs=262144", ours),
@@ -274,7 +274,7 @@ def steps(name: str, ours: Input, theirs: Input, option: str, their_option: str)
 
 
 def growths(size: Size) -> list[Growth]:
-    """The features of synth are as many in a tenth."""
+    """A tenth of synth has as many distinct features."""
     many, few = synth(size), synth(size.less)
     return [
         Growth(f"memory of synth, {name}", learn(option), few_input, many_input, MOST_BEYOND_TABLE)

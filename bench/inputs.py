@@ -36,7 +36,7 @@ class Input:
 
 
 def modified(path: Path) -> float:
-    """When it was written, 0 if it is not there."""
+    """The time of its last change; 0 if it does not exist."""
     return path.stat().st_mtime if path.exists() else 0.0
 
 
@@ -57,7 +57,7 @@ def converted(it: Input, tools: Tools):
 
 
 def table(it: Input, tools: Tools):
-    """The flights in another format for tables, whose columns and cells are the same."""
+    """The flights in another table format, with the same columns and cells."""
     FLIGHTS_CSV.ready(tools)
     for source, to in ((SHIPPED, it.file), (FLIGHTS_CSV.two, it.two)):
         finish(tools.arguments(f"onward convert {source} {{input}} --quiet", to))

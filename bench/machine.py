@@ -1,4 +1,4 @@
-"""The machine: what it is, and how much of it other work took meanwhile."""
+"""Describes the machine, and measures how much of it other work took during the runs."""
 
 import os
 import platform
@@ -26,7 +26,7 @@ def memory() -> str:
 
 
 class Watch:
-    """Watches, while it is entered, how many cores worked for others; ``others`` is None where /proc/stat is not."""
+    """Counts, while entered, the cores busy with other work. ``others`` is None where there is no /proc/stat."""
 
     def __enter__(self):
         self.others = None
@@ -41,7 +41,7 @@ class Watch:
 
 
 def busy_seconds() -> float | None:
-    """Seconds that the cores of this machine have not been idle; those that a hypervisor stole count as busy."""
+    """Seconds that the cores of this machine were not idle. Time stolen by a hypervisor counts as busy."""
     try:
         _, *ticks = Path("/proc/stat").read_text().splitlines()[0].split()
     except OSError:

@@ -19,7 +19,7 @@ MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 @dataclass(frozen=True)
 class Run:
-    """One run: seconds of wall clock, seconds of processor (user and system), bytes at the peak."""
+    """One run: wall-clock seconds, processor seconds (user and system), peak memory in bytes."""
 
     wall: float
     cpu: float
@@ -44,7 +44,7 @@ class Measured:
         return statistics.median(map(what, self.start_ups))
 
     def net(self, what: Callable[[Run], float]) -> list[float]:
-        """Of each run, without the median start-up."""
+        """The value of each run minus the median start-up."""
         return [what(run) - self.start_up(what) for run in self.runs]
 
     def median(self, what: Callable[[Run], float]) -> float:
@@ -56,14 +56,14 @@ class Measured:
 
 @dataclass
 class MeasuredSide(Measured):
-    """One side of a case, with what it says it paid."""
+    """One side of a case, with the loss it reports."""
 
     outcome: Outcome | None = None
 
 
 @dataclass(frozen=True)
 class Result:
-    """A case with both sides measured, or with the reason why not."""
+    """A case with both sides measured, or the reason why it was not run."""
 
     case: Case
     onward: MeasuredSide | None = None
@@ -73,7 +73,7 @@ class Result:
 
 @dataclass(frozen=True)
 class PhasesResult:
-    """The steps of an input with ``features`` non-zeros, measured, or the reason why not."""
+    """The measured steps of an input with ``features`` non-zeros, or the reason why they were not run."""
 
     phases: Phases
     features: int = 0
@@ -83,7 +83,7 @@ class PhasesResult:
 
 @dataclass(frozen=True)
 class GrowthResult:
-    """The peaks of memory on few and on many rows, or the reason why not."""
+    """The peak memory on few and on many rows, or the reason why it was not measured."""
 
     growth: Growth
     few: float = 0.0
@@ -107,7 +107,7 @@ def compare(case: Case, tools: Tools, runs: int) -> Result:
     sides = [ask(side, tools) for side in (case.onward, case.peer)]
     check(*sides)
     for turn in range(runs):
-        # Who goes first changes with each turn.
+        # The two take turns in going first.
         for measured in sides[:: 1 if turn % 2 == 0 else -1]:
             measured.turn(tools)
     say(f"{sides[0].median(wall):.2f} s, {case.peer.program.name} {sides[1].median(wall):.2f} s")
@@ -145,7 +145,7 @@ def arguments(tools: Tools, command: str, given: Input, file: str) -> list[str]:
 
 
 def ask(side: Side, tools: Tools) -> MeasuredSide:
-    """What goes before, and an untimed run, which says what was paid and leaves the input in the page cache."""
+    """The preparing commands, and an untimed run that reports the loss and leaves the input in the page cache."""
     side.input.ready(tools)
     for command in side.before:
         finish(arguments(tools, command, side.input, side.input.file))
@@ -154,7 +154,7 @@ def ask(side: Side, tools: Tools) -> MeasuredSide:
 
 
 def check(onward: MeasuredSide, peer: MeasuredSide):
-    """That both did the same work; who only reads has no loss."""
+    """Checks that both did the same work. A program that only reads has no loss."""
     for what in ("examples", "loss"):
         ours, theirs = getattr(onward.outcome, what), getattr(peer.outcome, what)
         if ours != theirs and theirs is not None:
@@ -162,7 +162,7 @@ def check(onward: MeasuredSide, peer: MeasuredSide):
 
 
 def timed(words: list[str]) -> Run:
-    """Runs once. The peak is at least this launcher's own, which a child has for a moment."""
+    """Runs once. The peak is at least this launcher's own, which the child has for a moment."""
     with tempfile.TemporaryFile("w+") as errors:
         began = time.perf_counter()
         child = subprocess.Popen(words, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors)

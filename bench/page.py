@@ -23,39 +23,51 @@ EQUAL_LOSS = 0.0001
 INTRODUCTION = """\
 # Benchmarks
 
-Onward beside its peers, on the same rows. `bench/run` measures and writes this page; nothing here is a test, and \
-absolute times are those of one machine: rerun it on yours and read the ratios.
+Onward compared with its peers on the same rows. `bench/run` measures and writes this page. Nothing here is a test. \
+Absolute times are those of one machine: rerun it on yours and read the ratios.
 """
 
 METHOD = """\
 ## What is measured
 
-- Each pair runs alternately, {runs} times each side, who goes first changing with each turn. An untimed run before \
-leaves the input in the page cache; it is also asked for the loss.
-- **wall** is elapsed time, **processor** is user and system time of all threads (Onward and Vowpal Wabbit's package \
-both use more than one). From both, start-up is taken off: the median time of the same command on the first two \
-rows. The median of what is left stands with the least and the most in brackets; the **ratio** is the peer's \
-median over Onward's: above 1 Onward needs less.
-- **memory** is the median of the peak resident set of the whole process (start-up not taken off: for a peer run \
-from Python, the interpreter is in it). It cannot be seen below {floor:.0f} MB, which the launcher itself takes.
-- **loss** is the progressive loss: each example predicted before its label was seen, mean over the labelled ones \
-(scikit-learn: each batch of 1,000 before it was learnt from, in a run that is not timed). Within the time shown \
-Onward also keeps its account: metrics, the best constant and the universal certificate. Where models predict and do \
-not learn, it is the mean loss of those predictions, on the rows that the model has learnt from.
-- A case is run only if both sides report the same number of examples and the same loss function. pandas and polars \
-only read the table, which Onward reads, learns from and accounts for: their loss is none.
-- **synth** and **ctr** are made from seeds by `bench/generate.py`. synth is like news as bags of words, with six \
-digits a value; ctr is like clicks on advertisements; awkward has rows of synth with what is harder to parse. Vowpal \
-Wabbit reads no svmlight: beside Onward's svmlight it has the same rows as its text. It has the number of slots that \
-it has by default, 2¹⁸, and on synth there are 50,000 features; Onward's default is 2²².
-- The peer of `nag` is Vowpal Wabbit's default, which is the same rule; the peers of `adagrad`, `sgd` and \
-`ftrl-proximal` are its flags for these rules, with the rates of Onward's defaults; the peer of `auto` is its default.
-- Both caches are made before, by a run that is not timed.
-- Of the flights, the peer's file is text of the same rows and non-zero features, as `onward convert` writes them; \
-making it is not timed. Rows without a label (9,430) are in it, as in the CSV: both programs predict them and learn \
-nothing from them, and leave them out of the loss. The files differ in size: a CSV does not repeat the column names \
-in every row, Vowpal Wabbit's text does. The cases from Vowpal Wabbit's text give both programs the same bytes; the \
-others are what a user with a CSV has.
+**Runs.** The two programs of a case run alternately, {runs} times each, and take turns in going first. An untimed \
+run before them brings the input into the page cache and reports the loss.
+
+**Time**
+
+- **wall** is elapsed time. **processor** is user and system time of all threads; Onward and Vowpal Wabbit's package \
+both use more than one.
+- Start-up is subtracted from both. It is the median time of the same command on the first two rows.
+- The median of the rest is shown, with the minimum and maximum in brackets.
+- The **ratio** is the peer's median divided by Onward's. Above 1, Onward is faster.
+
+**Memory** is the median of the peak resident set of the whole process. Start-up is not subtracted: for a peer run \
+from Python it includes the interpreter. Nothing below {floor:.0f} MB can be seen, which the launcher itself takes.
+
+**Loss** is the progressive loss: each example is predicted before its label is seen, and the mean is over the \
+labelled examples. For scikit-learn each batch of 1,000 is predicted before it is learnt from, in an untimed run. \
+Within the time shown, Onward also computes its metrics, the best constant and the universal certificate. Where \
+models only predict, the loss is the mean loss of those predictions, on the rows that the model was trained on.
+
+**Equal work.** A case is run only if both sides report the same number of examples and the same loss function. \
+pandas and polars only read the table, while Onward reads it, learns from it and evaluates; they have no loss.
+
+**Inputs**
+
+- **synth**, **ctr** and **awkward** are generated from seeds by `bench/generate.py`. synth resembles news as bags of \
+words, with six digits per value. ctr resembles clicks on advertisements. awkward has rows of synth with content that \
+is harder to parse.
+- Vowpal Wabbit does not read svmlight. Where Onward reads svmlight, Vowpal Wabbit reads the same rows in its own text \
+format. It has its default of 2¹⁸ slots; synth has 50,000 features. Onward's default is 2²².
+- For the flights the peer reads text with the same rows and non-zero features, written by `onward convert`; this is \
+not timed. The 9,430 rows without a label are in it, as in the CSV. Both programs predict them, learn nothing from \
+them, and leave them out of the loss.
+- The files differ in size: Vowpal Wabbit's text repeats the column names in every row, a CSV does not. In the cases \
+from Vowpal Wabbit's text both programs read the same bytes. The other cases are what a user with a CSV has.
+- Both caches are made before, in an untimed run.
+
+**Peers.** The peer of `nag` is Vowpal Wabbit's default, which is the same rule. The peers of `adagrad`, `sgd` and \
+`ftrl-proximal` are its flags for these rules, at the default rates of Onward. The peer of `auto` is its default.
 """
 
 NOT_RUN = "not run"
@@ -98,35 +110,36 @@ def text(
 def caveats(runs: int, size: Size, others: float | None) -> str:
     said = []
     if runs < FEWEST_RUNS:
-        said.append(f"**A quick run of {runs}: it shows that the benchmark works; do not quote it.**\n")
+        said.append(f"**A quick run of {runs}, to check that the benchmark works. Do not quote it.**\n")
     if size != FULL:
-        said.append(f"**Inputs of {size.rows:,} rows: start-up is much of the time; do not quote it.**\n")
+        said.append(f"**Inputs of only {size.rows:,} rows: start-up dominates. Do not quote it.**\n")
     cores = os.cpu_count() or 1
     if others is not None and others > BUSY * cores:
         said.append(
-            f"**The machine was not idle: other work took {others:.1f} of its {cores} cores. Times are noise.**\n"
+            f"**The machine was not idle: other work took {others:.1f} of its {cores} cores. Times are unreliable.**\n"
         )
     return "\n".join(said)
 
 
 def must_reach(results: list[Result], growths: list[GrowthResult]) -> str:
-    """What the cases must reach, and whether they do."""
+    """The targets of the cases, and whether they are met."""
     demanded = [result for result in results if result.case.demand is not None]
     said = ""
     if demanded:
-        header = ["case", "ratio, wall", "ratio, processor", "aim", "floor", "reached"]
+        header = ["case", "ratio, wall", "ratio, processor", "target", "minimum", "met"]
         said += table(header, map(demand_row, demanded))
         said += (
-            "\nRatios are those of the results below, the peer's time over Onward's; the wall time's is what counts.\n"
+            "\nThe ratios are from the results below: the peer's time divided by Onward's. The ratio of wall time "
+            "counts.\n"
         )
     if growths:
-        header = ["case", "a tenth of the rows", "all rows", "grown by", "at most", "reached"]
+        header = ["case", "a tenth of the rows", "all rows", "growth", "at most", "met"]
         said += "\n" * bool(said) + table(header, map(growth_row, growths))
         said += (
-            "\nPeaks of the whole process. Both streams have the same features, so that their tables are alike: what "
-            "memory grows by is beyond the table.\n"
+            "\nPeak memory of the whole process. Both streams have the same features, so their tables have the same "
+            "size. Any growth is in addition to the table.\n"
         )
-    return f"## Must reach\n\n{said}" if said else ""
+    return f"## Targets\n\n{said}" if said else ""
 
 
 def demand_row(result: Result) -> list[str]:
@@ -144,16 +157,16 @@ def times(value: float | None) -> str:
 def reached(result: Result, demand: Demand) -> str:
     value = ratio(result, wall)
     if value is None:
-        return "no ratio: start-up is all there is"
+        return "no ratio: all time is start-up"
     if demand.lower_loss and worse_loss(result):
         return "**no**: the loss is higher"
     if demand.aim is not None and value >= demand.aim:
-        return "aim"
+        return "target"
     if demand.floor is None:
-        return "not the aim"
+        return "no"
     if value < demand.floor:
         return "**no**"
-    return "yes" if demand.aim is None else "floor"
+    return "yes" if demand.aim is None else "minimum"
 
 
 def growth_row(result: GrowthResult) -> list[str]:
@@ -201,7 +214,7 @@ def spread(side: Measured, what: Callable[[Run], float]) -> str:
 
 
 def ratio(result: Result, what: Callable[[Run], float]) -> float | None:
-    """The peer's median over Onward's; None if start-up is all there is."""
+    """The peer's median over Onward's; None if all time is start-up."""
     ours, theirs = (side.median(what) for side in (result.onward, result.peer))
     return theirs / ours if ours > 0 and theirs > 0 else None
 
@@ -215,16 +228,16 @@ def phases_told_apart(results: list[PhasesResult]) -> str:
     done = [result for result in results if result.not_run is None]
     said = not_run([(result.phases.name, result.not_run) for result in results])
     if done:
-        header = ["input", "program", "what it does", "wall", "processor", "wall, a feature", "processor, a feature"]
+        header = ["input", "program", "work", "wall", "processor", "wall per feature", "processor per feature"]
         rows = [step_row(result, *step) for result in done for step in result.steps]
         said = f"{table(header, rows)}\n{PHASES}{said and chr(10)}{said}"
     return f"## Reading, parsing, learning\n\n{said}" if said else ""
 
 
 PHASES = """\
-Without start-up, as above: each line does what it names and no more, so that learning is the difference of two. Wall \
-times do not add up where a program does several at a time; processor times do. A feature is a non-zero, the bias \
-with them.
+Start-up is subtracted, as above. Each row does only what it names, so the cost of learning is a difference of two \
+rows. Wall times do not add up where a program does several things at once; processor times do. Features are \
+non-zeros, including the bias.
 """
 
 
@@ -245,24 +258,24 @@ def losing(done: list[Result]) -> str:
     lines = [f"- {result.case.name}: {'; '.join(lost)}.\n" for result in beside_others if (lost := losses(result))]
     if not done:
         return ""
-    return "## Where Onward loses\n\n" + ("".join(lines) or "In none of what was measured here, by medians.\n")
+    return "## Where Onward loses\n\n" + ("".join(lines) or "In no case measured here, by medians.\n")
 
 
 def losses(result: Result) -> list[str]:
-    """In what the peer did better."""
+    """What the peer did better."""
     peer = result.case.peer.program.name
     lost = []
     for what, name in ((wall, "wall"), (cpu, "processor")):
         value = ratio(result, what)
         if value is not None and value < 1:
             within = " (the spreads overlap)" if overlap(result, what) else ""
-            lost.append(f"{peer} needs {1 - value:.0%} less {name} time{within}")
+            lost.append(f"{peer} takes {1 - value:.0%} less {name} time{within}")
     if worse_loss(result):
         ours, theirs = (side.outcome.mean_loss for side in (result.onward, result.peer))
-        lost.append(f"{peer} pays {theirs:.4f}, Onward {ours:.4f}")
+        lost.append(f"the loss of {peer} is {theirs:.4f}, of Onward {ours:.4f}")
     ours, theirs = (side.memory() for side in (result.onward, result.peer))
     if ours > theirs:
-        lost.append(f"{peer} needs {theirs / 1e6:.0f} MB, Onward {ours / 1e6:.0f} MB")
+        lost.append(f"{peer} takes {theirs / 1e6:.0f} MB, Onward {ours / 1e6:.0f} MB")
     return lost
 
 
@@ -278,8 +291,8 @@ def overlap(result: Result, what: Callable[[Run], float]) -> bool:
 def machine_and_versions(versions: dict[str, str], runs: int, others: float | None) -> str:
     rows = {
         "machine": machine.describe(),
-        "other work meanwhile": "unknown" if others is None else f"{others:.2f} cores",
-        "runs of each side": str(runs),
+        "other work during the runs": "unknown" if others is None else f"{others:.2f} cores",
+        "runs per program": str(runs),
         "date": date.today().isoformat(),
         **versions,
     }
@@ -287,7 +300,7 @@ def machine_and_versions(versions: dict[str, str], runs: int, others: float | No
 
 
 def commands(results: list[Result], phases: list[PhasesResult], growths: list[GrowthResult]) -> str:
-    """Of each case, those that go before and the two that are timed; and the files they read."""
+    """For each case the preparing and the timed commands, and the files they read."""
     shown, files = "", {}
     for result in results:
         shown += f"# {plain(result.case.name)}\n"
@@ -307,8 +320,8 @@ def commands(results: list[Result], phases: list[PhasesResult], growths: list[Gr
             files[given] = None
     lines = "".join(f"- `{it.file}`, {megabytes(it):.1f} MB: {it.about}\n" for it in files if (ROOT / it.file).exists())
     about = (
-        f"`python` is that of `bench/.venv`, `onward` is the release build. First {ONWARD.name}, then the peer; what "
-        "they print goes to `/dev/null`."
+        f"`python` is that of `bench/.venv`, `onward` is the release build. {ONWARD.name} comes first, then the peer. "
+        "Their output goes to `/dev/null`."
     )
     return f"## Commands\n\nTo measure again: `bench/run`. {about}\n\n```sh\n{shown}```\n\n{lines}"
 

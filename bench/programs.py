@@ -1,4 +1,4 @@
-"""The programs that are measured: how each is built, called, and asked what it paid."""
+"""The programs that are measured: how each is built, called, and asked for its loss."""
 
 import json
 import os
@@ -16,12 +16,12 @@ VENV = ROOT / "bench" / ".venv"
 
 
 class NotRunError(Exception):
-    """A case or a set cannot be measured; the message says why."""
+    """A case or a set could not be measured; the message says why."""
 
 
 @dataclass(frozen=True)
 class Tools:
-    """The first words of commands, where they are on this machine; other words are programs of the system."""
+    """Paths for the first words of commands. Other words are programs of the system."""
 
     onward: Path
     parse: Path
@@ -36,7 +36,7 @@ class Tools:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a program says of its own run; one that only reads has no loss.
+    """What a program reports about its own run. One that only reads has no loss.
 
     ``features`` counts those that are not zero, the bias with them.
     """
@@ -49,14 +49,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Program:
-    """A program, and how to learn from it (untimed) what it paid when called with given arguments."""
+    """A program, and how to get its loss (untimed) when called with given arguments."""
 
     name: str
     outcome: Callable[[list[str]], Outcome]
 
 
 def finish(arguments: list[str]) -> subprocess.CompletedProcess:
-    """Runs to the end; the case is not run if that fails."""
+    """Runs a command to its end. If it fails, the case is not run."""
     done = subprocess.run(arguments, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise NotRunError(failure(done.returncode, done.stderr))
@@ -64,21 +64,21 @@ def finish(arguments: list[str]) -> subprocess.CompletedProcess:
 
 
 def failure(code: int, errors: str) -> str:
-    """What it said: the line that begins with the word error, or the last."""
+    """Its message: the line that begins with the word error, or the last line."""
     lines = [line for line in errors.splitlines() if line.strip()] or ["it said nothing"]
     said = next((line for line in lines if line.startswith("error")), lines[-1])
     return f"exit code {code}: {said}"
 
 
 def onward_outcome(arguments: list[str]) -> Outcome:
-    """What it reports; of `predict` the mean loss, and the predictions are not wanted."""
+    """Its report. For `predict` this is the mean loss; the predictions are thrown away."""
     with tempfile.TemporaryDirectory() as folder:
         predicting = arguments[1] == "predict"
         more = ["--report", "-", *(["--predictions", f"{folder}/predictions.csv"] if predicting else [])]
         report = json.loads(finish([*arguments, *more]).stdout)
     examples, paid = report["examples"], report["mean_loss" if predicting else "sequential_risk"]
     if paid is None:
-        raise NotRunError(f"Onward read {examples:,} examples and no label from {', '.join(report['inputs'])}")
+        raise NotRunError(f"Onward read {examples:,} examples without any label from {', '.join(report['inputs'])}")
     return Outcome(examples, report["loss"], paid, report["features"])
 
 
@@ -90,25 +90,25 @@ def vowpal_wabbit_outcome(arguments: list[str]) -> Outcome:
         features = int(said["total feature number"])
         return Outcome(int(said["number of examples"]), loss, float(said["average loss"]), features)
     except (KeyError, ValueError) as missing:
-        raise NotRunError(f"Vowpal Wabbit did not say what it paid: {missing}") from missing
+        raise NotRunError(f"Vowpal Wabbit did not report its loss: {missing}") from missing
 
 
 def scikit_learn_outcome(arguments: list[str]) -> Outcome:
-    """What `scikit_learn.py` says."""
+    """The output of `scikit_learn.py`."""
     said = json.loads(finish([*arguments, "--progressive"]).stdout)
     return Outcome(said["examples"], said["loss"], said["progressive_loss"])
 
 
 def reader_outcome(arguments: list[str]) -> Outcome:
-    """How many rows a program read that prints nothing else."""
+    """The number of rows, which is all that the program prints."""
     return Outcome(int(finish(arguments).stdout))
 
 
 ONWARD = Program("Onward", onward_outcome)
 VOWPAL_WABBIT = Program("Vowpal Wabbit", vowpal_wabbit_outcome)
 SCIKIT_LEARN = Program("scikit-learn", scikit_learn_outcome)
-PANDAS = Program("pandas, reading only", reader_outcome)
-POLARS = Program("polars, reading only", reader_outcome)
+PANDAS = Program("pandas (reading only)", reader_outcome)
+POLARS = Program("polars (reading only)", reader_outcome)
 # The peers' packages on PyPI.
 PACKAGES = {
     "Vowpal Wabbit": "vowpalwabbit",
@@ -120,7 +120,7 @@ PACKAGES = {
 
 
 def prepare(onward: Path | None) -> Tools:
-    """Builds Onward, unless it is there, and what only parses; installs the peers."""
+    """Builds Onward, unless a binary is given, and its parser; installs the peers."""
     onward = build("onward") if onward is None else onward.resolve()
     parse = build("examples/parse", "--package", "onward-data", "--example", "parse")
     return Tools(onward, parse, install(ROOT / "bench" / "requirements.txt"))
@@ -132,7 +132,7 @@ def build(program: str, *what: str) -> Path:
 
 
 def install(requirements: Path) -> Path:
-    """Installs packages for the peers' Python, and says where that is."""
+    """Installs packages for the peers' Python, and returns its path."""
     python = VENV / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
@@ -149,7 +149,7 @@ def versions(tools: Tools, built: bool) -> dict[str, str]:
     """The version of each part, for the page."""
     module = "import sys; from importlib.metadata import version; print(*map(version, sys.argv[1:]), sep='\\n')"
     peers = say(tools.python, "-c", module, *PACKAGES.values()).splitlines()
-    source = commit() if built else "a binary that was there"
+    source = commit() if built else "a given binary"
     return {
         ONWARD.name: f"{say(tools.onward, '--version').removeprefix('onward ')} ({source})",
         **{
@@ -162,8 +162,8 @@ def versions(tools: Tools, built: bool) -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit that is built; the pages, which runs before may have written, do not count as a change."""
-    pages = [":!docs/benchmarks.md", ":!docs/quality.md"]
+    """The commit that is built. The pages, which earlier runs may have written, do not count as changes."""
+    pages = [":!docs/benchmarks.md", ":!docs/notes/quality.md"]
     changes = say("git", "status", "--porcelain", "--untracked-files=no", "--", ".", *pages)
     return f"commit {say('git', 'rev-parse', '--short', 'HEAD')}{' with changes' if changes else ''}"
 

@@ -1,4 +1,4 @@
-"""The inputs of the quality table: what Onward reads, and the same rows and features as text for the peers."""
+"""The inputs of the quality table: one for Onward, and the same rows and features as text for the peers."""
 
 import csv
 import hashlib
@@ -23,7 +23,7 @@ SHIPPED = ROOT / "data"
 
 
 class MissingError(Exception):
-    """A set's file is not there; the message names it."""
+    """The file of a set is missing; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Prepared:
             return numpy.array([float(line.split(None, 1)[0]) for line in lines])
 
     def features(self) -> int:
-        """How many different features the text has; neither it nor this has the bias, which all programs add."""
+        """The number of distinct features of the text, without the bias, which all programs add."""
         counted = json.loads(self.about.read_text()) if self.about.exists() else {}
         if counted.get("digest") != self.digest:
             names = {name for _, row in read(self.text) for name in row}
@@ -67,7 +67,7 @@ class Prepared:
 
 
 def prepare(data: DataSet, onward: Path, shared: Path) -> Prepared:
-    """Makes the inputs of a set, but for those that are there and newer than what they are made from."""
+    """Makes the inputs of a set, unless they exist and are newer than their sources."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     source = table_file(data) if data.file is None else shipped_file(data.file, shared)
     if data.standardised:
@@ -91,7 +91,7 @@ def shipped_file(name: str, shared: Path) -> Path:
 
 
 def table_file(data: DataSet) -> Path:
-    """A set from a package, as CSV; the two sets that differ in their labels share it."""
+    """A set from a package, as CSV. The two sets that differ only in their labels share it."""
     path = FOLDER / f"{data.name.removesuffix('-standardised')}.csv"
     text = csv_text(data.table())
     if not path.exists() or path.read_text() != text:
@@ -106,7 +106,7 @@ def csv_text(table: Table) -> str:
 
 
 def standardised_file(data: DataSet, source: Path) -> Path:
-    """The CSV with its labels less their mean and over their deviation, of the whole stream."""
+    """The CSV with labels standardised over the whole stream."""
     path = FOLDER / f"{data.name}.csv"
     if fresh(path, source):
         return path
@@ -135,7 +135,7 @@ def write(path: Path, text: str):
 
 
 def onward_options(data: DataSet, source: Path) -> tuple[str, ...]:
-    """What Onward is told of the columns."""
+    """The options that tell Onward about the columns."""
     if not data.target:
         return ()
     options = ["--target", data.target, "--task", "binary" if data.task == CLASSES else "regression"]
@@ -154,7 +154,7 @@ def header(path: Path) -> list[str]:
 
 
 def make_text(data: DataSet, onward: Path, source: Path, options: Iterable[str], text: Path):
-    """The features that Onward sees, as Vowpal Wabbit's text, of the rows with a label; its own text as it is."""
+    """The features that Onward sees in the rows with a label, as Vowpal Wabbit's text. Such text is copied as it is."""
     if ".vw" in source.suffixes:
         write(text, content(source))
         return
@@ -168,7 +168,7 @@ def make_text(data: DataSet, onward: Path, source: Path, options: Iterable[str],
 
 
 def read(text: Path) -> Iterator[tuple[float, dict[str, float]]]:
-    """Labels and features of Vowpal Wabbit's text, of the kind that is used here: no weights, no tags."""
+    """Labels and features of Vowpal Wabbit's text as used here, without weights and tags."""
     with open(text) as lines:
         for line in lines:
             label, *spaces = line.rstrip("\n").split("|")
@@ -207,5 +207,5 @@ def matrix(prepared: Prepared, most: int) -> Matrix:
 
 
 def is_number(name: str) -> bool:
-    """Whether a feature that Onward names is a number, not a category of value 1 nor the sign of a missing value."""
+    """Whether a feature named by Onward is a number, and not a category or the indicator of a missing value."""
     return "=" not in name and not name.endswith(" missing")

@@ -15,7 +15,7 @@ from quality_score import DIVERGED, FEW, Outcome, Score, classes, log_odds, regr
 
 
 def learn(onward: Path, learner: str, prepared: Prepared) -> Outcome:
-    """Its report, and for the first rows of a long set its predictions, which do not depend on the rows after."""
+    """Its report, and for the first rows of a long set its predictions, which do not depend on later rows."""
     with tempfile.TemporaryDirectory() as folder:
         predictions = Path(folder) / "predictions.csv"
         command = [onward, "learn", prepared.source, *prepared.options, "--learner", learner]
@@ -37,7 +37,7 @@ def check(prepared: Prepared, report: dict):
 
 
 def mixture(prepared: Prepared, report: dict) -> tuple[float, float] | None:
-    """The gap to the best lane and its bound. A bound that does not hold is a fault that no table may hide."""
+    """The gap to the best lane and its bound. A bound that does not hold is an error, not a table entry."""
     bounds = [
         guarantee["bound_per_round"]
         for guarantee in report["guarantees"]
@@ -48,7 +48,7 @@ def mixture(prepared: Prepared, report: dict) -> tuple[float, float] | None:
     gap = report["gap_to_best_lane"]
     if gap > bounds[0]:
         raise SystemExit(
-            f"{prepared.data.name}: the mixture pays {gap} above its best lane, and its bound is {bounds[0]}"
+            f"{prepared.data.name}: the mixture's loss is {gap} above that of its best lane; the bound is {bounds[0]}"
         )
     return gap, bounds[0]
 

@@ -1,4 +1,4 @@
-"""Writes docs/quality.md."""
+"""Writes docs/notes/quality.md."""
 
 import math
 import os
@@ -16,7 +16,7 @@ from quality_run import BEST_RATE, COLUMNS, Cell, Column, Result
 from quality_score import CLIP, FEW, Score
 from quality_sets import CLASSES, CONFIRMATION, DEVELOPMENT, REGRESSION, WHERE
 
-PAGE = ROOT / "docs" / "quality.md"
+PAGE = ROOT / "docs" / "notes" / "quality.md"
 # Losses above this are shown as infinite.
 DIVERGED = 1e6
 # Ratios are kept within these in geometric means.
@@ -26,70 +26,107 @@ NONE = "–"
 INTRODUCTION = """\
 # Quality
 
-What Onward and its peers pay on the same streams, each row predicted before its label is used. `bench/quality` \
-measures and writes this page: rerun it, and add your own sets to `bench/quality_sets.py`.
+The losses of Onward and its peers on the same streams. Each row is predicted before its label is used. \
+`bench/quality` measures and writes this page. Rerun it, and add your own sets to `bench/quality_sets.py`.
 """
 
 METHOD = """\
 ## What is measured
 
-- **Loss** is progressive (prequential): the mean over all rows of what the prediction made before the label was seen \
-costs. Of classes it is the log loss, with probabilities kept within [{clip:g}, 1 − {clip:g}]; of numbers the mean \
-squared error over the variance of the labels, so that 1 is what their mean, known beforehand, pays. The **ratio** is \
-Onward's loss over the peer's: below 1 Onward pays less. Onward's loss is bold where it is the least of the line. \
-∞ stands for a loss above {diverged}, or one that is no number.
-- **AUC** is of the same predictions (Onward's from its streaming histogram, the peers' exact).
-- **Sets** come in stream order, but for wine and iris, which are sorted by class and are shuffled with a fixed seed. \
-One with more than two classes asks for its most frequent class (the first of equals) against the rest, one with \
-several targets for the first of them. The division into development and confirmation was written down before \
-`auto` was ([auto.md](auto.md)).
-- **Regression** is given twice: with the labels as they are, and with labels standardised in hindsight (less their \
-mean, over their deviation, of the whole stream) for all programs alike. Without that the peers pay mostly for the \
-first rows, in which they find the labels' offset and scale.
-- **Features** are the same for all programs: what Onward's reader makes of the table, which `onward convert` writes \
-as Vowpal Wabbit's text: numbers as they are, strings as categories (one feature of value 1 each), words for text, \
-dates as days, hour, weekday and month, and a sign for missing values. A bias is added by each program itself. Rows \
-without a label (9,430 of the flights) are in Onward's input, which learns nothing from them, and not in the peers'. \
-Onward reads the table, in which zero is a value; in Vowpal Wabbit's text zeros are \
-absent, which to Vowpal Wabbit is the same.
-- **Onward** runs as `onward learn … --learner {learner}`, with nothing else set but what the columns are: \
-`--numeric` names them where all are numbers, or those that are constant in the first rows would be left out.
-- **Vowpal Wabbit** runs with `-b 22` and `--loss_function` logistic or squared: as it is, with `--coin`, with \
-`--ftrl`, and at the learning rates {rates} (0.5 is its default), of which the best is chosen in hindsight, set by \
-set. In regression it clips each prediction to the range of the labels so far, the label to be predicted included, \
-which mostly helps it on rows that set a new extreme. Losses are computed from its predictions (`-p`), and agree \
-with its "average loss"; but for `--coin` and `--ftrl`, of which "average loss" is given: the predictions that they \
-write are not those that they learn from (AUC is of the written ones).
-- **scikit-learn** runs SGDClassifier (`log_loss`) and SGDRegressor row by row with `partial_fit`, behind a \
-StandardScaler of the number columns that has seen the numbers of the row itself and all before it, but for those \
-that are missing, which become 0. Categories are left as they are: scaled as well, the best setting paid much more \
-on water_flow, a little less on airline_passengers, and less on solar_flare (0.869 of standardised labels, at the \
-defaults). Left as they are, too, are the words of spam and the weights of rcv1_small, whose rows have about length \
-1: divided by their deviations (`with_mean=False`) rare words become large, and the defaults and the best setting \
-paid more on both sets. It runs at the defaults, and with the best in hindsight of seven settings, set by set, which \
-are the default and what follows (`constant` and `invscaling` are a `learning_rate`, which by default is `optimal` \
-for classes and `invscaling` for numbers). Of classes: {classifiers}. Of numbers: {regressors}. A first row is \
-predicted as 0, even odds. It is given the rows of flights, spam and rcv1_small as sparse matrices, of which it learns \
-the intercept at a hundredth of the rate.
-- **River** runs LogisticRegression and LinearRegression with AdaGrad and FTRLProximal at their defaults, behind a \
-StandardScaler of the number columns, zeros being values; categories and words, and the weights of rcv1_small, are \
-left as they are (its scaler counts only the rows in which a feature occurs, and would turn every category into 0).
-- **†**: scikit-learn and River, which are slow, saw the first {few:,} rows of the set. Ratios with them are on \
-these rows for both.
+**Loss** is prequential: the mean loss over all rows, where each prediction is made before the label is seen.
+
+- For classes it is the log loss, with probabilities clipped to [{clip:g}, 1 − {clip:g}].
+- For regression it is the mean squared error divided by the variance of the labels. So 1 is the loss of the mean \
+label, had it been known in advance.
+- The **ratio** is Onward's loss divided by the peer's. Below 1, Onward's loss is lower.
+- Onward's loss is bold where it is the least of its row. ∞ stands for a loss above {diverged}, or NaN.
+
+**AUC** is computed from the same predictions: Onward's from its streaming histogram, the peers' exactly.
+
+**Sets** come in stream order. Only wine and iris, which are sorted by class, are shuffled, with a fixed seed. Where a \
+set has more than two classes, the task is its most frequent class (the first one if tied) against the rest. Where it \
+has several targets, the task is the first one. The division into development and confirmation sets was written down \
+before `auto` was ([auto-experiments.md](auto-experiments.md)).
+
+**Regression** is shown twice: with raw labels, and with labels standardised in hindsight (minus their mean, divided \
+by their standard deviation, over the whole stream) for all programs alike. With raw labels most of the peers' loss \
+comes from the first rows, in which they find the offset and the scale of the labels.
+
+**Features** are the same for all programs. Onward's reader makes them from the table, and `onward convert` writes \
+them as Vowpal Wabbit's text:
+
+- numbers as they are;
+- strings as categories, one feature of value 1 each;
+- words for text;
+- dates as days, hour, weekday and month;
+- an indicator for missing values.
+
+Each program adds a bias itself. Rows without a label (9,430 of the flights) are in Onward's input, which learns \
+nothing from them, but not in the peers'. Onward reads the table, in which zero is a value. In Vowpal Wabbit's text \
+zeros are absent, which is the same to Vowpal Wabbit.
+
+**†** marks scikit-learn and River, which are slow, where they saw only the first {few:,} rows of the set. Ratios with \
+them are on these rows for both.
+
+### Onward
+
+Onward runs as `onward learn … --learner {learner}`. Nothing else is set except what the columns are: `--numeric` \
+names them where all are numbers. Otherwise those that are constant in the first rows would be left out.
+
+### Vowpal Wabbit
+
+- It runs with `-b 22` and `--loss_function` logistic or squared: by default, with `--coin`, with `--ftrl`, and at \
+the learning rates {rates} (0.5 is its default). The best rate is chosen in hindsight for each set.
+- In regression it clips each prediction to the range of the labels so far, including the label to be predicted. This \
+mostly helps it on rows that set a new extreme.
+- Losses are computed from its predictions (`-p`), and agree with its "average loss". For `--coin` and `--ftrl` the \
+"average loss" is shown instead, because the predictions that they write are not the ones that they learn from. Their \
+AUC is that of the written predictions.
+
+### scikit-learn
+
+- SGDClassifier (`log_loss`) and SGDRegressor run row by row with `partial_fit`. A first row is predicted as 0, even \
+odds.
+- The number columns pass through a StandardScaler. It has seen the row itself and all rows before it, except for \
+missing numbers, which become 0.
+- Categories are not scaled. When they were scaled, the best setting had a much higher loss on water_flow, a slightly \
+lower one on airline_passengers, and a lower one on solar_flare (0.869 with standardised labels, at the defaults).
+- The words of spam and the weights of rcv1_small, whose rows have length about 1, are not scaled either. Divided by \
+their deviations (`with_mean=False`), rare words become large. Both the defaults and the best setting then had a \
+higher loss on both sets.
+- The rows of flights, spam and rcv1_small are given as sparse matrices. For these scikit-learn learns the intercept \
+at a hundredth of the rate.
+- It runs at the defaults, and with the best of seven settings, chosen in hindsight for each set. The seven are the \
+default and the six below. `constant` and `invscaling` are a `learning_rate`, which is by default `optimal` for \
+classes and `invscaling` for regression.
+
+Settings for classes: {classifiers}.
+
+Settings for regression: {regressors}.
+
+### River
+
+LogisticRegression and LinearRegression run with AdaGrad and FTRLProximal at their defaults. The number columns pass \
+through a StandardScaler, with zeros as values. Categories, words and the weights of rcv1_small are not scaled: \
+River's scaler counts only the rows in which a feature occurs, and would turn every category into 0.
+"""
+
+LOSING = """\
+Loss of Onward, then of each program with a lower one.
 """
 
 MIXTURES = """\
 ## The mixture and its bound
 
-Log loss an example: what Onward's mixture paid above the best of its experts (below 0 where mixing gained), and \
-what the theorem allows. `bench/quality` stops if it does not hold.
+Log loss per example: the loss of Onward's mixture minus that of its best expert (negative where mixing gained), and \
+the theorem's bound on it. `bench/quality` stops if the bound does not hold.
 """
 
 SUMMARY = """\
 ## Summary
 
-Computed from the tables. Of regression, the lines with standardised labels are counted, and those with labels as \
-they are apart. In geometric means ratios are kept within [{least}, {most:g}].
+Computed from the tables. For regression, the rows with standardised labels are counted here; those with raw labels \
+are counted separately below. In geometric means, ratios are clipped to [{least}, {most:g}].
 """
 
 
@@ -110,7 +147,7 @@ def text(results: list[Result], onward: Path, built: bool, learner: str) -> str:
         mixtures(done),
         method(learner),
         machine_and_versions(onward, built, learner),
-        "## Command\n\nTo measure again: `bench/quality` (see [bench/README.md](../bench/README.md)).\n",
+        "## Command\n\nTo measure again: `bench/quality` (see [bench/README.md](../../bench/README.md)).\n",
     ]
     return "\n".join(part for part in parts if part)
 
@@ -154,11 +191,11 @@ def title(result: Result) -> str:
     if result.data.task == CLASSES:
         return result.data.name
     name = result.data.name.removesuffix("-standardised")
-    return f"{name}, labels {'standardised' if result.data.standardised else 'as they are'}"
+    return f"{name}, {'standardised' if result.data.standardised else 'raw'} labels"
 
 
 def bold_if_least(result: Result) -> str:
-    """Onward's loss, in bold where no other program paid less."""
+    """Onward's loss, in bold where no other program has a lower one."""
     pairs = [pair for column in COLUMNS if (pair := result.compared(column))]
     ours = number(result.onward.all.loss)
     return f"**{ours}**" if pairs and all(onward < theirs for onward, theirs in pairs) else ours
@@ -237,8 +274,8 @@ def first_losses(results: list[Result]) -> str:
 
 def skipped(results: list[Result]) -> str:
     lines = [
-        f"- {title(result)}: `{result.missing}` is missing. It is {WHERE[result.missing]}. Put it, compressed with "
-        "Zstandard, where `--data` says.\n"
+        f"- {title(result)}: `{result.missing}` is missing. It is {WHERE[result.missing]}. Put it into the folder "
+        "given by `--data`, compressed with Zstandard.\n"
         for result in results
         if result.missing
     ]
@@ -249,7 +286,7 @@ def summary(done: list[Result]) -> str:
     if not any(result.peers for result in done):
         return ""
     parts = [SUMMARY.format(least=LEAST, most=MOST)]
-    for what, counts in (("", is_counted), (", regression with labels as they are", is_raw)):
+    for what, counts in (("", is_counted), (", regression with raw labels", is_raw)):
         for name, roles in (
             ("Development sets", (DEVELOPMENT,)),
             ("Confirmation sets", (CONFIRMATION,)),
@@ -290,18 +327,18 @@ def losing(done: list[Result]) -> str:
     if not any(result.peers for result in done):
         return ""
     lines = [f"- {line}\n" for result in done if (line := lost(result))]
-    return "## Where Onward loses\n\n" + ("".join(lines) or "Nowhere here.\n")
+    return f"## Where Onward loses\n\n{LOSING}\n" + ("".join(lines) or "On no set measured here.\n")
 
 
 def lost(result: Result) -> str:
-    """Who pays less on a set, the least first."""
+    """The programs with a lower loss on a set, the lowest first."""
     on_all = less(result, lambda column: result.all_rows(column), result.onward.all.loss)
     on_first = less(result, first_only(result), result.onward.first.loss)
     parts = []
     if on_all:
-        parts.append(f"Onward pays {number(result.onward.all.loss)}, {on_all}")
+        parts.append(f"Onward {number(result.onward.all.loss)}, {on_all}")
     if on_first:
-        parts.append(f"on the first {FEW:,} rows Onward pays {number(result.onward.first.loss)}, {on_first}")
+        parts.append(f"on the first {FEW:,} rows Onward {number(result.onward.first.loss)}, {on_first}")
     return f"{title(result)}: {'; '.join(parts)}." if parts else ""
 
 
@@ -317,12 +354,12 @@ def less(result: Result, find: Callable[[Column], Cell | None], ours: float) -> 
 
 
 def mixtures(done: list[Result]) -> str:
-    """What mixing cost beside its bound, where there is one."""
+    """What mixing cost, and its bound where there is one."""
     known = [(title(result), *result.onward.mixture) for result in done if result.onward.mixture]
     if not known:
         return ""
     rows = [[name, f"{gap:+.5f}", f"{bound:.5f}"] for name, gap, bound in known]
-    return MIXTURES + "\n" + table(["set", "the mixture less its best expert", "its bound"], rows)
+    return MIXTURES + "\n" + table(["set", "mixture minus its best expert", "bound"], rows)
 
 
 def method(learner: str) -> str:
@@ -343,7 +380,7 @@ def settings(names: Iterable[str]) -> str:
 
 
 def machine_and_versions(onward: Path, built: bool, learner: str) -> str:
-    source = commit() if built else "a binary that was there"
+    source = commit() if built else "a given binary"
     rows = {
         "machine": machine.describe(),
         "date": date.today().isoformat(),

@@ -45,7 +45,7 @@ ADAGRAD, FTRL = "AdaGrad", "FTRLProximal"
 
 @dataclass(frozen=True)
 class Said:
-    """Log-odds of classes or numbers, as predicted; ``paid`` is what the peer says of its loss, if that is to count."""
+    """Predicted log-odds of classes, or numbers. ``paid`` is the loss that the peer reports, if that one counts."""
 
     predictions: numpy.ndarray
     paid: float | None = None
@@ -61,7 +61,7 @@ class Peer:
 
 
 class Rows:
-    """A set as the peers need it, made when it is asked for."""
+    """A set as the peers need it, made on demand."""
 
     def __init__(self, prepared: Prepared):
         self.prepared = prepared
@@ -76,7 +76,7 @@ class Rows:
 
 
 class Cache:
-    """What peers said before, by peer, version, settings and content of the input, in a file."""
+    """Earlier results of peers in a file, by peer, version, settings and content of the input."""
 
     def __init__(self, path: Path, forget: bool):
         self.path = path
@@ -91,7 +91,7 @@ class Cache:
 
 
 def outcomes(peer: Peer, prepared: Prepared, forget: bool) -> dict[str, Outcome]:
-    """By settings; those that are kept from a run before are not run again, unless they are to be forgotten."""
+    """The results by setting. Cached ones are not run again, unless ``forget``."""
     rows = Rows(prepared)
     kept = Cache(FOLDER / f"{peer.name}-outcomes.json", forget)
     return {
@@ -115,7 +115,7 @@ def judged(peer: Peer, rows: Rows, setting: str) -> Outcome:
 
 
 def vowpal_wabbit(rows: Rows, setting: str) -> Said:
-    """Its two learners with other rules write predictions that are not those of its loss: what they say counts."""
+    """Its two learners with other rules write predictions that differ from those of its loss. Their report counts."""
     prepared = rows.prepared
     loss = "logistic" if prepared.two_classes else "squared"
     options = [] if setting == DEFAULT else setting.split()
@@ -138,13 +138,13 @@ def vowpal_wabbit(rows: Rows, setting: str) -> Said:
 
 
 def check_average(prepared: Prepared, setting: str, said: numpy.ndarray, average: float):
-    """Looks whether predictions cost what Vowpal Wabbit says of its run, to the digits that it prints."""
+    """Checks that the loss of the predictions is the one that Vowpal Wabbit reports, to the digits printed."""
     if prepared.two_classes:
         ours = float(numpy.logaddexp(0.0, -prepared.labels * said).mean())
     else:
         ours = float(((said - prepared.labels) ** 2).mean())
     if not abs(ours - average) <= 1e-3 * abs(ours) + 2e-6:
-        print(f"  note: Vowpal Wabbit, {setting}, says it paid {average}, its predictions {ours}", file=sys.stderr)
+        print(f"  note: Vowpal Wabbit, {setting}: reported loss {average}, of its predictions {ours}", file=sys.stderr)
 
 
 def scaled_rows(given: Matrix, is_sparse: bool) -> Iterator:
@@ -184,7 +184,7 @@ def scaled_numbers(given: Matrix) -> numpy.ndarray:
 
 
 def missing(given: Matrix) -> numpy.ndarray:
-    """Which numbers are missing, by row and column of numbers."""
+    """Which numbers are missing, by row and number column."""
     signs = {name: column for column, name in enumerate(given.names)}
     found = numpy.zeros((given.values.shape[0], int(given.scaled.sum())), dtype=bool)
     for number, column in enumerate(numpy.flatnonzero(given.scaled)):
@@ -214,13 +214,13 @@ def scikit_learn(rows: Rows, setting: str) -> Said:
                 if "overflow" not in str(error):
                     raise
                 raise OverflowError from error
-            # The classes need to be said once only.
+            # The classes need to be given only once.
             first = {}
     return Said(numpy.array(said))
 
 
 def linear(model, row) -> float:
-    """What ``decision_function`` and ``predict`` say of a row, without their checks."""
+    """What ``decision_function`` and ``predict`` return for a row, without their checks."""
     return float((row @ model.coef_.reshape(-1)).item() + model.intercept_[0])
 
 

@@ -28,7 +28,7 @@ from quality_sets import DataSet
 
 @dataclass(frozen=True)
 class Column:
-    """What stands in a column of the tables: a peer with a setting, or with the best of several in hindsight."""
+    """A column of the tables: a peer with one setting, or with the best of several in hindsight."""
 
     name: str
     peer: str
@@ -38,7 +38,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A score, and the setting that had it."""
+    """A score and its setting."""
 
     score: Score
     setting: str
@@ -46,7 +46,7 @@ class Cell:
 
 @dataclass
 class Result:
-    """A set with what Onward and the peers paid on it, or with the name of the file that is missing."""
+    """A set with the losses of Onward and the peers, or with the name of the missing file."""
 
     data: DataSet
     missing: str | None = None
@@ -57,11 +57,11 @@ class Result:
 
     @property
     def cut(self) -> bool:
-        """Whether the peers in Python saw the first rows only."""
+        """Whether the peers in Python saw only the first rows."""
         return self.rows > FEW
 
     def all_rows(self, column: Column) -> Cell | None:
-        """The least loss on all rows of the column's settings; None if it was not run on all."""
+        """The least loss on all rows among the column's settings; None if it was not run on all."""
         return least({setting: outcome.all for setting, outcome in self.ran(column)})
 
     def first_rows(self, column: Column) -> Cell | None:

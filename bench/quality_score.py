@@ -1,4 +1,4 @@
-"""What a program is judged by: its loss on predictions that it made before each label was seen, and AUC."""
+"""The scores of a program: its loss on predictions made before each label was seen, and AUC."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -6,15 +6,15 @@ from dataclasses import asdict, dataclass
 import numpy
 from sklearn.metrics import roc_auc_score
 
-# Probabilities are kept this far from 0 and 1.
+# Probabilities are clipped to this distance from 0 and 1.
 CLIP = 1e-15
-# The peers in Python, which are slow, see this many rows of a set at the most.
+# The slow peers in Python see at most this many rows of a set.
 FEW = 20_000
 
 
 @dataclass(frozen=True)
 class Score:
-    """The mean log loss of classes, the mean squared error over the labels' variance of numbers; AUC of classes."""
+    """For classes the mean log loss and AUC; for numbers the mean squared error over the variance of the labels."""
 
     loss: float
     auc: float | None = None
@@ -29,7 +29,7 @@ class Outcome:
 
     all: Score | None
     first: Score
-    # Onward's: what its mixture paid above its best expert, an example, and the bound of that, if there is one.
+    # Onward only: the mean loss of its mixture minus that of its best expert, and the bound on it, if any.
     mixture: tuple[float, float] | None = None
 
     def to_json(self) -> dict:
@@ -41,7 +41,7 @@ class Outcome:
 
 
 def classes(labels: numpy.ndarray, scores: numpy.ndarray) -> Score:
-    """Of log-odds."""
+    """The log loss and AUC of log-odds."""
     if not numpy.isfinite(scores).all():
         return DIVERGED
     # A probability p of CLIP has these log-odds.

@@ -1,4 +1,4 @@
-"""The data sets of the quality table, as docs/auto.md names them. To add one, add a `DataSet` to `SETS`."""
+"""The sets of the quality table, as in docs/notes/auto-experiments.md. To add one, add a `DataSet` to `SETS`."""
 
 import csv
 import gzip
@@ -11,7 +11,7 @@ from pathlib import Path
 
 DEVELOPMENT, CONFIRMATION = "development", "confirmation"
 CLASSES, REGRESSION = "classes", "regression"
-# The column in which tables made here have two classes as 1 and 0.
+# The column with two classes, as 1 and 0, in tables made here.
 LABEL = "label"
 # Where files that are not in the repository come from.
 WHERE = {
@@ -61,13 +61,13 @@ def classes(name: str, role: str, target: str, about: str, **more) -> DataSet:
 
 
 def regression(name: str, role: str, target: str, about: str, **more) -> list[DataSet]:
-    """A set with its labels as they are, and with labels standardised in hindsight."""
+    """A set with raw labels, and with labels standardised in hindsight."""
     raw = DataSet(name, role, REGRESSION, target, about, **more)
     return [raw, replace(raw, name=f"{name}-standardised", standardised=True)]
 
 
 def one_against_rest(labels: Iterable, wanted=None) -> list[int]:
-    """1 for the most frequent class (the first of equals), 0 for the rest."""
+    """1 for the most frequent class (the first one if tied), 0 for the rest."""
     labels = list(labels)
     if wanted is None:
         wanted = Counter(labels).most_common(1)[0][0]
@@ -82,7 +82,7 @@ def shuffled(table: Table) -> Table:
 
 
 def from_scikit_learn(name: str, *, two_classes: bool, **options) -> Callable[[], Table]:
-    """A set that comes with scikit-learn, with the first of its targets."""
+    """A set from scikit-learn, with the first of its targets."""
 
     def make() -> Table:
         from sklearn import datasets
@@ -103,7 +103,7 @@ def in_random_order(make: Callable[[], Table]) -> Callable[[], Table]:
 def from_river(
     file: str, target: str, drop: tuple[str, ...] = (), two_classes: bool = False, dates: dict[str, str] | None = None
 ) -> Callable[[], Table]:
-    """A table that comes with River, without the columns ``drop``; ``dates`` says what completes a date."""
+    """A table from River, without the columns ``drop``. ``dates`` says what completes a date."""
 
     def make() -> Table:
         header, *rows = csv.reader(io.StringIO(river_text(file)))
@@ -118,7 +118,7 @@ def from_river(
 
 
 def bananas() -> Table:
-    """River has it as svmlight text in which every row has both columns; 1 is the positive class."""
+    """In River it is svmlight text; every row has both columns, and 1 is the positive class."""
     rows = [line.split() for line in river_text("banana.zip").splitlines()]
     return Table(["x", "y", LABEL], [[*(cell.split(":")[1] for cell in row[1:]), int(row[0] == "1")] for row in rows])
 

@@ -1,4 +1,4 @@
-"""The peer scikit-learn: reads svmlight text and learns from it in batches. Run by the peers' Python."""
+"""The peer scikit-learn: reads svmlight text and learns from it in batches. It runs in the peers' Python."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ BATCH = 1_000
 
 
 def learn(file: str, progressive: bool) -> dict:
-    """One pass. ``progressive``: each batch is predicted before it is learnt from, which takes time."""
+    """One pass. ``progressive``: each batch is predicted before it is learnt from, which takes extra time."""
     rows, labels = load_svmlight_file(file)
     learner = SGDClassifier(loss="log_loss", random_state=0)
     paid = 0.0

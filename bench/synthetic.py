@@ -1,4 +1,4 @@
-"""The inputs that are made from a seed, in two sizes: see `generate.py`, which makes them."""
+"""The inputs generated from seeds by `generate.py`, in two sizes."""
 
 import os
 from collections.abc import Callable
@@ -13,7 +13,7 @@ GENERATE = "bench/generate.py"
 
 @dataclass(frozen=True)
 class Size:
-    """How many rows the inputs have; ``less`` is a tenth of it."""
+    """The number of rows of the inputs; ``less`` is a tenth of it."""
 
     name: str
     rows: int
@@ -36,7 +36,7 @@ class Texts:
 
 @cache
 def synth(size: Size) -> Texts:
-    about = f"synth: {size.rows:,} rows of 73.5 non-zeros, of 50,000 features as frequent as words"
+    about = f"synth: {size.rows:,} rows with 73.5 non-zeros from 50,000 features, with the frequencies of words"
     return texts("synth", size, about, partial(make_synth, size))
 
 
@@ -53,7 +53,7 @@ def texts(name: str, size: Size, about: str, make: Callable[[Input, Tools], None
 
 @cache
 def ctr(size: Size) -> Input:
-    about = f"ctr: {size.rows:,} rows of 13 numbers and 26 categories in four namespaces, of which some are missing"
+    about = f"ctr: {size.rows:,} rows with 13 numbers and 26 categories in four namespaces, some missing"
     return made("ctr", "vw", size, f"{about}, Vowpal Wabbit's text", partial(make_ctr, size))
 
 
@@ -78,7 +78,7 @@ def make_ctr(size: Size, it: Input, tools: Tools):
 
 
 def generate(tools: Tools, what: list[str], inputs: list[Input]):
-    """Makes files, which have their names when they are whole."""
+    """Makes files. They get their names only when complete."""
     parts = [f"{it.file}.part" for it in inputs]
     finish([str(tools.python), GENERATE, *what, *parts])
     for it, part in zip(inputs, parts, strict=True):

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../crates/onward-data/tests/text/mod.rs"]
+#[path = "../../crates/onward-data/tests/it/text/mod.rs"]
 mod text;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| text::any::vw(bytes));

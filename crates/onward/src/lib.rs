@@ -2,16 +2,16 @@
 //!
 //! A [`Learner`] sees one example at a time: it predicts, is told the truth,
 //! pays a [`Loss`], and updates, in memory that does not grow with the stream.
-//! A [`Ledger`](regret::Ledger) keeps what was paid (the *sequential risk*) and
+//! A [`Ledger`] keeps what was paid (the *sequential risk*) and
 //! a certificate of how much less any fixed linear predictor could have paid
 //! (the *regret*).
 //!
 //! ```
-//! use onward::{Features, learner::Specification, regret::Ledger};
+//! use onward::{Features, LearnerSpec, Ledger};
 //!
-//! let specification: Specification = "auto".parse()?;
+//! let spec: LearnerSpec = "auto".parse()?;
 //! let loss = onward::loss::parse("logistic")?;
-//! let mut learner = specification.build(&loss, None)?;
+//! let mut learner = spec.build(&loss, None)?;
 //! let mut ledger = Ledger::new(learner.charged_loss());
 //!
 //! // Rows are sparse: indices and values. Index 0 is the bias by convention.
@@ -26,34 +26,58 @@
 //!
 //! No files, threads, clocks or network in here: those are in `onward-data`
 //! and the `onward` program.
+//!
+//! The modules are layers, each of which imports only those above it:
+//! [`numeric`], [`simd`], [`hashing`], [`archive`], examples ([`Batch`]), [`loss`], [`metric`], [`storage`],
+//! [`guarantee`], [`protocol`] (what learners and optimisers are), [`domain`], [`optimizer`], [`learner`],
+//! [`mixture`], [`evaluation`], [`hindsight`], and [`registry`], which alone knows all learners.
 
-mod dense;
+pub mod archive;
 pub mod domain;
-mod eight;
 mod error;
-pub mod expert;
-pub mod feature;
-mod floats;
+pub mod evaluation;
+mod example;
+pub mod guarantee;
+pub mod hashing;
+pub mod hindsight;
 pub mod learner;
 pub mod loss;
-mod math;
-#[doc(hidden)]
-pub mod memory;
 pub mod metric;
-pub mod model;
+pub mod mixture;
 mod nearest;
+pub mod numeric;
 pub mod optimizer;
-mod protocol;
-mod quad;
-pub mod random;
-mod reach;
-pub mod regret;
-mod slot_hints;
-mod sum;
-mod table;
-pub mod vector;
+pub mod protocol;
+pub mod registry;
+pub mod simd;
+pub mod storage;
 
 pub use error::{Error, ErrorKind};
+pub use evaluation::Ledger;
+pub use example::{Batch, BorrowedColumns, Example, FeatureMap, Features, INDEX_LIMIT, RowColumns};
 pub use loss::{Loss, SharedLoss};
-pub use protocol::{Batch, Example, Expert, Features, INDEX_LIMIT, Learner, Lent, Mixed, Prediction, RowColumns};
-pub use slot_hints::SlotHints;
+pub use protocol::{ExpertReport, Learner, LearnerSpec, MixtureReport, Prediction};
+
+// Where these were before.
+#[doc(hidden)]
+pub use archive as model;
+#[doc(hidden)]
+pub use mixture::experts as expert;
+#[doc(hidden)]
+pub use numeric::rng as random;
+#[doc(hidden)]
+pub use simd as memory;
+#[doc(hidden)]
+pub use simd as vector;
+#[doc(hidden)]
+pub mod feature {
+    pub use crate::hashing::feature_hash as hash;
+    pub use crate::numeric::logarithm;
+    pub use crate::storage::RunningScale;
+}
+#[doc(hidden)]
+pub mod regret {
+    pub use crate::evaluation::*;
+    pub use crate::guarantee::*;
+    pub use crate::hindsight;
+}

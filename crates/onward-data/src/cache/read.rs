@@ -10,7 +10,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
-use onward::{Lent, RowColumns};
+use onward::{BorrowedColumns, RowColumns};
 
 use super::map::map;
 use super::store::{CachedBatch, IDS, NAMES, PRODUCTS};
@@ -70,7 +70,7 @@ struct MappedFeatures {
     values: ScalarBuffer<f32>,
 }
 
-impl Lent for MappedFeatures {
+impl BorrowedColumns for MappedFeatures {
     #[inline]
     fn indices(&self) -> &[u32] {
         &self.indices
@@ -111,7 +111,7 @@ impl CacheParser {
             values: values.values().as_primitive::<Float32Type>().values().clone(),
         });
         let ends = indices.value_offsets().iter().skip(1).map(|&end| end as usize);
-        out.batch.lend(mapped, ends, columns).map_err(damaged)
+        out.batch.borrow_columns(mapped, ends, columns).map_err(damaged)
     }
 
     /// An error as it would be said of an input that was moved.

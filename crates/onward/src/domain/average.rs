@@ -6,8 +6,8 @@
 //! them costs nothing either.
 
 use crate::Error;
-use crate::model::{Column, State};
-use crate::table::Table;
+use crate::archive::{Archive, Field};
+use crate::storage::table::ParameterTable;
 
 /// The running sum of points w = a·v, kept by the changes of v.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +17,7 @@ pub(crate) struct Average {
     /// A = Σ a_s.
     scales: f64,
     /// Σ A_t·δ_t.
-    corrections: Table<f64>,
+    corrections: ParameterTable<f64>,
 }
 
 impl Average {
@@ -32,14 +32,14 @@ impl Average {
     #[inline]
     pub(crate) fn change(&mut self, index: u32, change: f64) {
         if self.scales != 0.0 && change != 0.0 {
-            *self.corrections.slot(index) += self.scales * change;
+            *self.corrections.entry(index) += self.scales * change;
         }
     }
 
     /// The entries of v are about to be multiplied by the scale, which becomes 1: `entries` are
     /// all that differ from 0, as they were.
     pub(crate) fn fold(&mut self, entries: impl Iterator<Item = (u32, f64)>) {
-        entries.for_each(|(index, entry)| *self.corrections.slot(index) -= self.scales * entry);
+        entries.for_each(|(index, entry)| *self.corrections.entry(index) -= self.scales * entry);
         self.scales = 0.0;
     }
 
@@ -62,20 +62,9 @@ impl Average {
         indices.into_iter().map(|index| (index, self.get(index, entry(index)))).collect()
     }
 
-    pub(crate) fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("count", self.count);
-        state.set("scales", self.scales);
-        let indices = self.corrections.used(|correction| *correction != 0.0);
-        state.set_column("sum", Column::F64(indices.iter().map(|&index| self.corrections.get(index)).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    pub(crate) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.count = state.number("count")?;
-        self.scales = state.number("scales")?;
-        self.corrections = Table::filled(state.u32s("index")?, state.f64s("sum")?.iter().copied())?;
-        Ok(())
+    pub(crate) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("count", &mut self.count)?;
+        archive.number("scales", &mut self.scales)?;
+        self.corrections.persist(archive, |correction| *correction != 0.0, &[("sum", Field::F64(&|it| it))])
     }
 }

@@ -6,9 +6,10 @@
 //! entries as they are stored.
 
 use super::average::Average;
-use crate::model::{Column, State};
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::archive::{Archive, Field};
+use crate::numeric::{saturate, sum};
+use crate::storage::table::ParameterTable;
+use crate::{Error, Features};
 
 /// Below this the scale is multiplied into the entries, so that they do not overflow.
 const SMALLEST_SCALE: f64 = 1e-10;
@@ -31,7 +32,7 @@ const SMALLEST_SCALE_WITH_AVERAGE: f64 = 1e-5;
 #[derive(Debug, Clone)]
 pub struct BallVector {
     scale: f64,
-    entries: Table<f32>,
+    entries: ParameterTable<f32>,
     /// ‖v‖² of the entries.
     square: f64,
     /// The average of the points, if it is kept.
@@ -40,7 +41,7 @@ pub struct BallVector {
 
 impl Default for BallVector {
     fn default() -> Self {
-        Self { scale: 1.0, entries: Table::default(), square: 0.0, average: None }
+        Self { scale: 1.0, entries: ParameterTable::default(), square: 0.0, average: None }
     }
 }
 
@@ -83,7 +84,7 @@ impl BallVector {
         let step = step / self.scale;
         let mut change = 0.0;
         for (index, value) in x.iter() {
-            let entry = self.entries.slot(index);
+            let entry = self.entries.entry(index);
             let before = f64::from(*entry);
             *entry = saturate(before + step * f64::from(value));
             let after = f64::from(*entry);
@@ -115,9 +116,9 @@ impl BallVector {
     /// Multiplies the scale into the entries: O(d), once in many rounds.
     fn fold(&mut self) {
         if let Some(average) = &mut self.average {
-            average.fold(self.entries.slots().map(|(index, entry)| (index, f64::from(*entry))));
+            average.fold(self.entries.entries().map(|(index, entry)| (index, f64::from(*entry))));
         }
-        for entry in self.entries.slots_mut() {
+        for entry in self.entries.entries_mut() {
             *entry = saturate(f64::from(*entry) * self.scale);
         }
         self.scale = 1.0;
@@ -127,35 +128,15 @@ impl BallVector {
     }
 
     /// The vector as columns `index` and `weight` (entries), and its scale and square.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("scale", self.scale);
-        state.set("square", self.square);
-        let indices = self.entries.used(|entry| *entry != 0.0);
-        state.set_column("weight", Column::F32(indices.iter().map(|&index| self.entries.get(index)).collect()));
-        state.set_column("index", Column::U32(indices));
-        if let Some(average) = &self.average {
-            state.absorb("average", average.state());
-        }
-        state
-    }
-
-    /// The vector of a saved state.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.scale = state.number("scale")?;
-        self.square = state.number("square")?;
-        self.entries = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
-        self.average.as_mut().map_or(Ok(()), |average| average.restore(&state.part("average")))
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("scale", &mut self.scale)?;
+        archive.number("square", &mut self.square)?;
+        self.entries.persist(archive, |entry| *entry != 0.0, &[("weight", Field::F32(&|it| it))])?;
+        self.average.as_mut().map_or(Ok(()), |it| archive.part("average", |archive| it.persist(archive)))
     }
-}
-
-/// The nearest finite f32: weights stay finite whatever happens.
-#[inline]
-pub(crate) fn saturate(value: f64) -> f32 {
-    (value as f32).clamp(f32::MIN, f32::MAX)
 }
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ pub mod weighted_ball;
 
 pub(crate) use average::Average;
 pub use l2_ball::BallVector;
-pub(crate) use l2_ball::saturate;
 pub use lazy::LazyPoint;
 pub use point::Point;
 pub use set::Domain;

@@ -9,7 +9,7 @@
 use super::plain::PlainVector;
 use super::simplex::Threshold;
 use super::{BallVector, Domain, cube, l1_ball, orthant};
-use crate::model::State;
+use crate::archive::Archive;
 use crate::{Error, Features, INDEX_LIMIT};
 
 /// A point w of a [`Domain`], at first the one of least norm: 0, or the centre of a simplex.
@@ -156,30 +156,18 @@ impl Point {
     }
 
     /// Everything but the domain.
-    pub fn state(&self) -> State {
-        let mut state = match &self.vector {
-            Vector::Scaled(vector) => vector.state(),
-            Vector::Plain(vector) => vector.state(),
-        };
-        if let Domain::Simplex { .. } = self.domain {
-            state.set("beyond", f64::from(u8::from(self.is_beyond)));
-        }
-        state
-    }
-
-    /// The point of a saved state.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         let mut coordinates = 0;
         if let Domain::Simplex { dimension, .. } = self.domain {
-            self.is_beyond = state.number("beyond")? != 0.0;
+            archive.flag("beyond", &mut self.is_beyond)?;
             coordinates = dimension;
         }
         match &mut self.vector {
-            Vector::Scaled(vector) => vector.restore(state),
-            Vector::Plain(vector) => vector.restore(state, coordinates),
+            Vector::Scaled(vector) => vector.persist(archive),
+            Vector::Plain(vector) => vector.persist(archive, coordinates),
         }
     }
 }
@@ -189,6 +177,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::archive::State;
     use crate::domain::simplex;
 
     const ALL: [Domain; 6] = [
@@ -199,6 +188,10 @@ mod tests {
         Domain::L1Ball(1.2),
         Domain::Simplex { radius: 1.2, dimension: 5 },
     ];
+
+    fn saved(point: &mut Point) -> State {
+        Archive::saved(|archive| point.persist(archive)).unwrap()
+    }
 
     /// The projection of a plain vector.
     fn project(domain: Domain, w: &mut [f64; 5]) {
@@ -257,7 +250,7 @@ mod tests {
             let (mut whole, mut second) = (Point::averaging(domain).unwrap(), Point::averaging(domain).unwrap());
             for (at, row) in rows.iter().enumerate() {
                 if at == 20 {
-                    second.restore(&whole.state()).unwrap();
+                    second.persist(&mut Archive::loading(saved(&mut whole))).unwrap();
                 }
                 for point in [&mut whole, &mut second] {
                     let x = Features::new(&[4, 1, 2], row).unwrap();
@@ -266,7 +259,7 @@ mod tests {
                     point.step(-0.2, x);
                 }
             }
-            assert_eq!(whole.state(), second.state(), "{domain:?}");
+            assert_eq!(saved(&mut whole), saved(&mut second), "{domain:?}");
             assert_eq!(whole.averaged(), second.averaged(), "{domain:?}");
         }
     }
@@ -278,12 +271,12 @@ mod tests {
         let (mut whole, mut second) = (Point::new(domain).unwrap(), Point::new(domain).unwrap());
         whole.step(5.0, Features::new(&[3], &[1.0]).unwrap());
         assert_eq!((whole.get(3), whole.get(69_999)), (1.0, 0.0));
-        second.restore(&whole.state()).unwrap();
+        second.persist(&mut Archive::loading(saved(&mut whole))).unwrap();
         for point in [&mut whole, &mut second] {
             point.step(-1.0, Features::new(&[3], &[1.0]).unwrap());
             assert!((point.get(69_999) - 1.0 / 70_000.0).abs() < 1e-9);
         }
-        assert_eq!(whole.state(), second.state());
+        assert_eq!(saved(&mut whole), saved(&mut second));
     }
 
     #[test]

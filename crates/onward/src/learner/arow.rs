@@ -25,13 +25,12 @@ use bytemuck::Zeroable;
 use super::columns::LIMITS;
 use super::ridge::Ridge;
 use super::rls::LIMIT;
-use crate::domain::saturate;
-use crate::learner::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::optimizer::expect_rate;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Prediction, SharedLoss, sum};
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::{saturate, sum};
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_rate};
+use crate::storage::table::ParameterTable;
+use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// What is kept of the covariance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,14 +50,14 @@ pub struct Arow {
 
 /// The distribution of weights.
 enum Gaussian {
-    Diagonal(Table<Slot>),
+    Diagonal(ParameterTable<ArowEntry>),
     Full(Box<Ridge>),
 }
 
 /// A weight in the diagonal form.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Slot {
+struct ArowEntry {
     /// Σ_i; 0 for a weight that was never updated, whose variance is 1.
     variance: f64,
     weight: f32,
@@ -68,7 +67,7 @@ struct Slot {
 /// Variances do not fall below this, by which a row of importance 1e38 would make them 0.
 const SMALLEST: f64 = 1e-200;
 
-impl Slot {
+impl ArowEntry {
     fn variance(self) -> f64 {
         if self.variance == 0.0 { 1.0 } else { self.variance }
     }
@@ -84,7 +83,7 @@ impl Arow {
         expect_rate("r", r)?;
         ENTRY.check_loss(loss.as_ref())?;
         let gaussian = match covariance {
-            Covariance::Diagonal => Gaussian::Diagonal(Table::default()),
+            Covariance::Diagonal => Gaussian::Diagonal(ParameterTable::default()),
             Covariance::Full(limit) => Gaussian::Full(Box::new(Ridge::new(1.0, limit)?)),
         };
         Ok(Self { loss, r, gaussian })
@@ -94,8 +93,8 @@ impl Arow {
 impl Learner for Arow {
     fn predict(&self, x: Features<'_>) -> Prediction {
         let product = match &self.gaussian {
-            Gaussian::Diagonal(slots) => {
-                sum::sum(x.iter().map(|(index, value)| f64::from(slots.get(index).weight) * f64::from(value)))
+            Gaussian::Diagonal(entries) => {
+                sum::sum(x.iter().map(|(index, value)| f64::from(entries.get(index).weight) * f64::from(value)))
             }
             Gaussian::Full(ridge) => ridge.dot(x),
         };
@@ -109,7 +108,7 @@ impl Learner for Arow {
             return prediction;
         }
         match &mut self.gaussian {
-            Gaussian::Diagonal(slots) => update(slots, x, label * shortfall, self.r / weight),
+            Gaussian::Diagonal(entries) => update(entries, x, label * shortfall, self.r / weight),
             Gaussian::Full(ridge) => {
                 ridge.observe(x, label - x.offset(), weight / self.r);
             }
@@ -130,7 +129,7 @@ impl Learner for Arow {
 
     fn weight(&self, index: u32) -> Option<f64> {
         Some(match &self.gaussian {
-            Gaussian::Diagonal(slots) => f64::from(slots.get(index).weight),
+            Gaussian::Diagonal(entries) => f64::from(entries.get(index).weight),
             Gaussian::Full(ridge) => ridge.weight(index),
         })
     }
@@ -139,50 +138,32 @@ impl Learner for Arow {
         none()
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        match &self.gaussian {
-            Gaussian::Diagonal(slots) => {
-                let indices = slots.used(|slot| slot.variance != 0.0);
-                let of = |index: &u32| slots.get(*index);
-                state.set_column("weight", Column::F32(indices.iter().map(|index| of(index).weight).collect()));
-                state.set_column("variance", Column::F64(indices.iter().map(|index| of(index).variance).collect()));
-                state.set_column("index", Column::U32(indices));
-            }
-            Gaussian::Full(ridge) => ridge.save(&mut state),
-        }
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         match &mut self.gaussian {
-            Gaussian::Diagonal(slots) => {
-                let (weights, variances) = (state.f32s("weight")?, state.f64s("variance")?);
-                if weights.len() != variances.len() || !variances.iter().all(|&variance| variance > 0.0) {
-                    return Err(Error::model("the variances in the model do not match its weights: it is damaged"));
-                }
-                let filled =
-                    weights.iter().zip(variances).map(|(&weight, &variance)| Slot { variance, weight, unused: 0 });
-                *slots = Table::filled(state.u32s("index")?, filled)?;
-                Ok(())
+            Gaussian::Diagonal(entries) => {
+                let fields = [
+                    ("weight", Field::F32(&|entry: &mut ArowEntry| &mut entry.weight)),
+                    ("variance", Field::F64(&|entry| &mut entry.variance)),
+                ];
+                entries.persist(archive, |entry| entry.variance > 0.0, &fields)
             }
-            Gaussian::Full(ridge) => ridge.restore(state),
+            Gaussian::Full(ridge) => ridge.persist(archive),
         }
     }
 }
 
 /// An update of the diagonal form towards the label: `shortfall` is y(1 − ym), `noise` r/h.
-fn update(slots: &mut Table<Slot>, x: Features<'_>, shortfall: f64, noise: f64) {
-    let variances = x.iter().map(|(index, value)| slots.get(index).variance() * f64::from(value) * f64::from(value));
+fn update(entries: &mut ParameterTable<ArowEntry>, x: Features<'_>, shortfall: f64, noise: f64) {
+    let variances = x.iter().map(|(index, value)| entries.get(index).variance() * f64::from(value) * f64::from(value));
     let v = sum::sum(variances);
     let beta = 1.0 / (v + noise);
     for (index, value) in x.iter().filter(|&(_, value)| value != 0.0) {
-        let slot = slots.slot(index);
-        let (variance, value) = (slot.variance(), f64::from(value));
-        slot.weight = saturate(f64::from(slot.weight) + shortfall * beta * variance * value);
+        let entry = entries.entry(index);
+        let (variance, value) = (entry.variance(), f64::from(value));
+        entry.weight = saturate(f64::from(entry.weight) + shortfall * beta * variance * value);
         // At least a share r/h of v + r/h is left, as it would not be where rounding swallows r.
         let left = (1.0 - beta * variance * value * value).max(beta * noise);
-        slot.variance = (variance * left).max(SMALLEST);
+        entry.variance = (variance * left).max(SMALLEST);
     }
 }
 
@@ -192,18 +173,22 @@ fn none() -> Guarantee {
 }
 
 /// `arow` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "arow",
     summary: "adaptive regularisation of weights: each with its confidence (Crammer, Kulesza, Dredze)",
     losses: Losses::Only(&["hinge", "squared-hinge"]),
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "form",
             default: "diagonal",
             meaning: "diagonal keeps a variance for each weight; full keeps all covariances, O(d²) a round",
         },
         LIMIT,
-        ParameterEntry { name: "r", default: "1", meaning: "the noise: the larger, the slower, from 1e-30 to 1e30" },
+        ParameterDescriptor {
+            name: "r",
+            default: "1",
+            meaning: "the noise: the larger, the slower, from 1e-30 to 1e30",
+        },
         STANDARDISE,
     ],
     build: |arguments| {

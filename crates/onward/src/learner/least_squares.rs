@@ -14,16 +14,17 @@
 
 use std::sync::Arc;
 
-use super::columns::{Columns, LIMITS};
+use super::columns::{FeatureColumns, LIMITS};
 use super::rls::{LAMBDA, LIMIT};
-use crate::dense::Triangle;
-use crate::learner::{COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE};
+use crate::archive::Archive;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Squared;
-use crate::model::{Column, State};
-use crate::optimizer::{expect_positive, expect_rate};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::sum::Sum;
-use crate::{Error, Features, Learner, Prediction, SharedLoss, sum};
+use crate::numeric::linalg::triangle::Triangle;
+use crate::numeric::sum::{self, Sum};
+use crate::protocol::{
+    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_positive, expect_rate,
+};
+use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// What is kept of the past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +40,9 @@ pub struct LeastSquares {
     form: LeastSquaresForm,
     radius: f64,
     lambda: f64,
-    columns: Columns,
-    sums: Sums,
-    rows: Rows,
+    columns: FeatureColumns,
+    sums: LeastSquaresSums,
+    rows: KeptRows,
     /// R of RᵀR = λI + Σ h·xxᵀ.
     root: Triangle,
     weights: Vec<f64>,
@@ -54,7 +55,7 @@ pub struct LeastSquares {
 
 /// The normal equations.
 #[derive(Debug, Clone, Default)]
-struct Sums {
+struct LeastSquaresSums {
     /// Σ h·xxᵀ, its upper half.
     gram: Triangle,
     /// Σ h(y − b)x.
@@ -63,7 +64,7 @@ struct Sums {
     rotated: Vec<f64>,
 }
 
-impl Sums {
+impl LeastSquaresSums {
     fn grow(&mut self, size: usize) {
         while self.moments.len() < size {
             self.gram.grow(0.0);
@@ -86,7 +87,7 @@ impl Sums {
 
 /// The rows so far, as they came.
 #[derive(Debug, Clone, Default)]
-struct Rows {
+struct KeptRows {
     indices: Vec<u32>,
     values: Vec<f32>,
     ends: Vec<usize>,
@@ -94,7 +95,7 @@ struct Rows {
     importances: Vec<f64>,
 }
 
-impl Rows {
+impl KeptRows {
     fn push(&mut self, x: Features<'_>, y: f64, h: f64) {
         self.indices.extend(x.indices());
         self.values.extend(x.values());
@@ -103,35 +104,23 @@ impl Rows {
         self.importances.push(h);
     }
 
-    fn save(&self, state: &mut State) {
-        state.set_column("rows.index", Column::U32(self.indices.clone()));
-        state.set_column("rows.value", Column::F32(self.values.clone()));
-        state.set_column("rows.end", Column::F64(self.ends.iter().map(|&end| end as f64).collect()));
-        state.set_column("rows.target", Column::F64(self.targets.clone()));
-        state.set_column("rows.importance", Column::F64(self.importances.clone()));
-    }
-
-    fn load(state: &State) -> Result<Self, Error> {
-        let rows = Self {
-            indices: state.u32s("rows.index")?.to_vec(),
-            values: state.f32s("rows.value")?.to_vec(),
-            ends: state.f64s("rows.end")?.iter().map(|&end| end as usize).collect(),
-            targets: state.f64s("rows.target")?.to_vec(),
-            importances: state.f64s("rows.importance")?.to_vec(),
-        };
-        let count = rows.ends.len();
-        let do_match = rows.ends.is_sorted()
-            && rows.ends.last().copied().unwrap_or(0) == rows.indices.len()
-            && rows.indices.len() == rows.values.len()
-            && rows.targets.len() == count
-            && rows.importances.len() == count;
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.column("index", &mut self.indices)?;
+        archive.column_of(self.indices.len(), "value", &mut self.values)?;
+        let mut ends: Vec<f64> = self.ends.iter().map(|&end| end as f64).collect();
+        archive.column("end", &mut ends)?;
+        archive.column_of(ends.len(), "target", &mut self.targets)?;
+        archive.column_of(ends.len(), "importance", &mut self.importances)?;
+        self.ends = ends.iter().map(|&end| end as usize).collect();
+        let do_match = self.ends.is_sorted() && self.ends.last().copied().unwrap_or(0) == self.indices.len();
+        archive.check(do_match, "end", "must be where rows of 'index' end")?;
         // Each row is one that could have come.
         let mut start = 0;
-        for &end in rows.ends.iter().filter(|_| do_match) {
-            Features::new(&rows.indices[start..end], &rows.values[start..end]).map_err(Error::model)?;
+        for &end in self.ends.iter().filter(|_| archive.is_loading()) {
+            Features::new(&self.indices[start..end], &self.values[start..end]).map_err(Error::model)?;
             start = end;
         }
-        if do_match { Ok(rows) } else { Err(Error::model("the rows in the model do not match: it is damaged")) }
+        Ok(())
     }
 }
 
@@ -157,9 +146,9 @@ impl LeastSquares {
             form,
             radius,
             lambda,
-            columns: Columns::new(limit)?,
-            sums: Sums::default(),
-            rows: Rows::default(),
+            columns: FeatureColumns::new(limit)?,
+            sums: LeastSquaresSums::default(),
+            rows: KeptRows::default(),
             root: Triangle::default(),
             weights: Vec::new(),
             row: Vec::new(),
@@ -202,9 +191,9 @@ impl LeastSquares {
 
     /// The normal equations of all rows, from nothing.
     fn sum_up(&mut self) {
-        self.sums = Sums::default();
+        self.sums = LeastSquaresSums::default();
         self.sums.grow(self.columns.len());
-        let Rows { indices, values, ends, targets, importances } = &self.rows;
+        let KeptRows { indices, values, ends, targets, importances } = &self.rows;
         let mut start = 0;
         for ((&end, &y), &h) in ends.iter().zip(targets).zip(importances) {
             self.row.clear();
@@ -274,31 +263,18 @@ impl Learner for LeastSquares {
         Guarantee::own(Comparator::Ball(self.radius), bound)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.columns.save(&mut state);
-        self.rows.save(&mut state);
-        state.set_column("gram", Column::F64(self.sums.gram.packed()));
-        state.set_column("moments", Column::F64(self.sums.moments.clone()));
-        state.set_column("weight", Column::F64(self.weights.clone()));
-        state.set("ignored_rows", self.ignored);
-        self.paid.save("paid", &mut state);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.columns.restore(state)?;
-        self.rows = Rows::load(state)?;
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.columns.persist(archive)?;
+        archive.part("rows", |archive| self.rows.persist(archive))?;
         let size = self.columns.len();
-        let (moments, weights) = (state.f64s("moments")?, state.f64s("weight")?);
-        match Triangle::unpacked(size, state.f64s("gram")?) {
-            Some(gram) if moments.len() == size && weights.len() == size => self.sums.gram = gram,
-            _ => return Err(Error::model("the sums in the model do not match its columns: it is damaged")),
+        self.sums.gram.persist("gram", size, archive)?;
+        archive.column_of(size, "moments", &mut self.sums.moments)?;
+        archive.column_of(size, "weight", &mut self.weights)?;
+        archive.number("ignored_rows", &mut self.ignored)?;
+        self.paid.persist("paid", archive)?;
+        if archive.is_loading() {
+            self.sums.solve(self.lambda, &mut self.root, &mut self.weights);
         }
-        self.sums.moments = moments.to_vec();
-        self.sums.solve(self.lambda, &mut self.root, &mut self.weights);
-        self.ignored = state.number("ignored_rows")?;
-        self.paid = Sum::load("paid", state)?;
         Ok(())
     }
 }
@@ -307,12 +283,12 @@ impl Learner for LeastSquares {
 const MOST_ROWS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
 
 /// `least-squares` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "least-squares",
     summary: "batch ridge regression, solved anew after every row: what rls says, at the batch's cost",
     losses: Losses::Only(&["squared"]),
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "form",
             default: "running",
             meaning: "running keeps the sums of the normal equations, O(d³) a round; scratch keeps the rows, O(td² + d³)",
@@ -320,7 +296,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         LAMBDA,
         LIMIT,
         COMPARATOR_RADIUS,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "rows",
             default: "10000",
             meaning: "how many rows scratch keeps, from 1 to 1000000: later ones are predicted, not learnt from",

@@ -20,13 +20,12 @@
 //!
 //! **Cost**: O(non-zeros) a round.
 
-use crate::domain::saturate;
-use crate::learner::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::optimizer::expect_rate;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Prediction, SharedLoss, sum};
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::{saturate, sum};
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_rate};
+use crate::storage::table::ParameterTable;
+use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// How far an update goes; C is the aggressiveness.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,7 +53,7 @@ pub enum Aggressiveness {
 pub struct PassiveAggressive {
     loss: SharedLoss,
     aggressiveness: Aggressiveness,
-    weights: Table<f32>,
+    weights: ParameterTable<f32>,
     /// Whether the square of ℓ is charged.
     is_squared: bool,
 }
@@ -80,7 +79,7 @@ impl PassiveAggressive {
             )));
         }
         let is_squared = name.starts_with("squared");
-        Ok(Self { loss, aggressiveness, weights: Table::default(), is_squared })
+        Ok(Self { loss, aggressiveness, weights: ParameterTable::default(), is_squared })
     }
 
     /// d·ℓ: how far the score falls short, with the sign of the way it should go.
@@ -113,8 +112,8 @@ impl Learner for PassiveAggressive {
             Aggressiveness::Damped(c) => shortfall / (square + 0.5 / (weight * c)),
         };
         for (index, value) in x.iter().filter(|&(_, value)| value != 0.0) {
-            let slot = self.weights.slot(index);
-            *slot = saturate(f64::from(*slot) + step * f64::from(value));
+            let entry = self.weights.entry(index);
+            *entry = saturate(f64::from(*entry) + step * f64::from(value));
         }
         prediction
     }
@@ -139,17 +138,8 @@ impl Learner for PassiveAggressive {
         none()
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        let indices = self.weights.used(|weight| *weight != 0.0);
-        state.set_column("weight", Column::F32(indices.iter().map(|&index| self.weights.get(index)).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.weights = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.weights.persist(archive, |weight| *weight != 0.0, &[("weight", Field::F32(&|it| it))])
     }
 }
 
@@ -159,18 +149,18 @@ fn none() -> Guarantee {
 }
 
 /// `pa` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "pa",
     summary: "passive-aggressive: the least change that corrects each mistake (Crammer et al.)",
     losses: Losses::Only(&LOSSES),
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "c",
             default: "1",
             meaning: "the aggressiveness of the variants 1 and 2, from 1e-30 to 1e30",
         },
         STANDARDISE,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "variant",
             default: "1",
             meaning: "0 (the loss becomes 0), 1 (steps up to c) or 2 (steps damped by c)",

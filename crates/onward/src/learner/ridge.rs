@@ -6,16 +6,17 @@
 
 use std::cell::RefCell;
 
-use super::columns::Columns;
-use crate::dense::{Folded, Triangle};
-use crate::model::{Column, State};
-use crate::{Error, Features, sum};
+use super::columns::FeatureColumns;
+use crate::archive::Archive;
+use crate::numeric::linalg::triangle::{Folded, Triangle};
+use crate::numeric::sum;
+use crate::{Error, Features};
 
 /// The least of λ‖u‖² + Σ h(y − ⟨u, x⟩)², kept up to date.
 #[derive(Debug, Clone)]
 pub(super) struct Ridge {
     lambda: f64,
-    columns: Columns,
+    columns: FeatureColumns,
     /// R.
     triangle: Triangle,
     /// z = Rw.
@@ -36,7 +37,7 @@ impl Ridge {
     pub(super) fn new(lambda: f64, limit: u64) -> Result<Self, Error> {
         Ok(Self {
             lambda,
-            columns: Columns::new(limit)?,
+            columns: FeatureColumns::new(limit)?,
             triangle: Triangle::default(),
             rotated: Vec::new(),
             weights: Vec::new(),
@@ -45,7 +46,7 @@ impl Ridge {
     }
 
     /// The features that have a column.
-    pub(super) fn columns(&self) -> &Columns {
+    pub(super) fn columns(&self) -> &FeatureColumns {
         &self.columns
     }
 
@@ -99,24 +100,13 @@ impl Ridge {
         folded.residual * folded.residual
     }
 
-    pub(super) fn save(&self, state: &mut State) {
-        self.columns.save(state);
-        state.set_column("triangle", Column::F64(self.triangle.packed()));
-        state.set_column("rotated", Column::F64(self.rotated.clone()));
-        state.set_column("weight", Column::F64(self.weights.clone()));
-    }
-
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.columns.restore(state)?;
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.columns.persist(archive)?;
         let size = self.columns.len();
-        let (rotated, weights) = (state.f64s("rotated")?, state.f64s("weight")?);
-        let triangle = Triangle::unpacked(size, state.f64s("triangle")?);
-        let is_positive = |triangle: &Triangle| (0..size).all(|i| triangle.row(i)[0] > 0.0);
-        match triangle.filter(is_positive) {
-            Some(triangle) if rotated.len() == size && weights.len() == size => self.triangle = triangle,
-            _ => return Err(Error::model("the matrix of the model does not match its columns: it is damaged")),
-        }
-        (self.rotated, self.weights) = (rotated.to_vec(), weights.to_vec());
-        Ok(())
+        self.triangle.persist("triangle", size, archive)?;
+        let is_positive = (0..self.triangle.size()).all(|i| self.triangle.row(i)[0] > 0.0);
+        archive.check(is_positive, "triangle", "must be above 0 on its diagonal")?;
+        archive.column_of(size, "rotated", &mut self.rotated)?;
+        archive.column_of(size, "weight", &mut self.weights)
     }
 }

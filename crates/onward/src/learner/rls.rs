@@ -25,12 +25,13 @@ use std::sync::Arc;
 
 use super::columns::LIMITS;
 use super::ridge::Ridge;
-use crate::learner::{COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE};
+use crate::archive::Archive;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Squared;
-use crate::model::{Column, State};
-use crate::optimizer::{expect_positive, expect_rate};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::sum::Sum;
+use crate::numeric::sum::Sum;
+use crate::protocol::{
+    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_positive, expect_rate,
+};
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// Recursive least squares.
@@ -162,28 +163,16 @@ impl Learner for Rls {
         Guarantee::own(Comparator::Ball(self.radius), bound)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.ridge.save(&mut state);
-        state.set_column("lambdas", Column::F64(self.lambdas.clone()));
-        state.set("turn", self.turn as f64);
-        self.least.save("least", &mut state);
-        self.paid.save("paid", &mut state);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.ridge.restore(state)?;
-        let columns = self.ridge.columns().len();
-        let expected = if self.forgetting < 1.0 { columns } else { 0 };
-        let (lambdas, turn) = (state.f64s("lambdas")?, state.number("turn")?);
-        if lambdas.len() != expected || !(0.0..=columns as f64).contains(&turn) {
-            return Err(Error::model("the regularisation in the model does not match its columns: it is damaged"));
-        }
-        (self.lambdas, self.turn) = (lambdas.to_vec(), turn as usize);
-        self.least = Sum::load("least", state)?;
-        self.paid = Sum::load("paid", state)?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.ridge.persist(archive)?;
+        let features = self.ridge.columns().len();
+        archive.column_of(if self.forgetting < 1.0 { features } else { 0 }, "lambdas", &mut self.lambdas)?;
+        let mut turn = self.turn as u64;
+        archive.count("turn", &mut turn)?;
+        archive.check(turn <= features as u64, "turn", "must not be above the number of features")?;
+        self.turn = turn as usize;
+        self.least.persist("least", archive)?;
+        self.paid.persist("paid", archive)
     }
 }
 
@@ -193,25 +182,25 @@ pub(super) fn beyond_the_limit(ridge: &Ridge) -> String {
     format!("there were more features than limit={limit}, and the rest was ignored, which comparators may use")
 }
 
-pub(super) const LAMBDA: ParameterEntry = ParameterEntry {
+pub(super) const LAMBDA: ParameterDescriptor = ParameterDescriptor {
     name: "lambda",
     default: "1",
     meaning: "the regularisation lambda·‖u‖² beside the sum of squares, from 1e-30 to 1e30",
 };
 
-pub(super) const LIMIT: ParameterEntry = ParameterEntry {
+pub(super) const LIMIT: ParameterDescriptor = ParameterDescriptor {
     name: "limit",
     default: "512",
     meaning: "how many features are used, the first that come, from 1 to 8192: a round costs its square",
 };
 
 /// `rls` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "rls",
     summary: "recursive least squares: ridge regression solved after every row, O(d²) (Plackett)",
     losses: Losses::Only(&["squared"]),
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "forgetting",
             default: "1",
             meaning: "by what the past counts less with each row, from 0.5 to 1 (1: not at all)",

@@ -25,12 +25,11 @@ use std::sync::Arc;
 use super::columns::LIMITS;
 use super::ridge::Ridge;
 use super::rls::{LAMBDA, LIMIT, beyond_the_limit};
-use crate::learner::{COMPARATOR_RADIUS, LearnerEntry, Losses, STANDARDISE};
+use crate::archive::Archive;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Squared;
-use crate::model::State;
-use crate::optimizer::{expect_positive, expect_rate};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::sum::Sum;
+use crate::numeric::sum::Sum;
+use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, STANDARDISE, expect_positive, expect_rate};
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// The Vovk–Azoury–Warmuth forecaster.
@@ -128,26 +127,16 @@ impl Learner for Vaw {
         Guarantee::own(Comparator::Ball(self.radius), bound)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.ridge.save(&mut state);
-        state.set("largest", self.largest);
-        self.paid.save("paid", &mut state);
-        self.determinant.save("determinant", &mut state);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.ridge.restore(state)?;
-        self.largest = state.number("largest")?;
-        self.paid = Sum::load("paid", state)?;
-        self.determinant = Sum::load("determinant", state)?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.ridge.persist(archive)?;
+        archive.number("largest", &mut self.largest)?;
+        self.paid.persist("paid", archive)?;
+        self.determinant.persist("determinant", archive)
     }
 }
 
 /// `vaw` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "vaw",
     summary: "ridge regression that takes in the features first, with a logarithmic bound (Vovk, Azoury, Warmuth)",
     losses: Losses::Only(&["squared"]),

@@ -4,10 +4,10 @@
 use std::fmt;
 
 use super::binary::is_positive;
-use super::total::{bounded, count};
+use super::total::bounded;
 use crate::Error;
-use crate::model::{Column, State};
-use crate::vector::prefetch;
+use crate::archive::{Archive, Field};
+use crate::simd::prefetch;
 
 /// A range of magnitudes, from a power of two up to the next zone's, whose bits are
 /// cut off at one place: 2^(52 − dropped) bins an octave.
@@ -148,17 +148,17 @@ fn bin_of(score: f64) -> usize {
 /// Reference: Fawcett, An introduction to ROC analysis, 2006, section 7.
 #[derive(Clone)]
 pub struct Auc {
-    bins: Vec<Bin>,
+    bins: Vec<AucBin>,
 }
 
 /// The weights of the two classes in a bin.
 #[derive(Clone, Copy, Default)]
-struct Bin {
+struct AucBin {
     positive: f64,
     negative: f64,
 }
 
-impl Bin {
+impl AucBin {
     fn is_empty(self) -> bool {
         self.positive == 0.0 && self.negative == 0.0
     }
@@ -166,7 +166,7 @@ impl Bin {
 
 impl Default for Auc {
     fn default() -> Self {
-        Self { bins: vec![Bin::default(); 2 * SIDE] }
+        Self { bins: vec![AucBin::default(); 2 * SIDE] }
     }
 }
 
@@ -192,7 +192,7 @@ impl Auc {
 
     /// Has the bin of a score fetched that will be taken in: it may be anywhere in a megabyte.
     #[inline]
-    pub(super) fn expect(&self, score: f64) {
+    pub(super) fn prefetch(&self, score: f64) {
         if let Some(bin) = self.bins.get(bin_of(score)) {
             prefetch(bin);
         }
@@ -229,58 +229,35 @@ impl Auc {
     }
 
     /// What is needed to continue to the bit: the bins that are not empty.
-    pub fn state(&self) -> State {
-        let filled = || self.bins.iter().enumerate().filter(|(_, bin)| !bin.is_empty());
-        let mut state = State::default();
-        state.set("layout", LAYOUT);
-        state.set_column("bins", Column::U32(filled().map(|(at, _)| at as u32).collect()));
-        state.set_column("positive", Column::F64(filled().map(|(_, bin)| bin.positive).collect()));
-        state.set_column("negative", Column::F64(filled().map(|(_, bin)| bin.negative).collect()));
-        state
-    }
-
-    /// Continues from a saved state.
     ///
     /// # Errors
-    /// When the state is of another layout of bins, a column is missing or of
+    /// When the bins are laid out as this program does not, a column is missing or of
     /// another length than the others, bins are out of order or range, or a weight
-    /// is not finite or negative; nothing is changed then.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        check_layout(state.number("layout")?)?;
-        let bins = state.u32s("bins")?;
-        let (positive, negative) = (state.f64s("positive")?, state.f64s("negative")?);
-        check_shape(bins, positive.len(), negative.len())?;
-        let mut read = Self::default();
-        for ((&at, &positive), &negative) in bins.iter().zip(positive).zip(negative) {
-            read.bins[at as usize] =
-                Bin { positive: count("positive", positive)?, negative: count("negative", negative)? };
+    /// is not finite or negative.
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        let mut layout = LAYOUT;
+        archive.number("layout", &mut layout)?;
+        archive.check(layout == LAYOUT, "layout", &format!("must be {LAYOUT}, for this program has no other bins"))?;
+        let bins = (0u32..).zip(self.bins.iter().copied());
+        let mut filled: Vec<(u32, AucBin)> = bins.filter(|(_, bin)| !bin.is_empty()).collect();
+        let fields = [
+            ("bins", Field::U32(&|filled: &mut (u32, AucBin)| &mut filled.0)),
+            ("positive", Field::F64(&|filled| &mut filled.1.positive)),
+            ("negative", Field::F64(&|filled| &mut filled.1.negative)),
+        ];
+        archive.records(&mut filled, &(0, AucBin::default()), &fields)?;
+        let is_ordered = filled.windows(2).all(|pair| pair[0].0 < pair[1].0)
+            && filled.last().is_none_or(|&(last, _)| (last as usize) < self.bins.len());
+        archive.check(is_ordered, "bins", &format!("must rise and stay below {}", self.bins.len()))?;
+        let is_count = |weight: f64| (0.0..=f64::MAX).contains(&weight);
+        let are_counts = filled.iter().all(|(_, bin)| is_count(bin.positive) && is_count(bin.negative));
+        archive.check(are_counts, "positive", "and 'negative' must be finite and not below 0")?;
+        if archive.is_loading() {
+            self.bins.fill(AucBin::default());
+            filled.into_iter().for_each(|(at, bin)| self.bins[at as usize] = bin);
         }
-        *self = read;
         Ok(())
     }
-}
-
-fn check_layout(found: f64) -> Result<(), Error> {
-    if found == LAYOUT {
-        return Ok(());
-    }
-    let message = format!("the saved AUC has layout {found} of its bins, but this program reads {LAYOUT}");
-    Err(Error::model(message))
-}
-
-/// Refuses bins out of order or range, and columns of another length.
-fn check_shape(bins: &[u32], positive: usize, negative: usize) -> Result<(), Error> {
-    let rises = bins.windows(2).all(|pair| pair[0] < pair[1]);
-    let fits = bins.last().is_none_or(|&last| (last as usize) < 2 * SIDE);
-    if rises && fits && positive == bins.len() && negative == bins.len() {
-        return Ok(());
-    }
-    Err(Error::model(format!(
-        "the saved AUC is damaged: {} bins, {positive} weights of positives, {negative} of negatives; \
-         bins must rise and stay below {}, with a weight of each kind",
-        bins.len(),
-        2 * SIDE,
-    )))
 }
 
 #[cfg(test)]
@@ -416,11 +393,12 @@ mod tests {
 
     #[test]
     fn restoring_forgets_what_was_seen_before() {
-        let saved = auc(&[(1.0, 1.0, 1.0), (-1.0, -1.0, 1.0)]);
+        let mut other = auc(&[(1.0, 1.0, 1.0), (-1.0, -1.0, 1.0)]);
         let mut used = auc(&[(-5.0, 1.0, 9.0), (5.0, -1.0, 9.0)]);
-        used.restore(&saved.state()).unwrap();
+        let state = Archive::saved(|archive| other.persist(archive)).unwrap();
+        used.persist(&mut Archive::loading(state.clone())).unwrap();
         assert_eq!(used.value_and_error(), Some((1.0, 0.0)));
-        assert_eq!(used.state(), saved.state());
+        assert_eq!(Archive::saved(|archive| used.persist(archive)).unwrap(), state);
     }
 
     #[test]
@@ -442,9 +420,10 @@ mod tests {
     fn weights_of_any_size_leave_the_value_finite() {
         for weight in [5e-324, 1e-300, 1e300, f64::MAX] {
             let rows = [(1.0, 1.0, weight), (-1.0, -1.0, weight), (-1.0, -1.0, weight), (3.0, 1.0, weight)];
-            let auc = auc(&rows);
+            let mut auc = auc(&rows);
             assert_eq!(auc.value(), Some(1.0), "{weight}");
-            Auc::default().restore(&auc.state()).expect("what was saved can be read");
+            let state = Archive::saved(|archive| auc.persist(archive)).unwrap();
+            Auc::default().persist(&mut Archive::loading(state)).expect("what was saved can be read");
         }
     }
 

@@ -4,9 +4,9 @@
 //! (0 is then a negative). What counts right and wrong takes a label as positive
 //! when it is above 0.5; what scores probabilities takes q itself.
 
-use super::total::{Total, bounded};
+use super::total::{CompensatedTotal, bounded};
 use crate::Error;
-use crate::model::State;
+use crate::archive::Archive;
 
 /// Whether a label counts as positive: above 0.5. −1, 0 and 0.5 do not.
 #[inline]
@@ -36,8 +36,8 @@ pub(super) fn target(label: f64) -> f64 {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Accuracy {
-    weight: Total,
-    mistakes: Total,
+    weight: CompensatedTotal,
+    mistakes: CompensatedTotal,
 }
 
 impl Accuracy {
@@ -66,20 +66,12 @@ impl Accuracy {
     }
 
     /// What is needed to continue to the bit.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        self.weight.save(&mut state, "weight");
-        self.mistakes.save(&mut state, "mistakes");
-        state
-    }
-
-    /// Continues from a saved state.
     ///
     /// # Errors
-    /// When a number is missing, not finite or negative; nothing is changed then.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        *self = Self { weight: Total::load_count(state, "weight")?, mistakes: Total::load_count(state, "mistakes")? };
-        Ok(())
+    /// When a number is missing, not finite or negative.
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.weight.persist_count("weight", archive)?;
+        self.mistakes.persist_count("mistakes", archive)
     }
 }
 
@@ -146,8 +138,8 @@ impl Probability {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct LogLoss {
-    weight: Total,
-    loss: Total,
+    weight: CompensatedTotal,
+    loss: CompensatedTotal,
 }
 
 impl LogLoss {
@@ -169,20 +161,12 @@ impl LogLoss {
     }
 
     /// What is needed to continue to the bit.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        self.weight.save(&mut state, "weight");
-        self.loss.save(&mut state, "loss");
-        state
-    }
-
-    /// Continues from a saved state.
     ///
     /// # Errors
-    /// When a number is missing, not finite or negative; nothing is changed then.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        *self = Self { weight: Total::load_count(state, "weight")?, loss: Total::load_count(state, "loss")? };
-        Ok(())
+    /// When a number is missing, not finite or negative.
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.weight.persist_count("weight", archive)?;
+        self.loss.persist_count("loss", archive)
     }
 }
 
@@ -200,8 +184,8 @@ impl LogLoss {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Brier {
-    weight: Total,
-    squares: Total,
+    weight: CompensatedTotal,
+    squares: CompensatedTotal,
 }
 
 impl Brier {
@@ -224,20 +208,12 @@ impl Brier {
     }
 
     /// What is needed to continue to the bit.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        self.weight.save(&mut state, "weight");
-        self.squares.save(&mut state, "squares");
-        state
-    }
-
-    /// Continues from a saved state.
     ///
     /// # Errors
-    /// When a number is missing, not finite or negative; nothing is changed then.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        *self = Self { weight: Total::load_count(state, "weight")?, squares: Total::load_count(state, "squares")? };
-        Ok(())
+    /// When a number is missing, not finite or negative.
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.weight.persist_count("weight", archive)?;
+        self.squares.persist_count("squares", archive)
     }
 }
 

@@ -4,9 +4,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::binary::target;
-use super::total::Total;
+use super::total::CompensatedTotal;
 use crate::Error;
-use crate::model::State;
+use crate::archive::{Archive, Field};
 
 /// How many bins of equal width cover \[0, 1\].
 const BINS: usize = 20;
@@ -31,15 +31,15 @@ const BINS: usize = 20;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Calibration {
-    bins: [Bin; BINS],
+    bins: [OpenBin; BINS],
 }
 
 /// Σ h, Σ h·p and Σ h·q of one bin.
 #[derive(Debug, Clone, Copy, Default)]
-struct Bin {
-    weight: Total,
-    predicted: Total,
-    observed: Total,
+struct OpenBin {
+    weight: CompensatedTotal,
+    predicted: CompensatedTotal,
+    observed: CompensatedTotal,
 }
 
 /// One row of the table: what was said and what was seen in a range of probabilities.
@@ -85,25 +85,26 @@ impl Calibration {
     }
 
     /// What is needed to continue to the bit.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        Total::save_all(&mut state, "weight", self.bins.iter().map(|bin| bin.weight));
-        Total::save_all(&mut state, "predicted", self.bins.iter().map(|bin| bin.predicted));
-        Total::save_all(&mut state, "observed", self.bins.iter().map(|bin| bin.observed));
-        state
-    }
-
-    /// Continues from a saved state.
     ///
     /// # Errors
     /// When a column is missing or not of 20 numbers, or a number is not finite
-    /// or negative; nothing is changed then.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let weight = Total::load_counts::<BINS>(state, "weight")?;
-        let predicted = Total::load_counts::<BINS>(state, "predicted")?;
-        let observed = Total::load_counts::<BINS>(state, "observed")?;
-        self.bins =
-            std::array::from_fn(|at| Bin { weight: weight[at], predicted: predicted[at], observed: observed[at] });
+    /// or negative.
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        let mut bins = self.bins.to_vec();
+        let fields = [
+            ("weight", Field::F64(&|bin: &mut OpenBin| &mut bin.weight.sum)),
+            ("weight_rest", Field::F64(&|bin| &mut bin.weight.rest)),
+            ("predicted", Field::F64(&|bin| &mut bin.predicted.sum)),
+            ("predicted_rest", Field::F64(&|bin| &mut bin.predicted.rest)),
+            ("observed", Field::F64(&|bin| &mut bin.observed.sum)),
+            ("observed_rest", Field::F64(&|bin| &mut bin.observed.rest)),
+        ];
+        archive.records(&mut bins, &OpenBin::default(), &fields)?;
+        archive.check(bins.len() == BINS, "weight", &format!("must have {BINS} numbers"))?;
+        let is_sound =
+            |bin: &OpenBin| [bin.weight, bin.predicted, bin.observed].into_iter().all(CompensatedTotal::is_count);
+        archive.check(bins.iter().all(is_sound), "weight", "and what is beside it must be finite and not below 0")?;
+        self.bins.copy_from_slice(&bins);
         Ok(())
     }
 }
@@ -115,7 +116,7 @@ impl CalibrationBin {
     }
 }
 
-impl Bin {
+impl OpenBin {
     fn row(&self, at: usize) -> Option<CalibrationBin> {
         Some(CalibrationBin {
             from: edge(at),

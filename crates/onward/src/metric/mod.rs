@@ -24,14 +24,14 @@ use serde_json::{Map, Value};
 
 use self::binary::{Probability, target};
 use crate::Error;
-use crate::loss::{Link, Task};
-use crate::model::State;
+use crate::archive::Archive;
+use crate::loss::{InverseLink, Task};
 
 /// The measures that suit a task, fed with scores.
 ///
 /// ```
-/// use onward::loss::{Link, Task};
-/// let mut metrics = onward::metric::Metrics::new(Task::Binary, Link::Logistic);
+/// use onward::loss::{InverseLink, Task};
+/// let mut metrics = onward::metric::Metrics::new(Task::Binary, InverseLink::Logistic);
 /// metrics.observe(2.0, 1.0, 1.0);
 /// metrics.observe(-1.0, -1.0, 1.0);
 /// metrics.observe(0.5, -1.0, 1.0);
@@ -42,7 +42,7 @@ use crate::model::State;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Metrics {
-    link: Link,
+    link: InverseLink,
     measures: Measures,
 }
 
@@ -72,7 +72,7 @@ struct Probabilities {
 impl Metrics {
     /// The measures for a task and for scores of this link: those of probabilities
     /// only when the link is logistic, those of regression on the scale of the response.
-    pub fn new(task: Task, link: Link) -> Self {
+    pub fn new(task: Task, link: InverseLink) -> Self {
         let measures = match task {
             Task::Binary => Measures::Binary(Box::new(Binary::new(link))),
             Task::Regression => Measures::Regression(Regression::default()),
@@ -102,9 +102,9 @@ impl Metrics {
 
     /// A score that will be observed: what belongs to it may be fetched from memory meanwhile.
     #[inline]
-    pub(crate) fn expect(&self, score: f64) {
+    pub(crate) fn prefetch(&self, score: f64) {
         if let Measures::Binary(binary) = &self.measures {
-            binary.auc.expect(score);
+            binary.auc.prefetch(score);
         }
     }
 
@@ -133,30 +133,21 @@ impl Metrics {
     }
 
     /// What is needed to continue to the bit.
-    pub fn state(&self) -> State {
-        match &self.measures {
-            Measures::Binary(binary) => binary.state(),
-            Measures::Regression(regression) => part("regression", regression.state()),
-        }
-    }
-
-    /// Continues from a saved state of metrics of the same task and link.
     ///
     /// # Errors
-    /// When the state is of another task or link, or damaged: something missing, of
-    /// the wrong shape, not finite, or negative where it cannot be. Nothing is
-    /// changed then.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
+    /// When what is read is of another task or link, or damaged: something missing, of
+    /// the wrong shape, not finite, or negative where it cannot be.
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         match &mut self.measures {
-            Measures::Binary(binary) => binary.restore(state),
-            Measures::Regression(regression) => regression.restore(&state.part("regression")),
+            Measures::Binary(binary) => binary.persist(archive),
+            Measures::Regression(regression) => archive.part("regression", |archive| regression.persist(archive)),
         }
     }
 }
 
 impl Binary {
-    fn new(link: Link) -> Self {
-        let probabilities = (link == Link::Logistic).then(Probabilities::default);
+    fn new(link: InverseLink) -> Self {
+        let probabilities = (link == InverseLink::Logistic).then(Probabilities::default);
         Self { probabilities, ..Self::default() }
     }
 
@@ -183,26 +174,13 @@ impl Binary {
         }
     }
 
-    fn state(&self) -> State {
-        let mut state = part("accuracy", self.accuracy.state());
-        state.absorb("auc", self.auc.state());
-        if let Some(probabilities) = &self.probabilities {
-            state.absorb("log_loss", probabilities.log_loss.state());
-            state.absorb("brier", probabilities.brier.state());
-            state.absorb("calibration", probabilities.calibration.state());
-        }
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let mut read = Self::default();
-        read.accuracy.restore(&state.part("accuracy"))?;
-        read.auc.restore(&state.part("auc"))?;
-        if self.probabilities.is_some() {
-            read.probabilities = Some(Probabilities::read(state)?);
-        }
-        *self = read;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.part("accuracy", |archive| self.accuracy.persist(archive))?;
+        archive.part("auc", |archive| self.auc.persist(archive))?;
+        let Some(probabilities) = &mut self.probabilities else { return Ok(()) };
+        archive.part("log_loss", |archive| probabilities.log_loss.persist(archive))?;
+        archive.part("brier", |archive| probabilities.brier.persist(archive))?;
+        archive.part("calibration", |archive| probabilities.calibration.persist(archive))
     }
 }
 
@@ -225,14 +203,6 @@ impl Probabilities {
             summary.insert("calibration".to_owned(), Value::Array(bins));
         }
     }
-
-    fn read(state: &State) -> Result<Self, Error> {
-        let mut read = Self::default();
-        read.log_loss.restore(&state.part("log_loss"))?;
-        read.brier.restore(&state.part("brier"))?;
-        read.calibration.restore(&state.part("calibration"))?;
-        Ok(read)
-    }
 }
 
 fn summarise(regression: &Regression, summary: &mut Map<String, Value>) {
@@ -249,29 +219,22 @@ fn put(summary: &mut Map<String, Value>, name: &str, value: Option<f64>) {
     }
 }
 
-/// A state that holds another under a prefix.
-fn part(prefix: &str, inner: State) -> State {
-    let mut state = State::default();
-    state.absorb(prefix, inner);
-    state
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Column;
+    use crate::archive::{SavedColumn, State};
     use proptest::prelude::*;
 
-    const KINDS: [(Task, Link); 6] = [
-        (Task::Binary, Link::Identity),
-        (Task::Binary, Link::Logistic),
-        (Task::Regression, Link::Identity),
-        (Task::Regression, Link::Logistic),
-        (Task::Regression, Link::Log),
-        (Task::Binary, Link::Log),
+    const KINDS: [(Task, InverseLink); 6] = [
+        (Task::Binary, InverseLink::Identity),
+        (Task::Binary, InverseLink::Logistic),
+        (Task::Regression, InverseLink::Identity),
+        (Task::Regression, InverseLink::Logistic),
+        (Task::Regression, InverseLink::Log),
+        (Task::Binary, InverseLink::Log),
     ];
 
-    fn metrics(kind: (Task, Link), rows: &[(f64, f64, f64)]) -> Metrics {
+    fn metrics(kind: (Task, InverseLink), rows: &[(f64, f64, f64)]) -> Metrics {
         let mut metrics = Metrics::new(kind.0, kind.1);
         feed(&mut metrics, rows);
         metrics
@@ -281,9 +244,13 @@ mod tests {
         rows.iter().for_each(|&(score, label, weight)| metrics.observe(score, label, weight));
     }
 
+    fn saved(metrics: &Metrics) -> State {
+        Archive::saved(|archive| metrics.clone().persist(archive)).unwrap()
+    }
+
     /// All bits of what is kept: debug output tells every two numbers apart.
     fn bits(metrics: &Metrics) -> String {
-        format!("{:?}", metrics.state())
+        format!("{:?}", saved(metrics))
     }
 
     fn rows(range: std::ops::Range<usize>) -> impl Strategy<Value = Vec<(f64, f64, f64)>> {
@@ -311,7 +278,7 @@ mod tests {
             for kind in KINDS {
                 let mut unbroken = metrics(kind, &first);
                 let mut resumed = metrics(kind, &other); // what it saw before must be forgotten
-                resumed.restore(&unbroken.state()).unwrap();
+                resumed.persist(&mut Archive::loading(saved(&unbroken))).unwrap();
                 prop_assert_eq!(bits(&resumed), bits(&unbroken));
                 feed(&mut unbroken, &second);
                 feed(&mut resumed, &second);
@@ -364,8 +331,8 @@ mod tests {
     #[test]
     fn integer_weights_are_counted_exactly() {
         let row = |t: i32| (f64::from(t % 7 - 3), if t % 2 == 0 { 1.0 } else { -1.0 });
-        let mut double = Metrics::new(Task::Binary, Link::Identity);
-        let mut twice = Metrics::new(Task::Binary, Link::Identity);
+        let mut double = Metrics::new(Task::Binary, InverseLink::Identity);
+        let mut twice = Metrics::new(Task::Binary, InverseLink::Identity);
         for (score, label) in (0..500).map(row) {
             double.observe(score, label, 2.0);
             twice.observe(score, label, 1.0);
@@ -378,13 +345,13 @@ mod tests {
     #[test]
     fn each_task_and_link_has_its_own_keys() {
         let keys = |kind| metrics(kind, &some_rows()).summary().keys().cloned().collect::<Vec<_>>().join(" ");
-        assert_eq!(keys((Task::Binary, Link::Identity)), "accuracy auc auc_error");
-        assert_eq!(keys((Task::Binary, Link::Log)), "accuracy auc auc_error");
+        assert_eq!(keys((Task::Binary, InverseLink::Identity)), "accuracy auc auc_error");
+        assert_eq!(keys((Task::Binary, InverseLink::Log)), "accuracy auc auc_error");
         assert_eq!(
-            keys((Task::Binary, Link::Logistic)),
+            keys((Task::Binary, InverseLink::Logistic)),
             "accuracy auc auc_error brier calibration calibration_error log_loss"
         );
-        for link in [Link::Identity, Link::Logistic, Link::Log] {
+        for link in [InverseLink::Identity, InverseLink::Logistic, InverseLink::Log] {
             assert_eq!(keys((Task::Regression, link)), "bias mae r2 rmse");
         }
     }
@@ -395,17 +362,17 @@ mod tests {
             assert!(metrics(kind, &[]).summary().is_empty());
             assert!(metrics(kind, &[(1.0, 1.0, 0.0)]).summary().is_empty());
         }
-        let one_class = metrics((Task::Binary, Link::Logistic), &[(1.0, 1.0, 1.0)]).summary();
+        let one_class = metrics((Task::Binary, InverseLink::Logistic), &[(1.0, 1.0, 1.0)]).summary();
         assert!(!one_class.contains_key("auc") && !one_class.contains_key("auc_error"));
         assert_eq!(one_class["accuracy"], 1.0);
-        let one_label = metrics((Task::Regression, Link::Identity), &[(1.0, 3.0, 1.0)]).summary();
+        let one_label = metrics((Task::Regression, InverseLink::Identity), &[(1.0, 3.0, 1.0)]).summary();
         assert!(!one_label.contains_key("r2"));
         assert_eq!(one_label["rmse"], 2.0);
     }
 
     #[test]
     fn the_calibration_table_has_the_keys_of_the_report() {
-        let summary = metrics((Task::Binary, Link::Logistic), &[(0.0, 1.0, 2.0)]).summary();
+        let summary = metrics((Task::Binary, InverseLink::Logistic), &[(0.0, 1.0, 2.0)]).summary();
         let row = serde_json::json!({"from": 0.5, "to": 0.55, "weight": 2.0, "predicted": 0.5, "observed": 1.0});
         assert_eq!(summary["calibration"], Value::Array(vec![row]));
         assert_eq!(summary["calibration_error"], 0.5);
@@ -413,16 +380,16 @@ mod tests {
 
     #[test]
     fn regression_is_measured_on_the_scale_of_the_response() {
-        let rates = metrics((Task::Regression, Link::Log), &[(0.0, 3.0, 1.0), (0.0, 0.0, 1.0)]).summary();
+        let rates = metrics((Task::Regression, InverseLink::Log), &[(0.0, 3.0, 1.0), (0.0, 0.0, 1.0)]).summary();
         assert_eq!((&rates["mae"], &rates["bias"]), (&1.5.into(), &(-0.5).into()));
-        let shares = metrics((Task::Regression, Link::Logistic), &[(0.0, 1.0, 1.0)]).summary();
+        let shares = metrics((Task::Regression, InverseLink::Logistic), &[(0.0, 1.0, 1.0)]).summary();
         assert_eq!(shares["bias"], -0.5);
     }
 
     #[test]
     fn the_parts_alone_say_what_they_say_together() {
         let rows = some_rows();
-        let summary = metrics((Task::Binary, Link::Logistic), &rows).summary();
+        let summary = metrics((Task::Binary, InverseLink::Logistic), &rows).summary();
         let (mut accuracy, mut auc) = (Accuracy::default(), Auc::default());
         let (mut log_loss, mut brier) = (LogLoss::default(), Brier::default());
         for &(score, label, weight) in &rows {
@@ -445,7 +412,8 @@ mod tests {
             let mut metrics = Metrics::new(kind.0, kind.1);
             let keys = metrics_of_one_pass(&mut metrics, &extreme);
             assert_eq!(keys, self::metrics(kind, &some_rows()).summary().len(), "{kind:?} left something out");
-            Metrics::new(kind.0, kind.1).restore(&metrics.state()).expect("what was saved can be read");
+            let mut archive = Archive::loading(saved(&metrics));
+            Metrics::new(kind.0, kind.1).persist(&mut archive).expect("what was saved can be read");
         }
     }
 
@@ -471,7 +439,7 @@ mod tests {
     }
 
     /// A state with one column changed, or left out.
-    fn with_column(state: &State, name: &str, column: Option<Column>) -> State {
+    fn with_column(state: &State, name: &str, column: Option<SavedColumn>) -> State {
         let mut changed = State::default();
         state.numbers().iter().for_each(|(name, &number)| changed.set(name, number));
         for (other, old) in state.columns() {
@@ -483,18 +451,16 @@ mod tests {
         changed
     }
 
-    /// Whether the state is refused, the metrics staying as they were.
-    fn refused(kind: (Task, Link), state: &State) -> bool {
-        let mut metrics = metrics(kind, &[(1.0, 1.0, 1.0)]);
-        let before = bits(&metrics);
-        let failed = metrics.restore(state).is_err_and(|error| error.kind() == crate::ErrorKind::Model);
-        failed && bits(&metrics) == before
+    /// Whether the state is refused.
+    fn refused(kind: (Task, InverseLink), state: &State) -> bool {
+        let read = Metrics::new(kind.0, kind.1).persist(&mut Archive::loading(state.clone()));
+        read.is_err_and(|error| error.kind() == crate::ErrorKind::Model)
     }
 
     #[test]
     fn a_state_that_lacks_a_number_or_holds_one_that_is_not_finite_is_refused() {
         for kind in KINDS {
-            let state = metrics(kind, &some_rows()).state();
+            let state = saved(&metrics(kind, &some_rows()));
             for name in state.numbers().keys() {
                 for value in [None, Some(f64::NAN), Some(f64::INFINITY), Some(f64::NEG_INFINITY)] {
                     assert!(refused(kind, &with_number(&state, name, value)), "{kind:?} {name} {value:?}");
@@ -506,7 +472,7 @@ mod tests {
     #[test]
     fn a_state_with_a_negative_count_is_refused() {
         for kind in KINDS {
-            let state = metrics(kind, &some_rows()).state();
+            let state = saved(&metrics(kind, &some_rows()));
             let signed = ["regression.errors", "regression.errors_rest", "regression.label_mean"];
             for name in state.numbers().keys() {
                 let refused = refused(kind, &with_number(&state, name, Some(-1e6)));
@@ -516,23 +482,23 @@ mod tests {
     }
 
     /// Ways to damage a column of counts or bins; none is the column itself.
-    fn damaged(column: &Column) -> Vec<Option<Column>> {
-        let mut all = vec![None, Some(Column::U8(vec![1; column.len()]))];
+    fn damaged(column: &SavedColumn) -> Vec<Option<SavedColumn>> {
+        let mut all = vec![None, Some(SavedColumn::U8(vec![1; column.len()]))];
         match column {
-            Column::F64(values) => {
+            SavedColumn::F64(values) => {
                 let last = values.len() - 1;
                 let with = |value| [&values[..last], &[value]].concat();
-                all.extend([f64::NAN, f64::INFINITY, -1e6].map(|value| Some(Column::F64(with(value)))));
-                all.push(Some(Column::F64(values[..last].to_vec())));
-                all.push(Some(Column::F64([values.as_slice(), &[0.0]].concat())));
-                all.push(Some(Column::F64(Vec::new())));
+                all.extend([f64::NAN, f64::INFINITY, -1e6].map(|value| Some(SavedColumn::F64(with(value)))));
+                all.push(Some(SavedColumn::F64(values[..last].to_vec())));
+                all.push(Some(SavedColumn::F64([values.as_slice(), &[0.0]].concat())));
+                all.push(Some(SavedColumn::F64(Vec::new())));
             }
-            Column::U32(values) => {
+            SavedColumn::U32(values) => {
                 let last = values.len() - 1;
                 let with = |value| [&values[..last], &[value]].concat();
-                all.extend([0, values[last - 1], 62_440, u32::MAX].map(|value| Some(Column::U32(with(value)))));
-                all.push(Some(Column::U32(values[..last].to_vec())));
-                all.push(Some(Column::U32(values.iter().rev().copied().collect())));
+                all.extend([0, values[last - 1], 62_440, u32::MAX].map(|value| Some(SavedColumn::U32(with(value)))));
+                all.push(Some(SavedColumn::U32(values[..last].to_vec())));
+                all.push(Some(SavedColumn::U32(values.iter().rev().copied().collect())));
             }
             _ => unreachable!("metrics save no such column"),
         }
@@ -542,7 +508,7 @@ mod tests {
     #[test]
     fn a_state_with_a_damaged_column_is_refused() {
         for kind in [KINDS[0], KINDS[1]] {
-            let state = metrics(kind, &some_rows()).state();
+            let state = saved(&metrics(kind, &some_rows()));
             assert!(!state.columns().is_empty());
             for (name, column) in state.columns() {
                 for damage in damaged(column) {
@@ -555,7 +521,7 @@ mod tests {
 
     #[test]
     fn a_state_of_another_task_or_of_scores_without_probabilities_is_refused() {
-        let state = |kind| metrics(kind, &some_rows()).state();
+        let state = |kind| saved(&metrics(kind, &some_rows()));
         assert!(refused(KINDS[0], &state(KINDS[2])));
         assert!(refused(KINDS[2], &state(KINDS[1])));
         assert!(refused(KINDS[1], &state(KINDS[0])));
@@ -564,7 +530,7 @@ mod tests {
 
     #[test]
     fn an_auc_of_another_layout_of_bins_is_refused() {
-        let state = metrics(KINDS[0], &some_rows()).state();
+        let state = saved(&metrics(KINDS[0], &some_rows()));
         assert!(refused(KINDS[0], &with_number(&state, "auc.layout", Some(2.0))));
     }
 }

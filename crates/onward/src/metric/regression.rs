@@ -1,8 +1,8 @@
 //! Real labels: root mean square error, mean absolute error, R², bias.
 
-use super::total::{Total, bounded, finite};
+use super::total::{CompensatedTotal, bounded};
 use crate::Error;
-use crate::model::State;
+use crate::archive::Archive;
 
 /// How far predictions p are from labels y, in four readings of e = p − y:
 ///
@@ -28,11 +28,11 @@ use crate::model::State;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Regression {
-    weight: Total,
-    squares: Total,
-    absolutes: Total,
-    errors: Total,
-    labels: Spread,
+    weight: CompensatedTotal,
+    squares: CompensatedTotal,
+    absolutes: CompensatedTotal,
+    errors: CompensatedTotal,
+    labels: LabelSpread,
 }
 
 impl Regression {
@@ -73,46 +73,28 @@ impl Regression {
     }
 
     /// What is needed to continue to the bit.
-    pub fn state(&self) -> State {
-        let mut state = State::default();
-        self.weight.save(&mut state, "weight");
-        self.squares.save(&mut state, "squares");
-        self.absolutes.save(&mut state, "absolutes");
-        self.errors.save(&mut state, "errors");
-        state.set("label_mean", self.labels.mean);
-        self.labels.squares.save(&mut state, "label_squares");
-        state
-    }
-
-    /// Continues from a saved state.
     ///
     /// # Errors
-    /// When a number is missing or not finite, or one that cannot be negative is;
-    /// nothing is changed then.
-    pub fn restore(&mut self, state: &State) -> Result<(), Error> {
-        *self = Self {
-            weight: Total::load_count(state, "weight")?,
-            squares: Total::load_count(state, "squares")?,
-            absolutes: Total::load_count(state, "absolutes")?,
-            errors: Total::load(state, "errors")?,
-            labels: Spread {
-                mean: finite("label_mean", state.number("label_mean")?)?,
-                squares: Total::load_count(state, "label_squares")?,
-            },
-        };
-        Ok(())
+    /// When a number is missing or not finite, or one that cannot be negative is.
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.weight.persist_count("weight", archive)?;
+        self.squares.persist_count("squares", archive)?;
+        self.absolutes.persist_count("absolutes", archive)?;
+        self.errors.persist("errors", archive)?;
+        archive.finite("label_mean", &mut self.labels.mean)?;
+        self.labels.squares.persist_count("label_squares", archive)
     }
 }
 
 /// Σ h·(y − ȳ)² in one pass: Welford 1962, with weights West 1979. The textbook's
 /// Σ h·y² − (Σ h·y)²/Σ h loses all digits when labels are large and close together.
 #[derive(Debug, Clone, Copy, Default)]
-struct Spread {
+struct LabelSpread {
     mean: f64,
-    squares: Total,
+    squares: CompensatedTotal,
 }
 
-impl Spread {
+impl LabelSpread {
     /// Takes in a number with its weight > 0, and the weight of all numbers with it.
     #[inline]
     fn add(&mut self, number: f64, weight: f64, all: f64) {
@@ -223,6 +205,7 @@ mod tests {
             assert!(values.iter().all(|value| value.unwrap().is_finite()), "{regression:?}");
         }
         assert!(regression.r2().unwrap().is_finite());
-        Regression::default().restore(&regression.state()).expect("what was saved can be read");
+        let state = Archive::saved(|archive| regression.persist(archive)).unwrap();
+        Regression::default().persist(&mut Archive::loading(state)).expect("what was saved can be read");
     }
 }

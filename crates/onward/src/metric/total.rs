@@ -1,8 +1,7 @@
-//! A running sum with its rounding error kept beside it, and the checks that a
-//! saved one goes through.
+//! A running sum with its rounding error kept beside it.
 
 use crate::Error;
-use crate::model::{Column, State};
+use crate::archive::Archive;
 
 /// The largest magnitude of a term, 2^960 ≈ 10^289: 2^63 of them do not
 /// overflow, so that no finite stream can make a sum infinite.
@@ -18,16 +17,16 @@ pub(super) fn bounded(number: f64) -> f64 {
 /// gathers what each addition rounded off, exactly known by Knuth's two-sum
 /// (The Art of Computer Programming, volume 2, 4.2.2).
 ///
-/// The error of [`value`](Total::value) is about one rounding of the result plus
+/// The error of [`value`](CompensatedTotal::value) is about one rounding of the result plus
 /// n²ε²·Σ|terms|, where plain addition has nε·Σ|terms| (ε = 2^−53): on 10⁹ terms
 /// of either sign nothing is lost that matters. Terms beyond ±2^960 count as ±2^960.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Total {
-    sum: f64,
-    rest: f64,
+pub(super) struct CompensatedTotal {
+    pub(super) sum: f64,
+    pub(super) rest: f64,
 }
 
-impl Total {
+impl CompensatedTotal {
     /// Adds a term.
     #[inline]
     pub(super) fn add(&mut self, term: f64) {
@@ -44,92 +43,40 @@ impl Total {
     }
 
     /// The sum over a total weight: a weighted mean. None before any weight.
-    pub(super) fn per(self, weight: Total) -> Option<f64> {
+    pub(super) fn per(self, weight: CompensatedTotal) -> Option<f64> {
         let weight = weight.value();
         (weight > 0.0).then(|| self.value() / weight)
     }
 
     /// How much larger this sum is than another.
-    pub(super) fn minus(self, other: Total) -> f64 {
+    pub(super) fn minus(self, other: CompensatedTotal) -> f64 {
         (self.sum - other.sum) + (self.rest - other.rest)
     }
 
-    /// Writes the sum under `name` and what was rounded off under `name_rest`.
-    pub(super) fn save(self, state: &mut State, name: &str) {
-        state.set(name, self.sum);
-        state.set(&rest_of(name), self.rest);
+    /// Saves the sum, of either sign, under `name` and what was rounded off under `name_rest`, or loads them.
+    pub(super) fn persist(&mut self, name: &str, archive: &mut Archive) -> Result<(), Error> {
+        archive.finite(name, &mut self.sum)?;
+        archive.finite(&format!("{name}_rest"), &mut self.rest)
     }
 
-    /// Reads a sum that may have either sign.
-    pub(super) fn load(state: &State, name: &str) -> Result<Self, Error> {
-        let rest = rest_of(name);
-        Ok(Self { sum: finite(name, state.number(name)?)?, rest: finite(&rest, state.number(&rest)?)? })
+    /// The same, for a sum of terms that are not negative.
+    pub(super) fn persist_count(&mut self, name: &str, archive: &mut Archive) -> Result<(), Error> {
+        self.persist(name, archive)?;
+        archive.check(self.is_count(), name, "must be finite and not below 0")
     }
 
-    /// Reads a sum of terms that are not negative.
-    pub(super) fn load_count(state: &State, name: &str) -> Result<Self, Error> {
-        Self::load(state, name)?.not_negative(name)
+    /// Whether it may be a sum of terms that are not negative.
+    pub(super) fn is_count(self) -> bool {
+        (0.0..=f64::MAX).contains(&self.value())
     }
-
-    /// Writes several sums as two columns.
-    pub(super) fn save_all(state: &mut State, name: &str, totals: impl Iterator<Item = Total>) {
-        let (sums, rests) = totals.map(|total| (total.sum, total.rest)).unzip();
-        state.set_column(name, Column::F64(sums));
-        state.set_column(&rest_of(name), Column::F64(rests));
-    }
-
-    /// Reads as many sums of terms that are not negative as there are in `totals`.
-    pub(super) fn load_counts<const N: usize>(state: &State, name: &str) -> Result<[Total; N], Error> {
-        let rest = rest_of(name);
-        let sums = column::<N>(state, name)?;
-        let rests = column::<N>(state, &rest)?;
-        let mut totals = [Total::default(); N];
-        for (at, total) in totals.iter_mut().enumerate() {
-            let read = Total { sum: finite(name, sums[at])?, rest: finite(&rest, rests[at])? };
-            *total = read.not_negative(name)?;
-        }
-        Ok(totals)
-    }
-
-    fn not_negative(self, name: &str) -> Result<Self, Error> {
-        count(name, self.value())?;
-        Ok(self)
-    }
-}
-
-fn rest_of(name: &str) -> String {
-    format!("{name}_rest")
-}
-
-/// A column of exactly `N` numbers.
-fn column<'a, const N: usize>(state: &'a State, name: &str) -> Result<&'a [f64; N], Error> {
-    let values = state.f64s(name)?;
-    values.try_into().map_err(|_| {
-        let found = values.len();
-        Error::model(format!("the saved metrics are damaged: '{name}' holds {found} numbers, not {N}"))
-    })
-}
-
-/// A saved number that must be finite.
-pub(super) fn finite(name: &str, value: f64) -> Result<f64, Error> {
-    if value.is_finite() { Ok(value) } else { Err(refused(name, value, "finite")) }
-}
-
-/// A saved number that must be finite and not negative.
-pub(super) fn count(name: &str, value: f64) -> Result<f64, Error> {
-    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(refused(name, value, "finite and not negative")) }
-}
-
-fn refused(name: &str, value: f64, allowed: &str) -> Error {
-    Error::model(format!("the saved metrics are damaged: '{name}' is {value}, but must be {allowed}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn total(terms: impl IntoIterator<Item = f64>) -> Total {
-        let mut total = Total::default();
+    fn total(terms: impl IntoIterator<Item = f64>) -> CompensatedTotal {
+        let mut total = CompensatedTotal::default();
         terms.into_iter().for_each(|term| total.add(term));
         total
     }
@@ -159,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_mean_of_nothing_is_none() {
-        assert_eq!(total([1.0]).per(Total::default()), None);
+        assert_eq!(total([1.0]).per(CompensatedTotal::default()), None);
         assert_eq!(total([1.0, 2.0]).per(total([2.0])), Some(1.5));
     }
 }

@@ -21,19 +21,20 @@
 use bytemuck::Zeroable;
 
 use super::adagrad::AdaGradDomain;
-use super::{Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::archive::{Archive, Field};
 use crate::domain::{cube, weighted_ball};
-use crate::model::{Column, State};
-use crate::regret::Guarantee;
-use crate::table::Table;
-use crate::{Error, Features, sum};
+use crate::guarantee::{Guarantee, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::storage::table::ParameterTable;
+use crate::{Error, Features};
 
 /// Sums of gradients are held within this: their squares stay finite.
 const LARGEST: f64 = 1e150;
 
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Slot {
+struct AdaGradDualEntry {
     /// θ_i.
     sum: f64,
     /// G_i.
@@ -47,7 +48,7 @@ pub struct AdaGradDual {
     eta: f64,
     radius: f64,
     delta: f64,
-    table: Table<Slot>,
+    table: ParameterTable<AdaGradDualEntry>,
     /// λ of the projection on the ball.
     lambda: f64,
     /// Σ (η θ_i/H_i)², for the ball.
@@ -70,18 +71,18 @@ impl AdaGradDual {
         expect_rate("eta", eta)?;
         expect_rate("radius", radius)?;
         expect_rate("delta", delta)?;
-        let table = Table::default();
+        let table = ParameterTable::default();
         let (lambda, norm, roots, largest, seen, paid) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         Ok(Self { domain, eta, radius, delta, table, lambda, norm, roots, largest, seen, paid })
     }
 
-    fn metric(&self, slot: Slot) -> f64 {
-        self.delta + slot.squares.sqrt()
+    fn metric(&self, entry: AdaGradDualEntry) -> f64 {
+        self.delta + entry.squares.sqrt()
     }
 
     /// η θ_i/H_i: the weight where there is no domain.
-    fn free(&self, slot: Slot) -> f64 {
-        self.eta * (slot.sum / self.metric(slot))
+    fn free(&self, entry: AdaGradDualEntry) -> f64 {
+        self.eta * (entry.sum / self.metric(entry))
     }
 
     /// c_t, by the matrix that produced w_t.
@@ -107,8 +108,8 @@ impl AdaGradDual {
             return;
         }
         // In order of index, whatever the order in which they came: a saved learner goes on to the bit.
-        let slots = self.table.used(|slot| slot.sum != 0.0).into_iter().map(|index| self.table.get(index));
-        let pairs: Vec<_> = slots.map(|slot| (self.metric(slot), self.free(slot))).collect();
+        let entries = self.table.used(|entry| entry.sum != 0.0).into_iter().map(|index| self.table.get(index));
+        let pairs: Vec<_> = entries.map(|entry| (self.metric(entry), self.free(entry))).collect();
         self.lambda = weighted_ball::multiplier(&pairs, self.radius);
         self.norm = held(sum::sum(pairs.iter().map(|(_, weight)| weight * weight)));
     }
@@ -127,9 +128,9 @@ impl Optimizer for AdaGradDual {
             // What its weight adds to the norm is taken away, and comes back when it has moved.
             self.norm -= self.free(before).powi(2);
             let z = scale * f64::from(value);
-            let slot = self.table.slot(index);
-            slot.squares = held(before.squares + z * z);
-            let after = slot.squares;
+            let entry = self.table.entry(index);
+            entry.squares = held(before.squares + z * z);
+            let after = entry.squares;
             self.roots += after.sqrt() - before.squares.sqrt();
             self.largest = self.largest.max(after);
             if before.squares == 0.0 && after > 0.0 {
@@ -141,9 +142,9 @@ impl Optimizer for AdaGradDual {
 
     fn advance(&mut self, u: f64, x: Features<'_>) {
         for (index, value) in x.iter() {
-            let slot = self.table.slot(index);
-            slot.sum = (slot.sum + u * f64::from(value)).clamp(-LARGEST, LARGEST);
-            let after = *slot;
+            let entry = self.table.entry(index);
+            entry.sum = (entry.sum + u * f64::from(value)).clamp(-LARGEST, LARGEST);
+            let after = *entry;
             self.norm = held(self.norm + self.free(after).powi(2));
         }
         if self.domain == AdaGradDomain::Ball {
@@ -152,11 +153,11 @@ impl Optimizer for AdaGradDual {
     }
 
     fn weight(&self, index: u32) -> f64 {
-        let slot = self.table.get(index);
+        let entry = self.table.get(index);
         match self.domain {
-            AdaGradDomain::All => self.free(slot),
-            AdaGradDomain::Box => cube::project(self.free(slot), self.radius),
-            AdaGradDomain::Ball => weighted_ball::shrunk(self.metric(slot), self.free(slot), self.lambda),
+            AdaGradDomain::All => self.free(entry),
+            AdaGradDomain::Box => cube::project(self.free(entry), self.radius),
+            AdaGradDomain::Ball => weighted_ball::shrunk(self.metric(entry), self.free(entry), self.lambda),
         }
     }
 
@@ -176,38 +177,17 @@ impl Optimizer for AdaGradDual {
         format!("adagrad:delta={delta},{domain}eta={},form=dual-averaging,radius={}", self.eta, self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        let numbers = [
-            ("lambda", self.lambda),
-            ("norm", self.norm),
-            ("roots", self.roots),
-            ("largest", self.largest),
-            ("seen", self.seen),
-            ("paid", self.paid),
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("lambda", &mut self.lambda)?;
+        archive.number("norm", &mut self.norm)?;
+        archive.number("roots", &mut self.roots)?;
+        archive.number("largest", &mut self.largest)?;
+        archive.number("seen", &mut self.seen)?;
+        archive.number("paid", &mut self.paid)?;
+        let fields = [
+            ("sum", Field::F64(&|entry: &mut AdaGradDualEntry| &mut entry.sum)),
+            ("squares", Field::F64(&|entry| &mut entry.squares)),
         ];
-        numbers.iter().for_each(|(name, value)| state.set(name, *value));
-        let indices = self.table.used(|slot| slot.squares > 0.0 || slot.sum != 0.0);
-        let slots = || indices.iter().map(|&index| self.table.get(index));
-        state.set_column("sum", Column::F64(slots().map(|slot| slot.sum).collect()));
-        state.set_column("squares", Column::F64(slots().map(|slot| slot.squares).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.lambda = state.number("lambda")?;
-        self.norm = state.number("norm")?;
-        self.roots = state.number("roots")?;
-        self.largest = state.number("largest")?;
-        self.seen = state.number("seen")?;
-        self.paid = state.number("paid")?;
-        let (sums, squares) = (state.f64s("sum")?, state.f64s("squares")?);
-        if sums.len() != squares.len() {
-            return Err(Error::model("the columns of adagrad differ in length: the model is damaged"));
-        }
-        let slots = sums.iter().zip(squares).map(|(&sum, &squares)| Slot { sum, squares });
-        self.table = Table::filled(state.u32s("index")?, slots)?;
-        Ok(())
+        self.table.persist(archive, |entry| entry.squares > 0.0 || entry.sum != 0.0, &fields)
     }
 }

@@ -13,11 +13,12 @@
 //!
 //! Cost: O(d³) a round, d features so far, for the eigenvalues (Jacobi's method).
 
-use super::{Optimizer, Step, bound_of_sums, expect_rate, held};
-use crate::model::{Column, State};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, INDEX_LIMIT, sum};
+use crate::archive::Archive;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::storage::feature_index::FeatureIndex;
+use crate::{Error, Features};
 
 /// Eigenvalues below this part of the largest are what rounding left of 0.
 const ROUNDING: f64 = 1e-15;
@@ -33,10 +34,7 @@ const LARGEST: f64 = f32::MAX as f64;
 pub struct AdaGradFull {
     eta: f64,
     radius: f64,
-    limit: usize,
-    /// One more than the position of a feature; 0: none.
-    positions: Table<u32>,
-    indices: Vec<u32>,
+    features: FeatureIndex,
     weights: Vec<f64>,
     /// G, by rows of `limit` entries.
     matrix: Vec<f64>,
@@ -67,9 +65,7 @@ impl AdaGradFull {
         Ok(Self {
             eta,
             radius,
-            limit,
-            positions: Table::default(),
-            indices: Vec::new(),
+            features: FeatureIndex::new(limit),
             weights: Vec::new(),
             matrix: vec![0.0; limit * limit],
             trace: 0.0,
@@ -81,21 +77,16 @@ impl AdaGradFull {
 
     /// x by positions, which new features get while there are any.
     fn place(&mut self, x: Features<'_>) -> Vec<f64> {
-        let mut dense = vec![0.0; self.indices.len()];
+        let mut dense = vec![0.0; self.features.len()];
         for (index, value) in x.iter().filter(|(_, value)| *value != 0.0) {
-            let position = self.positions.slot(index);
-            if *position == 0 {
-                if self.indices.len() == self.limit {
-                    self.is_beyond = true;
-                    continue;
-                }
-                self.indices.push(index);
-                self.weights.push(0.0);
-                dense.push(0.0);
-                *position = self.indices.len() as u32;
-            }
-            dense[*position as usize - 1] = f64::from(value);
+            let Some(position) = self.features.number(index) else {
+                self.is_beyond = true;
+                continue;
+            };
+            dense.resize(self.features.len(), 0.0);
+            dense[position] = f64::from(value);
         }
+        self.weights.resize(dense.len(), 0.0);
         dense
     }
 }
@@ -112,14 +103,14 @@ impl Optimizer for AdaGradFull {
             return Step::Flow { time: h, q: 0.0 };
         }
         let x = self.place(x);
-        let d = x.len();
+        let (d, limit) = (x.len(), self.features.limit());
         for (i, &one) in x.iter().enumerate() {
             for (j, &other) in x.iter().enumerate() {
-                let entry = &mut self.matrix[i * self.limit + j];
+                let entry = &mut self.matrix[i * limit + j];
                 *entry = (*entry + (scale * one) * (scale * other)).clamp(-held(f64::MAX), held(f64::MAX));
             }
         }
-        let matrix = (0..d * d).map(|at| self.matrix[at / d * self.limit + at % d]).collect();
+        let matrix = (0..d * d).map(|at| self.matrix[at / d * limit + at % d]).collect();
         let (values, vectors) = eigen(matrix, d);
         self.trace = sum::sum(values.iter().map(|value| value.max(0.0).sqrt()));
         let floor = ROUNDING * values.iter().copied().fold(0.0, f64::max);
@@ -143,8 +134,7 @@ impl Optimizer for AdaGradFull {
     }
 
     fn weight(&self, index: u32) -> f64 {
-        let position = self.positions.get(index) as usize;
-        if position > 0 { self.weights[position - 1] } else { 0.0 }
+        self.features.find(index).map_or(0.0, |position| self.weights[position])
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -158,33 +148,16 @@ impl Optimizer for AdaGradFull {
     }
 
     fn describe(&self) -> String {
-        format!("adagrad:eta={},features={},full=true,radius={}", self.eta, self.limit, self.radius)
+        format!("adagrad:eta={},features={},full=true,radius={}", self.eta, self.features.limit(), self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("trace", self.trace);
-        state.set("largest", self.largest);
-        state.set("beyond", f64::from(u8::from(self.is_beyond)));
-        state.set_column("index", Column::U32(self.indices.clone()));
-        state.set_column("weight", Column::F64(self.weights.clone()));
-        state.set_column("matrix", Column::F64(self.matrix.clone()));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.trace = state.number("trace")?;
-        self.largest = state.number("largest")?;
-        self.is_beyond = state.number("beyond")? != 0.0;
-        let (indices, weights, matrix) = (state.u32s("index")?, state.f64s("weight")?, state.f64s("matrix")?);
-        let d = indices.len();
-        let matches = weights.len() == d && d <= self.limit && matrix.len() == self.matrix.len();
-        if !matches || indices.iter().any(|&index| index >= INDEX_LIMIT) {
-            return Err(Error::model("the columns of adagrad do not match: the model is damaged"));
-        }
-        self.positions = Table::filled(indices, (1..=d as u32).collect::<Vec<_>>().into_iter())?;
-        (self.indices, self.weights, self.matrix) = (indices.to_vec(), weights.to_vec(), matrix.to_vec());
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("trace", &mut self.trace)?;
+        archive.number("largest", &mut self.largest)?;
+        archive.flag("beyond", &mut self.is_beyond)?;
+        self.features.persist(archive)?;
+        archive.column_of(self.features.len(), "weight", &mut self.weights)?;
+        archive.array("matrix", &mut self.matrix)
     }
 }
 

@@ -36,13 +36,16 @@
 //!
 //! Cost: that of a step of [`LazyPoint`].
 
+use super::BEYOND;
 use super::ogd::{NO_GRADIENT, RADIUS, beyond};
-use super::{BEYOND, Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::archive::Archive;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
-use crate::learner::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::{Error, Features, sum};
+use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::protocol::{
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, STANDARDISE, Step, expect_rate,
+};
+use crate::{Error, Features};
 
 /// How the rate η_t that produces w_{t+1} follows from the first t gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -195,28 +198,17 @@ impl Optimizer for DualAveraging {
         format!("dual-averaging:{domain}{rate},radius={}", self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("rounds", self.rounds);
-        state.set("squares", self.squares);
-        state.set("used_rate", self.used_rate);
-        state.set("next_rate", self.next_rate);
-        state.set("paid", self.paid);
-        state.absorb("point", self.point.state());
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.rounds = state.number("rounds")?;
-        self.squares = state.number("squares")?;
-        self.used_rate = state.number("used_rate")?;
-        self.next_rate = state.number("next_rate")?;
-        self.paid = state.number("paid")?;
-        self.point.restore(&state.part("point"))
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("rounds", &mut self.rounds)?;
+        archive.number("squares", &mut self.squares)?;
+        archive.number("used_rate", &mut self.used_rate)?;
+        archive.number("next_rate", &mut self.next_rate)?;
+        archive.number("paid", &mut self.paid)?;
+        archive.part("point", |archive| self.point.persist(archive))
     }
 }
 
-fn rate(arguments: &Arguments<'_>) -> Result<LazyRate, Error> {
+fn rate(arguments: &Params<'_>) -> Result<LazyRate, Error> {
     match (arguments.number_or("eta", "auto")?, arguments.number_or("gradient", "none")?) {
         (None, None) => Ok(LazyRate::SelfTuned),
         (None, Some(gradient)) => Ok(LazyRate::Known(gradient)),
@@ -228,12 +220,12 @@ fn rate(arguments: &Arguments<'_>) -> Result<LazyRate, Error> {
 }
 
 /// `dual-averaging` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "dual-averaging",
     summary: "gradient descent with lazy projection: the point is the projection of the scaled sum of gradients (Nesterov, Xiao)",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "eta",
             default: "auto",
             meaning: "the rate is eta/√t, above 0; auto tunes itself from the gradients",
@@ -241,7 +233,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         RADIUS,
         DOMAIN,
         DIMENSION,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "gradient",
             default: "none",
             meaning: "a bound on the norm of gradients, above 0, that the rates begin from",

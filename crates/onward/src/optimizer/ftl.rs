@@ -14,12 +14,12 @@
 //! Cost: O(non-zeros) on the ball and in the box, O(d) on the L1 ball and the simplex.
 
 use super::ogd::RADIUS;
-use super::{Optimizer, Step};
+use crate::archive::Archive;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
-use crate::learner::{Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::{Error, Features, sum};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::numeric::sum;
+use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, STANDARDISE, Step};
+use crate::{Error, Features};
 
 /// Follow the leader on linear losses.
 ///
@@ -123,13 +123,11 @@ impl Optimizer for Ftl {
         format!("ftl:{}radius={radius}", domain.describe("ball"))
     }
 
-    fn state(&self) -> State {
-        self.point.state()
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.point.restore(state)?;
-        self.corner = self.leading_corner();
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.point.persist(archive)?;
+        if archive.is_loading() {
+            self.corner = self.leading_corner();
+        }
         Ok(())
     }
 }
@@ -197,13 +195,16 @@ impl RunningMean {
 }
 
 /// `ftl` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ftl",
     summary: "follow the leader on linearised losses: what regularisation is needed for (no guarantee)",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry { meaning: "size of the domain, above 0 (or --radius)", ..RADIUS },
-        ParameterEntry { meaning: "what the weights are kept in: ball, box, l1 or simplex, of size radius", ..DOMAIN },
+        ParameterDescriptor { meaning: "size of the domain, above 0 (or --radius)", ..RADIUS },
+        ParameterDescriptor {
+            meaning: "what the weights are kept in: ball, box, l1 or simplex, of size radius",
+            ..DOMAIN
+        },
         DIMENSION,
         STANDARDISE,
     ],

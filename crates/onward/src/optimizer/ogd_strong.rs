@@ -11,12 +11,15 @@
 //! which is what is printed, ½σ Σ h_t (‖u‖² − ‖w_t‖²) is added: the
 //! regularisation is what the comparator pays.
 
-use super::{Optimizer, Step, expect_positive, expect_rate};
+use crate::archive::Archive;
 use crate::domain::BallVector;
-use crate::learner::{Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::State;
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::{Error, Features, sum};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::numeric::sum;
+use crate::protocol::{
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, STANDARDISE, Step, expect_positive,
+    expect_rate,
+};
+use crate::{Error, Features};
 
 /// Online gradient descent with rate 1/(σt) on σ-regularised losses.
 #[derive(Debug, Clone)]
@@ -97,31 +100,22 @@ impl Optimizer for OgdStrong {
         }
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("weight", self.weight);
-        state.set("paid", self.paid);
-        state.set("norms", self.norms);
-        state.absorb("point", self.point.state());
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.weight = state.number("weight")?;
-        self.paid = state.number("paid")?;
-        self.norms = state.number("norms")?;
-        self.point.restore(&state.part("point"))
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("weight", &mut self.weight)?;
+        archive.number("paid", &mut self.paid)?;
+        archive.number("norms", &mut self.norms)?;
+        archive.part("point", |archive| self.point.persist(archive))
     }
 }
 
 /// `ogd-strong` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ogd-strong",
     summary: "gradient descent with rate 1/(sigma·t) on the loss plus ½·sigma·‖w‖² (online SVM, ridge, logistic)",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry { name: "sigma", default: "0.01", meaning: "strength of the regularisation, above 0" },
-        ParameterEntry {
+        ParameterDescriptor { name: "sigma", default: "0.01", meaning: "strength of the regularisation, above 0" },
+        ParameterDescriptor {
             name: "radius",
             default: "none",
             meaning: "projects on this ball, above 0 (or --radius); none: no projection",

@@ -24,10 +24,11 @@
 use super::expansion::{BUDGET, Budget, Expansion, KEEP, THRESHOLD};
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::row::Sorted;
-use crate::learner::{Arguments, LearnerEntry, Losses, ParameterEntry, STANDARDISE, Scales};
-use crate::model::State;
-use crate::optimizer::expect_rate;
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::archive::Archive;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::protocol::{
+    LearnerDescriptor, Losses, ParameterDescriptor, Params, ProblemBounds, STANDARDISE, expect_rate,
+};
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// How fast a kernel learner moves.
@@ -158,7 +159,7 @@ impl Learner for KernelDescent {
         let g = self.loss.derivative(p, label);
         let rate = self.rate_with((weight * g) * (weight * g) * products.itself.abs());
         let c = match self.step {
-            KernelStep::Flow => self.loss.flow(p, label, rate * weight, products.itself.max(0.0)),
+            KernelStep::Flow => self.loss.importance_step(p, label, rate * weight, products.itself.max(0.0)),
             KernelStep::Gradient => -rate * weight * g,
         };
         self.function.add(c, sorted.row(), &products, value);
@@ -199,22 +200,11 @@ impl Learner for KernelDescent {
         Guarantee::own(Comparator::KernelBall(self.radius), self.bound())
     }
 
-    fn state(&self) -> State {
-        let mut state = self.function.state();
-        state.set("squares", self.squares);
-        state.set("last_rate", self.last_rate);
-        state.set("paid", self.paid);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let sums = [state.number("squares")?, state.number("last_rate")?, state.number("paid")?];
-        if sums.iter().any(|sum| !(sum.is_finite() && *sum >= 0.0)) {
-            return Err(Error::model("the sums of the kernel learner are damaged in the model"));
-        }
-        self.function.restore(state)?;
-        [self.squares, self.last_rate, self.paid] = sums;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.size("squares", &mut self.squares)?;
+        archive.size("last_rate", &mut self.last_rate)?;
+        archive.size("paid", &mut self.paid)?;
+        self.function.persist(archive)
     }
 }
 
@@ -224,7 +214,7 @@ pub(super) fn lack(kernel: &Kernel, budget: &Budget) -> Result<Option<Guarantee>
     Ok(flaw.map(|flaw| Guarantee::none(GuaranteeKind::Own, flaw)))
 }
 
-fn plan(arguments: &Arguments<'_>, scales: &Scales) -> Result<Guarantee, Error> {
+fn plan(arguments: &Params<'_>, scales: &ProblemBounds) -> Result<Guarantee, Error> {
     let kernel = Kernel::asked(arguments)?;
     if let Some(lack) = lack(&kernel, &Budget::asked(arguments)?)? {
         return Ok(lack);
@@ -251,7 +241,7 @@ fn plan(arguments: &Arguments<'_>, scales: &Scales) -> Result<Guarantee, Error> 
 }
 
 /// `kernel` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "kernel",
     summary: "kernel gradient descent; without a budget exact, time a round and memory grow with the stream",
     losses: Losses::Convex,
@@ -260,17 +250,17 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         GAMMA,
         COEF,
         DEGREE,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "eta",
             default: "auto",
             meaning: "a constant rate, above 0; auto tunes itself from the gradients, in the ball",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "radius",
             default: "10",
             meaning: "of the ball in the kernel's space, above 0 (or --radius)",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "step",
             default: "flow",
             meaning: "flow of the loss, which never overshoots, or the gradient as it is",

@@ -48,10 +48,10 @@ impl Gram {
         let mut inside: Vec<f64> = Vec::with_capacity(self.size + 1);
         for (at, product) in products.iter().enumerate().take(self.size) {
             let row = self.row(at);
-            let known = crate::sum::sum(row[..at].iter().zip(&inside).map(|(l, y)| l * y));
+            let known = crate::numeric::sum::sum(row[..at].iter().zip(&inside).map(|(l, y)| l * y));
             inside.push(((product - known) / row[at]).clamp(-norm, norm));
         }
-        let residual = (itself - crate::sum::sum(inside.iter().map(|y| y * y))).max(0.0);
+        let residual = (itself - crate::numeric::sum::sum(inside.iter().map(|y| y * y))).max(0.0);
         // Where squares would be denormal there are no digits to divide by.
         let is_independent = residual > DEPENDENT * itself && residual > 1e-200;
         Coordinates { inside, residual, is_independent }

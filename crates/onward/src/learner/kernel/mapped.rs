@@ -7,13 +7,13 @@
 //! of a class that could be named beforehand, and there is no guarantee of its own. What a mixture
 //! promises against its experts is promised here too.
 
-use crate::learner::{Arguments, ParameterEntry};
-use crate::model::State;
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::{Error, Features, Learner, Mixed, Prediction, SharedLoss};
+use crate::archive::Archive;
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::protocol::{ParameterDescriptor, Params};
+use crate::{Error, Features, Learner, MixtureReport, Prediction, SharedLoss};
 
 /// Makes features.
-pub trait FeatureMap: Send + Sync {
+pub trait KernelMap: Send + Sync {
     /// Adds the features of a row to those that are there.
     fn append(&self, x: Features<'_>, features: &mut Vec<f32>);
 
@@ -24,31 +24,30 @@ pub trait FeatureMap: Send + Sync {
     /// Name and parameters, without those of the learner inside.
     fn describe(&self) -> String;
 
-    /// All that is needed to continue to the bit.
-    fn state(&self) -> State;
-
-    /// Continues from a saved state.
+    /// Saves or loads all that is needed to continue to the bit, if it learns anything.
     ///
     /// # Errors
     /// When something is missing or does not match.
-    fn restore(&mut self, state: &State) -> Result<(), Error>;
+    fn persist(&mut self, _archive: &mut Archive) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// A learner behind a feature map.
-pub struct Mapped<M> {
+pub struct MappedLearner<M> {
     map: M,
     has_bias: bool,
     learner: Box<dyn Learner>,
 }
 
-impl<M: FeatureMap> Mapped<M> {
+impl<M: KernelMap> MappedLearner<M> {
     /// Puts a map before a learner, with a bias beside its features or not.
     pub fn new(map: M, has_bias: bool, learner: Box<dyn Learner>) -> Self {
         Self { map, has_bias, learner }
     }
 
     /// What the parameters [`BIAS`] and `learner` ask for, behind this map.
-    pub(super) fn asked(map: M, arguments: &Arguments<'_>) -> Result<Box<dyn Learner>, Error>
+    pub(super) fn asked(map: M, arguments: &Params<'_>) -> Result<Box<dyn Learner>, Error>
     where
         M: 'static,
     {
@@ -83,7 +82,7 @@ fn with<R>(
     mapped.ok().map(call)
 }
 
-impl<M: FeatureMap> Learner for Mapped<M> {
+impl<M: KernelMap> Learner for MappedLearner<M> {
     fn predict(&self, x: Features<'_>) -> Prediction {
         let prediction = with(x, &self.features(x), |mapped| self.learner.predict(mapped));
         prediction.unwrap_or_else(|| Prediction::new(x.offset()))
@@ -119,20 +118,13 @@ impl<M: FeatureMap> Learner for Mapped<M> {
         }
     }
 
-    fn mixed(&self) -> Option<Mixed> {
-        self.learner.mixed()
+    fn mixture(&self) -> Option<MixtureReport> {
+        self.learner.mixture()
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.absorb("map", self.map.state());
-        state.absorb("learner", self.learner.state());
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.map.restore(&state.part("map"))?;
-        self.learner.restore(&state.part("learner"))
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.part("map", |archive| self.map.persist(archive))?;
+        archive.part("learner", |archive| self.learner.persist(archive))
     }
 }
 
@@ -140,10 +132,13 @@ impl<M: FeatureMap> Learner for Mapped<M> {
 pub(super) const REASON: &str = "its theorem is about functions of the features that the map makes, no class that could \
                                  be named beforehand";
 
-pub(super) const BIAS: ParameterEntry =
-    ParameterEntry { name: "bias", default: "true", meaning: "true or false: a feature of value 1 beside those made" };
+pub(super) const BIAS: ParameterDescriptor = ParameterDescriptor {
+    name: "bias",
+    default: "true",
+    meaning: "true or false: a feature of value 1 beside those made",
+};
 
-pub(super) const LEARNER: ParameterEntry = ParameterEntry {
+pub(super) const LEARNER: ParameterDescriptor = ParameterDescriptor {
     name: "learner",
     default: "ogd",
     meaning: "any learner for the features, with its parameters in parentheses: auto, (ogd:radius=5)",

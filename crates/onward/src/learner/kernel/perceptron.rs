@@ -18,11 +18,10 @@ use super::descent::lack;
 use super::expansion::{BUDGET, Budget, Expansion, KEEP, THRESHOLD};
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::row::Sorted;
-use crate::learner::{COMPARATOR_RADIUS, LearnerEntry, Losses, STANDARDISE};
+use crate::archive::Archive;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, ZeroOne};
-use crate::model::State;
-use crate::optimizer::expect_positive;
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
+use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, STANDARDISE, expect_positive};
 use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 
 /// The kernel perceptron.
@@ -129,27 +128,16 @@ impl Learner for KernelPerceptron {
         Guarantee::own(Comparator::KernelHingeOnUpdates(self.radius), bound)
     }
 
-    fn state(&self) -> State {
-        let mut state = self.function.state();
-        state.set("updates", self.updates);
-        state.set("squares", self.squares);
-        state.set("offsets", self.offsets);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let sums = [state.number("updates")?, state.number("squares")?, state.number("offsets")?];
-        if sums.iter().any(|sum| !sum.is_finite()) || sums[0] < 0.0 {
-            return Err(Error::model("the sums of the kernel perceptron are damaged in the model"));
-        }
-        self.function.restore(state)?;
-        [self.updates, self.squares, self.offsets] = sums;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.size("updates", &mut self.updates)?;
+        archive.finite("squares", &mut self.squares)?;
+        archive.finite("offsets", &mut self.offsets)?;
+        self.function.persist(archive)
     }
 }
 
 /// The kernel perceptron by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "kernel-perceptron",
     summary: "the perceptron in a kernel's space; binary; without a budget exact, memory grows with the mistakes",
     losses: Losses::Only(&["zero-one"]),

@@ -3,12 +3,13 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Column, State};
-use crate::{Error, Features, INDEX_LIMIT, sum};
+use crate::archive::Archive;
+use crate::numeric::sum;
+use crate::{Error, Features, INDEX_LIMIT};
 
 /// A row whose indices ascend, without zeros.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row<'a> {
+pub(super) struct SparseRow<'a> {
     indices: &'a [u32],
     values: &'a [f32],
 }
@@ -32,8 +33,8 @@ impl<'a> Sorted<'a> {
     }
 
     /// Borrows it.
-    pub(super) fn row(&self) -> Row<'_> {
-        Row { indices: &self.indices, values: &self.values }
+    pub(super) fn row(&self) -> SparseRow<'_> {
+        SparseRow { indices: &self.indices, values: &self.values }
     }
 }
 
@@ -41,14 +42,14 @@ fn is_sorted(indices: &[u32], values: &[f32]) -> bool {
     indices.windows(2).all(|pair| pair[0] < pair[1]) && !values.contains(&0.0)
 }
 
-impl Row<'_> {
+impl SparseRow<'_> {
     /// ‖x‖².
     pub(super) fn square(&self) -> f64 {
         sum::squares(self.values)
     }
 
     /// Σ term(x_i, x'_i) over the features that either row has.
-    pub(super) fn join(&self, other: Row<'_>, term: impl Fn(f64, f64) -> f64) -> f64 {
+    pub(super) fn join(&self, other: SparseRow<'_>, term: impl Fn(f64, f64) -> f64) -> f64 {
         if self.indices == other.indices {
             return sum::sum(self.values.iter().zip(other.values).map(|(&x, &y)| term(f64::from(x), f64::from(y))));
         }
@@ -78,32 +79,32 @@ impl Row<'_> {
 
 /// Rows, one after the other in memory.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Rows {
+pub(super) struct SparseRows {
     indices: Vec<u32>,
     values: Vec<f32>,
     /// Where each ends.
     ends: Vec<usize>,
 }
 
-impl Rows {
+impl SparseRows {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// The row at this position.
-    pub(super) fn get(&self, at: usize) -> Row<'_> {
+    pub(super) fn get(&self, at: usize) -> SparseRow<'_> {
         let range = self.range(at);
-        Row { indices: &self.indices[range.clone()], values: &self.values[range] }
+        SparseRow { indices: &self.indices[range.clone()], values: &self.values[range] }
     }
 
     /// All, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = SparseRow<'_>> {
         (0..self.len()).map(|at| self.get(at))
     }
 
     /// Adds a row at the end.
-    pub(super) fn push(&mut self, row: Row<'_>) {
+    pub(super) fn push(&mut self, row: SparseRow<'_>) {
         self.indices.extend_from_slice(row.indices);
         self.values.extend_from_slice(row.values);
         self.ends.push(self.indices.len());
@@ -125,37 +126,26 @@ impl Rows {
     }
 
     /// The rows as columns `row.index` and `row.value`, and of each row its `row.length`.
-    pub(super) fn save(&self, state: &mut State) {
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         // Indices are below 2^31 and none occurs twice in a row: lengths fit.
-        let lengths = (0..self.len()).map(|at| self.range(at).len() as u32);
-        state.set_column("row.length", Column::U32(lengths.collect()));
-        state.set_column("row.index", Column::U32(self.indices.clone()));
-        state.set_column("row.value", Column::F32(self.values.clone()));
-    }
-
-    /// The rows of a saved state.
-    pub(super) fn load(state: &State) -> Result<Self, Error> {
-        let damaged = || Error::model("the rows that the kernel keeps are damaged in the model");
-        let (lengths, indices, values) =
-            (state.u32s("row.length")?, state.u32s("row.index")?, state.f32s("row.value")?);
-        let mut rows = Self::default();
-        let mut start = 0usize;
-        for &length in lengths {
-            let end = start.checked_add(length as usize).ok_or_else(damaged)?;
-            let (indices, values) = indices.get(start..end).zip(values.get(start..end)).ok_or_else(damaged)?;
-            let is_whole = is_sorted(indices, values)
-                && indices.iter().all(|&index| index < INDEX_LIMIT)
-                && values.iter().all(|value| value.is_finite());
-            if !is_whole {
-                return Err(damaged());
-            }
-            rows.push(Row { indices, values });
-            start = end;
+        let mut lengths: Vec<u32> = (0..self.len()).map(|at| self.range(at).len() as u32).collect();
+        archive.column("row.length", &mut lengths)?;
+        archive.column("row.index", &mut self.indices)?;
+        archive.column_of(self.indices.len(), "row.value", &mut self.values)?;
+        if archive.is_loading() {
+            let mut end = 0;
+            let step = |length| {
+                end += length as usize;
+                end
+            };
+            self.ends = lengths.into_iter().map(step).collect();
+            archive.check(end == self.indices.len(), "row.length", "must add up to the length of 'row.index'")?;
+            let is_whole =
+                |row: SparseRow<'_>| is_sorted(row.indices, row.values) && row.values.iter().all(|it| it.is_finite());
+            let are_whole = self.iter().all(is_whole) && self.indices.iter().all(|&index| index < INDEX_LIMIT);
+            archive.check(are_whole, "row.index", "must rise in each row, and 'row.value' be finite and not 0")?;
         }
-        if start != indices.len() || start != values.len() {
-            return Err(damaged());
-        }
-        Ok(rows)
+        Ok(())
     }
 }
 
@@ -195,7 +185,7 @@ mod tests {
 
         #[test]
         fn rows_come_and_go(values in prop::collection::vec(dense(), 1..12), at in 0usize..12) {
-            let mut rows = Rows::default();
+            let mut rows = SparseRows::default();
             let mut plain: Vec<_> = values.iter().map(sparse).collect();
             for (indices, values) in &plain {
                 rows.push(Sorted::new(Features::new(indices, values).unwrap()).row());

@@ -16,16 +16,16 @@ use std::sync::Arc;
 use bytemuck::Zeroable;
 
 use super::{Count, NO_BOUND, expect_mistakes};
-use crate::domain::saturate;
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
-use crate::model::{Column, State};
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+use crate::numeric::{saturate, sum};
+use crate::storage::table::ParameterTable;
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 
 /// The averaged perceptron.
 pub struct AveragedPerceptron {
-    slots: Table<Slot>,
+    entries: ParameterTable<AveragedEntry>,
     /// T = Σh.
     total: f64,
     count: Count,
@@ -34,7 +34,7 @@ pub struct AveragedPerceptron {
 /// A weight.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Slot {
+struct AveragedEntry {
     /// c_i.
     correction: f64,
     /// w_i.
@@ -49,8 +49,8 @@ impl AveragedPerceptron {
     /// When the loss is one that the perceptron does not pay.
     pub fn new(loss: &dyn Loss) -> Result<Self, Error> {
         expect_mistakes(loss)?;
-        let (slots, count) = Default::default();
-        Ok(Self { slots, total: 0.0, count })
+        let (entries, count) = Default::default();
+        Ok(Self { entries, total: 0.0, count })
     }
 
     /// M: rounds with an update, weighted by importance.
@@ -65,8 +65,8 @@ impl AveragedPerceptron {
 
     /// w̄_i.
     fn average(&self, index: u32) -> f64 {
-        let slot = self.slots.get(index);
-        if self.total > 0.0 { f64::from(slot.weight) - slot.correction / self.total } else { 0.0 }
+        let entry = self.entries.get(index);
+        if self.total > 0.0 { f64::from(entry.weight) - entry.correction / self.total } else { 0.0 }
     }
 }
 
@@ -81,14 +81,14 @@ impl Learner for AveragedPerceptron {
             return prediction;
         }
         self.count.observe(prediction.score, label, weight);
-        let products = x.iter().map(|(index, value)| f64::from(self.slots.get(index).weight) * f64::from(value));
+        let products = x.iter().map(|(index, value)| f64::from(self.entries.get(index).weight) * f64::from(value));
         let score = x.offset() + sum::sum(products);
         if label * score <= 0.0 {
             for (index, value) in x.iter() {
-                let slot = self.slots.slot(index);
-                let before = f64::from(slot.weight);
-                slot.weight = saturate(before + weight * label * f64::from(value));
-                slot.correction += self.total * (f64::from(slot.weight) - before);
+                let entry = self.entries.entry(index);
+                let before = f64::from(entry.weight);
+                entry.weight = saturate(before + weight * label * f64::from(value));
+                entry.correction += self.total * (f64::from(entry.weight) - before);
             }
             self.count.updates += weight;
         }
@@ -116,28 +116,13 @@ impl Learner for AveragedPerceptron {
         Guarantee::none(GuaranteeKind::Own, NO_BOUND)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.count.save(&mut state);
-        state.set("total", self.total);
-        let indices = self.slots.used(|slot| slot.weight != 0.0 || slot.correction != 0.0);
-        let of = |index: &u32| self.slots.get(*index);
-        state.set_column("last", Column::F32(indices.iter().map(|index| of(index).weight).collect()));
-        state.set_column("correction", Column::F64(indices.iter().map(|index| of(index).correction).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.count = Count::load(state)?;
-        self.total = state.number("total")?;
-        let (weights, corrections) = (state.f32s("last")?, state.f64s("correction")?);
-        if weights.len() != corrections.len() {
-            return Err(Error::model("the corrections in the model do not match its weights: it is damaged"));
-        }
-        let slots = weights.iter().zip(corrections);
-        let slots = slots.map(|(&weight, &correction)| Slot { correction, weight, unused: 0 });
-        self.slots = Table::filled(state.u32s("index")?, slots)?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.count.persist(archive)?;
+        archive.number("total", &mut self.total)?;
+        let fields = [
+            ("last", Field::F32(&|entry: &mut AveragedEntry| &mut entry.weight)),
+            ("correction", Field::F64(&|entry| &mut entry.correction)),
+        ];
+        self.entries.persist(archive, |entry| entry.weight != 0.0 || entry.correction != 0.0, &fields)
     }
 }

@@ -34,14 +34,16 @@ use std::sync::Arc;
 
 use super::columns::LIMITS;
 use super::rls::LIMIT;
-use crate::domain::saturate;
-use crate::learner::{Arguments, COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE};
+use crate::archive::{Archive, Field};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, ZeroOne};
-use crate::model::{Column, State};
-use crate::optimizer::{expect_positive, expect_rate};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+use crate::numeric::{saturate, sum};
+use crate::protocol::{
+    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, Params, STANDARDISE, expect_positive,
+    expect_rate,
+};
+use crate::storage::table::ParameterTable;
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 
 /// The perceptron, with a margin or without.
 ///
@@ -58,7 +60,7 @@ pub struct Perceptron {
     radius: f64,
     /// γ'.
     margin: f64,
-    weights: Table<f32>,
+    weights: ParameterTable<f32>,
     count: Count,
     /// Σ h²‖x‖² + 2h(γ' − y·b) over rounds with an update: at least ‖w‖².
     squares: f64,
@@ -81,13 +83,9 @@ impl Count {
         self.mistakes += weight * ZeroOne.value(score, label);
     }
 
-    fn save(&self, state: &mut State) {
-        state.set("updates", self.updates);
-        state.set("mistakes", self.mistakes);
-    }
-
-    fn load(state: &State) -> Result<Self, Error> {
-        Ok(Self { updates: state.number("updates")?, mistakes: state.number("mistakes")? })
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("updates", &mut self.updates)?;
+        archive.number("mistakes", &mut self.mistakes)
     }
 }
 
@@ -147,8 +145,8 @@ impl Learner for Perceptron {
             return prediction;
         }
         for (index, value) in x.iter() {
-            let slot = self.weights.slot(index);
-            *slot = saturate(f64::from(*slot) + weight * label * f64::from(value));
+            let entry = self.weights.entry(index);
+            *entry = saturate(f64::from(*entry) + weight * label * f64::from(value));
         }
         self.count.observe(prediction.score, label, weight);
         self.count.updates += weight;
@@ -182,23 +180,11 @@ impl Learner for Perceptron {
         Guarantee::own(Comparator::HingeOnUpdates(self.radius), bound)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.count.save(&mut state);
-        state.set("squares", self.squares);
-        state.set("offsets", self.offsets);
-        let indices = self.weights.used(|weight| *weight != 0.0);
-        state.set_column("weight", Column::F32(indices.iter().map(|&index| self.weights.get(index)).collect()));
-        state.set_column("index", Column::U32(indices));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.count = Count::load(state)?;
-        self.squares = state.number("squares")?;
-        self.offsets = state.number("offsets")?;
-        self.weights = Table::filled(state.u32s("index")?, state.f32s("weight")?.iter().copied())?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.count.persist(archive)?;
+        archive.number("squares", &mut self.squares)?;
+        archive.number("offsets", &mut self.offsets)?;
+        self.weights.persist(archive, |weight| *weight != 0.0, &[("weight", Field::F32(&|it| it))])
     }
 }
 
@@ -221,7 +207,7 @@ const VARIANTS: [(&str, Variant); 5] = [
 ];
 
 /// The variant that was asked for; an error where a parameter of another was given.
-fn variant(arguments: &Arguments<'_>) -> Result<Variant, Error> {
+fn variant(arguments: &Params<'_>) -> Result<Variant, Error> {
     let asked = arguments.choice("variant", &VARIANTS)?;
     let owners = [
         ("a", Variant::SecondOrder),
@@ -241,30 +227,30 @@ fn variant(arguments: &Arguments<'_>) -> Result<Variant, Error> {
 const NO_BOUND: &str = "the theorem bounds how often the last weights are updated, not the mistakes of all together";
 
 /// The perceptron by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "perceptron",
     summary: "updates at mistakes only (Rosenblatt); binary, charged by mistakes",
     losses: Losses::Only(&["zero-one"]),
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "a",
             default: "1",
             meaning: "variant=second-order: a·I is added to the correlations, from 1e-30 to 1e30",
         },
         LIMIT,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "margin",
             default: "1",
             meaning: "variant=margin: margins up to this are updated, from 1e-30 to 1e30",
         },
         COMPARATOR_RADIUS,
         STANDARDISE,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "variant",
             default: "plain",
             meaning: "plain, margin, averaged, voted (O(vectors·non-zeros) a round) or second-order (O(d²) a round)",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "vectors",
             default: "1000",
             meaning: "variant=voted: how many weight vectors vote, the last that there were, from 1 to 1000000",

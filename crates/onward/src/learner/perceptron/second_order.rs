@@ -18,15 +18,15 @@
 
 use std::sync::Arc;
 
-use super::super::ridge::Ridge;
-use super::super::rls::beyond_the_limit;
 use super::{Count, expect_mistakes};
+use crate::archive::Archive;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::learner::ridge::Ridge;
+use crate::learner::rls::beyond_the_limit;
 use crate::loss::ZeroOne;
-use crate::model::{Column, State};
-use crate::optimizer::{expect_positive, expect_rate};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::sum::Sum;
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+use crate::numeric::sum::{self, Sum};
+use crate::protocol::{expect_positive, expect_rate};
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 
 /// The second-order perceptron.
 pub struct SecondOrderPerceptron {
@@ -128,25 +128,11 @@ impl Learner for SecondOrderPerceptron {
         Guarantee::own(Comparator::HingeOnUpdates(self.radius), self.offsets + self.radius * length)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.ridge.save(&mut state);
-        self.count.save(&mut state);
-        state.set_column("v", Column::F64(self.v.clone()));
-        state.set("offsets", self.offsets);
-        self.determinant.save("determinant", &mut state);
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.ridge.restore(state)?;
-        self.count = Count::load(state)?;
-        self.v = state.f64s("v")?.to_vec();
-        if self.v.len() != self.ridge.columns().len() {
-            return Err(Error::model("the sums in the model do not match its columns: it is damaged"));
-        }
-        self.offsets = state.number("offsets")?;
-        self.determinant = Sum::load("determinant", state)?;
-        Ok(())
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.ridge.persist(archive)?;
+        self.count.persist(archive)?;
+        archive.column_of(self.ridge.columns().len(), "v", &mut self.v)?;
+        archive.number("offsets", &mut self.offsets)?;
+        self.determinant.persist("determinant", archive)
     }
 }

@@ -19,27 +19,28 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Count, NO_BOUND, expect_mistakes};
+use crate::archive::{Archive, Field, rows_of};
+use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
-use crate::model::{Column, State};
-use crate::regret::{Guarantee, GuaranteeKind};
-use crate::table::Table;
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss, sum};
+use crate::numeric::sum;
+use crate::storage::table::ParameterTable;
+use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 
 /// The voted perceptron.
 pub struct VotedPerceptron {
     /// How many vectors may vote.
     vectors: u64,
     /// The oldest vector that votes, and its votes.
-    oldest: Table<f64>,
+    oldest: ParameterTable<f64>,
     votes: f64,
     /// What made each later vector from the one before it.
-    steps: VecDeque<Step>,
+    steps: VecDeque<VotedStep>,
     count: Count,
 }
 
 /// w_k − w_{k−1}, and the votes of w_k.
 #[derive(Debug, Clone)]
-struct Step {
+struct VotedStep {
     indices: Vec<u32>,
     /// h·y·x.
     values: Vec<f64>,
@@ -106,12 +107,12 @@ impl VotedPerceptron {
     /// Adds a vector, for which the oldest may have to go.
     fn step(&mut self, x: Features<'_>, direction: f64, votes: f64) {
         let values = x.values().iter().map(|&value| direction * f64::from(value)).collect();
-        self.steps.push_back(Step { indices: x.indices().to_vec(), values, votes });
+        self.steps.push_back(VotedStep { indices: x.indices().to_vec(), values, votes });
         if self.steps.len() as u64 >= self.vectors
             && let Some(first) = self.steps.pop_front()
         {
             for (&index, value) in first.indices.iter().zip(&first.values) {
-                *self.oldest.slot(index) += value;
+                *self.oldest.entry(index) += value;
             }
             self.votes = first.votes;
         }
@@ -159,38 +160,29 @@ impl Learner for VotedPerceptron {
         Guarantee::none(GuaranteeKind::Own, NO_BOUND)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        self.count.save(&mut state);
-        state.set("votes", self.votes);
-        let indices = self.oldest.used(|value| *value != 0.0);
-        state.set_column("oldest", Column::F64(indices.iter().map(|&index| self.oldest.get(index)).collect()));
-        state.set_column("index", Column::U32(indices));
-        let steps = || self.steps.iter();
-        state.set_column("steps.index", Column::U32(steps().flat_map(|step| &step.indices).copied().collect()));
-        state.set_column("steps.value", Column::F64(steps().flat_map(|step| &step.values).copied().collect()));
-        state.set_column("steps.size", Column::F64(steps().map(|step| step.indices.len() as f64).collect()));
-        state.set_column("steps.votes", Column::F64(steps().map(|step| step.votes).collect()));
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.count = Count::load(state)?;
-        self.votes = state.number("votes")?;
-        self.oldest = Table::filled(state.u32s("index")?, state.f64s("oldest")?.iter().copied())?;
-        let damaged = || Error::model("the vectors in the model do not match: it is damaged");
-        let (mut indices, mut values) = (state.u32s("steps.index")?, state.f64s("steps.value")?);
-        let (sizes, votes) = (state.f64s("steps.size")?, state.f64s("steps.votes")?);
-        if sizes.len() != votes.len() || sizes.len() as u64 >= self.vectors || indices.len() != values.len() {
-            return Err(damaged());
-        }
-        self.steps.clear();
-        for (&size, &votes) in sizes.iter().zip(votes) {
-            let (index, rest) = indices.split_at_checked(size as usize).ok_or_else(damaged)?;
-            let (value, others) = values.split_at(size as usize);
-            self.steps.push_back(Step { indices: index.to_vec(), values: value.to_vec(), votes });
-            (indices, values) = (rest, others);
-        }
-        if indices.is_empty() { Ok(()) } else { Err(damaged()) }
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.count.persist(archive)?;
+        archive.number("votes", &mut self.votes)?;
+        self.oldest.persist(archive, |value| *value != 0.0, &[("oldest", Field::F64(&|it| it))])?;
+        archive.part("steps", |archive| {
+            let steps = || self.steps.iter();
+            let mut indices: Vec<u32> = steps().flat_map(|step| step.indices.iter().copied()).collect();
+            let mut values: Vec<f64> = steps().flat_map(|step| step.values.iter().copied()).collect();
+            let mut sizes: Vec<f64> = steps().map(|step| step.indices.len() as f64).collect();
+            let mut votes: Vec<f64> = steps().map(|step| step.votes).collect();
+            archive.column("index", &mut indices)?;
+            archive.column_of(indices.len(), "value", &mut values)?;
+            archive.column("size", &mut sizes)?;
+            archive.check((sizes.len() as u64) < self.vectors, "size", "must be of fewer steps than vectors")?;
+            archive.column_of(sizes.len(), "votes", &mut votes)?;
+            if archive.is_loading() {
+                let lengths = || sizes.iter().map(|&size| size as usize);
+                let rows = rows_of(&indices, lengths()).zip(rows_of(&values, lengths()));
+                let (indices, values) = archive.require(rows, "size", "must add up to the length of 'index'")?;
+                let steps = indices.into_iter().zip(values).zip(votes);
+                self.steps = steps.map(|((indices, values), votes)| VotedStep { indices, values, votes }).collect();
+            }
+            Ok(())
+        })
     }
 }

@@ -7,8 +7,9 @@
 //! when less than 2⁻²⁰ of its largest value is left, or after as many changes as there
 //! are terms (65,536 at least).
 
-use crate::model::State;
-use crate::{Error, sum};
+use crate::Error;
+use crate::archive::Archive;
+use crate::numeric::sum;
 
 /// ln Σ e^{a_k}, kept up to date term by term.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -72,23 +73,11 @@ impl LogSum {
     }
 
     /// All that is needed to continue to the bit.
-    pub(super) fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("shift", self.shift);
-        state.set("mass", self.mass);
-        state.set("peak", self.peak);
-        state.set("changes", self.changes);
-        state
-    }
-
-    /// The sum of a saved state.
-    pub(super) fn restored(state: &State) -> Result<Self, Error> {
-        Ok(Self {
-            shift: state.number("shift")?,
-            mass: state.number("mass")?,
-            peak: state.number("peak")?,
-            changes: state.number("changes")?,
-        })
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("shift", &mut self.shift)?;
+        archive.number("mass", &mut self.mass)?;
+        archive.number("peak", &mut self.peak)?;
+        archive.number("changes", &mut self.changes)
     }
 }
 

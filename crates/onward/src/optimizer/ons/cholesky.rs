@@ -1,6 +1,7 @@
 //! A symmetric positive definite matrix M = LLᵀ, kept as its Cholesky factor L.
 
 use crate::Error;
+use crate::archive::Archive;
 
 /// M = LLᵀ of growing size. The rows of L, of 1, 2, 3, … entries, stand one after the other.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -98,18 +99,13 @@ impl Cholesky {
         (0..self.size).map(|i| self.row(i).iter().zip(&upper).map(|(a, b)| a * b).sum()).collect()
     }
 
-    /// The factor, to be saved.
-    pub(super) fn factor(&self) -> &[f64] {
-        &self.factor
-    }
-
-    /// A saved factor.
-    pub(super) fn restored(size: usize, factor: &[f64]) -> Result<Self, Error> {
-        let is_sound = factor.len() == start(size) && (0..size).all(|row| factor[start(row) + row] > 0.0);
-        match is_sound {
-            true => Ok(Self { factor: factor.to_vec(), size }),
-            false => Err(Error::model("the matrix of ons is not one: the model is damaged")),
-        }
+    /// Saves it under a name, or loads it: then it must be of this size.
+    pub(super) fn persist(&mut self, name: &str, size: usize, archive: &mut Archive) -> Result<(), Error> {
+        archive.column(name, &mut self.factor)?;
+        let is_sound = self.factor.len() == start(size) && (0..size).all(|row| self.factor[start(row) + row] > 0.0);
+        archive.check(is_sound, name, "must be a triangle with a row for each feature, above 0 on its diagonal")?;
+        self.size = size;
+        Ok(())
     }
 }
 

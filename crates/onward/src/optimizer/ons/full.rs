@@ -2,8 +2,8 @@
 
 use super::cholesky::Cholesky;
 use super::diagonal::Diagonal;
-use crate::model::{Column, State};
-use crate::table::Table;
+use crate::archive::Archive;
+use crate::storage::feature_index::FeatureIndex;
 use crate::{Error, Features};
 
 /// M in full for up to `limit` features; those that appear later have a diagonal of their own.
@@ -11,10 +11,7 @@ use crate::{Error, Features};
 pub(super) struct Full {
     radius: f64,
     epsilon: f64,
-    limit: usize,
-    /// One more than the number of a feature; 0: not met.
-    numbers: Table<u32>,
-    indices: Vec<u32>,
+    features: FeatureIndex,
     weights: Vec<f64>,
     matrix: Cholesky,
     /// The features above the limit.
@@ -35,9 +32,7 @@ impl Full {
         Self {
             radius,
             epsilon,
-            limit,
-            numbers: Table::default(),
-            indices: Vec::new(),
+            features: FeatureIndex::new(limit),
             weights: Vec::new(),
             matrix: Cholesky::default(),
             beyond: Diagonal::new(radius, epsilon),
@@ -49,41 +44,24 @@ impl Full {
     /// Why the bound does not hold, if so.
     pub(super) fn objection(&self) -> Option<String> {
         match (self.has_beyond, self.is_sound) {
-            (true, _) => {
-                Some(format!("there are more features than the {} of limit: the rest is diagonal", self.limit))
-            }
+            (true, _) => Some(format!(
+                "there are more features than the {} of limit: the rest is diagonal",
+                self.features.limit()
+            )),
             (_, false) => Some("a projection could not be computed: the values are too far apart".to_owned()),
             _ => None,
         }
     }
 
     pub(super) fn weight(&self, index: u32) -> f64 {
-        match self.numbers.get(index) {
-            0 => self.beyond.weight(index),
-            number => self.weights[number as usize - 1],
-        }
-    }
-
-    fn number(&mut self, index: u32) -> Option<usize> {
-        let known = self.numbers.get(index);
-        if known > 0 {
-            return Some(known as usize - 1);
-        }
-        if self.indices.len() >= self.limit {
-            return None;
-        }
-        self.indices.push(index);
-        self.weights.push(0.0);
-        self.matrix.grow(self.epsilon);
-        *self.numbers.slot(index) = self.indices.len() as u32;
-        Some(self.indices.len() - 1)
+        self.features.find(index).map_or_else(|| self.beyond.weight(index), |number| self.weights[number])
     }
 
     /// M += (growth·x)(growth·x)ᵀ, w −= M⁻¹z for z = slope·x, and the projection. Returns zᵀM⁻¹z.
     pub(super) fn step(&mut self, slope: f64, growth: f64, x: Features<'_>) -> f64 {
         let (mut row, mut rest) = (Vec::new(), (Vec::new(), Vec::new()));
         for (index, value) in x.iter().filter(|&(_, value)| value != 0.0) {
-            match self.number(index) {
+            match self.features.number(index) {
                 Some(number) => row.push((number, f64::from(value))),
                 None => {
                     rest.0.push(index);
@@ -95,7 +73,11 @@ impl Full {
             self.has_beyond = true;
             self.beyond.step(slope, growth, rest);
         }
-        let size = self.weights.len();
+        let size = self.features.len();
+        self.weights.resize(size, 0.0);
+        while self.matrix.size() < size {
+            self.matrix.grow(self.epsilon);
+        }
         let dense = |factor: f64| {
             let mut dense = vec![0.0; size];
             row.iter().for_each(|&(number, value)| dense[number] = factor * value);
@@ -158,28 +140,15 @@ impl Full {
         None
     }
 
-    pub(super) fn state(&self) -> State {
-        let mut state = self.beyond.state();
-        state.set("has_beyond", f64::from(u8::from(self.has_beyond)));
-        state.set("is_sound", f64::from(u8::from(self.is_sound)));
-        state.set_column("full.index", Column::U32(self.indices.clone()));
-        state.set_column("full.weight", Column::F64(self.weights.clone()));
-        state.set_column("full.factor", Column::F64(self.matrix.factor().to_vec()));
-        state
-    }
-
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.beyond.restore(state)?;
-        self.has_beyond = state.number("has_beyond")? != 0.0;
-        self.is_sound = state.number("is_sound")? != 0.0;
-        self.indices = state.u32s("full.index")?.to_vec();
-        self.weights = state.f64s("full.weight")?.to_vec();
-        if self.weights.len() != self.indices.len() || self.indices.len() > self.limit {
-            return Err(Error::model("the columns of ons differ in length: the model is damaged"));
-        }
-        self.matrix = Cholesky::restored(self.indices.len(), state.f64s("full.factor")?)?;
-        self.numbers = Table::filled(&self.indices, 1..self.indices.len() as u32 + 1)?;
-        Ok(())
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.beyond.persist(archive)?;
+        archive.flag("has_beyond", &mut self.has_beyond)?;
+        archive.flag("is_sound", &mut self.is_sound)?;
+        archive.part("full", |archive| {
+            self.features.persist(archive)?;
+            archive.column_of(self.features.len(), "weight", &mut self.weights)?;
+            self.matrix.persist("factor", self.features.len(), archive)
+        })
     }
 }
 

@@ -7,8 +7,8 @@
 
 use super::cholesky::Cholesky;
 use super::full::norm;
-use crate::model::{Column, State};
-use crate::table::Table;
+use crate::archive::{Archive, rows_of};
+use crate::storage::feature_index::FeatureIndex;
 use crate::{Error, Features};
 
 #[derive(Debug, Clone)]
@@ -16,9 +16,7 @@ pub(super) struct Sketched {
     radius: f64,
     epsilon: f64,
     rank: usize,
-    /// One more than the number of a feature; 0: not met.
-    numbers: Table<u32>,
-    indices: Vec<u32>,
+    features: FeatureIndex,
     weights: Vec<f64>,
     /// B; a row ends where its feature with the highest number is.
     rows: Vec<Vec<f64>>,
@@ -35,28 +33,19 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 impl Sketched {
     pub(super) fn new(radius: f64, epsilon: f64, rank: usize) -> Self {
-        let (indices, weights, rows, products) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { radius, epsilon, rank, numbers: Table::default(), indices, weights, rows, products }
+        let (weights, rows, products) = (Vec::new(), Vec::new(), Vec::new());
+        Self { radius, epsilon, rank, features: FeatureIndex::new(usize::MAX), weights, rows, products }
     }
 
     pub(super) fn weight(&self, index: u32) -> f64 {
-        self.numbers.get(index).checked_sub(1).map_or(0.0, |number| self.weights[number as usize])
-    }
-
-    fn number(&mut self, index: u32) -> usize {
-        let known = self.numbers.get(index);
-        if known > 0 {
-            return known as usize - 1;
-        }
-        self.indices.push(index);
-        self.weights.push(0.0);
-        *self.numbers.slot(index) = self.indices.len() as u32;
-        self.indices.len() - 1
+        self.features.find(index).map_or(0.0, |number| self.weights[number])
     }
 
     pub(super) fn step(&mut self, slope: f64, growth: f64, x: Features<'_>) {
         let there = x.iter().filter(|&(_, value)| value != 0.0);
-        let row: Vec<(usize, f64)> = there.map(|(index, value)| (self.number(index), f64::from(value))).collect();
+        let row: Vec<(usize, f64)> =
+            there.filter_map(|(index, value)| Some((self.features.number(index)?, f64::from(value)))).collect();
+        self.weights.resize(self.features.len(), 0.0);
         let dense = |factor: f64| {
             let mut dense = vec![0.0; self.weights.len()];
             row.iter().for_each(|&(number, value)| dense[number] = factor * value);
@@ -123,34 +112,22 @@ impl Sketched {
         self.rows = rows.collect();
     }
 
-    pub(super) fn state(&self) -> State {
-        let mut state = State::default();
-        let ends = self.rows.iter().map(|row| row.len() as u32).collect();
-        state.set_column("sketch.index", Column::U32(self.indices.clone()));
-        state.set_column("sketch.weight", Column::F64(self.weights.clone()));
-        state.set_column("sketch.length", Column::U32(ends));
-        state.set_column("sketch.row", Column::F64(self.rows.concat()));
-        state
-    }
-
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        let damaged = || Error::model("the columns of ons do not match: the model is damaged");
-        self.indices = state.u32s("sketch.index")?.to_vec();
-        self.weights = state.f64s("sketch.weight")?.to_vec();
-        if self.indices.len() != self.weights.len() {
-            return Err(damaged());
-        }
-        self.numbers = Table::filled(&self.indices, 1..self.indices.len() as u32 + 1)?;
-        let mut values = state.f64s("sketch.row")?;
-        self.rows.clear();
-        for &length in state.u32s("sketch.length")? {
-            let row =
-                values.get(..length as usize).filter(|row| row.len() <= self.weights.len()).ok_or_else(damaged)?;
-            self.rows.push(row.to_vec());
-            values = &values[row.len()..];
-        }
-        self.multiply(0);
-        Ok(())
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.part("sketch", |archive| {
+            self.features.persist(archive)?;
+            archive.column_of(self.features.len(), "weight", &mut self.weights)?;
+            let mut lengths: Vec<u32> = self.rows.iter().map(|row| row.len() as u32).collect();
+            let mut entries = self.rows.concat();
+            archive.column("length", &mut lengths)?;
+            archive.column("row", &mut entries)?;
+            if archive.is_loading() {
+                let rows = rows_of(&entries, lengths.iter().map(|&length| length as usize));
+                let rows = rows.filter(|rows| rows.iter().all(|row| row.len() <= self.features.len()));
+                self.rows = archive.require(rows, "length", "must be of rows of 'row', for at most all features")?;
+                self.multiply(0);
+            }
+            Ok(())
+        })
     }
 }
 

@@ -30,12 +30,15 @@ pub use schedule::Schedule;
 use schedule::{Rates, expect_power};
 
 use super::ogd::promise_of_fixed_rate;
-use super::{Optimizer, Step, bound_of_sums, expect_rate, held};
+use crate::archive::{Archive, Field};
 use crate::domain::Domain;
-use crate::learner::{Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
-use crate::model::{Column, State};
-use crate::regret::{Comparator, Guarantee, GuaranteeKind};
-use crate::{Error, Features, INDEX_LIMIT, sum};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::sum::{self, held};
+use crate::protocol::{
+    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, STANDARDISE,
+    Step, expect_rate,
+};
+use crate::{Error, Features, INDEX_LIMIT};
 
 /// What pulls weights towards 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,7 +98,7 @@ impl Penalty {
 /// ```
 /// use onward::Features;
 /// use onward::optimizer::sgd::{Penalty, Schedule, Sgd};
-/// use onward::optimizer::Optimizer;
+/// use onward::protocol::Optimizer;
 /// let mut w = Sgd::new(Schedule::Constant(0.5), Penalty::L1(0.25))?;
 /// w.observe(-4.0, Features::new(&[0], &[1.0])?);
 /// // 0.5·4 less the penalty of 0.5·0.25.
@@ -208,12 +211,12 @@ impl Optimizer for Sgd {
         self.weights.dot(x)
     }
 
-    fn expect(&mut self, x: Features<'_>) {
-        self.weights.expect(x);
+    fn prefetch(&mut self, x: Features<'_>) {
+        self.weights.prefetch(x);
     }
 
-    fn charge(&mut self, loss: &dyn Fn() -> f64, weight: f64) {
-        self.rates.charge(loss, weight);
+    fn observe_loss(&mut self, loss: &dyn Fn() -> f64, weight: f64) {
+        self.rates.observe_loss(loss, weight);
     }
 
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
@@ -290,35 +293,21 @@ impl Optimizer for Sgd {
         format!("{text}{}{},radius={}", self.rates.schedule().describe(), self.penalty.describe(), self.radius)
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("rounds", self.rounds);
-        state.set("squares", self.squares);
-        state.absorb("rates", self.rates.state());
-        state.absorb("point", self.weights.state());
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("rounds", &mut self.rounds)?;
+        archive.number("squares", &mut self.squares)?;
+        archive.part("rates", |archive| self.rates.persist(archive))?;
+        archive.part("point", |archive| self.weights.persist(archive))?;
         if self.batch > 1.0 {
-            state.set("rows", self.rows);
-            state.set("pending_weight", self.pending_weight);
-            let (indices, entries) = self.pending.iter().copied().unzip();
-            state.set_column("pending.index", Column::U32(indices));
-            state.set_column("pending.step", Column::F64(entries));
-        }
-        state
-    }
-
-    fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.rounds = state.number("rounds")?;
-        self.squares = state.number("squares")?;
-        self.rates.restore(&state.part("rates"))?;
-        self.weights.restore(&state.part("point"))?;
-        if self.batch > 1.0 {
-            self.rows = state.number("rows")?;
-            self.pending_weight = state.number("pending_weight")?;
-            let (indices, entries) = (state.u32s("pending.index")?, state.f64s("pending.step")?);
-            if indices.len() != entries.len() || indices.iter().any(|&index| index >= INDEX_LIMIT) {
-                return Err(Error::model("the columns of the batch do not match: the model is damaged"));
-            }
-            self.pending = indices.iter().copied().zip(entries.iter().copied()).collect();
+            archive.number("rows", &mut self.rows)?;
+            archive.number("pending_weight", &mut self.pending_weight)?;
+            let fields = [
+                ("pending.index", Field::U32(&|pending: &mut (u32, f64)| &mut pending.0)),
+                ("pending.step", Field::F64(&|it| &mut it.1)),
+            ];
+            archive.records(&mut self.pending, &(0, 0.0), &fields)?;
+            let are_indices = self.pending.iter().all(|&(index, _)| index < INDEX_LIMIT);
+            archive.check(are_indices, "pending.index", "must be below 2147483648")?;
         }
         Ok(())
     }
@@ -326,7 +315,7 @@ impl Optimizer for Sgd {
 
 const NO_BOUND: &str = "on all of R^d only a constant rate without penalty and mini-batches has a bound";
 
-fn schedule(arguments: &Arguments<'_>) -> Result<Schedule, Error> {
+fn schedule(arguments: &Params<'_>) -> Result<Schedule, Error> {
     let eta = arguments.number("eta0")?;
     // Refused out of range whether or not this schedule looks at it.
     expect_rate("eta0", eta)?;
@@ -355,7 +344,7 @@ fn expect_ratio(ratio: f64) -> Result<f64, Error> {
     )))
 }
 
-fn penalty(arguments: &Arguments<'_>) -> Result<Penalty, Error> {
+fn penalty(arguments: &Params<'_>) -> Result<Penalty, Error> {
     let alpha = expect_rate("alpha", arguments.number("alpha")?)?;
     let ratio = expect_ratio(arguments.number("l1-ratio")?)?;
     arguments.choice(
@@ -370,37 +359,37 @@ fn penalty(arguments: &Arguments<'_>) -> Result<Penalty, Error> {
 }
 
 /// `sgd` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "sgd",
     summary: "stochastic gradient descent with schedules, penalties, averaging and mini-batches",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "schedule",
             default: "root",
             meaning: "of the rate: constant, invscaling (eta0/t^power), root (eta0/√t), optimal (1/(alpha·(t0 + t − 1)), \
                       t0 = alpha^(−3/4)) or adaptive (a fifth when the loss does not fall)",
         },
-        ParameterEntry { name: "eta0", default: "0.5", meaning: "the first rate, above 0" },
-        ParameterEntry { name: "power", default: "0.5", meaning: "of schedule=invscaling, from 0 to 1" },
-        ParameterEntry {
+        ParameterDescriptor { name: "eta0", default: "0.5", meaning: "the first rate, above 0" },
+        ParameterDescriptor { name: "power", default: "0.5", meaning: "of schedule=invscaling, from 0 to 1" },
+        ParameterDescriptor {
             name: "patience",
             default: "1000",
             meaning: "of schedule=adaptive: how many rounds a window of the loss has, 1 or more",
         },
-        ParameterEntry { name: "penalty", default: "none", meaning: "none, l2, l1 or elastic-net" },
-        ParameterEntry {
+        ParameterDescriptor { name: "penalty", default: "none", meaning: "none, l2, l1 or elastic-net" },
+        ParameterDescriptor {
             name: "alpha",
             default: "0.0001",
             meaning: "strength of the penalty, above 0; schedule=optimal is made of it too",
         },
-        ParameterEntry { name: "l1-ratio", default: "0.15", meaning: "part of L1 in elastic-net, from 0 to 1" },
-        ParameterEntry {
+        ParameterDescriptor { name: "l1-ratio", default: "0.15", meaning: "part of L1 in elastic-net, from 0 to 1" },
+        ParameterDescriptor {
             name: "average",
             default: "0",
             meaning: "keep the average of the points from this round on, the first being 1; 0: none",
         },
-        ParameterEntry { name: "batch", default: "1", meaning: "rows a step, from 1 to 1000000" },
+        ParameterDescriptor { name: "batch", default: "1", meaning: "rows a step, from 1 to 1000000" },
         COMPARATOR_RADIUS,
         STANDARDISE,
     ],

@@ -1,8 +1,9 @@
 //! How the step size of stochastic gradient descent changes.
 
 use crate::Error;
-use crate::model::State;
-use crate::optimizer::{expect_rate, held};
+use crate::archive::Archive;
+use crate::numeric::sum::held;
+use crate::protocol::expect_rate;
 
 /// The rate η_t of the t-th step, t = 1, 2, …
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -108,7 +109,7 @@ impl Rates {
     }
 
     /// A round paid `loss`, its weight included.
-    pub(super) fn charge(&mut self, loss: &dyn Fn() -> f64, weight: f64) {
+    pub(super) fn observe_loss(&mut self, loss: &dyn Fn() -> f64, weight: f64) {
         let Schedule::Adaptive { patience, .. } = self.schedule else { return };
         self.loss = held(self.loss + loss());
         self.weight += weight;
@@ -124,29 +125,17 @@ impl Rates {
         (self.loss, self.weight, self.rounds) = (0.0, 0.0, 0.0);
     }
 
-    pub(super) fn state(&self) -> State {
-        let mut state = State::default();
-        state.set("steps", self.steps);
+    pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("steps", &mut self.steps)?;
         if let Schedule::Adaptive { .. } = self.schedule {
-            state.set("eta", self.eta);
-            state.set("loss", self.loss);
-            state.set("weight", self.weight);
-            state.set("rounds", self.rounds);
-            state.set("has_lowest", f64::from(u8::from(self.lowest.is_some())));
-            state.set("lowest", self.lowest.unwrap_or(0.0));
-        }
-        state
-    }
-
-    pub(super) fn restore(&mut self, state: &State) -> Result<(), Error> {
-        self.steps = state.number("steps")?;
-        if let Schedule::Adaptive { .. } = self.schedule {
-            self.eta = state.number("eta")?;
-            self.loss = state.number("loss")?;
-            self.weight = state.number("weight")?;
-            self.rounds = state.number("rounds")?;
-            let lowest = state.number("lowest")?;
-            self.lowest = (state.number("has_lowest")? != 0.0).then_some(lowest);
+            archive.number("eta", &mut self.eta)?;
+            archive.number("loss", &mut self.loss)?;
+            archive.number("weight", &mut self.weight)?;
+            archive.number("rounds", &mut self.rounds)?;
+            let (mut has_lowest, mut lowest) = (self.lowest.is_some(), self.lowest.unwrap_or(0.0));
+            archive.flag("has_lowest", &mut has_lowest)?;
+            archive.number("lowest", &mut lowest)?;
+            self.lowest = has_lowest.then_some(lowest);
         }
         Ok(())
     }
@@ -187,8 +176,8 @@ mod tests {
     fn an_adaptive_rate_falls_when_a_window_does_not_gain() {
         let mut rates = Rates::new(Schedule::Adaptive { eta: 1.0, patience: 2.0 });
         for (loss, expected) in [(1.0, 1.0), (0.5, 1.0), (0.4995, 0.2), (0.4, 0.2), (0.5, 0.04)] {
-            rates.charge(&|| loss, 1.0);
-            rates.charge(&|| loss, 1.0);
+            rates.observe_loss(&|| loss, 1.0);
+            rates.observe_loss(&|| loss, 1.0);
             assert!((rates.step() - expected).abs() < 1e-15, "{loss}");
         }
     }

@@ -1,0 +1,17 @@
+//! The program's tests in one binary: every further binary links all dependencies again.
+
+mod account;
+mod auto;
+mod bad_input;
+mod cache;
+mod common;
+mod compare;
+mod documentation;
+mod flights;
+mod golden;
+mod hindsight;
+mod interactions;
+mod outputs;
+mod passes;
+mod plan;
+mod summary;

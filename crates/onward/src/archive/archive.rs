@@ -1,0 +1,455 @@
+//! Saving and loading as one visit: a type names each of its numbers and columns once, in
+//! `persist`, and an [`Archive`] writes them to a [`State`] or reads them from one.
+
+use super::{SavedColumn, State};
+use crate::Error;
+
+/// A visitor of all that a learner or ledger needs to continue to the bit.
+///
+/// ```
+/// use onward::Error;
+/// use onward::archive::Archive;
+///
+/// #[derive(Default)]
+/// struct Mean { sum: f64, weights: Vec<f32> }
+///
+/// impl Mean {
+///     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+///         archive.number("sum", &mut self.sum)?;
+///         archive.column("weight", &mut self.weights)
+///     }
+/// }
+///
+/// let mut archive = Archive::saving();
+/// Mean { sum: 3.0, weights: vec![0.5] }.persist(&mut archive)?;
+/// let mut copy = Mean::default();
+/// copy.persist(&mut Archive::loading(archive.into_state()))?;
+/// assert_eq!((copy.sum, copy.weights), (3.0, vec![0.5]));
+/// # Ok::<(), onward::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Archive {
+    state: State,
+    is_loading: bool,
+    /// What names begin with: the parts that are being visited, each with its dot.
+    prefix: String,
+}
+
+/// A number that columns hold.
+pub trait Element: Copy + Sized {
+    /// The column of these numbers.
+    fn column(values: Vec<Self>) -> SavedColumn;
+    /// The numbers of a column, if it holds this type.
+    fn values(column: SavedColumn) -> Option<Vec<Self>>;
+}
+
+macro_rules! element {
+    ($type:ty, $variant:ident) => {
+        impl Element for $type {
+            fn column(values: Vec<Self>) -> SavedColumn {
+                SavedColumn::$variant(values)
+            }
+
+            fn values(column: SavedColumn) -> Option<Vec<Self>> {
+                match column {
+                    SavedColumn::$variant(values) => Some(values),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+element!(f32, F32);
+element!(f64, F64);
+element!(u32, U32);
+element!(u8, U8);
+
+/// The rows of these lengths that stand one after the other; `None` if their lengths do not add up.
+pub(crate) fn rows_of<T: Clone>(all: &[T], lengths: impl Iterator<Item = usize>) -> Option<Vec<Vec<T>>> {
+    let (mut rows, mut rest) = (Vec::new(), all);
+    for length in lengths {
+        let (row, after) = rest.split_at_checked(length)?;
+        rows.push(row.to_vec());
+        rest = after;
+    }
+    rest.is_empty().then_some(rows)
+}
+
+/// A field of a record, for [`Archive::records`]: how to reach it, and of which type its column is.
+pub enum Field<'a, R> {
+    /// A 32-bit float.
+    F32(&'a dyn Fn(&mut R) -> &mut f32),
+    /// A 64-bit float.
+    F64(&'a dyn Fn(&mut R) -> &mut f64),
+    /// An index.
+    U32(&'a dyn Fn(&mut R) -> &mut u32),
+    /// A small code.
+    U8(&'a dyn Fn(&mut R) -> &mut u8),
+    /// What a column of 64-bit floats keeps of it, and how it is made of that again.
+    Number(&'a dyn Fn(&R) -> f64, &'a dyn Fn(&mut R, f64)),
+}
+
+impl Archive {
+    /// An archive to be filled.
+    pub fn saving() -> Self {
+        Self { state: State::default(), is_loading: false, prefix: String::new() }
+    }
+
+    /// An archive to be read from.
+    pub fn loading(state: State) -> Self {
+        Self { state, is_loading: true, prefix: String::new() }
+    }
+
+    /// What a visit writes.
+    ///
+    /// # Errors
+    /// Those of the visit: there are none in writing.
+    pub fn saved(visit: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<State, Error> {
+        let mut archive = Self::saving();
+        visit(&mut archive)?;
+        Ok(archive.state)
+    }
+
+    /// Whether values are read rather than written: what is derived from them must then be made again.
+    pub fn is_loading(&self) -> bool {
+        self.is_loading
+    }
+
+    /// What was written.
+    pub fn into_state(self) -> State {
+        self.state
+    }
+
+    fn full(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    /// A number.
+    ///
+    /// # Errors
+    /// When it is to be read and the archive has none of that name.
+    pub fn number(&mut self, name: &str, value: &mut f64) -> Result<(), Error> {
+        let name = self.full(name);
+        match self.is_loading {
+            true => *value = self.state.number(&name)?,
+            false => self.state.set(&name, *value),
+        }
+        Ok(())
+    }
+
+    /// A finite number.
+    ///
+    /// # Errors
+    /// When it is to be read and missing or not finite.
+    pub fn finite(&mut self, name: &str, value: &mut f64) -> Result<(), Error> {
+        self.number(name, value)?;
+        self.check(value.is_finite(), name, "must be finite")
+    }
+
+    /// A finite number from 0 on.
+    ///
+    /// # Errors
+    /// When it is to be read and missing, not finite or below 0.
+    pub fn size(&mut self, name: &str, value: &mut f64) -> Result<(), Error> {
+        self.number(name, value)?;
+        self.check((0.0..=f64::MAX).contains(value), name, "must be finite and not below 0")
+    }
+
+    /// A number that is written only if there is one.
+    ///
+    /// # Errors
+    /// None today.
+    pub fn optional(&mut self, name: &str, value: &mut Option<f64>) -> Result<(), Error> {
+        let name = self.full(name);
+        match (self.is_loading, *value) {
+            (true, _) => *value = self.state.optional(&name),
+            (false, Some(value)) => self.state.set(&name, value),
+            (false, None) => {}
+        }
+        Ok(())
+    }
+
+    /// A whole number below 2^53.
+    ///
+    /// # Errors
+    /// When it is to be read and missing, or no such number.
+    pub fn count(&mut self, name: &str, value: &mut u64) -> Result<(), Error> {
+        let mut number = *value as f64;
+        self.number(name, &mut number)?;
+        self.check(number >= 0.0 && number.fract() == 0.0, name, "must be a whole number")?;
+        *value = number as u64;
+        Ok(())
+    }
+
+    /// A truth value, kept as 0 or 1.
+    ///
+    /// # Errors
+    /// When it is to be read and missing, or neither 0 nor 1.
+    pub fn flag(&mut self, name: &str, value: &mut bool) -> Result<(), Error> {
+        let mut number = f64::from(u8::from(*value));
+        self.number(name, &mut number)?;
+        *value = number == 1.0;
+        self.check(*value || number == 0.0, name, "must be 0 or 1")
+    }
+
+    /// A column of numbers of one type.
+    ///
+    /// # Errors
+    /// When it is to be read and there is none of that name and type.
+    pub fn column<T: Element>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+        match self.is_loading {
+            true => self.exchange(name, values),
+            false => self.exchange(name, &mut values.clone()),
+        }
+    }
+
+    /// The same, where what is written is not needed any longer.
+    fn exchange<T: Element>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+        let name = self.full(name);
+        match self.is_loading {
+            true => *values = self.state.take(&name).and_then(T::values).ok_or_else(|| State::missing(&name))?,
+            false => self.state.set_column(&name, T::column(std::mem::take(values))),
+        }
+        Ok(())
+    }
+
+    /// A column that is written only if it is not empty.
+    ///
+    /// # Errors
+    /// When it is to be read and there is one of that name and another type.
+    pub fn optional_column<T: Element>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+        let is_there = match self.is_loading {
+            true => self.state.columns().contains_key(&self.full(name)),
+            false => !values.is_empty(),
+        };
+        if is_there {
+            return self.column(name, values);
+        }
+        values.clear();
+        Ok(())
+    }
+
+    /// A column of so many numbers.
+    ///
+    /// # Errors
+    /// When it is to be read and there is none of that name, type and length.
+    pub fn column_of<T: Element>(&mut self, length: usize, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+        self.column(name, values)?;
+        self.check(values.len() == length, name, &format!("must have {length} numbers"))
+    }
+
+    /// A column that is kept in an array.
+    ///
+    /// # Errors
+    /// When it is to be read and there is none of that name, type and length.
+    pub fn array<T: Element>(&mut self, name: &str, values: &mut [T]) -> Result<(), Error> {
+        let mut column = values.to_vec();
+        self.column_of(values.len(), name, &mut column)?;
+        values.copy_from_slice(&column);
+        Ok(())
+    }
+
+    /// Records side by side: a column for each of their fields. `blank` is what is filled when they are read.
+    ///
+    /// # Errors
+    /// When they are to be read and a column is missing or not as long as the others.
+    pub fn records<R: Clone>(
+        &mut self,
+        records: &mut Vec<R>,
+        blank: &R,
+        fields: &[(&str, Field<'_, R>)],
+    ) -> Result<(), Error> {
+        if self.is_loading {
+            let first = fields.first().and_then(|(name, _)| self.state.columns().get(&self.full(name)));
+            records.clear();
+            records.resize(first.map_or(0, SavedColumn::len), blank.clone());
+        }
+        for (name, field) in fields {
+            match *field {
+                Field::F32(of) => self.field(records, name, |it| *of(it), |it, value| *of(it) = value)?,
+                Field::F64(of) => self.field(records, name, |it| *of(it), |it, value| *of(it) = value)?,
+                Field::U32(of) => self.field(records, name, |it| *of(it), |it, value| *of(it) = value)?,
+                Field::U8(of) => self.field(records, name, |it| *of(it), |it, value| *of(it) = value)?,
+                Field::Number(get, set) => self.field(records, name, |it| get(it), set)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn field<R, T: Element>(
+        &mut self,
+        records: &mut [R],
+        name: &str,
+        get: impl Fn(&mut R) -> T,
+        set: impl Fn(&mut R, T),
+    ) -> Result<(), Error> {
+        let mut column = match self.is_loading {
+            true => Vec::new(),
+            false => records.iter_mut().map(get).collect(),
+        };
+        self.exchange(name, &mut column)?;
+        if self.is_loading {
+            self.check(column.len() == records.len(), name, "must be as long as the columns beside it")?;
+            records.iter_mut().zip(column).for_each(|(record, value)| set(record, value));
+        }
+        Ok(())
+    }
+
+    /// A part with names of its own: its `x` is kept as `name.x`.
+    ///
+    /// # Errors
+    /// Those of the visit.
+    pub fn part(&mut self, name: &str, visit: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
+        let length = self.prefix.len();
+        self.prefix.push_str(name);
+        self.prefix.push('.');
+        let visited = visit(self);
+        self.prefix.truncate(length);
+        visited
+    }
+
+    /// Refuses what was read unless it holds; what is written is taken as it is.
+    ///
+    /// # Errors
+    /// When something was read that cannot be: names it and says what `must` be so.
+    pub fn check(&self, holds: bool, name: &str, must: &str) -> Result<(), Error> {
+        match self.is_loading {
+            true => self.require(holds.then_some(()), name, must),
+            false => Ok(()),
+        }
+    }
+
+    /// What was made of something that was read.
+    ///
+    /// # Errors
+    /// When nothing could be made of it: names it and says what `must` be so.
+    pub fn require<T>(&self, made: Option<T>, name: &str, must: &str) -> Result<T, Error> {
+        made.ok_or_else(|| Error::model(format!("'{}{name}' {must}: the model is damaged", self.prefix)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Clone, Default, PartialEq)]
+    struct Entry {
+        index: u32,
+        weight: f32,
+        sum: f64,
+        is_seen: u8,
+        round: u64,
+    }
+
+    #[derive(Debug, Default, PartialEq)]
+    struct Whole {
+        rate: f64,
+        rounds: u64,
+        is_cut: bool,
+        radius: Option<f64>,
+        paid: f64,
+        bytes: Vec<u8>,
+        rest: Vec<u32>,
+        triple: [f64; 3],
+        entries: Vec<Entry>,
+    }
+
+    impl Whole {
+        fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+            archive.finite("rate", &mut self.rate)?;
+            archive.part("inner", |archive| {
+                archive.count("rounds", &mut self.rounds)?;
+                archive.flag("is_cut", &mut self.is_cut)?;
+                archive.optional("radius", &mut self.radius)
+            })?;
+            archive.size("paid", &mut self.paid)?;
+            archive.column("bytes", &mut self.bytes)?;
+            archive.optional_column("rest", &mut self.rest)?;
+            archive.array("triple", &mut self.triple)?;
+            archive.records(
+                &mut self.entries,
+                &Entry::default(),
+                &[
+                    ("entry.index", Field::U32(&|entry| &mut entry.index)),
+                    ("entry.weight", Field::F32(&|entry| &mut entry.weight)),
+                    ("entry.sum", Field::F64(&|entry| &mut entry.sum)),
+                    ("entry.seen", Field::U8(&|entry| &mut entry.is_seen)),
+                    (
+                        "entry.round",
+                        Field::Number(&|entry| entry.round as f64, &|entry, round| entry.round = round as u64),
+                    ),
+                ],
+            )
+        }
+    }
+
+    fn whole() -> Whole {
+        let entry = |at: u32| Entry {
+            index: at,
+            weight: at as f32 / 3.0,
+            sum: f64::from(at).sqrt(),
+            is_seen: 1,
+            round: 1 << at,
+        };
+        Whole {
+            rate: 0.1,
+            rounds: 7,
+            is_cut: true,
+            radius: None,
+            paid: 2.5,
+            bytes: b"text".to_vec(),
+            rest: Vec::new(),
+            triple: [1.0, -0.0, f64::MIN_POSITIVE],
+            entries: (1..4).map(entry).collect(),
+        }
+    }
+
+    fn saved() -> State {
+        Archive::saved(|archive| whole().persist(archive)).unwrap()
+    }
+
+    #[test]
+    fn what_is_loaded_is_what_was_saved() {
+        for rest in [vec![], vec![7, 5]] {
+            let state = Archive::saved(|archive| Whole { rest: rest.clone(), ..whole() }.persist(archive)).unwrap();
+            assert_eq!(state.columns().contains_key("rest"), !rest.is_empty());
+            let mut loaded = Whole { radius: Some(1.0), rest: vec![1], ..Whole::default() };
+            loaded.persist(&mut Archive::loading(state)).unwrap();
+            assert_eq!(loaded, Whole { rest, ..whole() });
+        }
+        assert_eq!(saved().number("inner.rounds").unwrap(), 7.0);
+        assert_eq!(saved().columns()["entry.weight"], SavedColumn::F32(vec![1.0 / 3.0, 2.0 / 3.0, 1.0]));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_name() {
+        let refused = |change: fn(&mut State)| {
+            let mut state = saved();
+            change(&mut state);
+            Whole::default().persist(&mut Archive::loading(state)).unwrap_err().to_string()
+        };
+        for (change, said) in [
+            ((|state| state.set("inner.rounds", 0.5)) as fn(&mut State), "'inner.rounds' must be a whole number"),
+            (|state| state.set_column("triple", SavedColumn::F64(vec![1.0])), "'triple' must have 3 numbers"),
+            (
+                |state| state.set_column("triple", SavedColumn::F32(vec![1.0; 3])),
+                "lacks 'triple', or holds it in another type",
+            ),
+            (|state| state.set_column("entry.sum", SavedColumn::F64(vec![1.0])), "'entry.sum' must be as long as"),
+            (|state| state.set_column("entry.index", SavedColumn::U32(vec![])), "'entry.weight' must be as long as"),
+            (
+                |state| state.set_column("rest", SavedColumn::F64(vec![1.0])),
+                "lacks 'rest', or holds it in another type",
+            ),
+            (|state| state.set("inner.is_cut", 0.5), "'inner.is_cut' must be 0 or 1"),
+            (|state| state.set("paid", -1.0), "'paid' must be finite and not below 0"),
+            (|state| state.set("paid", f64::NAN), "'paid' must be finite and not below 0"),
+            (|state| state.set("paid", f64::INFINITY), "'paid' must be finite and not below 0"),
+            (|state| state.set("rate", f64::INFINITY), "'rate' must be finite"),
+        ] {
+            let error = refused(change);
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! How sums, generators of random numbers and triangular matrices are saved.
+
+use super::Archive;
+use crate::Error;
+use crate::numeric::linalg::triangle::Triangle;
+use crate::numeric::rng::SplitMix64;
+use crate::numeric::sum::Sum;
+
+impl Sum {
+    /// Saves it under a name, or loads it.
+    pub(crate) fn persist(&mut self, name: &str, archive: &mut Archive) -> Result<(), Error> {
+        archive.number(name, &mut self.sum)?;
+        archive.number(&format!("{name}.lost"), &mut self.lost)
+    }
+}
+
+impl SplitMix64 {
+    /// Saves it under a name, as two halves that f64 holds exactly, or loads it.
+    pub(crate) fn persist(&mut self, name: &str, archive: &mut Archive) -> Result<(), Error> {
+        let (mut high, mut low) = (self.0 >> 32, self.0 & 0xffff_ffff);
+        archive.count(&format!("{name}.high"), &mut high)?;
+        archive.count(&format!("{name}.low"), &mut low)?;
+        self.0 = high << 32 | low & 0xffff_ffff;
+        Ok(())
+    }
+}
+
+impl Triangle {
+    /// Saves it under a name, row by row without gaps, or loads it: then it must be of this size.
+    pub(crate) fn persist(&mut self, name: &str, size: usize, archive: &mut Archive) -> Result<(), Error> {
+        let mut packed = self.packed();
+        archive.column(name, &mut packed)?;
+        if archive.is_loading() {
+            let triangle = Self::unpacked(size, &packed);
+            *self = archive.require(triangle, name, "must be a triangle with a row for each feature")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generator_goes_on_to_the_bit_where_it_was_saved() {
+        let mut random = SplitMix64::new(u64::MAX - 3);
+        random.bits();
+        let state = Archive::saved(|archive| random.persist("draws", archive)).unwrap();
+        let mut other = SplitMix64::new(0);
+        other.persist("draws", &mut Archive::loading(state)).unwrap();
+        assert_eq!(random.bits(), other.bits());
+    }
+}

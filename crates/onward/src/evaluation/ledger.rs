@@ -1,0 +1,371 @@
+//! The ledger: what a predictor paid, round by round, and what that is worth.
+//!
+//! It takes the charged prediction, the label, the importance weight and the
+//! features of each round, of any predictor whatever, and keeps the sequential
+//! risk, the best constant beside it, metrics, the course of the run and the
+//! universal certificate. It knows nothing of learners.
+
+use std::ops::Range;
+
+use crate::archive::Archive;
+use crate::evaluation::{BestConstant, Certificate, Curve, LedgerPoint};
+use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::loss::{Curvature, Evaluation};
+use crate::metric::Metrics;
+use crate::numeric::sum::Sum;
+use crate::simd::scan::count_present;
+use crate::{Batch, Error, Features, Prediction, SharedLoss};
+
+/// Keeps the account of a run.
+///
+/// ```
+/// use onward::{Features, Prediction, regret::Ledger};
+/// let mut ledger = Ledger::new(onward::loss::parse("squared")?);
+/// ledger.observe(Prediction::new(1.0), 3.0, 1.0, Features::new(&[0], &[1.0])?);
+/// assert_eq!(ledger.sequential_risk(), 4.0);
+/// # Ok::<(), onward::Error>(())
+/// ```
+pub struct Ledger {
+    loss: SharedLoss,
+    radius: Option<f64>,
+    rounds: u64,
+    features: u64,
+    paid: Sum,
+    weight: Sum,
+    /// The largest and smallest loss of a round, unweighted.
+    losses: (f64, f64),
+    /// Whether all rounds had importance 1.
+    is_uniform: bool,
+    best_constant: BestConstant,
+    /// `None` where no sums are kept for one.
+    certificate: Option<Certificate>,
+    metrics: Metrics,
+    curve: Curve,
+}
+
+impl Ledger {
+    /// An empty ledger that charges this loss.
+    pub fn new(loss: SharedLoss) -> Self {
+        Self {
+            metrics: Metrics::new(loss.task(), loss.inverse_link()),
+            best_constant: BestConstant::new(SharedLoss::clone(&loss)),
+            radius: None,
+            rounds: 0,
+            features: 0,
+            paid: Sum::default(),
+            weight: Sum::default(),
+            losses: (0.0, 0.0),
+            is_uniform: true,
+            certificate: Some(Certificate::default()),
+            curve: Curve::default(),
+            loss,
+        }
+    }
+
+    /// Sets the radius of the comparators ‖u‖₂ ≤ radius that the certificate is for; else
+    /// it is for the standardised ball of radius [`DEFAULT_RADIUS`](super::DEFAULT_RADIUS).
+    pub fn set_radius(&mut self, radius: Option<f64>) {
+        self.radius = radius;
+    }
+
+    /// Keeps no sums of features, so that there is no certificate and no feature is counted as distinct: for predictors that
+    /// do not learn, of whom neither is asked.
+    ///
+    /// ```
+    /// use onward::{Features, Prediction, regret::Ledger};
+    /// let mut ledger = Ledger::new(onward::loss::parse("squared")?).uncertified();
+    /// ledger.observe(Prediction::new(1.0), 3.0, 1.0, Features::new(&[0], &[1.0])?);
+    /// assert_eq!((ledger.sequential_risk(), ledger.distinct_features()), (4.0, None));
+    /// assert!(ledger.certificate().bound.is_err());
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn uncertified(mut self) -> Self {
+        self.certificate = None;
+        self
+    }
+
+    /// Charges a prediction that was made before the label was seen. A round of
+    /// importance 0 changes nothing. Returns the loss, unweighted.
+    pub fn observe(&mut self, prediction: Prediction, label: f64, weight: f64, x: Features<'_>) -> f64 {
+        let p = prediction.score;
+        if weight == 0.0 {
+            return self.loss.value(p, label);
+        }
+        self.metrics.prefetch(p);
+        self.enter(p, self.loss.evaluate(p, label), label, weight, x)
+    }
+
+    /// Charges the predictions of many rows, in order, those without a label left out; as [`observe`](Self::observe) does one by
+    /// one, to the bit.
+    ///
+    /// # Panics
+    /// When there are not as many predictions as rows.
+    ///
+    /// ```
+    /// use onward::{Batch, Prediction, regret::Ledger};
+    /// let mut batch = Batch::default();
+    /// batch.push(0, 1.0);
+    /// batch.finish(Some(3.0), 1.0);
+    /// let mut ledger = Ledger::new(onward::loss::parse("squared")?);
+    /// ledger.observe_rows(&[Prediction::new(1.0)], &batch, 0..1);
+    /// assert_eq!(ledger.sequential_risk(), 4.0);
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn observe_rows(&mut self, predictions: &[Prediction], batch: &Batch, rows: Range<usize>) {
+        /// How many at a time: so many charges are near when they are entered.
+        const SOME: usize = 64;
+        assert_eq!(predictions.len(), rows.len(), "each row has its prediction");
+        let loss = SharedLoss::clone(&self.loss);
+        let (mut scores, mut evaluations) = (Vec::new(), Vec::new());
+        let labels = batch.labels()[rows.clone()].chunks(SOME);
+        let mut examples = batch.with_next(rows);
+        for (predictions, labels) in predictions.chunks(SOME).zip(labels) {
+            scores.clear();
+            scores.extend(predictions.iter().map(|prediction| prediction.score));
+            loss.evaluate_all(&scores, labels, &mut evaluations);
+            for ((&p, &evaluation), (example, next)) in scores.iter().zip(&evaluations).zip(examples.by_ref()) {
+                if let Some(next) = next {
+                    self.prefetch(next);
+                }
+                if let Some(label) = example.label.filter(|_| example.weight != 0.0) {
+                    self.metrics.prefetch(p);
+                    self.enter(p, evaluation, label, example.weight, example.features);
+                }
+            }
+        }
+    }
+
+    /// Enters what a prediction is charged, of a row of some importance.
+    fn enter(&mut self, p: f64, evaluation: Evaluation, label: f64, weight: f64, x: Features<'_>) -> f64 {
+        let Evaluation { value: loss, derivative, logistic } = evaluation;
+        self.rounds += 1;
+        self.features += count_present(x.values()) as u64;
+        self.paid.add(weight * loss);
+        self.weight.add(weight);
+        self.losses = (self.losses.0.max(loss), self.losses.1.min(loss));
+        self.is_uniform &= weight == 1.0;
+        self.best_constant.observe(label, weight);
+        if let Some(certificate) = &mut self.certificate {
+            certificate.observe(p, derivative, weight, x);
+        }
+        self.metrics.observe_charged(p, label, weight, logistic);
+        if self.curve.is_due(self.rounds) {
+            self.mark();
+        }
+        loss
+    }
+
+    /// The row that is charged after the next one: what belongs to it may be fetched from memory
+    /// meanwhile. Changes nothing.
+    pub fn prefetch(&mut self, x: Features<'_>) {
+        if let Some(certificate) = &mut self.certificate {
+            certificate.prefetch(x);
+        }
+    }
+
+    /// Puts a point on the curve.
+    fn mark(&mut self) {
+        let thorough = self.curve.is_logarithmic(self.rounds);
+        let guarantee = if thorough { self.certificate().bound.ok() } else { None };
+        let baseline = if thorough { self.best_constant.risk() } else { None };
+        let (loss, weight) = (self.paid.total(), self.weight.total());
+        self.curve.push(LedgerPoint { round: self.rounds, loss, weight, guarantee, baseline });
+    }
+
+    /// The loss that is charged.
+    pub fn loss(&self) -> &SharedLoss {
+        &self.loss
+    }
+
+    /// Labelled rounds of importance above 0.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// Features of those rounds with a value other than 0, in all.
+    pub fn features(&self) -> u64 {
+        self.features
+    }
+
+    /// Σ h·ℓ.
+    pub fn paid(&self) -> f64 {
+        self.paid.total()
+    }
+
+    /// Σ h.
+    pub fn weight(&self) -> f64 {
+        self.weight.total()
+    }
+
+    /// Sequential risk: Σ h·ℓ/Σ h, the mean loss while learning. NaN before the first round.
+    pub fn sequential_risk(&self) -> f64 {
+        self.paid.total() / self.weight.total()
+    }
+
+    /// What the average of all points of a linear learner pays on an example that is drawn like those
+    /// seen: at most this, with probability 1 − δ (Cesa-Bianchi, Conconi, Gentile 2004). It is the
+    /// mean progressive loss + R√(2 ln(1/δ)/T), by Azuma's inequality and the convexity of the loss, for
+    /// independent examples from one distribution and losses in [0, R], R known before the run.
+    ///
+    /// # Errors
+    /// The reason why it does not hold: a loss was beyond R, an importance weight was not 1, the loss
+    /// is not convex, or nothing was charged.
+    pub fn averaged_risk(&self, range: f64, delta: f64) -> Result<f64, String> {
+        let (largest, smallest) = self.losses;
+        if !(range.is_finite() && range > 0.0 && delta > 0.0 && delta < 1.0) {
+            return Err(format!("the range of losses is {range} and δ is {delta}: above 0, and between 0 and 1"));
+        }
+        match self.rounds {
+            0 => Err("nothing has been charged yet".to_owned()),
+            _ if self.loss.curvature() == Curvature::None => Err("the loss is not convex".to_owned()),
+            _ if !self.is_uniform => Err("importance weights differ from 1".to_owned()),
+            _ if largest > range || smallest < 0.0 => {
+                Err(format!("losses were from {smallest} to {largest}, not within 0 and {range}"))
+            }
+            rounds => Ok(self.sequential_risk() + range * (2.0 * libm::log(1.0 / delta) / rounds as f64).sqrt()),
+        }
+    }
+
+    /// The mean loss of the best constant prediction in hindsight; `None` before the first round.
+    pub fn baseline_risk(&self) -> Option<f64> {
+        self.best_constant.risk()
+    }
+
+    /// The mean loss of a predictor that always gives this score; `None` before the first round.
+    pub fn constant_risk(&self, score: f64) -> Option<f64> {
+        self.best_constant.risk_of(score)
+    }
+
+    /// The universal certificate.
+    pub fn certificate(&self) -> Guarantee {
+        if self.loss.curvature() == Curvature::None {
+            let name = self.loss.name();
+            let reason = format!("the {name} loss is not convex: the universal certificate needs convexity");
+            return Guarantee::none(GuaranteeKind::Universal, reason);
+        }
+        match &self.certificate {
+            Some(certificate) => certificate.guarantee(self.radius),
+            None => Guarantee::none(GuaranteeKind::Universal, "its sums were not kept"),
+        }
+    }
+
+    /// How many features had a value other than 0; `None` if the ledger is [uncertified](Self::uncertified).
+    pub fn distinct_features(&self) -> Option<u64> {
+        self.certificate.as_ref().map(Certificate::distinct_features)
+    }
+
+    /// The sums behind the certificate; `None` if the ledger is [uncertified](Self::uncertified).
+    pub fn sums(&self) -> Option<&Certificate> {
+        self.certificate.as_ref()
+    }
+
+    /// Accuracy and the like.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// The course of the run.
+    pub fn curve(&self) -> &Curve {
+        &self.curve
+    }
+
+    /// All that is needed to continue to the bit.
+    ///
+    /// # Errors
+    /// When something is missing or does not match.
+    pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.count("rounds", &mut self.rounds)?;
+        archive.count("features", &mut self.features)?;
+        archive.number("losses.largest", &mut self.losses.0)?;
+        archive.number("losses.smallest", &mut self.losses.1)?;
+        archive.flag("is_uniform", &mut self.is_uniform)?;
+        self.paid.persist("paid", archive)?;
+        self.weight.persist("weight", archive)?;
+        archive.part("best_constant", |archive| self.best_constant.persist(archive))?;
+        // Written only where there is none.
+        let mut is_certified = self.certificate.is_none().then_some(0.0);
+        archive.optional("is_certified", &mut is_certified)?;
+        if archive.is_loading() {
+            self.certificate = (is_certified != Some(0.0)).then(Certificate::default);
+        }
+        if let Some(certificate) = &mut self.certificate {
+            archive.part("certificate", |archive| certificate.persist(archive))?;
+        }
+        archive.part("metrics", |archive| self.metrics.persist(archive))?;
+        archive.part("curve", |archive| self.curve.persist(archive))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss;
+
+    fn ledger(weights: &[f64]) -> Ledger {
+        let mut ledger = Ledger::new(loss::parse("absolute").unwrap());
+        for &weight in weights {
+            ledger.observe(Prediction::new(0.25), 1.0, weight, Features::new(&[0], &[1.0]).unwrap());
+        }
+        ledger
+    }
+
+    #[test]
+    fn the_risk_of_the_average_is_bounded_by_azuma_or_not_at_all() {
+        // 0.75 + 2·√(2 ln 20/8).
+        let bound = ledger(&[1.0; 8]).averaged_risk(2.0, 0.05).unwrap();
+        assert!((bound - (0.75 + 2.0 * (2.0 * 20f64.ln() / 8.0).sqrt())).abs() < 1e-12);
+        for (ledger, range, reason) in [
+            (ledger(&[]), 1.0, "nothing has been charged"),
+            (ledger(&[1.0, 2.0]), 1.0, "importance weights differ from 1"),
+            (ledger(&[1.0]), 0.5, "not within 0 and 0.5"),
+            (ledger(&[1.0]), 0.0, "the range of losses is 0"),
+        ] {
+            let said = ledger.averaged_risk(range, 0.05).unwrap_err();
+            assert!(said.contains(reason), "{said}");
+        }
+    }
+
+    #[test]
+    fn an_uncertified_ledger_stays_so() {
+        let mut ledger = ledger(&[1.0, 2.0]).uncertified();
+        ledger.observe(Prediction::new(0.25), 1.0, 1.0, Features::new(&[0], &[1.0]).unwrap());
+        let mut restored = Ledger::new(loss::parse("absolute").unwrap());
+        assert!(restored.sums().is_some() && restored.certificate().bound.is_ok());
+        let state = Archive::saved(|archive| ledger.persist(archive)).unwrap();
+        restored.persist(&mut Archive::loading(state)).unwrap();
+        for ledger in [ledger, restored] {
+            assert!(ledger.sums().is_none() && ledger.certificate().bound.is_err());
+            assert_eq!((ledger.rounds(), ledger.sequential_risk(), ledger.distinct_features()), (3, 0.75, None));
+        }
+    }
+
+    /// Of streams of coins, the mean of the points of gradient descent pays more than the bound on
+    /// fewer than δ.
+    #[test]
+    fn the_bound_on_the_average_fails_as_rarely_as_it_says() {
+        let (mut failures, streams, rounds) = (0, 400, 64);
+        let mut state = 7u64;
+        for _ in 0..streams {
+            let (mut point, mut mean) = (0.0, 0.0);
+            let mut ledger = Ledger::new(loss::parse("absolute").unwrap());
+            for round in 1..=rounds {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let label = f64::from((state >> 60) < 6);
+                ledger.observe(Prediction::new(point), label, 1.0, Features::new(&[0], &[1.0]).unwrap());
+                mean += point / f64::from(rounds);
+                let g = if point > label {
+                    1.0
+                } else if point < label {
+                    -1.0
+                } else {
+                    0.0
+                };
+                point = (point - g / f64::from(round).sqrt()).clamp(0.0, 1.0);
+            }
+            // E|mean − y| for y = 1 with probability 6/16.
+            let risk = mean * 10.0 / 16.0 + (1.0 - mean) * 6.0 / 16.0;
+            failures += u32::from(risk > ledger.averaged_risk(1.0, 0.2).unwrap());
+        }
+        assert!(f64::from(failures) <= 0.2 * f64::from(streams), "{failures}");
+    }
+}

@@ -1,0 +1,657 @@
+//! Examples, one by one and many in one arena.
+
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::features::{Features, INDEX_LIMIT, is_offset};
+use super::reach::{MaxPositions, max_positions};
+use super::repeats::REPEATS;
+use crate::simd::scan::{FEW, are_alone, are_finite, ascend, max_index};
+use crate::{Error, ErrorKind};
+
+/// Whether all indices are below the limit, and all values finite.
+fn all_valid(indices: &[u32], values: &[f32]) -> bool {
+    max_index(indices) < INDEX_LIMIT && are_finite(values)
+}
+
+/// One round's material: a row, its label if known, its importance weight.
+#[derive(Debug, Clone, Copy)]
+pub struct Example<'a> {
+    /// The features.
+    pub features: Features<'a>,
+    /// The label; `None` when it is missing: such a row is predicted, not learnt from.
+    pub label: Option<f64>,
+    /// The importance weight: 0, or from 1e-38 to 3.4e38.
+    pub weight: f64,
+}
+
+/// Many examples in one arena, filled row by row and reused: after the first
+/// few batches nothing is allocated.
+///
+/// ```
+/// let mut batch = onward::Batch::default();
+/// batch.push(0, 1.0);
+/// batch.push(3, 0.5);
+/// batch.finish(Some(1.0), 1.0);
+/// assert_eq!(batch.get(0).features.len(), 2);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    indices: Vec<u32>,
+    values: Vec<f32>,
+    /// A hint for each feature, or none at all.
+    hints: Vec<u32>,
+    hints_of: u64,
+    /// How far they reach; unknown unless they were [all given](Batch::settle_hints).
+    max_hints: MaxPositions,
+    ends: Vec<usize>,
+    /// NaN stands for a missing label.
+    labels: Vec<f64>,
+    weights: Vec<f64>,
+    offsets: Vec<f64>,
+    /// No index of a finished row is larger.
+    max_index: u32,
+    /// No index of the row that is being filled is.
+    row_max_index: u32,
+    /// Up to where the features of the row that is being filled are known to ascend; 0 if that is not known.
+    ascend_to: usize,
+    /// The offset of the row that is being filled.
+    offset: f64,
+    /// Where indices and values are, if not in the batch itself.
+    lent: Option<Arc<dyn BorrowedColumns>>,
+}
+
+/// Indices and values that lie elsewhere than in a [`Batch`]: in a file that is mapped into
+/// memory, say. They are the same each time.
+pub trait BorrowedColumns: Debug + Send + Sync {
+    /// The indices of all rows, one row after the other.
+    fn indices(&self) -> &[u32];
+
+    /// As many values.
+    fn values(&self) -> &[f32];
+}
+
+/// What is not lent of rows: a number for each.
+#[derive(Debug, Clone, Copy)]
+pub struct RowColumns<'a> {
+    /// Labels; NaN where one is missing.
+    pub labels: &'a [f64],
+    /// Importance weights.
+    pub weights: &'a [f64],
+    /// What scores start from.
+    pub offsets: &'a [f64],
+}
+
+impl Batch {
+    /// Fills an empty batch with rows whose features stay where they are, at the cost of a look
+    /// at each. `ends` says how many features the rows have up to each, itself included. No row
+    /// may name a feature twice, as none does that [`finish`](Batch::finish) made: that is not
+    /// looked at. The batch takes no other rows until it is [cleared](Batch::clear).
+    ///
+    /// # Errors
+    /// When numbers differ that should be equal, or what is no feature, weight or offset is found;
+    /// the batch is then empty.
+    ///
+    /// # Panics
+    /// When the batch is not empty.
+    pub fn borrow_columns(
+        &mut self,
+        lent: Arc<dyn BorrowedColumns>,
+        ends: impl Iterator<Item = usize>,
+        rows: RowColumns<'_>,
+    ) -> Result<(), Error> {
+        assert!(self.is_empty() && self.indices.is_empty(), "a batch with rows of its own is not lent others");
+        let RowColumns { labels, weights, offsets } = rows;
+        self.ends.extend(ends);
+        let fit = check_ends(&self.ends, labels.len(), &*lent).and_then(|()| check_columns(rows));
+        if let Err(error) = fit {
+            self.ends.clear();
+            return Err(error);
+        }
+        self.labels.extend_from_slice(labels);
+        self.weights.extend_from_slice(weights);
+        self.offsets.extend_from_slice(offsets);
+        self.max_index = max_index(lent.indices());
+        self.lent = Some(lent);
+        Ok(())
+    }
+
+    /// The indices and values of all rows.
+    #[inline]
+    fn arena(&self) -> (&[u32], &[f32]) {
+        match &self.lent {
+            None => (&self.indices, &self.values),
+            Some(lent) => (lent.indices(), lent.values()),
+        }
+    }
+
+    /// Adds a feature to the row that is being filled.
+    ///
+    /// # Panics
+    /// When `value` is not finite or `index` is [`INDEX_LIMIT`] or more: readers check both.
+    #[inline]
+    pub fn push(&mut self, index: u32, value: f32) {
+        assert!(value.is_finite() && index < INDEX_LIMIT, "feature {index} = {value}");
+        self.row_max_index = self.row_max_index.max(index);
+        self.indices.push(index);
+        self.values.push(value);
+    }
+
+    /// Adds features to the row that is being filled.
+    ///
+    /// # Panics
+    /// When there are not as many of both, a value is not finite or an index is [`INDEX_LIMIT`] or more:
+    /// readers check all three.
+    pub fn extend(&mut self, indices: &[u32], values: &[f32]) {
+        assert_eq!(indices.len(), values.len(), "each index has its value");
+        let max_index = max_index(indices);
+        assert!(max_index < INDEX_LIMIT && are_finite(values), "a feature is not finite, or its index too large");
+        self.row_max_index = self.row_max_index.max(max_index);
+        self.indices.extend_from_slice(indices);
+        self.values.extend_from_slice(values);
+    }
+
+    /// Adds features to the row that is being filled if their indices ascend, from above those that it has so far (which
+    /// are one at the most) to `limit` at the most, and their values are finite; else nothing, and gives false.
+    ///
+    /// # Panics
+    /// When there are not as many of both, or the limit is [`INDEX_LIMIT`] or more.
+    ///
+    /// ```
+    /// let mut batch = onward::Batch::default();
+    /// batch.push(0, 1.0);
+    /// assert!(batch.extend_ascending(&[3, 7], &[0.5, 2.0], 99));
+    /// assert!(!batch.extend_ascending(&[8, 8], &[0.5, 2.0], 99));
+    /// batch.finish(Some(1.0), 1.0);
+    /// assert_eq!(batch.get(0).features.len(), 3);
+    /// ```
+    pub fn extend_ascending(&mut self, indices: &[u32], values: &[f32], limit: u32) -> bool {
+        assert_eq!(indices.len(), values.len(), "each index has its value");
+        assert!(limit < INDEX_LIMIT, "the largest index may be {limit}");
+        let (Some(&first), Some(&last)) = (indices.first(), indices.last()) else { return true };
+        let pending = &self.indices[self.features()..];
+        let is_above = match pending {
+            [] => true,
+            [before] => *before < first,
+            _ => false,
+        };
+        if !is_above || last > limit || !ascend(indices) || !are_finite(values) {
+            return false;
+        }
+        self.row_max_index = last;
+        self.indices.extend_from_slice(indices);
+        self.values.extend_from_slice(values);
+        self.ascend_to = self.indices.len();
+        true
+    }
+
+    /// Sets the [offset](Features::offset) of the row that is being filled: 0 unless it is set.
+    ///
+    /// # Panics
+    /// When it is not a number within ±3.4e38: readers check it.
+    pub fn set_offset(&mut self, offset: f64) {
+        assert!(is_offset(offset), "offset {offset}");
+        self.offset = offset;
+    }
+
+    /// Ends the row that is being filled, with its label and weight. Features that share an
+    /// index (a word that occurs twice, two names with one hash) become one, where the first
+    /// of them stood, with the sum of their values (cut off at ±3.4e38): the gradient of their
+    /// weight is that of the sum, and so is what theorems say of it.
+    #[inline]
+    pub fn finish(&mut self, label: Option<f64>, weight: f64) {
+        self.finish_distinct_below(0, label, weight);
+    }
+
+    /// The same, where indices below this are known to occur once.
+    #[inline]
+    pub fn finish_distinct_below(&mut self, distinct: u32, label: Option<f64>, weight: f64) {
+        let start = self.features();
+        let row = &self.indices[start..];
+        let is_known = self.ascend_to == self.indices.len();
+        if !is_known && !ascend(row) {
+            REPEATS.with_borrow_mut(|repeats| {
+                if repeats.are_there(&self.indices[start..], distinct) {
+                    repeats.add_up(start, &mut self.indices, &mut self.values);
+                }
+            });
+        }
+        self.end_row(label, weight);
+    }
+
+    /// The same, where all indices but these are known to occur once.
+    ///
+    /// ```
+    /// let mut batch = onward::Batch::default();
+    /// batch.extend(&[0, 70, 1, 70, 71], &[1.0, 0.5, 2.0, 0.25, 1.0]);
+    /// batch.finish_distinct_but(&[70, 70, 71], Some(1.0), 1.0);
+    /// assert_eq!(batch.get(0).features.indices(), [0, 70, 1, 71]);
+    /// assert_eq!(batch.get(0).features.values(), [1.0, 0.75, 2.0, 1.0]);
+    /// ```
+    #[inline]
+    pub fn finish_distinct_but(&mut self, others: &[u32], label: Option<f64>, weight: f64) {
+        let mut few = [u32::MAX; FEW];
+        let are_distinct = match few.get_mut(..others.len()) {
+            Some(into) => {
+                into.copy_from_slice(others);
+                are_alone(&few, others.len())
+            }
+            None => !REPEATS.with_borrow_mut(|repeats| repeats.are_there(others, 0)),
+        };
+        match are_distinct {
+            true => self.end_row(label, weight),
+            false => self.finish(label, weight),
+        }
+    }
+
+    #[inline]
+    fn end_row(&mut self, label: Option<f64>, weight: f64) {
+        assert!(self.lent.is_none(), "a batch of lent rows takes no others");
+        self.ascend_to = 0;
+        self.max_index = self.max_index.max(std::mem::take(&mut self.row_max_index));
+        self.ends.push(self.indices.len());
+        self.labels.push(label.unwrap_or(f64::NAN));
+        self.weights.push(weight);
+        self.offsets.push(std::mem::take(&mut self.offset));
+    }
+
+    /// Drops the features of the row that is being filled.
+    pub fn abandon(&mut self) {
+        let end = self.ends.last().copied().unwrap_or(0);
+        self.indices.truncate(end);
+        self.values.truncate(end);
+        (self.ascend_to, self.row_max_index) = (0, 0);
+        self.offset = 0.0;
+    }
+
+    /// Empties the batch and keeps its memory.
+    pub fn clear(&mut self) {
+        self.indices.clear();
+        self.values.clear();
+        self.hints.clear();
+        self.max_hints = MaxPositions::UNKNOWN;
+        self.ends.clear();
+        self.labels.clear();
+        self.weights.clear();
+        self.offsets.clear();
+        (self.max_index, self.row_max_index) = (0, 0);
+        self.ascend_to = 0;
+        self.offset = 0.0;
+        self.lent = None;
+    }
+
+    /// How many rows are finished.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether no row is finished.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// How many features all finished rows hold together.
+    pub fn features(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// How many features the row that is being filled holds so far.
+    pub fn pending(&self) -> usize {
+        self.indices.len() - self.features()
+    }
+
+    /// The indices and values of the row that is being filled, as they were pushed.
+    pub fn pending_row(&self) -> (&[u32], &[f32]) {
+        let start = self.features();
+        (&self.indices[start..], &self.values[start..])
+    }
+
+    /// The row at position `row`.
+    ///
+    /// # Panics
+    /// When `row` is not below [`len`](Batch::len).
+    #[inline]
+    pub fn get(&self, row: usize) -> Example<'_> {
+        self.row(self.arena(), row)
+    }
+
+    #[inline]
+    fn row<'a>(&'a self, (indices, values): (&'a [u32], &'a [f32]), row: usize) -> Example<'a> {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        let end = self.ends[row];
+        let features = Features {
+            indices: &indices[start..end],
+            values: &values[start..end],
+            hints: self.hints.get(start..end).unwrap_or_default(),
+            hints_of: self.hints_of,
+            max_index: self.max_index,
+            // What is lent may be other numbers each time, whatever its owner promises.
+            trusted_max_index: if self.lent.is_none() { self.max_index } else { u32::MAX },
+            max_hints: self.max_hints,
+            offset: self.offsets[row],
+        };
+        let label = self.labels[row];
+        Example { features, label: (!label.is_nan()).then_some(label), weight: self.weights[row] }
+    }
+
+    /// No index of a finished row is larger.
+    pub(crate) fn max_index(&self) -> u32 {
+        self.max_index
+    }
+
+    /// The indices of all finished rows, and the memory for their hints, which are then to be [settled](Self::settle_hints).
+    pub(crate) fn indices_and_hints(&mut self, hints_of: u64) -> (&[u32], &mut Vec<u32>) {
+        self.hints_of = hints_of;
+        self.max_hints = MaxPositions::UNKNOWN;
+        let finished = self.features();
+        let indices = match &self.lent {
+            None => &self.indices[..finished],
+            Some(lent) => lent.indices(),
+        };
+        (indices, &mut self.hints)
+    }
+
+    /// All hints have been given: looks how far they reach.
+    pub(crate) fn settle_hints(&mut self) {
+        self.max_hints = max_positions(&self.hints);
+    }
+
+    /// Whether something is learnt from each row: it has a label and an importance.
+    pub(crate) fn is_all_learnt(&self) -> bool {
+        (0..self.len()).all(|row| self.is_learnt(row))
+    }
+
+    fn is_learnt(&self, row: usize) -> bool {
+        !self.labels[row].is_nan() && self.weights[row] != 0.0
+    }
+
+    /// Hands out the rows to be given hints, those one after the other together that are alike in whether they are learnt from:
+    /// which that is, where their features are in all indices, these, and their hints.
+    pub(crate) fn each_row_to_hint(&mut self, mut each: impl FnMut(bool, Range<usize>, &[u32], &mut [u32])) {
+        self.max_hints = MaxPositions::UNKNOWN;
+        let mut hints = std::mem::take(&mut self.hints);
+        let (indices, _) = self.arena();
+        let (mut row, mut start) = (0, 0);
+        while row < self.len() {
+            let is_learnt = self.is_learnt(row);
+            while row < self.len() && self.is_learnt(row) == is_learnt {
+                row += 1;
+            }
+            let end = self.ends[row - 1];
+            each(is_learnt, start..end, indices, &mut hints[start..end]);
+            start = end;
+        }
+        self.hints = hints;
+    }
+
+    /// The labels of all finished rows; NaN where one is missing.
+    pub fn labels(&self) -> &[f64] {
+        &self.labels
+    }
+
+    /// The importance weights of all finished rows.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Some finished rows in order, each with the features of the one after it, which may be
+    /// [expected](crate::Learner::prefetch).
+    ///
+    /// # Panics
+    /// When there are not so many rows.
+    ///
+    /// ```
+    /// let mut batch = onward::Batch::default();
+    /// for index in [3, 7] {
+    ///     batch.push(index, 1.0);
+    ///     batch.finish(Some(1.0), 1.0);
+    /// }
+    /// let next: Vec<_> = batch.with_next(0..2).map(|(_, next)| next.map(|x| x.indices()[0])).collect();
+    /// assert_eq!(next, [Some(7), None]);
+    /// ```
+    pub fn with_next(&self, rows: Range<usize>) -> impl Iterator<Item = (Example<'_>, Option<Features<'_>>)> {
+        let arena = self.arena();
+        let mut later = rows.map(move |row| self.row(arena, row));
+        let mut next = later.next();
+        std::iter::from_fn(move || {
+            let example = next.take()?;
+            next = later.next();
+            Some((example, next.map(|example| example.features)))
+        })
+    }
+
+    /// All finished rows in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Example<'_>> {
+        let arena = self.arena();
+        (0..self.len()).map(move |row| self.row(arena, row))
+    }
+}
+
+/// Whether ends are those of so many rows, which have all features that are lent.
+fn check_ends(ends: &[usize], rows: usize, lent: &dyn BorrowedColumns) -> Result<(), Error> {
+    let (indices, values) = (lent.indices(), lent.values());
+    let ascend = ends.windows(2).all(|pair| pair[0] <= pair[1]);
+    let all = ends.last().copied().unwrap_or(0);
+    if ends.len() != rows || !ascend || all != indices.len() || all != values.len() {
+        let message = format!(
+            "the ends of {} rows, of which the last is {all}, do not fit {rows} labels, {} indices and {} values",
+            ends.len(),
+            indices.len(),
+            values.len()
+        );
+        return Err(Error::new(ErrorKind::Features, message));
+    }
+    match all_valid(indices, values) {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::Features, "an index is 2^31 or more, or a value is not finite")),
+    }
+}
+
+/// Whether all rows have a label that may be one (or none), a weight and an offset.
+fn check_columns(RowColumns { labels, weights, offsets }: RowColumns<'_>) -> Result<(), Error> {
+    let is_weight = |&weight: &f64| weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight);
+    let fit = weights.len() == labels.len()
+        && offsets.len() == labels.len()
+        && !labels.iter().any(|label| label.is_infinite())
+        && weights.iter().all(is_weight)
+        && offsets.iter().all(|&offset| is_offset(offset));
+    if fit { Ok(()) } else { Err(Error::new(ErrorKind::Features, "a label, weight or offset is out of its range")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::super::repeats::Repeats;
+    use super::*;
+
+    /// Rows that came in by way of [`Batch::extend_ascending`] or not, one after the other, abandoned or not.
+    #[test]
+    fn rows_that_ascend_are_told_from_others() {
+        let mut batch = Batch::default();
+        for _ in 0..2 {
+            batch.push(0, 1.0);
+            assert!(batch.extend_ascending(&[2, 5], &[1.0, 2.0], 5));
+            batch.finish(None, 1.0);
+            for (indices, value, limit) in
+                [(vec![2, 2], 1.0, 9), (vec![2, 1], 1.0, 9), (vec![2, 9], 1.0, 8), (vec![0, 3], 1.0, 9)]
+            {
+                batch.push(0, 1.0);
+                assert!(!batch.extend_ascending(&indices, &[1.0, value], limit), "{indices:?}");
+                assert_eq!(batch.pending(), 1);
+                batch.abandon();
+            }
+            assert!(!batch.extend_ascending(&[1, 2], &[1.0, f32::NAN], 9));
+            // More after it: they are looked at.
+            assert!(batch.extend_ascending(&[3, 4], &[1.0, 2.0], 9));
+            assert!(!batch.extend_ascending(&[7, 8], &[1.0, 2.0], 9), "the row has two features already");
+            batch.push(3, 4.0);
+            batch.finish(None, 1.0);
+            // As many features as the row before had, of which two are one.
+            [6, 6, 1].into_iter().for_each(|index| batch.push(index, 1.0));
+            batch.finish(None, 1.0);
+            let rows: Vec<Vec<(u32, f32)>> = batch.iter().map(|example| example.features.iter().collect()).collect();
+            assert_eq!(rows, [vec![(0, 1.0), (2, 1.0), (5, 2.0)], vec![(3, 5.0), (4, 2.0)], vec![(6, 2.0), (1, 1.0)]]);
+            assert_eq!(batch.max_index(), 6);
+            batch.clear();
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn features_that_share_an_index_become_one(
+            rows in prop::collection::vec(
+                prop::collection::vec((prop_oneof![0u32..40, any::<u32>().prop_map(|index| index >> 1)], -9.0f32..9.0), 0..80),
+                1..6,
+            )
+        ) {
+            let mut batch = Batch::default();
+            for row in &rows {
+                row.iter().for_each(|&(index, value)| batch.push(index, value));
+                batch.finish(None, 1.0);
+            }
+            for (row, example) in rows.iter().zip(batch.iter()) {
+                let mut order = Vec::new();
+                let mut sums = BTreeMap::new();
+                for &(index, value) in row {
+                    if !sums.contains_key(&index) {
+                        order.push(index);
+                    }
+                    *sums.entry(index).or_insert(0.0) += f64::from(value);
+                }
+                let expected: Vec<(u32, f32)> = order.iter().map(|index| (*index, sums[index] as f32)).collect();
+                prop_assert_eq!(example.features.iter().collect::<Vec<_>>(), expected);
+                // What a batch holds, anyone could have made.
+                prop_assert!(Features::new(example.features.indices(), example.features.values()).is_ok());
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_shared_features_stay_finite() {
+        let mut batch = Batch::default();
+        [(3, f32::MAX), (1, 1.0), (3, f32::MAX)].into_iter().for_each(|(index, value)| batch.push(index, value));
+        batch.finish(Some(1.0), 1.0);
+        assert_eq!(batch.get(0).features.iter().collect::<Vec<_>>(), [(3, f32::MAX), (1, 1.0)]);
+    }
+
+    #[derive(Debug, Clone)]
+    struct Elsewhere(Vec<u32>, Vec<f32>);
+
+    impl BorrowedColumns for Elsewhere {
+        fn indices(&self) -> &[u32] {
+            &self.0
+        }
+
+        fn values(&self) -> &[f32] {
+            &self.1
+        }
+    }
+
+    #[test]
+    fn rows_that_are_lent_are_those_that_were_filled_in() {
+        let elsewhere = Elsewhere(vec![0, 7, 0, 3, 5], vec![1.0, -0.5, 1.0, 2.0, 4.0]);
+        let (labels, weights, offsets) = ([1.0, f64::NAN, -1.0], [1.0, 0.0, 2.5], [0.0, 0.25, -3.0]);
+        let mut lent = Batch::default();
+        // What was there before is gone, and what is filled in afterwards is its own again.
+        lent.push(1, 1.0);
+        lent.finish(None, 1.0);
+        lent.clear();
+        let rows = RowColumns { labels: &labels, weights: &weights, offsets: &offsets };
+        lent.borrow_columns(Arc::new(elsewhere.clone()), [2, 2, 5].into_iter(), rows).unwrap();
+        let mut filled = Batch::default();
+        let mut start = 0;
+        for (row, end) in [2, 2, 5].into_iter().enumerate() {
+            (start..end).for_each(|at| filled.push(elsewhere.0[at], elsewhere.1[at]));
+            filled.set_offset(offsets[row]);
+            filled.finish((!labels[row].is_nan()).then_some(labels[row]), weights[row]);
+            start = end;
+        }
+        let shown = |batch: &Batch| {
+            let shown = |example: Example<'_>| {
+                let Example { features: x, label, weight } = example;
+                format!("{:?}", (x.indices(), x.values(), x.hints(), x.max_index(), x.offset(), label, weight))
+            };
+            batch.iter().map(shown).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&lent), shown(&filled));
+        assert_eq!((lent.len(), lent.features()), (3, 5));
+        lent.clear();
+        lent.push(9, 1.0);
+        lent.finish(None, 1.0);
+        assert_eq!(lent.get(0).features.indices(), [9]);
+    }
+
+    #[test]
+    fn an_index_that_occurs_twice_is_found_in_rows_of_any_length() {
+        let mut random = crate::numeric::rng::SplitMix64::new(29);
+        let mut repeats = Repeats::default();
+        for round in 0..20_000 {
+            let (length, distinct) = (random.below(70) as usize, random.below(12) as u32);
+            let mut lowest = 0;
+            let mut row: Vec<u32> = Vec::new();
+            for _ in 0..length {
+                // Of those below each occurs once.
+                if lowest < distinct && random.below(3) == 0 {
+                    row.push(lowest);
+                    lowest += 1;
+                } else {
+                    row.push(distinct + random.below(2_000) as u32);
+                }
+            }
+            let all: std::collections::HashSet<_> = row.iter().collect();
+            let is_portable = round % 2 == 0;
+            crate::simd::set_portable(is_portable);
+            assert_eq!(repeats.are_there(&row, distinct), all.len() < row.len(), "{row:?}");
+        }
+        crate::simd::set_portable(false);
+    }
+
+    #[test]
+    fn rows_that_no_learner_could_take_are_not_lent() {
+        let fine = Elsewhere(vec![0, 7], vec![1.0, 0.5]);
+        let lend = |lent: &Elsewhere, ends: &[usize], labels: &[f64], weights: &[f64], offsets: &[f64]| {
+            let mut batch = Batch::default();
+            let rows = RowColumns { labels, weights, offsets };
+            let result = batch.borrow_columns(Arc::new(lent.clone()), ends.iter().copied(), rows);
+            assert!(result.is_ok() || batch.is_empty());
+            result.is_ok()
+        };
+        assert!(lend(&fine, &[1, 2], &[1.0, f64::NAN], &[1.0, 0.0], &[0.0, -1.0]));
+        for ends in [&[][..], &[2], &[1, 1], &[1, 3], &[2, 1], &[3, 2], &[1, 2, 2]] {
+            assert!(!lend(&fine, ends, &[1.0, 1.0], &[1.0, 1.0], &[0.0, 0.0]), "{ends:?}");
+        }
+        assert!(!lend(&fine, &[1, 2], &[1.0, f64::INFINITY], &[1.0, 1.0], &[0.0, 0.0]));
+        for weight in [-1.0, 1e-39, f64::NAN, f64::INFINITY] {
+            assert!(!lend(&fine, &[1, 2], &[1.0, 1.0], &[weight, 1.0], &[0.0, 0.0]), "{weight}");
+        }
+        assert!(!lend(&fine, &[1, 2], &[1.0, 1.0], &[1.0], &[0.0, 0.0]));
+        assert!(!lend(&fine, &[1, 2], &[1.0, 1.0], &[1.0, 1.0], &[0.0]));
+        assert!(!lend(&fine, &[1, 2], &[1.0, 1.0], &[1.0, 1.0], &[0.0, f64::NAN]));
+        for lent in [
+            Elsewhere(vec![0, INDEX_LIMIT], vec![1.0, 0.5]),
+            Elsewhere(vec![0, 1], vec![f32::NAN, 0.5]),
+            Elsewhere(vec![0, 1], vec![1.0, f32::NEG_INFINITY]),
+            Elsewhere(vec![0, 1], vec![1.0]),
+        ] {
+            assert!(!lend(&lent, &[1, 2], &[1.0, 1.0], &[1.0, 1.0], &[0.0, 0.0]), "{lent:?}");
+        }
+    }
+
+    #[test]
+    fn rows_that_no_learner_could_take_are_refused() {
+        let message = |indices: &[u32], values: &[f32]| Features::new(indices, values).unwrap_err().to_string();
+        assert_eq!(message(&[0, 1], &[1.0]), "2 indices but 1 values: a row needs as many");
+        assert_eq!(message(&[4], &[f32::NAN]), "the value of feature 4 is NaN: features are finite");
+        assert_eq!(message(&[1 << 31], &[1.0]), "index 2147483648 is too large: indices are below 2^31");
+        assert_eq!(
+            message(&[9, 2, 9], &[1.0, 1.0, 1.0]),
+            "index 9 occurs twice: a row names a feature once, with the sum of its values"
+        );
+        let x = Features::new(&[0], &[1.0]).unwrap();
+        assert!(x.with_offset(f64::NAN).is_err() && x.with_offset(1e39).is_err() && x.with_offset(-3e38).is_ok());
+    }
+}

@@ -1,0 +1,187 @@
+//! A row of features.
+
+use super::reach::MaxPositions;
+use crate::simd::scan::ascend;
+use crate::{Error, ErrorKind};
+
+/// A borrowed sparse row: what a linear predictor multiplies its weights with.
+///
+/// Each index occurs once, in any order, and is below [`INDEX_LIMIT`]. Dense rows are
+/// the same with indices `0..d`.
+/// Index 0 is the bias (value 1) in rows that the readers of `onward-data` make.
+#[derive(Debug, Clone, Copy)]
+pub struct Features<'a> {
+    pub(super) indices: &'a [u32],
+    pub(super) values: &'a [f32],
+    /// Where tables may find the entries of the features; empty if nobody said.
+    pub(super) hints: &'a [u32],
+    /// Who said.
+    pub(super) hints_of: u64,
+    /// No index is larger.
+    pub(super) max_index: u32,
+    /// The same, and whoever made the row cannot be wrong; [`u32::MAX`] where that is not known.
+    pub(super) trusted_max_index: u32,
+    pub(super) max_hints: MaxPositions,
+    pub(super) offset: f64,
+}
+
+impl<'a> Features<'a> {
+    /// A row from its indices and values. Fastest where indices ascend: then it is plain
+    /// that none occurs twice.
+    ///
+    /// # Errors
+    /// When the two differ in length, a value is not finite, an index is
+    /// [`INDEX_LIMIT`] or more, or one occurs twice ([`Batch::finish`](super::Batch::finish) adds up the values
+    /// of such).
+    ///
+    /// ```
+    /// let x = onward::Features::new(&[0, 7], &[1.0, 0.25])?;
+    /// assert_eq!(x.len(), 2);
+    /// assert!(onward::Features::new(&[0], &[f32::NAN]).is_err());
+    /// assert!(onward::Features::new(&[7, 0, 7], &[1.0, 1.0, 1.0]).is_err());
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn new(indices: &'a [u32], values: &'a [f32]) -> Result<Self, Error> {
+        if indices.len() != values.len() {
+            let message = format!("{} indices but {} values: a row needs as many", indices.len(), values.len());
+            return Err(Error::new(ErrorKind::Features, message));
+        }
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            let message = format!("the value of feature {} is {}: features are finite", indices[at], values[at]);
+            return Err(Error::new(ErrorKind::Features, message));
+        }
+        if let Some(index) = indices.iter().find(|&&index| index >= INDEX_LIMIT) {
+            let message = format!("index {index} is too large: indices are below 2^31");
+            return Err(Error::new(ErrorKind::Features, message));
+        }
+        if let Some(index) = repeated(indices) {
+            let message = format!("index {index} occurs twice: a row names a feature once, with the sum of its values");
+            return Err(Error::new(ErrorKind::Features, message));
+        }
+        let max_index = indices.iter().copied().max().unwrap_or(0);
+        Ok(Self {
+            indices,
+            values,
+            hints: &[],
+            hints_of: 0,
+            max_index,
+            trusted_max_index: max_index,
+            max_hints: MaxPositions::UNKNOWN,
+            offset: 0.0,
+        })
+    }
+
+    /// The same row with an offset: what every predictor of it starts from, so that the score
+    /// is offset + ⟨w, x⟩. Vowpal Wabbit calls it the initial prediction; it may be the score of
+    /// another model, or the logarithm of an exposure for Poisson. 0 if not given.
+    ///
+    /// # Errors
+    /// When it is not a number within ±3.4e38, as labels are.
+    ///
+    /// ```
+    /// let x = onward::Features::new(&[0, 7], &[1.0, 0.25])?.with_offset(-1.5)?;
+    /// assert_eq!(x.offset(), -1.5);
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn with_offset(self, offset: f64) -> Result<Self, Error> {
+        match is_offset(offset) {
+            true => Ok(Self { offset, ..self }),
+            false => {
+                Err(Error::new(ErrorKind::Features, format!("the offset is {offset}: it is a number within ±3.4e38")))
+            }
+        }
+    }
+
+    /// What the score starts from, before the features are looked at.
+    pub fn offset(&self) -> f64 {
+        self.offset
+    }
+
+    /// The indices, in the order in which they were given.
+    pub fn indices(&self) -> &'a [u32] {
+        self.indices
+    }
+
+    /// The values, one for each index; all finite.
+    pub fn values(&self) -> &'a [f32] {
+        self.values
+    }
+
+    /// How many features the row holds.
+    pub fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Whether the row holds no feature at all.
+    pub fn is_empty(&self) -> bool {
+        self.indices.is_empty()
+    }
+
+    /// Pairs of index and value.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, f32)> + 'a {
+        self.indices.iter().copied().zip(self.values.iter().copied())
+    }
+
+    /// A hint for each feature, or none at all.
+    pub(crate) fn hints(&self) -> &'a [u32] {
+        self.hints
+    }
+
+    /// Who gave the hints, if there are some.
+    pub(crate) fn hints_of(&self) -> Option<u64> {
+        (!self.hints.is_empty()).then_some(self.hints_of)
+    }
+
+    /// No index is larger than this, here or elsewhere in the batch.
+    #[inline]
+    pub(crate) fn max_index(&self) -> u32 {
+        self.max_index
+    }
+
+    /// No index is larger, as surely as memory that is read unchecked needs it; [`u32::MAX`] if that is not known.
+    #[inline]
+    pub(crate) fn trusted_max_index(&self) -> u32 {
+        self.trusted_max_index
+    }
+
+    /// How far the hints of the batch reach, as surely.
+    #[inline]
+    pub(crate) fn max_hints(&self) -> MaxPositions {
+        self.max_hints
+    }
+
+    /// Index, hint and value of each feature.
+    #[inline]
+    pub(crate) fn hinted(self) -> impl ExactSizeIterator<Item = (u32, u32, f32)> + 'a {
+        let hints = self.hints;
+        let pairs = self.indices.iter().copied().zip(self.values.iter().copied());
+        pairs.enumerate().map(move |(at, (index, value))| (index, hints.get(at).copied().unwrap_or(0), value))
+    }
+
+    /// The same indices with other values, finite and as many.
+    pub(crate) fn with_values<'b>(&self, values: &'b [f32]) -> Features<'b>
+    where
+        'a: 'b,
+    {
+        debug_assert_eq!(values.len(), self.indices.len());
+        Features { values, ..*self }
+    }
+}
+
+/// Indices of features are below this.
+pub const INDEX_LIMIT: u32 = 1 << 31;
+
+/// An index that occurs twice.
+fn repeated(indices: &[u32]) -> Option<u32> {
+    if ascend(indices) {
+        return None;
+    }
+    let mut sorted = indices.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
+
+/// Whether a score may start from it: squares of scores are finite then.
+pub(super) fn is_offset(offset: f64) -> bool {
+    offset.abs() <= f64::from(f32::MAX)
+}

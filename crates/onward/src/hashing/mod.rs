@@ -1,0 +1,4 @@
+//! Hashes: from names to feature indices, and from indices to numbers.
+
+pub mod feature_hash;
+pub(crate) mod index_map;

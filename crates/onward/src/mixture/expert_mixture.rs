@@ -1,0 +1,508 @@
+//! `hedge`, `fixed-share`, `adahedge`, `squint`: learners as experts.
+//!
+//! Several learners see the same stream, each learning from its own predictions p_k. An algorithm of
+//! prediction with expert advice ([`expert`](crate::mixture::experts)) gives each a weight w_k by its losses
+//! ℓ_k = ℓ(p_k, y). What is predicted:
+//! - *mix*: Σ w_k·p_k, the mean of scores. Every loss here is convex in the score: it pays at most Σ w_k·ℓ_k.
+//! - *draw*: p_k with the probability w_k, one draw a round from a seed. It pays Σ w_k·ℓ_k on average over draws,
+//!   for losses of any kind: drawing makes them linear in the weights.
+//!
+//! **Guarantee**: that of the algorithm, against the best of the experts as they were, each having learnt alone. For
+//! draws the luck they had, Σ h·(ℓ_drawn − Σ w_k·ℓ_k), is measured and added: on average over
+//! draws it is 0, and what is printed is the algorithm's bound; in each run it holds for sure.
+//!
+//! A round costs what the experts cost, and the weights.
+
+use crate::archive::Archive;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::loss::Curvature;
+use crate::mixture::experts::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
+use crate::numeric::rng::SplitMix64;
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Params};
+use crate::{Error, ExpertReport, Features, Learner, MixtureReport, Prediction, SharedLoss};
+
+/// A mixture has no more experts than this.
+pub const MOST_EXPERTS: usize = 256;
+
+/// How weights become a prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Predict {
+    /// The mean of the experts' scores.
+    Mix,
+    /// The score of an expert drawn by weight, with draws from this seed.
+    Draw(u64),
+}
+
+/// Learners, weighed by an algorithm of prediction with expert advice.
+pub struct ExpertMixture<E> {
+    loss: SharedLoss,
+    algorithm: E,
+    learners: Vec<Box<dyn Learner>>,
+    predict: Predict,
+    /// Where the draw of the next round comes from.
+    draws: SplitMix64,
+    /// w_k for the next round, and p_k and ℓ_k of the last.
+    weights: Vec<f64>,
+    scores: Vec<f64>,
+    losses: Vec<f64>,
+    /// Σ h·ℓ_k.
+    sums: Vec<f64>,
+    /// Σ h·ℓ of what was predicted, and Σ h.
+    paid: f64,
+    total: f64,
+    /// Σ h·(ℓ_drawn − Σ w_k·ℓ_k).
+    luck: f64,
+}
+
+impl<E: Experts> ExpertMixture<E> {
+    /// These learners, weighed by this algorithm.
+    ///
+    /// # Errors
+    /// When there is no learner, or more than [`MOST_EXPERTS`], or not as many as the algorithm weighs; when
+    /// the loss has no slope, or is not what a learner is charged by.
+    ///
+    /// ```
+    /// use onward::mixture::experts::AdaHedge;
+    /// use onward::learner::{ExpertMixture, Predict, LearnerSpec};
+    /// use onward::{Features, Learner};
+    ///
+    /// let loss = onward::loss::parse("squared")?;
+    /// let build = |text: &str| text.parse::<LearnerSpec>()?.build(&loss, None);
+    /// let learners = vec![build("nag")?, build("ogd:radius=1")?];
+    /// let mut advice = ExpertMixture::new(loss, AdaHedge::new(2)?, learners, Predict::Mix)?;
+    /// for round in 0..200 {
+    ///     let x = [1.0, (round % 5) as f32];
+    ///     advice.learn(Features::new(&[0, 1], &x)?, f64::from(2 * (round % 5)), 1.0);
+    /// }
+    /// let mixed = advice.mixture().unwrap();
+    /// assert_eq!(mixed.best().unwrap().name, "nag:eta=0.5");
+    /// assert!(mixed.gap() * 200.0 <= advice.guarantee().bound.unwrap());
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn new(
+        loss: SharedLoss,
+        algorithm: E,
+        learners: Vec<Box<dyn Learner>>,
+        predict: Predict,
+    ) -> Result<Self, Error> {
+        let count = expect_learners(learners.len())?;
+        if algorithm.count() != count {
+            let weighed = algorithm.count();
+            return Err(Error::parameter(format!("there are {count} learners for an algorithm that weighs {weighed}")));
+        }
+        if loss.curvature() == Curvature::None {
+            return Err(Error::parameter(format!(
+                "experts cannot be mixed for the {} loss: it is not convex",
+                loss.name()
+            )));
+        }
+        if let Some(other) = learners.iter().find(|learner| learner.charged_loss().name() != loss.name()) {
+            return Err(Error::parameter(format!(
+                "the expert '{}' is charged by the {} loss: it cannot be one for the {} loss",
+                other.describe(),
+                other.charged_loss().name(),
+                loss.name()
+            )));
+        }
+        let zeros = || vec![0.0; count];
+        let mut weights = zeros();
+        algorithm.weights(&mut weights);
+        let seed = if let Predict::Draw(seed) = predict { seed } else { 0 };
+        Ok(Self {
+            loss,
+            algorithm,
+            learners,
+            predict,
+            draws: SplitMix64::new(seed),
+            weights,
+            scores: zeros(),
+            losses: zeros(),
+            sums: zeros(),
+            paid: 0.0,
+            total: 0.0,
+            luck: 0.0,
+        })
+    }
+
+    /// The expert that the next round draws. Changes nothing.
+    fn drawn(&self) -> usize {
+        let mut draws = self.draws;
+        let mut left = draws.uniform();
+        for (expert, &weight) in self.weights.iter().enumerate() {
+            if left < weight {
+                return expert;
+            }
+            left -= weight;
+        }
+        // The weights sum to 1 but for rounding.
+        self.weights.iter().rposition(|&weight| weight > 0.0).unwrap_or(0)
+    }
+
+    /// The prediction from the experts' scores.
+    fn combine(&self, score_of: impl Fn(usize) -> f64) -> f64 {
+        match self.predict {
+            Predict::Draw(_) => score_of(self.drawn()),
+            Predict::Mix => {
+                let (mut sum, mut low, mut high) = (0.0, f64::MAX, f64::MIN);
+                for (expert, weight) in self.weights.iter().enumerate() {
+                    let score = score_of(expert);
+                    (sum, low, high) = (sum + weight * score, low.min(score), high.max(score));
+                }
+                // Rounding may not lead out of the range of scores.
+                sum.max(low).min(high)
+            }
+        }
+    }
+}
+
+/// Refuses a number of learners that cannot be mixed.
+fn expect_learners(count: usize) -> Result<usize, Error> {
+    match count {
+        1..=MOST_EXPERTS => Ok(count),
+        _ => Err(Error::parameter(format!("there are {count} learners to mix: it is 1 to {MOST_EXPERTS}"))),
+    }
+}
+
+impl<E: Experts> Learner for ExpertMixture<E> {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        Prediction::new(self.combine(|expert| self.learners[expert].predict(x).score))
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        if weight == 0.0 {
+            return self.predict(x);
+        }
+        for (expert, learner) in self.learners.iter_mut().enumerate() {
+            self.scores[expert] = learner.learn(x, label, weight).score;
+            self.losses[expert] = self.loss.value(self.scores[expert], label);
+            self.sums[expert] = held(self.sums[expert] + weight * self.losses[expert]);
+        }
+        let prediction = Prediction::new(self.combine(|expert| self.scores[expert]));
+        let loss = self.loss.value(prediction.score, label);
+        self.paid = held(self.paid + weight * loss);
+        self.total = held(self.total + weight);
+        if let Predict::Draw(_) = self.predict {
+            let excess = self.weights.iter().zip(&self.losses).map(|(weight, other)| weight * (loss - other));
+            self.luck = held(self.luck + weight * excess.sum::<f64>());
+            self.draws.bits();
+        }
+        self.algorithm.observe(&self.losses, weight);
+        self.algorithm.weights(&mut self.weights);
+        prediction
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        SharedLoss::clone(&self.loss)
+    }
+
+    fn describe(&self) -> String {
+        let learners: Vec<String> = self.learners.iter().map(|learner| format!("({})", learner.describe())).collect();
+        let algorithm = self.algorithm.describe();
+        let separator = if algorithm.contains(':') { ',' } else { ':' };
+        let predict = match self.predict {
+            Predict::Mix => "predict=mix".to_owned(),
+            Predict::Draw(seed) => format!("predict=draw,seed={seed}"),
+        };
+        format!("{algorithm}{separator}learners={},{predict}", learners.join("+"))
+    }
+
+    /// Of the mean of experts, if all are linear.
+    fn weight(&self, index: u32) -> Option<f64> {
+        let of_experts = self.learners.iter().zip(&self.weights);
+        of_experts.map(|(learner, weight)| Some(weight * learner.weight(index)?)).sum()
+    }
+
+    fn deviation(&self, index: u32) -> Option<f64> {
+        self.learners.iter().find_map(|learner| learner.deviation(index))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let mut guarantee = self.algorithm.guarantee();
+        guarantee.bound = guarantee.bound.map(|bound| held(bound + self.luck));
+        guarantee
+    }
+
+    fn mixture(&self) -> Option<MixtureReport> {
+        let experts = self.learners.iter().zip(self.weights.iter().zip(&self.sums));
+        let experts = experts.map(|(learner, (&weight, sum))| ExpertReport {
+            name: learner.describe(),
+            weight,
+            loss: sum / self.total,
+        });
+        Some(MixtureReport { loss: self.paid / self.total, experts: experts.collect() })
+    }
+
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.part("algorithm", |archive| self.algorithm.persist(archive))?;
+        self.algorithm.weights(&mut self.weights);
+        for (expert, learner) in self.learners.iter_mut().enumerate() {
+            archive.part(&format!("expert.{expert}"), |archive| learner.persist(archive))?;
+        }
+        archive.array("sums", &mut self.sums)?;
+        archive.number("paid", &mut self.paid)?;
+        archive.number("total", &mut self.total)?;
+        archive.number("luck", &mut self.luck)?;
+        self.draws.persist("draws", archive)
+    }
+}
+
+/// A sum that stays finite.
+fn held(sum: f64) -> f64 {
+    sum.clamp(f64::MIN, f64::MAX)
+}
+
+/// The learners that are mixed when none are named: they differ in how their rates fall and in how large they are.
+const LEARNERS: ParameterDescriptor = ParameterDescriptor {
+    name: "learners",
+    default: "nag+(nag:eta=4)+adagrad+ogd",
+    meaning: "the experts, 1 to 256 joined by +, in parentheses if they have parameters: nag+(ogd:radius=2)",
+};
+
+const PREDICT: ParameterDescriptor = ParameterDescriptor {
+    name: "predict",
+    default: "mix",
+    meaning: "mix: the mean score, by weight; draw: one expert's",
+};
+
+const SEED: ParameterDescriptor =
+    ParameterDescriptor { name: "seed", default: "0", meaning: "of the draws, a whole number from 0" };
+
+const ETA: ParameterDescriptor = ParameterDescriptor {
+    name: "eta",
+    default: "auto",
+    meaning: "the rate, above 0; auto tunes itself from the ranges of losses, or from rounds",
+};
+
+const ROUNDS: ParameterDescriptor = ParameterDescriptor {
+    name: "rounds",
+    default: "none",
+    meaning: "with eta=auto: how many there will be, for the textbook's rate for losses within [0, 1]",
+};
+
+/// Builds the experts of an entry, and weighs them.
+fn build<E: Experts + 'static>(
+    arguments: &Params<'_>,
+    algorithm: impl Fn(usize) -> Result<E, Error>,
+) -> Result<Box<dyn Learner>, Error> {
+    let specifications = arguments.specifications("learners")?;
+    expect_learners(specifications.len())?;
+    if let Some(other) = specifications.iter().find(|specification| specification.is_charged_by_mistakes()) {
+        return Err(Error::parameter(format!(
+            "the {} is charged by mistakes: it cannot be an expert for the {} loss",
+            other.name(),
+            arguments.loss().name()
+        )));
+    }
+    let learners = specifications.iter().map(|it| arguments.build(it)).collect::<Result<Vec<_>, _>>()?;
+    let seed = arguments.whole("seed", 0..=u64::MAX, "as 64 bits hold")?;
+    let predict = arguments.choice("predict", &[("mix", Predict::Mix), ("draw", Predict::Draw(seed))])?;
+    let algorithm = algorithm(learners.len())?;
+    Ok(Box::new(ExpertMixture::new(arguments.loss(), algorithm, learners, predict)?))
+}
+
+fn rate(arguments: &Params<'_>) -> Result<HedgeRate, Error> {
+    match (arguments.number_or("eta", "auto")?, arguments.number_or("rounds", "none")?) {
+        (None, None) => Ok(HedgeRate::SelfTuned),
+        (None, Some(rounds)) => Ok(HedgeRate::Rounds(rounds)),
+        (Some(eta), None) => Ok(HedgeRate::Fixed(eta)),
+        (Some(eta), Some(rounds)) => Err(Error::parameter(format!(
+            "rounds is {rounds} and eta is {eta}: rounds are for eta=auto, leave one of them out"
+        ))),
+    }
+}
+
+/// Switches, rate and share of `fixed-share`.
+fn sharing(arguments: &Params<'_>) -> Result<(u64, HedgeRate, Share), Error> {
+    let switches = arguments.whole("switches", 0..=1_000_000_000, "for against more the bound says nothing")?;
+    let share = arguments.number_or("alpha", "auto")?.map_or(Share::Tuned, Share::Fixed);
+    Ok((switches, rate(arguments)?, share))
+}
+
+/// What an algorithm promises beforehand for so many experts, or why it does not.
+fn plan(
+    arguments: &Params<'_>,
+    class: Comparator,
+    promise: impl Fn(usize) -> Result<Result<f64, &'static str>, Error>,
+) -> Result<Guarantee, Error> {
+    if arguments.choice("predict", &[("mix", false), ("draw", true)])? {
+        let reason = "draws keep the bound on average over draws, not in each run: predict=mix promises it for sure";
+        return Ok(Guarantee::none(GuaranteeKind::Mixture, reason));
+    }
+    let bound = promise(arguments.specifications("learners")?.len())?;
+    Ok(Guarantee { kind: GuaranteeKind::Mixture, comparator: Some(class), bound: bound.map_err(str::to_owned) })
+}
+
+/// `hedge` by name.
+pub(crate) const HEDGE: LearnerDescriptor = LearnerDescriptor {
+    name: "hedge",
+    summary: "learners as experts, by exponential weights (Littlestone, Warmuth; Freund, Schapire)",
+    losses: Losses::Convex,
+    parameters: &[LEARNERS, ETA, ROUNDS, PREDICT, SEED],
+    build: |arguments| {
+        let rate = rate(arguments)?;
+        build(arguments, |count| Hedge::new(count, rate))
+    },
+    plan: |arguments, scales| {
+        let rate = rate(arguments)?;
+        plan(arguments, Comparator::Experts, |count| Hedge::promise(count, rate, scales.rounds, scales.range).map(Ok))
+    },
+};
+
+/// `fixed-share` by name.
+pub(crate) const FIXED_SHARE: LearnerDescriptor = LearnerDescriptor {
+    name: "fixed-share",
+    summary: "learners as experts, tracking the best as it changes (Herbster, Warmuth)",
+    losses: Losses::Convex,
+    parameters: &[
+        LEARNERS,
+        ParameterDescriptor {
+            name: "switches",
+            default: "3",
+            meaning: "how many changes of the best expert the guarantee allows for, a whole number from 0",
+        },
+        ParameterDescriptor {
+            name: "alpha",
+            default: "auto",
+            meaning: "the share of weight dealt out anew in a round, above 0, to 1; auto: switches/(switches + rounds so far)",
+        },
+        ETA,
+        ROUNDS,
+        PREDICT,
+        SEED,
+    ],
+    build: |arguments| {
+        let (switches, rate, share) = sharing(arguments)?;
+        build(arguments, |count| FixedShare::new(count, switches, rate, share))
+    },
+    plan: |arguments, scales| {
+        let (switches, rate, share) = sharing(arguments)?;
+        plan(arguments, Comparator::SwitchingExperts(switches), |count| {
+            let promise = FixedShare::promise(count, switches, rate, share, scales.rounds, scales.range)?;
+            Ok(promise.ok_or("its rates and shares come from what happens: give rounds=T, or eta and alpha"))
+        })
+    },
+};
+
+/// `adahedge` by name.
+pub(crate) const ADAHEDGE: LearnerDescriptor = LearnerDescriptor {
+    name: "adahedge",
+    summary: "learners as experts, losses in any range, easy streams exploited (de Rooij et al.)",
+    losses: Losses::Convex,
+    parameters: &[LEARNERS, PREDICT, SEED],
+    build: |arguments| build(arguments, AdaHedge::new),
+    plan: |arguments, scales| {
+        plan(arguments, Comparator::Experts, |count| AdaHedge::promise(count, scales.rounds, scales.range).map(Ok))
+    },
+};
+
+/// `squint` by name.
+pub(crate) const SQUINT: LearnerDescriptor = LearnerDescriptor {
+    name: "squint",
+    summary: "learners as experts, all rates tried at once, second-order bound (Koolen, van Erven)",
+    losses: Losses::Convex,
+    parameters: &[
+        LEARNERS,
+        ParameterDescriptor {
+            name: "range",
+            default: "auto",
+            meaning: "the largest difference of losses in a round, times importance; auto takes the largest so far",
+        },
+        PREDICT,
+        SEED,
+    ],
+    build: |arguments| {
+        let range = arguments.number_or("range", "auto")?;
+        build(arguments, |count| Squint::new(count, range))
+    },
+    plan: |arguments, scales| {
+        let known = arguments.number_or("range", "auto")?;
+        plan(arguments, Comparator::Experts, |count| {
+            let Some(known) = known else {
+                return Ok(Err("the first range that comes may be as small as it likes: give range=B"));
+            };
+            let promise = Squint::promise(count, known, scales.rounds, scales.range)?;
+            Ok(promise.ok_or("losses of experts may differ by more than its range: give a larger one"))
+        })
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::Features;
+    use crate::protocol::LearnerSpec;
+
+    fn build(text: &str) -> Result<Box<dyn crate::Learner>, crate::Error> {
+        text.parse::<LearnerSpec>()?.build(&crate::loss::parse("squared")?, None)
+    }
+
+    fn message(text: &str) -> String {
+        build(text).err().map_or_else(|| panic!("{text} is built"), |error| error.to_string())
+    }
+
+    #[test]
+    fn descriptions_build_the_same_mixture_again() {
+        for text in [
+            "hedge:learners=nag",
+            "hedge:eta=auto,rounds=500,learners=nag+(ogd:radius=2,eta=0.5)",
+            "fixed-share:switches=7,alpha=0.01,eta=2,predict=draw,seed=18446744073709551615",
+            "adahedge:learners=(squint:learners=(nag:standardise=true)+(hedge:learners=ogd),range=2)+auto",
+        ] {
+            let learner = build(text).unwrap();
+            assert_eq!(build(&learner.describe()).unwrap().describe(), learner.describe());
+        }
+        assert_eq!(
+            build("adahedge:learners=nag+(ogd:radius=2)").unwrap().describe(),
+            "adahedge:learners=(nag:eta=0.5)+(ogd:eta=auto,radius=2),predict=mix"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_mixed_is_refused() {
+        assert_eq!(
+            message("hedge:learners=nag+perceptron"),
+            "the perceptron is charged by mistakes: it cannot be an expert for the squared loss"
+        );
+        let many = vec!["nag"; 257].join("+");
+        assert_eq!(message(&format!("hedge:learners={many}")), "there are 257 learners to mix: it is 1 to 256");
+        assert!(message("hedge:learners=").contains("it is learners joined by +, such as nag+(ogd:radius=2)"));
+        assert!(message("hedge:predict=both").contains("mix, draw"));
+        assert!(message("hedge:eta=1,rounds=5").contains("leave one of them out"));
+        assert!(message("hedge:eta=0").contains("eta is 0"));
+        assert!(message("squint:range=-1").contains("range is -1"));
+        assert!(message("fixed-share:alpha=0").contains("alpha is 0"));
+    }
+
+    #[test]
+    fn mixtures_are_inside_of_each_other_to_a_depth() {
+        let nested = |depth: usize| "hedge:learners=".repeat(depth) + "nag";
+        assert!(build(&nested(3)).is_ok());
+        assert!(message(&nested(4)).contains("inside of more than 3"));
+        assert!(message(&nested(100_000)).contains("inside of more than 3"));
+        assert!(build("hedge:learners=(hedge:learners=(hedge:learners=(hedge)+nag))").is_err());
+    }
+
+    #[test]
+    fn experts_learn_as_if_they_were_alone() {
+        let mut advice = build("hedge:learners=nag+ogd,predict=draw,seed=5").unwrap();
+        let mut alone = [build("nag").unwrap(), build("ogd").unwrap()];
+        let mut sums = [0.0; 2];
+        let mut drawn = [0; 2];
+        for round in 0..100 {
+            let values = [1.0, (round * 7 % 11) as f32 / 11.0];
+            let x = Features::new(&[0, 1], &values).unwrap();
+            let label = f64::from(values[1]) * 2.0 - 1.0;
+            let score = advice.learn(x, label, 1.0).score;
+            for expert in 0..2 {
+                let other = alone[expert].learn(x, label, 1.0).score;
+                drawn[expert] += usize::from(other == score);
+                sums[expert] += (other - label) * (other - label);
+            }
+        }
+        // What is drawn is the score of one of them, and of each at times.
+        assert!(drawn[0] + drawn[1] >= 100 && drawn[0] > 5 && drawn[1] > 5, "{drawn:?}");
+        let mixed = advice.mixture().unwrap();
+        for (expert, sum) in mixed.experts.iter().zip(sums) {
+            assert!((expert.loss * 100.0 - sum).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Dense vectors and matrices.
+
+pub(crate) mod triangle;
+pub(crate) mod vector;

@@ -1,0 +1,242 @@
+//! Upper triangular matrices R: the square roots of learners that solve least squares.
+//!
+//! A learner needs (RᵀR)⁻¹ times something, and never that inverse itself. R stands for the
+//! matrix A = RᵀR, which is positive definite as long as no number on the diagonal is 0. Adding
+//! xxᵀ to A is a chain of Givens rotations that fold x into R, by which the diagonal never falls:
+//! what rounding does, it does to the data, and A stays positive definite for ever.
+//! (Golub, Van Loan, Matrix Computations, sections 5.1 and 6.5.)
+
+use crate::numeric::sum;
+
+/// What solves a system is held to ± this: importance weights of 1e38 beside features of 1e38
+/// leave nothing of the rest but rounding, and that must stay finite.
+const LARGEST: f64 = 1e60;
+
+/// An upper triangular matrix, row by row, with room to grow.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Triangle {
+    size: usize,
+    /// Where row i starts: at i times this.
+    stride: usize,
+    entries: Vec<f64>,
+}
+
+/// What came of folding a row into a triangle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Folded {
+    /// q/(1 + q), where q = xᵀ(RᵀR)⁻¹x before: from 0 to 1.
+    pub(crate) leverage: f64,
+    /// What is left of the target: (y − ⟨w, x⟩)/√(1 + q), but for the sign. By its square the
+    /// least of the squares grows.
+    pub(crate) residual: f64,
+}
+
+impl Triangle {
+    /// d, for a matrix of d × d.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Row i from the diagonal on.
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
+        &self.entries[i * self.stride + i..i * self.stride + self.size]
+    }
+
+    fn row_mut(&mut self, i: usize) -> &mut [f64] {
+        &mut self.entries[i * self.stride + i..i * self.stride + self.size]
+    }
+
+    /// Adds a row and a column that are 0 but on the diagonal.
+    pub(crate) fn grow(&mut self, diagonal: f64) {
+        if self.size == self.stride {
+            let stride = (2 * self.stride).max(8);
+            let mut entries = vec![0.0; stride * stride];
+            for i in 0..self.size {
+                entries[i * stride + i..i * stride + self.size].copy_from_slice(self.row(i));
+            }
+            (self.stride, self.entries) = (stride, entries);
+        }
+        self.size += 1;
+        self.row_mut(self.size - 1)[0] = diagonal;
+    }
+
+    /// R ← factor·R.
+    pub(crate) fn scale(&mut self, factor: f64) {
+        for i in 0..self.size {
+            self.row_mut(i).iter_mut().for_each(|entry| *entry *= factor);
+        }
+    }
+
+    /// RᵀR += xxᵀ, and z, for which Rᵀz is the right-hand side, takes in target·x. `x` is 0 before
+    /// `from`, and all 0 afterwards.
+    pub(crate) fn fold(&mut self, x: &mut [f64], from: usize, z: &mut [f64], target: f64) -> Folded {
+        // Each rotation leaves the share c² of 1/(1 + q), and adds s² of what was left to q/(1 + q):
+        // no difference of nearly equal numbers.
+        let (mut left, mut leverage, mut residual) = (1.0, 0.0, target);
+        for i in from..self.size {
+            if x[i] == 0.0 {
+                continue;
+            }
+            let (head, tail) = self.entries[i * self.stride + i..i * self.stride + self.size].split_at_mut(1);
+            let length = (head[0] * head[0] + x[i] * x[i]).sqrt();
+            let (c, s) = (head[0] / length, x[i] / length);
+            head[0] = length;
+            x[i] = 0.0;
+            for (entry, value) in tail.iter_mut().zip(&mut x[i + 1..]) {
+                (*entry, *value) = (c * *entry + s * *value, c * *value - s * *entry);
+            }
+            (z[i], residual) = (c * z[i] + s * residual, c * residual - s * z[i]);
+            leverage += left * (s * s);
+            left *= c * c;
+        }
+        Folded { leverage: f64::min(leverage, 1.0), residual }
+    }
+
+    /// Solves Rw = z.
+    pub(crate) fn solve(&self, z: &[f64], w: &mut Vec<f64>) {
+        w.clear();
+        w.resize(self.size, 0.0);
+        for i in (0..self.size).rev() {
+            let row = self.row(i);
+            let known = sum::sum(row[1..].iter().zip(&w[i + 1..]).map(|(entry, w)| entry * w));
+            w[i] = ((z[i] - known) / row[0]).clamp(-LARGEST, LARGEST);
+        }
+    }
+
+    /// Solves Rᵀa = x in place, `x` being 0 before `from`. xᵀ(RᵀR)⁻¹x is ‖a‖².
+    pub(crate) fn solve_transposed(&self, x: &mut [f64], from: usize) {
+        for i in from..self.size {
+            if x[i] == 0.0 {
+                continue;
+            }
+            let row = self.row(i);
+            x[i] = (x[i] / row[0]).clamp(-LARGEST, LARGEST);
+            let a = x[i];
+            row[1..].iter().zip(&mut x[i + 1..]).for_each(|(entry, x)| *x -= a * entry);
+        }
+    }
+
+    /// The upper half of this matrix += factor·xxᵀ.
+    pub(crate) fn add_outer(&mut self, factor: f64, x: &[f64]) {
+        for i in (0..self.size).filter(|&i| x[i] != 0.0) {
+            let step = factor * x[i];
+            self.row_mut(i).iter_mut().zip(&x[i..]).for_each(|(entry, x)| *entry += step * x);
+        }
+    }
+
+    /// R of RᵀR = λI + this, taken for the upper half of a symmetric matrix without negative
+    /// eigenvalues (Cholesky). All that is left on the diagonal is at least λ then; where rounding
+    /// has undone that, it is λ again.
+    pub(crate) fn cholesky(&self, lambda: f64, root: &mut Self) {
+        root.clone_from(self);
+        for i in 0..root.size {
+            // The diagonals of later rows hold what is left of them without λ.
+            let pivot = (root.row(i)[0].max(0.0) + lambda).sqrt();
+            let (above, below) = root.entries.split_at_mut((i + 1) * root.stride);
+            let row = &mut above[i * root.stride + i..i * root.stride + root.size];
+            row[0] = pivot;
+            row[1..].iter_mut().for_each(|entry| *entry /= pivot);
+            for j in i + 1..root.size {
+                let (entry, start) = (row[j - i], (j - i - 1) * root.stride);
+                let lower = &mut below[start + j..start + root.size];
+                lower.iter_mut().zip(&row[j - i..]).for_each(|(lower, other)| *lower -= entry * other);
+            }
+        }
+    }
+
+    /// All entries from the diagonal on, row by row.
+    pub(crate) fn packed(&self) -> Vec<f64> {
+        (0..self.size).flat_map(|i| self.row(i)).copied().collect()
+    }
+
+    /// The matrix of size d that [`packed`](Self::packed) gave; `None` if it is of another size.
+    pub(crate) fn unpacked(size: usize, packed: &[f64]) -> Option<Self> {
+        if size * (size + 1) / 2 != packed.len() {
+            return None;
+        }
+        let mut triangle = Self { size, stride: size, entries: vec![0.0; size * size] };
+        let mut rest = packed;
+        for i in 0..size {
+            let (row, after) = rest.split_at(size - i);
+            triangle.row_mut(i).copy_from_slice(row);
+            rest = after;
+        }
+        Some(triangle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: [[f64; 3]; 4] = [[1.0, 2.0, -1.0], [0.0, 1.5, 0.5], [2.0, -0.5, 0.25], [0.0, 0.0, 3.0]];
+
+    /// λI + Σxxᵀ as a full matrix.
+    fn gram(lambda: f64) -> [[f64; 3]; 3] {
+        let mut a = [[0.0; 3]; 3];
+        for i in 0..3 {
+            a[i][i] = lambda;
+            for j in 0..3 {
+                a[i][j] += ROWS.iter().map(|x| x[i] * x[j]).sum::<f64>();
+            }
+        }
+        a
+    }
+
+    fn is_root_of(root: &Triangle, a: &[[f64; 3]; 3]) {
+        let entry = |i: usize, j: usize| if j >= i { root.row(i)[j - i] } else { 0.0 };
+        for (i, row) in a.iter().enumerate() {
+            for (j, expected) in row.iter().enumerate() {
+                let product: f64 = (0..3).map(|k| entry(k, i) * entry(k, j)).sum();
+                assert!((product - expected).abs() < 1e-13, "{i} {j}: {product} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn folding_rows_in_and_cholesky_give_roots_of_the_same_matrix() {
+        let (mut folded, mut sum) = (Triangle::default(), Triangle::default());
+        for _ in 0..3 {
+            folded.grow(0.7f64.sqrt());
+            sum.grow(0.0);
+        }
+        let mut z = [0.0; 3];
+        for x in ROWS {
+            sum.add_outer(1.0, &x);
+            folded.fold(&mut x.clone(), 0, &mut z, 1.0);
+        }
+        is_root_of(&folded, &gram(0.7));
+        let mut root = Triangle::default();
+        sum.cholesky(0.7, &mut root);
+        is_root_of(&root, &gram(0.7));
+    }
+
+    #[test]
+    fn the_leverage_and_the_residual_of_a_row_are_those_of_least_squares() {
+        let mut triangle = Triangle::default();
+        (0..3).for_each(|_| triangle.grow(1.0));
+        let (mut z, mut w) = ([0.0; 3], Vec::new());
+        for (at, x) in ROWS.into_iter().enumerate() {
+            triangle.solve(&z, &mut w);
+            let y = at as f64 - 1.0;
+            let error = y - x.iter().zip(&w).map(|(x, w)| x * w).sum::<f64>();
+            let mut a = x;
+            triangle.solve_transposed(&mut a, 0);
+            let q = a.iter().map(|a| a * a).sum::<f64>();
+            let folded = triangle.fold(&mut x.clone(), 0, &mut z, y);
+            assert!((folded.leverage - q / (1.0 + q)).abs() < 1e-15);
+            assert!((folded.residual * folded.residual - error * error / (1.0 + q)).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn a_triangle_packs_and_grows() {
+        let mut triangle = Triangle::default();
+        (0..20).for_each(|i| triangle.grow(f64::from(i)));
+        triangle.add_outer(1.0, &[1.0; 20]);
+        let packed = triangle.packed();
+        let again = Triangle::unpacked(20, &packed).unwrap();
+        assert_eq!((again.packed(), again.size(), again.row(19)), (packed.clone(), 20, &[20.0][..]));
+        assert!(Triangle::unpacked(19, &packed).is_none());
+    }
+}

@@ -1,0 +1,422 @@
+//! Follow the regularised leader on the losses themselves, with Tikhonov's regulariser.
+//!
+//! w_{t+1} = argmin F_t(w), F_t(w) = Σ_{s≤t} h_s ℓ_s(w) + ½α‖w‖². For the squared loss this is
+//! ridge regression over all rounds so far, solved exactly from the matrix αI + 2Σ h x xᵀ; for
+//! other smooth losses by Newton steps from w_t, which go over all rows so far.
+//!
+//! **Guarantee**, for convex losses and every ‖u‖₂ ≤ U:
+//! R_T(u) ≤ ½αU² + Σ h_t(ℓ_t(w_t) − ℓ_t(w_{t+1})) + Σ ‖∇F_t(w_{t+1})‖²/(2α), from what happened. (By induction, leaders of the next round pay in
+//! all no more than u does with its regulariser; the last sum is by how much the w_{t+1} that were
+//! computed can miss the minimum of F_t, which is α-strongly convex.)
+//!
+//! Only the first `features` distinct features get weights; when a row has another, there is no
+//! guarantee any more.
+//!
+//! Cost, with d features so far, n rows of k features: O(d³) a round for the squared loss, O(d²)
+//! memory; otherwise O(nk² + d³) for each of a few Newton steps a round and O(nk) memory, which
+//! grows with the stream. It is a yardstick for short streams, not a learner for long ones.
+
+use crate::archive::{Archive, Field, rows_of};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
+use crate::loss::Curvature;
+use crate::numeric::sum::{self, held};
+use crate::protocol::{Params, expect_rate};
+use crate::storage::feature_index::FeatureIndex;
+use crate::{Error, Features, Learner, Prediction, SharedLoss};
+
+/// Newton's method stops when it is within this part of the least F.
+const PRECISION: f64 = 1e-13;
+
+/// Or after so many steps.
+const MOST_STEPS: usize = 50;
+
+/// Weights are held within the range of f32.
+const LARGEST: f64 = f32::MAX as f64;
+
+/// A row, by the positions of its features.
+#[derive(Debug, Clone)]
+struct SeenExample {
+    features: Vec<(u32, f64)>,
+    label: f64,
+    weight: f64,
+    offset: f64,
+}
+
+impl SeenExample {
+    fn score(&self, w: &[f64]) -> f64 {
+        self.offset + sum::sum(self.features.iter().map(|&(at, value)| w[at as usize] * value))
+    }
+}
+
+/// What is kept of the losses so far.
+#[derive(Debug, Clone)]
+enum PastLosses {
+    /// ½wᵀAw − ⟨b, w⟩, without αI: A by rows of `features` entries, b.
+    Quadratic { matrix: Vec<f64>, moments: Vec<f64> },
+    /// All rows.
+    Rows(Vec<SeenExample>),
+}
+
+/// Follow the regularised leader on the losses themselves.
+pub struct FtrlReal {
+    loss: SharedLoss,
+    alpha: f64,
+    radius: f64,
+    features: FeatureIndex,
+    weights: Vec<f64>,
+    past: PastLosses,
+    /// Whether a row had a feature beyond the limit.
+    is_beyond: bool,
+    /// Σ h_t(ℓ_t(w_t) − ℓ_t(w_{t+1})).
+    paid: f64,
+    /// Σ ‖∇F_t(w_{t+1})‖²/(2α).
+    missed: f64,
+}
+
+/// A learner from the parameters of `ftrl`.
+pub(crate) fn build(arguments: &Params<'_>) -> Result<Box<dyn Learner>, Error> {
+    let (alpha, radius) = (arguments.number("alpha")?, arguments.number("radius")?);
+    let limit = arguments.whole("features", 1..=1000, "for a system of that size is solved each round")? as u32;
+    Ok(Box::new(FtrlReal::new(arguments.loss(), alpha, radius, limit)?))
+}
+
+impl FtrlReal {
+    /// With regulariser ½α‖w‖², the guarantee for comparators of this radius, and weights for so many
+    /// features.
+    ///
+    /// # Errors
+    /// When α or the radius is not from 1e-30 to 1e30, the number of features not from 1 to 1000, or
+    /// the loss has kinks, at which Newton steps do not settle.
+    pub fn new(loss: SharedLoss, alpha: f64, radius: f64, features: u32) -> Result<Self, Error> {
+        expect_rate("alpha", alpha)?;
+        expect_rate("radius", radius)?;
+        if !(1..=1000).contains(&features) {
+            return Err(Error::parameter(format!(
+                "features is {features}: it is a whole number from 1 to 1000, for a system of that size is solved \
+                 each round"
+            )));
+        }
+        let limit = features as usize;
+        let past = match (loss.name().as_str(), loss.curvature()) {
+            ("squared", _) => PastLosses::Quadratic { matrix: vec![0.0; limit * limit], moments: vec![0.0; limit] },
+            ("poisson", _) | (_, Curvature::Smooth(_) | Curvature::Strong(_)) => PastLosses::Rows(Vec::new()),
+            (name, _) => {
+                return Err(Error::parameter(format!(
+                    "losses=real cannot minimise the {name} loss, which has kinks: take a smooth one, such as squared, \
+                     logistic or huber, or losses=linearised"
+                )));
+            }
+        };
+        let (features, weights) = (FeatureIndex::new(limit), Vec::new());
+        let (is_beyond, paid, missed) = (false, 0.0, 0.0);
+        Ok(Self { loss, alpha, radius, features, weights, past, is_beyond, paid, missed })
+    }
+
+    fn score(&self, x: Features<'_>) -> f64 {
+        x.offset() + sum::sum(x.iter().map(|(index, value)| self.weight_of(index) * f64::from(value)))
+    }
+
+    fn weight_of(&self, index: u32) -> f64 {
+        self.features.find(index).map_or(0.0, |position| self.weights[position])
+    }
+
+    /// The row by positions, which new features get while there are any.
+    fn place(&mut self, x: Features<'_>) -> Vec<(u32, f64)> {
+        let mut placed = Vec::with_capacity(x.len());
+        for (index, value) in x.iter().filter(|(_, value)| *value != 0.0) {
+            match self.features.number(index) {
+                Some(position) => placed.push((position as u32, f64::from(value))),
+                None => self.is_beyond = true,
+            }
+        }
+        self.weights.resize(self.features.len(), 0.0);
+        placed
+    }
+
+    /// Takes in a round and moves to the least of F.
+    fn minimise(&mut self, row: SeenExample) {
+        let limit = self.features.limit();
+        match &mut self.past {
+            PastLosses::Quadratic { matrix, moments } => {
+                for &(i, value) in &row.features {
+                    for &(j, other) in &row.features {
+                        matrix[i as usize * limit + j as usize] += 2.0 * row.weight * (value * other);
+                    }
+                    moments[i as usize] += 2.0 * row.weight * (row.label - row.offset) * value;
+                }
+                self.missed = held(self.missed + self.solve());
+            }
+            PastLosses::Rows(rows) => {
+                rows.push(row);
+                self.missed = held(self.missed + self.newton());
+            }
+        }
+    }
+
+    /// The least of the quadratic, and by how much it may be missed.
+    fn solve(&mut self) -> f64 {
+        let PastLosses::Quadratic { matrix, moments } = &self.past else { return 0.0 };
+        let (d, limit, alpha) = (self.weights.len(), self.features.limit(), self.alpha);
+        let mut factor: Vec<f64> = (0..d * d).map(|at| matrix[at / d * limit + at % d]).collect();
+        (0..d).for_each(|i| factor[i * d + i] += alpha);
+        factorise(&mut factor, d);
+        let residual = |w: &[f64]| -> Vec<f64> {
+            let row = |i: usize| sum::sum((0..d).map(|j| matrix[i * limit + j] * w[j]));
+            (0..d).map(|i| moments[i] - (row(i) + alpha * w[i])).collect()
+        };
+        let mut w = moments[..d].to_vec();
+        substitute(&factor, d, &mut w);
+        hold(&mut w);
+        // What rounding left, solved for once more.
+        let mut correction = residual(&w);
+        substitute(&factor, d, &mut correction);
+        let mut refined: Vec<f64> = w.iter().zip(&correction).map(|(w, change)| w + change).collect();
+        hold(&mut refined);
+        let (before, after) = (squared(&residual(&w)), squared(&residual(&refined)));
+        self.weights = if after < before { refined } else { w };
+        held(before.min(after) / (2.0 * alpha))
+    }
+
+    /// Newton's method with halved steps, and by how much it may have missed the least.
+    fn newton(&mut self) -> f64 {
+        let PastLosses::Rows(rows) = &self.past else { return 0.0 };
+        let (d, alpha, loss) = (self.weights.len(), self.alpha, &self.loss);
+        let value = |w: &[f64]| {
+            sum::sum(rows.iter().map(|row| row.weight * loss.value(row.score(w), row.label))) + 0.5 * alpha * squared(w)
+        };
+        let gradient = |w: &[f64]| {
+            let mut gradient: Vec<f64> = w.iter().map(|w| alpha * w).collect();
+            for row in rows {
+                let g = row.weight * loss.derivative(row.score(w), row.label);
+                row.features.iter().for_each(|&(at, x)| gradient[at as usize] += g * x);
+            }
+            gradient
+        };
+        let mut w = self.weights.clone();
+        let (mut least, mut slope) = (value(&w), gradient(&w));
+        for _ in 0..MOST_STEPS {
+            if squared(&slope) / (2.0 * alpha) <= PRECISION * least.abs() {
+                break;
+            }
+            let mut hessian = vec![0.0; d * d];
+            (0..d).for_each(|i| hessian[i * d + i] = alpha);
+            for row in rows {
+                let curvature = row.weight * loss.second_derivative(row.score(&w), row.label);
+                for &(i, x) in &row.features {
+                    for &(j, z) in &row.features {
+                        hessian[i as usize * d + j as usize] += curvature * (x * z);
+                    }
+                }
+            }
+            factorise(&mut hessian, d);
+            let mut step = slope.clone();
+            substitute(&hessian, d, &mut step);
+            let descent = sum::sum(step.iter().zip(&slope).map(|(step, slope)| step * slope));
+            // At most 60 halvings: less is rounding.
+            let lower = (0..60).map(|halvings| 0.5f64.powi(halvings)).find_map(|part| {
+                let mut next: Vec<f64> = w.iter().zip(&step).map(|(w, step)| w - part * step).collect();
+                hold(&mut next);
+                let reached = value(&next);
+                (reached <= least - 1e-4 * part * descent && reached < least).then_some((next, reached))
+            });
+            let Some((next, reached)) = lower else { break };
+            (w, least) = (next, reached);
+            slope = gradient(&w);
+        }
+        self.weights = w;
+        held(squared(&slope) / (2.0 * alpha))
+    }
+}
+
+/// ‖v‖², within what sums can hold.
+fn squared(v: &[f64]) -> f64 {
+    held(sum::sum(v.iter().map(|v| v * v)))
+}
+
+/// Weights that are numbers, within the range of f32.
+fn hold(w: &mut [f64]) {
+    w.iter_mut().for_each(|w| *w = if w.is_nan() { 0.0 } else { w.clamp(-LARGEST, LARGEST) });
+}
+
+/// Cholesky's factor L of a symmetric matrix, in its lower half: LLᵀ. A pivot that rounding
+/// left nothing of is taken as the part of the diagonal that rounding is.
+fn factorise(matrix: &mut [f64], d: usize) {
+    for j in 0..d {
+        let diagonal = matrix[j * d + j];
+        let pivot = diagonal - sum::sum((0..j).map(|k| matrix[j * d + k] * matrix[j * d + k]));
+        let root = pivot.max(1e-15 * diagonal).max(f64::MIN_POSITIVE).sqrt();
+        matrix[j * d + j] = root;
+        for i in j + 1..d {
+            let products = sum::sum((0..j).map(|k| matrix[i * d + k] * matrix[j * d + k]));
+            matrix[i * d + j] = (matrix[i * d + j] - products) / root;
+        }
+    }
+}
+
+/// Solves LLᵀv = b, b being what v holds.
+fn substitute(factor: &[f64], d: usize, v: &mut [f64]) {
+    for i in 0..d {
+        let known = sum::sum((0..i).map(|k| factor[i * d + k] * v[k]));
+        v[i] = (v[i] - known) / factor[i * d + i];
+    }
+    for i in (0..d).rev() {
+        let known = sum::sum((i + 1..d).map(|k| factor[k * d + i] * v[k]));
+        v[i] = (v[i] - known) / factor[i * d + i];
+    }
+}
+
+impl Learner for FtrlReal {
+    fn predict(&self, x: Features<'_>) -> Prediction {
+        Prediction::new(self.score(x))
+    }
+
+    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+        let prediction = self.predict(x);
+        if weight == 0.0 {
+            return prediction;
+        }
+        let row = SeenExample { features: self.place(x), label, weight, offset: x.offset() };
+        self.minimise(row);
+        let after = self.loss.value(self.score(x), label);
+        self.paid = held(self.paid + weight * (self.loss.value(prediction.score, label) - after));
+        prediction
+    }
+
+    fn charged_loss(&self) -> SharedLoss {
+        SharedLoss::clone(&self.loss)
+    }
+
+    fn describe(&self) -> String {
+        format!("ftrl:alpha={},features={},losses=real,radius={}", self.alpha, self.features.limit(), self.radius)
+    }
+
+    fn weight(&self, index: u32) -> Option<f64> {
+        Some(self.weight_of(index))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        if self.is_beyond {
+            let reason = "rows had more distinct features than get weights: raise features";
+            return Guarantee::none(GuaranteeKind::Own, reason);
+        }
+        let bound = 0.5 * self.alpha * self.radius * self.radius + self.paid + self.missed;
+        bound_of_sums(Comparator::Ball(self.radius), bound, &[self.paid, self.missed])
+    }
+
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.number("paid", &mut self.paid)?;
+        archive.number("missed", &mut self.missed)?;
+        archive.flag("beyond", &mut self.is_beyond)?;
+        self.features.persist(archive)?;
+        archive.column_of(self.features.len(), "weight", &mut self.weights)?;
+        match &mut self.past {
+            PastLosses::Quadratic { matrix, moments } => {
+                archive.array("matrix", matrix)?;
+                archive.array("moments", moments)
+            }
+            PastLosses::Rows(rows) => archive.part("row", |archive| persist_rows(archive, rows, self.weights.len())),
+        }
+    }
+}
+
+/// The rows over so many features.
+fn persist_rows(archive: &mut Archive, rows: &mut Vec<SeenExample>, features: usize) -> Result<(), Error> {
+    let mut lengths: Vec<u32> = rows.iter().map(|row| row.features.len() as u32).collect();
+    let mut placed: Vec<(u32, f64)> = rows.iter().flat_map(|row| row.features.iter().copied()).collect();
+    let fields = [
+        ("label", Field::F64(&|row: &mut SeenExample| &mut row.label)),
+        ("weight", Field::F64(&|row| &mut row.weight)),
+        ("offset", Field::F64(&|row| &mut row.offset)),
+    ];
+    archive.records(rows, &SeenExample { features: Vec::new(), label: 0.0, weight: 0.0, offset: 0.0 }, &fields)?;
+    archive.column_of(rows.len(), "length", &mut lengths)?;
+    let fields = [
+        ("position", Field::U32(&|placed: &mut (u32, f64)| &mut placed.0)),
+        ("value", Field::F64(&|placed| &mut placed.1)),
+    ];
+    archive.records(&mut placed, &(0, 0.0), &fields)?;
+    let are_known = placed.iter().all(|&(at, _)| (at as usize) < features);
+    archive.check(are_known, "position", "must be below the number of features")?;
+    if archive.is_loading() {
+        let cut = rows_of(&placed, lengths.iter().map(|&length| length as usize));
+        let cut = archive.require(cut, "length", "must add up to the length of 'position'")?;
+        rows.iter_mut().zip(cut).for_each(|(row, features)| row.features = features);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(t: u32) -> ([f32; 3], f64, f64) {
+        let values = [1.0, (t as f32 * 0.7).sin(), (t as f32 * 1.3).cos()];
+        let label = f64::from(values[1]) - 0.5 * f64::from(values[2]) + 0.1 * f64::from(t % 5);
+        (values, label, [1.0, 2.0, 0.5][t as usize % 3])
+    }
+
+    #[test]
+    fn on_the_squared_loss_it_is_ridge_regression() {
+        let loss = crate::loss::parse("squared").unwrap();
+        let mut learner = FtrlReal::new(loss, 0.3, 1.0, 5).unwrap();
+        for t in 0..40 {
+            let (values, label, weight) = row(t);
+            learner.learn(Features::new(&[0, 4, 9], &values).unwrap(), label, weight);
+        }
+        // The gradient of Σ h(p − y)² + ½α‖w‖² at w is 0.
+        let mut gradient = [0, 4, 9].map(|index| 0.3 * learner.weight(index).unwrap());
+        for t in 0..40 {
+            let (values, label, weight) = row(t);
+            let p: f64 = [0, 4, 9].iter().zip(values).map(|(&i, x)| learner.weight(i).unwrap() * f64::from(x)).sum();
+            gradient.iter_mut().zip(values).for_each(|(g, x)| *g += weight * 2.0 * (p - label) * f64::from(x));
+        }
+        assert!(gradient.iter().all(|g| g.abs() < 1e-11), "{gradient:?}");
+        assert!(learner.missed < 1e-20);
+    }
+
+    #[test]
+    fn newton_steps_find_the_least_of_smooth_losses() {
+        for name in ["logistic", "huber:delta=0.5", "poisson", "squared-hinge"] {
+            let loss = crate::loss::parse(name).unwrap();
+            let mut learner = FtrlReal::new(loss.clone(), 0.3, 1.0, 5).unwrap();
+            let label = |t: u32| match loss.task() {
+                crate::loss::Task::Binary => {
+                    if row(t).1 > 0.2 {
+                        1.0
+                    } else {
+                        -1.0
+                    }
+                }
+                _ => row(t).1.abs(),
+            };
+            for t in 0..40 {
+                let (values, _, weight) = row(t);
+                learner.learn(Features::new(&[0, 4, 9], &values).unwrap(), label(t), weight);
+            }
+            let mut gradient = [0, 4, 9].map(|index| 0.3 * learner.weight(index).unwrap());
+            for t in 0..40 {
+                let (values, _, weight) = row(t);
+                let p: f64 =
+                    [0, 4, 9].iter().zip(values).map(|(&i, x)| learner.weight(i).unwrap() * f64::from(x)).sum();
+                let g = weight * loss.derivative(p, label(t));
+                gradient.iter_mut().zip(values).for_each(|(sum, x)| *sum += g * f64::from(x));
+            }
+            assert!(gradient.iter().all(|g| g.abs() < 1e-5), "{name} {gradient:?}");
+            assert!(learner.missed < 1e-9, "{name} {}", learner.missed);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_or_said() {
+        let parse = |name: &str| crate::loss::parse(name).unwrap();
+        assert!(FtrlReal::new(parse("hinge"), 1.0, 1.0, 5).is_err());
+        assert!(FtrlReal::new(parse("squared"), 0.0, 1.0, 5).is_err());
+        assert!(FtrlReal::new(parse("squared"), 1.0, 1.0, 1001).is_err());
+        let mut learner = FtrlReal::new(parse("squared"), 1.0, 1.0, 2).unwrap();
+        learner.learn(Features::new(&[3, 5], &[1.0, 1.0]).unwrap(), 1.0, 1.0);
+        assert!(learner.guarantee().bound.is_ok());
+        learner.learn(Features::new(&[3, 6], &[1.0, 1.0]).unwrap(), 1.0, 1.0);
+        assert!(learner.guarantee().bound.is_err());
+        assert_eq!(learner.weight(6), Some(0.0));
+    }
+}

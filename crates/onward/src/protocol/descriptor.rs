@@ -1,0 +1,147 @@
+//! What is registered of a learner.
+
+use std::fmt;
+
+use super::{Learner, Params, ProblemBounds};
+use crate::guarantee::Guarantee;
+use crate::loss::{self, Curvature, Task};
+use crate::nearest::nearest;
+use crate::{Error, Loss};
+
+/// A learner that can be asked for by name.
+pub struct LearnerDescriptor {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// The losses it takes.
+    pub losses: Losses,
+    /// Its parameters.
+    pub parameters: &'static [ParameterDescriptor],
+    /// Builds it.
+    pub build: fn(&Params<'_>) -> Result<Box<dyn Learner>, Error>,
+    /// What its theorem promises of a stream of such scales, before a run: its own guarantee, or
+    /// the reason why there is none.
+    pub plan: fn(&Params<'_>, &ProblemBounds) -> Result<Guarantee, Error>,
+}
+
+/// A parameter of a learner.
+pub struct ParameterDescriptor {
+    /// The key.
+    pub name: &'static str,
+    /// The value when none is given.
+    pub default: &'static str,
+    /// What it is and its range.
+    pub meaning: &'static str,
+}
+
+/// Which losses a learner takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Losses {
+    /// Every loss with a slope: all but 0/1.
+    Convex,
+    /// These, by name; the first that fits the task is the default.
+    Only(&'static [&'static str]),
+}
+
+pub(crate) const STANDARDISE: ParameterDescriptor = ParameterDescriptor {
+    name: "standardise",
+    default: "false",
+    meaning: "true or false: centre and scale features by their running mean and deviation",
+};
+
+pub(crate) const COMPARATOR_RADIUS: ParameterDescriptor = ParameterDescriptor {
+    name: "radius",
+    default: "1",
+    meaning: "size of the comparators that the guarantee is printed for, above 0 (or --radius)",
+};
+
+/// Two entries of the same name are the same learner.
+impl PartialEq for LearnerDescriptor {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for LearnerDescriptor {}
+
+impl fmt::Debug for LearnerDescriptor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "LearnerEntry({})", self.name)
+    }
+}
+
+impl LearnerDescriptor {
+    /// The entry of a name.
+    ///
+    /// # Errors
+    /// When there is none: names the nearest, and all.
+    pub(super) fn find(name: &str, learners: &[&'static Self]) -> Result<&'static Self, Error> {
+        learners.iter().copied().find(|entry| entry.name == name).ok_or_else(|| {
+            let names = learners.iter().map(|entry| entry.name);
+            let all = names.clone().collect::<Vec<_>>().join(", ");
+            Error::parameter(match nearest(name, names) {
+                Some(near) => format!("there is no learner '{name}', did you mean '{near}'? The learners are {all}"),
+                None => format!("there is no learner '{name}': there are {all}"),
+            })
+        })
+    }
+
+    /// Refuses a loss that the learner cannot take, with those that it can.
+    pub(crate) fn check_loss(&self, loss: &dyn Loss) -> Result<(), Error> {
+        let asked = loss.name();
+        let base = asked.split(':').next().unwrap_or_default();
+        let name = self.name;
+        match self.losses {
+            Losses::Convex if loss.curvature() == Curvature::None => Err(Error::parameter(format!(
+                "{name} cannot learn from the {asked} loss, which has no slope: take hinge, logistic or another loss, or \
+                 the perceptron"
+            ))),
+            Losses::Only(["zero-one"]) if base != "zero-one" => Err(Error::parameter(format!(
+                "the {name} is charged by mistakes and cannot take the loss '{asked}': leave --loss out, or say zero-one"
+            ))),
+            Losses::Only(names) if !names.contains(&base) => {
+                Err(Error::parameter(format!("{name} cannot take the loss '{asked}': it takes {}", names.join(" or "))))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The loss that the learner is charged by when none is asked for; an error where it takes
+    /// none of this task.
+    pub(crate) fn default_loss(&self, task: Task) -> Result<&'static str, Error> {
+        match (self.losses, task) {
+            (Losses::Convex, Task::Binary) => Ok("logistic"),
+            (Losses::Convex, Task::Regression) => Ok("squared"),
+            (Losses::Only(names), task) => {
+                let is_for = |name: &&str| loss::parse(name).is_ok_and(|loss| loss.task() == task);
+                let fits = names.iter().copied().find(is_for);
+                // Losses of numbers take the labels -1 and 1 too.
+                let of_numbers = (task == Task::Binary).then(|| names[0]);
+                fits.or(of_numbers).ok_or_else(|| {
+                    Error::parameter(format!(
+                        "{} is for two classes, and the target is a number: make classes of it (--target 'COLUMN>0'), or \
+                         take another learner",
+                        self.name
+                    ))
+                })
+            }
+        }
+    }
+
+    pub(crate) fn unknown_parameter(&self, key: &str) -> Error {
+        let names = self.parameters.iter().map(|parameter| parameter.name);
+        let all = names.clone().collect::<Vec<_>>().join(", ");
+        let name = self.name;
+        Error::parameter(match nearest(key, names) {
+            _ if self.parameters.is_empty() => format!("{name} has no parameter '{key}', nor any other"),
+            Some(near) => format!("{name} has no parameter '{key}', did you mean '{near}'? It has {all}"),
+            None => format!("{name} has no parameter '{key}': it has {all}"),
+        })
+    }
+
+    pub(crate) fn example(&self) -> String {
+        let first = self.parameters.first();
+        first.map_or_else(|| self.name.to_owned(), |first| format!("{}:{}={}", self.name, first.name, first.default))
+    }
+}

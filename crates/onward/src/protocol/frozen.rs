@@ -1,0 +1,263 @@
+//! A linear predictor that does not change any more.
+//!
+//! p = offset + Σ w_i·x_i, clipped as the learner clips that it was taken from ([`Learner::freeze`](crate::Learner::freeze)),
+//! to the same bits. Where a learner finds an entry and takes a weight from it, here indices lead to weights
+//! at once: predicting is all that it is for, and Vowpal Wabbit's text is predicted in a sixth to a fifth less time.
+
+use bytemuck::Zeroable;
+
+use crate::hashing::index_map::GOLDEN;
+use crate::numeric::sum::{self, LANES};
+use crate::simd::{prefer_huge_pages, prefetch_at};
+use crate::{Features, Prediction};
+
+/// Weights are addressed directly where that takes at most so many times as many as there are: otherwise each has four entries or
+/// more of at least twice its size.
+const MOST_TIMES: usize = 8;
+
+/// The weights of a linear predictor, and how its scores are kept plausible.
+///
+/// ```
+/// use onward::{Features, learner::LearnerSpec};
+/// let mut learner = "nag".parse::<LearnerSpec>()?.build(&onward::loss::parse("logistic")?, None)?;
+/// let x = Features::new(&[0, 3_000_000], &[1.0, 0.5])?;
+/// learner.learn(x, 1.0, 1.0);
+/// let fixed = learner.freeze().unwrap();
+/// assert_eq!(fixed.predict(x), learner.predict(x));
+/// # Ok::<(), onward::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct FrozenLinear {
+    weights: FrozenWeights,
+    clipping: Clipping,
+}
+
+/// How scores are kept plausible.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Clipping {
+    /// Not at all.
+    Never,
+    /// Between these.
+    Within(f64, f64),
+    /// Between these and the row's offset.
+    WithinOrOffset(f64, f64),
+}
+
+impl Clipping {
+    #[inline]
+    pub(crate) fn clip(self, score: f64, offset: f64) -> f64 {
+        match self {
+            Self::Never => score,
+            Self::Within(low, high) => score.clamp(low, high),
+            Self::WithinOrOffset(low, high) => score.clamp(low.min(offset), high.max(offset)),
+        }
+    }
+}
+
+/// Weights by index, in as few bits as hold them all.
+#[derive(Debug, Clone)]
+enum FrozenWeights {
+    Narrow(WeightMap<f32>),
+    Wide(WeightMap<f64>),
+}
+
+impl FrozenLinear {
+    /// These weights, one for each index, every other one being 0.
+    pub(crate) fn new(indices: &[u32], weights: &[f64], clipping: Clipping) -> Self {
+        let narrow: Vec<f32> = weights.iter().map(|&weight| weight as f32).collect();
+        let is_narrow =
+            narrow.iter().zip(weights).all(|(&narrow, weight)| f64::from(narrow).to_bits() == weight.to_bits());
+        let weights = match is_narrow {
+            true => FrozenWeights::Narrow(WeightMap::new(indices, &narrow)),
+            false => FrozenWeights::Wide(WeightMap::new(indices, weights)),
+        };
+        Self { weights, clipping }
+    }
+
+    /// What the learner would predict.
+    pub fn predict(&self, x: Features<'_>) -> Prediction {
+        let dot = match &self.weights {
+            FrozenWeights::Narrow(map) => map.dot(x),
+            FrozenWeights::Wide(map) => map.dot(x),
+        };
+        Prediction::new(self.clipping.clip(x.offset() + dot, x.offset()))
+    }
+
+    /// The row that is predicted after the next one: its weights may be fetched from memory meanwhile.
+    pub fn prefetch(&self, x: Features<'_>) {
+        match &self.weights {
+            FrozenWeights::Narrow(map) => map.prefetch(x),
+            FrozenWeights::Wide(map) => map.prefetch(x),
+        }
+    }
+}
+
+/// A weight and whose it is.
+#[derive(Debug, Clone, Copy, Zeroable)]
+#[repr(C)]
+struct WeightEntry<W> {
+    /// One more than its index; 0: no entry.
+    key: u32,
+    weight: W,
+}
+
+/// Weights by index.
+#[derive(Debug, Clone)]
+enum WeightMap<W> {
+    /// Each at its index; those beyond the end are 0.
+    Direct(Vec<W>),
+    /// In a table with open addressing, a power of two of entries of which at most a quarter are used, so that few searches
+    /// go on; `shift` leaves so many bits of a hash as their number has.
+    Hashed { entries: Vec<WeightEntry<W>>, shift: u32 },
+}
+
+impl<W: Copy + Zeroable + Into<f64>> WeightMap<W> {
+    fn new(indices: &[u32], weights: &[W]) -> Self {
+        let size = indices.iter().max().map_or(0, |&largest| largest as usize + 1);
+        if size <= MOST_TIMES * indices.len() {
+            let mut direct = bytemuck::zeroed_vec(size);
+            prefer_huge_pages(&direct);
+            for (&index, &weight) in indices.iter().zip(weights) {
+                direct[index as usize] = weight;
+            }
+            return Self::Direct(direct);
+        }
+        // At most 2^30: there are fewer indices than an eighth of the largest.
+        let size = (4 * indices.len()).next_power_of_two();
+        let shift = u32::BITS - size.trailing_zeros();
+        let mut entries: Vec<WeightEntry<W>> = bytemuck::zeroed_vec(size);
+        prefer_huge_pages(&entries);
+        for (&index, &weight) in indices.iter().zip(weights) {
+            let mut at = home(index, shift);
+            while entries[at].key != 0 && entries[at].key != index + 1 {
+                at = (at + 1) & (size - 1);
+            }
+            entries[at] = WeightEntry { key: index + 1, weight };
+        }
+        Self::Hashed { entries, shift }
+    }
+
+    #[inline]
+    fn dot(&self, x: Features<'_>) -> f64 {
+        match self {
+            Self::Direct(weights) => dot(x, |index| weights.get(index as usize).map_or(0.0, |&weight| weight.into())),
+            Self::Hashed { entries, shift } => dot(x, |index| {
+                let mut at = home(index, *shift);
+                // Most entries are empty: the search ends.
+                while let Some(entry) = entries.get(at) {
+                    if entry.key == index + 1 {
+                        return entry.weight.into();
+                    }
+                    if entry.key == 0 {
+                        break;
+                    }
+                    at = (at + 1) & (entries.len() - 1);
+                }
+                0.0
+            }),
+        }
+    }
+
+    fn prefetch(&self, x: Features<'_>) {
+        for &index in x.indices() {
+            match self {
+                Self::Direct(weights) => prefetch_at(weights, index as usize),
+                Self::Hashed { entries, shift } => prefetch_at(entries, home(index, *shift)),
+            }
+        }
+    }
+}
+
+/// Where the search for an index begins.
+#[inline(always)]
+fn home(index: u32, shift: u32) -> usize {
+    (index.wrapping_mul(GOLDEN) >> shift) as usize
+}
+
+/// Σ w_i·x_i in the order of [`sum::sum`], with the eights written out.
+#[inline(always)]
+fn dot(x: Features<'_>, weight: impl Fn(u32) -> f64) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (eights, indices) = x.indices().as_chunks::<LANES>();
+    let (value_eights, values) = x.values().as_chunks::<LANES>();
+    for (indices, values) in eights.iter().zip(value_eights) {
+        for lane in 0..LANES {
+            sums[lane] += weight(indices[lane]) * f64::from(values[lane]);
+        }
+    }
+    for ((sum, &index), &value) in sums.iter_mut().zip(indices).zip(values) {
+        *sum += weight(index) * f64::from(value);
+    }
+    sum::join(sums)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rng::SplitMix64;
+    use crate::protocol::LearnerSpec;
+    use crate::{Learner, loss};
+
+    fn row(random: &mut SplitMix64, spread: u64) -> (Vec<u32>, Vec<f32>) {
+        let mut indices: Vec<u32> = (0..1 + random.below(30)).map(|_| random.below(spread) as u32).collect();
+        indices.sort_unstable();
+        indices.dedup();
+        let values = indices.iter().map(|_| random.below(1000) as f32 / 7.0 - 50.0).collect();
+        (indices, values)
+    }
+
+    #[test]
+    fn a_fixed_predictor_predicts_as_its_learner_does() {
+        for (learner, loss) in [
+            ("nag", "logistic"),
+            ("nag", "squared"),
+            ("adagrad", "logistic"),
+            ("ftrl-proximal", "logistic"),
+            ("ftrl-proximal:l1=0.01", "poisson"),
+            ("nag", "absolute"),
+        ] {
+            let loss = loss::parse(loss).unwrap();
+            for spread in [40, 3000, 1 << 30] {
+                let mut random = SplitMix64::new(spread);
+                let mut learner: Box<dyn Learner> = learner.parse::<LearnerSpec>().unwrap().build(&loss, None).unwrap();
+                for _ in 0..300 {
+                    let (indices, values) = row(&mut random, spread);
+                    let label = random.below(2) as f64;
+                    learner.learn(Features::new(&indices, &values).unwrap(), label, 1.0);
+                }
+                let fixed = learner.freeze().unwrap();
+                for round in 0..300 {
+                    let (indices, values) = row(&mut random, spread);
+                    let x = Features::new(&indices, &values).unwrap().with_offset(f64::from(round % 3) * 7.0).unwrap();
+                    fixed.prefetch(x);
+                    let (one, other) = (fixed.predict(x).score, learner.predict(x).score);
+                    assert_eq!(one.to_bits(), other.to_bits(), "{} {spread} {round}", learner.describe());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_index_is_too_large_and_what_is_no_sum_of_weights_gives_none() {
+        let loss = loss::parse("logistic").unwrap();
+        for learner in ["auto", "nag:standardise=true"] {
+            let learner = learner.parse::<LearnerSpec>().unwrap().build(&loss, None).unwrap();
+            assert!(learner.freeze().is_none(), "{}", learner.describe());
+        }
+        // Scores that are not clipped; and the largest indices, alone and among few and many.
+        let last = crate::INDEX_LIMIT - 1;
+        for indices in [vec![last], vec![0, last], (0..1000).map(|k| last - 7 * k).collect()] {
+            let weights: Vec<f64> = indices.iter().map(|&index| 1e300 * f64::from(index % 5)).collect();
+            let fixed = FrozenLinear::new(&indices, &weights, Clipping::Never);
+            for (&index, &weight) in indices.iter().zip(&weights) {
+                assert_eq!(fixed.predict(Features::new(&[index], &[1.0]).unwrap()).score, weight);
+                let before = [index - u32::from(index > 0)];
+                let score = fixed.predict(Features::new(&before, &[1.0]).unwrap()).score;
+                assert_eq!(score, if index > 0 { 0.0 } else { weight });
+            }
+        }
+        // Of no weights the map is empty.
+        let fixed = FrozenLinear::new(&[], &[], Clipping::Never);
+        assert_eq!(fixed.predict(Features::new(&[5], &[1.0]).unwrap()).score, 0.0);
+    }
+}

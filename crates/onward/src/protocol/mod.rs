@@ -1,0 +1,24 @@
+//! What learners and optimisers are: the calls that they answer, and how they are described and built.
+
+mod checks;
+mod descriptor;
+mod frozen;
+mod learner;
+mod linear;
+mod optimizer;
+mod params;
+mod problem_bounds;
+mod spec;
+mod standardised;
+
+pub(crate) use checks::{expect_positive, expect_rate, expect_rounds};
+pub(crate) use descriptor::{COMPARATOR_RADIUS, STANDARDISE};
+pub use descriptor::{LearnerDescriptor, Losses, ParameterDescriptor};
+pub use frozen::FrozenLinear;
+pub use learner::{ExpertReport, Learner, MixtureReport, Prediction};
+pub use linear::{Clip, Linear};
+pub use optimizer::{Optimizer, Step};
+pub use params::Params;
+pub use problem_bounds::ProblemBounds;
+pub use spec::LearnerSpec;
+pub use standardised::Standardised;

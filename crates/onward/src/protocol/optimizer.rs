@@ -1,0 +1,88 @@
+//! What an algorithm of online convex optimisation does.
+
+use crate::archive::Archive;
+use crate::guarantee::Guarantee;
+use crate::{Error, Features};
+
+/// How far to move: w_i += u·x_i·rate_i, where u is chosen by the caller.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step {
+    /// By gradient flow of the loss for this time, where the score moves by q for u = 1
+    /// (see [`Loss::importance_step`](crate::Loss::importance_step)).
+    Flow {
+        /// The time, the importance weight included.
+        time: f64,
+        /// q = Σ x²·rate.
+        q: f64,
+    },
+    /// By the gradient as it is: u = −time·g.
+    Gradient {
+        /// The step size, the importance weight included.
+        time: f64,
+    },
+}
+
+/// An algorithm of online convex optimisation on sparse vectors.
+pub trait Optimizer: Send + Sync {
+    /// ⟨w, x⟩.
+    fn dot(&self, x: Features<'_>) -> f64;
+
+    /// The row of a round to come: what belongs to it may be fetched from memory. Changes nothing.
+    fn prefetch(&mut self, _x: Features<'_>) {}
+
+    /// ⟨w, x⟩ at the beginning of a round: as [`dot`](Self::dot), and where the weights of x were
+    /// found may be remembered for [`prepare`](Self::prepare), which is then about the same x.
+    fn begin(&mut self, x: Features<'_>) -> f64 {
+        self.dot(x)
+    }
+
+    /// The round paid this loss, its weight of importance included: for rates that follow the
+    /// loss. It is computed only if it is asked for.
+    fn observe_loss(&mut self, _loss: &dyn Fn() -> f64, _weight: f64) {}
+
+    /// Takes in the gradient h·g·x, x being that of [`begin`](Self::begin), and sets this round's rates.
+    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step;
+
+    /// Moves: w_i += u·x_i·rate_i with the rates that were set, then projects.
+    fn advance(&mut self, u: f64, x: Features<'_>);
+
+    /// A round of general online convex optimisation: takes in the gradient
+    /// `scalar`·x and moves against it.
+    fn observe(&mut self, scalar: f64, x: Features<'_>) {
+        self.begin(x);
+        let time = match self.prepare(scalar, 1.0, x) {
+            Step::Flow { time, .. } | Step::Gradient { time } => time,
+        };
+        self.advance(-time * scalar, x);
+    }
+
+    /// w_i.
+    fn weight(&self, index: u32) -> f64;
+
+    /// The weights of many features.
+    fn weights(&self, indices: &[u32]) -> Vec<f64> {
+        indices.iter().map(|&index| self.weight(index)).collect()
+    }
+
+    /// The features that have a weight, and their weights, where [`dot`](Self::dot) is their Σ w_i·x_i to the bit.
+    fn frozen_weights(&self) -> Option<(Vec<u32>, Vec<f64>)> {
+        None
+    }
+
+    /// The average of the points so far, as (index, weight), where it is kept.
+    fn averaged(&self) -> Option<Vec<(u32, f64)>> {
+        None
+    }
+
+    /// The guarantee of the algorithm's theorem, from sums of what happened.
+    fn guarantee(&self) -> Guarantee;
+
+    /// Name and all parameters.
+    fn describe(&self) -> String;
+
+    /// Saves or loads all that is needed to continue to the bit. Loaded is what an algorithm with the same parameters saved.
+    ///
+    /// # Errors
+    /// When something is missing or does not match.
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error>;
+}

@@ -1,0 +1,5 @@
+//! All learners by name.
+
+mod catalog;
+
+pub use catalog::LEARNERS;

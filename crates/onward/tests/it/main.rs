@@ -1,0 +1,18 @@
+//! The library's tests in one binary: every further binary links all dependencies again.
+
+mod auto;
+mod battery;
+mod common;
+mod experts;
+mod guarantees;
+mod hindsight;
+mod kernels;
+mod mirror;
+mod nag;
+mod online;
+mod parameters;
+mod perceptron;
+mod second_order;
+mod structure;
+mod traps;
+mod vectors;

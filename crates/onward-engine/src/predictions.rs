@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use onward::Prediction;
 use onward::loss::InverseLink;
-use onward_data::Parsed;
+use onward_data::ParsedBatch;
 
 /// Takes the predictions of a run, batch by batch in order. They may come from a thread of the engine.
 pub trait PredictionSink: Send {
@@ -13,12 +13,12 @@ pub trait PredictionSink: Send {
     ///
     /// # Errors
     /// When they cannot be kept or handed on: the run ends then.
-    fn write(&mut self, parsed: &Parsed, rows: Range<usize>, predictions: &[Prediction]) -> io::Result<()>;
+    fn write(&mut self, parsed: &ParsedBatch, rows: Range<usize>, predictions: &[Prediction]) -> io::Result<()>;
 }
 
 /// Keeps the scores in memory.
 impl PredictionSink for Vec<f64> {
-    fn write(&mut self, _: &Parsed, _: Range<usize>, predictions: &[Prediction]) -> io::Result<()> {
+    fn write(&mut self, _: &ParsedBatch, _: Range<usize>, predictions: &[Prediction]) -> io::Result<()> {
         self.extend(predictions.iter().map(|prediction| prediction.score));
         Ok(())
     }
@@ -73,7 +73,7 @@ impl<W: Write> PredictionCsv<W> {
 }
 
 impl<W: Write + Send> PredictionSink for PredictionCsv<W> {
-    fn write(&mut self, parsed: &Parsed, rows: Range<usize>, predictions: &[Prediction]) -> io::Result<()> {
+    fn write(&mut self, parsed: &ParsedBatch, rows: Range<usize>, predictions: &[Prediction]) -> io::Result<()> {
         for (row, prediction) in rows.zip(predictions) {
             self.write_row(parsed.ids(row), prediction.response(self.link), parsed.batch.labels()[row])?;
         }

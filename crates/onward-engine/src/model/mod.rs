@@ -14,7 +14,7 @@ use onward::guarantee::Guarantee;
 use onward::loss::Task;
 use onward::protocol::LearnerSpec;
 use onward::{Batch, Example, Features, Learner, Prediction, SharedLoss};
-use onward_data::{Layout, Options, Parsed, Schema, Target, TargetRule};
+use onward_data::{Layout, Options, ParsedBatch, Schema, Target, TargetRule};
 use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
@@ -272,7 +272,7 @@ impl Model {
     }
 
     /// Takes in the names of features that came with a batch.
-    pub(crate) fn add_names(names: &mut Names, parsed: &Parsed) {
+    pub(crate) fn add_names(names: &mut Names, parsed: &ParsedBatch) {
         names.add_all(parsed.names.indices(), parsed.names.iter().map(|(_, name)| name));
         parsed.products().for_each(|(index, factors)| names.add_product(index, factors));
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use onward::loss::Task;
 use onward::{Batch, Learner, Prediction, SharedLoss};
-use onward_data::{Options, Parsed, Reader};
+use onward_data::{Options, ParsedBatch, Reader};
 
 use crate::control::{Event, Progress, RunControl};
 use crate::error::EngineError;
@@ -38,7 +38,7 @@ struct ReadCounts {
 
 /// A batch that has arrived.
 struct Arrival {
-    parsed: Parsed,
+    parsed: ParsedBatch,
     /// Whether the mean loss after it must be exact.
     needs_exact_risk: bool,
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use onward::Prediction;
 use onward::evaluation::Ledger;
-use onward_data::Parsed;
+use onward_data::ParsedBatch;
 
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
@@ -32,7 +32,12 @@ pub(super) struct Destinations<'a> {
 
 impl Destinations<'_> {
     /// Takes in the predictions of these rows.
-    fn take(&mut self, parsed: &Parsed, rows: Range<usize>, predictions: &[Prediction]) -> Result<(), EngineError> {
+    fn take(
+        &mut self,
+        parsed: &ParsedBatch,
+        rows: Range<usize>,
+        predictions: &[Prediction],
+    ) -> Result<(), EngineError> {
         self.ledger.observe_rows(predictions, &parsed.batch, rows.clone());
         if let Some(store) = self.rows.as_deref_mut() {
             keep(store, parsed, rows.clone(), self.control)?;
@@ -47,7 +52,7 @@ impl Destinations<'_> {
 /// Keeps rows of a batch.
 pub(super) fn keep(
     store: &mut RowStore,
-    parsed: &Parsed,
+    parsed: &ParsedBatch,
     rows: Range<usize>,
     control: &dyn RunControl,
 ) -> Result<(), EngineError> {
@@ -61,7 +66,7 @@ pub(super) fn keep(
 
 /// Predictions of rows of a batch.
 struct ScoringJob {
-    parsed: Arc<Parsed>,
+    parsed: Arc<ParsedBatch>,
     rows: Range<usize>,
     predictions: Vec<Prediction>,
 }
@@ -86,7 +91,7 @@ pub(super) struct ScoringWorker<'a, 'b> {
     thread: Option<ScoringThread>,
     risk: f64,
     spare: Vec<Vec<Prediction>>,
-    returned: Vec<Parsed>,
+    returned: Vec<ParsedBatch>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -143,7 +148,7 @@ impl<'b> ScoringWorker<'_, 'b> {
     /// and nothing is waiting: what is in this processor's cache need not go to another one then.
     pub(super) fn submit(
         &mut self,
-        parsed: Arc<Parsed>,
+        parsed: Arc<ParsedBatch>,
         rows: Range<usize>,
         predictions: Vec<Prediction>,
         is_behind: bool,
@@ -192,7 +197,7 @@ impl<'b> ScoringWorker<'_, 'b> {
     }
 
     /// Batches that are no longer needed.
-    pub(super) fn returned(&mut self) -> impl Iterator<Item = Parsed> {
+    pub(super) fn returned(&mut self) -> impl Iterator<Item = ParsedBatch> {
         mem::take(&mut self.returned).into_iter()
     }
 

@@ -6,7 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use onward_data::{DataError, DataErrorKind};
+use onward_data::DataError;
+use onward_engine::{EngineError, EngineErrorKind};
 
 /// The end of a run that did not succeed.
 #[derive(Debug)]
@@ -52,34 +53,32 @@ impl Failure {
         Self { message: format!("{name}: cannot be written: {error}{remedy}"), code, broken_pipe }
     }
 
-    /// Whoever read the output has gone away before the run was over: no fault, unless files
+    /// An error of a run that writes its predictions to this path.
+    pub(crate) fn of_run(error: EngineError, predictions: Option<&PathBuf>) -> Self {
+        match (error, predictions) {
+            (EngineError::Predictions(error), Some(path)) => Self::writing(path, &error),
+            (error, _) => error.into(),
+        }
+    }
+
+    /// The reader of the output has gone away before the run was over: no fault, unless files
     /// were to be written at its end.
     pub(crate) fn before_files(self, files: &[(&str, Option<&PathBuf>)]) -> Self {
-        let asked: Vec<_> = files.iter().filter(|(_, path)| path.is_some()).map(|&(flag, _)| flag).collect();
+        let asked: Vec<_> = files.iter().filter(|(_, path)| path.is_some()).map(|&(what, _)| what).collect();
         if !self.broken_pipe || asked.is_empty() {
             return self;
         }
-        let message = format!(
-            "{self}: its reader went away before the run was over, so that no {} is written; let it read to the end, \
-             or write to a file",
-            asked.join(" and no ")
-        );
-        Self { message, code: SYSTEM, broken_pipe: false }
+        Self::system(format_args!(
+            "{}: its reader went away before the run was over, so that no {} is written; let it read to the end, or \
+             write to a file",
+            self.message,
+            asked.join(" or ")
+        ))
     }
 
-    /// Adds what may help.
+    /// Adds what may be meant.
     pub(crate) fn hint(self, hint: impl fmt::Display) -> Self {
         Self { message: format!("{self}; {hint}"), ..self }
-    }
-
-    /// A file that cannot be read.
-    pub(crate) fn reading(path: &Path, error: &io::Error) -> Self {
-        let found = match error.kind() {
-            io::ErrorKind::NotFound => "no such file".to_owned(),
-            io::ErrorKind::IsADirectory => "is a folder".to_owned(),
-            _ => format!("cannot be read: {error}"),
-        };
-        Self::user(format!("{}: {found}", path.display()))
     }
 
     pub(crate) fn is_broken_pipe(&self) -> bool {
@@ -97,15 +96,42 @@ impl fmt::Display for Failure {
     }
 }
 
+impl From<EngineError> for Failure {
+    /// Options are named as they are written here.
+    fn from(error: EngineError) -> Self {
+        let message = match &error {
+            EngineError::Option { name, message } if !name.is_empty() => {
+                format!("--{} {message}", name.replace('_', "-"))
+            }
+            EngineError::RowStore(error) => {
+                let folder = std::env::temp_dir();
+                format!(
+                    "the temporary file of rows in {} cannot be used: {error}; free some space there, or name another \
+                     folder in the environment variable TMPDIR",
+                    folder.display()
+                )
+            }
+            other => other.to_string(),
+        };
+        let code = if error.kind() == EngineErrorKind::System { SYSTEM } else { MENDABLE };
+        Self { message, code, broken_pipe: false }
+    }
+}
+
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
-        let code = if error.kind() == DataErrorKind::Io { SYSTEM } else { MENDABLE };
-        Self { message: error.to_string(), code, broken_pipe: false }
+        EngineError::from(error).into()
     }
 }
 
 impl From<onward::Error> for Failure {
     fn from(error: onward::Error) -> Self {
         Self::user(error)
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(message: &str) -> Self {
+        Self::user(message)
     }
 }

@@ -4,8 +4,10 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-use onward_data::{AtomicFile, Input, PreparedFile};
+use onward_data::{AtomicFile, Input, PreparedFile, Reader};
+use onward_engine::{Model, PredictionCsv};
 
 use crate::failure::Failure;
 
@@ -63,11 +65,20 @@ pub(crate) fn is_standard_output(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
-/// Writes a whole file.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+/// Writes what a command was asked for to standard output.
+pub(crate) fn print(bytes: &[u8]) -> Result<ExitCode, Failure> {
     let mut outputs = Outputs::default();
-    outputs.write(path, bytes)?;
-    outputs.commit()
+    outputs.write(Path::new("-"), bytes)?;
+    outputs.commit()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The file of predictions, with its header.
+pub(crate) fn predictions(path: &Path, reader: &Reader, model: &Model) -> Result<PredictionCsv<AtomicFile>, Failure> {
+    let link = model.loss().link();
+    let written = AtomicFile::create(path)
+        .and_then(|file| PredictionCsv::new(file, reader.id_names(), link, path == Path::new("-")));
+    written.map_err(|error| Failure::writing(path, &error))
 }
 
 /// What a run leaves behind: all is written before the first file takes its place, so

@@ -386,8 +386,13 @@ impl Batch {
     }
 
     /// The labels of all finished rows; NaN where one is missing.
-    pub(crate) fn labels(&self) -> &[f64] {
+    pub fn labels(&self) -> &[f64] {
         &self.labels
+    }
+
+    /// The importance weights of all finished rows.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     /// Some finished rows in order, each with the features of the one after it, which may be

@@ -4,12 +4,12 @@ mod comparator;
 
 pub use comparator::Comparator;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::numeric::sum::LARGEST_SUM;
 
 /// Where a guarantee comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum GuaranteeKind {

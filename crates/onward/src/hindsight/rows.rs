@@ -130,10 +130,14 @@ const FULL: usize = 1 << 16;
 const FULL_ROWS: usize = 1 << 14;
 
 impl Block {
-    /// Adds a row.
+    /// Adds a row; without a numbering its features keep their indices as numbers.
     #[inline]
-    pub fn push(&mut self, example: Example<'_>, label: f64, numbering: &mut Numbering) {
-        self.numbers.extend(example.features.indices().iter().map(|&index| numbering.number(index)));
+    pub fn push(&mut self, example: Example<'_>, label: f64, numbering: Option<&mut Numbering>) {
+        let indices = example.features.indices();
+        match numbering {
+            Some(numbering) => self.numbers.extend(indices.iter().map(|&index| numbering.number(index))),
+            None => self.numbers.extend_from_slice(indices),
+        }
         self.values.extend_from_slice(example.features.values());
         self.ends.push(self.numbers.len() as u32);
         self.labels.push(label);
@@ -162,20 +166,26 @@ impl Block {
         8 * self.numbers.len() + 28 * self.ends.len()
     }
 
+    /// A row.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[inline]
+    pub fn row(&self, at: usize) -> Row<'_> {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
+        let features = start..self.ends[at] as usize;
+        Row {
+            numbers: &self.numbers[features.clone()],
+            values: &self.values[features],
+            label: self.labels[at],
+            weight: self.weights[at],
+            offset: self.offsets[at],
+        }
+    }
+
     /// Walks the rows.
     pub fn visit(&self, each: &mut dyn FnMut(Row<'_>)) {
-        let mut start = 0;
-        for (at, &end) in self.ends.iter().enumerate() {
-            let end = end as usize;
-            each(Row {
-                numbers: &self.numbers[start..end],
-                values: &self.values[start..end],
-                label: self.labels[at],
-                weight: self.weights[at],
-                offset: self.offsets[at],
-            });
-            start = end;
-        }
+        (0..self.len()).for_each(|at| each(self.row(at)));
     }
 }
 
@@ -218,7 +228,7 @@ impl Recorded {
             self.blocks.push(Block::default());
         }
         if let Some(block) = self.blocks.last_mut() {
-            block.push(example, label, &mut self.numbering);
+            block.push(example, label, Some(&mut self.numbering));
         }
     }
 

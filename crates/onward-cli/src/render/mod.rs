@@ -1,0 +1,9 @@
+//! How reports look: as text, as a page, as a picture, in the terminal.
+
+mod axis;
+mod chart;
+pub(crate) mod html;
+mod scene;
+pub(crate) mod svg;
+pub(crate) mod terminal;
+pub(crate) mod text;

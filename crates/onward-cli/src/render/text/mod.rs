@@ -1,0 +1,58 @@
+//! Text for people, and the numbers in it.
+
+pub(crate) mod summary;
+pub(crate) mod table;
+mod verdict;
+
+use onward_engine::TaskKind;
+
+pub(crate) use verdict::class as class_in_words;
+
+/// A count with commas between thousands.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count with what is counted: 1 example, 2 examples.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// Four decimals, or as many significant digits when that would show too few or too many.
+pub(crate) fn number(value: f64) -> String {
+    if value == 0.0 || (1e-3..1e4).contains(&value.abs()) { format!("{value:.4}") } else { format!("{value:.3e}") }
+}
+
+/// A size that a person gave, as short as it reads back.
+pub(crate) fn size(value: f64) -> String {
+    if (1e-4..1e7).contains(&value) { value.to_string() } else { format!("{value:e}") }
+}
+
+/// How a task is called.
+pub(crate) fn task_name(task: TaskKind) -> &'static str {
+    match task {
+        TaskKind::Binary => "binary",
+        TaskKind::Regression => "regression",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped_and_numbers_are_short() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0, 1, 2000].map(|count| counted(count, "example")), ["0 examples", "1 example", "2,000 examples"]);
+        assert_eq!([10.0, 0.5, 1e300, 1e-9].map(size), ["10", "0.5", "1e300", "1e-9"]);
+        assert_eq!([0.45123, 0.00001, -12.5, 1e9].map(number), ["0.4512", "1.000e-5", "-12.5000", "1.000e9"]);
+    }
+}

@@ -1,0 +1,266 @@
+//! What a person reads at the end of a run.
+
+use std::fmt::Write;
+
+use onward::Mixed;
+use onward::registry::LEARNERS;
+use onward::loss::Curvature;
+use onward::regret::GuaranteeKind;
+use onward_engine::{
+    GuaranteeReport, HeavyFeature, LearnReport, LearnerReport, MetricsReport, Model, PredictReport, Report,
+    StreamReport, Timing,
+};
+
+use super::table::comparator;
+use super::{counted, grouped, number, verdict};
+
+/// How many features are shown.
+const HEAVIEST: usize = 10;
+
+/// The summary of `onward learn`.
+pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
+    let LearnReport { stream, learner, .. } = report;
+    let passes = learner.pass_risks.as_ref().map_or(1, Vec::len);
+    let mut text = head(stream, learner.timing, passes);
+    let Some(risk) = learner.sequential_risk.filter(|_| stream.rounds() > 0) else {
+        text.push_str(match stream.weightless {
+            0 => "no example had a label: nothing was learnt\n",
+            _ => "all examples with a label had weight 0: nothing was learnt\n",
+        });
+        return text;
+    };
+    let loss = model.learner().charged_loss().name();
+    let meaning = format!("mean {loss} loss, each example predicted before its label was seen");
+    row(&mut text, "sequential risk", &number(risk), &meaning);
+    measures(&mut text, stream, &learner.metrics, learner.mistakes);
+    say_best_lane(&mut text, learner);
+    if let Some(meaning) = diverged(model) {
+        row(&mut text, "diverged", "", &meaning);
+    }
+    if let Some(updates) = learner.updates {
+        let is_bounded = learner.own_guarantee().is_some_and(|own| own.bound_per_round.is_some());
+        let bounded = if is_bounded { ", which its guarantee bounds" } else { "" };
+        let meaning = format!("the importance of the rounds in which it moved, M{bounded}");
+        let updates = if updates.fract() == 0.0 { grouped(updates as u64) } else { number(updates) };
+        row(&mut text, "updates", &updates, &meaning);
+    }
+    let at_zero = model.ledger().constant_risk(0.0);
+    verdict::rows(&mut text, stream, learner, at_zero);
+    verdict::averaged(&mut text, learner);
+    learner.guarantees.iter().for_each(|guarantee| say_guarantee(&mut text, guarantee, stream, risk));
+    if let Some(risks) = &learner.pass_risks {
+        let risks: Vec<_> = risks.iter().map(|risk| number(risk.unwrap_or(f64::NAN))).collect();
+        row(&mut text, "passes", &risks.join(" "), "mean loss of each; what is above is of the first");
+    }
+    if let Some(sentence) = verdict::sentence(stream, learner, at_zero) {
+        write(&mut text, format_args!("\n{sentence}\n"));
+    }
+    text + &heaviest(&model.heaviest(HEAVIEST))
+}
+
+/// The summary of `onward predict`.
+pub(crate) fn predicted(report: &PredictReport) -> String {
+    let mut text = head(&report.stream, report.timing, 1);
+    if let Some(risk) = report.mean_loss {
+        let meaning = format!("{} loss of the model as it is, on the examples with a label", report.stream.loss);
+        row(&mut text, "mean loss", &number(risk), &meaning);
+        measures(&mut text, &report.stream, &report.metrics, report.mistakes);
+    }
+    text
+}
+
+/// What `onward compare` says of the best predictor in hindsight.
+pub(crate) fn in_hindsight(report: &Report, model: &Model) -> String {
+    let mut text = String::from("\n");
+    match &report.stream().hindsight {
+        Some(hindsight) => {
+            verdict::best(&mut text, hindsight, report.timing(), model.ledger().constant_risk(0.0));
+            text
+        }
+        None => String::new(),
+    }
+}
+
+/// What was read and how fast.
+pub(crate) fn head(stream: &StreamReport, timing: Timing, passes: usize) -> String {
+    let mut text = format!("\n{}", counted(stream.examples, "example"));
+    let extras = [
+        (stream.unlabelled, format!("{} without a label", grouped(stream.unlabelled))),
+        (stream.weightless, format!("{} of weight 0", grouped(stream.weightless))),
+        (stream.skipped, format!("{} skipped", counted(stream.skipped, "unreadable record"))),
+    ];
+    let extras: Vec<_> = extras.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
+    if !extras.is_empty() {
+        write(&mut text, format_args!(" ({})", extras.join(", ")));
+    }
+    // The rate is that of all of them.
+    if passes > 1 {
+        write(&mut text, format_args!(", {passes} passes,"));
+    }
+    let (seconds, rate) = (timing.seconds, grouped(timing.examples_per_second as u64));
+    write(&mut text, format_args!(" in {seconds:.2} s: {rate} per second, {:.0} MB/s\n", timing.megabytes_per_second));
+    if let Some(features) = stream.features.filter(|_| stream.rounds() > 0) {
+        write(&mut text, format_args!("{:.1} features per example", features as f64 / stream.rounds() as f64));
+        if let Some(distinct) = stream.distinct_features {
+            write(&mut text, format_args!(", {} distinct", grouped(distinct)));
+        }
+        let collisions = 100.0 * stream.collisions.unwrap_or(0.0);
+        if collisions >= 0.005 {
+            write(&mut text, format_args!("; {collisions:.2}% of hashed ones share a weight (--bits)"));
+        }
+        text.push('\n');
+    }
+    text.push('\n');
+    text
+}
+
+/// The best constant and the metrics.
+fn measures(text: &mut String, stream: &StreamReport, metrics: &MetricsReport, mistakes: Option<f64>) {
+    if let Some(risk) = stream.baseline_risk {
+        row(text, "best constant", &number(risk), "the same for the best predictor that ignores the features");
+    }
+    if let (Some(rmse), Some(mae)) = (metrics.rmse, metrics.mae) {
+        let r2 = metrics.r2.map_or(String::new(), |r2| format!(", R² {}", number(r2)));
+        row(text, "errors", "", &format!("RMSE {}, MAE {}{r2}", number(rmse), number(mae)));
+    }
+    if let Some(accuracy) = metrics.accuracy {
+        let mistakes = counted(mistakes.unwrap_or(0.0).round() as u64, "mistake");
+        row(text, "accuracy", &format!("{:.2}%", 100.0 * accuracy), &mistakes);
+    }
+    if let Some(auc) = metrics.auc {
+        let error = metrics.auc_error.unwrap_or(0.0);
+        row(text, "AUC", &format!("{auc:.4}"), &format!("± {error:.1e}, from a streaming histogram"));
+    }
+}
+
+/// How many times what the score 0 pays is a sign that the steps were too large.
+const RUNAWAY: f64 = 10.0;
+
+/// What to do where the learner ran away. It starts at the score 0: one that is merely slow, or
+/// held back by a small ball, pays no more than that does. Only steps that go too far do.
+pub(crate) fn diverged(model: &Model) -> Option<String> {
+    let ledger = model.ledger();
+    let risk = ledger.sequential_risk();
+    let start = ledger.constant_risk(0.0)?;
+    // Losses that cost nothing at 0 (or jump there) give no scale.
+    let has_scale = start > 0.0 && ledger.loss().curvature() != Curvature::None;
+    if risk.is_finite() && !(has_scale && risk > RUNAWAY * start) {
+        return None;
+    }
+    let times = match ledger.baseline_risk() {
+        Some(best) if risk.is_finite() && best > 0.0 => {
+            let times = risk / best;
+            let times = if times < 1e6 { grouped(times.round() as u64) } else { format!("{times:.0e}") };
+            format!("the learner pays {times} times what the best constant does")
+        }
+        _ => "the learner pays far more than a constant does".to_owned(),
+    };
+    let learner = model.learner().describe();
+    if learner.starts_with("auto") {
+        return Some(format!(
+            "{times}: some labels are far from all others; look for mistakes in them, or try --loss absolute"
+        ));
+    }
+    let entry = LEARNERS.iter().find(|entry| learner.split(':').next() == Some(entry.name));
+    let has = |key: &str| entry.is_some_and(|entry| entry.parameters.iter().any(|known| known.name == key));
+    let is_standardised = learner.contains("standardise=true");
+    let mut remedies = Vec::new();
+    if has("standardise") && !is_standardised {
+        remedies.push("standardise=true");
+    }
+    remedies.extend(SMALLER_STEPS.iter().find(|(key, _)| has(key)).map(|(_, remedy)| *remedy));
+    let other = if is_standardised { "another learner" } else { "the default learner" };
+    let remedy = match remedies.join(", ") {
+        none if none.is_empty() => other.to_owned(),
+        some => format!("{some}, or {other}"),
+    };
+    Some(format!("{times}: its steps are too large for these features; try {remedy}"))
+}
+
+/// What makes steps smaller, by the parameter that a learner has; the first that it has counts.
+const SMALLER_STEPS: &[(&str, &str)] = &[
+    ("sigma", "a larger sigma, a smaller --radius"),
+    ("eta0", "a smaller eta0"),
+    ("eta", "a smaller eta"),
+    ("lambda", "a larger lambda"),
+    ("r", "a larger r"),
+    ("c", "a smaller c"),
+    ("alpha", "a smaller alpha"),
+];
+
+fn say_guarantee(text: &mut String, guarantee: &GuaranteeReport, stream: &StreamReport, risk: f64) {
+    let title = match guarantee.kind {
+        GuaranteeKind::Universal => "guarantee",
+        GuaranteeKind::Mixture => "of the mixture",
+        _ => "own guarantee",
+    };
+    let Some(bound) = guarantee.bound_per_round else {
+        return row(text, title, "none", guarantee.reason.as_deref().unwrap_or_default());
+    };
+    let meaning = format!("regret per example against {}", comparator(guarantee));
+    row(text, title, &format!("≤ {}", number(bound)), &meaning);
+    // Where the best predictor is known, what the certificate rules out says nothing more.
+    let is_known = stream.hindsight.as_ref().is_some_and(|hindsight| hindsight.best().is_some());
+    if guarantee.kind == GuaranteeKind::Universal && !is_known {
+        let floor = risk - bound;
+        let meaning = match floor > 0.0 {
+            true => format!("so no such predictor, knowing the whole stream, pays less than {}", number(floor)),
+            false => "which is more than was paid: it rules out no predictor of that size (--radius)".to_owned(),
+        };
+        row(text, "", "", &meaning);
+    }
+}
+
+/// The lane that would have paid least alone.
+fn say_best_lane(text: &mut String, learner: &LearnerReport) {
+    let lanes = learner.lanes.iter().flatten().filter_map(|lane| Some((lane.name.as_str(), lane.loss?)));
+    let best = lanes.min_by(|one, other| one.1.total_cmp(&other.1));
+    if let (Some((name, loss)), Some(gap)) = (best, learner.gap_to_best_lane) {
+        best_lane(text, name, loss, gap);
+    }
+}
+
+fn best_lane(text: &mut String, name: &str, loss: f64, gap: f64) {
+    let meaning = match gap < 0.0 {
+        true => format!("'{name}' alone; mixing gained {}", number(-gap)),
+        false => format!("'{name}' alone; mixing cost {}", number(gap)),
+    };
+    row(text, "best lane", &number(loss), &meaning);
+}
+
+/// The learners of a mixture as a table, and how it did beside the best of them.
+pub(crate) fn lanes(mixture: &Mixed) -> String {
+    let mut text = String::from("\nlanes                        weight      loss (each alone)\n");
+    for expert in &mixture.experts {
+        let weight = format!("{:.2}%", 100.0 * expert.weight);
+        write(&mut text, format_args!("{:26} {weight:>8} {:>9}\n", expert.name, number(expert.loss)));
+    }
+    write(&mut text, format_args!("{:26} {:>8} {:>9}\n", "their mixture", "", number(mixture.loss)));
+    if let Some(best) = mixture.best().filter(|best| best.loss.is_finite()) {
+        best_lane(&mut text, &best.name, best.loss, mixture.gap());
+    }
+    text
+}
+
+/// Features with weights as a table.
+pub(crate) fn heaviest(features: &[HeavyFeature]) -> String {
+    if features.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("\nheaviest features          weight    effect (|weight| × spread)\n");
+    for HeavyFeature { name, weight, effect } in features {
+        let shown: String =
+            if name.chars().count() > 24 { name.chars().take(23).chain(['…']).collect() } else { name.clone() };
+        write(&mut text, format_args!("{shown:24} {:>9} {:>9}\n", number(*weight), number(*effect)));
+    }
+    text
+}
+
+pub(super) fn row(text: &mut String, title: &str, value: &str, meaning: &str) {
+    write(text, format_args!("{title:16} {value:>9}  {meaning}\n"));
+}
+
+/// Writing to a String cannot fail.
+fn write(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    let _ = text.write_fmt(arguments);
+}

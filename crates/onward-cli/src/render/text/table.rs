@@ -1,0 +1,148 @@
+//! The table of what learners paid: for the terminal and for the page.
+
+use onward_engine::{GuaranteeReport, LearnerReport, Report, TaskKind};
+
+use super::{number, size};
+
+/// Rows of cells in order of risk, with notes.
+pub(crate) struct ResultTable {
+    pub(crate) head: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
+    pub(crate) notes: Vec<String>,
+    /// What the regret is, where there is one.
+    regret: Option<String>,
+}
+
+/// What stands where there is nothing to say.
+const NOTHING: &str = "–";
+
+/// A measure beside the loss: its title, its value, and how that is written.
+type Measure = (&'static str, fn(&LearnerReport) -> Option<f64>, fn(f64) -> String);
+
+const BINARY: &[Measure] = &[
+    ("accuracy", |learner| learner.metrics.accuracy, |value| format!("{:.2}%", 100.0 * value)),
+    ("AUC", |learner| learner.metrics.auc, number),
+];
+const REGRESSION: &[Measure] = &[("RMSE", |learner| learner.metrics.rmse, number)];
+
+/// The table of a report.
+pub(crate) fn of(report: &Report) -> ResultTable {
+    let stream = report.stream();
+    let mut learners: Vec<&LearnerReport> = report.learners().iter().collect();
+    let risk = |learner: &LearnerReport| learner.sequential_risk.unwrap_or(f64::INFINITY);
+    learners.sort_by(|one, other| risk(one).total_cmp(&risk(other)));
+    let best = learners.first().map_or(f64::NAN, |learner| risk(learner));
+    let measures = if stream.task == TaskKind::Binary { BINARY } else { REGRESSION };
+    // Those that some learner has.
+    let measures: Vec<&Measure> =
+        measures.iter().filter(|(_, value, _)| learners.iter().any(|it| value(it).is_some())).collect();
+    let has_regret = learners.iter().any(|learner| learner.regret_per_round.is_some());
+    let mut head = vec!["learner", "sequential risk", "to the best"];
+    head.extend(measures.iter().map(|(title, ..)| title));
+    head.extend(has_regret.then_some("regret"));
+    head.extend(["own guarantee", "guarantee", "seconds"]);
+    let head: Vec<String> = head.into_iter().map(str::to_owned).collect();
+    let mut notes = Notes::default();
+    let mut rows = Vec::new();
+    for learner in learners {
+        let mut row = vec![learner.name().to_owned(), shown(learner.sequential_risk), ratio(risk(learner), best)];
+        row.extend(measures.iter().map(|(_, value, text)| value(learner).map_or_else(|| NOTHING.to_owned(), text)));
+        row.extend(has_regret.then(|| shown(learner.regret_per_round)));
+        row.push(notes.cell(learner.own_guarantee()));
+        row.push(notes.cell(learner.certificate()));
+        row.push(format!("{:.2}", learner.timing.seconds));
+        rows.push(row);
+    }
+    let hindsight = stream.hindsight.as_ref().and_then(|it| it.best());
+    let by_hinge = hindsight.is_some_and(|it| it.charged_by.is_some());
+    let name = if by_hinge { "best in hindsight (hinge loss)" } else { "best in hindsight" };
+    for (name, risk) in [("best constant", stream.baseline_risk), (name, hindsight.and_then(|it| it.loss))] {
+        let row = risk.map(|risk| vec![name.to_owned(), number(risk), ratio(risk, best)]);
+        rows.extend(row.map(|mut row| {
+            row.resize(head.len(), String::new());
+            row
+        }));
+    }
+    let regret = has_regret.then(|| meaning_of_regret(hindsight.and_then(|it| it.mistakes_per_round)));
+    ResultTable { head, rows, notes: notes.0, regret }
+}
+
+impl ResultTable {
+    /// As text: names to the left, figures to the right.
+    pub(crate) fn text(&self) -> String {
+        let lines = || std::iter::once(&self.head).chain(&self.rows);
+        let width = |at: usize| lines().map(|line| line[at].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.head.len()).map(width).collect();
+        let mut text = String::new();
+        for line in lines() {
+            let cells = line.iter().zip(&widths).enumerate().map(|(at, (cell, &width))| match at {
+                0 => format!("{cell:width$}"),
+                _ => format!("  {cell:>width$}"),
+            });
+            text.push_str(cells.collect::<String>().trim_end());
+            text.push('\n');
+        }
+        if !self.notes.is_empty() {
+            text.push_str("\nGuarantees bound the regret per example:\n");
+        }
+        for (at, note) in self.notes.iter().enumerate() {
+            text.push_str(&format!("[{}] {note}\n", at + 1));
+        }
+        self.regret.iter().for_each(|regret| text.push_str(&format!("{regret}\n")));
+        text
+    }
+}
+
+fn meaning_of_regret(mistakes: Option<f64>) -> String {
+    match mistakes {
+        Some(mistakes) => format!(
+            "The regret is the mistakes less the hinge loss of the best in hindsight, which makes {} mistakes per \
+             example itself. Only a guarantee against the hinge loss on the rounds with an update is about it.",
+            number(mistakes)
+        ),
+        None => "The regret is against the best in hindsight. A guarantee against other predictors does not bound it."
+            .to_owned(),
+    }
+}
+
+/// What is said below the table, each thing once.
+#[derive(Default)]
+struct Notes(Vec<String>);
+
+impl Notes {
+    /// A guarantee, with the number of the note that says against what, or why there is none.
+    fn cell(&mut self, guarantee: Option<&GuaranteeReport>) -> String {
+        let Some(guarantee) = guarantee else { return NOTHING.to_owned() };
+        let (value, note) = match guarantee.bound_per_round {
+            Some(bound) => (number(bound), format!("against {}", comparator(guarantee))),
+            None => ("none".to_owned(), guarantee.reason.clone().unwrap_or_default()),
+        };
+        let at = self.0.iter().position(|known| *known == note).unwrap_or_else(|| {
+            self.0.push(note);
+            self.0.len() - 1
+        });
+        format!("{value} [{}]", at + 1)
+    }
+}
+
+/// The class that a guarantee is against, in words.
+pub(super) fn comparator(guarantee: &GuaranteeReport) -> String {
+    match guarantee.radius {
+        Some(radius) => guarantee.comparator.replace("radius", &size(radius)),
+        None => guarantee.comparator.clone(),
+    }
+}
+
+fn shown(risk: Option<f64>) -> String {
+    risk.map_or_else(|| NOTHING.to_owned(), number)
+}
+
+/// How many times the best risk; risks may be 0 or, for some losses, negative.
+fn ratio(risk: f64, best: f64) -> String {
+    let ratio = risk / best;
+    match best > 0.0 && ratio.is_finite() {
+        true if ratio < 1e4 => format!("{ratio:.3}"),
+        true => format!("{ratio:.1e}"),
+        false => NOTHING.to_owned(),
+    }
+}

@@ -1,0 +1,267 @@
+//! What a run cost against the best fixed predictor, in rows and in one sentence.
+
+use onward::regret::Comparator;
+use onward_engine::{
+    BestInHindsight, ExcessReport, GuaranteeReport, HindsightClass, HindsightReport, LearnerReport, StreamReport,
+    Timing,
+};
+
+use super::summary::row;
+use super::{number, size};
+
+/// At ten times the radius the loss is much lower if it is lower by this share.
+const MUCH: f64 = 0.02;
+
+/// What the score 0 pays by the hinge loss.
+const HINGE_AT_ZERO: f64 = 1.0;
+
+/// The rows about the best predictor in hindsight, if it was asked for, and the learner's regret. `at_zero`: what the
+/// score 0 pays by the loss that the learner is charged by.
+pub(super) fn rows(text: &mut String, stream: &StreamReport, learner: &LearnerReport, at_zero: Option<f64>) {
+    let Some(hindsight) = &stream.hindsight else { return };
+    best(text, hindsight, learner.timing, at_zero);
+    let (Some(found), Some(low)) = (hindsight.best(), learner.regret_per_round) else { return };
+    let what = match found.mistakes_per_round {
+        Some(_) => "its mistakes less the hinge loss of the best",
+        None => "sequential risk less that of the best",
+    };
+    let high = low + found.gap.unwrap_or(f64::NAN);
+    row(text, "regret", &number(low), &format!("to {} per example: {what}", number(high)));
+    if let Some(excess) = &learner.excess_empirical_risk {
+        excess_risk(text, found, excess);
+    }
+}
+
+/// The best predictor, whatever is compared with it.
+pub(super) fn best(text: &mut String, hindsight: &HindsightReport, timing: Timing, at_zero: Option<f64>) {
+    let best = match hindsight {
+        HindsightReport::Found(best) => best,
+        HindsightReport::Missing { reason, .. } => return row(text, "in hindsight", "none", reason),
+    };
+    let (loss, gap) = (best.loss.unwrap_or(f64::NAN), best.gap.unwrap_or(f64::NAN));
+    let charged = if best.mistakes_per_round.is_some() { "hinge loss" } else { "loss" };
+    let meaning = format!(
+        "mean {charged} of the best fixed linear predictor of {}; none pays less than {}",
+        class(best),
+        number(loss - gap)
+    );
+    row(text, "in hindsight", &number(loss), &meaning);
+    if let Some(mistakes) = best.mistakes_per_round {
+        let meaning = "that predictor's own mistakes per example, which its hinge loss bounds; the fewest possible \
+                       cannot be computed";
+        row(text, "", &number(mistakes), meaning);
+    }
+    let seconds = timing.hindsight_seconds.unwrap_or(0.0);
+    let norm = number(best.norm.unwrap_or(f64::NAN));
+    row(text, "", "", &format!("its norm is {norm}; found in {} passes, {seconds:.2} s", best.passes));
+    if best.class == HindsightClass::Unconstrained {
+        let meaning =
+            "proved against predictors of at most ten times its norm: without a radius there is no other proof";
+        row(text, "", "", meaning);
+    }
+    if !best.is_reached {
+        row(text, "", "", "the search ended before the gap was as small as asked for; the gap shown here still holds");
+    }
+    if let (Some(ten), Some(gap), Some(radius)) =
+        (best.loss_at_ten_times_radius, best.gap_at_ten_times_radius, best.radius)
+    {
+        let meaning = match RadiusVerdict::of(best, at_zero) {
+            RadiusVerdict::TooSmall => {
+                "much less: this radius holds the best predictor back; try a larger --radius".to_owned()
+            }
+            RadiusVerdict::Enough => "hardly less: the radius is large enough".to_owned(),
+            RadiusVerdict::Unknown => {
+                format!("none pays less than {}: a larger --radius may matter or not", number(ten - gap))
+            }
+        };
+        let title = format!("radius {}", size(rounded(10.0 * radius)));
+        row(text, &title, &number(ten), &format!("the same at ten times the radius; {meaning}"));
+    }
+}
+
+/// The predictors that it is the best of.
+pub(crate) fn class(best: &BestInHindsight) -> String {
+    let radius = best.radius.map(size).unwrap_or_default();
+    match best.class {
+        HindsightClass::Ball => format!("‖u‖₂ ≤ {radius}"),
+        HindsightClass::StandardisedBall => {
+            format!("Σ(s_i u_i)² ≤ {radius}², s_i the root mean square of feature i")
+        }
+        HindsightClass::Unconstrained => "any size".to_owned(),
+    }
+}
+
+/// Whether the radius lets the best predictor be as good as larger ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RadiusVerdict {
+    /// Larger ones are much better.
+    TooSmall,
+    /// They are hardly better.
+    Enough,
+    /// They may be.
+    Unknown,
+}
+
+impl RadiusVerdict {
+    /// By what is gained at ten times the radius, beside what is gained at the radius over the score 0.
+    fn of(best: &BestInHindsight, at_zero: Option<f64>) -> Self {
+        let (Some(loss), Some(ten), Some(gap)) =
+            (best.loss, best.loss_at_ten_times_radius, best.gap_at_ten_times_radius)
+        else {
+            return Self::Unknown;
+        };
+        let at_zero = if best.mistakes_per_round.is_some() { Some(HINGE_AT_ZERO) } else { at_zero };
+        let gained = at_zero.map_or(0.0, |zero| (zero - loss).max(0.0));
+        // A tenth of what was gained, or a share of the loss, whichever is less, is much.
+        let much = |other: f64| loss - other > (MUCH * loss.abs()).min(0.1 * gained);
+        match (much(ten), much(ten - gap)) {
+            (true, _) => Self::TooSmall,
+            (_, false) => Self::Enough,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// A size that was computed, without the digits that rounding adds.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.12e}").parse().unwrap_or(value)
+}
+
+/// The row about the average of the learner's points, if it was asked for.
+pub(super) fn averaged(text: &mut String, learner: &LearnerReport) {
+    let Some(averaged) = &learner.averaged_risk else { return };
+    match (averaged.bound, averaged.confidence) {
+        (Some(bound), Some(confidence)) => {
+            let meaning = format!(
+                "loss of the averaged predictor on a new example, with probability {}%, if examples are independent \
+                 and of one distribution",
+                rounded(100.0 * confidence)
+            );
+            row(text, "averaged", &format!("≤ {}", number(bound)), &meaning);
+        }
+        _ => row(text, "averaged", "none", averaged.reason.as_deref().unwrap_or_default()),
+    }
+}
+
+fn excess_risk(text: &mut String, best: &BestInHindsight, excess: &ExcessReport) {
+    // Beside the mistakes of the best, where the loss that it is the best by is another.
+    let itself = |excess: f64| match (best.mistakes_per_round, best.loss) {
+        (Some(mistakes), Some(loss)) => format!("; less its own mistakes: {}", number(excess + loss - mistakes)),
+        _ => String::new(),
+    };
+    let what = match best.mistakes_per_round {
+        Some(_) => "mistakes of the last predictor on these examples, less the hinge loss of the best",
+        None => "what the last predictor pays on these examples, less what the best pays",
+    };
+    let last = excess.last.unwrap_or(f64::NAN);
+    row(text, "excess risk", &number(last), &format!("{what}{}", itself(last)));
+    if let Some(averaged) = excess.averaged {
+        row(text, "", &number(averaged), &format!("the same of the averaged predictor{}", itself(averaged)));
+    }
+}
+
+/// What it all means, in one sentence; `None` where nothing is known.
+pub(super) fn sentence(stream: &StreamReport, learner: &LearnerReport, at_zero: Option<f64>) -> Option<String> {
+    match &stream.hindsight {
+        Some(hindsight) => against_best(stream, learner, hindsight.best()?, at_zero),
+        None => against_any(learner),
+    }
+}
+
+fn against_best(
+    stream: &StreamReport,
+    learner: &LearnerReport,
+    best: &BestInHindsight,
+    at_zero: Option<f64>,
+) -> Option<String> {
+    let (risk, loss, low) = (learner.sequential_risk?, best.loss?, learner.regret_per_round?);
+    let high = low + best.gap?;
+    let which = match best.radius {
+        Some(_) => "the best fixed linear predictor of that size",
+        None => "the best fixed linear predictor",
+    };
+    let allowed = |before: f64| match allowed(learner, best) {
+        Some(bound) => format!("the theory allows {}", short(before + bound)),
+        None => "no guarantee here is about predictors of that size".to_owned(),
+    };
+    if let Some(mistakes) = best.mistakes_per_round {
+        let (made, least, pays) = (short(risk), short(mistakes), short(loss));
+        let allowed = allowed(loss);
+        return Some(format!(
+            "learning online made {made} mistakes per example; {which} by the hinge loss makes {least} and pays {pays}; \
+             {allowed}"
+        ));
+    }
+    let allowed = allowed(0.0);
+    if high < 0.0 {
+        // A constant is a fixed linear predictor too: where it pays less, the class is too small.
+        let is_held_back = best.loss_at_ten_times_radius.is_some()
+            && (RadiusVerdict::of(best, at_zero) == RadiusVerdict::TooSmall
+                || stream.baseline_risk.is_some_and(|constant| constant < loss));
+        let why = match is_held_back {
+            true => "this radius holds that predictor back, larger ones pay less; try a larger --radius",
+            false => "the stream changes, or the learner is richer than one fixed linear predictor",
+        };
+        return Some(format!("learning online beat {which} by {} per example: {why}", short(-low)));
+    }
+    let between = format!("between {} and {}", short(low), short(high));
+    Some(if low <= 0.0 {
+        let meaning = if best.is_reached { "next to nothing" } else { "how much is not settled" };
+        format!("learning online cost {between} per example against {which}: {meaning}; {allowed}")
+    } else if high > 1.05 * low {
+        format!("learning online cost {between} per example against {which}; {allowed}")
+    } else {
+        format!("learning online cost {} per example against {which}; {allowed}", short(low))
+    })
+}
+
+/// The least bound per example that is about regret against the same class, or one that û is in.
+fn allowed(learner: &LearnerReport, best: &BestInHindsight) -> Option<f64> {
+    let ball = |it: &GuaranteeReport| it.radius_of(Comparator::Ball).or(it.radius_of(Comparator::HingeOnUpdates));
+    let standardised = |it: &GuaranteeReport| it.radius_of(Comparator::StandardisedBall);
+    let holds = |size: Option<f64>, norm: Option<f64>| matches!((size, norm), (Some(size), Some(norm)) if norm <= size);
+    let is_about = |it: &&GuaranteeReport| match best.class {
+        // Of the hinge loss on all rounds that on some is a part.
+        HindsightClass::Ball => holds(ball(it), best.radius),
+        HindsightClass::StandardisedBall => holds(standardised(it), best.radius),
+        HindsightClass::Unconstrained => holds(ball(it), best.raw_norm) || holds(standardised(it), best.norm),
+    };
+    let bounds = learner.guarantees.iter().filter(is_about).filter_map(|guarantee| guarantee.bound_per_round);
+    bounds.min_by(f64::total_cmp)
+}
+
+/// What the certificate alone says.
+fn against_any(learner: &LearnerReport) -> Option<String> {
+    let bound = learner.certificate()?.bound_per_round?;
+    Some(match bound < 0.0 {
+        true => format!(
+            "learning online beat every fixed linear predictor of that size by at least {} per example: try a larger \
+             --radius; --hindsight finds the best one",
+            short(-bound)
+        ),
+        false => format!(
+            "learning online cost at most {} per example against any fixed linear predictor of that size; --hindsight \
+             finds the best one and tells what it really cost",
+            short(bound)
+        ),
+    })
+}
+
+/// Three significant digits, as people say them.
+fn short(value: f64) -> String {
+    if value == 0.0 || !(1e-4..1e4).contains(&value.abs()) {
+        return number(value);
+    }
+    let digits = (2 - value.abs().log10().floor() as i32).max(0) as usize;
+    format!("{value:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_have_three_digits() {
+        assert_eq!([0.018_04, 0.063, 1.234_5, 250.4, -0.5].map(short), ["0.0180", "0.0630", "1.23", "250", "-0.500"]);
+    }
+}

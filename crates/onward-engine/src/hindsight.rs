@@ -1,0 +1,186 @@
+//! The best fixed predictor, knowing the whole stream, and what learning online cost against it.
+//!
+//! No certificate tells the predictor with the fewest mistakes. Learners that are charged by mistakes are
+//! compared with the least hinge loss, which bounds the mistakes of the predictor that pays it and
+//! which their theorems are about.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use onward::loss::{Curvature, Hinge};
+use onward::regret::hindsight::{self, Best, Class, Rows, Workers};
+use onward::regret::{DEFAULT_RADIUS, Ledger};
+use onward::{Features, Learner, Loss};
+
+use crate::error::EngineError;
+use crate::rows::RowStore;
+use crate::threads::Threads;
+
+/// What to look for in hindsight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HindsightOptions {
+    /// Look for the best predictor of any size, rather than of the size that the radius says.
+    pub unconstrained: bool,
+    /// How near to the least loss it must be: a share of its loss, or of a thousandth of what a constant pays if that
+    /// is more.
+    pub gap: f64,
+}
+
+impl Default for HindsightOptions {
+    fn default() -> Self {
+        Self { unconstrained: false, gap: 1e-3 }
+    }
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HindsightRequest {
+    class: Class,
+    gap: f64,
+    threads: Threads,
+}
+
+/// What was found.
+pub(crate) struct Hindsight {
+    /// The best predictor, or why there is none.
+    pub(crate) answer: Result<HindsightAnswer, String>,
+    /// How long it took.
+    pub(crate) elapsed: Duration,
+}
+
+/// The best predictor, and what is compared with it.
+pub(crate) struct HindsightAnswer {
+    pub(crate) best: Best,
+    /// Where the learner is charged by mistakes, and the best predictor by the hinge loss: the
+    /// mistakes of that predictor per example.
+    pub(crate) mistakes: Option<f64>,
+    /// Σ h·ℓ of the best predictor up to each round of the curve and the last.
+    pub(crate) paid: Vec<(u64, f64)>,
+    /// After several passes: what the learner pays as it then is, more than the best.
+    pub(crate) excess: Option<ExcessRisk>,
+}
+
+/// Excess empirical risk: mean loss on the rows, minus that of the best predictor.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ExcessRisk {
+    /// Of the last predictor.
+    pub(crate) last: f64,
+    /// Of the average of its predictors, where the learner keeps one.
+    pub(crate) averaged: Option<f64>,
+}
+
+impl HindsightRequest {
+    /// What the options ask for.
+    pub(crate) fn new(options: HindsightOptions, radius: Option<f64>, threads: usize) -> Result<Self, EngineError> {
+        let gap = options.gap;
+        if !(gap > 0.0 && gap < 1.0) {
+            return Err(EngineError::option("hindsight_gap", format!("must be between 0 and 1; got {gap}")));
+        }
+        let class = match radius {
+            _ if options.unconstrained => Class::Unconstrained,
+            Some(radius) => Class::Ball { radius },
+            None => Class::Standardised { radius: DEFAULT_RADIUS },
+        };
+        Ok(Self { class, gap, threads: Threads(threads) })
+    }
+
+    /// Looks back on the rows of the first pass.
+    pub(crate) fn answer(
+        self,
+        rows: &RowStore,
+        learner: &dyn Learner,
+        ledger: &Ledger,
+        passes: usize,
+    ) -> Result<Hindsight, EngineError> {
+        let started = Instant::now();
+        let charged = &**ledger.loss();
+        let by_mistakes = charged.curvature() == Curvature::None;
+        let loss = if by_mistakes { &Hinge } else { charged };
+        let answer = match hindsight::best(rows, &self.threads, loss, self.class, self.gap) {
+            Ok(best) => {
+                let (paid, charge) = paid(rows, &best, loss, ledger).map_err(EngineError::RowStore)?;
+                let mistakes = by_mistakes.then(|| charge / ledger.weight());
+                let excess = if passes > 1 { Some(self.excess(rows, &best, learner)?) } else { None };
+                Ok(HindsightAnswer { best, mistakes, paid, excess })
+            }
+            Err(hindsight::Failure::Refused(error)) => Err(error.to_string()),
+            Err(hindsight::Failure::Rows(error)) => return Err(EngineError::RowStore(error)),
+            Err(_) => return Err(EngineError::Fault("the best predictor in hindsight was not found")),
+        };
+        Ok(Hindsight { answer, elapsed: started.elapsed() })
+    }
+
+    /// What the learner pays as it is now, more than the best predictor.
+    fn excess(self, rows: &RowStore, best: &Best, learner: &dyn Learner) -> Result<ExcessRisk, EngineError> {
+        let indices = rows.indices();
+        let last = self.mean(rows, learner, |numbers, values, offset| {
+            let named: Vec<u32> = numbers.iter().map(|&number| indices[number as usize]).collect();
+            Ok(learner.predict(Features::new(&named, values)?.with_offset(offset)?).score)
+        })?;
+        let averaged = match learner.averaged() {
+            Some(mut pairs) => {
+                pairs.sort_unstable_by_key(|&(index, _)| index);
+                let weight = |index: &u32| match pairs.binary_search_by_key(index, |&(index, _)| index) {
+                    Ok(at) => pairs[at].1,
+                    Err(_) => 0.0,
+                };
+                let weights: Vec<f64> = indices.iter().map(weight).collect();
+                Some(self.mean(rows, learner, |numbers, values, offset| {
+                    let products = numbers.iter().zip(values).map(|(&at, &x)| weights[at as usize] * f64::from(x));
+                    Ok(offset + products.sum::<f64>())
+                })?)
+            }
+            None => None,
+        };
+        Ok(ExcessRisk { last: last - best.loss, averaged: averaged.map(|risk| risk - best.loss) })
+    }
+
+    /// The mean loss of a predictor on the rows.
+    fn mean(
+        self,
+        rows: &RowStore,
+        learner: &dyn Learner,
+        score: impl Fn(&[u32], &[f32], f64) -> Result<f64, onward::Error> + Sync,
+    ) -> Result<f64, EngineError> {
+        let loss = learner.charged_loss();
+        let shards = self.threads.map(rows.shards(), &|shard| {
+            let (mut paid, mut weight, mut failed) = (0.0, 0.0, None);
+            rows.visit(shard, &mut |row| match score(row.numbers, row.values, row.offset) {
+                Ok(score) => {
+                    paid += row.weight * loss.value(score, row.label);
+                    weight += row.weight;
+                }
+                Err(error) => failed = Some(error),
+            })
+            .map_err(EngineError::RowStore)?;
+            failed.map_or(Ok((paid, weight)), |error| Err(EngineError::from(error)))
+        });
+        let (mut paid, mut weight) = (0.0, 0.0);
+        for shard in shards {
+            let (more, heavier) = shard?;
+            (paid, weight) = (paid + more, weight + heavier);
+        }
+        Ok(paid / weight)
+    }
+}
+
+/// What the best predictor paid by this loss up to each round of the curve, and up to the last; and
+/// what it would have been charged by the loss that the learner is charged by.
+fn paid(rows: &RowStore, best: &Best, loss: &dyn Loss, ledger: &Ledger) -> io::Result<(Vec<(u64, f64)>, f64)> {
+    let mut rounds: Vec<u64> = ledger.curve().points().iter().map(|point| point.round).collect();
+    rounds.push(ledger.rounds());
+    rounds.dedup();
+    let (mut round, mut sum, mut charge, mut found) = (0, 0.0, 0.0, Vec::with_capacity(rounds.len()));
+    for shard in 0..rows.shards() {
+        rows.visit(shard, &mut |row| {
+            let score = best.predict(row);
+            round += 1;
+            sum += row.weight * loss.value(score, row.label);
+            charge += row.weight * ledger.loss().value(score, row.label);
+            if rounds.get(found.len()) == Some(&round) {
+                found.push((round, sum));
+            }
+        })?;
+    }
+    Ok((found, charge))
+}

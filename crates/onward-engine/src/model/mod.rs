@@ -1,0 +1,316 @@
+//! A model: what learns, its account, and what its features mean.
+
+mod file;
+mod inspection;
+mod snapshot;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use onward::learner::Specification;
+use onward::loss::Task;
+use onward::model::Names;
+use onward::regret::{Guarantee, Ledger};
+use onward::{Batch, Example, Features, Learner, Prediction, SharedLoss};
+use onward_data::{Parsed, Schema};
+use serde::{Deserialize, Serialize};
+
+use crate::error::EngineError;
+use crate::registry::Registry;
+
+pub use file::is_model_file;
+pub use inspection::Inspection;
+pub use snapshot::Snapshot;
+
+/// What learns when no learner is named.
+pub const DEFAULT_LEARNER: &str = "auto";
+
+/// What a new model is made of.
+#[derive(Debug, Clone)]
+pub struct ModelOptions {
+    /// The learner, as [`Specification`] reads it.
+    pub learner: String,
+    /// The loss, as [`onward::loss::parse`] reads it; by default the one that suits learner and task.
+    pub loss: Option<String>,
+    /// The comparators of the certificate are ‖u‖₂ ≤ radius, and learners that project stay there.
+    pub radius: Option<f64>,
+    /// Where the names of learners and losses are looked up.
+    pub registry: Registry,
+}
+
+impl Default for ModelOptions {
+    fn default() -> Self {
+        Self { learner: DEFAULT_LEARNER.to_owned(), loss: None, radius: None, registry: Registry::default() }
+    }
+}
+
+/// What a model remembers beside its state.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelMetadata {
+    /// The format it was learnt from.
+    pub format: String,
+    /// Examples, those without a label among them.
+    pub examples: u64,
+    /// Examples without a label.
+    pub unlabelled: u64,
+    /// Examples of importance 0.
+    pub weightless: u64,
+    /// Records that could not be read.
+    pub skipped: u64,
+    /// The most passes over the same data that a run made.
+    pub passes: u32,
+}
+
+impl ModelMetadata {
+    /// Nothing was seen yet.
+    pub(crate) fn new(format: impl ToString) -> Self {
+        Self { format: format.to_string(), examples: 0, unlabelled: 0, weightless: 0, skipped: 0, passes: 1 }
+    }
+
+    /// Counts the examples of a batch.
+    pub(crate) fn count(&mut self, batch: &Batch) {
+        self.examples += batch.len() as u64;
+        for (label, &weight) in batch.labels().iter().zip(batch.weights()) {
+            self.unlabelled += u64::from(label.is_nan());
+            self.weightless += u64::from(!label.is_nan() && weight == 0.0);
+        }
+    }
+}
+
+/// A feature that moves the score of a typical example far.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HeavyFeature {
+    /// Its name, or `#` and its index.
+    pub name: String,
+    /// Its weight in raw units.
+    pub weight: f64,
+    /// |weight| × spread.
+    pub effect: f64,
+}
+
+/// A learner with its account, the meaning of its columns and the names of its features.
+///
+/// ```
+/// use onward_engine::{Model, ModelOptions};
+/// use onward::Features;
+/// # let schema = onward_data::Schema {
+/// #     layout: onward_data::Layout::Indexed, bits: 22, ngrams: 1, columns: Vec::new(), interactions: Vec::new(),
+/// #     target: onward_data::Target { column: "label".to_owned(), rule: onward_data::TargetRule::Signs },
+/// # };
+/// let mut model = Model::new(&ModelOptions::default(), schema)?;
+/// let x = Features::new(&[0, 7], &[1.0, 0.5])?;
+/// let before = model.learn_one(x, 1.0, 1.0)?;
+/// assert!(model.predict_one(x).score > before.score);
+/// assert_eq!(model.ledger().rounds(), 1);
+/// # Ok::<(), onward_engine::EngineError>(())
+/// ```
+pub struct Model {
+    pub(crate) learner: Box<dyn Learner>,
+    pub(crate) loss: SharedLoss,
+    pub(crate) radius: Option<f64>,
+    pub(crate) ledger: Ledger,
+    pub(crate) names: Names,
+    pub(crate) schema: Schema,
+    pub(crate) metadata: ModelMetadata,
+    registry: Registry,
+    predictions: Vec<Prediction>,
+}
+
+impl Model {
+    /// A model that has seen nothing.
+    ///
+    /// # Errors
+    /// When learner, loss, their parameters and the task of the schema do not fit together.
+    pub fn new(options: &ModelOptions, schema: Schema) -> Result<Self, EngineError> {
+        let learner = options.registry.learner(&options.learner)?;
+        let loss = match &options.loss {
+            Some(name) => options.registry.loss(name)?,
+            None => options.registry.loss(learner.default_loss(task(&schema))?)?,
+        };
+        Self::build(&learner, loss, options.radius, schema, ModelMetadata::new("memory"), &options.registry)
+    }
+
+    pub(crate) fn build(
+        learner: &Specification,
+        loss: SharedLoss,
+        radius: Option<f64>,
+        schema: Schema,
+        metadata: ModelMetadata,
+        registry: &Registry,
+    ) -> Result<Self, EngineError> {
+        let learner = learner.build(&loss, checked_radius(radius)?)?;
+        let mut ledger = Ledger::new(learner.charged_loss());
+        ledger.set_radius(radius);
+        let (names, predictions, registry) = (Names::default(), Vec::new(), registry.clone());
+        Ok(Self { learner, loss, radius, ledger, names, schema, metadata, registry, predictions })
+    }
+
+    /// What learns.
+    pub fn learner(&self) -> &dyn Learner {
+        &*self.learner
+    }
+
+    /// The loss that was asked for.
+    pub fn loss(&self) -> &SharedLoss {
+        &self.loss
+    }
+
+    /// The account of what was learnt.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What the columns mean.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The names of features.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// What else it remembers.
+    pub fn metadata(&self) -> &ModelMetadata {
+        &self.metadata
+    }
+
+    /// Whether the labels are classes or numbers.
+    pub fn task(&self) -> Task {
+        task(&self.schema)
+    }
+
+    /// The learner's own guarantee, if its sums are those of the rounds that were charged: after one pass.
+    pub fn own_guarantee(&self) -> Guarantee {
+        own_guarantee(&*self.learner, self.metadata.passes)
+    }
+
+    /// One round: predicts, is charged for it, and learns. A weight of 0 changes nothing.
+    ///
+    /// # Errors
+    /// When the loss cannot take the label, or the weight is negative or not finite.
+    pub fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> Result<Prediction, EngineError> {
+        self.check(label, weight)?;
+        let prediction = self.learner.learn(x, label, weight);
+        self.metadata.examples += 1;
+        self.metadata.weightless += u64::from(weight == 0.0);
+        self.ledger.observe(prediction, label, weight, x);
+        Ok(prediction)
+    }
+
+    /// What [`learn_one`](Self::learn_one) would predict. Changes nothing.
+    pub fn predict_one(&self, x: Features<'_>) -> Prediction {
+        self.learner.predict(x)
+    }
+
+    /// Learns from many rows, in order, and returns the prediction made for each before its label was seen.
+    /// Rows without a label are predicted only.
+    ///
+    /// # Errors
+    /// When the loss cannot take a label: nothing was learnt then.
+    pub fn learn(&mut self, batch: &Batch) -> Result<&[Prediction], EngineError> {
+        for (&label, &weight) in batch.labels().iter().zip(batch.weights()) {
+            if !label.is_nan() {
+                self.check(label, weight)?;
+            }
+        }
+        self.predictions.clear();
+        learn_rows(&mut *self.learner, batch, 0..batch.len(), &mut self.predictions);
+        self.metadata.count(batch);
+        self.ledger.observe_rows(&self.predictions, batch, 0..batch.len());
+        Ok(&self.predictions)
+    }
+
+    /// The predictions of many rows. Changes nothing.
+    pub fn predict(&self, batch: &Batch) -> Vec<Prediction> {
+        batch.iter().map(|example| self.learner.predict(example.features)).collect()
+    }
+
+    /// The predictor that this model is now, for other threads: it does not change when the model learns on.
+    ///
+    /// # Errors
+    /// When the learner's state cannot be copied, which would be a fault of the learner.
+    pub fn snapshot(&mut self) -> Result<Snapshot, EngineError> {
+        Snapshot::of(self)
+    }
+
+    /// The features that move a typical score furthest, by |weight| × spread: the deviation of a feature that
+    /// the learner centres, and the root mean square of another. Empty for learners without weights.
+    pub fn heaviest(&self, count: usize) -> Vec<HeavyFeature> {
+        let Some(sums) = self.ledger.sums() else { return Vec::new() };
+        let Some(weights) = self.learner.weights(sums.features()) else { return Vec::new() };
+        let order = |a: &(u32, f64, f64), b: &(u32, f64, f64)| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0));
+        let mut found = Vec::new();
+        for ((&index, weight), spread) in sums.features().iter().zip(weights).zip(sums.root_mean_squares()) {
+            let spread = self.learner.deviation(index).unwrap_or(spread);
+            found.push((index, weight, weight.abs() * spread));
+            // There may be millions, of which few are wanted.
+            if found.len() >= count.saturating_mul(2).max(MOST_KEPT) {
+                found.select_nth_unstable_by(count, order);
+                found.truncate(count);
+            }
+        }
+        found.sort_unstable_by(order);
+        found.truncate(count);
+        let name = |index: u32| self.names.get(index).map_or_else(|| format!("#{index}"), Cow::into_owned);
+        let named = found.into_iter().map(|(index, weight, effect)| HeavyFeature { name: name(index), weight, effect });
+        named.collect()
+    }
+
+    /// Takes in the names of features that came with a batch.
+    pub(crate) fn add_names(names: &mut Names, parsed: &Parsed) {
+        names.add_all(parsed.names.indices(), parsed.names.iter().map(|(_, name)| name));
+        parsed.products().for_each(|(index, factors)| names.add_product(index, factors));
+    }
+
+    fn check(&self, label: f64, weight: f64) -> Result<(), EngineError> {
+        self.ledger.loss().check_label(label)?;
+        match weight == 0.0 || (SMALLEST_WEIGHT..=f64::from(f32::MAX)).contains(&weight) {
+            true => Ok(()),
+            false => Err(EngineError::option("weight", format!("must be 0, or from 1e-38 to 3.4e38; got {weight}"))),
+        }
+    }
+}
+
+/// When this many features are found, or twice as many as are wanted, the lighter ones are dropped.
+const MOST_KEPT: usize = 1024;
+
+/// Sums of smaller weights could vanish.
+const SMALLEST_WEIGHT: f64 = 1e-38;
+
+/// The learner's own guarantee after this many passes over the same data.
+pub(crate) fn own_guarantee(learner: &dyn Learner, passes: u32) -> Guarantee {
+    if passes > 1 {
+        let reason = "the model went over data several times: its theorem is about rounds that are charged";
+        return Guarantee::none(learner.guarantee().kind, reason);
+    }
+    learner.guarantee()
+}
+
+/// Learns from some rows of a batch, and adds the prediction of each.
+pub(crate) fn learn_rows(learner: &mut dyn Learner, batch: &Batch, rows: Range<usize>, out: &mut Vec<Prediction>) {
+    for (Example { features, label, weight }, next) in batch.with_next(rows) {
+        if let Some(next) = next {
+            learner.expect(next);
+        }
+        out.push(match label {
+            Some(label) => learner.learn(features, label, weight),
+            None => learner.predict(features),
+        });
+    }
+}
+
+/// Whether labels are classes or numbers.
+pub(crate) fn task(schema: &Schema) -> Task {
+    if schema.target.rule.is_binary() { Task::Binary } else { Task::Regression }
+}
+
+/// A radius is positive and finite.
+pub(crate) fn checked_radius(radius: Option<f64>) -> Result<Option<f64>, EngineError> {
+    match radius {
+        Some(radius) if !(radius.is_finite() && radius > 0.0) => {
+            Err(EngineError::option("radius", format!("must be above 0; got {radius}")))
+        }
+        radius => Ok(radius),
+    }
+}

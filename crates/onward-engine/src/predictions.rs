@@ -1,0 +1,98 @@
+//! Where predictions go as they are made.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use onward::Prediction;
+use onward::loss::Link;
+use onward_data::Parsed;
+
+/// Takes the predictions of a run, batch by batch in order. They may come from a thread of the engine.
+pub trait PredictionSink: Send {
+    /// Takes the predictions of these rows of a batch, one for each.
+    ///
+    /// # Errors
+    /// When they cannot be kept or handed on: the run ends then.
+    fn write(&mut self, parsed: &Parsed, rows: Range<usize>, predictions: &[Prediction]) -> io::Result<()>;
+}
+
+/// Keeps the scores in memory.
+impl PredictionSink for Vec<f64> {
+    fn write(&mut self, _: &Parsed, _: Range<usize>, predictions: &[Prediction]) -> io::Result<()> {
+        self.extend(predictions.iter().map(|prediction| prediction.score));
+        Ok(())
+    }
+}
+
+/// Writes predictions as CSV: a column for each id, the prediction (a probability for the logistic loss, a rate
+/// for Poisson, else the score), and the label where there is one (−1 or 1 for classes).
+pub struct PredictionCsv<W> {
+    out: W,
+    link: Link,
+    /// Whether each batch is handed on at once.
+    is_live: bool,
+    numbers: zmij::Buffer,
+}
+
+impl<W: Write> PredictionCsv<W> {
+    /// Writes the header. `is_live`: a reader waits at the other end, and each batch is flushed.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn new(mut out: W, id_names: &[String], link: Link, is_live: bool) -> io::Result<Self> {
+        let mut header = Vec::new();
+        for id in id_names {
+            push_cell(&mut header, id.as_bytes());
+            header.push(b',');
+        }
+        header.extend_from_slice(b"prediction,label\n");
+        out.write_all(&header)?;
+        Ok(Self { out, link, is_live, numbers: zmij::Buffer::new() })
+    }
+
+    /// What was written to.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
+    fn write_row<'a>(&mut self, ids: impl Iterator<Item = &'a [u8]>, response: f64, label: f64) -> io::Result<()> {
+        let mut escaped = Vec::new();
+        for id in ids {
+            escaped.clear();
+            push_cell(&mut escaped, id);
+            self.out.write_all(&escaped)?;
+            self.out.write_all(b",")?;
+        }
+        self.out.write_all(self.numbers.format(response).as_bytes())?;
+        self.out.write_all(b",")?;
+        if !label.is_nan() {
+            self.out.write_all(self.numbers.format(label).as_bytes())?;
+        }
+        self.out.write_all(b"\n")
+    }
+}
+
+impl<W: Write + Send> PredictionSink for PredictionCsv<W> {
+    fn write(&mut self, parsed: &Parsed, rows: Range<usize>, predictions: &[Prediction]) -> io::Result<()> {
+        for (row, prediction) in rows.zip(predictions) {
+            self.write_row(parsed.ids(row), prediction.response(self.link), parsed.batch.labels()[row])?;
+        }
+        if self.is_live { self.out.flush() } else { Ok(()) }
+    }
+}
+
+/// A cell, quoted where CSV needs it.
+fn push_cell(out: &mut Vec<u8>, text: &[u8]) {
+    if !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+        out.extend_from_slice(text);
+        return;
+    }
+    out.push(b'"');
+    for &byte in text {
+        if byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+}

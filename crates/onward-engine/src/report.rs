@@ -1,0 +1,475 @@
+//! Reports: what a run did and what it cost. As JSON their keys are stable, and runs on equal inputs with equal
+//! options differ in `timing` alone.
+
+use std::time::Duration;
+
+use onward::loss::Task;
+use onward::regret::{Comparator, GuaranteeKind};
+use onward::{Expert, Mixed};
+use serde::{Deserialize, Serialize};
+
+/// The chance that what is said of the average of the points is false.
+pub(crate) const DELTA: f64 = 0.05;
+
+/// A report as it is saved.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Report {
+    /// Of a comparison.
+    Compare(CompareReport),
+    /// Of a run of learning.
+    Learn(Box<LearnReport>),
+    /// Of a run of predicting.
+    Predict(PredictReport),
+}
+
+impl Report {
+    /// What was read.
+    pub fn stream(&self) -> &StreamReport {
+        match self {
+            Self::Compare(report) => &report.stream,
+            Self::Learn(report) => &report.stream,
+            Self::Predict(report) => &report.stream,
+        }
+    }
+
+    /// What each learner did; nothing of a run of predicting.
+    pub fn learners(&self) -> &[LearnerReport] {
+        match self {
+            Self::Compare(report) => &report.learners,
+            Self::Learn(report) => std::slice::from_ref(&report.learner),
+            Self::Predict(_) => &[],
+        }
+    }
+
+    /// How long it took.
+    pub fn timing(&self) -> Timing {
+        match self {
+            Self::Compare(report) => report.timing,
+            Self::Learn(report) => report.learner.timing,
+            Self::Predict(report) => report.timing,
+        }
+    }
+
+    /// Reads a report that was saved.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+}
+
+/// A report as JSON: sorted keys, indented, with a line end.
+///
+/// # Errors
+/// When a value cannot be written as JSON.
+pub fn to_json(report: &impl Serialize) -> Result<String, serde_json::Error> {
+    // By way of a value, whose keys are sorted.
+    Ok(format!("{:#}\n", serde_json::to_value(report)?))
+}
+
+/// What was read, the same for all learners.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StreamReport {
+    /// The version of onward.
+    pub onward: String,
+    /// The inputs by name.
+    pub inputs: Vec<String>,
+    /// Their format.
+    pub format: String,
+    /// What was predicted.
+    pub target: String,
+    /// Whether that is a class or a number.
+    pub task: TaskKind,
+    /// The loss that was asked for.
+    pub loss: String,
+    /// Examples, those without a label among them.
+    pub examples: u64,
+    /// Examples without a label.
+    pub unlabelled: u64,
+    /// Examples of importance 0.
+    pub weightless: u64,
+    /// Records that could not be read.
+    pub skipped: u64,
+    /// Features of the charged examples with a value other than 0, in all.
+    pub features: Option<u64>,
+    /// Different features.
+    pub distinct_features: Option<u64>,
+    /// The share of hashed features expected to share their weight with another one.
+    pub collisions: Option<f64>,
+    /// Bytes of the inputs, decompressed, in all passes.
+    pub bytes: u64,
+    /// The mean loss of the best constant prediction in hindsight.
+    pub baseline_risk: Option<f64>,
+    /// The best fixed predictor in hindsight, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hindsight: Option<HindsightReport>,
+}
+
+impl StreamReport {
+    /// How many examples were charged.
+    pub fn rounds(&self) -> u64 {
+        self.examples - self.unlabelled - self.weightless
+    }
+}
+
+/// What is predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskKind {
+    /// One of two classes.
+    Binary,
+    /// A number.
+    Regression,
+}
+
+impl From<Task> for TaskKind {
+    fn from(task: Task) -> Self {
+        match task {
+            Task::Regression => Self::Regression,
+            _ => Self::Binary,
+        }
+    }
+}
+
+/// How long it took.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Timing {
+    /// Seconds, those of the search in hindsight left out.
+    pub seconds: f64,
+    /// Examples per second.
+    pub examples_per_second: f64,
+    /// Megabytes per second.
+    pub megabytes_per_second: f64,
+    /// Seconds of the search in hindsight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hindsight_seconds: Option<f64>,
+}
+
+impl Timing {
+    pub(crate) fn new(elapsed: Duration, examples: u64, bytes: u64) -> Self {
+        let seconds = elapsed.as_secs_f64().max(1e-9);
+        Self {
+            seconds,
+            examples_per_second: examples as f64 / seconds,
+            megabytes_per_second: bytes as f64 / 1e6 / seconds,
+            hindsight_seconds: None,
+        }
+    }
+}
+
+/// The report of a run of learning.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LearnReport {
+    /// What was read.
+    #[serde(flatten)]
+    pub stream: StreamReport,
+    /// Examples that the model had seen before, when it was continued.
+    pub resumed_at: Option<u64>,
+    /// What the learner did.
+    #[serde(flatten)]
+    pub learner: LearnerReport,
+}
+
+/// The report of a comparison.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CompareReport {
+    /// What was read.
+    #[serde(flatten)]
+    pub stream: StreamReport,
+    /// How long it took in all.
+    pub timing: Timing,
+    /// What each learner did, in the order in which they were asked for.
+    pub learners: Vec<LearnerReport>,
+}
+
+/// The report of a run of predicting.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PredictReport {
+    /// What was read.
+    #[serde(flatten)]
+    pub stream: StreamReport,
+    /// The learner with its parameters.
+    pub learner: String,
+    /// The mean loss on the examples with a label; `None` if there are none.
+    pub mean_loss: Option<f64>,
+    /// The weight of the mistakes, of classes.
+    pub mistakes: Option<f64>,
+    /// Accuracy and the like.
+    pub metrics: MetricsReport,
+    /// How long it took.
+    pub timing: Timing,
+}
+
+/// What a learner did and what it cost.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LearnerReport {
+    /// The learner as it was asked for, in a comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The learner with all its parameters.
+    pub learner: String,
+    /// The mean loss, each example predicted before its label was seen; `None` if nothing was charged.
+    pub sequential_risk: Option<f64>,
+    /// The weight of the mistakes, of classes.
+    pub mistakes: Option<f64>,
+    /// Accuracy and the like.
+    pub metrics: MetricsReport,
+    /// How long it took.
+    pub timing: Timing,
+    /// The learner's own guarantee, and the universal certificate.
+    pub guarantees: Vec<GuaranteeReport>,
+    /// The course of the run.
+    pub curve: Vec<CurvePoint>,
+    /// Sequential risk less that of the best predictor in hindsight, if it was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regret_per_round: Option<f64>,
+    /// After several passes, what is paid on these rows more than by the best predictor in hindsight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excess_empirical_risk: Option<ExcessReport>,
+    /// What the average of the learner's points pays at most on a new example, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub averaged_risk: Option<AveragedRisk>,
+    /// The importance of the rounds in which it moved, for learners that count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updates: Option<f64>,
+    /// What a learner that mixes others says of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lanes: Option<Vec<LaneReport>>,
+    /// What the mixture paid more than the best of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap_to_best_lane: Option<f64>,
+    /// The mean loss of each pass, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_risks: Option<Vec<Option<f64>>>,
+}
+
+impl LearnerReport {
+    /// The learner as it was asked for, or with all its parameters.
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.learner)
+    }
+
+    /// The universal certificate.
+    pub fn certificate(&self) -> Option<&GuaranteeReport> {
+        self.guarantees.iter().find(|guarantee| guarantee.kind == GuaranteeKind::Universal)
+    }
+
+    /// The learner's own guarantee, or that of its mixture.
+    pub fn own_guarantee(&self) -> Option<&GuaranteeReport> {
+        self.guarantees.iter().find(|guarantee| guarantee.kind != GuaranteeKind::Universal)
+    }
+}
+
+/// Measures beside the loss; those that are undefined are left out.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MetricsReport {
+    /// The share of right classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<f64>,
+    /// The area under the ROC curve.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auc: Option<f64>,
+    /// How far that may be off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auc_error: Option<f64>,
+    /// The cross-entropy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_loss: Option<f64>,
+    /// The Brier score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub brier: Option<f64>,
+    /// How far predicted probabilities are from observed shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration_error: Option<f64>,
+    /// Predicted probabilities beside observed shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Vec<CalibrationRow>>,
+    /// Root mean square error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rmse: Option<f64>,
+    /// Mean absolute error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mae: Option<f64>,
+    /// Coefficient of determination.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r2: Option<f64>,
+    /// Mean prediction less mean label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bias: Option<f64>,
+}
+
+/// A range of predicted probabilities.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct CalibrationRow {
+    /// The lowest probability of the range.
+    pub from: f64,
+    /// The probability at which the next range begins.
+    pub to: f64,
+    /// The weight of the examples in it.
+    pub weight: f64,
+    /// The mean probability that was predicted.
+    pub predicted: f64,
+    /// The share that was positive.
+    pub observed: f64,
+}
+
+/// A bound on the regret per example, or why there is none.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GuaranteeReport {
+    /// Where it comes from.
+    pub kind: GuaranteeKind,
+    /// The class of predictors that it is about, with the word `radius` for the radius; empty without a bound.
+    pub comparator: String,
+    /// The radius of that class.
+    pub radius: Option<f64>,
+    /// The bound.
+    pub bound_per_round: Option<f64>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl GuaranteeReport {
+    /// The radius, if the guarantee is about the class of predictors that this makes of it.
+    pub fn radius_of(&self, class: fn(f64) -> Comparator) -> Option<f64> {
+        self.radius.filter(|&radius| class(radius).description() == self.comparator)
+    }
+}
+
+/// A point of the curve: sums and means up to a round.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// The round.
+    pub t: u64,
+    /// The weight of the examples so far.
+    pub weight: f64,
+    /// The sequential risk.
+    pub risk: Option<f64>,
+    /// The mean loss since the point before.
+    pub recent_risk: Option<f64>,
+    /// The universal certificate, per example.
+    pub guarantee: Option<f64>,
+    /// The mean loss of the best constant for the examples so far.
+    pub baseline: Option<f64>,
+    /// The learner's own guarantee, per example.
+    pub own_guarantee: Option<f64>,
+    /// The Euclidean norm of the weights.
+    pub weight_norm: Option<f64>,
+    /// The regret against the best predictor in hindsight, per example.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regret: Option<f64>,
+}
+
+/// The best predictor in hindsight, or why there is none.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum HindsightReport {
+    /// There is none.
+    Missing {
+        /// Always absent.
+        loss: Option<f64>,
+        /// Why.
+        reason: String,
+    },
+    /// It was found.
+    Found(BestInHindsight),
+}
+
+impl HindsightReport {
+    /// The predictor, if there is one.
+    pub fn best(&self) -> Option<&BestInHindsight> {
+        match self {
+            Self::Found(best) => Some(best),
+            Self::Missing { .. } => None,
+        }
+    }
+}
+
+/// The best fixed linear predictor of a class, found with the whole stream known. Losses are per example.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct BestInHindsight {
+    /// What it is the best of.
+    pub class: HindsightClass,
+    /// The size of that class, if it has one.
+    pub radius: Option<f64>,
+    /// Its mean loss.
+    pub loss: Option<f64>,
+    /// No predictor of the class has a mean loss below `loss − gap`.
+    pub gap: Option<f64>,
+    /// Whether the gap is as small as was asked for.
+    pub is_reached: bool,
+    /// Its norm as the class measures it.
+    pub norm: Option<f64>,
+    /// Its Euclidean norm.
+    pub raw_norm: Option<f64>,
+    /// The passes that were made over the rows.
+    pub passes: u32,
+    /// The loss of the best at ten times the radius.
+    pub loss_at_ten_times_radius: Option<f64>,
+    /// Its gap.
+    pub gap_at_ten_times_radius: Option<f64>,
+    /// The loss that it is the best by, where that is not the loss that learners are charged by: `hinge` for mistakes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charged_by: Option<String>,
+    /// Its own mistakes per example, in that case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mistakes_per_round: Option<f64>,
+}
+
+/// The predictors that the best in hindsight is the best of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HindsightClass {
+    /// ‖u‖₂ ≤ radius.
+    #[serde(rename = "ball")]
+    Ball,
+    /// Σ(s_i u_i)² ≤ radius², s_i the root mean square of feature i.
+    #[serde(rename = "standardised ball")]
+    StandardisedBall,
+    /// Any size.
+    #[serde(rename = "unconstrained")]
+    Unconstrained,
+}
+
+/// What is paid on these rows more than by the best predictor in hindsight.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct ExcessReport {
+    /// By the last predictor.
+    pub last: Option<f64>,
+    /// By the average of the learner's predictors, where it keeps one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub averaged: Option<f64>,
+}
+
+/// What the average of the learner's points pays at most on a new example, or why nothing can be said of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AveragedRisk {
+    /// The bound.
+    pub bound: Option<f64>,
+    /// The probability with which it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A learner in a mixture.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LaneReport {
+    /// Its name.
+    pub name: String,
+    /// Its share of the next prediction.
+    pub weight: f64,
+    /// What it would have paid alone.
+    pub loss: Option<f64>,
+}
+
+/// The learners that a mixture is made of.
+pub(crate) fn lanes(mixture: &Mixed) -> Vec<LaneReport> {
+    let loss = |it: &Expert| Some(it.loss).filter(|loss| loss.is_finite());
+    let lane = |it: &Expert| LaneReport { name: it.name.clone(), weight: it.weight, loss: loss(it) };
+    mixture.experts.iter().map(lane).collect()
+}

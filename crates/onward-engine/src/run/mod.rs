@@ -1,0 +1,150 @@
+//! Runs: one loop over batches for learning, predicting, comparing and later passes.
+
+mod compare;
+mod learn;
+mod predict;
+mod reports;
+mod scoring;
+
+use std::ops::Range;
+use std::time::Duration;
+
+use onward::loss::Task;
+use onward::{Batch, Learner, Prediction, SharedLoss};
+use onward_data::{Options, Parsed, Reader};
+
+use crate::control::{Event, Progress, RunControl};
+use crate::error::EngineError;
+use crate::model::learn_rows;
+use crate::trace::Trace;
+
+pub use compare::{CompareOptions, CompareOutcome, CompareRun, Contestant, compare};
+pub use learn::{LearnOptions, LearnOutcome, LearnRun, Start, learn};
+pub use predict::{PredictRun, predict};
+
+/// How long a cancellation may go unnoticed while nothing arrives.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How many skipped records are named.
+const NAMED_SKIPS: u64 = 5;
+
+/// What was read, in all passes.
+#[derive(Debug, Default, Clone, Copy)]
+struct ReadCounts {
+    examples: u64,
+    bytes: u64,
+    skips: u64,
+}
+
+/// A batch that has arrived.
+struct Arrival {
+    parsed: Parsed,
+    /// Whether the mean loss after it must be exact.
+    needs_exact_risk: bool,
+}
+
+/// Reads batch by batch. `each` takes a batch, or nothing when none has come for a while, and gives the mean loss so
+/// far (NaN: nothing was charged). Whether the input was read to its end: a cancelled run ends before.
+fn each_batch(
+    reader: &mut Reader,
+    control: &dyn RunControl,
+    counts: &mut ReadCounts,
+    mut each: impl FnMut(&Reader, Option<Arrival>) -> Result<f64, EngineError>,
+) -> Result<bool, EngineError> {
+    while !control.is_cancelled() {
+        let parsed = match reader.next_owned(PATIENCE)? {
+            None => {
+                each(reader, None)?;
+                continue;
+            }
+            Some(None) => return Ok(true),
+            Some(Some(parsed)) => parsed,
+        };
+        for error in &parsed.errors {
+            if counts.skips < NAMED_SKIPS {
+                control.observe(Event::Skipped(error));
+            }
+            counts.skips += 1;
+        }
+        counts.examples += parsed.batch.len() as u64;
+        counts.bytes += parsed.bytes;
+        let needs_exact_risk = control.needs_exact_risk(counts.examples);
+        let risk = each(reader, Some(Arrival { parsed, needs_exact_risk }))?;
+        let (bytes_read, bytes_total) = reader.progress();
+        control.observe(Event::Progress(Progress { examples: counts.examples, bytes_read, bytes_total, risk }));
+    }
+    Ok(false)
+}
+
+/// Learns from a batch: in one go, or up to each round that the trace asks about. `score` takes the predictions of
+/// some rows, and gives memory for the next ones; where a trace comes with them, the learner is to be marked in it once
+/// they are charged.
+fn learn_batch(
+    learner: &mut dyn Learner,
+    trace: &mut Trace,
+    rounds: &mut u64,
+    batch: &Batch,
+    mut score: impl FnMut(
+        &dyn Learner,
+        Range<usize>,
+        Option<&mut Trace>,
+        Vec<Prediction>,
+    ) -> Result<Vec<Prediction>, EngineError>,
+    mut predictions: Vec<Prediction>,
+) -> Result<Vec<Prediction>, EngineError> {
+    let mut first = 0;
+    loop {
+        let due = trace.next_due(rounds, &batch.labels()[first..], &batch.weights()[first..]);
+        let rows = first..due.map_or(batch.len(), |at| first + at + 1);
+        first = rows.end;
+        predictions.clear();
+        learn_rows(learner, batch, rows.clone(), &mut predictions);
+        let marked = due.is_some().then_some(&mut *trace);
+        predictions = score(learner, rows, marked, predictions)?;
+        if due.is_none() {
+            return Ok(predictions);
+        }
+    }
+}
+
+/// What a later pass paid.
+struct PassLoss {
+    loss: SharedLoss,
+    paid: f64,
+    weight: f64,
+    predictions: Vec<Prediction>,
+}
+
+impl PassLoss {
+    fn new(learner: &dyn Learner) -> Self {
+        Self { loss: learner.charged_loss(), paid: 0.0, weight: 0.0, predictions: Vec::new() }
+    }
+
+    /// Learns again from rows.
+    fn learn(&mut self, learner: &mut dyn Learner, batch: &Batch) {
+        self.predictions.clear();
+        learn_rows(learner, batch, 0..batch.len(), &mut self.predictions);
+        for ((prediction, &label), &weight) in self.predictions.iter().zip(batch.labels()).zip(batch.weights()) {
+            if !label.is_nan() {
+                self.paid += weight * self.loss.value(prediction.score, label);
+                self.weight += weight;
+            }
+        }
+    }
+
+    fn risk(&self) -> f64 {
+        self.paid / self.weight
+    }
+}
+
+/// Makes the loss known to the reader, which checks labels by it, and with it the task, if the user did not ask
+/// for another.
+fn read_for(reading: &mut Options, loss: SharedLoss) -> Result<(), EngineError> {
+    if reading.task == Some(Task::Regression) && loss.task() == Task::Binary {
+        let message = format!("must be binary for the {} loss; got regression", loss.name());
+        return Err(EngineError::option("task", message));
+    }
+    reading.task.get_or_insert(loss.task());
+    reading.loss = Some(loss);
+    Ok(())
+}

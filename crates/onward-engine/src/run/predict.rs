@@ -1,0 +1,113 @@
+//! Predicting with a model, without learning.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use onward::learner::Fixed;
+use onward::regret::Ledger;
+use onward_data::{Input, Options, Reader};
+
+use super::scoring::{Destinations, ScoringWorker};
+use super::{Arrival, ReadCounts, each_batch, reports};
+use crate::control::{Event, RunControl};
+use crate::error::EngineError;
+use crate::model::{Model, ModelMetadata};
+use crate::predictions::PredictionSink;
+use crate::report::{PredictReport, Timing};
+
+/// Predicts the rows of inputs, in order. The report has the mean loss on those that have a label.
+///
+/// # Errors
+/// When the inputs do not fit the model, cannot be read, or predictions cannot be kept.
+pub fn predict(
+    model: &mut Model,
+    inputs: &[Input],
+    reading: Options,
+    sink: &mut dyn PredictionSink,
+    control: &dyn RunControl,
+) -> Result<PredictReport, EngineError> {
+    PredictRun::open(model, inputs, reading)?.run(sink, control)
+}
+
+/// A run of predicting whose inputs are open.
+pub struct PredictRun<'a> {
+    model: &'a mut Model,
+    inputs: Vec<String>,
+    reader: Reader,
+    /// What the learner predicts by, if it is a linear predictor.
+    fixed: Option<Fixed>,
+    is_aside: bool,
+}
+
+impl<'a> PredictRun<'a> {
+    /// Opens the inputs: recognises the format, and finds the model's columns. The columns of `reading` are the
+    /// model's.
+    ///
+    /// # Errors
+    /// When an input cannot be opened, or does not fit the model.
+    pub fn open(model: &'a mut Model, inputs: &[Input], reading: Options) -> Result<Self, EngineError> {
+        let is_aside = reading.threads > 1;
+        let (schema, loss) = (Some(model.schema.clone()), Some(model.learner.charged_loss()));
+        let mut reader = Reader::open(inputs, Options { schema, loss, require_target: false, ..reading })?;
+        let fixed = model.learner.fixed();
+        if fixed.is_some() {
+            reader.without_hints();
+        }
+        let inputs = inputs.iter().map(Input::name).collect();
+        Ok(Self { model, inputs, reader, fixed, is_aside })
+    }
+
+    /// The reader, which knows what was recognised.
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// The model that predicts.
+    pub fn model(&self) -> &Model {
+        self.model
+    }
+
+    /// Predicts to the end of the inputs, or until it is cancelled.
+    ///
+    /// # Errors
+    /// When an input cannot be read, or predictions cannot be kept.
+    pub fn run(self, sink: &mut dyn PredictionSink, control: &dyn RunControl) -> Result<PredictReport, EngineError> {
+        let Self { model, inputs, mut reader, fixed, is_aside } = self;
+        let started = Instant::now();
+        let mut counts = ReadCounts::default();
+        let mut metadata = ModelMetadata::new(reader.format());
+        // The account of what is predicted now. Nothing is learnt: there is no regret to be certified.
+        let mut ledger = Ledger::new(model.learner.charged_loss()).uncertified();
+        let destinations = Destinations { ledger: &mut ledger, sink: Some(sink), rows: None, control };
+        let learner = &mut model.learner;
+        let predicted = ScoringWorker::run(destinations, is_aside, |worker| {
+            each_batch(&mut reader, control, &mut counts, |reader, arrival| {
+                let Some(Arrival { parsed, needs_exact_risk }) = arrival else { return worker.poll() };
+                metadata.skipped += parsed.skipped;
+                metadata.count(&parsed.batch);
+                let (mut predictions, rows) = (worker.blank(), 0..parsed.batch.len());
+                for (example, next) in parsed.batch.with_next(rows.clone()) {
+                    predictions.push(match &fixed {
+                        Some(fixed) => {
+                            next.into_iter().for_each(|next| fixed.expect(next));
+                            fixed.predict(example.features)
+                        }
+                        None => {
+                            next.into_iter().for_each(|next| learner.expect(next));
+                            learner.predict(example.features)
+                        }
+                    });
+                }
+                worker.submit(Arc::new(parsed), rows, predictions, reader.is_waited_for())?;
+                worker.returned().for_each(|spent| reader.give_back(spent));
+                worker.risk(needs_exact_risk)
+            })
+        });
+        if let Some(reason) = reader.cache_loss() {
+            control.observe(Event::CacheLost(reason));
+        }
+        predicted?;
+        let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
+        Ok(reports::predicted(model, &ledger, &metadata, inputs, counts.bytes, timing))
+    }
+}

@@ -1,0 +1,234 @@
+//! From what a run left to its report.
+
+use onward::Mixed;
+use onward::regret::hindsight::Class;
+use onward::regret::{Guarantee, Ledger, Point};
+
+use super::learn::FinishedRun;
+use super::{CompareOutcome, LearnOutcome};
+use crate::hindsight::{Hindsight, HindsightAnswer};
+use crate::model::{Model, ModelMetadata};
+use crate::report::{
+    AveragedRisk, BestInHindsight, CompareReport, CurvePoint, DELTA, ExcessReport, GuaranteeReport, HindsightClass,
+    HindsightReport, LearnReport, LearnerReport, MetricsReport, PredictReport, StreamReport, Timing, lanes,
+};
+
+impl LearnOutcome {
+    /// What the run did and what it cost. Takes a walk over all features, for the certificate.
+    pub fn report(&self) -> LearnReport {
+        let Self { model, inputs, resumed_at, bytes, run, hindsight } = self;
+        LearnReport {
+            stream: stream(model, &model.ledger, &model.metadata, inputs.clone(), *bytes, hindsight.as_ref()),
+            resumed_at: *resumed_at,
+            learner: learner(model, run, hindsight.as_ref()),
+        }
+    }
+}
+
+impl CompareOutcome {
+    /// What each learner did and what it cost. Takes a walk over all features, for the certificates.
+    pub fn report(&self) -> CompareReport {
+        let Self { contestants, inputs, bytes, timing, hindsight } = self;
+        let hindsight = hindsight.as_ref();
+        let learner = |(name, model, run): &(String, Model, FinishedRun)| {
+            let mut report = learner(model, run, hindsight);
+            report.name = Some(name.clone());
+            // Found once for all.
+            report.timing.hindsight_seconds = None;
+            report
+        };
+        // There is one at least.
+        let model = &contestants[0].1;
+        CompareReport {
+            stream: stream(model, &model.ledger, &model.metadata, inputs.clone(), *bytes, hindsight),
+            timing: with_hindsight(*timing, hindsight),
+            learners: contestants.iter().map(learner).collect(),
+        }
+    }
+}
+
+/// The report of a run of predicting.
+pub(super) fn predicted(
+    model: &Model,
+    ledger: &Ledger,
+    metadata: &ModelMetadata,
+    inputs: Vec<String>,
+    bytes: u64,
+    timing: Timing,
+) -> PredictReport {
+    PredictReport {
+        stream: stream(model, ledger, metadata, inputs, bytes, None),
+        learner: model.learner.describe(),
+        mean_loss: finite(ledger.sequential_risk()),
+        mistakes: ledger.metrics().mistakes(),
+        metrics: metrics(ledger),
+        timing,
+    }
+}
+
+fn stream(
+    model: &Model,
+    ledger: &Ledger,
+    metadata: &ModelMetadata,
+    inputs: Vec<String>,
+    bytes: u64,
+    hindsight: Option<&Hindsight>,
+) -> StreamReport {
+    // Counted where something is charged: of rows without a label nothing is known.
+    let is_charged = ledger.rounds() > 0 || metadata.examples == 0;
+    let distinct = ledger.distinct_features().filter(|_| is_charged);
+    StreamReport {
+        onward: env!("CARGO_PKG_VERSION").to_owned(),
+        inputs,
+        format: metadata.format.clone(),
+        target: model.schema.target.to_string(),
+        task: model.task().into(),
+        loss: model.loss.name(),
+        examples: metadata.examples,
+        unlabelled: metadata.unlabelled,
+        weightless: metadata.weightless,
+        skipped: metadata.skipped,
+        features: is_charged.then(|| ledger.features()),
+        distinct_features: distinct,
+        collisions: distinct.map(|distinct| model.schema.expected_collisions(distinct)),
+        bytes,
+        baseline_risk: ledger.baseline_risk(),
+        hindsight: hindsight.map(best_in_hindsight),
+    }
+}
+
+fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> LearnerReport {
+    let ledger = &model.ledger;
+    let certificate = stated(ledger.certificate(), ledger.weight());
+    let own = stated(run.own_guarantee.clone(), ledger.weight());
+    let answer = hindsight.and_then(|hindsight| hindsight.answer.as_ref().ok());
+    LearnerReport {
+        name: None,
+        learner: model.learner.describe(),
+        sequential_risk: finite(ledger.sequential_risk()),
+        mistakes: ledger.metrics().mistakes(),
+        metrics: metrics(ledger),
+        timing: with_hindsight(run.timing, hindsight),
+        guarantees: [&own, &certificate].map(|it| guarantee(it, ledger.weight())).to_vec(),
+        curve: curve(ledger, run, certificate.bound.ok(), answer),
+        regret_per_round: answer.map(|answer| ledger.sequential_risk() - answer.best.loss),
+        excess_empirical_risk: answer
+            .and_then(|answer| answer.excess)
+            .map(|excess| ExcessReport { last: finite(excess.last), averaged: excess.averaged }),
+        averaged_risk: run.averaged_risk.as_ref().map(averaged_risk),
+        updates: run.updates,
+        lanes: run.mixture.as_ref().map(lanes),
+        gap_to_best_lane: run.mixture.as_ref().map(Mixed::gap),
+        pass_risks: (run.pass_risks.len() > 1).then(|| run.pass_risks.iter().copied().map(finite).collect()),
+    }
+}
+
+/// JSON has no NaN: nothing was charged.
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+fn with_hindsight(timing: Timing, hindsight: Option<&Hindsight>) -> Timing {
+    Timing { hindsight_seconds: hindsight.map(|hindsight| hindsight.elapsed.as_secs_f64()), ..timing }
+}
+
+fn metrics(ledger: &Ledger) -> MetricsReport {
+    let summary = serde_json::Value::Object(ledger.metrics().summary());
+    // Both have the same fields.
+    serde_json::from_value(summary).unwrap_or_default()
+}
+
+/// A guarantee as it is stated: a bound that is there is a finite number, in all and per example; else there is a
+/// reason.
+fn stated(guarantee: Guarantee, weight: f64) -> Guarantee {
+    let bound = guarantee.bound.and_then(|bound| match bound {
+        _ if weight == 0.0 => Err("nothing has been charged yet".to_owned()),
+        bound if bound.is_finite() && (bound / weight).is_finite() => Ok(bound),
+        _ => Err("its bound is beyond the range of 64-bit floats".to_owned()),
+    });
+    Guarantee { bound, ..guarantee }
+}
+
+fn guarantee(guarantee: &Guarantee, weight: f64) -> GuaranteeReport {
+    GuaranteeReport {
+        kind: guarantee.kind,
+        comparator: guarantee.description(),
+        radius: guarantee.radius(),
+        bound_per_round: guarantee.bound.as_ref().ok().map(|bound| bound / weight),
+        reason: guarantee.bound.as_ref().err().cloned(),
+    }
+}
+
+fn best_in_hindsight(hindsight: &Hindsight) -> HindsightReport {
+    let answer = match &hindsight.answer {
+        Ok(answer) => answer,
+        Err(reason) => return HindsightReport::Missing { loss: None, reason: reason.clone() },
+    };
+    let best = &answer.best;
+    HindsightReport::Found(BestInHindsight {
+        class: match best.class {
+            Class::Ball { .. } => HindsightClass::Ball,
+            Class::Standardised { .. } => HindsightClass::StandardisedBall,
+            _ => HindsightClass::Unconstrained,
+        },
+        radius: best.class.radius(),
+        loss: finite(best.loss),
+        gap: finite(best.gap),
+        is_reached: best.is_reached,
+        norm: finite(best.norm),
+        raw_norm: finite(best.raw_norm),
+        passes: best.passes,
+        loss_at_ten_times_radius: best.at_ten_times.and_then(|ten| finite(ten.loss)),
+        gap_at_ten_times_radius: best.at_ten_times.and_then(|ten| finite(ten.gap)),
+        charged_by: answer.mistakes.map(|_| "hinge".to_owned()),
+        mistakes_per_round: answer.mistakes,
+    })
+}
+
+fn averaged_risk(bound: &Result<f64, String>) -> AveragedRisk {
+    match bound {
+        Ok(bound) => AveragedRisk { bound: Some(*bound), confidence: Some(1.0 - DELTA), reason: None },
+        Err(reason) => AveragedRisk { bound: None, confidence: None, reason: Some(reason.clone()) },
+    }
+}
+
+/// The points that were kept, and as the last one where the run ends; with the best predictor
+/// in hindsight, its regret up to each.
+fn curve(
+    ledger: &Ledger,
+    run: &FinishedRun,
+    certificate: Option<f64>,
+    answer: Option<&HindsightAnswer>,
+) -> Vec<CurvePoint> {
+    let mut kept = ledger.curve().points();
+    kept.retain(|point| point.round < ledger.rounds());
+    if ledger.rounds() > 0 {
+        kept.push(Point {
+            round: ledger.rounds(),
+            loss: ledger.paid(),
+            weight: ledger.weight(),
+            guarantee: certificate,
+            baseline: ledger.baseline_risk(),
+        });
+    }
+    let mut before = Point { round: 0, loss: 0.0, weight: 0.0, guarantee: None, baseline: None };
+    let mut points = Vec::new();
+    for point in kept {
+        let traced = run.trace.at(point.round);
+        let paid = answer.map(|answer| &answer.paid);
+        let best = paid.and_then(|paid| Some(paid[paid.binary_search_by_key(&point.round, |at| at.0).ok()?].1));
+        points.push(CurvePoint {
+            t: point.round,
+            weight: point.weight,
+            risk: finite(point.loss / point.weight),
+            recent_risk: finite((point.loss - before.loss) / (point.weight - before.weight)),
+            guarantee: point.guarantee.and_then(|bound| finite(bound / point.weight)),
+            baseline: point.baseline,
+            own_guarantee: traced.and_then(|it| it.own_guarantee).and_then(|bound| finite(bound / point.weight)),
+            weight_norm: traced.and_then(|it| it.weight_norm).and_then(finite),
+            regret: best.map(|best| (point.loss - best) / point.weight),
+        });
+        before = point;
+    }
+    points
+}

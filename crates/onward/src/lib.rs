@@ -48,9 +48,9 @@ pub mod simd;
 pub mod storage;
 
 pub use error::{Error, ErrorKind};
-pub use example::{Batch, Example, Features, INDEX_LIMIT, Lent, RowColumns, SlotHints};
+pub use example::{Batch, Example, Features, INDEX_LIMIT, Lent, RowColumns, Rows, SlotHints};
 pub use loss::{Loss, SharedLoss};
-pub use protocol::{Expert, Learner, Mixed, Prediction};
+pub use protocol::{Expert, Learner, LinearWeights, Mixed, Predictor, ScoreLearner};
 
 // Where these were before.
 #[doc(hidden)]

@@ -48,7 +48,7 @@ fn as_text(model: &Model, top: usize) -> String {
         let baseline = found.baseline_risk.map_or(String::new(), |risk| format!(", best constant {}", number(risk)));
         line("risk", format!("{}{baseline}", number(ledger.sequential_risk())));
     }
-    if let Some(mixture) = model.learner().mixed().filter(|_| ledger.rounds() > 0) {
+    if let Some(mixture) = model.learner().mixture().filter(|_| ledger.rounds() > 0) {
         text.push_str(&summary::lanes(&mixture));
     }
     text + &summary::heaviest(&found.heaviest)

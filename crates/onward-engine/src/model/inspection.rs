@@ -39,7 +39,7 @@ pub struct Inspection {
 impl Model {
     /// What it holds, with this many of its heaviest features.
     pub fn inspect(&self, heaviest: usize) -> Inspection {
-        let mixture = self.learner.mixed();
+        let mixture = self.learner.mixture();
         Inspection {
             learner: self.learner.describe(),
             loss: self.loss.name(),

@@ -4,10 +4,12 @@
 pub mod baseline;
 pub mod certificate;
 pub mod curve;
+mod class_frequencies;
 mod grid;
 pub mod ledger;
 
 pub use baseline::BestConstant;
+pub use class_frequencies::ClassFrequencies;
 pub use certificate::{Certificate, DEFAULT_RADIUS};
 pub use curve::{Curve, Point};
 pub use ledger::Ledger;

@@ -5,7 +5,9 @@ pub(crate) mod feature_map;
 mod features;
 pub(crate) mod reach;
 mod repeats;
+mod rows;
 
 pub use batch::{Batch, Example, Lent, RowColumns};
 pub use feature_map::SlotHints;
 pub use features::{Features, INDEX_LIMIT};
+pub use rows::Rows;

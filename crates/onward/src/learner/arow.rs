@@ -30,7 +30,7 @@ use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::{saturate, sum};
 use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_rate};
 use crate::storage::table::Table;
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// What is kept of the covariance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,21 +90,21 @@ impl Arow {
     }
 }
 
-impl Learner for Arow {
-    fn predict(&self, x: Features<'_>) -> Prediction {
+impl ScoreLearner for Arow {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
         let product = match &self.gaussian {
             Gaussian::Diagonal(slots) => {
                 sum::sum(x.iter().map(|(index, value)| f64::from(slots.get(index).weight) * f64::from(value)))
             }
             Gaussian::Full(ridge) => ridge.dot(x),
         };
-        Prediction::new(x.offset() + product)
+        x.offset() + product
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
-        let shortfall = 1.0 - label * prediction.score;
-        if weight == 0.0 || shortfall <= 0.0 {
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
+        let prediction = self.predict_one(x);
+        let shortfall = 1.0 - label * prediction;
+        if shortfall <= 0.0 {
             return prediction;
         }
         match &mut self.gaussian {
@@ -116,7 +116,7 @@ impl Learner for Arow {
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }
 
@@ -125,13 +125,6 @@ impl Learner for Arow {
             Gaussian::Diagonal(_) => format!("arow:form=diagonal,r={}", self.r),
             Gaussian::Full(ridge) => format!("arow:form=full,limit={},r={}", ridge.columns().limit(), self.r),
         }
-    }
-
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(match &self.gaussian {
-            Gaussian::Diagonal(slots) => f64::from(slots.get(index).weight),
-            Gaussian::Full(ridge) => ridge.weight(index),
-        })
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -148,6 +141,19 @@ impl Learner for Arow {
                 slots.persist(archive, |slot| slot.variance > 0.0, &fields)
             }
             Gaussian::Full(ridge) => ridge.persist(archive),
+        }
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for Arow {
+    fn weight(&self, index: u32) -> f64 {
+        match &self.gaussian {
+            Gaussian::Diagonal(slots) => f64::from(slots.get(index).weight),
+            Gaussian::Full(ridge) => ridge.weight(index),
         }
     }
 }

@@ -26,5 +26,5 @@ pub use rls::Rls;
 pub use vaw::Vaw;
 
 pub use crate::protocol::{
-    Arguments, Clip, Fixed, LearnerEntry, Linear, Losses, ParameterEntry, Scales, Specification, Standardised,
+    Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, Scales, Specification, Standardised,
 };

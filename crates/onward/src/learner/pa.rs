@@ -25,7 +25,7 @@ use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::{saturate, sum};
 use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_rate};
 use crate::storage::table::Table;
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// How far an update goes; C is the aggressiveness.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,17 +93,17 @@ impl PassiveAggressive {
     }
 }
 
-impl Learner for PassiveAggressive {
-    fn predict(&self, x: Features<'_>) -> Prediction {
+impl ScoreLearner for PassiveAggressive {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
         let products = x.iter().map(|(index, value)| f64::from(self.weights.get(index)) * f64::from(value));
-        Prediction::new(x.offset() + sum::sum(products))
+        x.offset() + sum::sum(products)
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
-        let shortfall = self.shortfall(prediction.score, label);
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
+        let prediction = self.predict_one(x);
+        let shortfall = self.shortfall(prediction, label);
         let square = sum::squares(x.values());
-        if weight == 0.0 || shortfall == 0.0 || square == 0.0 {
+        if shortfall == 0.0 || square == 0.0 {
             return prediction;
         }
         let step = match self.aggressiveness {
@@ -118,7 +118,7 @@ impl Learner for PassiveAggressive {
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }
 
@@ -130,16 +130,22 @@ impl Learner for PassiveAggressive {
         }
     }
 
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(f64::from(self.weights.get(index)))
-    }
-
     fn guarantee(&self) -> Guarantee {
         none()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.weights.persist(archive, |weight| *weight != 0.0, &[("weight", Field::F32(&|it| it))])
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for PassiveAggressive {
+    fn weight(&self, index: u32) -> f64 {
+        f64::from(self.weights.get(index))
     }
 }
 

@@ -32,7 +32,7 @@ use crate::numeric::sum::Sum;
 use crate::protocol::{
     COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_positive, expect_rate,
 };
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// Recursive least squares.
 ///
@@ -116,17 +116,14 @@ impl Rls {
     }
 }
 
-impl Learner for Rls {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        Prediction::new(x.offset() + self.ridge.dot(x))
+impl ScoreLearner for Rls {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
+        x.offset() + self.ridge.dot(x)
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
-        if weight == 0.0 {
-            return prediction;
-        }
-        let residual = label - prediction.score;
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
+        let prediction = self.predict_one(x);
+        let residual = label - prediction;
         if self.forgetting < 1.0 {
             self.forget();
         }
@@ -139,17 +136,13 @@ impl Learner for Rls {
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         Arc::new(Squared)
     }
 
     fn describe(&self) -> String {
         let limit = self.ridge.columns().limit();
         format!("rls:forgetting={},lambda={},limit={limit},radius={}", self.forgetting, self.lambda, self.radius)
-    }
-
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(self.ridge.weight(index))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -173,6 +166,16 @@ impl Learner for Rls {
         self.turn = turn as usize;
         self.least.persist("least", archive)?;
         self.paid.persist("paid", archive)
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for Rls {
+    fn weight(&self, index: u32) -> f64 {
+        self.ridge.weight(index)
     }
 }
 

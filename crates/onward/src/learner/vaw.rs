@@ -30,7 +30,7 @@ use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Squared;
 use crate::numeric::sum::Sum;
 use crate::protocol::{COMPARATOR_RADIUS, LearnerEntry, Losses, STANDARDISE, expect_positive, expect_rate};
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// The Vovk–Azoury–Warmuth forecaster.
 ///
@@ -88,35 +88,27 @@ impl Vaw {
     }
 }
 
-impl Learner for Vaw {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        Prediction::new(x.offset() + self.forecast(x, 1.0).0)
+impl ScoreLearner for Vaw {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
+        x.offset() + self.forecast(x, 1.0).0
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        if weight == 0.0 {
-            return self.predict(x);
-        }
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let (p, q) = self.forecast(x, weight);
         let y = label - x.offset();
         let leverage = self.ridge.observe(x, y, weight).leverage;
         self.paid.add(weight * y * y * leverage - weight * (q * p) * p);
         self.largest = self.largest.max(y.abs() * weight.sqrt());
         self.determinant.add(libm::log1p(q));
-        Prediction::new(x.offset() + p)
+        x.offset() + p
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         Arc::new(Squared)
     }
 
     fn describe(&self) -> String {
         format!("vaw:lambda={},limit={},radius={}", self.lambda, self.ridge.columns().limit(), self.radius)
-    }
-
-    /// The weight of ridge regression: scores are a share 1/(1 + q) of what such weights say.
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(self.ridge.weight(index))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -132,6 +124,17 @@ impl Learner for Vaw {
         archive.number("largest", &mut self.largest)?;
         self.paid.persist("paid", archive)?;
         self.determinant.persist("determinant", archive)
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for Vaw {
+    /// The weight of ridge regression: scores are a share 1/(1 + q) of what such weights say.
+    fn weight(&self, index: u32) -> f64 {
+        self.ridge.weight(index)
     }
 }
 

@@ -8,6 +8,7 @@
 //! overshoot.
 
 pub mod absolute;
+mod class;
 mod flow;
 pub mod hinge;
 pub mod huber;
@@ -23,6 +24,7 @@ mod tests;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+pub use class::{ClassLoss, SharedClassLoss, TaskLoss};
 pub use absolute::{Absolute, EpsilonInsensitive, Quantile, SquaredEpsilonInsensitive};
 pub use hinge::{Hinge, ModifiedHuber, PerceptronLoss, SquaredHinge, ZeroOne};
 pub use huber::Huber;
@@ -30,6 +32,7 @@ pub use linear::LinearLoss;
 pub use logistic::Logistic;
 pub use parse::{NAMES, parse};
 pub use poisson::Poisson;
+pub use softmax::Softmax;
 pub use squared::{Expectile, Squared};
 
 use crate::{Error, ErrorKind};
@@ -45,6 +48,8 @@ pub enum Task {
     Binary,
     /// Real labels.
     Regression,
+    /// One of several classes, labels 0, 1, 2, …; a score for each.
+    Classes,
 }
 
 /// From a score to what people read.

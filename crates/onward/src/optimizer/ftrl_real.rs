@@ -22,7 +22,7 @@ use crate::loss::Curvature;
 use crate::numeric::sum::{self, held};
 use crate::protocol::{Arguments, expect_rate};
 use crate::storage::feature_index::FeatureIndex;
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// Newton's method stops when it is within this part of the least F.
 const PRECISION: f64 = 1e-13;
@@ -74,7 +74,7 @@ pub struct FtrlReal {
 }
 
 /// A learner from the parameters of `ftrl`.
-pub(crate) fn build(arguments: &Arguments<'_>) -> Result<Box<dyn Learner>, Error> {
+pub(crate) fn build(arguments: &Arguments<'_>) -> Result<Box<dyn crate::Learner>, Error> {
     let (alpha, radius) = (arguments.number("alpha")?, arguments.number("radius")?);
     let limit = arguments.whole("features", 1..=1000, "for a system of that size is solved each round")? as u32;
     Ok(Box::new(FtrlReal::new(arguments.loss(), alpha, radius, limit)?))
@@ -265,33 +265,26 @@ fn substitute(factor: &[f64], d: usize, v: &mut [f64]) {
     }
 }
 
-impl Learner for FtrlReal {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        Prediction::new(self.score(x))
+impl ScoreLearner for FtrlReal {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
+        self.score(x)
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
-        if weight == 0.0 {
-            return prediction;
-        }
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
+        let prediction = self.predict_one(x);
         let row = Seen { features: self.place(x), label, weight, offset: x.offset() };
         self.minimise(row);
         let after = self.loss.value(self.score(x), label);
-        self.paid = held(self.paid + weight * (self.loss.value(prediction.score, label) - after));
+        self.paid = held(self.paid + weight * (self.loss.value(prediction, label) - after));
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }
 
     fn describe(&self) -> String {
         format!("ftrl:alpha={},features={},losses=real,radius={}", self.alpha, self.features.limit(), self.radius)
-    }
-
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(self.weight_of(index))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -316,6 +309,16 @@ impl Learner for FtrlReal {
             }
             Past::Rows(rows) => archive.part("row", |archive| persist_rows(archive, rows, self.weights.len())),
         }
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for FtrlReal {
+    fn weight(&self, index: u32) -> f64 {
+        self.weight_of(index)
     }
 }
 

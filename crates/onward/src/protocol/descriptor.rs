@@ -113,6 +113,9 @@ impl LearnerEntry {
         match (self.losses, task) {
             (Losses::Convex, Task::Binary) => Ok("logistic"),
             (Losses::Convex, Task::Regression) => Ok("squared"),
+            (_, Task::Classes) => {
+                Err(Error::parameter(format!("{} gives one score per row, and classes need one each", self.name)))
+            }
             (Losses::Only(names), task) => {
                 let is_for = |name: &&str| loss::parse(name).is_ok_and(|loss| loss.task() == task);
                 let fits = names.iter().copied().find(is_for);

@@ -27,7 +27,7 @@ use super::row::Sorted;
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::protocol::{Arguments, LearnerEntry, Losses, ParameterEntry, STANDARDISE, Scales, expect_rate};
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Features, ScoreLearner, SharedLoss};
 
 /// How fast a kernel learner moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -139,21 +139,18 @@ impl KernelDescent {
     }
 }
 
-impl Learner for KernelDescent {
-    fn predict(&self, x: Features<'_>) -> Prediction {
+impl ScoreLearner for KernelDescent {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
         let sorted = Sorted::new(x);
-        Prediction::new(x.offset() + self.function.value(&self.function.products(sorted.row())))
+        x.offset() + self.function.value(&self.function.products(sorted.row()))
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let sorted = Sorted::new(x);
         let products = self.function.products(sorted.row());
         let value = self.function.value(&products);
-        let prediction = Prediction::new(x.offset() + value);
-        if weight == 0.0 {
-            return prediction;
-        }
-        let p = prediction.score;
+        let prediction = x.offset() + value;
+        let p = prediction;
         let g = self.loss.derivative(p, label);
         let rate = self.rate_with((weight * g) * (weight * g) * products.itself.abs());
         let c = match self.step {
@@ -167,7 +164,7 @@ impl Learner for KernelDescent {
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }
 
@@ -182,10 +179,6 @@ impl Learner for KernelDescent {
         };
         let (kernel, budget) = (self.function.kernel().describe(), self.function.budget().describe());
         format!("kernel:{kernel},eta={eta},radius={},step={step},{budget}", self.radius)
-    }
-
-    fn weight(&self, _index: u32) -> Option<f64> {
-        None
     }
 
     fn guarantee(&self) -> Guarantee {

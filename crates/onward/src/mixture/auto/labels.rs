@@ -25,7 +25,7 @@ impl Scores {
             (Link::Logistic, _) => Self::Logits,
             (Link::Log, _) => Self::Rates,
             (Link::Identity, Task::Regression) => Self::Labels,
-            (Link::Identity, Task::Binary) => Self::Margins,
+            (Link::Identity, _) => Self::Margins,
         }
     }
 }

@@ -23,15 +23,15 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
     let specification: Specification = "ogd:radius=5".parse()?;
     let mut learner = specification.build(&loss::parse("logistic")?, None)?;
-    let mut ledger = Ledger::new(learner.charged_loss());
+    let mut ledger = Ledger::new(learner.loss());
 
     // Batches come in order, parsed ahead by other threads, in memory that does not grow.
     while let Some(parsed) = reader.next_batch()? {
         for example in parsed.batch.iter() {
             // A row without a label is predicted, not learnt from.
             let Some(label) = example.label else { continue };
-            let prediction = learner.learn(example.features, label, example.weight);
-            ledger.observe(prediction, label, example.weight, example.features);
+            let prediction = learner.learn_one(example.features, label, example.weight);
+            ledger.observe_one(prediction, label, example.weight, example.features);
         }
     }
 

@@ -12,13 +12,13 @@
 //! let specification: Specification = "auto".parse()?;
 //! let loss = onward::loss::parse("logistic")?;
 //! let mut learner = specification.build(&loss, None)?;
-//! let mut ledger = Ledger::new(learner.charged_loss());
+//! let mut ledger = Ledger::new(learner.loss());
 //!
 //! // Rows are sparse: indices and values. Index 0 is the bias by convention.
 //! for (values, label) in [([1.0, 0.3], 1.0), ([1.0, -0.8], -1.0), ([1.0, 0.5], 1.0)] {
 //!     let x = Features::new(&[0, 1], &values)?;
-//!     let prediction = learner.learn(x, label, 1.0);
-//!     ledger.observe(prediction, label, 1.0, x);
+//!     let prediction = learner.learn_one(x, label, 1.0);
+//!     ledger.observe_one(prediction, label, 1.0, x);
 //! }
 //! assert!(ledger.sequential_risk() < 0.8);
 //! # Ok::<(), onward::Error>(())

@@ -70,14 +70,14 @@ impl Set {
         for (at, mut row) in self.rows().enumerate() {
             change(at, &mut row);
             let x = Features::new(&row.indices, &row.values).unwrap();
-            let score = learner.learn(x, row.label, 1.0).score;
+            let score = learner.learn_one(x, row.label, 1.0);
             if at >= from {
                 paid += self.loss.value(score, row.label);
                 count += 1;
             }
         }
         if self.loss.name() == "logistic" {
-            let (gap, bound) = (learner.mixed().unwrap().gap(), learner.guarantee().bound.unwrap());
+            let (gap, bound) = (learner.mixture().unwrap().gap(), learner.guarantee().bound.unwrap());
             let rounds = (from + count) as f64;
             assert!(gap * rounds <= bound, "{}: {} above the best expert, {bound} allowed", self.name, gap * rounds);
         }

@@ -465,13 +465,16 @@ mod tests {
         assert!(dense(&[1.0, 1.0], &[4, 4]).contains("index 4 occurs twice"));
         assert!(dense(&[1.0], &[u32::MAX]).contains("too large"));
 
-        let with = |columns| Rows::from_dense(&[1.0, 2.0], &[0], columns).unwrap_err();
+        fn with(columns: RowColumns<'_>) -> Error {
+            Rows::from_dense(&[1.0, 2.0], &[0], columns).unwrap_err()
+        }
         let few = with(RowColumns { labels: &[1.0], ..columns });
         assert!(few.to_string().contains("labels must be as many as rows, which are 2, or none; got 1"));
         let infinite = with(RowColumns { labels: &[1.0, f64::INFINITY], ..columns });
         assert_eq!(infinite.kind(), ErrorKind::Label);
         for weight in [-1.0, f64::NAN, 1e-39, 1e39] {
-            let error = with(RowColumns { weights: &[1.0, weight], ..columns }).to_string();
+            let weights = [1.0, weight];
+            let error = with(RowColumns { weights: &weights, ..columns }).to_string();
             assert!(error.contains("the weight of row 1 must be 0, or from 1e-38"), "{error}");
         }
         let error = with(RowColumns { offsets: &[f64::NAN, 0.0], ..columns }).to_string();

@@ -46,8 +46,8 @@ pub enum Aggressiveness {
 /// let mut learner = PassiveAggressive::new(loss, Aggressiveness::Capped(1.0))?;
 /// let x = Features::new(&[0], &[2.0])?;
 /// // ℓ = 1, τ = min(1, 1/4).
-/// learner.learn(x, 1.0, 1.0);
-/// assert_eq!(learner.predict(x).score, 1.0);
+/// learner.learn_one(x, 1.0, 1.0);
+/// assert_eq!(learner.predict_one(x), 1.0);
 /// # Ok::<(), onward::Error>(())
 /// ```
 pub struct PassiveAggressive {

@@ -39,9 +39,9 @@ use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 /// ```
 /// use onward::{Features, Learner, learner::Rls};
 /// let mut learner = Rls::new(0.5, 1.0, 10, 1.0)?;
-/// learner.learn(Features::new(&[0], &[1.0])?, 3.0, 1.0);
+/// learner.learn_one(Features::new(&[0], &[1.0])?, 3.0, 1.0);
 /// // The minimum of ½u² + (3 − u)² is 3, at u = 2.
-/// assert!((learner.weight(0).unwrap() - 2.0).abs() < 1e-12);
+/// assert!((learner.linear().unwrap().weight(0) - 2.0).abs() < 1e-12);
 /// assert!((learner.best_regularised_loss() - 3.0).abs() < 1e-12);
 /// # Ok::<(), onward::Error>(())
 /// ```

@@ -38,9 +38,9 @@ use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 /// use onward::{Features, Learner, learner::Vaw};
 /// let mut learner = Vaw::new(1.0, 10, 1.0)?;
 /// let x = Features::new(&[0], &[1.0])?;
-/// learner.learn(x, 3.0, 1.0);
+/// learner.learn_one(x, 3.0, 1.0);
 /// // Γ_2 = 1/(1 + 2), although one row has been seen.
-/// assert!((learner.predict(x).score - 3.0 / 3.0).abs() < 1e-12);
+/// assert!((learner.predict_one(x) - 3.0 / 3.0).abs() < 1e-12);
 /// # Ok::<(), onward::Error>(())
 /// ```
 pub struct Vaw {

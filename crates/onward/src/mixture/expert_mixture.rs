@@ -529,16 +529,16 @@ mod tests {
             let values = [1.0, (round * 7 % 11) as f32 / 11.0];
             let x = Features::new(&[0, 1], &values).unwrap();
             let label = f64::from(values[1]) * 2.0 - 1.0;
-            let score = advice.learn(x, label, 1.0).score;
+            let score = advice.learn_one(x, label, 1.0);
             for expert in 0..2 {
-                let other = alone[expert].learn(x, label, 1.0).score;
+                let other = alone[expert].learn_one(x, label, 1.0);
                 drawn[expert] += usize::from(other == score);
                 sums[expert] += (other - label) * (other - label);
             }
         }
         // What is drawn is the score of one of them, and of each at times.
         assert!(drawn[0] + drawn[1] >= 100 && drawn[0] > 5 && drawn[1] > 5, "{drawn:?}");
-        let mixed = advice.mixed().unwrap();
+        let mixed = advice.mixture().unwrap();
         for (expert, sum) in mixed.experts.iter().zip(sums) {
             assert!((expert.loss * 100.0 - sum).abs() < 1e-12);
         }

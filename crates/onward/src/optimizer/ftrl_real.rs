@@ -364,13 +364,13 @@ mod tests {
         let mut learner = FtrlReal::new(loss, 0.3, 1.0, 5).unwrap();
         for t in 0..40 {
             let (values, label, weight) = row(t);
-            learner.learn(Features::new(&[0, 4, 9], &values).unwrap(), label, weight);
+            learner.learn_one(Features::new(&[0, 4, 9], &values).unwrap(), label, weight);
         }
         // The gradient of Σ h(p − y)² + ½α‖w‖² at w is 0.
-        let mut gradient = [0, 4, 9].map(|index| 0.3 * learner.weight(index).unwrap());
+        let mut gradient = [0, 4, 9].map(|index| 0.3 * learner.weight(index));
         for t in 0..40 {
             let (values, label, weight) = row(t);
-            let p: f64 = [0, 4, 9].iter().zip(values).map(|(&i, x)| learner.weight(i).unwrap() * f64::from(x)).sum();
+            let p: f64 = [0, 4, 9].iter().zip(values).map(|(&i, x)| learner.weight(i) * f64::from(x)).sum();
             gradient.iter_mut().zip(values).for_each(|(g, x)| *g += weight * 2.0 * (p - label) * f64::from(x));
         }
         assert!(gradient.iter().all(|g| g.abs() < 1e-11), "{gradient:?}");
@@ -394,13 +394,13 @@ mod tests {
             };
             for t in 0..40 {
                 let (values, _, weight) = row(t);
-                learner.learn(Features::new(&[0, 4, 9], &values).unwrap(), label(t), weight);
+                learner.learn_one(Features::new(&[0, 4, 9], &values).unwrap(), label(t), weight);
             }
-            let mut gradient = [0, 4, 9].map(|index| 0.3 * learner.weight(index).unwrap());
+            let mut gradient = [0, 4, 9].map(|index| 0.3 * learner.weight(index));
             for t in 0..40 {
                 let (values, _, weight) = row(t);
                 let p: f64 =
-                    [0, 4, 9].iter().zip(values).map(|(&i, x)| learner.weight(i).unwrap() * f64::from(x)).sum();
+                    [0, 4, 9].iter().zip(values).map(|(&i, x)| learner.weight(i) * f64::from(x)).sum();
                 let g = weight * loss.derivative(p, label(t));
                 gradient.iter_mut().zip(values).for_each(|(sum, x)| *sum += g * f64::from(x));
             }
@@ -416,10 +416,10 @@ mod tests {
         assert!(FtrlReal::new(parse("squared"), 0.0, 1.0, 5).is_err());
         assert!(FtrlReal::new(parse("squared"), 1.0, 1.0, 1001).is_err());
         let mut learner = FtrlReal::new(parse("squared"), 1.0, 1.0, 2).unwrap();
-        learner.learn(Features::new(&[3, 5], &[1.0, 1.0]).unwrap(), 1.0, 1.0);
+        learner.learn_one(Features::new(&[3, 5], &[1.0, 1.0]).unwrap(), 1.0, 1.0);
         assert!(learner.guarantee().bound.is_ok());
-        learner.learn(Features::new(&[3, 6], &[1.0, 1.0]).unwrap(), 1.0, 1.0);
+        learner.learn_one(Features::new(&[3, 6], &[1.0, 1.0]).unwrap(), 1.0, 1.0);
         assert!(learner.guarantee().bound.is_err());
-        assert_eq!(learner.weight(6), Some(0.0));
+        assert_eq!(learner.weight(6), 0.0);
     }
 }

@@ -5,7 +5,7 @@ use onward::learner::{Losses, Specification};
 use onward::loss;
 use onward::registry::LEARNERS;
 use onward::regret::Ledger;
-use onward::{Features, Learner, SharedLoss};
+use onward::{Features, SharedLoss};
 
 use crate::common::{Random, Row, Saved, stream};
 
@@ -53,13 +53,13 @@ fn is_mixture(name: &str) -> bool {
     name.starts_with("auto")
 }
 
-fn build(name: &str, loss: &SharedLoss) -> Box<dyn Learner> {
+fn build(name: &str, loss: &SharedLoss) -> Box<dyn onward::Learner> {
     name.parse::<Specification>().unwrap().build(loss, None).unwrap()
 }
 
 /// Learns from rows and returns the scores.
-fn learn(learner: &mut dyn Learner, rows: &[Row]) -> Vec<f64> {
-    rows.iter().map(|row| learner.learn(row.features(), row.label, row.weight).score).collect()
+fn learn(learner: &mut dyn onward::Learner, rows: &[Row]) -> Vec<f64> {
+    rows.iter().map(|row| learner.learn_one(row.features(), row.label, row.weight)).collect()
 }
 
 fn bits(scores: &[f64]) -> Vec<u64> {
@@ -72,12 +72,12 @@ fn predicting_changes_nothing_and_says_what_learning_will_say() {
         let rows = stream(loss.as_ref(), 200, 1);
         let (mut asked, mut silent) = (build(&name, &loss), build(&name, &loss));
         for row in &rows {
-            let predicted = asked.predict(row.features()).score;
-            asked.predict(rows[0].features());
+            let predicted = asked.predict_one(row.features());
+            asked.predict_one(rows[0].features());
             // Standardising looks at the row's weight: a row of weight 1 is what is predicted.
-            let said = asked.learn(row.features(), row.label, 1.0).score;
+            let said = asked.learn_one(row.features(), row.label, 1.0);
             assert_eq!(predicted.to_bits(), said.to_bits(), "{name} {}", loss.name());
-            silent.learn(row.features(), row.label, 1.0);
+            silent.learn_one(row.features(), row.label, 1.0);
         }
         assert_eq!(asked.state(), silent.state(), "{name} {}", loss.name());
     }
@@ -91,7 +91,7 @@ fn weight_zero_changes_nothing() {
         learn(learner.as_mut(), &rows);
         let before = learner.state();
         for row in stream(loss.as_ref(), 20, 3) {
-            learner.learn(row.features(), row.label, 0.0);
+            learner.learn_one(row.features(), row.label, 0.0);
         }
         assert_eq!(learner.state(), before, "{name} {}", loss.name());
     }
@@ -150,8 +150,8 @@ fn an_absent_feature_equals_a_feature_of_value_zero() {
             let mut full = [0.0; 8];
             row.indices.iter().zip(&row.values).for_each(|(&index, &value)| full[index as usize] = value);
             let indices: Vec<u32> = (0..8).collect();
-            let one = sparse.learn(row.features(), row.label, row.weight).score;
-            let other = dense.learn(Features::new(&indices, &full).unwrap(), row.label, row.weight).score;
+            let one = sparse.learn_one(row.features(), row.label, row.weight);
+            let other = dense.learn_one(Features::new(&indices, &full).unwrap(), row.label, row.weight);
             // The sums run in other accumulators: equal to rounding, which 200 rounds may amplify.
             assert!((one - other).abs() <= 1e-5 * one.abs().max(1.0), "{name} {}: {one} {other}", loss.name());
         }
@@ -164,7 +164,7 @@ fn everything_stays_finite_under_any_finite_input() {
     for (name, loss) in every() {
         let mut random = Random(8);
         let mut learner = build(&name, &loss);
-        let mut ledger = Ledger::new(learner.charged_loss());
+        let mut ledger = Ledger::new(learner.loss());
         for round in 0..300 {
             let values: Vec<f32> = (0..6).map(|_| extremes[(random.next() % 10) as usize]).collect();
             let label = match (loss.task(), loss.check_label(-1.0).is_ok()) {
@@ -175,14 +175,16 @@ fn everything_stays_finite_under_any_finite_input() {
             let weight = [1.0, 1e-38, 1e9, 3.0e38][(random.next() % 4) as usize];
             let offset = f64::from(extremes[(random.next() % 10) as usize]);
             let x = Features::new(&[0, 1, 2, 3, 4, 5], &values).unwrap().with_offset(offset).unwrap();
-            let prediction = learner.learn(x, label, weight);
-            assert!(prediction.score.is_finite(), "{name} {} round {round}", loss.name());
-            ledger.observe(prediction, label, weight, x);
+            let prediction = learner.learn_one(x, label, weight);
+            assert!(prediction.is_finite(), "{name} {} round {round}", loss.name());
+            ledger.observe_one(prediction, label, weight, x);
         }
-        assert!((0..6).all(|index| learner.weight(index).is_none_or(f64::is_finite)), "{name} {}", loss.name());
-        let indices = [5, 0, 70_000, 3];
-        let one_by_one: Option<Vec<f64>> = indices.iter().map(|&index| learner.weight(index)).collect();
-        assert_eq!(learner.weights(&indices), one_by_one, "{name} {}", loss.name());
+        if let Some(linear) = learner.linear() {
+            assert!((0..6).all(|index| linear.weight(index).is_finite()), "{name} {}", loss.name());
+            let indices = [5, 0, 70_000, 3];
+            let one_by_one = indices.map(|index| linear.weight(index));
+            assert_eq!(linear.weights(&indices), one_by_one, "{name} {}", loss.name());
+        }
         assert!(learner.state().numbers().values().all(|number| number.is_finite()), "{name} {}", loss.name());
     }
 }
@@ -195,8 +197,8 @@ fn scores_start_from_the_offset() {
         let mut learner = build(&name, &loss);
         learn(learner.as_mut(), &rows);
         for row in &rows {
-            let without = learner.predict(row.features()).score;
-            let with = learner.predict(row.features().with_offset(1.25).unwrap()).score;
+            let without = learner.predict_one(row.features());
+            let with = learner.predict_one(row.features().with_offset(1.25).unwrap());
             // Without a ball ogd-strong may be far out: relative.
             assert!(
                 (with - without - 1.25).abs() <= 1e-12 * without.abs().max(1.0),
@@ -214,7 +216,7 @@ fn the_experts_of_a_mixture_start_from_the_offset() {
         let mut learner = build(&name, &loss);
         for (round, row) in rows.iter().enumerate() {
             let offset = (round as f64 - 50.0) / 2.0;
-            let score = learner.predict(row.features().with_offset(offset).unwrap()).score;
+            let score = learner.predict_one(row.features().with_offset(offset).unwrap());
             assert!((score - offset).abs() <= 1e-12 * offset.abs().max(1.0), "{name} {}: {score}", loss.name());
         }
         learn(learner.as_mut(), &rows);
@@ -222,12 +224,12 @@ fn the_experts_of_a_mixture_start_from_the_offset() {
             // Scores are held within the range of labels. These widen it and weigh nothing.
             let x = rows[0].features();
             for label in [1e6, -1e6].into_iter().filter(|&label| loss.check_label(label).is_ok()) {
-                learner.learn(x, label, 1e-38);
+                learner.learn_one(x, label, 1e-38);
             }
         }
         for row in &rows {
-            let without = learner.predict(row.features()).score;
-            let with = learner.predict(row.features().with_offset(1.25).unwrap()).score;
+            let without = learner.predict_one(row.features());
+            let with = learner.predict_one(row.features().with_offset(1.25).unwrap());
             let context = format!("{name} {}: {with} {without}", loss.name());
             match (loss.task(), loss.link()) {
                 // A mean of scores moves as they do.
@@ -250,7 +252,7 @@ fn the_experts_of_a_mixture_start_from_the_offset() {
 #[test]
 fn labels_outside_the_task_are_refused() {
     for (name, loss) in plain() {
-        let charged = build(&name, &loss).charged_loss();
+        let charged = build(&name, &loss).loss();
         assert!(charged.check_label(f64::NAN).is_err());
         assert!(charged.check_label(f64::INFINITY).is_err());
         if charged.task() == loss::Task::Binary {

@@ -57,9 +57,9 @@ pub enum KernelStep {
 /// // y = x² is not linear in x. The points come in mixed order.
 /// for round in 0..300 {
 ///     let x = [(8 * round % 21) as f32 / 10.0 - 1.0];
-///     learner.learn(Features::new(&[1], &x)?, f64::from(x[0] * x[0]), 1.0);
+///     learner.learn_one(Features::new(&[1], &x)?, f64::from(x[0] * x[0]), 1.0);
 /// }
-/// let at = |x: f32| learner.predict(Features::new(&[1], &[x]).unwrap()).score;
+/// let at = |x: f32| learner.predict_one(Features::new(&[1], &[x]).unwrap());
 /// assert!((at(-0.9) - 0.81).abs() < 0.05 && at(0.0).abs() < 0.05 && (at(0.9) - 0.81).abs() < 0.05);
 /// # Ok::<(), onward::Error>(())
 /// ```

@@ -33,10 +33,10 @@ use crate::{Error, Features, Loss, ScoreLearner, SharedLoss};
 /// // Exclusive or: no line tells these apart.
 /// let corners = [([0.0, 0.0], -1.0), ([0.0, 1.0], 1.0), ([1.0, 0.0], 1.0), ([1.0, 1.0], -1.0)];
 /// for (x, label) in corners.iter().cycle().take(40) {
-///     learner.learn(Features::new(&[1, 2], x)?, *label, 1.0);
+///     learner.learn_one(Features::new(&[1, 2], x)?, *label, 1.0);
 /// }
 /// for (x, label) in corners {
-///     assert!(learner.predict(Features::new(&[1, 2], &x)?).score * label > 0.0);
+///     assert!(learner.predict_one(Features::new(&[1, 2], &x)?) * label > 0.0);
 /// }
 /// # Ok::<(), onward::Error>(())
 /// ```

@@ -51,7 +51,7 @@ use crate::{Error, Features, LinearWeights, Loss, ScoreLearner, SharedLoss};
 /// let mut learner = Perceptron::new(1.0, &ZeroOne)?;
 /// let x = Features::new(&[0], &[1.0])?;
 /// // The score 0 predicts 1, which is right, and is learnt from nevertheless.
-/// learner.learn(x, 1.0, 1.0);
+/// learner.learn_one(x, 1.0, 1.0);
 /// assert_eq!((learner.updates(), learner.mistakes()), (1.0, 0.0));
 /// # Ok::<(), onward::Error>(())
 /// ```

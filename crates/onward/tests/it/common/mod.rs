@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use onward::archive::{Archive, State};
 use onward::expert::Experts;
-use onward::{Error, Features, Learner, Loss};
+use onward::{Error, Features, Loss};
 
 /// For tests that choose how loops run: one at a time, since all of a process run alike.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
@@ -48,9 +48,9 @@ pub(crate) trait Saved {
     }
 }
 
-impl Saved for dyn Learner {
+impl Saved for dyn onward::Learner {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        Learner::persist(self, archive)
+        onward::Learner::persist(self, archive)
     }
 }
 

@@ -26,13 +26,13 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let mut ledger = Ledger::new(learner.loss());
 
     // Batches come in order, parsed ahead by other threads, in memory that does not grow.
+    let mut scores = Vec::new();
     while let Some(parsed) = reader.next_batch()? {
-        for example in parsed.batch.iter() {
-            // A row without a label is predicted, not learnt from.
-            let Some(label) = example.label else { continue };
-            let prediction = learner.learn_one(example.features, label, example.weight);
-            ledger.observe_one(prediction, label, example.weight, example.features);
-        }
+        // Each row is predicted before its label is used; one without a label is predicted only.
+        let rows = parsed.batch.rows(..);
+        scores.resize(rows.len(), 0.0);
+        learner.learn(rows, &mut scores);
+        ledger.observe(rows, &scores);
     }
 
     // Projected gradient descent has a guarantee of its own, from what really happened.

@@ -43,7 +43,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
     // A prediction without learning: the probability that a hot, loaded machine fails.
     let x = Features::new(&[0, 1, 2], &[1.0, 95.0, 0.9])?;
-    let probability = learner.predict_one(x).response(loss.link());
+    let probability = loss.link().response(learner.predict_one(x));
     println!("a machine at 95 degrees and 90% load fails with probability {probability:.3}");
     assert!(probability > 0.9);
     Ok(())

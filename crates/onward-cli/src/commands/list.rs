@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use onward::registry::LEARNERS;
 use onward::loss;
+use onward::registry::LEARNERS;
 
 use crate::args::Listed;
 use crate::failure::Failure;

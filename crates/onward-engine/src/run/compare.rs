@@ -207,7 +207,7 @@ impl Contestant {
         let started = Instant::now();
         let Model { learner, ledger, metadata, .. } = &mut self.model;
         let (mut rounds, passes) = (ledger.rounds(), metadata.passes);
-        metadata.count(batch.rows(0..batch.len()));
+        metadata.count(batch.rows(..));
         let score = |learner: &dyn onward::Learner, rows, marked: Option<&mut Trace>, scores: Vec<f64>| {
             ledger.observe(batch.rows(rows), &scores);
             if let Some(trace) = marked {

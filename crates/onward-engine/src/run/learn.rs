@@ -315,7 +315,7 @@ impl FirstPass<'_> {
                 let Some(Arrival { parsed, needs_exact_risk }) = arrival else { return worker.poll() };
                 Model::add_names(names, &parsed);
                 metadata.skipped += parsed.skipped;
-                metadata.count(parsed.batch.rows(0..parsed.batch.len()));
+                metadata.count(parsed.batch.rows(..));
                 let parsed = Arc::new(parsed);
                 let score = |learner: &dyn onward::Learner, rows, marked: Option<&mut Trace>, scores| {
                     let is_behind = marked.is_none() && reader.is_waited_for();
@@ -348,7 +348,7 @@ fn read_again(
     let mut pass = PassLoss::new(&*model.learner);
     let is_whole = each_batch(reader, control, counts, |reader, arrival| {
         if let Some(Arrival { parsed, .. }) = arrival {
-            pass.learn(&mut *model.learner, parsed.batch.rows(0..parsed.batch.len()));
+            pass.learn(&mut *model.learner, parsed.batch.rows(..));
             model.metadata.skipped += parsed.skipped;
             reader.give_back(parsed);
         }
@@ -376,7 +376,7 @@ fn replay(
         }
         batch.clear();
         store.read(rows.iter().copied(), &mut batch).map_err(EngineError::RowStore)?;
-        pass.learn(&mut *model.learner, batch.rows(0..batch.len()));
+        pass.learn(&mut *model.learner, batch.rows(..));
     }
     counts.examples += order.len() as u64;
     Ok(Some(pass.risk()))

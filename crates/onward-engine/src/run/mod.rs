@@ -84,12 +84,7 @@ fn learn_batch(
     trace: &mut Trace,
     rounds: &mut u64,
     batch: &Batch,
-    mut score: impl FnMut(
-        &dyn Learner,
-        Range<usize>,
-        Option<&mut Trace>,
-        Vec<f64>,
-    ) -> Result<Vec<f64>, EngineError>,
+    mut score: impl FnMut(&dyn Learner, Range<usize>, Option<&mut Trace>, Vec<f64>) -> Result<Vec<f64>, EngineError>,
     mut scores: Vec<f64>,
 ) -> Result<Vec<f64>, EngineError> {
     let mut first = 0;

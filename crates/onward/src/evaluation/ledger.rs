@@ -341,7 +341,9 @@ impl Ledger {
         self.paid.persist("paid", archive)?;
         self.weight.persist("weight", archive)?;
         match &mut self.baseline {
-            Baseline::Score(best_constant) => archive.part("best_constant", |archive| best_constant.persist(archive))?,
+            Baseline::Score(best_constant) => {
+                archive.part("best_constant", |archive| best_constant.persist(archive))?
+            }
             Baseline::Classes(classes) => archive.part("class_frequencies", |archive| classes.persist(archive))?,
         }
         // Written only where there is none.

@@ -1,7 +1,7 @@
 //! Examples, one by one and many in one arena.
 
 use std::fmt::Debug;
-use std::ops::Range;
+use std::ops::{Bound, Range, RangeBounds};
 use std::sync::Arc;
 
 use super::features::{Features, INDEX_LIMIT, is_offset};
@@ -329,10 +329,20 @@ impl Batch {
     ///     batch.push(index, 1.0);
     ///     batch.finish(Some(1.0), 1.0);
     /// }
-    /// assert_eq!(batch.rows(1..2).get(0).features.indices(), [7]);
+    /// assert_eq!((batch.rows(..).len(), batch.rows(1..).get(0).features.indices()), (2, &[7][..]));
     /// ```
-    pub fn rows(&self, range: Range<usize>) -> Rows<'_> {
-        self.all_rows().slice(range)
+    pub fn rows(&self, range: impl RangeBounds<usize>) -> Rows<'_> {
+        let start = match range.start_bound() {
+            Bound::Included(&start) => start,
+            Bound::Excluded(&before) => before + 1,
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&last) => last + 1,
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => self.len(),
+        };
+        self.all_rows().slice(start..end)
     }
 
     #[inline]

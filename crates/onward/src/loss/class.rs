@@ -89,7 +89,10 @@ impl TaskLoss {
             Self::Classes(loss) => {
                 let class = label as usize;
                 let count = scores.len();
-                assert!(class < count && class as f64 == label, "label {label} is not a class with one of {count} scores");
+                assert!(
+                    class < count && class as f64 == label,
+                    "label {label} is not a class with one of {count} scores"
+                );
                 loss.value(scores, class)
             }
         }

@@ -24,8 +24,8 @@ mod tests;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-pub use class::{ClassLoss, SharedClassLoss, TaskLoss};
 pub use absolute::{Absolute, EpsilonInsensitive, Quantile, SquaredEpsilonInsensitive};
+pub use class::{ClassLoss, SharedClassLoss, TaskLoss};
 pub use hinge::{Hinge, ModifiedHuber, PerceptronLoss, SquaredHinge, ZeroOne};
 pub use huber::Huber;
 pub use linear::LinearLoss;

@@ -399,8 +399,7 @@ mod tests {
             let mut gradient = [0, 4, 9].map(|index| 0.3 * learner.weight(index));
             for t in 0..40 {
                 let (values, _, weight) = row(t);
-                let p: f64 =
-                    [0, 4, 9].iter().zip(values).map(|(&i, x)| learner.weight(i) * f64::from(x)).sum();
+                let p: f64 = [0, 4, 9].iter().zip(values).map(|(&i, x)| learner.weight(i) * f64::from(x)).sum();
                 let g = weight * loss.derivative(p, label(t));
                 gradient.iter_mut().zip(values).for_each(|(sum, x)| *sum += g * f64::from(x));
             }

@@ -269,3 +269,42 @@ fn the_description_builds_the_same_learner_again() {
         assert_eq!(build(&learner.describe(), &loss).describe(), learner.describe());
     }
 }
+
+/// Rows by themselves and together in parts, those to come being known: scores, what is learnt, and what is predicted
+/// afterwards. Some rows have no label and some no importance.
+#[test]
+fn one_row_at_a_time_or_many_are_the_same_to_the_bit() {
+    for (name, loss) in every() {
+        let rows = stream(loss.as_ref(), 200, 46);
+        let mut batch = onward::Batch::default();
+        for (round, row) in rows.iter().enumerate() {
+            batch.extend(&row.indices, &row.values);
+            batch.set_offset(row.offset);
+            batch.finish((round % 7 != 3).then_some(row.label), if round % 11 == 5 { 0.0 } else { row.weight });
+        }
+        let mut alone = build(&name, &loss);
+        let round = |example: onward::Example<'_>| match example.label {
+            Some(label) => alone.learn_one(example.features, label, example.weight).to_bits(),
+            None => alone.predict_one(example.features).to_bits(),
+        };
+        let expected: Vec<u64> = batch.iter().map(round).collect();
+        let state = format!("{:?}", alone.state());
+        let later: Vec<u64> = batch.iter().map(|it| alone.predict_one(it.features).to_bits()).collect();
+        let bits = |scores: &[f64]| scores.iter().map(|score| score.to_bits()).collect::<Vec<_>>();
+        for size in [3, 65, 200] {
+            let (mut learner, mut scores) = (build(&name, &loss), [f64::NAN; 200]);
+            for (rows, scores) in batch.rows(..).chunks(size).zip(scores.chunks_mut(size)) {
+                learner.learn(rows, scores);
+            }
+            assert_eq!(bits(&scores), expected, "{name} {} {size}", loss.name());
+            assert_eq!(format!("{:?}", learner.state()), state, "{name} {} {size}", loss.name());
+            learner.predict(batch.rows(..), &mut scores);
+            assert_eq!(bits(&scores), later, "{name} {} {size}", loss.name());
+        }
+        if let Some(frozen) = alone.freeze() {
+            let mut scores = [f64::NAN; 200];
+            frozen.predict(batch.rows(..), &mut scores);
+            assert_eq!(bits(&scores), later, "{name} {}", loss.name());
+        }
+    }
+}

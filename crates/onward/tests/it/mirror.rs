@@ -870,7 +870,11 @@ fn the_textbooks_constants_give_the_textbooks_bound() {
     for (name, expected) in cases {
         let mut learner = name.parse::<Specification>().unwrap().build(&linear, Some(3.0)).unwrap();
         for round in 0..100 {
-            learner.learn_one(Features::new(&[round % 5], &[1.0]).unwrap(), if round % 3 == 0 { 1.0 } else { -1.0 }, 1.0);
+            learner.learn_one(
+                Features::new(&[round % 5], &[1.0]).unwrap(),
+                if round % 3 == 0 { 1.0 } else { -1.0 },
+                1.0,
+            );
         }
         close(&[3.0 * expected], &[learner.guarantee().bound.unwrap()], 1e-6, name);
     }

@@ -132,7 +132,8 @@ fn units_do_not_matter() {
         let mut scaled = row.clone();
         let unit = |index: u32| 2f32.powi(7 * index as i32 - 20);
         scaled.values.iter_mut().zip(&row.indices).for_each(|(value, &index)| *value *= unit(index));
-        let (a, b) = (one.learn_one(row.features(), row.label, 1.0), other.learn_one(scaled.features(), row.label, 1.0));
+        let (a, b) =
+            (one.learn_one(row.features(), row.label, 1.0), other.learn_one(scaled.features(), row.label, 1.0));
         // Powers of two scale exactly.
         assert_eq!(a.to_bits(), b.to_bits());
     }

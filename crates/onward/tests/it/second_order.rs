@@ -5,7 +5,7 @@ use onward::learner::{LeastSquares, LeastSquaresForm, Rls, Scales, Specification
 use onward::loss::{self, Squared};
 use onward::model::{Column, State};
 use onward::regret::Comparator;
-use onward::{Features, ScoreLearner, Loss};
+use onward::{Features, Loss, ScoreLearner};
 
 use crate::common::{Random, Row, Saved, best_on_ball, stream};
 
@@ -755,7 +755,10 @@ fn every_form_stays_finite_under_any_finite_input() {
                 assert!(score.is_finite() && loss.value(score, label).is_finite(), "{name} round {round}");
                 assert!(learner.predict_one(x).is_finite(), "{name} round {round}");
             }
-            assert!((0..6).all(|index| learner.linear().is_none_or(|linear| linear.weight(index).is_finite())), "{name}");
+            assert!(
+                (0..6).all(|index| learner.linear().is_none_or(|linear| linear.weight(index).is_finite())),
+                "{name}"
+            );
             let state = learner.state();
             assert!(state.numbers().values().all(|number| number.is_finite()), "{name} {:?}", state.numbers());
             for (key, column) in state.columns() {

@@ -54,7 +54,7 @@ fn run(name: &str, loss: &str, hinted: bool, is_portable: bool) -> Vec<u64> {
             learner.persist(&mut Archive::loading(state)).unwrap();
             ledger.persist(&mut Archive::loading(books)).unwrap();
         }
-        for rows in batch.rows(0..batch.len()).chunks(if hinted { batch.len() } else { 1 }) {
+        for rows in batch.rows(..).chunks(if hinted { batch.len() } else { 1 }) {
             let mut scores = vec![f64::NAN; rows.len()];
             learner.learn(rows, &mut scores);
             ledger.observe(rows, &scores);

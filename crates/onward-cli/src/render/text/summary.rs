@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use onward::Mixed;
-use onward::registry::LEARNERS;
 use onward::loss::Curvature;
+use onward::registry::LEARNERS;
 use onward::regret::GuaranteeKind;
 use onward_engine::{
     GuaranteeReport, HeavyFeature, LearnReport, LearnerReport, MetricsReport, Model, PredictReport, Report,

@@ -94,7 +94,7 @@ fn in_batches(
             scores[row * outputs..][..outputs].fill(example.features.offset());
         }
         if !is_finite || batch.len() == TOGETHER || row + 1 == rows.len() {
-            call(batch.rows(0..batch.len()), &mut scores[start * outputs..][..batch.len() * outputs]);
+            call(batch.rows(..), &mut scores[start * outputs..][..batch.len() * outputs]);
             batch.clear();
             start = row + 1;
         }

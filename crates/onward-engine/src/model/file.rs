@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use onward::model::{Archive, Model as ModelFile};
+use onward::Error;
+use onward::archive::{Archive, Model as ModelFile};
 use onward_data::{AtomicFile, Schema};
 
 use super::{Model, ModelMetadata};

@@ -1,7 +1,7 @@
 //! A frozen predictor.
 
+use onward::archive::Archive;
 use onward::loss::Link;
-use onward::model::Archive;
 use onward::{Features, Predictor, Rows};
 
 use super::Model;

@@ -66,6 +66,12 @@ impl Model {
         Ok(file.to_bytes()?)
     }
 
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.part("learner", |archive| self.learner.persist(archive))?;
+        archive.part("ledger", |archive| self.ledger.persist(archive))?;
+        archive.part("names", |archive| self.names.persist(archive))
+    }
+
     /// Saves it. A file that is there already is replaced as a whole or not at all.
     ///
     /// # Errors
@@ -74,12 +80,6 @@ impl Model {
         let (path, bytes) = (path.as_ref(), self.to_bytes()?);
         let written = AtomicFile::create(path).and_then(|mut file| file.write_all(&bytes).and_then(|()| file.commit()));
         written.map_err(|error: io::Error| EngineError::Write { path: path.to_owned(), error })
-    }
-
-    fn persist(&mut self, archive: &mut Archive) -> Result<(), onward::Error> {
-        archive.part("learner", |archive| self.learner.persist(archive))?;
-        archive.part("ledger", |archive| self.ledger.persist(archive))?;
-        archive.part("names", |archive| self.names.persist(archive))
     }
 }
 

@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::loss::LinearLoss;
 use onward::{Features, SharedLoss};
 
@@ -17,7 +17,7 @@ use onward::{Features, SharedLoss};
 fn play(learner: &str, rounds: u32) -> Result<(f64, Option<f64>), Box<dyn Error>> {
     // ℓ(p, 1) = p with p = ⟨w, z⟩: online linear optimisation.
     let loss: SharedLoss = Arc::new(LinearLoss);
-    let mut learner = learner.parse::<Specification>()?.build(&loss, None)?;
+    let mut learner = learner.parse::<LearnerSpec>()?.build(&loss, None)?;
     let mut paid = 0.0;
     for t in 0..rounds {
         let z = match t {

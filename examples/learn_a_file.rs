@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::loss;
 use onward::regret::Ledger;
 use onward_data::{Input, Options, Reader};
@@ -21,7 +21,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         println!("{note}");
     }
 
-    let specification: Specification = "ogd:radius=5".parse()?;
+    let specification: LearnerSpec = "ogd:radius=5".parse()?;
     let mut learner = specification.build(&loss::parse("logistic")?, None)?;
     let mut ledger = Ledger::new(learner.loss());
 

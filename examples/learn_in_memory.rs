@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use onward::Features;
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::loss;
 use onward::regret::Ledger;
 
@@ -21,7 +21,7 @@ fn reading(t: u32) -> ([f32; 3], f64) {
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // A loss says what a wrong prediction costs; a learner is asked for by name, as on the command line.
     let loss = loss::parse("logistic")?;
-    let specification: Specification = "auto".parse()?;
+    let specification: LearnerSpec = "auto".parse()?;
     let mut learner = specification.build(&loss, None)?;
 
     // The ledger keeps what was paid. It knows nothing of the learner.
@@ -43,7 +43,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
     // A prediction without learning: the probability that a hot, loaded machine fails.
     let x = Features::new(&[0, 1, 2], &[1.0, 95.0, 0.9])?;
-    let probability = loss.link().response(learner.predict_one(x));
+    let probability = loss.inverse_link().response(learner.predict_one(x));
     println!("a machine at 95 degrees and 90% load fails with probability {probability:.3}");
     assert!(probability > 0.9);
     Ok(())

@@ -10,8 +10,8 @@
 use std::error::Error;
 
 use onward::Features;
-use onward::optimizer::mirror_descent::Rate;
-use onward::optimizer::ons::{Curve, Form};
+use onward::optimizer::mirror_descent::MirrorRate;
+use onward::optimizer::ons::{KnownCurvature, OnsForm};
 use onward::optimizer::{Entropic, Ons, Optimizer};
 
 const ASSETS: usize = 3;
@@ -54,7 +54,7 @@ fn market() -> Vec<Returns> {
 
 /// Exponentiated gradient on the simplex w ≥ 0, Σw = 1. Returns the loss of the run, and the guarantee.
 fn exponentiated_gradient(market: &[Returns]) -> Result<(f64, f64), Box<dyn Error>> {
-    let mut optimizer = Entropic::new(1.0, false, Some(ASSETS as u32), Rate::SelfTuned)?;
+    let mut optimizer = Entropic::new(1.0, false, Some(ASSETS as u32), MirrorRate::SelfTuned)?;
     let mut paid = 0.0;
     for r in market {
         let w: Vec<f64> = (0..ASSETS).map(|i| optimizer.weight(i as u32)).collect();
@@ -92,7 +92,7 @@ fn gradient_on_circle(v: &[f64], r: &Returns) -> [f64; 2] {
 
 /// The online Newton step. Its domain is a ball, so it plays on the circle within the simplex.
 fn newton(market: &[Returns]) -> Result<(f64, f64), Box<dyn Error>> {
-    let mut optimizer = Ons::new(Form::Full(2), RADIUS, 1.0, Curve::ExpConcave { alpha: 1.0 })?;
+    let mut optimizer = Ons::new(OnsForm::Full(2), RADIUS, 1.0, KnownCurvature::ExpConcave { alpha: 1.0 })?;
     let mut paid = 0.0;
     for r in market {
         let v = [optimizer.weight(0), optimizer.weight(1)];

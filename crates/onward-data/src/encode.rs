@@ -163,7 +163,7 @@ impl Default for NamesSeen {
 impl NamesSeen {
     /// Has the processor fetch what tells whether an index has been met.
     #[inline(always)]
-    pub(crate) fn expect(&self, index: u32) {
+    pub(crate) fn prefetch(&self, index: u32) {
         onward::vector::prefetch_at(&self.bits, (index / 64) as usize);
     }
 
@@ -212,7 +212,7 @@ impl NamesSeen {
         let word = (index / 64) as usize;
         if word >= self.bits.len() {
             self.bits.reserve_exact((word + 1).next_power_of_two() - self.bits.len());
-            onward::memory::expect_random_access(&self.bits);
+            onward::memory::prefer_huge_pages(&self.bits);
             self.bits.resize((word + 1).next_power_of_two(), 0);
         }
         self.bits[word] |= 1 << (index % 64);

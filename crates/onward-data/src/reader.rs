@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use onward::SlotHints;
+use onward::FeatureMap;
 
 use crate::error::{DataError, DataErrorKind};
 use crate::format::Format;
@@ -73,7 +73,7 @@ struct Numbered {
 /// Hints are given batch by batch in order, by whoever is free.
 struct Hinting {
     /// `None` where none are wanted.
-    hints: Option<SlotHints>,
+    hints: Option<FeatureMap>,
     /// The number of the batch that is next.
     next: u64,
 }
@@ -275,7 +275,7 @@ impl Reader {
         let (opening, keeping) = opened(inputs, options, purpose, &read)?;
         let Opening { source, mut parser, schema, format, notes, holds } = opening;
         let is_live = source.is_live();
-        let hints = if options.require_target { SlotHints::for_learning() } else { SlotHints::default() };
+        let hints = if options.require_target { FeatureMap::for_learning() } else { FeatureMap::default() };
         let shared = Arc::new(Shared {
             source: Mutex::new(Numbered { source, next: 0, ended: false }),
             state: Mutex::new(State { ready: BTreeMap::new(), due: 0, taken: 0, spare: Vec::new() }),

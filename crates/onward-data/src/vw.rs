@@ -315,7 +315,7 @@ onward::vectorised! {
                     false => hash::name(namespace.seed, &text[start as usize..end as usize]),
                 };
                 *index = schema.hashed(BIAS + 1, hash);
-                seen.expect(*index);
+                seen.prefetch(*index);
             }
             end = namespace.first;
         }

@@ -8,7 +8,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use onward::loss::{Curvature, Hinge};
-use onward::regret::hindsight::{self, Best, Class, Rows, Workers};
+use onward::regret::hindsight::{self, Best, ComparatorClass, RowSource, Workers};
 use onward::regret::{DEFAULT_RADIUS, Ledger};
 use onward::{Features, Learner, Loss};
 
@@ -35,7 +35,7 @@ impl Default for HindsightOptions {
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HindsightRequest {
-    class: Class,
+    class: ComparatorClass,
     gap: f64,
     threads: Threads,
 }
@@ -77,9 +77,9 @@ impl HindsightRequest {
             return Err(EngineError::option("hindsight_gap", format!("must be between 0 and 1; got {gap}")));
         }
         let class = match radius {
-            _ if options.unconstrained => Class::Unconstrained,
-            Some(radius) => Class::Ball { radius },
-            None => Class::Standardised { radius: DEFAULT_RADIUS },
+            _ if options.unconstrained => ComparatorClass::Unconstrained,
+            Some(radius) => ComparatorClass::Ball { radius },
+            None => ComparatorClass::Standardised { radius: DEFAULT_RADIUS },
         };
         Ok(Self { class, gap, threads: Threads(threads) })
     }
@@ -106,8 +106,8 @@ impl HindsightRequest {
                 let excess = if passes > 1 { Some(self.excess(rows, &best, learner)?) } else { None };
                 Ok(HindsightAnswer { best, mistakes, paid, excess })
             }
-            Err(hindsight::Failure::Refused(error)) => Err(error.to_string()),
-            Err(hindsight::Failure::Rows(error)) => return Err(EngineError::RowStore(error)),
+            Err(hindsight::HindsightError::Refused(error)) => Err(error.to_string()),
+            Err(hindsight::HindsightError::Rows(error)) => return Err(EngineError::RowStore(error)),
             Err(_) => return Err(EngineError::Fault("the best predictor in hindsight was not found")),
         };
         Ok(Hindsight { answer, elapsed: started.elapsed() })

@@ -1,7 +1,7 @@
 //! What a learner's theorem promises for a stream before there is one.
 
 use onward::SharedLoss;
-use onward::learner::{Scales, Specification};
+use onward::learner::{LearnerSpec, ProblemBounds};
 use onward::loss::Task;
 use onward::regret::Guarantee;
 
@@ -11,7 +11,7 @@ use crate::model::{ModelOptions, checked_radius};
 /// A learner of which its promise is asked.
 ///
 /// ```
-/// use onward::learner::Scales;
+/// use onward::learner::ProblemBounds;
 /// use onward::loss::Task;
 /// use onward_engine::{ModelOptions, Plan};
 ///
@@ -22,12 +22,12 @@ use crate::model::{ModelOptions, checked_radius};
 /// };
 /// let plan = Plan::new(&options, Task::Regression)?;
 /// // (p − y)²: G = 4, and self-tuned rates give √2·D·√(ΣG²) = √2·2·4·√T.
-/// let promise = plan.promise(&Scales { rounds: 1e4, label: 1.0, ..Scales::default() })?;
+/// let promise = plan.promise(&ProblemBounds { rounds: 1e4, label: 1.0, ..ProblemBounds::default() })?;
 /// assert!((promise.bound.unwrap() - 2f64.sqrt() * 8.0 * 100.0).abs() < 1e-9);
 /// # Ok::<(), onward_engine::EngineError>(())
 /// ```
 pub struct Plan {
-    learner: Specification,
+    learner: LearnerSpec,
     loss: SharedLoss,
     radius: Option<f64>,
 }
@@ -66,7 +66,7 @@ impl Plan {
     ///
     /// # Errors
     /// When a bound is not above 0.
-    pub fn promise(&self, bounds: &Scales) -> Result<Guarantee, EngineError> {
+    pub fn promise(&self, bounds: &ProblemBounds) -> Result<Guarantee, EngineError> {
         Ok(self.learner.plan(&self.loss, self.radius, bounds)?)
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use onward::loss::Link;
+use onward::loss::InverseLink;
 use onward_data::Parsed;
 
 /// Takes the predictions of a run, batch by batch in order. They may come from a thread of the engine.
@@ -27,7 +27,7 @@ impl PredictionSink for Vec<f64> {
 /// for Poisson, else the score), and the label where there is one (−1 or 1 for classes).
 pub struct PredictionCsv<W> {
     out: W,
-    link: Link,
+    link: InverseLink,
     /// Whether each batch is handed on at once.
     is_live: bool,
     numbers: zmij::Buffer,
@@ -38,7 +38,7 @@ impl<W: Write> PredictionCsv<W> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn new(mut out: W, id_names: &[String], link: Link, is_live: bool) -> io::Result<Self> {
+    pub fn new(mut out: W, id_names: &[String], link: InverseLink, is_live: bool) -> io::Result<Self> {
         let mut header = Vec::new();
         for id in id_names {
             push_cell(&mut header, id.as_bytes());

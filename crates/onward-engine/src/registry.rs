@@ -1,7 +1,7 @@
 //! Learners and losses by name.
 
 use onward::SharedLoss;
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::loss;
 
 use crate::error::EngineError;
@@ -15,7 +15,7 @@ impl Registry {
     ///
     /// # Errors
     /// When there is none, or it has no such parameter.
-    pub fn learner(&self, text: &str) -> Result<Specification, EngineError> {
+    pub fn learner(&self, text: &str) -> Result<LearnerSpec, EngineError> {
         Ok(text.parse()?)
     }
 

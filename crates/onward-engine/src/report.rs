@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use onward::loss::Task;
 use onward::regret::{Comparator, GuaranteeKind};
-use onward::{Expert, Mixed};
+use onward::{ExpertReport, MixtureReport};
 use serde::{Deserialize, Serialize};
 
 /// The chance that what is said of the average of the points is false.
@@ -471,8 +471,8 @@ pub struct LaneReport {
 }
 
 /// The learners that a mixture is made of.
-pub(crate) fn lanes(mixture: &Mixed) -> Vec<LaneReport> {
-    let loss = |it: &Expert| Some(it.loss).filter(|loss| loss.is_finite());
-    let lane = |it: &Expert| LaneReport { name: it.name.clone(), weight: it.weight, loss: loss(it) };
+pub(crate) fn lanes(mixture: &MixtureReport) -> Vec<LaneReport> {
+    let loss = |it: &ExpertReport| Some(it.loss).filter(|loss| loss.is_finite());
+    let lane = |it: &ExpertReport| LaneReport { name: it.name.clone(), weight: it.weight, loss: loss(it) };
     mixture.experts.iter().map(lane).collect()
 }

@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::{Features, loss};
 
 /// How many multiplications a pass over n rows of d features takes, about.
@@ -67,7 +67,7 @@ fn seconds(name: &str, rows: usize, features: usize) -> Result<f64, onward::Erro
             (values, label)
         })
         .collect();
-    let specification: Specification = name.parse()?;
+    let specification: LearnerSpec = name.parse()?;
     let squared = loss::parse("squared")?;
     let (start, start_of_processor) = (Instant::now(), processor_seconds());
     // Again and again until it takes long enough to tell: the system counts in ticks.

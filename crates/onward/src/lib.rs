@@ -7,9 +7,9 @@
 //! (the *regret*).
 //!
 //! ```
-//! use onward::{RowColumns, Rows, evaluation::Ledger, learner::Specification};
+//! use onward::{RowColumns, Rows, evaluation::Ledger, learner::LearnerSpec};
 //!
-//! let specification: Specification = "auto".parse()?;
+//! let specification: LearnerSpec = "auto".parse()?;
 //! let loss = onward::loss::parse("logistic")?;
 //! let mut learner = specification.build(&loss, None)?;
 //! let mut ledger = Ledger::new(learner.loss());
@@ -48,9 +48,9 @@ pub mod simd;
 pub mod storage;
 
 pub use error::{Error, ErrorKind};
-pub use example::{Batch, Example, Features, INDEX_LIMIT, Lent, RowColumns, Rows, SlotHints};
+pub use example::{Batch, BorrowedColumns, Example, FeatureMap, Features, INDEX_LIMIT, RowColumns, Rows};
 pub use loss::{Loss, SharedLoss};
-pub use protocol::{Expert, Learner, LinearWeights, Mixed, Predictor, ScoreLearner};
+pub use protocol::{ExpertReport, Learner, LinearWeights, MixtureReport, Predictor, ScoreLearner};
 
 // Where these were before.
 #[doc(hidden)]

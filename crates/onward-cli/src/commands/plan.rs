@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use onward::learner::Scales;
+use onward::learner::ProblemBounds;
 use onward::regret::{Guarantee, GuaranteeKind};
 use onward_engine::Plan;
 
@@ -84,7 +84,7 @@ impl Bounds {
     }
 
     /// All bounds: what is not given follows from others, or is 1.
-    fn scales(&self, rounds: f64) -> Scales {
+    fn scales(&self, rounds: f64) -> ProblemBounds {
         let [norm, largest, label, features, range] = self.0;
         let dimension = features.unwrap_or(1.0);
         let (norm, largest) = match (norm, largest) {
@@ -94,7 +94,7 @@ impl Bounds {
                 (norm.unwrap_or(largest * dimension.sqrt()), largest)
             }
         };
-        Scales { rounds, norm, largest, label: label.unwrap_or(1.0), dimension, range: range.unwrap_or(1.0) }
+        ProblemBounds { rounds, norm, largest, label: label.unwrap_or(1.0), dimension, range: range.unwrap_or(1.0) }
     }
 
     fn check(&self) -> Result<(), Failure> {
@@ -103,7 +103,7 @@ impl Bounds {
                 return Err(Failure::user(format!("--{name} must be above 0; got {value}")));
             }
         }
-        let Scales { norm, largest, dimension, .. } = self.scales(0.0);
+        let ProblemBounds { norm, largest, dimension, .. } = self.scales(0.0);
         let most = largest * dimension.sqrt();
         match norm >= largest && norm <= most * (1.0 + 1e-9) || self.0[0].is_none() || self.0[1].is_none() {
             true => Ok(()),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::AnyBitPattern;
 use memmap2::Mmap;
-use onward::{Lent, RowColumns};
+use onward::{BorrowedColumns, RowColumns};
 
 use super::{Block, map};
 use crate::columnar::{broken, damaged, guarded};
@@ -65,7 +65,7 @@ struct Mapped {
     values: Range<usize>,
 }
 
-impl Lent for Mapped {
+impl BorrowedColumns for Mapped {
     #[inline]
     fn indices(&self) -> &[u32] {
         bytemuck::try_cast_slice(&self.map[self.indices.clone()]).unwrap_or_default()
@@ -202,7 +202,7 @@ impl CacheParser {
         let mapped = Arc::new(Mapped { map: Arc::clone(&map), indices, values });
         // What is below 0 becomes too large, and is refused as such.
         let ends = ends.iter().map(|&end| end as usize);
-        out.batch.lend(mapped, ends, columns).map_err(damaged)
+        out.batch.borrow_columns(mapped, ends, columns).map_err(damaged)
     }
 
     fn names(&self, body: &Body<'_>, out: &mut Parsed) -> Result<(), DataError> {

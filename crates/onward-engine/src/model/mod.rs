@@ -6,7 +6,7 @@ mod snapshot;
 
 use std::borrow::Cow;
 
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::loss::Task;
 use onward::model::Names;
 use onward::regret::{Guarantee, Ledger};
@@ -27,7 +27,7 @@ pub const DEFAULT_LEARNER: &str = "auto";
 /// What a new model is made of.
 #[derive(Debug, Clone)]
 pub struct ModelOptions {
-    /// The learner, as [`Specification`] reads it.
+    /// The learner, as [`LearnerSpec`] reads it.
     pub learner: String,
     /// The loss, as [`onward::loss::parse`] reads it; by default the one that suits learner and task.
     pub loss: Option<String>,
@@ -130,7 +130,7 @@ impl Model {
     }
 
     pub(crate) fn build(
-        learner: &Specification,
+        learner: &LearnerSpec,
         loss: SharedLoss,
         radius: Option<f64>,
         schema: Schema,

@@ -1,7 +1,7 @@
 //! A frozen predictor.
 
 use onward::archive::Archive;
-use onward::loss::Link;
+use onward::loss::InverseLink;
 use onward::{Features, Predictor, Rows};
 
 use super::Model;
@@ -11,12 +11,12 @@ use crate::error::EngineError;
 /// predict with it while the model learns on.
 pub struct Snapshot {
     predictor: Box<dyn Predictor>,
-    link: Link,
+    link: InverseLink,
 }
 
 impl Snapshot {
     pub(super) fn of(model: &mut Model) -> Result<Self, EngineError> {
-        let link = model.loss.link();
+        let link = model.loss.inverse_link();
         if let Some(predictor) = model.learner.freeze() {
             return Ok(Self { predictor, link });
         }

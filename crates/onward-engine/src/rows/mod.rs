@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use onward::regret::hindsight::{Block, Numbering, Row, Rows, SHARDS, share};
+use onward::regret::hindsight::{LabelledRow, Numbering, RowBlock, RowSource, SHARDS, share};
 use onward::{Batch, Example};
 
 pub use order::PassOrder;
@@ -28,7 +28,7 @@ pub(crate) struct RowStore {
     /// Numbers features for walks in hindsight; without it rows have their features by index.
     numbering: Option<Numbering>,
     /// The block that is being filled.
-    block: Block,
+    block: RowBlock,
     kept: Kept,
     /// The first row of each full block.
     firsts: Vec<usize>,
@@ -39,7 +39,7 @@ pub(crate) struct RowStore {
 
 /// Where full blocks are.
 enum Kept {
-    Memory(Vec<Block>),
+    Memory(Vec<RowBlock>),
     File { file: Mutex<File>, extents: Vec<Extent>, end: u64 },
 }
 
@@ -62,7 +62,7 @@ impl RowStore {
     pub(crate) fn new(numbered: bool) -> Self {
         Self {
             numbering: numbered.then(Numbering::default),
-            block: Block::default(),
+            block: RowBlock::default(),
             kept: Kept::Memory(Vec::new()),
             firsts: Vec::new(),
             rows: 0,
@@ -114,7 +114,7 @@ impl RowStore {
         Ok(())
     }
 
-    fn add(&self, row: Row<'_>, batch: &mut Batch) {
+    fn add(&self, row: LabelledRow<'_>, batch: &mut Batch) {
         match self.indices() {
             [] => batch.extend(row.numbers, row.values),
             indices => {
@@ -145,7 +145,7 @@ impl RowStore {
     }
 
     /// Writes a block to the end of the file.
-    fn write(&mut self, block: &Block) -> io::Result<()> {
+    fn write(&mut self, block: &RowBlock) -> io::Result<()> {
         let Kept::File { file, extents, end } = &mut self.kept else { return Ok(()) };
         let extent = Extent { start: *end, rows: block.len(), features: block.numbers.len() };
         file.get_mut().unwrap_or_else(PoisonError::into_inner).write_all(&encoded(block))?;
@@ -155,7 +155,7 @@ impl RowStore {
     }
 }
 
-impl Rows for RowStore {
+impl RowSource for RowStore {
     type Error = io::Error;
 
     fn dimension(&self) -> usize {
@@ -166,7 +166,7 @@ impl Rows for RowStore {
         SHARDS
     }
 
-    fn visit(&self, shard: usize, each: &mut dyn FnMut(Row<'_>)) -> io::Result<()> {
+    fn visit(&self, shard: usize, each: &mut dyn FnMut(LabelledRow<'_>)) -> io::Result<()> {
         match &self.kept {
             Kept::Memory(blocks) => blocks[share(blocks.len(), shard)].iter().for_each(|block| block.visit(each)),
             Kept::File { file, extents, .. } => {
@@ -184,7 +184,7 @@ impl Rows for RowStore {
 
 /// A block as bytes: first the rows without their features, then the features of all rows; all numbers
 /// little-endian.
-fn encoded(block: &Block) -> Vec<u8> {
+fn encoded(block: &RowBlock) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(block.bytes());
     for row in 0..block.len() {
         bytes.extend_from_slice(&block.ends[row].to_le_bytes());
@@ -200,8 +200,8 @@ fn encoded(block: &Block) -> Vec<u8> {
 }
 
 /// The block that these bytes are; `start` is where its first row has its features.
-fn decoded(start: u32, fixed: &[u8], features: &[u8]) -> Block {
-    let mut block = Block::default();
+fn decoded(start: u32, fixed: &[u8], features: &[u8]) -> RowBlock {
+    let mut block = RowBlock::default();
     for row in fixed.as_chunks::<FIXED>().0 {
         block.ends.push(u32::from_le_bytes(bytes_of(row, 0)) - start);
         block.labels.push(f64::from_le_bytes(bytes_of(row, 4)));
@@ -222,7 +222,7 @@ fn bytes_of<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 }
 
 /// A single row of a block, as a block of its own.
-fn read_row(file: &Mutex<File>, extent: Extent, row: usize, bytes: &mut Vec<u8>) -> io::Result<Block> {
+fn read_row(file: &Mutex<File>, extent: Extent, row: usize, bytes: &mut Vec<u8>) -> io::Result<RowBlock> {
     // Its features begin where those of the row before end.
     let before = row.saturating_sub(1);
     read_at(file, extent.start + (FIXED * before) as u64, FIXED * (row - before + 1), bytes)?;

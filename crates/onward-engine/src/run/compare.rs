@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::loss::Task;
 use onward::{Batch, SharedLoss};
 use onward_data::{Input, Options, Reader};
@@ -105,7 +105,7 @@ impl CompareRun {
             None => registry.loss(common_loss(&learners, task(reader.schema()))?)?,
         };
         check_learners(&learners, &loss, radius)?;
-        let contestant = |learner: &Specification| {
+        let contestant = |learner: &LearnerSpec| {
             let (schema, metadata) = (reader.schema().clone(), ModelMetadata::new(reader.format()));
             let model = Model::build(learner, SharedLoss::clone(&loss), radius, schema, metadata, &registry)?;
             let (name, trace, elapsed) = (learner.to_string(), Trace::new(trace), Duration::ZERO);
@@ -262,8 +262,8 @@ fn side_by_side(contestants: &mut [Contestant], batch: &Batch, threads: usize) -
 }
 
 /// What was asked for, each once.
-fn specifications(asked: &[String], registry: &Registry) -> Result<Vec<Specification>, EngineError> {
-    let mut found: Vec<Specification> = Vec::new();
+fn specifications(asked: &[String], registry: &Registry) -> Result<Vec<LearnerSpec>, EngineError> {
+    let mut found: Vec<LearnerSpec> = Vec::new();
     for text in asked {
         let learner = registry.learner(text)?;
         if found.contains(&learner) {
@@ -274,7 +274,7 @@ fn specifications(asked: &[String], registry: &Registry) -> Result<Vec<Specifica
     Ok(found)
 }
 
-fn twice(one: &Specification, other: &Specification) -> EngineError {
+fn twice(one: &LearnerSpec, other: &LearnerSpec) -> EngineError {
     let both = match one == other {
         true => format!("'{one}' is given twice"),
         false => format!("'{one}' and '{other}' are equal"),
@@ -283,9 +283,9 @@ fn twice(one: &Specification, other: &Specification) -> EngineError {
 }
 
 /// The loss, where it is known before the inputs are looked at.
-fn loss_before_reading(learners: &[Specification], task: Option<Task>) -> Result<Option<&'static str>, EngineError> {
+fn loss_before_reading(learners: &[LearnerSpec], task: Option<Task>) -> Result<Option<&'static str>, EngineError> {
     // Some learners are for one task alone.
-    match task.or_else(|| learners.iter().find_map(Specification::task)) {
+    match task.or_else(|| learners.iter().find_map(LearnerSpec::task)) {
         Some(task) => common_loss(learners, task).map(Some),
         None => {
             let binary = common_loss(learners, Task::Binary)?;
@@ -296,8 +296,8 @@ fn loss_before_reading(learners: &[Specification], task: Option<Task>) -> Result
 
 /// The loss that all learners are charged by when none is asked for. Where they would be charged by
 /// different ones there is no common measure, and a table in order of risk would mean nothing.
-fn common_loss(learners: &[Specification], task: Task) -> Result<&'static str, EngineError> {
-    let mut found: Option<(&Specification, &'static str)> = None;
+fn common_loss(learners: &[LearnerSpec], task: Task) -> Result<&'static str, EngineError> {
+    let mut found: Option<(&LearnerSpec, &'static str)> = None;
     for learner in learners {
         let loss = learner.default_loss(task)?;
         match found {
@@ -316,8 +316,8 @@ fn common_loss(learners: &[Specification], task: Task) -> Result<&'static str, E
 }
 
 /// Builds each learner, to find out whether it can take the loss, and whether two are equal.
-fn check_learners(learners: &[Specification], loss: &SharedLoss, radius: Option<f64>) -> Result<(), EngineError> {
-    let mut described: Vec<(String, &Specification)> = Vec::new();
+fn check_learners(learners: &[LearnerSpec], loss: &SharedLoss, radius: Option<f64>) -> Result<(), EngineError> {
+    let mut described: Vec<(String, &LearnerSpec)> = Vec::new();
     for learner in learners {
         let built = learner.build(loss, radius);
         let text = built.map_err(|error| EngineError::option("learner", format!("{learner}: {error}")))?.describe();

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::random::SplitMix64;
 use onward::regret::Guarantee;
-use onward::{Batch, Mixed};
+use onward::{Batch, MixtureReport};
 use onward_data::{Input, Options, Reader};
 
 use super::scoring::{Destinations, ScoringWorker};
@@ -228,7 +228,7 @@ pub(super) struct FinishedRun {
     /// The learner's own guarantee after the first pass.
     pub(super) own_guarantee: Guarantee,
     /// The experts of a learner that mixes some, after the first pass.
-    pub(super) mixture: Option<Mixed>,
+    pub(super) mixture: Option<MixtureReport>,
     /// The importance of the rounds of the first pass in which it moved, for learners that count it.
     pub(super) updates: Option<f64>,
     pub(super) trace: Trace,
@@ -240,7 +240,7 @@ pub(super) struct FinishedRun {
 /// What is known before the inputs are open.
 struct Prepared {
     reading: Options,
-    model: Result<(ModelOptions, Specification), Box<Model>>,
+    model: Result<(ModelOptions, LearnerSpec), Box<Model>>,
 }
 
 impl Prepared {

@@ -1,8 +1,8 @@
 //! From what a run left to its report.
 
-use onward::Mixed;
-use onward::regret::hindsight::Class;
-use onward::regret::{Guarantee, Ledger, Point};
+use onward::MixtureReport;
+use onward::regret::hindsight::ComparatorClass;
+use onward::regret::{Guarantee, Ledger, LedgerPoint};
 
 use super::learn::FinishedRun;
 use super::{CompareOutcome, LearnOutcome};
@@ -118,7 +118,7 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
         averaged_risk: run.averaged_risk.as_ref().map(averaged_risk),
         updates: run.updates,
         lanes: run.mixture.as_ref().map(lanes),
-        gap_to_best_lane: run.mixture.as_ref().map(Mixed::gap),
+        gap_to_best_lane: run.mixture.as_ref().map(MixtureReport::gap),
         pass_risks: (run.pass_risks.len() > 1).then(|| run.pass_risks.iter().copied().map(finite).collect()),
     }
 }
@@ -167,8 +167,8 @@ fn best_in_hindsight(hindsight: &Hindsight) -> HindsightReport {
     let best = &answer.best;
     HindsightReport::Found(BestInHindsight {
         class: match best.class {
-            Class::Ball { .. } => HindsightClass::Ball,
-            Class::Standardised { .. } => HindsightClass::StandardisedBall,
+            ComparatorClass::Ball { .. } => HindsightClass::Ball,
+            ComparatorClass::Standardised { .. } => HindsightClass::StandardisedBall,
             _ => HindsightClass::Unconstrained,
         },
         radius: best.class.radius(),
@@ -203,7 +203,7 @@ fn curve(
     let mut kept = ledger.curve().points();
     kept.retain(|point| point.round < ledger.rounds());
     if ledger.rounds() > 0 {
-        kept.push(Point {
+        kept.push(LedgerPoint {
             round: ledger.rounds(),
             loss: ledger.paid(),
             weight: ledger.weight(),
@@ -211,7 +211,7 @@ fn curve(
             baseline: ledger.baseline_risk(),
         });
     }
-    let mut before = Point { round: 0, loss: 0.0, weight: 0.0, guarantee: None, baseline: None };
+    let mut before = LedgerPoint { round: 0, loss: 0.0, weight: 0.0, guarantee: None, baseline: None };
     let mut points = Vec::new();
     for point in kept {
         let traced = run.trace.at(point.round);

@@ -1,7 +1,7 @@
 //! Saving and loading as one visit: a type names each of its numbers and columns once, in
 //! `persist`, and an [`Archive`] writes them to a [`State`] or reads them from one.
 
-use super::{Column, State};
+use super::{SavedColumn, State};
 use crate::Error;
 
 /// A visitor of all that a learner or ledger needs to continue to the bit.
@@ -38,21 +38,21 @@ pub struct Archive {
 /// A number that columns hold.
 pub trait Element: Copy + Sized {
     /// The column of these numbers.
-    fn column(values: Vec<Self>) -> Column;
+    fn column(values: Vec<Self>) -> SavedColumn;
     /// The numbers of a column, if it holds this type.
-    fn values(column: Column) -> Option<Vec<Self>>;
+    fn values(column: SavedColumn) -> Option<Vec<Self>>;
 }
 
 macro_rules! element {
     ($type:ty, $variant:ident) => {
         impl Element for $type {
-            fn column(values: Vec<Self>) -> Column {
-                Column::$variant(values)
+            fn column(values: Vec<Self>) -> SavedColumn {
+                SavedColumn::$variant(values)
             }
 
-            fn values(column: Column) -> Option<Vec<Self>> {
+            fn values(column: SavedColumn) -> Option<Vec<Self>> {
                 match column {
-                    Column::$variant(values) => Some(values),
+                    SavedColumn::$variant(values) => Some(values),
                     _ => None,
                 }
             }
@@ -263,7 +263,7 @@ impl Archive {
         if self.is_loading {
             let first = fields.first().and_then(|(name, _)| self.state.columns().get(&self.full(name)));
             records.clear();
-            records.resize(first.map_or(0, Column::len), blank.clone());
+            records.resize(first.map_or(0, SavedColumn::len), blank.clone());
         }
         for (name, field) in fields {
             match *field {
@@ -419,7 +419,7 @@ mod tests {
             assert_eq!(loaded, Whole { rest, ..whole() });
         }
         assert_eq!(saved().number("inner.rounds").unwrap(), 7.0);
-        assert_eq!(saved().columns()["entry.weight"], Column::F32(vec![1.0 / 3.0, 2.0 / 3.0, 1.0]));
+        assert_eq!(saved().columns()["entry.weight"], SavedColumn::F32(vec![1.0 / 3.0, 2.0 / 3.0, 1.0]));
     }
 
     #[test]
@@ -431,14 +431,17 @@ mod tests {
         };
         for (change, said) in [
             ((|state| state.set("inner.rounds", 0.5)) as fn(&mut State), "'inner.rounds' must be a whole number"),
-            (|state| state.set_column("triple", Column::F64(vec![1.0])), "'triple' must have 3 numbers"),
+            (|state| state.set_column("triple", SavedColumn::F64(vec![1.0])), "'triple' must have 3 numbers"),
             (
-                |state| state.set_column("triple", Column::F32(vec![1.0; 3])),
+                |state| state.set_column("triple", SavedColumn::F32(vec![1.0; 3])),
                 "lacks 'triple', or holds it in another type",
             ),
-            (|state| state.set_column("entry.sum", Column::F64(vec![1.0])), "'entry.sum' must be as long as"),
-            (|state| state.set_column("entry.index", Column::U32(vec![])), "'entry.weight' must be as long as"),
-            (|state| state.set_column("rest", Column::F64(vec![1.0])), "lacks 'rest', or holds it in another type"),
+            (|state| state.set_column("entry.sum", SavedColumn::F64(vec![1.0])), "'entry.sum' must be as long as"),
+            (|state| state.set_column("entry.index", SavedColumn::U32(vec![])), "'entry.weight' must be as long as"),
+            (
+                |state| state.set_column("rest", SavedColumn::F64(vec![1.0])),
+                "lacks 'rest', or holds it in another type",
+            ),
             (|state| state.set("inner.is_cut", 0.5), "'inner.is_cut' must be 0 or 1"),
             (|state| state.set("paid", -1.0), "'paid' must be finite and not below 0"),
             (|state| state.set("paid", f64::NAN), "'paid' must be finite and not below 0"),

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Column, State};
+use super::{SavedColumn, State};
 use crate::Error;
 
 /// The version of the format that this code writes, and the newest it reads.
@@ -58,7 +58,7 @@ struct Envelope<'a> {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct ModelHeader {
     facts: Value,
     format_version: u32,
     learner: String,
@@ -70,7 +70,7 @@ struct Header {
     tensors: BTreeMap<String, (String, usize)>,
 }
 
-impl Header {
+impl ModelHeader {
     fn of(model: &Model) -> Self {
         let numbers = model.state.numbers().iter();
         let columns = model.state.columns().iter();
@@ -97,7 +97,7 @@ impl Model {
     /// When the header grows beyond what the format allows (100 MB).
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let failed = |error: &dyn Display| Error::model(format!("the model cannot be written: {error}"));
-        let text = serde_json::to_string(&Header::of(self)).map_err(|error| failed(&error))?;
+        let text = serde_json::to_string(&ModelHeader::of(self)).map_err(|error| failed(&error))?;
         let columns = self.state.columns().iter();
         let views: Vec<_> = columns.map(|(name, column)| (name, ColumnView::new(column))).collect();
         let checksum = checksum(&text, views.iter().map(|(_, view)| view.bytes.as_ref()));
@@ -124,9 +124,9 @@ impl Model {
         if checksum(envelope.header.get(), views.iter().map(|(_, view)| view.data())) != envelope.checksum {
             return Err(Error::model("is damaged: its checksum does not match its contents"));
         }
-        let header: Header = serde_json::from_str(envelope.header.get()).map_err(unreadable)?;
+        let header: ModelHeader = serde_json::from_str(envelope.header.get()).map_err(unreadable)?;
         let state = state(&header, &views)?;
-        let Header { facts, learner, loss, radius, schema, .. } = header;
+        let ModelHeader { facts, learner, loss, radius, schema, .. } = header;
         Ok(Self { learner, loss, radius, schema, facts, state })
     }
 }
@@ -197,7 +197,7 @@ fn check_version(header: &str) -> Result<(), Error> {
 }
 
 /// The state that the header and the tensors hold together.
-fn state(header: &Header, views: &[(&str, TensorView<'_>)]) -> Result<State, Error> {
+fn state(header: &ModelHeader, views: &[(&str, TensorView<'_>)]) -> Result<State, Error> {
     let mut state = State::default();
     for (name, value) in &header.numbers {
         state.set(name, number_from_json(name, value)?);
@@ -236,12 +236,12 @@ fn number_from_json(name: &str, value: &Value) -> Result<f64, Error> {
     number.ok_or_else(|| Error::model(format!("is damaged: '{name}' is no number")))
 }
 
-fn dtype_name(column: &Column) -> &'static str {
+fn dtype_name(column: &SavedColumn) -> &'static str {
     match column {
-        Column::F32(_) => "F32",
-        Column::F64(_) => "F64",
-        Column::U32(_) => "U32",
-        Column::U8(_) => "U8",
+        SavedColumn::F32(_) => "F32",
+        SavedColumn::F64(_) => "F64",
+        SavedColumn::U32(_) => "U32",
+        SavedColumn::U8(_) => "U8",
     }
 }
 
@@ -253,12 +253,12 @@ struct ColumnView<'a> {
 }
 
 impl<'a> ColumnView<'a> {
-    fn new(column: &'a Column) -> Self {
+    fn new(column: &'a SavedColumn) -> Self {
         let (dtype, bytes) = match column {
-            Column::F32(values) => (Dtype::F32, values.iter().flat_map(|value| value.to_le_bytes()).collect()),
-            Column::F64(values) => (Dtype::F64, values.iter().flat_map(|value| value.to_le_bytes()).collect()),
-            Column::U32(values) => (Dtype::U32, values.iter().flat_map(|value| value.to_le_bytes()).collect()),
-            Column::U8(values) => (Dtype::U8, Cow::Borrowed(values.as_slice())),
+            SavedColumn::F32(values) => (Dtype::F32, values.iter().flat_map(|value| value.to_le_bytes()).collect()),
+            SavedColumn::F64(values) => (Dtype::F64, values.iter().flat_map(|value| value.to_le_bytes()).collect()),
+            SavedColumn::U32(values) => (Dtype::U32, values.iter().flat_map(|value| value.to_le_bytes()).collect()),
+            SavedColumn::U8(values) => (Dtype::U8, Cow::Borrowed(values.as_slice())),
         };
         Self { dtype, shape: [column.len()], bytes }
     }
@@ -283,13 +283,13 @@ impl View for ColumnView<'_> {
 }
 
 /// The column in a tensor.
-fn column(name: &str, view: &TensorView<'_>) -> Result<Column, Error> {
+fn column(name: &str, view: &TensorView<'_>) -> Result<SavedColumn, Error> {
     let bytes = view.data();
     match view.dtype() {
-        Dtype::F32 => Ok(Column::F32(chunks(bytes).map(f32::from_le_bytes).collect())),
-        Dtype::F64 => Ok(Column::F64(chunks(bytes).map(f64::from_le_bytes).collect())),
-        Dtype::U32 => Ok(Column::U32(chunks(bytes).map(u32::from_le_bytes).collect())),
-        Dtype::U8 => Ok(Column::U8(bytes.to_vec())),
+        Dtype::F32 => Ok(SavedColumn::F32(chunks(bytes).map(f32::from_le_bytes).collect())),
+        Dtype::F64 => Ok(SavedColumn::F64(chunks(bytes).map(f64::from_le_bytes).collect())),
+        Dtype::U32 => Ok(SavedColumn::U32(chunks(bytes).map(u32::from_le_bytes).collect())),
+        Dtype::U8 => Ok(SavedColumn::U8(bytes.to_vec())),
         other => Err(Error::model(format!("is damaged: tensor '{name}' has type {other:?}"))),
     }
 }
@@ -306,10 +306,10 @@ mod tests {
         let mut state = State::default();
         state.set("learner.rounds", 3.0);
         state.set("learner.worst", f64::INFINITY);
-        state.set_column("learner.weight", Column::F32(vec![0.5, -1.25]));
-        state.set_column("learner.index", Column::U32(vec![0, 7]));
-        state.set_column("ledger.theta", Column::F64(vec![1e-300, f64::NAN]));
-        state.set_column("names.text", Column::U8(b"bias".to_vec()));
+        state.set_column("learner.weight", SavedColumn::F32(vec![0.5, -1.25]));
+        state.set_column("learner.index", SavedColumn::U32(vec![0, 7]));
+        state.set_column("ledger.theta", SavedColumn::F64(vec![1e-300, f64::NAN]));
+        state.set_column("names.text", SavedColumn::U8(b"bias".to_vec()));
         let schema = serde_json::json!({"bits": 22});
         let (learner, loss) = ("nag:eta=0.5".to_owned(), "logistic".to_owned());
         Model { learner, loss, radius: None, schema, facts: Value::Null, state }
@@ -321,8 +321,8 @@ mod tests {
         let read = Model::from_bytes(&bytes).unwrap();
         assert_eq!(read.to_bytes().unwrap(), bytes);
         assert_eq!(read.state.number("learner.worst").unwrap(), f64::INFINITY);
-        assert_eq!(read.state.columns()["learner.weight"], Column::F32(vec![0.5, -1.25]));
-        assert!(matches!(&read.state.columns()["ledger.theta"], Column::F64(theta) if theta[1].is_nan()));
+        assert_eq!(read.state.columns()["learner.weight"], SavedColumn::F32(vec![0.5, -1.25]));
+        assert!(matches!(&read.state.columns()["ledger.theta"], SavedColumn::F64(theta) if theta[1].is_nan()));
     }
 
     #[test]

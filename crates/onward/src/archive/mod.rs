@@ -12,4 +12,4 @@ pub(crate) use archive::rows_of;
 pub use archive::{Archive, Element, Field};
 pub use file::{FORMAT_VERSION, Model, is_safetensors};
 pub use names::Names;
-pub use state::{Column, State};
+pub use state::{SavedColumn, State};

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::Archive;
 use crate::Error;
-use crate::hashing::index_map::Numbers;
+use crate::hashing::index_map::IndexMap;
 use crate::simd::prefetch_at;
 
 /// Most bytes of names that are kept; those met later have none.
@@ -34,20 +34,20 @@ pub struct Names {
     met: Vec<u64>,
     /// The number of each index that has a name, known as soon as it is asked for; names are one after the other in order of
     /// number: a million names are as many bytes and little more, and none of them is allocated.
-    numbers: OnceLock<Numbers>,
+    numbers: OnceLock<IndexMap>,
     indices: Vec<u32>,
     ends: Vec<u32>,
     text: String,
     lost: u64,
-    products: Products,
+    products: ProductNames,
 }
 
 /// The products of features that have a name, by index: that of their factors. There can be
 /// very many, so that names are made of them only when they are asked for.
 #[derive(Debug, Clone, Default)]
-struct Products {
+struct ProductNames {
     /// Where what is known of an index begins in `all`.
-    starts: Numbers,
+    starts: IndexMap,
     /// Index, number of factors, and factors of one after the other.
     all: Vec<u32>,
     count: usize,
@@ -60,7 +60,7 @@ fn first_product(all: &[u32]) -> Option<(u32, &[u32], &[u32])> {
     Some((*index, factors, after))
 }
 
-impl Products {
+impl ProductNames {
     fn get(&self, index: u32) -> Option<&[u32]> {
         let start = self.starts.find(index).ok()?;
         first_product(&self.all[start as usize..]).map(|(_, factors, _)| factors)
@@ -141,8 +141,8 @@ impl Names {
     }
 
     /// Where names are.
-    fn numbers(&self) -> &Numbers {
-        self.numbers.get_or_init(|| Numbers::of(&self.indices))
+    fn numbers(&self) -> &IndexMap {
+        self.numbers.get_or_init(|| IndexMap::of(&self.indices))
     }
 
     /// Adds many names. Looking an index up waits for memory where there are many: those to come are fetched meanwhile.
@@ -231,7 +231,7 @@ impl Names {
         if archive.is_loading() {
             let names = Self::of_columns(&indices, &ends, &text);
             let names = archive.require(names, "text", "must hold a name for each of 'index', up to its 'end'")?;
-            let products = Products::from_column(&products);
+            let products = ProductNames::from_column(&products);
             let products = archive.require(products, "products", "must hold indices with their factors")?;
             *self = Self { lost, products, ..names };
         }
@@ -253,7 +253,7 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::archive::{Column, State};
+    use crate::archive::{SavedColumn, State};
 
     fn saved(names: &Names) -> State {
         Archive::saved(|archive| names.clone().persist(archive)).unwrap()
@@ -314,11 +314,11 @@ mod tests {
         names.add_product(90, &[3, 4]);
         for damaged in [vec![90], vec![90, 3, 3, 4], vec![90, 2, 3, 4, 5]] {
             let mut state = saved(&names);
-            state.set_column("products", Column::U32(damaged));
+            state.set_column("products", SavedColumn::U32(damaged));
             assert!(loaded(state).is_err());
         }
         let mut state = saved(&names);
-        state.set_column("products", Column::U8(vec![1]));
+        state.set_column("products", SavedColumn::U8(vec![1]));
         assert!(loaded(state).is_err());
     }
 }

@@ -6,7 +6,7 @@ use crate::Error;
 
 /// A column of numbers of one type.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Column {
+pub enum SavedColumn {
     /// 32-bit floats (weights).
     F32(Vec<f32>),
     /// 64-bit floats (sums and statistics).
@@ -17,7 +17,7 @@ pub enum Column {
     U8(Vec<u8>),
 }
 
-impl Column {
+impl SavedColumn {
     /// How many numbers the column holds.
     pub fn len(&self) -> usize {
         match self {
@@ -37,18 +37,18 @@ impl Column {
 /// Named numbers and named columns: the memory of a learner or ledger.
 ///
 /// ```
-/// use onward::archive::{Column, State};
+/// use onward::archive::{SavedColumn, State};
 /// let mut state = State::default();
 /// state.set("rounds", 3.0);
-/// state.set_column("weight", Column::F32(vec![0.5, -0.5]));
+/// state.set_column("weight", SavedColumn::F32(vec![0.5, -0.5]));
 /// assert_eq!(state.number("rounds")?, 3.0);
-/// assert_eq!(state.columns()["weight"], Column::F32(vec![0.5, -0.5]));
+/// assert_eq!(state.columns()["weight"], SavedColumn::F32(vec![0.5, -0.5]));
 /// # Ok::<(), onward::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct State {
     numbers: BTreeMap<String, f64>,
-    columns: BTreeMap<String, Column>,
+    columns: BTreeMap<String, SavedColumn>,
 }
 
 impl State {
@@ -58,7 +58,7 @@ impl State {
     }
 
     /// Sets a column.
-    pub fn set_column(&mut self, name: &str, column: Column) {
+    pub fn set_column(&mut self, name: &str, column: SavedColumn) {
         self.columns.insert(name.to_owned(), column);
     }
 
@@ -68,7 +68,7 @@ impl State {
     }
 
     /// All columns by name.
-    pub fn columns(&self) -> &BTreeMap<String, Column> {
+    pub fn columns(&self) -> &BTreeMap<String, SavedColumn> {
         &self.columns
     }
 
@@ -86,7 +86,7 @@ impl State {
     }
 
     /// A column, taken out.
-    pub(super) fn take(&mut self, name: &str) -> Option<Column> {
+    pub(super) fn take(&mut self, name: &str) -> Option<SavedColumn> {
         self.columns.remove(name)
     }
 

@@ -7,7 +7,7 @@
 
 use crate::Error;
 use crate::archive::{Archive, Field};
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 
 /// The running sum of points w = a·v, kept by the changes of v.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +17,7 @@ pub(crate) struct Average {
     /// A = Σ a_s.
     scales: f64,
     /// Σ A_t·δ_t.
-    corrections: Table<f64>,
+    corrections: ParameterTable<f64>,
 }
 
 impl Average {
@@ -32,14 +32,14 @@ impl Average {
     #[inline]
     pub(crate) fn change(&mut self, index: u32, change: f64) {
         if self.scales != 0.0 && change != 0.0 {
-            *self.corrections.slot(index) += self.scales * change;
+            *self.corrections.entry(index) += self.scales * change;
         }
     }
 
     /// The entries of v are about to be multiplied by the scale, which becomes 1: `entries` are
     /// all that differ from 0, as they were.
     pub(crate) fn fold(&mut self, entries: impl Iterator<Item = (u32, f64)>) {
-        entries.for_each(|(index, entry)| *self.corrections.slot(index) -= self.scales * entry);
+        entries.for_each(|(index, entry)| *self.corrections.entry(index) -= self.scales * entry);
         self.scales = 0.0;
     }
 

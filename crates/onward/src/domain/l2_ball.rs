@@ -8,7 +8,7 @@
 use super::average::Average;
 use crate::archive::{Archive, Field};
 use crate::numeric::{saturate, sum};
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
 /// Below this the scale is multiplied into the entries, so that they do not overflow.
@@ -32,7 +32,7 @@ const SMALLEST_SCALE_WITH_AVERAGE: f64 = 1e-5;
 #[derive(Debug, Clone)]
 pub struct BallVector {
     scale: f64,
-    entries: Table<f32>,
+    entries: ParameterTable<f32>,
     /// ‖v‖² of the entries.
     square: f64,
     /// The average of the points, if it is kept.
@@ -41,7 +41,7 @@ pub struct BallVector {
 
 impl Default for BallVector {
     fn default() -> Self {
-        Self { scale: 1.0, entries: Table::default(), square: 0.0, average: None }
+        Self { scale: 1.0, entries: ParameterTable::default(), square: 0.0, average: None }
     }
 }
 
@@ -84,7 +84,7 @@ impl BallVector {
         let step = step / self.scale;
         let mut change = 0.0;
         for (index, value) in x.iter() {
-            let entry = self.entries.slot(index);
+            let entry = self.entries.entry(index);
             let before = f64::from(*entry);
             *entry = saturate(before + step * f64::from(value));
             let after = f64::from(*entry);
@@ -116,9 +116,9 @@ impl BallVector {
     /// Multiplies the scale into the entries: O(d), once in many rounds.
     fn fold(&mut self) {
         if let Some(average) = &mut self.average {
-            average.fold(self.entries.slots().map(|(index, entry)| (index, f64::from(*entry))));
+            average.fold(self.entries.entries().map(|(index, entry)| (index, f64::from(*entry))));
         }
-        for entry in self.entries.slots_mut() {
+        for entry in self.entries.entries_mut() {
             *entry = saturate(f64::from(*entry) * self.scale);
         }
         self.scale = 1.0;

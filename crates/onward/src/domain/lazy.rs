@@ -15,7 +15,7 @@ use super::simplex::Threshold;
 use super::{Domain, cube, l1_ball, orthant};
 use crate::archive::{Archive, Field};
 use crate::numeric::sum;
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
 /// Sums of gradients are held within this: their squares stay finite.
@@ -27,7 +27,7 @@ const FALLEN: f64 = 1e-8;
 /// A coordinate of θ.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Coordinate {
+struct LazyCoordinate {
     sum: f64,
     /// Whether a gradient touched it: 0 or 1.
     is_seen: u64,
@@ -48,7 +48,7 @@ struct Coordinate {
 #[derive(Debug, Clone)]
 pub struct LazyPoint {
     domain: Domain,
-    sums: Table<Coordinate>,
+    sums: ParameterTable<LazyCoordinate>,
     seen: f64,
     /// ‖θ‖², for the ball.
     square: f64,
@@ -70,9 +70,9 @@ impl LazyPoint {
     /// # Errors
     /// When the radius is not from 1e-30 to 1e30, or the dimension not from 1 to 2²⁰.
     pub fn new(domain: Domain) -> Result<Self, Error> {
-        let mut sums: Table<Coordinate> = Table::default();
+        let mut sums: ParameterTable<LazyCoordinate> = ParameterTable::default();
         if let Domain::Simplex { dimension, .. } = domain.check()? {
-            (0..dimension).for_each(|index| sums.slot(index).is_seen = 1);
+            (0..dimension).for_each(|index| sums.entry(index).is_seen = 1);
         }
         let threshold = Threshold::default();
         let mut point = Self {
@@ -120,7 +120,7 @@ impl LazyPoint {
 
     /// θ of the coordinates that there are, in no order.
     pub(crate) fn sums(&self) -> impl Iterator<Item = (u32, f64)> + Clone {
-        self.sums.slots().filter(|(_, slot)| slot.is_seen != 0).map(|(index, slot)| (index, slot.sum))
+        self.sums.entries().filter(|(_, entry)| entry.is_seen != 0).map(|(index, entry)| (index, entry.sum))
     }
 
     /// ‖θ‖, kept for the ball.
@@ -149,14 +149,14 @@ impl LazyPoint {
                 self.is_beyond = true;
                 continue;
             }
-            let slot = self.sums.slot(index);
-            if slot.is_seen == 0 {
-                slot.is_seen = 1;
+            let entry = self.sums.entry(index);
+            if entry.is_seen == 0 {
+                entry.is_seen = 1;
                 self.seen += 1.0;
             }
-            let before = slot.sum;
-            slot.sum = (before + step * f64::from(value)).clamp(-LARGEST, LARGEST);
-            change += (slot.sum - before) * (slot.sum + before);
+            let before = entry.sum;
+            entry.sum = (before + step * f64::from(value)).clamp(-LARGEST, LARGEST);
+            change += (entry.sum - before) * (entry.sum + before);
         }
         if let Domain::Ball(_) = self.domain {
             self.square = (self.square + change).max(0.0);
@@ -170,7 +170,7 @@ impl LazyPoint {
 
     /// In order of index, whatever the order in which they came: a saved point goes on to the bit.
     fn sum_of_squares(&self) -> f64 {
-        let used = self.sums.used(|slot| slot.sum != 0.0);
+        let used = self.sums.used(|entry| entry.sum != 0.0);
         sum::sum(used.into_iter().map(|index| self.sum(index).powi(2)))
     }
 
@@ -210,8 +210,10 @@ impl LazyPoint {
         archive.number("peak", &mut self.peak)?;
         archive.number("seen", &mut self.seen)?;
         archive.flag("beyond", &mut self.is_beyond)?;
-        let sum = Field::Number(&|slot: &Coordinate| slot.sum, &|slot, sum| *slot = Coordinate { sum, is_seen: 1 });
-        self.sums.persist(archive, |slot| slot.is_seen != 0, &[("sum", sum)])?;
+        let sum = Field::Number(&|entry: &LazyCoordinate| entry.sum, &|entry, sum| {
+            *entry = LazyCoordinate { sum, is_seen: 1 }
+        });
+        self.sums.persist(archive, |entry| entry.is_seen != 0, &[("sum", sum)])?;
         if archive.is_loading() {
             self.set_rate(self.rate);
         }

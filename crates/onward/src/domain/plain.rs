@@ -5,13 +5,13 @@ use bytemuck::Zeroable;
 use super::average::Average;
 use crate::archive::{Archive, Field};
 use crate::numeric::{saturate, sum};
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
 /// A coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Coordinate {
+struct PlainCoordinate {
     weight: f32,
     /// Whether a gradient touched it: 0 or 1.
     is_seen: u8,
@@ -20,7 +20,7 @@ struct Coordinate {
 /// Weights by index, how many of them gradients touched, and their average if it is asked for.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PlainVector {
-    coordinates: Table<Coordinate>,
+    coordinates: ParameterTable<PlainCoordinate>,
     seen: f64,
     average: Option<Average>,
 }
@@ -29,7 +29,7 @@ impl PlainVector {
     /// The vector that is `weight` at the coordinates below `dimension`.
     pub(super) fn uniform(weight: f64, dimension: u32, averaging: bool) -> Self {
         let mut vector = Self { average: averaging.then(Average::default), ..Self::default() };
-        (0..dimension).for_each(|index| vector.coordinates.slot(index).weight = saturate(weight));
+        (0..dimension).for_each(|index| vector.coordinates.entry(index).weight = saturate(weight));
         vector
     }
 
@@ -49,7 +49,7 @@ impl PlainVector {
     /// A gradient touches the coordinates of x.
     pub(super) fn see(&mut self, x: Features<'_>) {
         for (index, _) in x.iter().filter(|(_, value)| *value != 0.0) {
-            let coordinate = self.coordinates.slot(index);
+            let coordinate = self.coordinates.entry(index);
             self.seen += f64::from(1 - coordinate.is_seen);
             coordinate.is_seen = 1;
         }
@@ -58,7 +58,7 @@ impl PlainVector {
     /// w_i ← project(w_i + step·x_i), of the indices below `limit`.
     pub(super) fn add(&mut self, step: f64, x: Features<'_>, limit: u32, project: impl Fn(f64) -> f64) {
         for (index, value) in x.iter().filter(|&(index, _)| index < limit) {
-            let coordinate = self.coordinates.slot(index);
+            let coordinate = self.coordinates.entry(index);
             let before = coordinate.weight;
             coordinate.weight = saturate(project(f64::from(before) + step * f64::from(value)));
             if let Some(average) = &mut self.average {
@@ -69,14 +69,15 @@ impl PlainVector {
 
     /// The weights that differ from 0, or of all coordinates below `dimension`.
     pub(super) fn weights(&self, dimension: u32) -> impl Iterator<Item = f64> {
-        let is_one = move |(index, coordinate): &(u32, &Coordinate)| *index < dimension || coordinate.weight != 0.0;
-        self.coordinates.slots().filter(is_one).map(|(_, coordinate)| f64::from(coordinate.weight))
+        let is_one =
+            move |(index, coordinate): &(u32, &PlainCoordinate)| *index < dimension || coordinate.weight != 0.0;
+        self.coordinates.entries().filter(is_one).map(|(_, coordinate)| f64::from(coordinate.weight))
     }
 
     /// w_i ← project(w_i) for the same.
     pub(super) fn project(&mut self, dimension: u32, project: impl Fn(f64) -> f64) {
         let average = &mut self.average;
-        for (index, coordinate) in self.coordinates.slots_mut_with_indices() {
+        for (index, coordinate) in self.coordinates.entries_mut_with_indices() {
             let before = coordinate.weight;
             if index < dimension || before != 0.0 {
                 coordinate.weight = saturate(project(f64::from(before)));
@@ -101,16 +102,16 @@ impl PlainVector {
     /// Loaded, the vector has all coordinates below `dimension`.
     pub(super) fn persist(&mut self, archive: &mut Archive, dimension: u32) -> Result<(), Error> {
         let fields = [
-            ("weight", Field::F32(&|coordinate: &mut Coordinate| &mut coordinate.weight)),
+            ("weight", Field::F32(&|coordinate: &mut PlainCoordinate| &mut coordinate.weight)),
             ("seen", Field::U8(&|coordinate| &mut coordinate.is_seen)),
         ];
         self.coordinates.persist(archive, |it| it.weight != 0.0 || it.is_seen != 0, &fields)?;
-        archive.check(self.coordinates.slots().all(|(_, it)| it.is_seen <= 1), "seen", "must be 0 or 1")?;
+        archive.check(self.coordinates.entries().all(|(_, it)| it.is_seen <= 1), "seen", "must be 0 or 1")?;
         if archive.is_loading() {
-            self.seen = self.coordinates.slots().map(|(_, it)| f64::from(it.is_seen)).sum();
+            self.seen = self.coordinates.entries().map(|(_, it)| f64::from(it.is_seen)).sum();
             // Coordinates of a simplex are there when they are 0 too.
             for index in 0..dimension {
-                self.coordinates.place(index);
+                self.coordinates.position(index);
             }
         }
         self.average.as_mut().map_or(Ok(()), |it| archive.part("average", |archive| it.persist(archive)))

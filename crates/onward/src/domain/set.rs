@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::guarantee::Comparator;
-use crate::protocol::{Arguments, ParameterEntry, expect_rate};
+use crate::protocol::{ParameterDescriptor, Params, expect_rate};
 
 /// A convex set that a point is kept in.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,13 +29,13 @@ pub enum Domain {
 /// The largest dimension of a simplex: a round goes over all of it.
 const LARGEST_DIMENSION: u64 = 1 << 20;
 
-pub(crate) const DOMAIN: ParameterEntry = ParameterEntry {
+pub(crate) const DOMAIN: ParameterDescriptor = ParameterDescriptor {
     name: "domain",
     default: "ball",
     meaning: "what the weights are kept in: all, ball, box, orthant, l1 or simplex, of size radius",
 };
 
-pub(crate) const DIMENSION: ParameterEntry = ParameterEntry {
+pub(crate) const DIMENSION: ParameterDescriptor = ParameterDescriptor {
     name: "dimension",
     default: "1",
     meaning: "how many features have weights, from 1 to 1048576: those from 0 on in a simplex; in a box a rate that is \
@@ -44,7 +44,7 @@ pub(crate) const DIMENSION: ParameterEntry = ParameterEntry {
 
 impl Domain {
     /// The domain that the parameters `domain`, `radius` and `dimension` name.
-    pub(crate) fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    pub(crate) fn from_arguments(arguments: &Params<'_>) -> Result<Self, Error> {
         let radius = expect_rate("radius", arguments.number("radius")?)?;
         let dimension =
             arguments.whole("dimension", 1..=LARGEST_DIMENSION, "for a projection goes over all coordinates")? as u32;
@@ -170,12 +170,12 @@ impl Domain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Specification;
+    use crate::protocol::LearnerSpec;
 
     #[test]
     fn a_domain_is_named_with_what_it_needs() {
         let build = |text: &str| {
-            let specification: Specification = text.parse()?;
+            let specification: LearnerSpec = text.parse()?;
             specification.build(&crate::loss::parse("squared")?, None).map(|learner| learner.describe())
         };
         for domain in ["all", "box", "orthant", "l1"] {

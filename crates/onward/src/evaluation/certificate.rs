@@ -18,8 +18,8 @@ use bytemuck::{Pod, Zeroable};
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum::{self, Sum};
-use crate::simd::f64x4::{FOUR, Words, by_quads};
-use crate::storage::table::{Places, Table, words};
+use crate::simd::f64x4::{FOUR, Record16, by_f64x4};
+use crate::storage::table::{ParameterTable, Positions, records};
 use crate::{Error, Features};
 
 /// The radius of the standardised ball that is used when none is given.
@@ -28,7 +28,7 @@ pub const DEFAULT_RADIUS: f64 = 10.0;
 /// The sums of a feature.
 #[derive(Debug, Clone, Copy, Zeroable, Pod)]
 #[repr(C)]
-struct Slot {
+struct CertificateEntry {
     /// θ_i = Σ h g x_i.
     theta: f64,
     /// Σ h x_i².
@@ -42,30 +42,30 @@ pub struct Certificate {
     paid: Sum,
     /// Σ h.
     weight: f64,
-    table: Table<Slot>,
+    table: ParameterTable<CertificateEntry>,
     /// The features with a value other than 0, in order of appearance: what a scan walks.
     seen: Vec<u32>,
-    /// Where their slots are, in this layout of the table; none, where that is what their indices say.
+    /// Where their entries are, in this layout of the table; none, where that is what their indices say.
     seen_at: Vec<u32>,
     layout: u32,
-    /// Where the slots of a row are.
-    places: Places,
+    /// Where the entries of a row are.
+    positions: Positions,
     /// Which of its features had no square before.
     new: Vec<usize>,
 }
 
-by_quads! {
+by_f64x4! {
     /// Adds `hg`·x to θ and h·x² to the squares, four features at a time, and notes which had no square. What is not a
     /// whole four is left.
-    fn add_quads<Q>(slots: &mut [Words], places: &[u32], values: &[f32], factors: (f64, f64), new: &mut Vec<usize>) {
+    fn add_quads<Q>(entries: &mut [Record16], positions: &[u32], values: &[f32], factors: (f64, f64), new: &mut Vec<usize>) {
         let (hg, h) = (Q::all(factors.0), Q::all(factors.1));
-        let (places, _) = places.as_chunks::<FOUR>();
+        let (positions, _) = positions.as_chunks::<FOUR>();
         let (values, _) = values.as_chunks::<FOUR>();
-        for (number, (places, values)) in places.iter().zip(values).enumerate() {
-            let value = Q::widen(Q::load_narrow(values));
-            // SAFETY: `words` has seen that all places are there.
+        for (number, (positions, values)) in positions.iter().zip(values).enumerate() {
+            let value = Q::widen(Q::load_f32(values));
+            // SAFETY: `records` has seen that all positions are there.
             #[allow(unsafe_code)]
-            let (theta, square) = unsafe { Q::take(slots, places) };
+            let (theta, square) = unsafe { Q::gather(entries, positions) };
             // No square is −0.
             let zeros = square.zeros();
             if zeros != 0 {
@@ -74,20 +74,20 @@ by_quads! {
             let (theta, square) = (theta.add(hg.times(value)), square.add(h.times(value).times(value)));
             // SAFETY: as above.
             #[allow(unsafe_code)]
-            unsafe { Q::put(slots, places, theta, square) }
+            unsafe { Q::scatter(entries, positions, theta, square) }
         }
     }
 }
 
-/// Notes a feature that was seen, and where its slot is: in `places` from the first on that is not where its index says.
+/// Notes a feature that was seen, and where its entry is: in `positions` from the first on that is not where its index says.
 #[inline]
-fn note(seen: &mut Vec<u32>, places: &mut Vec<u32>, index: u32, place: u32) {
-    if place != index && places.is_empty() {
-        places.extend_from_slice(seen);
+fn note(seen: &mut Vec<u32>, positions: &mut Vec<u32>, index: u32, position: u32) {
+    if position != index && positions.is_empty() {
+        positions.extend_from_slice(seen);
     }
     seen.push(index);
-    if place != index || !places.is_empty() {
-        places.push(place);
+    if position != index || !positions.is_empty() {
+        positions.push(position);
     }
 }
 
@@ -97,35 +97,35 @@ impl Certificate {
         self.paid.add(h * g * (p - x.offset()));
         self.weight += h;
         let hg = h * g;
-        self.table.locate(x, &mut self.places);
+        self.table.locate(x, &mut self.positions);
         if self.layout != self.table.layout() {
             self.find_seen();
         }
-        let slots = self.table.all();
-        let (located, values) = (self.places.of(x), x.values());
-        let places = located.all();
+        let entries = self.table.all();
+        let (located, values) = (self.positions.of(x), x.values());
+        let positions = located.all();
         self.new.clear();
-        add_quads(words(slots, located), places, values, (hg, h), &mut self.new);
-        let (whole, last) = places.as_chunks::<FOUR>();
-        for (at, (&place, &value)) in (FOUR * whole.len()..).zip(last.iter().zip(&values[FOUR * whole.len()..])) {
-            let (slot, value) = (&mut slots[place as usize], f64::from(value));
+        add_quads(records(entries, located), positions, values, (hg, h), &mut self.new);
+        let (whole, last) = positions.as_chunks::<FOUR>();
+        for (at, (&position, &value)) in (FOUR * whole.len()..).zip(last.iter().zip(&values[FOUR * whole.len()..])) {
+            let (entry, value) = (&mut entries[position as usize], f64::from(value));
             // No square is −0.
-            if slot.square.to_bits() == 0 {
+            if entry.square.to_bits() == 0 {
                 self.new.push(at);
             }
-            slot.theta += hg * value;
-            slot.square += h * value * value;
+            entry.theta += hg * value;
+            entry.square += h * value * value;
         }
         for &at in &self.new {
-            if slots[places[at] as usize].square != 0.0 {
-                note(&mut self.seen, &mut self.seen_at, x.indices()[at], places[at]);
+            if entries[positions[at] as usize].square != 0.0 {
+                note(&mut self.seen, &mut self.seen_at, x.indices()[at], positions[at]);
             }
         }
     }
 
-    /// A row that will be taken in: its slots may be fetched meanwhile.
-    pub(crate) fn expect(&mut self, x: Features<'_>) {
-        self.table.expect(x);
+    /// A row that will be taken in: its entries may be fetched meanwhile.
+    pub(crate) fn prefetch(&mut self, x: Features<'_>) {
+        self.table.prefetch(x);
     }
 
     /// How many features had a value other than 0.
@@ -140,7 +140,7 @@ impl Certificate {
 
     /// s_i of all [features](Self::features), in their order.
     pub fn root_mean_squares(&self) -> impl Iterator<Item = f64> {
-        self.slots().map(|slot| if self.weight > 0.0 { (slot.square / self.weight).sqrt() } else { 0.0 })
+        self.entries().map(|entry| if self.weight > 0.0 { (entry.square / self.weight).sqrt() } else { 0.0 })
     }
 
     /// The features that were seen, in order of appearance.
@@ -150,31 +150,31 @@ impl Certificate {
 
     /// The bound for the ball ‖u‖₂ ≤ radius, summed over rounds.
     pub fn ball(&self, radius: f64) -> f64 {
-        let squares = self.slots().map(|slot| slot.theta * slot.theta);
+        let squares = self.entries().map(|entry| entry.theta * entry.theta);
         self.paid.total() + radius * sum::sum(squares).sqrt()
     }
 
     /// The bound for the box |u_i| ≤ radius, summed over rounds.
     pub fn cube(&self, radius: f64) -> f64 {
-        self.paid.total() + radius * sum::sum(self.slots().map(|slot| slot.theta.abs()))
+        self.paid.total() + radius * sum::sum(self.entries().map(|entry| entry.theta.abs()))
     }
 
     /// The bound for the standardised ball Σ(s_i u_i)² ≤ radius², summed over rounds.
     pub fn standardised_ball(&self, radius: f64) -> f64 {
-        let squares = self.slots().map(|slot| slot.theta * slot.theta / slot.square);
+        let squares = self.entries().map(|entry| entry.theta * entry.theta / entry.square);
         self.paid.total() + radius * (self.weight * sum::sum(squares)).sqrt()
     }
 
-    fn slots(&self) -> impl Iterator<Item = Slot> {
+    fn entries(&self) -> impl Iterator<Item = CertificateEntry> {
         self.table.these(if self.seen_at.is_empty() { &self.seen } else { &self.seen_at })
     }
 
-    /// Finds the slots of what was seen.
+    /// Finds the entries of what was seen.
     #[cold]
     fn find_seen(&mut self) {
         let Self { table, seen, seen_at, layout, .. } = self;
         *layout = table.layout();
-        *seen_at = seen.iter().map(|&index| table.place(index) as u32).collect();
+        *seen_at = seen.iter().map(|&index| table.position(index) as u32).collect();
         if seen_at == seen {
             *seen_at = Vec::new();
         }
@@ -196,16 +196,16 @@ impl Certificate {
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.paid.persist("paid", archive)?;
         archive.number("weight", &mut self.weight)?;
-        let mut slots: Vec<Slot> = self.slots().collect();
+        let mut entries: Vec<CertificateEntry> = self.entries().collect();
         let fields = [
-            ("theta", Field::F64(&|slot: &mut Slot| &mut slot.theta)),
-            ("square", Field::F64(&|slot| &mut slot.square)),
+            ("theta", Field::F64(&|entry: &mut CertificateEntry| &mut entry.theta)),
+            ("square", Field::F64(&|entry| &mut entry.square)),
         ];
-        archive.records(&mut slots, &Slot::zeroed(), &fields)?;
-        archive.check(slots.iter().all(|slot| slot.square != 0.0), "square", "must not be 0")?;
+        archive.records(&mut entries, &CertificateEntry::zeroed(), &fields)?;
+        archive.check(entries.iter().all(|entry| entry.square != 0.0), "square", "must not be 0")?;
         archive.column("index", &mut self.seen)?;
         if archive.is_loading() {
-            self.table = Table::filled(&self.seen, slots.into_iter())?;
+            self.table = ParameterTable::filled(&self.seen, entries.into_iter())?;
             self.find_seen();
         }
         Ok(())
@@ -254,7 +254,7 @@ mod tests {
 
     /// Low indices first, then high ones, which end up addressed directly; a copy that goes on from what is saved half-way.
     #[test]
-    fn sums_are_found_wherever_slots_lie() {
+    fn sums_are_found_wherever_entries_lie() {
         let mut random = crate::numeric::rng::SplitMix64::new(53);
         let (mut certificate, mut copy) = (Certificate::default(), Certificate::default());
         let (mut sums, mut order) = (std::collections::BTreeMap::<u32, [f64; 2]>::new(), Vec::new());

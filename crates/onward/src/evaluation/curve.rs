@@ -10,7 +10,7 @@ const MOST_POINTS: usize = 512;
 
 /// Sums at a round.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Point {
+pub struct LedgerPoint {
     /// The round: labelled examples so far.
     pub round: u64,
     /// Σ h·ℓ so far.
@@ -26,8 +26,8 @@ pub struct Point {
 /// Points at log-spaced and evenly spaced rounds.
 #[derive(Debug, Clone)]
 pub struct Curve {
-    logarithmic: Vec<Point>,
-    even: Vec<Point>,
+    logarithmic: Vec<LedgerPoint>,
+    even: Vec<LedgerPoint>,
     spacing: u64,
 }
 
@@ -50,7 +50,7 @@ impl Curve {
     }
 
     /// Takes in a point that is due.
-    pub fn push(&mut self, point: Point) {
+    pub fn push(&mut self, point: LedgerPoint) {
         if self.is_logarithmic(point.round) {
             self.logarithmic.push(point);
         }
@@ -65,7 +65,7 @@ impl Curve {
     }
 
     /// All points in order of round.
-    pub fn points(&self) -> Vec<Point> {
+    pub fn points(&self) -> Vec<LedgerPoint> {
         let mut points = self.logarithmic.clone();
         points.extend(self.even.iter().filter(|point| !point.round.is_power_of_two()));
         points.sort_by_key(|point| point.round);
@@ -80,14 +80,14 @@ impl Curve {
         archive.count("spacing", &mut self.spacing)?;
         archive.check(self.spacing.is_power_of_two(), "spacing", "must be a power of two")?;
         for (name, points) in [("logarithmic", &mut self.logarithmic), ("even", &mut self.even)] {
-            archive.part(name, |archive| archive.records(points, &Point::default(), POINT))?;
+            archive.part(name, |archive| archive.records(points, &LedgerPoint::default(), POINT))?;
         }
         Ok(())
     }
 }
 
 /// What is saved of a point. What it lacks is kept as NaN.
-const POINT: &[(&str, Field<'_, Point>)] = &[
+const POINT: &[(&str, Field<'_, LedgerPoint>)] = &[
     ("round", Field::Number(&|point| point.round as f64, &|point, round| point.round = round as u64)),
     ("loss", Field::F64(&|point| &mut point.loss)),
     ("weight", Field::F64(&|point| &mut point.weight)),
@@ -111,7 +111,7 @@ mod tests {
         let mut curve = Curve::default();
         for round in 1..=100_000u64 {
             if curve.is_due(round) {
-                curve.push(Point { round, loss: 0.0, weight: round as f64, guarantee: None, baseline: None });
+                curve.push(LedgerPoint { round, loss: 0.0, weight: round as f64, guarantee: None, baseline: None });
             }
         }
         let rounds: Vec<u64> = curve.points().iter().map(|point| point.round).collect();

@@ -18,14 +18,14 @@ const SMALLEST_EXPONENT: i32 = -872;
 
 /// The labels of a cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Cell {
+struct GridCell {
     /// Σ h.
     weight: f64,
     /// Σ h·y.
     sum: f64,
 }
 
-impl Cell {
+impl GridCell {
     fn add(&mut self, other: Self) {
         self.weight += other.weight;
         self.sum += other.sum;
@@ -38,22 +38,22 @@ pub(crate) struct Grid {
     /// A power of two; 0: every label has a cell of its own.
     width: f64,
     /// By the number of the cell, ⌊label/width⌋, or by the label itself.
-    cells: BTreeMap<Key, Cell>,
+    cells: BTreeMap<LabelKey, GridCell>,
 }
 
 /// A finite number that can be sorted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Key(f64);
+struct LabelKey(f64);
 
-impl Eq for Key {}
+impl Eq for LabelKey {}
 
-impl PartialOrd for Key {
+impl PartialOrd for LabelKey {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Key {
+impl Ord for LabelKey {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.0.total_cmp(&other.0)
     }
@@ -63,7 +63,7 @@ impl Grid {
     /// Takes in a label of importance > 0.
     pub(crate) fn observe(&mut self, label: f64, weight: f64) {
         let cell = self.cells.entry(self.key(label)).or_default();
-        cell.add(Cell { weight, sum: weight * label });
+        cell.add(GridCell { weight, sum: weight * label });
         if self.cells.len() > MOST_CELLS {
             self.coarsen();
         }
@@ -74,9 +74,9 @@ impl Grid {
         self.cells.values().map(|cell| (cell.sum / cell.weight, cell.weight))
     }
 
-    fn key(&self, label: f64) -> Key {
+    fn key(&self, label: f64) -> LabelKey {
         // 0 and −0 are one label.
-        Key(if self.width > 0.0 { (label / self.width).floor() } else { label } + 0.0)
+        LabelKey(if self.width > 0.0 { (label / self.width).floor() } else { label } + 0.0)
     }
 
     /// Widens the cells until at most half as many are in use.
@@ -101,7 +101,7 @@ impl Grid {
     fn regroup(&mut self, number: impl Fn(f64, f64) -> f64) {
         let width = self.width;
         for (key, cell) in std::mem::take(&mut self.cells) {
-            self.cells.entry(Key(number(key.0, width) + 0.0)).or_default().add(cell);
+            self.cells.entry(LabelKey(number(key.0, width) + 0.0)).or_default().add(cell);
         }
     }
 
@@ -111,15 +111,15 @@ impl Grid {
     /// When something is missing or does not match.
     pub(crate) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.number("width", &mut self.width)?;
-        let mut cells: Vec<(f64, Cell)> = self.cells.iter().map(|(key, &cell)| (key.0, cell)).collect();
+        let mut cells: Vec<(f64, GridCell)> = self.cells.iter().map(|(key, &cell)| (key.0, cell)).collect();
         let fields = [
-            ("number", Field::F64(&|cell: &mut (f64, Cell)| &mut cell.0)),
+            ("number", Field::F64(&|cell: &mut (f64, GridCell)| &mut cell.0)),
             ("weight", Field::F64(&|cell| &mut cell.1.weight)),
             ("sum", Field::F64(&|cell| &mut cell.1.sum)),
         ];
-        archive.records(&mut cells, &(0.0, Cell::default()), &fields)?;
+        archive.records(&mut cells, &(0.0, GridCell::default()), &fields)?;
         if archive.is_loading() {
-            self.cells = cells.into_iter().map(|(number, cell)| (Key(number), cell)).collect();
+            self.cells = cells.into_iter().map(|(number, cell)| (LabelKey(number), cell)).collect();
         }
         Ok(())
     }

@@ -6,9 +6,9 @@
 //! universal certificate. It knows nothing of learners.
 
 use crate::archive::Archive;
-use crate::evaluation::{BestConstant, Certificate, ClassFrequencies, Curve, Point};
+use crate::evaluation::{BestConstant, Certificate, ClassFrequencies, Curve, LedgerPoint};
 use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::loss::{Charge, Curvature, TaskLoss};
+use crate::loss::{Curvature, Evaluation, TaskLoss};
 use crate::metric::Metrics;
 use crate::numeric::sum::Sum;
 use crate::simd::scan::count_present;
@@ -53,7 +53,7 @@ impl Ledger {
         let loss = loss.into();
         let (metrics, baseline, certificate) = match &loss {
             TaskLoss::Score(loss) => {
-                let metrics = Metrics::new(loss.task(), loss.link());
+                let metrics = Metrics::new(loss.task(), loss.inverse_link());
                 let baseline = Baseline::Score(BestConstant::new(SharedLoss::clone(loss)));
                 (metrics, baseline, Some(Certificate::default()))
             }
@@ -108,9 +108,9 @@ impl Ledger {
     pub fn observe_one(&mut self, score: f64, label: f64, weight: f64, x: Features<'_>) {
         let Some(loss) = self.loss.score() else { panic!("the {} loss needs a score per class", self.loss.name()) };
         if weight != 0.0 {
-            let charge = loss.charge(score, label);
-            self.metrics.expect(score);
-            self.enter(score, charge, label, weight, x);
+            let evaluation = loss.evaluate(score, label);
+            self.metrics.prefetch(score);
+            self.enter(score, evaluation, label, weight, x);
         }
     }
 
@@ -140,17 +140,17 @@ impl Ledger {
         /// How many at a time: so many charges are near when they are entered.
         const SOME: usize = 64;
         rows.check_scores(1, scores);
-        let mut charges = Vec::new();
+        let mut evaluations = Vec::new();
         let mut examples = rows.with_next();
         for (scores, labels) in scores.chunks(SOME).zip(rows.labels().chunks(SOME)) {
-            loss.charge_all(scores, labels, &mut charges);
-            for ((&p, &charge), (example, next)) in scores.iter().zip(&charges).zip(examples.by_ref()) {
+            loss.evaluate_all(scores, labels, &mut evaluations);
+            for ((&p, &evaluation), (example, next)) in scores.iter().zip(&evaluations).zip(examples.by_ref()) {
                 if let (Some(next), Some(certificate)) = (next, &mut self.certificate) {
-                    certificate.expect(next);
+                    certificate.prefetch(next);
                 }
                 if let Some(label) = example.label_to_learn() {
-                    self.metrics.expect(p);
-                    self.enter(p, charge, label, example.weight, example.features);
+                    self.metrics.prefetch(p);
+                    self.enter(p, evaluation, label, example.weight, example.features);
                 }
             }
         }
@@ -168,8 +168,8 @@ impl Ledger {
     }
 
     /// Enters what a prediction is charged, of a row of some importance.
-    fn enter(&mut self, p: f64, charge: Charge, label: f64, weight: f64, x: Features<'_>) {
-        let Charge { value, derivative, logistic } = charge;
+    fn enter(&mut self, p: f64, evaluation: Evaluation, label: f64, weight: f64, x: Features<'_>) {
+        let Evaluation { value, derivative, logistic } = evaluation;
         self.pay(value, weight, x.values());
         if let Baseline::Score(best_constant) = &mut self.baseline {
             best_constant.observe(label, weight);
@@ -207,7 +207,7 @@ impl Ledger {
         let guarantee = if thorough { self.certificate().bound.ok() } else { None };
         let baseline = if thorough { self.baseline_risk() } else { None };
         let (loss, weight) = (self.paid(), self.weight());
-        self.curve.push(Point { round: self.rounds, loss, weight, guarantee, baseline });
+        self.curve.push(LedgerPoint { round: self.rounds, loss, weight, guarantee, baseline });
     }
 
     /// The loss that is charged.

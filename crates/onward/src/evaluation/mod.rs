@@ -11,5 +11,5 @@ pub mod ledger;
 pub use baseline::BestConstant;
 pub use certificate::{Certificate, DEFAULT_RADIUS};
 pub use class_frequencies::ClassFrequencies;
-pub use curve::{Curve, Point};
+pub use curve::{Curve, LedgerPoint};
 pub use ledger::Ledger;

@@ -5,15 +5,15 @@ use std::ops::{Bound, Range, RangeBounds};
 use std::sync::Arc;
 
 use super::features::{Features, INDEX_LIMIT, is_offset};
-use super::reach::{Reach, reach};
+use super::reach::{MaxPositions, max_positions};
 use super::repeats::REPEATS;
 use super::rows::{Layout, Rows};
-use crate::simd::scan::{FEW, are_alone, are_finite, ascend, largest};
+use crate::simd::scan::{FEW, are_alone, are_finite, ascend, max_index};
 use crate::{Error, ErrorKind};
 
 /// Whether all indices are below the limit, and all values finite.
 fn all_valid(indices: &[u32], values: &[f32]) -> bool {
-    largest(indices) < INDEX_LIMIT && are_finite(values)
+    max_index(indices) < INDEX_LIMIT && are_finite(values)
 }
 
 /// One round's material: a row, its label if known, its importance weight.
@@ -45,27 +45,27 @@ pub struct Batch {
     hints: Vec<u32>,
     hints_of: u64,
     /// How far they reach; unknown unless they were [all given](Batch::settle_hints).
-    hints_reach: Reach,
+    max_hints: MaxPositions,
     ends: Vec<usize>,
     /// NaN stands for a missing label.
     labels: Vec<f64>,
     weights: Vec<f64>,
     offsets: Vec<f64>,
     /// No index of a finished row is larger.
-    largest: u32,
+    max_index: u32,
     /// No index of the row that is being filled is.
-    row_largest: u32,
+    row_max_index: u32,
     /// Up to where the features of the row that is being filled are known to ascend; 0 if that is not known.
     ascend_to: usize,
     /// The offset of the row that is being filled.
     offset: f64,
     /// Where indices and values are, if not in the batch itself.
-    lent: Option<Arc<dyn Lent>>,
+    lent: Option<Arc<dyn BorrowedColumns>>,
 }
 
 /// Indices and values that lie elsewhere than in a [`Batch`]: in a file that is mapped into
 /// memory, say. They are the same each time.
-pub trait Lent: Debug + Send + Sync {
+pub trait BorrowedColumns: Debug + Send + Sync {
     /// The indices of all rows, one row after the other.
     fn indices(&self) -> &[u32];
 
@@ -96,9 +96,9 @@ impl Batch {
     ///
     /// # Panics
     /// When the batch is not empty.
-    pub fn lend(
+    pub fn borrow_columns(
         &mut self,
-        lent: Arc<dyn Lent>,
+        lent: Arc<dyn BorrowedColumns>,
         ends: impl Iterator<Item = usize>,
         rows: RowColumns<'_>,
     ) -> Result<(), Error> {
@@ -114,7 +114,7 @@ impl Batch {
         self.labels.extend_from_slice(labels);
         self.weights.extend_from_slice(weights);
         self.offsets.extend_from_slice(offsets);
-        self.largest = largest(lent.indices());
+        self.max_index = max_index(lent.indices());
         self.lent = Some(lent);
         Ok(())
     }
@@ -135,7 +135,7 @@ impl Batch {
     #[inline]
     pub fn push(&mut self, index: u32, value: f32) {
         assert!(value.is_finite() && index < INDEX_LIMIT, "feature {index} = {value}");
-        self.row_largest = self.row_largest.max(index);
+        self.row_max_index = self.row_max_index.max(index);
         self.indices.push(index);
         self.values.push(value);
     }
@@ -147,9 +147,9 @@ impl Batch {
     /// readers check all three.
     pub fn extend(&mut self, indices: &[u32], values: &[f32]) {
         assert_eq!(indices.len(), values.len(), "each index has its value");
-        let largest = largest(indices);
-        assert!(largest < INDEX_LIMIT && are_finite(values), "a feature is not finite, or its index too large");
-        self.row_largest = self.row_largest.max(largest);
+        let max_index = max_index(indices);
+        assert!(max_index < INDEX_LIMIT && are_finite(values), "a feature is not finite, or its index too large");
+        self.row_max_index = self.row_max_index.max(max_index);
         self.indices.extend_from_slice(indices);
         self.values.extend_from_slice(values);
     }
@@ -181,7 +181,7 @@ impl Batch {
         if !is_above || last > limit || !ascend(indices) || !are_finite(values) {
             return false;
         }
-        self.row_largest = last;
+        self.row_max_index = last;
         self.indices.extend_from_slice(indices);
         self.values.extend_from_slice(values);
         self.ascend_to = self.indices.len();
@@ -251,7 +251,7 @@ impl Batch {
     fn end_row(&mut self, label: Option<f64>, weight: f64) {
         assert!(self.lent.is_none(), "a batch of lent rows takes no others");
         self.ascend_to = 0;
-        self.largest = self.largest.max(std::mem::take(&mut self.row_largest));
+        self.max_index = self.max_index.max(std::mem::take(&mut self.row_max_index));
         self.ends.push(self.indices.len());
         self.labels.push(label.unwrap_or(f64::NAN));
         self.weights.push(weight);
@@ -263,7 +263,7 @@ impl Batch {
         let end = self.ends.last().copied().unwrap_or(0);
         self.indices.truncate(end);
         self.values.truncate(end);
-        (self.ascend_to, self.row_largest) = (0, 0);
+        (self.ascend_to, self.row_max_index) = (0, 0);
         self.offset = 0.0;
     }
 
@@ -272,12 +272,12 @@ impl Batch {
         self.indices.clear();
         self.values.clear();
         self.hints.clear();
-        self.hints_reach = Reach::UNKNOWN;
+        self.max_hints = MaxPositions::UNKNOWN;
         self.ends.clear();
         self.labels.clear();
         self.weights.clear();
         self.offsets.clear();
-        (self.largest, self.row_largest) = (0, 0);
+        (self.max_index, self.row_max_index) = (0, 0);
         self.ascend_to = 0;
         self.offset = 0.0;
         self.lent = None;
@@ -354,10 +354,10 @@ impl Batch {
             values,
             hints: &self.hints,
             hints_of: self.hints_of,
-            hints_reach: self.hints_reach,
-            largest: self.largest,
+            max_hints: self.max_hints,
+            max_index: self.max_index,
             // What is lent may be other numbers each time, whatever its owner promises.
-            bound: if self.lent.is_none() { self.largest } else { u32::MAX },
+            trusted_max_index: if self.lent.is_none() { self.max_index } else { u32::MAX },
             columns: RowColumns { labels: &self.labels, weights: &self.weights, offsets: &self.offsets },
         }
     }
@@ -381,15 +381,15 @@ impl Batch {
     /// ```
     pub fn extend_with_bias(&mut self, rows: Rows<'_>) -> Result<(), Error> {
         assert_eq!(self.pending(), 0, "the row that is being filled ends first");
-        if rows.largest >= INDEX_LIMIT - 1 {
-            let message = format!("indices must be below 2^31 - 1 where a bias is added; got {}", rows.largest);
+        if rows.max_index >= INDEX_LIMIT - 1 {
+            let message = format!("indices must be below 2^31 - 1 where a bias is added; got {}", rows.max_index);
             return Err(Error::new(ErrorKind::Features, message));
         }
         for Example { features, label, weight } in rows.iter() {
             self.push(0, 1.0);
             self.indices.extend(features.indices.iter().map(|index| index + 1));
             self.values.extend_from_slice(features.values);
-            self.row_largest = rows.largest + 1;
+            self.row_max_index = rows.max_index + 1;
             self.offset = features.offset;
             self.end_row(label, weight);
         }
@@ -397,14 +397,14 @@ impl Batch {
     }
 
     /// No index of a finished row is larger.
-    pub(crate) fn largest(&self) -> u32 {
-        self.largest
+    pub(crate) fn max_index(&self) -> u32 {
+        self.max_index
     }
 
     /// The indices of all finished rows, and the memory for their hints, which are then to be [settled](Self::settle_hints).
     pub(crate) fn indices_and_hints(&mut self, hints_of: u64) -> (&[u32], &mut Vec<u32>) {
         self.hints_of = hints_of;
-        self.hints_reach = Reach::UNKNOWN;
+        self.max_hints = MaxPositions::UNKNOWN;
         let finished = self.features();
         let indices = match &self.lent {
             None => &self.indices[..finished],
@@ -415,7 +415,7 @@ impl Batch {
 
     /// All hints have been given: looks how far they reach.
     pub(crate) fn settle_hints(&mut self) {
-        self.hints_reach = reach(&self.hints);
+        self.max_hints = max_positions(&self.hints);
     }
 
     /// Whether something is learnt from each row: it has a label and an importance.
@@ -430,7 +430,7 @@ impl Batch {
     /// Hands out the rows to be given hints, those one after the other together that are alike in whether they are learnt from:
     /// which that is, where their features are in all indices, these, and their hints.
     pub(crate) fn each_row_to_hint(&mut self, mut each: impl FnMut(bool, Range<usize>, &[u32], &mut [u32])) {
-        self.hints_reach = Reach::UNKNOWN;
+        self.max_hints = MaxPositions::UNKNOWN;
         let mut hints = std::mem::take(&mut self.hints);
         let (indices, _) = self.arena();
         let (mut row, mut start) = (0, 0);
@@ -463,7 +463,7 @@ impl Batch {
 }
 
 /// Whether ends are those of so many rows, which have all features that are lent, and columns as long.
-fn check_ends(ends: &[usize], columns: [usize; 3], lent: &dyn Lent) -> Result<(), Error> {
+fn check_ends(ends: &[usize], columns: [usize; 3], lent: &dyn BorrowedColumns) -> Result<(), Error> {
     let (indices, values) = (lent.indices(), lent.values());
     let ascend = ends.windows(2).all(|pair| pair[0] <= pair[1]);
     let all = ends.last().copied().unwrap_or(0);
@@ -519,7 +519,7 @@ mod tests {
             batch.finish(None, 1.0);
             let rows: Vec<Vec<(u32, f32)>> = batch.iter().map(|example| example.features.iter().collect()).collect();
             assert_eq!(rows, [vec![(0, 1.0), (2, 1.0), (5, 2.0)], vec![(3, 5.0), (4, 2.0)], vec![(6, 2.0), (1, 1.0)]]);
-            assert_eq!(batch.largest(), 6);
+            assert_eq!(batch.max_index(), 6);
             batch.clear();
         }
     }
@@ -565,7 +565,7 @@ mod tests {
     #[derive(Debug, Clone)]
     struct Elsewhere(Vec<u32>, Vec<f32>);
 
-    impl Lent for Elsewhere {
+    impl BorrowedColumns for Elsewhere {
         fn indices(&self) -> &[u32] {
             &self.0
         }
@@ -585,7 +585,7 @@ mod tests {
         lent.finish(None, 1.0);
         lent.clear();
         let rows = RowColumns { labels: &labels, weights: &weights, offsets: &offsets };
-        lent.lend(Arc::new(elsewhere.clone()), [2, 2, 5].into_iter(), rows).unwrap();
+        lent.borrow_columns(Arc::new(elsewhere.clone()), [2, 2, 5].into_iter(), rows).unwrap();
         let mut filled = Batch::default();
         let mut start = 0;
         for (row, end) in [2, 2, 5].into_iter().enumerate() {
@@ -597,7 +597,7 @@ mod tests {
         let shown = |batch: &Batch| {
             let shown = |example: Example<'_>| {
                 let Example { features: x, label, weight } = example;
-                format!("{:?}", (x.indices(), x.values(), x.hints(), x.largest(), x.offset(), label, weight))
+                format!("{:?}", (x.indices(), x.values(), x.hints(), x.max_index(), x.offset(), label, weight))
             };
             batch.iter().map(shown).collect::<Vec<_>>()
         };
@@ -640,7 +640,7 @@ mod tests {
         let lend = |lent: &Elsewhere, ends: &[usize], labels: &[f64], weights: &[f64], offsets: &[f64]| {
             let mut batch = Batch::default();
             let rows = RowColumns { labels, weights, offsets };
-            let result = batch.lend(Arc::new(lent.clone()), ends.iter().copied(), rows);
+            let result = batch.borrow_columns(Arc::new(lent.clone()), ends.iter().copied(), rows);
             assert!(result.is_ok() || batch.is_empty());
             result.is_ok()
         };

@@ -1,45 +1,45 @@
-//! Hints where the slots of features are.
+//! Hints where the entries of features are.
 //!
-//! Every table of slots (the learner's, the certificate's, those of a mixture's experts) has to
-//! find the slot of each feature of each row, and for hashed features most of the time of that is
-//! an uncertain look into a hash table. [`SlotHints`] looks once for all of them: it numbers the
+//! Every table of entries (the learner's, the certificate's, those of a mixture's experts) has to
+//! find the entry of each feature of each row, and for hashed features most of the time of that is
+//! an uncertain look into a hash table. [`FeatureMap`] looks once for all of them: it numbers the
 //! features of a batch in order of appearance, and a table that has seen the same rows keeps their
-//! slots in that order, behind those of low indices: a hint is a place in such a table. It is no promise: a table
-//! that was filled otherwise looks each hint's index up once, and keeps for which of its own places the hint stands.
+//! entries in that order, behind those of low indices: a hint is a position in such a table. It is no promise: a table
+//! that was filled otherwise looks each hint's index up once, and keeps for which of its own positions the hint stands.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Batch;
-use crate::hashing::index_map::Numbers;
+use crate::hashing::index_map::IndexMap;
 
-/// Indices below this address their slots and need no number: a hash that is so low is one in
+/// Indices below this address their entries and need no number: a hash that is so low is one in
 /// dozens.
 pub(crate) const LOW: u32 = 1 << 16;
 
-/// What is told of a feature that has no number: the place of no slot.
+/// What is told of a feature that has no number: the position of no entry.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Hints end when one in so many indices has one.
 const FEWEST_SHARE: u32 = 7;
 
-/// Hints where the slots of the features of a stream are, batch by batch.
+/// Hints where the entries of the features of a stream are, batch by batch.
 ///
 /// It changes no result: only how long it takes to find what belongs to a feature.
 ///
 /// ```
-/// let (mut hints, mut batch) = (onward::SlotHints::default(), onward::Batch::default());
+/// let (mut hints, mut batch) = (onward::FeatureMap::default(), onward::Batch::default());
 /// batch.push(3_000_000, 0.5);
 /// batch.finish(Some(1.0), 1.0);
 /// hints.add(&mut batch);
 /// ```
 #[derive(Debug)]
-pub struct SlotHints {
+pub struct FeatureMap {
     /// Who gives the hints: another one has other numbers.
     id: u64,
-    numbers: Numbers,
+    numbers: IndexMap,
     count: u32,
-    largest: u32,
+    max_index: u32,
     /// Whether hints are no longer given: an index must not get a second one.
     has_ended: bool,
     /// Whether features that were met only in rows that nothing is learnt from get no number.
@@ -49,19 +49,19 @@ pub struct SlotHints {
 /// How many there have been.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-impl Default for SlotHints {
+impl Default for FeatureMap {
     fn default() -> Self {
         let id = COUNT.fetch_add(1, Ordering::Relaxed);
-        Self { id, numbers: Numbers::default(), count: 0, largest: 0, has_ended: false, learns: false }
+        Self { id, numbers: IndexMap::default(), count: 0, max_index: 0, has_ended: false, learns: false }
     }
 }
 
 /// How far ahead entries are fetched.
 pub(crate) const AHEAD: usize = 24;
 
-impl SlotHints {
+impl FeatureMap {
     /// Hints for learners: rows without a label or of no importance, which are predicted and not learnt from, give no
-    /// feature a number, since it will have no slot.
+    /// feature a number, since it will have no entry.
     pub fn for_learning() -> Self {
         Self { learns: true, ..Self::default() }
     }
@@ -69,16 +69,16 @@ impl SlotHints {
     /// Adds hints to all finished rows. Batches are to come in the order in which their
     /// rows are learnt from; other orders cost time and nothing else.
     pub fn add(&mut self, batch: &mut Batch) {
-        self.largest = self.largest.max(batch.largest());
+        self.max_index = self.max_index.max(batch.max_index());
         let leaves_out = self.learns && !batch.is_all_learnt();
         let (indices, hints) = batch.indices_and_hints(self.id);
         hints.clear();
-        if self.largest < LOW {
+        if self.max_index < LOW {
             return;
         }
-        if self.has_ended || (self.count >= LOW && self.count > self.largest / FEWEST_SHARE) {
-            // Small slots are addressed directly by now, or soon, and entries for so many would take as much memory as they.
-            (self.numbers, self.has_ended) = (Numbers::default(), true);
+        if self.has_ended || (self.count >= LOW && self.count > self.max_index / FEWEST_SHARE) {
+            // Small entries are addressed directly by now, or soon, and entries for so many would take as much memory as they.
+            (self.numbers, self.has_ended) = (IndexMap::default(), true);
             return;
         }
         hints.resize(indices.len(), NONE);
@@ -100,7 +100,7 @@ impl SlotHints {
         let (row, (first, last)) = (&indices[range], hints.split_at_mut(count));
         for ((&index, &later), hint) in row.iter().zip(later).zip(first) {
             if later >= LOW {
-                self.numbers.expect(later);
+                self.numbers.prefetch(later);
             }
             *hint = self.of(index);
         }

@@ -1,6 +1,6 @@
 //! A row of features.
 
-use super::reach::Reach;
+use super::reach::MaxPositions;
 use crate::simd::scan::ascend;
 use crate::{Error, ErrorKind};
 
@@ -13,15 +13,15 @@ use crate::{Error, ErrorKind};
 pub struct Features<'a> {
     pub(super) indices: &'a [u32],
     pub(super) values: &'a [f32],
-    /// Where tables may find the slots of the features; empty if nobody said.
+    /// Where tables may find the entries of the features; empty if nobody said.
     pub(super) hints: &'a [u32],
     /// Who said.
     pub(super) hints_of: u64,
     /// No index is larger.
-    pub(super) largest: u32,
+    pub(super) max_index: u32,
     /// The same, and whoever made the row cannot be wrong; [`u32::MAX`] where that is not known.
-    pub(super) bound: u32,
-    pub(super) hints_reach: Reach,
+    pub(super) trusted_max_index: u32,
+    pub(super) max_hints: MaxPositions,
     pub(super) offset: f64,
 }
 
@@ -58,15 +58,15 @@ impl<'a> Features<'a> {
             let message = format!("index {index} occurs twice: a row names a feature once, with the sum of its values");
             return Err(Error::new(ErrorKind::Features, message));
         }
-        let largest = indices.iter().copied().max().unwrap_or(0);
+        let max_index = indices.iter().copied().max().unwrap_or(0);
         Ok(Self {
             indices,
             values,
             hints: &[],
             hints_of: 0,
-            largest,
-            bound: largest,
-            hints_reach: Reach::UNKNOWN,
+            max_index,
+            trusted_max_index: max_index,
+            max_hints: MaxPositions::UNKNOWN,
             offset: 0.0,
         })
     }
@@ -134,20 +134,20 @@ impl<'a> Features<'a> {
 
     /// No index is larger than this, here or elsewhere in the batch.
     #[inline]
-    pub(crate) fn largest(&self) -> u32 {
-        self.largest
+    pub(crate) fn max_index(&self) -> u32 {
+        self.max_index
     }
 
     /// No index is larger, as surely as memory that is read unchecked needs it; [`u32::MAX`] if that is not known.
     #[inline]
-    pub(crate) fn bound(&self) -> u32 {
-        self.bound
+    pub(crate) fn trusted_max_index(&self) -> u32 {
+        self.trusted_max_index
     }
 
     /// How far the hints of the batch reach, as surely.
     #[inline]
-    pub(crate) fn hints_reach(&self) -> Reach {
-        self.hints_reach
+    pub(crate) fn max_hints(&self) -> MaxPositions {
+        self.max_hints
     }
 
     /// Index, hint and value of each feature.

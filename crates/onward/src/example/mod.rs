@@ -7,7 +7,7 @@ pub(crate) mod reach;
 mod repeats;
 mod rows;
 
-pub use batch::{Batch, Example, Lent, RowColumns};
-pub use feature_map::SlotHints;
+pub use batch::{Batch, BorrowedColumns, Example, RowColumns};
+pub use feature_map::FeatureMap;
 pub use features::{Features, INDEX_LIMIT};
-pub use rows::Rows;
+pub use rows::RowSource;

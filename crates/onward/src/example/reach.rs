@@ -1,40 +1,40 @@
-//! How far the places that hints name reach: whether a table has them all is then asked once, not for each.
+//! How far the positions that hints name reach: whether a table has them all is then asked once, not for each.
 
 use super::feature_map::LOW;
-use crate::simd::u32x8::{EIGHT, by_eights, largest_of, last};
+use crate::simd::u32x8::{EIGHT, by_u32x8, largest_of, last};
 
-/// The largest of some places, and of those that are low indices.
+/// The largest of some positions, and of those that are low indices.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reach {
+pub(crate) struct MaxPositions {
     pub(crate) largest: u32,
     pub(crate) largest_low: u32,
 }
 
-impl Reach {
+impl MaxPositions {
     /// Of what was not looked at: nothing may be relied on.
     pub(crate) const UNKNOWN: Self = Self { largest: u32::MAX, largest_low: u32::MAX };
 }
 
-impl Default for Reach {
+impl Default for MaxPositions {
     fn default() -> Self {
         Self::UNKNOWN
     }
 }
 
-by_eights! {
-    /// How far places reach.
-    pub(crate) fn reach<E>(places: &[u32]) -> Reach {
+by_u32x8! {
+    /// How far positions reach.
+    pub(crate) fn max_positions<E>(positions: &[u32]) -> MaxPositions {
         let end = E::all(LOW - 1);
-        let mut most: E = last(places);
+        let mut most: E = last(positions);
         let mut most_low = most.and(most.smaller(end).equal(most));
-        let (eights, _) = places.as_chunks::<EIGHT>();
+        let (eights, _) = positions.as_chunks::<EIGHT>();
         // A loop of our own: an iterator's would not be compiled for this machine.
         for eight in eights {
             let eight = E::load(eight);
             most = most.larger(eight);
             most_low = most_low.larger(eight.and(eight.smaller(end).equal(eight)));
         }
-        Reach { largest: largest_of(most), largest_low: largest_of(most_low) }
+        MaxPositions { largest: largest_of(most), largest_low: largest_of(most_low) }
     }
 }
 
@@ -47,8 +47,8 @@ mod tests {
     fn a_row_reaches_as_far_as_its_largest() {
         rows(|row| {
             let expected = row.iter().copied().max().unwrap_or(0);
-            let expected_low = row.iter().copied().filter(|&place| place < LOW).max().unwrap_or(0);
-            let found = reach(row);
+            let expected_low = row.iter().copied().filter(|&position| position < LOW).max().unwrap_or(0);
+            let found = max_positions(row);
             assert_eq!((found.largest, found.largest_low), (expected, expected_low));
         });
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::batch::{Example, RowColumns};
 use super::features::{Features, INDEX_LIMIT, is_offset};
-use super::reach::Reach;
+use super::reach::MaxPositions;
 use crate::simd::scan::{are_finite, ascend, largest};
 use crate::{Error, ErrorKind};
 
@@ -33,7 +33,7 @@ pub struct Rows<'a> {
     /// A hint for each index, or none at all.
     pub(super) hints: &'a [u32],
     pub(super) hints_of: u64,
-    pub(super) hints_reach: Reach,
+    pub(super) hints_reach: MaxPositions,
     /// No index is larger.
     pub(super) largest: u32,
     /// The same, and whoever made the rows cannot be wrong; [`u32::MAX`] where that is not known.
@@ -122,7 +122,7 @@ impl<'a> Rows<'a> {
 
     fn borrowed(layout: Layout<'a>, indices: &'a [u32], values: &'a [f32], columns: RowColumns<'a>) -> Self {
         let largest = largest(indices);
-        let (hints, hints_of, hints_reach) = (&[][..], 0, Reach::UNKNOWN);
+        let (hints, hints_of, hints_reach) = (&[][..], 0, MaxPositions::UNKNOWN);
         Self { layout, indices, values, hints, hints_of, hints_reach, largest, bound: largest, columns }
     }
 

@@ -2,7 +2,7 @@
 
 use bytemuck::Zeroable;
 
-use crate::simd::{expect_random_access, prefetch_at};
+use crate::simd::{prefer_huge_pages, prefetch_at};
 
 /// 2^32 divided by the golden ratio: multiples of it are spread evenly (Knuth's Fibonacci
 /// hashing), whether indices are scattered, follow each other or differ in a few bits only.
@@ -14,7 +14,7 @@ const FEWEST: usize = 64;
 /// Where the number of an index is: open addressing, at most half full.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Entry {
+struct IndexMapEntry {
     index: u32,
     /// One more than its number; 0: no entry.
     number: u32,
@@ -22,15 +22,15 @@ struct Entry {
 
 /// A map from indices to numbers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Numbers {
+pub(crate) struct IndexMap {
     /// A power of two of them, or none.
-    entries: Vec<Entry>,
+    entries: Vec<IndexMapEntry>,
     used: usize,
     /// What leaves so many bits of a hash as the number of entries has.
     shift: u32,
 }
 
-impl Numbers {
+impl IndexMap {
     /// The number of an index, or where its entry will be.
     #[inline]
     pub(crate) fn find(&self, index: u32) -> Result<u32, usize> {
@@ -62,7 +62,7 @@ impl Numbers {
 
     /// Has the entry of an index fetched.
     #[inline]
-    pub(crate) fn expect(&self, index: u32) {
+    pub(crate) fn prefetch(&self, index: u32) {
         prefetch_at(&self.entries, (index.wrapping_mul(GOLDEN) >> (self.shift & 31)) as usize);
     }
 
@@ -74,13 +74,13 @@ impl Numbers {
             entry = self.find(index).err().unwrap_or(0);
         }
         self.used += 1;
-        self.entries[entry] = Entry { index, number: number + 1 };
+        self.entries[entry] = IndexMapEntry { index, number: number + 1 };
     }
 
     fn grow(&mut self) {
         let size = (2 * self.entries.len()).max(FEWEST);
         let old = std::mem::replace(&mut self.entries, bytemuck::zeroed_vec(size));
-        expect_random_access(&self.entries);
+        prefer_huge_pages(&self.entries);
         self.shift = u32::BITS - size.trailing_zeros();
         for entry in old.iter().filter(|entry| entry.number != 0) {
             if let Err(at) = self.find(entry.index) {

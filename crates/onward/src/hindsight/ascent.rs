@@ -17,10 +17,10 @@
 //! Rows are taken in an order drawn once, the same for all runs: neighbours in a stream are too much
 //! alike for their turns to follow each other. They are copied into memory in that order.
 
-use super::passes::{Frame, Heading, Passes, Statistics};
-use super::rows::{Row, Rows, SHARDS, Workers};
+use super::passes::{Heading, Passes, SearchCoordinates, Statistics};
+use super::rows::{LabelledRow, RowSource, SHARDS, Workers};
 use crate::Loss;
-use crate::loss::{Kinks, Link};
+use crate::loss::{InverseLink, Kinks};
 use crate::numeric::linalg::vector::norm;
 use crate::numeric::rng::SplitMix64;
 use crate::numeric::sum::{Sum, sum};
@@ -50,7 +50,7 @@ pub(super) const PASSES_OF_A_TURN: u32 = 2;
 
 /// A row, its entries apart.
 #[derive(Debug, Clone, Copy)]
-struct Line {
+struct AscentRow {
     start: usize,
     end: usize,
     label: f64,
@@ -67,7 +67,7 @@ struct Line {
 /// The rows, with a slope each.
 pub(super) struct Ascent<'a> {
     loss: &'a dyn Loss,
-    lines: Vec<Line>,
+    lines: Vec<AscentRow>,
     entries: Vec<(u32, f32)>,
     /// Of each feature r, u = r∘v.
     reach: Vec<f64>,
@@ -86,7 +86,7 @@ pub(super) struct Ascent<'a> {
 }
 
 /// What there is after a turn.
-pub(super) struct State {
+pub(super) struct AscentState {
     /// The centre.
     pub(super) v: Vec<f64>,
     /// Its mean loss.
@@ -101,7 +101,7 @@ pub(super) struct State {
 
 /// A coordinate of z, and the square of its reach.
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+struct AscentCoordinate {
     /// r·z.
     u: f64,
     square: f64,
@@ -110,16 +110,16 @@ struct Slot {
 impl<'a> Ascent<'a> {
     /// Whether the copies of the rows, two for a moment, take no more than [`MOST_BYTES`].
     pub(super) fn fits(statistics: &Statistics) -> bool {
-        let of_rows = statistics.rows.saturating_mul(size_of::<Line>() as u64);
+        let of_rows = statistics.rows.saturating_mul(size_of::<AscentRow>() as u64);
         let of_values = statistics.values.saturating_mul(2 * size_of::<(u32, f32)>() as u64);
         of_rows.saturating_add(of_values) <= MOST_BYTES
     }
 
     /// Around v: from the slopes of the loss there or, with kinks, from slopes of 0. None where there is
     /// nothing to climb.
-    pub(super) fn new<R: Rows, W: Workers>(
+    pub(super) fn new<R: RowSource, W: Workers>(
         passes: &Passes<'a, R, W>,
-        frame: &Frame,
+        frame: &SearchCoordinates,
         v: &[f64],
     ) -> Result<Option<Self>, R::Error> {
         let (loss, u) = (passes.loss(), frame.raw(v));
@@ -127,7 +127,7 @@ impl<'a> Ascent<'a> {
         let (mut lines, mut entries) = (Vec::new(), Vec::new());
         let (mut losses, mut slopes, mut squares) = (Sum::default(), Sum::default(), Sum::default());
         let mut leasts = Sum::default();
-        passes.each(&mut |row: Row<'_>| {
+        passes.each(&mut |row: LabelledRow<'_>| {
             let p = row.offset + row.dot(&u);
             let (value, slope) = (loss.value(p, row.label), loss.derivative(p, row.label));
             let start = entries.len();
@@ -137,7 +137,7 @@ impl<'a> Ascent<'a> {
             leasts.add(row.weight * least(loss, row.label));
             slopes.add(row.weight * slope * slope);
             squares.add(square);
-            let mut line = Line {
+            let mut line = AscentRow {
                 start,
                 end: entries.len(),
                 label: row.label,
@@ -196,7 +196,7 @@ impl<'a> Ascent<'a> {
 
     /// Gives each row its turn, and makes the next centre of where that leads. `radius` is that of the ball, `reach`
     /// how far predictors are that it is compared with, and `state` what there is now.
-    pub(super) fn turn(&mut self, radius: f64, reach: f64, state: &State) {
+    pub(super) fn turn(&mut self, radius: f64, reach: f64, state: &AscentState) {
         if self.loss.kinks(1.0).is_some() {
             let (open, held) = (state.loss - state.tangents, reach * norm(&state.gradient));
             if held > UNEVEN * open {
@@ -210,12 +210,12 @@ impl<'a> Ascent<'a> {
         let share = |length: f64| if length > radius { radius / length } else { 1.0 };
         let z = self.centre.iter().zip(gradient).map(|(centre, theta)| centre - theta / self.pull);
         let mut square: f64 = z.clone().map(|z| z * z).sum();
-        let mut slots: Vec<Slot> =
-            z.zip(&self.reach).map(|(z, reach)| Slot { u: z * reach, square: reach * reach }).collect();
+        let mut coordinates: Vec<AscentCoordinate> =
+            z.zip(&self.reach).map(|(z, reach)| AscentCoordinate { u: z * reach, square: reach * reach }).collect();
         let mut kept = share(square.sqrt());
         for line in &mut self.lines {
             let entries = &self.entries[line.start..line.end];
-            let along: f64 = entries.iter().map(|&(at, value)| slots[at as usize].u * f64::from(value)).sum();
+            let along: f64 = entries.iter().map(|&(at, value)| coordinates[at as usize].u * f64::from(value)).sum();
             let kappa = line.square / self.pull;
             let (slope, intercept) = response(self.loss, line.offset + kept * along, line.label, line.slope, kappa);
             let change = line.slope - slope;
@@ -225,8 +225,8 @@ impl<'a> Ascent<'a> {
             (line.slope, line.intercept) = (slope, intercept);
             let step = change * line.weight / (self.weight * self.pull);
             for &(at, value) in entries {
-                let slot = &mut slots[at as usize];
-                slot.u += step * slot.square * f64::from(value);
+                let coordinate = &mut coordinates[at as usize];
+                coordinate.u += step * coordinate.square * f64::from(value);
             }
             if radius.is_finite() {
                 // ‖z + step·x‖², as ‖x‖² = κλΣh/h.
@@ -234,14 +234,17 @@ impl<'a> Ascent<'a> {
                 kept = share(square.max(0.0).sqrt());
             }
         }
-        let v = slots.iter().zip(&self.reach).map(|(slot, &reach)| if reach > 0.0 { slot.u / reach } else { 0.0 });
+        let v = coordinates
+            .iter()
+            .zip(&self.reach)
+            .map(|(coordinate, &reach)| if reach > 0.0 { coordinate.u / reach } else { 0.0 });
         self.centre = v.collect();
         let kept = share(norm(&self.centre));
         self.centre.iter_mut().for_each(|v| *v *= kept);
     }
 
     /// The loss at the centre, and what the slopes prove.
-    pub(super) fn state<W: Workers>(&self, workers: &W) -> State {
+    pub(super) fn state<W: Workers>(&self, workers: &W) -> AscentState {
         let u: Vec<f64> = self.centre.iter().zip(&self.reach).map(|(v, reach)| v * reach).collect();
         let heading = Heading::new(self.loss);
         let share = |shard: usize| shard * self.lines.len() / SHARDS..(shard + 1) * self.lines.len() / SHARDS;
@@ -261,8 +264,13 @@ impl<'a> Ascent<'a> {
             }
             (loss.total(), tangents.total(), gradient, recedes)
         });
-        let mut state =
-            State { v: self.centre.clone(), loss: 0.0, tangents: 0.0, gradient: vec![0.0; u.len()], recedes: true };
+        let mut state = AscentState {
+            v: self.centre.clone(),
+            loss: 0.0,
+            tangents: 0.0,
+            gradient: vec![0.0; u.len()],
+            recedes: true,
+        };
         for (loss, tangents, gradient, recedes) in shards {
             state.recedes &= recedes;
             state.loss += loss / self.weight;
@@ -276,15 +284,15 @@ impl<'a> Ascent<'a> {
 
 /// What a loss is at least, at whatever score.
 fn least(loss: &dyn Loss, y: f64) -> f64 {
-    match loss.link() {
+    match loss.inverse_link() {
         // Poisson's leaves a constant out: e^p − yp is least at p = ln y.
-        Link::Log if y > 0.0 => y - y * libm::log(y),
+        InverseLink::Log if y > 0.0 => y - y * libm::log(y),
         _ => 0.0,
     }
 }
 
 /// ‖x‖² in the coordinates of the search. What a row has twice counts as its sum.
-fn square(row: Row<'_>, reach: &[f64]) -> f64 {
+fn square(row: LabelledRow<'_>, reach: &[f64]) -> f64 {
     let mut entries: Vec<(u32, f64)> =
         row.numbers.iter().zip(row.values).map(|(&at, &value)| (at, f64::from(value) * reach[at as usize])).collect();
     entries.sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
@@ -345,14 +353,14 @@ fn smooth_response(loss: &dyn Loss, p: f64, y: f64, slope: f64, kappa: f64) -> (
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::rows::{Recorded, Serial};
+    use super::super::rows::{RowsInMemory, Serial};
     use super::*;
     use crate::Batch;
     use crate::loss::{self, Curvature};
 
     #[test]
     fn what_a_row_has_twice_counts_as_its_sum() {
-        let row = Row { numbers: &[3, 1, 3], values: &[1.5, 2.0, -0.5], label: 1.0, weight: 1.0, offset: 0.0 };
+        let row = LabelledRow { numbers: &[3, 1, 3], values: &[1.5, 2.0, -0.5], label: 1.0, weight: 1.0, offset: 0.0 };
         // (2·½)² + ((1.5 − 0.5)·3)².
         assert_eq!(square(row, &[9.0, 0.5, 9.0, 3.0]), 10.0);
     }
@@ -367,15 +375,15 @@ mod tests {
             batch.push(1 + t % 7, 1.0);
             batch.finish(Some(f64::from(15 + t * 11 % 13)), 1.0);
         }
-        let mut rows = Recorded::default();
+        let mut rows = RowsInMemory::default();
         rows.record(&batch);
         let passes = Passes::new(&rows, &Serial, &*poisson);
-        let frame = Frame { weight: 60.0, reach: vec![1.0; 8] };
+        let frame = SearchCoordinates { weight: 60.0, reach: vec![1.0; 8] };
         let mut start = vec![0.0; 8];
         start[0] = 20f64.ln();
         let mut ascent = Ascent::new(&passes, &frame, &start).unwrap().expect("there is something to climb");
         let radius = 4.0;
-        let gap = |state: &State| state.loss - state.tangents + radius * norm(&state.gradient);
+        let gap = |state: &AscentState| state.loss - state.tangents + radius * norm(&state.gradient);
         let first = ascent.state(&Serial);
         assert!(first.loss < -30.0, "{}", first.loss);
         let mut state = ascent.state(&Serial);

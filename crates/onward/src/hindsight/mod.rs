@@ -1,7 +1,7 @@
 //! The best predictor in hindsight: the fixed linear predictor û that would have paid least,
 //! found by further passes over the rows, with a certificate of how near to the least it is.
 //!
-//! û minimises the mean loss Σ h ℓ(b + ⟨u, x⟩, y)/Σ h over a [`Class`]. It is found to a gap: no
+//! û minimises the mean loss Σ h ℓ(b + ⟨u, x⟩, y)/Σ h over a [`ComparatorClass`]. It is found to a gap: no
 //! predictor of the class pays less than `loss − gap`, which duality proves (`search.rs`, `bundle.rs`). So
 //! the regret of whoever paid R per unit weight lies in [R − loss, R − loss + gap].
 //!
@@ -12,7 +12,7 @@
 //! | losses with kinks | the same Newton method on smoothed losses, the smoothing decreasing until the gap is met |
 //! | losses with kinks, many rare features | dual ascent, a slope at a time (`ascent.rs`), where the features are scaled and the rows fit in memory; else Newton, the smoothing also tilting |
 //!
-//! Rows are walked in shards ([`Rows`]) by whoever does the work ([`Workers`]): a program may
+//! Rows are walked in shards ([`RowSource`]) by whoever does the work ([`Workers`]): a program may
 //! keep them in files and use threads, and the bits stay the same.
 
 mod ascent;
@@ -27,20 +27,20 @@ mod surrogate;
 
 use std::fmt;
 
-pub use rows::{Block, Numbering, Recorded, Row, Rows, SHARDS, Serial, Workers, share};
+pub use rows::{LabelledRow, Numbering, RowBlock, RowSource, RowsInMemory, SHARDS, Serial, Workers, share};
 
 use crate::loss::Curvature;
 use crate::numeric::linalg::vector;
 use crate::{Error, Loss};
 use ascent::Ascent;
 use bundle::Bundle;
-use passes::{Frame, Passes};
+use passes::{Passes, SearchCoordinates};
 use preconditioner::Preconditioner;
-use search::{ENTRIES, FAR, Found, Goal, Search};
+use search::{ENTRIES, FAR, Goal, Search, SearchResult};
 
 /// The predictors that û is the best of.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Class {
+pub enum ComparatorClass {
     /// ‖u‖₂ ≤ radius, in the units of the features.
     Ball {
         /// The radius, a finite number above 0.
@@ -55,7 +55,7 @@ pub enum Class {
     Unconstrained,
 }
 
-impl Class {
+impl ComparatorClass {
     /// The radius, if there is one.
     pub fn radius(self) -> Option<f64> {
         match self {
@@ -65,7 +65,7 @@ impl Class {
     }
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for ComparatorClass {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ball { radius } => write!(out, "‖u‖₂ ≤ {radius}"),
@@ -82,7 +82,7 @@ impl fmt::Display for Class {
 #[non_exhaustive]
 pub struct Best {
     /// What it is the best of.
-    pub class: Class,
+    pub class: ComparatorClass,
     /// Its mean loss.
     pub loss: f64,
     /// No predictor of the class has a mean loss below `loss − gap`.
@@ -114,7 +114,7 @@ pub struct AtTenTimes {
 
 impl Best {
     /// Its score of a row: offset + ⟨u, x⟩.
-    pub fn predict(&self, row: Row<'_>) -> f64 {
+    pub fn predict(&self, row: LabelledRow<'_>) -> f64 {
         row.offset + row.dot(&self.weights)
     }
 
@@ -128,14 +128,14 @@ impl Best {
 /// Why there is no best predictor.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Failure<E> {
+pub enum HindsightError<E> {
     /// The rows could not be walked.
     Rows(E),
     /// The question has no answer; the error says why and what to do.
     Refused(Error),
 }
 
-impl<E> From<E> for Failure<E> {
+impl<E> From<E> for HindsightError<E> {
     fn from(error: E) -> Self {
         Self::Rows(error)
     }
@@ -173,7 +173,7 @@ const PASSES_AT_TEN_TIMES: u32 = 60;
 /// [`MOST_PASSES`] passes, or by rounding, the gap that was is told.
 ///
 /// ```
-/// use onward::hindsight::{Class, Recorded, Serial, best};
+/// use onward::hindsight::{ComparatorClass, RowsInMemory, Serial, best};
 /// use onward::{Batch, loss};
 ///
 /// let mut batch = Batch::default();
@@ -182,10 +182,10 @@ const PASSES_AT_TEN_TIMES: u32 = 60;
 ///     batch.push(7, x);
 ///     batch.finish(Some(y), 1.0);
 /// }
-/// let mut rows = Recorded::default();
+/// let mut rows = RowsInMemory::default();
 /// rows.record(&batch);
 /// let squared = loss::parse("squared")?;
-/// let line = best(&rows, &Serial, &*squared, Class::Unconstrained, 1e-3).unwrap();
+/// let line = best(&rows, &Serial, &*squared, ComparatorClass::Unconstrained, 1e-3).unwrap();
 /// // Least squares: intercept −3/14, slope 65/28.
 /// assert!((line.weights[1] - 65.0 / 28.0).abs() < 1e-6);
 /// # Ok::<(), onward::Error>(())
@@ -195,19 +195,19 @@ const PASSES_AT_TEN_TIMES: u32 = 60;
 /// When rows cannot be walked; when the loss is not convex, the radius is not a finite number above
 /// 0, the gap is not between 0 and 1, or there are no rows; without a radius, when the labels are
 /// separated, so that there is no best predictor.
-pub fn best<R: Rows, W: Workers>(
+pub fn best<R: RowSource, W: Workers>(
     rows: &R,
     workers: &W,
     loss: &dyn Loss,
-    class: Class,
+    class: ComparatorClass,
     gap: f64,
-) -> Result<Best, Failure<R::Error>> {
-    check(loss, class, gap).map_err(Failure::Refused)?;
+) -> Result<Best, HindsightError<R::Error>> {
+    check(loss, class, gap).map_err(HindsightError::Refused)?;
     let passes = Passes::new(rows, workers, loss);
     let statistics = passes.statistics()?;
     if statistics.rows == 0 {
         let message = "there is no best predictor in hindsight: no row has a label and a weight above 0";
-        return Err(Failure::Refused(Error::parameter(message)));
+        return Err(HindsightError::Refused(Error::parameter(message)));
     }
     let is_squared = loss.name() == "squared";
     let preconditioner = match is_squared {
@@ -217,12 +217,12 @@ pub fn best<R: Rows, W: Workers>(
     let is_whole = preconditioner.members() == statistics.counts.iter().filter(|&&count| count > 0).count();
     let deviation = |square: f64| (square / statistics.weight).sqrt();
     let reach = |square: &f64| match class {
-        Class::Ball { .. } => 1.0,
+        ComparatorClass::Ball { .. } => 1.0,
         _ if deviation(*square) > 0.0 => 1.0 / deviation(*square),
         _ => 0.0,
     };
     let reach = statistics.squares.iter().map(reach).collect();
-    let frame = Frame { weight: statistics.weight, reach };
+    let frame = SearchCoordinates { weight: statistics.weight, reach };
     let constant = passes.constant(statistics.rows)?;
     let dimension = rows.dimension();
     let bundle = Bundle::new((ENTRIES / dimension.max(1)).min(MINORANTS));
@@ -245,7 +245,7 @@ pub fn best<R: Rows, W: Workers>(
     let can_ascend = !is_whole && Ascent::fits(&statistics);
     let (found, mut ascent) = find(&mut search, goal, class, can_ascend)?;
     if found.recedes {
-        return Err(Failure::Refused(Error::parameter(
+        return Err(HindsightError::Refused(Error::parameter(
             "the labels are separated by a linear predictor: its loss can be made as small as one likes; give a \
              radius",
         )));
@@ -283,20 +283,20 @@ pub fn best<R: Rows, W: Workers>(
 /// Measured on the flights (10,000 features) with the hinge loss: ascent from 0 comes to a gap of 1e-3 in 200
 /// passes, where Newton's method is at 3.5e-3 after 500; on raw features, of unlike sizes, it is the other way
 /// round. Without kinks Newton's method is better, and ascent takes over where it becomes slow.
-fn find<'a, R: Rows, W: Workers>(
+fn find<'a, R: RowSource, W: Workers>(
     search: &mut Search<'a, R, W>,
     goal: Goal,
-    class: Class,
+    class: ComparatorClass,
     can_ascend: bool,
-) -> Result<(Found, Option<Ascent<'a>>), R::Error> {
+) -> Result<(SearchResult, Option<Ascent<'a>>), R::Error> {
     let origin = vec![0.0; search.frame.reach.len()];
     let is_kinked = search.passes.loss().kinks(1.0).is_some();
-    let is_raw = matches!(class, Class::Ball { .. });
+    let is_raw = matches!(class, ComparatorClass::Ball { .. });
     if !can_ascend || (is_kinked && is_raw) {
         return Ok((search.run(origin, goal)?, None));
     }
     let mut found = match is_kinked {
-        true => Found::nothing(origin),
+        true => SearchResult::nothing(origin),
         false => search.run(origin, Goal { passes: goal.passes.min(NEWTON_PASSES), ..goal })?,
     };
     if found.is_reached || found.recedes {
@@ -320,24 +320,24 @@ fn find<'a, R: Rows, W: Workers>(
 }
 
 /// Goes on from what was found in a larger ball, by what found it.
-fn go_on<R: Rows, W: Workers>(
+fn go_on<R: RowSource, W: Workers>(
     search: &mut Search<'_, R, W>,
     ascent: Option<&mut Ascent<'_>>,
-    found: &Found,
+    found: &SearchResult,
     goal: Goal,
-) -> Result<Found, R::Error> {
+) -> Result<SearchResult, R::Error> {
     let Some(ascent) = ascent else {
         search.passes.level();
         search.mu *= if search.passes.loss().kinks(1.0).is_some() { 16.0 } else { 1.0 };
         return search.run(found.v.clone(), goal);
     };
-    let mut far = Found { lower: f64::NEG_INFINITY, ..found.clone() };
+    let mut far = SearchResult { lower: f64::NEG_INFINITY, ..found.clone() };
     search.ascend(ascent, &mut far, goal)?;
     Ok(far)
 }
 
 /// Refuses what has no answer.
-fn check(loss: &dyn Loss, class: Class, gap: f64) -> Result<(), Error> {
+fn check(loss: &dyn Loss, class: ComparatorClass, gap: f64) -> Result<(), Error> {
     if loss.curvature() == Curvature::None {
         return Err(Error::parameter(format!(
             "the {} loss is not convex: no certificate tells the best predictor in hindsight; \

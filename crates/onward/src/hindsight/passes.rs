@@ -6,10 +6,10 @@
 
 use std::cell::Cell;
 
-use super::rows::{Row, Rows, Workers};
-use super::surrogate::{Bend, Piece, Tilts, tilted};
+use super::rows::{LabelledRow, RowSource, Workers};
+use super::surrogate::{Bend, SurrogateLoss, Tilts, tilted};
 use crate::Loss;
-use crate::loss::{Link, Task};
+use crate::loss::{InverseLink, Task};
 use crate::numeric::sum::Sum;
 
 /// What the first pass finds out.
@@ -80,7 +80,7 @@ fn of<T: Copy + Default>(kept: &PerRow<T>, (shard, at): (usize, usize)) -> T {
 /// How far shorter steps are tried: 1/2, 1/4, …
 pub(super) const SHORTER: usize = 20;
 
-impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
+impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
     pub(super) fn new(rows: &'a R, workers: &'a W, loss: &'a dyn Loss) -> Self {
         Self { rows, workers, loss, count: Cell::new(0), tilts: PerRow::new() }
     }
@@ -104,7 +104,7 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
     }
 
     /// One pass over all rows, in order.
-    pub(super) fn each(&self, each: &mut dyn FnMut(Row<'_>)) -> Result<(), R::Error> {
+    pub(super) fn each(&self, each: &mut dyn FnMut(LabelledRow<'_>)) -> Result<(), R::Error> {
         self.add(1);
         (0..self.rows.shards()).try_for_each(|shard| self.rows.visit(shard, each))
     }
@@ -113,7 +113,7 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
     fn fold<T: Send>(
         &self,
         begin: impl Fn() -> T + Sync,
-        each: impl Fn(&mut T, Row<'_>) + Sync,
+        each: impl Fn(&mut T, LabelledRow<'_>) + Sync,
     ) -> Result<Vec<T>, R::Error> {
         self.fold_with_places(begin, |state, row, _| each(state, row))
     }
@@ -122,14 +122,14 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
     fn fold_with_places<T: Send>(
         &self,
         begin: impl Fn() -> T + Sync,
-        each: impl Fn(&mut T, Row<'_>, (usize, usize)) + Sync,
+        each: impl Fn(&mut T, LabelledRow<'_>, (usize, usize)) + Sync,
     ) -> Result<Vec<T>, R::Error> {
         self.add(1);
         let rows = self.rows;
         let shard = |shard: usize| {
             let mut state = begin();
             let mut at = 0;
-            let visit = &mut |row: Row<'_>| {
+            let visit = &mut |row: LabelledRow<'_>| {
                 each(&mut state, row, (shard, at));
                 at += 1;
             };
@@ -167,7 +167,7 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
     /// Nearly what the best constant score pays, added to the offsets, where it may be far from 0: for losses
     /// of numbers, on evenly spaced rows. Infinite for other losses.
     pub(super) fn constant(&self, rows: u64) -> Result<f64, R::Error> {
-        if self.loss.task() == Task::Binary || self.loss.link() == Link::Log {
+        if self.loss.task() == Task::Binary || self.loss.inverse_link() == InverseLink::Log {
             return Ok(f64::INFINITY);
         }
         let (mut some, mut at) = (Vec::new(), 0u64);
@@ -198,15 +198,15 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
     }
 
     /// The losses and their gradient at u, given in raw units.
-    pub(super) fn assess(&self, frame: &Frame, u: &[f64], mu: f64) -> Result<Assessment, R::Error> {
-        struct Sums {
+    pub(super) fn assess(&self, frame: &SearchCoordinates, u: &[f64], mu: f64) -> Result<Assessment, R::Error> {
+        struct PassSums {
             loss: Sum,
             smooth: Sum,
             tangents: Sum,
             gradient: Vec<f64>,
             recedes: bool,
         }
-        let begin = || Sums {
+        let begin = || PassSums {
             loss: Sum::default(),
             smooth: Sum::default(),
             tangents: Sum::default(),
@@ -216,7 +216,7 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
         let (loss, heading, tilts) = (self.loss, Heading::new(self.loss), &self.tilts);
         let shards = self.fold_with_places(begin, |sums, row, place| {
             let moved = row.dot(u);
-            let piece = Piece::new(loss, row.offset + moved, row.label, mu, of(tilts, place));
+            let piece = SurrogateLoss::new(loss, row.offset + moved, row.label, mu, of(tilts, place));
             sums.loss.add(row.weight * piece.loss);
             sums.smooth.add(row.weight * piece.smooth);
             sums.tangents.add(row.weight * (piece.intercept + piece.slope * row.offset));
@@ -260,7 +260,7 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
     /// rows are kept in `bends`, for further products at the same point.
     pub(super) fn products<const K: usize>(
         &self,
-        frame: &Frame,
+        frame: &SearchCoordinates,
         u: &[f64],
         bend: Bend,
         directions: [&[f64]; K],
@@ -273,7 +273,7 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
             })?;
         }
         // Side by side: one place in memory for all that a feature is multiplied with.
-        let slots: Vec<[f64; K]> =
+        let side_by_side: Vec<[f64; K]> =
             (0..u.len()).map(|at| std::array::from_fn(|k| directions[k][at] * frame.reach[at])).collect();
         let bends = &*bends;
         let shards = self.fold_with_places(
@@ -285,7 +285,7 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
                 }
                 let mut along = [0.0; K];
                 for (&number, &value) in row.numbers.iter().zip(row.values) {
-                    let directions = &slots[number as usize];
+                    let directions = &side_by_side[number as usize];
                     (0..K).for_each(|k| along[k] += directions[k] * f64::from(value));
                 }
                 for (&number, &value) in row.numbers.iter().zip(row.values) {
@@ -309,7 +309,7 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
     /// row of the triangle is theirs.
     pub(super) fn curvatures(
         &self,
-        frame: &Frame,
+        frame: &SearchCoordinates,
         u: &[f64],
         bend: Bend,
         places: &[u32],
@@ -352,7 +352,13 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
     }
 
     /// The mean smooth loss at u + τ·step for τ = 1/2, 1/4, …, both given in raw units.
-    pub(super) fn shorter(&self, frame: &Frame, u: &[f64], step: &[f64], mu: f64) -> Result<[f64; SHORTER], R::Error> {
+    pub(super) fn shorter(
+        &self,
+        frame: &SearchCoordinates,
+        u: &[f64],
+        step: &[f64],
+        mu: f64,
+    ) -> Result<[f64; SHORTER], R::Error> {
         let (loss, tilts) = (self.loss, &self.tilts);
         let shards = self.fold_with_places(
             || [Sum::default(); SHORTER],
@@ -362,7 +368,7 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
                 let mut share = 1.0;
                 for sum in sums {
                     share *= 0.5;
-                    sum.add(row.weight * Piece::new(loss, p + share * along, row.label, mu, tilts).smooth);
+                    sum.add(row.weight * SurrogateLoss::new(loss, p + share * along, row.label, mu, tilts).smooth);
                 }
             },
         )?;
@@ -376,14 +382,14 @@ impl<'a, R: Rows, W: Workers> Passes<'a, R, W> {
 
 /// The coordinates of the search.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Frame {
+pub(super) struct SearchCoordinates {
     /// Σ h.
     pub(super) weight: f64,
     /// r_i: u_i = r_i v_i.
     pub(super) reach: Vec<f64>,
 }
 
-impl Frame {
+impl SearchCoordinates {
     /// u = r∘v.
     pub(super) fn raw(&self, v: &[f64]) -> Vec<f64> {
         v.iter().zip(&self.reach).map(|(v, reach)| v * reach).collect()
@@ -408,10 +414,10 @@ pub(super) enum Heading {
 
 impl Heading {
     pub(super) fn new(loss: &dyn Loss) -> Self {
-        match loss.link() {
-            Link::Logistic => Self::Logistic,
-            Link::Log => Self::Poisson,
-            Link::Identity => Self::Reached,
+        match loss.inverse_link() {
+            InverseLink::Logistic => Self::Logistic,
+            InverseLink::Log => Self::Poisson,
+            InverseLink::Identity => Self::Reached,
         }
     }
 

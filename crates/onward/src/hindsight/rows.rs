@@ -10,12 +10,12 @@ use std::ops::Range;
 
 use crate::Example;
 use crate::numeric::sum;
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 
 /// A labelled row of importance above 0, its features by number.
 #[derive(Debug, Clone, Copy)]
-pub struct Row<'a> {
-    /// The numbers of the features, each below [`Rows::dimension`].
+pub struct LabelledRow<'a> {
+    /// The numbers of the features, each below [`RowSource::dimension`].
     pub numbers: &'a [u32],
     /// Their values, as many, finite.
     pub values: &'a [f32],
@@ -27,7 +27,7 @@ pub struct Row<'a> {
     pub offset: f64,
 }
 
-impl Row<'_> {
+impl LabelledRow<'_> {
     /// ⟨w, x⟩, the offset left out.
     #[inline]
     pub fn dot(&self, weights: &[f64]) -> f64 {
@@ -45,7 +45,7 @@ impl Row<'_> {
 }
 
 /// Rows that can be walked again and again.
-pub trait Rows: Sync {
+pub trait RowSource: Sync {
     /// Why a walk can fail.
     type Error: Send;
 
@@ -60,7 +60,7 @@ pub trait Rows: Sync {
     ///
     /// # Errors
     /// Where rows cannot be read again.
-    fn visit(&self, shard: usize, each: &mut dyn FnMut(Row<'_>)) -> Result<(), Self::Error>;
+    fn visit(&self, shard: usize, each: &mut dyn FnMut(LabelledRow<'_>)) -> Result<(), Self::Error>;
 }
 
 /// Who does the work on the shards.
@@ -83,7 +83,7 @@ impl Workers for Serial {
 #[derive(Debug, Clone, Default)]
 pub struct Numbering {
     /// Of each index one more than its number; 0 if it has none.
-    table: Table<u32>,
+    table: ParameterTable<u32>,
     indices: Vec<u32>,
 }
 
@@ -91,13 +91,13 @@ impl Numbering {
     /// The number of a feature, which it has from now on.
     #[inline]
     pub fn number(&mut self, index: u32) -> u32 {
-        let slot = self.table.slot(index);
-        if *slot == 0 {
+        let entry = self.table.entry(index);
+        if *entry == 0 {
             self.indices.push(index);
             // Indices are below 2^31, and so are their numbers.
-            *slot = self.indices.len() as u32;
+            *entry = self.indices.len() as u32;
         }
-        *slot - 1
+        *entry - 1
     }
 
     /// The indices of the features, by number.
@@ -108,7 +108,7 @@ impl Numbering {
 
 /// Rows in an arena.
 #[derive(Debug, Clone, Default)]
-pub struct Block {
+pub struct RowBlock {
     /// The numbers of the features of all rows, one row after the other.
     pub numbers: Vec<u32>,
     /// Their values.
@@ -129,7 +129,7 @@ const FULL: usize = 1 << 16;
 /// Nor one with so many rows.
 const FULL_ROWS: usize = 1 << 14;
 
-impl Block {
+impl RowBlock {
     /// Adds a row; without a numbering its features keep their indices as numbers.
     #[inline]
     pub fn push(&mut self, example: Example<'_>, label: f64, numbering: Option<&mut Numbering>) {
@@ -171,10 +171,10 @@ impl Block {
     /// # Panics
     /// When there are not so many.
     #[inline]
-    pub fn row(&self, at: usize) -> Row<'_> {
+    pub fn row(&self, at: usize) -> LabelledRow<'_> {
         let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
         let features = start..self.ends[at] as usize;
-        Row {
+        LabelledRow {
             numbers: &self.numbers[features.clone()],
             values: &self.values[features],
             label: self.labels[at],
@@ -184,7 +184,7 @@ impl Block {
     }
 
     /// Walks the rows.
-    pub fn visit(&self, each: &mut dyn FnMut(Row<'_>)) {
+    pub fn visit(&self, each: &mut dyn FnMut(LabelledRow<'_>)) {
         (0..self.len()).for_each(|at| each(self.row(at)));
     }
 }
@@ -201,21 +201,21 @@ pub fn share(blocks: usize, shard: usize) -> Range<usize> {
 /// The labelled rows of a stream, in memory.
 ///
 /// ```
-/// use onward::{Batch, regret::hindsight::{Recorded, Rows}};
+/// use onward::{Batch, regret::hindsight::{RowsInMemory, RowSource}};
 /// let mut batch = Batch::default();
 /// batch.push(7, 2.0);
 /// batch.finish(Some(1.0), 1.0);
-/// let mut rows = Recorded::default();
+/// let mut rows = RowsInMemory::default();
 /// rows.record(&batch);
 /// assert_eq!((rows.dimension(), rows.numbering().indices()), (1, &[7][..]));
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Recorded {
+pub struct RowsInMemory {
     numbering: Numbering,
-    blocks: Vec<Block>,
+    blocks: Vec<RowBlock>,
 }
 
-impl Recorded {
+impl RowsInMemory {
     /// Takes in the rows of a batch; those without a label or of importance 0 are left out.
     pub fn record(&mut self, batch: &crate::Batch) {
         batch.iter().for_each(|example| self.push(example));
@@ -224,8 +224,8 @@ impl Recorded {
     /// Takes in a row; one without a label or of importance 0 is left out.
     pub fn push(&mut self, example: Example<'_>) {
         let Some(label) = example.label.filter(|_| example.weight > 0.0) else { return };
-        if self.blocks.last().is_none_or(Block::is_full) {
-            self.blocks.push(Block::default());
+        if self.blocks.last().is_none_or(RowBlock::is_full) {
+            self.blocks.push(RowBlock::default());
         }
         if let Some(block) = self.blocks.last_mut() {
             block.push(example, label, Some(&mut self.numbering));
@@ -238,7 +238,7 @@ impl Recorded {
     }
 }
 
-impl Rows for Recorded {
+impl RowSource for RowsInMemory {
     type Error = Infallible;
 
     fn dimension(&self) -> usize {
@@ -249,7 +249,7 @@ impl Rows for Recorded {
         SHARDS
     }
 
-    fn visit(&self, shard: usize, each: &mut dyn FnMut(Row<'_>)) -> Result<(), Infallible> {
+    fn visit(&self, shard: usize, each: &mut dyn FnMut(LabelledRow<'_>)) -> Result<(), Infallible> {
         self.blocks[share(self.blocks.len(), shard)].iter().for_each(|block| block.visit(each));
         Ok(())
     }

@@ -30,12 +30,12 @@
 use super::ascent::{Ascent, PASSES_OF_A_TURN};
 use super::bundle::Bundle;
 use super::cholesky::Cholesky;
-use super::passes::{Assessment, Frame, Passes, PerRow};
+use super::passes::{Assessment, Passes, PerRow, SearchCoordinates};
 use super::preconditioner::Preconditioner;
-use super::rows::{Rows, Workers};
+use super::rows::{RowSource, Workers};
 use super::small::Spectrum;
 use super::surrogate::Bend;
-use crate::loss::{Curvature, Link};
+use crate::loss::{Curvature, InverseLink};
 use crate::numeric::linalg::vector::{add_scaled, dot, norm, orthonormal, scaled};
 
 /// How far predictors may be that an unconstrained one is compared with: so many times its norm.
@@ -78,7 +78,7 @@ pub(super) struct Goal {
 
 /// What was found.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct SearchResult {
     pub(super) v: Vec<f64>,
     pub(super) loss: f64,
     /// No predictor of the class has a smaller loss.
@@ -92,7 +92,7 @@ pub(super) struct Found {
 /// The search on rows.
 pub(super) struct Search<'a, R, W> {
     pub(super) passes: Passes<'a, R, W>,
-    pub(super) frame: Frame,
+    pub(super) frame: SearchCoordinates,
     pub(super) preconditioner: Preconditioner,
     /// The smoothing of losses with kinks; 0 before it is chosen.
     pub(super) mu: f64,
@@ -121,7 +121,7 @@ struct Here {
 }
 
 /// A step.
-struct Step {
+struct SearchStep {
     /// Where it leads.
     w: Vec<f64>,
     /// By how much the model falls.
@@ -136,23 +136,23 @@ struct Step {
     curvature: f64,
 }
 
-impl Found {
+impl SearchResult {
     /// Nothing yet: v, which pays infinitely much.
     pub(super) fn nothing(v: Vec<f64>) -> Self {
         Self { v, loss: f64::INFINITY, lower: f64::NEG_INFINITY, is_reached: false, recedes: false }
     }
 }
 
-impl<R: Rows, W: Workers> Search<'_, R, W> {
+impl<R: RowSource, W: Workers> Search<'_, R, W> {
     /// Searches from v on, a point of the ball.
-    pub(super) fn run(&mut self, v: Vec<f64>, goal: Goal) -> Result<Found, R::Error> {
+    pub(super) fn run(&mut self, v: Vec<f64>, goal: Goal) -> Result<SearchResult, R::Error> {
         let loss = self.passes.loss();
         let is_kinked = loss.kinks(1.0).is_some();
         let is_bounded = goal.radius.is_finite();
         self.secant = SECANT;
         self.narrower = if self.is_whole { MOST_NARROW } else { LEAST_NARROW };
         let mut here = self.start(v, is_kinked)?;
-        let mut found = Found::nothing(here.v.clone());
+        let mut found = SearchResult::nothing(here.v.clone());
         let mut aim = f64::INFINITY;
         let (mut damping, mut idle, mut narrowest) = (0.0, 0, f64::INFINITY);
         loop {
@@ -218,7 +218,12 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
     }
 
     /// Goes on by dual ascent (`ascent.rs`) from what was found.
-    pub(super) fn ascend(&mut self, ascent: &mut Ascent<'_>, found: &mut Found, goal: Goal) -> Result<(), R::Error> {
+    pub(super) fn ascend(
+        &mut self,
+        ascent: &mut Ascent<'_>,
+        found: &mut SearchResult,
+        goal: Goal,
+    ) -> Result<(), R::Error> {
         let is_bounded = goal.radius.is_finite();
         let mut state = ascent.state(self.passes.workers());
         if self.scale == 0.0 {
@@ -278,12 +283,12 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
     /// A lower bound, and what the loss itself is never below.
     fn floor(&self, lower: f64) -> f64 {
         // All losses are at least 0 but Poisson's, which leaves a constant out.
-        if self.passes.loss().link() == Link::Log { lower } else { lower.max(0.0) }
+        if self.passes.loss().inverse_link() == InverseLink::Log { lower } else { lower.max(0.0) }
     }
 
     /// Keeps the best point and the best bound. Without a ball the bound is about the point: kept is what has the
     /// smaller gap, unless another pays less by more than the gap that was asked for.
-    fn record(&mut self, found: &mut Found, (v, loss): (&Vec<f64>, f64), reach: f64, goal: Goal) {
+    fn record(&mut self, found: &mut SearchResult, (v, loss): (&Vec<f64>, f64), reach: f64, goal: Goal) {
         let lower = self.bundle.bound(reach);
         let lower = self.floor(lower);
         if !goal.radius.is_finite() {
@@ -323,7 +328,14 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
     }
 
     /// The minimiser of the quadratic model, nearly.
-    fn step(&mut self, here: &Here, radius: f64, damping: f64, target: f64, until: u32) -> Result<Step, R::Error> {
+    fn step(
+        &mut self,
+        here: &Here,
+        radius: f64,
+        damping: f64,
+        target: f64,
+        until: u32,
+    ) -> Result<SearchStep, R::Error> {
         let (v, g, size) = (&here.v, &here.at.gradient, norm(&here.v));
         let (u, bend) = (self.frame.raw(v), self.bend());
         // Without a ball, a loss without curvature must not lead out of sight.
@@ -348,7 +360,8 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
             basis.push(scaled(v, 1.0 / size));
         }
         let mut first = None;
-        let mut step = Step { w: v.clone(), decrease: 0.0, curvature: 0.0, slack: 0.0, dual: None, is_cut: false };
+        let mut step =
+            SearchStep { w: v.clone(), decrease: 0.0, curvature: 0.0, slack: 0.0, dual: None, is_cut: false };
         loop {
             let direction = self.preconditioner.apply(&residual, multiplier + damping);
             // By how much the model would fall along it: what steps are measured by.
@@ -436,7 +449,7 @@ impl<R: Rows, W: Workers> Search<'_, R, W> {
     }
 
     /// Takes the step, or as much of it as makes the loss fall.
-    fn go(&mut self, here: &mut Here, step: Step, damping: &mut f64) -> Result<(), R::Error> {
+    fn go(&mut self, here: &mut Here, step: SearchStep, damping: &mut f64) -> Result<(), R::Error> {
         let noise = 1e-13 * here.at.smooth.abs();
         let at = self.passes.assess(&self.frame, &self.frame.raw(&step.w), self.mu)?;
         if at.smooth <= here.at.smooth - 1e-4 * step.decrease + noise {

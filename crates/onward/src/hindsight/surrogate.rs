@@ -11,7 +11,7 @@ use crate::loss::Kinks;
 /// the loss itself at one of the kinks, q. A tilt s of the kink makes it
 /// J·μ·ln(1 + e^((p−k)/μ + s)), up to a constant. Either way ℓ(p′) ≥ ℓ(q) + α(p′ − q) for every p′.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Piece {
+pub(super) struct SurrogateLoss {
     /// ℓ(p).
     pub(super) loss: f64,
     /// ℓ_μ(p), above ℓ(p) where no kink is tilted.
@@ -22,7 +22,7 @@ pub(super) struct Piece {
     pub(super) intercept: f64,
 }
 
-impl Piece {
+impl SurrogateLoss {
     /// The loss at p, smoothed by μ where it has kinks.
     #[inline]
     pub(super) fn new(loss: &dyn Loss, p: f64, y: f64, mu: f64, tilts: Tilts) -> Self {
@@ -84,7 +84,7 @@ impl Bend {
     pub(super) fn at(self, loss: &dyn Loss, p: f64, y: f64, tilts: Tilts) -> f64 {
         let Some(Kinks { jumps, .. }) = loss.kinks(y) else {
             return match loss.second_derivative(p, y) {
-                0.0 => self.secant(loss.derivative(p, y), || loss.flow(p, y, FOR_EVER, 1.0)),
+                0.0 => self.secant(loss.derivative(p, y), || loss.importance_step(p, y, FOR_EVER, 1.0)),
                 second => second,
             };
         };
@@ -132,13 +132,13 @@ mod tests {
                 if loss.curvature() == Curvature::None || loss.check_label(y).is_err() {
                     continue;
                 }
-                let piece = Piece::new(&*loss, p, y, mu, tilts);
+                let piece = SurrogateLoss::new(&*loss, p, y, mu, tilts);
                 let tangent = piece.intercept + piece.slope * away;
                 prop_assert!(tangent <= loss.value(away, y) + 1e-12 * (1.0 + tangent.abs()), "{name}");
-                let level = Piece::new(&*loss, p, y, mu, [0.0; 2]);
+                let level = SurrogateLoss::new(&*loss, p, y, mu, [0.0; 2]);
                 prop_assert!(level.smooth >= level.loss && level.smooth <= level.loss + 2.0 * mu * 2f64.ln() + 1e-15);
                 let step = 1e-4 * mu.min(1.0);
-                let (right, left) = (Piece::new(&*loss, p + step, y, mu, tilts), Piece::new(&*loss, p - step, y, mu, tilts));
+                let (right, left) = (SurrogateLoss::new(&*loss, p + step, y, mu, tilts), SurrogateLoss::new(&*loss, p - step, y, mu, tilts));
                 // By rounding, and by the third derivative or a jump of the second.
                 let slope = (right.smooth - left.smooth) / (2.0 * step);
                 prop_assert!((slope - piece.slope).abs() < 1e-3, "{name} {slope} {piece:?}");

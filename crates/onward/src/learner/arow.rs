@@ -28,8 +28,8 @@ use super::rls::LIMIT;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::{saturate, sum};
-use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_rate};
-use crate::storage::table::Table;
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_rate};
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// What is kept of the covariance.
@@ -50,14 +50,14 @@ pub struct Arow {
 
 /// The distribution of weights.
 enum Gaussian {
-    Diagonal(Table<Slot>),
+    Diagonal(ParameterTable<ArowEntry>),
     Full(Box<Ridge>),
 }
 
 /// A weight in the diagonal form.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Slot {
+struct ArowEntry {
     /// Σ_i; 0 for a weight that was never updated, whose variance is 1.
     variance: f64,
     weight: f32,
@@ -67,7 +67,7 @@ struct Slot {
 /// Variances do not fall below this, by which a row of importance 1e38 would make them 0.
 const SMALLEST: f64 = 1e-200;
 
-impl Slot {
+impl ArowEntry {
     fn variance(self) -> f64 {
         if self.variance == 0.0 { 1.0 } else { self.variance }
     }
@@ -83,7 +83,7 @@ impl Arow {
         expect_rate("r", r)?;
         ENTRY.check_loss(loss.as_ref())?;
         let gaussian = match covariance {
-            Covariance::Diagonal => Gaussian::Diagonal(Table::default()),
+            Covariance::Diagonal => Gaussian::Diagonal(ParameterTable::default()),
             Covariance::Full(limit) => Gaussian::Full(Box::new(Ridge::new(1.0, limit)?)),
         };
         Ok(Self { loss, r, gaussian })
@@ -93,8 +93,8 @@ impl Arow {
 impl ScoreLearner for Arow {
     fn predict_one(&self, x: Features<'_>) -> f64 {
         let product = match &self.gaussian {
-            Gaussian::Diagonal(slots) => {
-                sum::sum(x.iter().map(|(index, value)| f64::from(slots.get(index).weight) * f64::from(value)))
+            Gaussian::Diagonal(entries) => {
+                sum::sum(x.iter().map(|(index, value)| f64::from(entries.get(index).weight) * f64::from(value)))
             }
             Gaussian::Full(ridge) => ridge.dot(x),
         };
@@ -108,7 +108,7 @@ impl ScoreLearner for Arow {
             return prediction;
         }
         match &mut self.gaussian {
-            Gaussian::Diagonal(slots) => update(slots, x, label * shortfall, self.r / weight),
+            Gaussian::Diagonal(entries) => update(entries, x, label * shortfall, self.r / weight),
             Gaussian::Full(ridge) => {
                 ridge.observe(x, label - x.offset(), weight / self.r);
             }
@@ -133,12 +133,12 @@ impl ScoreLearner for Arow {
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         match &mut self.gaussian {
-            Gaussian::Diagonal(slots) => {
+            Gaussian::Diagonal(entries) => {
                 let fields = [
-                    ("weight", Field::F32(&|slot: &mut Slot| &mut slot.weight)),
-                    ("variance", Field::F64(&|slot| &mut slot.variance)),
+                    ("weight", Field::F32(&|entry: &mut ArowEntry| &mut entry.weight)),
+                    ("variance", Field::F64(&|entry| &mut entry.variance)),
                 ];
-                slots.persist(archive, |slot| slot.variance > 0.0, &fields)
+                entries.persist(archive, |entry| entry.variance > 0.0, &fields)
             }
             Gaussian::Full(ridge) => ridge.persist(archive),
         }
@@ -152,24 +152,24 @@ impl ScoreLearner for Arow {
 impl LinearWeights for Arow {
     fn weight(&self, index: u32) -> f64 {
         match &self.gaussian {
-            Gaussian::Diagonal(slots) => f64::from(slots.get(index).weight),
+            Gaussian::Diagonal(entries) => f64::from(entries.get(index).weight),
             Gaussian::Full(ridge) => ridge.weight(index),
         }
     }
 }
 
 /// An update of the diagonal form towards the label: `shortfall` is y(1 − ym), `noise` r/h.
-fn update(slots: &mut Table<Slot>, x: Features<'_>, shortfall: f64, noise: f64) {
-    let variances = x.iter().map(|(index, value)| slots.get(index).variance() * f64::from(value) * f64::from(value));
+fn update(entries: &mut ParameterTable<ArowEntry>, x: Features<'_>, shortfall: f64, noise: f64) {
+    let variances = x.iter().map(|(index, value)| entries.get(index).variance() * f64::from(value) * f64::from(value));
     let v = sum::sum(variances);
     let beta = 1.0 / (v + noise);
     for (index, value) in x.iter().filter(|&(_, value)| value != 0.0) {
-        let slot = slots.slot(index);
-        let (variance, value) = (slot.variance(), f64::from(value));
-        slot.weight = saturate(f64::from(slot.weight) + shortfall * beta * variance * value);
+        let entry = entries.entry(index);
+        let (variance, value) = (entry.variance(), f64::from(value));
+        entry.weight = saturate(f64::from(entry.weight) + shortfall * beta * variance * value);
         // At least a share r/h of v + r/h is left, as it would not be where rounding swallows r.
         let left = (1.0 - beta * variance * value * value).max(beta * noise);
-        slot.variance = (variance * left).max(SMALLEST);
+        entry.variance = (variance * left).max(SMALLEST);
     }
 }
 
@@ -179,18 +179,22 @@ fn none() -> Guarantee {
 }
 
 /// `arow` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "arow",
     summary: "adaptive regularisation of weights: each with its confidence (Crammer, Kulesza, Dredze)",
     losses: Losses::Only(&["hinge", "squared-hinge"]),
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "form",
             default: "diagonal",
             meaning: "diagonal keeps a variance for each weight; full keeps all covariances, O(d²) a round",
         },
         LIMIT,
-        ParameterEntry { name: "r", default: "1", meaning: "the noise: the larger, the slower, from 1e-30 to 1e30" },
+        ParameterDescriptor {
+            name: "r",
+            default: "1",
+            meaning: "the noise: the larger, the slower, from 1e-30 to 1e30",
+        },
         STANDARDISE,
     ],
     build: |arguments| {

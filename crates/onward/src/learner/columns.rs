@@ -13,13 +13,13 @@ pub(super) const LIMITS: std::ops::RangeInclusive<u64> = 1..=MOST;
 
 /// The features that have a column.
 #[derive(Debug, Clone)]
-pub(super) struct Columns {
+pub(super) struct FeatureColumns {
     features: FeatureIndex,
     /// Values other than 0 of features without a column, in all that was learnt.
     ignored: f64,
 }
 
-impl Columns {
+impl FeatureColumns {
     /// None, and room for so many.
     pub(super) fn new(limit: u64) -> Result<Self, Error> {
         if !LIMITS.contains(&limit) {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn features_beyond_the_limit_are_left_out_and_counted() {
-        let mut columns = Columns::new(2).unwrap();
+        let mut columns = FeatureColumns::new(2).unwrap();
         let x = Features::new(&[9, 4, 7, 1], &[1.0, 0.0, 2.0, 3.0]).unwrap();
         assert_eq!(columns.new_values(x).collect::<Vec<_>>(), [1.0, 2.0]);
         columns.meet(x);
@@ -106,6 +106,6 @@ mod tests {
 
     #[test]
     fn limits_out_of_range_are_refused() {
-        assert!(Columns::new(0).is_err() && Columns::new(8193).is_err());
+        assert!(FeatureColumns::new(0).is_err() && FeatureColumns::new(8193).is_err());
     }
 }

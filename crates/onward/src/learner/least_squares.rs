@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use super::columns::{Columns, LIMITS};
+use super::columns::{FeatureColumns, LIMITS};
 use super::rls::{LAMBDA, LIMIT};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
@@ -22,7 +22,7 @@ use crate::loss::Squared;
 use crate::numeric::linalg::triangle::Triangle;
 use crate::numeric::sum::{self, Sum};
 use crate::protocol::{
-    COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_positive, expect_rate,
+    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_positive, expect_rate,
 };
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
@@ -40,9 +40,9 @@ pub struct LeastSquares {
     form: LeastSquaresForm,
     radius: f64,
     lambda: f64,
-    columns: Columns,
-    sums: Sums,
-    rows: Rows,
+    columns: FeatureColumns,
+    sums: LeastSquaresSums,
+    rows: KeptRows,
     /// R of RᵀR = λI + Σ h·xxᵀ.
     root: Triangle,
     weights: Vec<f64>,
@@ -55,7 +55,7 @@ pub struct LeastSquares {
 
 /// The normal equations.
 #[derive(Debug, Clone, Default)]
-struct Sums {
+struct LeastSquaresSums {
     /// Σ h·xxᵀ, its upper half.
     gram: Triangle,
     /// Σ h(y − b)x.
@@ -64,7 +64,7 @@ struct Sums {
     rotated: Vec<f64>,
 }
 
-impl Sums {
+impl LeastSquaresSums {
     fn grow(&mut self, size: usize) {
         while self.moments.len() < size {
             self.gram.grow(0.0);
@@ -87,7 +87,7 @@ impl Sums {
 
 /// The rows so far, as they came.
 #[derive(Debug, Clone, Default)]
-struct Rows {
+struct KeptRows {
     indices: Vec<u32>,
     values: Vec<f32>,
     ends: Vec<usize>,
@@ -95,7 +95,7 @@ struct Rows {
     importances: Vec<f64>,
 }
 
-impl Rows {
+impl KeptRows {
     fn push(&mut self, x: Features<'_>, y: f64, h: f64) {
         self.indices.extend(x.indices());
         self.values.extend(x.values());
@@ -146,9 +146,9 @@ impl LeastSquares {
             form,
             radius,
             lambda,
-            columns: Columns::new(limit)?,
-            sums: Sums::default(),
-            rows: Rows::default(),
+            columns: FeatureColumns::new(limit)?,
+            sums: LeastSquaresSums::default(),
+            rows: KeptRows::default(),
             root: Triangle::default(),
             weights: Vec::new(),
             row: Vec::new(),
@@ -191,9 +191,9 @@ impl LeastSquares {
 
     /// The normal equations of all rows, from nothing.
     fn sum_up(&mut self) {
-        self.sums = Sums::default();
+        self.sums = LeastSquaresSums::default();
         self.sums.grow(self.columns.len());
-        let Rows { indices, values, ends, targets, importances } = &self.rows;
+        let KeptRows { indices, values, ends, targets, importances } = &self.rows;
         let mut start = 0;
         for ((&end, &y), &h) in ends.iter().zip(targets).zip(importances) {
             self.row.clear();
@@ -286,12 +286,12 @@ impl LinearWeights for LeastSquares {
 const MOST_ROWS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
 
 /// `least-squares` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "least-squares",
     summary: "batch ridge regression, solved anew after every row: what rls says, at the batch's cost",
     losses: Losses::Only(&["squared"]),
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "form",
             default: "running",
             meaning: "running keeps the sums of the normal equations, O(d³) a round; scratch keeps the rows, O(td² + d³)",
@@ -299,7 +299,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         LAMBDA,
         LIMIT,
         COMPARATOR_RADIUS,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "rows",
             default: "10000",
             meaning: "how many rows scratch keeps, from 1 to 1000000: later ones are predicted, not learnt from",

@@ -1,8 +1,8 @@
 //! Learners, by the names that `--learner` takes.
 //!
 //! ```
-//! use onward::protocol::Specification;
-//! let specification: Specification = "ogd:radius=5".parse()?;
+//! use onward::protocol::LearnerSpec;
+//! let specification: LearnerSpec = "ogd:radius=5".parse()?;
 //! let learner = specification.build(&onward::loss::parse("logistic")?, None)?;
 //! assert_eq!(learner.describe(), "ogd:eta=auto,radius=5");
 //! # Ok::<(), onward::Error>(())
@@ -26,5 +26,5 @@ pub use rls::Rls;
 pub use vaw::Vaw;
 
 pub use crate::protocol::{
-    Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, Scales, Specification, Standardised,
+    Clip, LearnerDescriptor, LearnerSpec, Linear, Losses, ParameterDescriptor, Params, ProblemBounds, Standardised,
 };

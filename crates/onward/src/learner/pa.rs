@@ -23,8 +23,8 @@
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::{saturate, sum};
-use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_rate};
-use crate::storage::table::Table;
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_rate};
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// How far an update goes; C is the aggressiveness.
@@ -53,7 +53,7 @@ pub enum Aggressiveness {
 pub struct PassiveAggressive {
     loss: SharedLoss,
     aggressiveness: Aggressiveness,
-    weights: Table<f32>,
+    weights: ParameterTable<f32>,
     /// Whether the square of ℓ is charged.
     is_squared: bool,
 }
@@ -79,7 +79,7 @@ impl PassiveAggressive {
             )));
         }
         let is_squared = name.starts_with("squared");
-        Ok(Self { loss, aggressiveness, weights: Table::default(), is_squared })
+        Ok(Self { loss, aggressiveness, weights: ParameterTable::default(), is_squared })
     }
 
     /// d·ℓ: how far the score falls short, with the sign of the way it should go.
@@ -112,8 +112,8 @@ impl ScoreLearner for PassiveAggressive {
             Aggressiveness::Damped(c) => shortfall / (square + 0.5 / (weight * c)),
         };
         for (index, value) in x.iter().filter(|&(_, value)| value != 0.0) {
-            let slot = self.weights.slot(index);
-            *slot = saturate(f64::from(*slot) + step * f64::from(value));
+            let entry = self.weights.entry(index);
+            *entry = saturate(f64::from(*entry) + step * f64::from(value));
         }
         prediction
     }
@@ -155,18 +155,18 @@ fn none() -> Guarantee {
 }
 
 /// `pa` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "pa",
     summary: "passive-aggressive: the least change that corrects each mistake (Crammer et al.)",
     losses: Losses::Only(&LOSSES),
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "c",
             default: "1",
             meaning: "the aggressiveness of the variants 1 and 2, from 1e-30 to 1e30",
         },
         STANDARDISE,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "variant",
             default: "1",
             meaning: "0 (the loss becomes 0), 1 (steps up to c) or 2 (steps damped by c)",

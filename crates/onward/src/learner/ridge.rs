@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use super::columns::Columns;
+use super::columns::FeatureColumns;
 use crate::archive::Archive;
 use crate::numeric::linalg::triangle::{Folded, Triangle};
 use crate::numeric::sum;
@@ -16,7 +16,7 @@ use crate::{Error, Features};
 #[derive(Debug, Clone)]
 pub(super) struct Ridge {
     lambda: f64,
-    columns: Columns,
+    columns: FeatureColumns,
     /// R.
     triangle: Triangle,
     /// z = Rw.
@@ -37,7 +37,7 @@ impl Ridge {
     pub(super) fn new(lambda: f64, limit: u64) -> Result<Self, Error> {
         Ok(Self {
             lambda,
-            columns: Columns::new(limit)?,
+            columns: FeatureColumns::new(limit)?,
             triangle: Triangle::default(),
             rotated: Vec::new(),
             weights: Vec::new(),
@@ -46,7 +46,7 @@ impl Ridge {
     }
 
     /// The features that have a column.
-    pub(super) fn columns(&self) -> &Columns {
+    pub(super) fn columns(&self) -> &FeatureColumns {
         &self.columns
     }
 

@@ -30,7 +30,7 @@ use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Squared;
 use crate::numeric::sum::Sum;
 use crate::protocol::{
-    COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_positive, expect_rate,
+    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_positive, expect_rate,
 };
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
@@ -185,25 +185,25 @@ pub(super) fn beyond_the_limit(ridge: &Ridge) -> String {
     format!("there were more features than limit={limit}, and the rest was ignored, which comparators may use")
 }
 
-pub(super) const LAMBDA: ParameterEntry = ParameterEntry {
+pub(super) const LAMBDA: ParameterDescriptor = ParameterDescriptor {
     name: "lambda",
     default: "1",
     meaning: "the regularisation lambda·‖u‖² beside the sum of squares, from 1e-30 to 1e30",
 };
 
-pub(super) const LIMIT: ParameterEntry = ParameterEntry {
+pub(super) const LIMIT: ParameterDescriptor = ParameterDescriptor {
     name: "limit",
     default: "512",
     meaning: "how many features are used, the first that come, from 1 to 8192: a round costs its square",
 };
 
 /// `rls` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "rls",
     summary: "recursive least squares: ridge regression solved after every row, O(d²) (Plackett)",
     losses: Losses::Only(&["squared"]),
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "forgetting",
             default: "1",
             meaning: "by what the past counts less with each row, from 0.5 to 1 (1: not at all)",

@@ -29,7 +29,7 @@ use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Squared;
 use crate::numeric::sum::Sum;
-use crate::protocol::{COMPARATOR_RADIUS, LearnerEntry, Losses, STANDARDISE, expect_positive, expect_rate};
+use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, STANDARDISE, expect_positive, expect_rate};
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// The Vovk–Azoury–Warmuth forecaster.
@@ -139,7 +139,7 @@ impl LinearWeights for Vaw {
 }
 
 /// `vaw` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "vaw",
     summary: "ridge regression that takes in the features first, with a logarithmic bound (Vovk, Azoury, Warmuth)",
     losses: Losses::Only(&["squared"]),

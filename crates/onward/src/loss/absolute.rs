@@ -46,7 +46,7 @@ impl Loss for Absolute {
         1.0
     }
 
-    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
+    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         slide((y - p).abs(), 1.0, time, q).copysign(y - p)
     }
 
@@ -116,7 +116,7 @@ impl Loss for Quantile {
         self.tau.max(1.0 - self.tau)
     }
 
-    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
+    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         slide((y - p).abs(), self.slope(p, y), time, q).copysign(y - p)
     }
 
@@ -185,7 +185,7 @@ impl Loss for EpsilonInsensitive {
         if 2.0 * range > self.epsilon { 1.0 } else { 0.0 }
     }
 
-    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
+    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         slide(self.excess(p, y), 1.0, time, q).copysign(y - p)
     }
 
@@ -253,7 +253,7 @@ impl Loss for SquaredEpsilonInsensitive {
         2.0 * (2.0 * range - self.epsilon).max(0.0)
     }
 
-    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
+    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         settle(self.excess(p, y), time, q).copysign(y - p)
     }
 
@@ -270,7 +270,7 @@ mod tests {
     fn the_subgradient_at_the_label_is_zero() {
         assert_eq!(Absolute.derivative(2.0, 2.0), 0.0);
         assert_eq!(Quantile::new(0.9).unwrap().derivative(2.0, 2.0), 0.0);
-        assert_eq!(Absolute.flow(2.0, 2.0, 1e9, 0.0), 0.0);
+        assert_eq!(Absolute.importance_step(2.0, 2.0, 1e9, 0.0), 0.0);
     }
 
     #[test]
@@ -289,7 +289,7 @@ mod tests {
             for p in [1.5, 2.0, 2.5] {
                 assert_eq!(loss.value(p, 2.0), 0.0);
                 assert_eq!(loss.derivative(p, 2.0), 0.0);
-                assert_eq!(loss.flow(p, 2.0, 1e9, 1.0), 0.0);
+                assert_eq!(loss.importance_step(p, 2.0, 1e9, 1.0), 0.0);
             }
         }
     }
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn the_flow_stops_at_the_edge_of_the_tube() {
         let loss = EpsilonInsensitive::new(0.5).unwrap();
-        assert_eq!(5.0 + 2.0 * loss.flow(5.0, 2.0, 1e9, 2.0), 2.5);
-        assert_eq!(-1.0 + 2.0 * loss.flow(-1.0, 2.0, 1e9, 2.0), 1.5);
+        assert_eq!(5.0 + 2.0 * loss.importance_step(5.0, 2.0, 1e9, 2.0), 2.5);
+        assert_eq!(-1.0 + 2.0 * loss.importance_step(-1.0, 2.0, 1e9, 2.0), 1.5);
     }
 }

@@ -28,11 +28,11 @@ pub trait ClassLoss: Debug + Send + Sync {
     fn gradient(&self, scores: &[f64], class: usize, gradient: &mut [f64]);
 
     /// Writes u such that scores p + q·u are those that gradient flow, dp/ds = −q·∂ℓ/∂p, leads to in this time;
-    /// −time·∂ℓ/∂p in the limit q → 0. The importance-aware step, as [`Loss::flow`](super::Loss::flow) is for one score.
+    /// −time·∂ℓ/∂p in the limit q → 0. The importance-aware step, as [`Loss::importance_step`](super::Loss::importance_step) is for one score.
     ///
     /// # Panics
     /// As [`gradient`](Self::gradient).
-    fn flow(&self, scores: &[f64], class: usize, time: f64, q: f64, u: &mut [f64]);
+    fn importance_step(&self, scores: &[f64], class: usize, time: f64, q: f64, u: &mut [f64]);
 
     /// Writes the probabilities of the classes, for losses whose scores stand for some.
     ///

@@ -42,7 +42,7 @@ impl Loss for Hinge {
         1.0
     }
 
-    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
+    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         y * slide(1.0 - y * p, 1.0, time, q)
     }
 
@@ -92,7 +92,7 @@ impl Loss for SquaredHinge {
         2.0 * (1.0 + range)
     }
 
-    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
+    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         y * settle(1.0 - y * p, time, q)
     }
 
@@ -142,7 +142,7 @@ impl Loss for ModifiedHuber {
         2.0 * (1.0 + range).min(STRAIGHT_FROM)
     }
 
-    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
+    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         y * slide_then_settle(1.0 - y * p, STRAIGHT_FROM, time, q)
     }
 
@@ -191,7 +191,7 @@ impl Loss for PerceptronLoss {
     /// The plain step y·time on a mistake, **not** gradient flow: flow would
     /// stop at the zero score, which is a mistake still, and w = 0 would never
     /// learn.
-    fn flow(&self, p: f64, y: f64, time: f64, _: f64) -> f64 {
+    fn importance_step(&self, p: f64, y: f64, time: f64, _: f64) -> f64 {
         -self.derivative(p, y) * time
     }
 
@@ -244,7 +244,7 @@ impl Loss for ZeroOne {
         0.0
     }
 
-    fn flow(&self, _: f64, _: f64, _: f64, _: f64) -> f64 {
+    fn importance_step(&self, _: f64, _: f64, _: f64, _: f64) -> f64 {
         0.0
     }
 
@@ -261,16 +261,16 @@ mod tests {
     fn a_margin_of_exactly_one_makes_no_hinge_update() {
         for y in [-1.0, 1.0] {
             assert_eq!(Hinge.derivative(y, y), 0.0);
-            assert_eq!(Hinge.flow(y, y, 1.0, 0.0), 0.0);
+            assert_eq!(Hinge.importance_step(y, y, 1.0, 0.0), 0.0);
             assert_eq!(Hinge.derivative(0.999 * y, y), -y);
         }
     }
 
     #[test]
     fn the_hinge_flow_stops_at_the_margin() {
-        assert_eq!(-2.0 + 0.5 * Hinge.flow(-2.0, 1.0, 4.0, 0.5), 0.0);
-        assert_eq!(-2.0 + 0.5 * Hinge.flow(-2.0, 1.0, 1e9, 0.5), 1.0);
-        assert_eq!(2.0 + 0.5 * Hinge.flow(2.0, -1.0, 1e9, 0.5), -1.0);
+        assert_eq!(-2.0 + 0.5 * Hinge.importance_step(-2.0, 1.0, 4.0, 0.5), 0.0);
+        assert_eq!(-2.0 + 0.5 * Hinge.importance_step(-2.0, 1.0, 1e9, 0.5), 1.0);
+        assert_eq!(2.0 + 0.5 * Hinge.importance_step(2.0, -1.0, 1e9, 0.5), -1.0);
     }
 
     #[test]
@@ -292,9 +292,9 @@ mod tests {
 
     #[test]
     fn the_perceptron_takes_the_plain_step_and_goes_beyond_zero() {
-        assert_eq!(PerceptronLoss.flow(0.0, -1.0, 1.0, 5.0), -1.0);
-        assert_eq!(PerceptronLoss.flow(-2.0, 1.0, 3.0, 5.0), 3.0);
-        assert_eq!(PerceptronLoss.flow(2.0, 1.0, 3.0, 5.0), 0.0);
+        assert_eq!(PerceptronLoss.importance_step(0.0, -1.0, 1.0, 5.0), -1.0);
+        assert_eq!(PerceptronLoss.importance_step(-2.0, 1.0, 3.0, 5.0), 3.0);
+        assert_eq!(PerceptronLoss.importance_step(2.0, 1.0, 3.0, 5.0), 0.0);
     }
 
     #[test]

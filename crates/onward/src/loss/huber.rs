@@ -56,7 +56,7 @@ impl Loss for Huber {
         2.0 * self.delta.min(2.0 * range)
     }
 
-    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
+    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         slide_then_settle((y - p).abs(), self.delta, time, q).copysign(y - p)
     }
 
@@ -95,8 +95,8 @@ mod tests {
     fn the_flow_arrives_at_the_threshold_after_a_straight_stretch() {
         // From 5 to 1 at speed 2·1·0.5 takes 4; then decay e^(−2·0.5·1).
         let loss = Huber::new(1.0).unwrap();
-        assert_eq!(5.0 + 0.5 * loss.flow(5.0, 0.0, 4.0, 0.5), 1.0);
-        let later = 5.0 + 0.5 * loss.flow(5.0, 0.0, 5.0, 0.5);
+        assert_eq!(5.0 + 0.5 * loss.importance_step(5.0, 0.0, 4.0, 0.5), 1.0);
+        let later = 5.0 + 0.5 * loss.importance_step(5.0, 0.0, 5.0, 0.5);
         assert!((later - (-1f64).exp()).abs() < 1e-15);
     }
 }

@@ -46,7 +46,7 @@ impl Loss for LinearLoss {
         range
     }
 
-    fn flow(&self, _p: f64, y: f64, time: f64, _q: f64) -> f64 {
+    fn importance_step(&self, _p: f64, y: f64, time: f64, _q: f64) -> f64 {
         -time * y
     }
 

@@ -4,7 +4,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::flow::{SMALL, reach};
-use super::{Charge, Curvature, Link, Loss, Slope, Task, refuse_label};
+use super::{Curvature, Evaluation, Gradient, InverseLink, Loss, Task, refuse_label};
 use crate::Error;
 use crate::numeric::exp_log;
 use crate::simd::{smaller, vectorised};
@@ -82,24 +82,24 @@ impl Loss for Logistic {
     }
 
     fn derivative(&self, p: f64, y: f64) -> f64 {
-        steepness(probability(y), sigmoids(p))
+        gradient(probability(y), sigmoids(p))
     }
 
-    fn charge(&self, p: f64, y: f64) -> Charge {
+    fn evaluate(&self, p: f64, y: f64) -> Evaluation {
         let (target, e) = (probability(y), exp_log::exp(-p.abs()));
         let shared = exp_log::log1p(e);
         let value = cross_entropy_from(p, target, shared);
-        Charge { value, derivative: steepness(target, sigmoids_from(p, e)), logistic: Some((e, shared)) }
+        Evaluation { value, derivative: gradient(target, sigmoids_from(p, e)), logistic: Some((e, shared)) }
     }
 
-    fn charge_all(&self, scores: &[f64], labels: &[f64], charges: &mut Vec<Charge>) {
-        charges.clear();
+    fn evaluate_all(&self, scores: &[f64], labels: &[f64], evaluations: &mut Vec<Evaluation>) {
+        evaluations.clear();
         let (eights, rest) = scores.as_chunks::<FLOWS>();
         for (scores, labels) in eights.iter().zip(labels.as_chunks::<FLOWS>().0) {
-            charges.extend(charge_eight(scores, labels));
+            evaluations.extend(charge_eight(scores, labels));
         }
         let last = scores.len() - rest.len();
-        charges.extend(rest.iter().zip(&labels[last..]).map(|(&p, &y)| self.charge(p, y)));
+        evaluations.extend(rest.iter().zip(&labels[last..]).map(|(&p, &y)| self.evaluate(p, y)));
     }
 
     fn second_derivative(&self, p: f64, _: f64) -> f64 {
@@ -115,21 +115,21 @@ impl Loss for Logistic {
         sigmoid(range)
     }
 
-    fn link(&self) -> Link {
-        Link::Logistic
+    fn inverse_link(&self) -> InverseLink {
+        InverseLink::Logistic
     }
 
-    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
+    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         flow_from(p, exp_log::exp(-p.abs()), y, time, q)
     }
 
-    fn steepness(&self, p: f64, y: f64) -> Slope {
+    fn gradient(&self, p: f64, y: f64) -> Gradient {
         let e = exp_log::exp(-p.abs());
-        Slope { derivative: steepness(probability(y), sigmoids_from(p, e)), exponential: e }
+        Gradient { derivative: gradient(probability(y), sigmoids_from(p, e)), exponential: e }
     }
 
-    fn flow_on(&self, slope: Slope, p: f64, y: f64, time: f64, q: f64) -> f64 {
-        flow_from(p, slope.exponential, y, time, q)
+    fn importance_step_from(&self, gradient: Gradient, p: f64, y: f64, time: f64, q: f64) -> f64 {
+        flow_from(p, gradient.exponential, y, time, q)
     }
 
     fn best_constant(&self, mean_label: f64) -> Option<f64> {
@@ -157,7 +157,7 @@ fn probability(y: f64) -> f64 {
 
 /// What is known of N scores p at once.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known<const N: usize> {
+pub(crate) struct SigmoidsOf<const N: usize> {
     /// e^(−|p|).
     pub(crate) exponentials: [f64; N],
     /// σ(p) and σ(−p).
@@ -165,7 +165,7 @@ pub(crate) struct Known<const N: usize> {
     pub(crate) down: [f64; N],
 }
 
-impl<const N: usize> Known<N> {
+impl<const N: usize> SigmoidsOf<N> {
     /// Of these scores.
     #[inline(always)]
     pub(crate) fn of(scores: &[f64; N]) -> Self {
@@ -189,7 +189,7 @@ impl<const N: usize> Known<N> {
             let (p, shared) = (scores[at], exp_log::log1p(self.exponentials[at]));
             let (below, above) = (if p < 0.0 { -p } else { 0.0 }, if p > 0.0 { p } else { 0.0 });
             losses[at] = target * (below + shared) + (1.0 - target) * (above + shared);
-            derivatives[at] = steepness(target, (self.up[at], self.down[at]));
+            derivatives[at] = gradient(target, (self.up[at], self.down[at]));
         }
         (losses, derivatives)
     }
@@ -200,7 +200,7 @@ impl<const N: usize> Known<N> {
         let target = probability(label);
         let (mut residuals, mut curvatures) = ([0.0; N], [0.0; N]);
         for at in 0..N {
-            residuals[at] = -steepness(target, (self.up[at], self.down[at]));
+            residuals[at] = -gradient(target, (self.up[at], self.down[at]));
             curvatures[at] = self.up[at] * self.down[at];
         }
         (residuals, curvatures)
@@ -209,21 +209,21 @@ impl<const N: usize> Known<N> {
 
 vectorised! {
     /// What predictions are charged, side by side.
-    fn charge_eight(scores: &[f64; FLOWS], labels: &[f64; FLOWS]) -> [Charge; FLOWS] {
-        let known = Known::of(scores);
+    fn charge_eight(scores: &[f64; FLOWS], labels: &[f64; FLOWS]) -> [Evaluation; FLOWS] {
+        let known = SigmoidsOf::of(scores);
         let (mut shared, mut values, mut derivatives) = ([0.0; FLOWS], [0.0; FLOWS], [0.0; FLOWS]);
         for at in 0..FLOWS {
             let target = probability(labels[at]);
             shared[at] = exp_log::log1p(known.exponentials[at]);
             values[at] = cross_entropy_from(scores[at], target, shared[at]);
-            derivatives[at] = steepness(target, (known.up[at], known.down[at]));
+            derivatives[at] = gradient(target, (known.up[at], known.down[at]));
         }
-        let mut charges = [Charge { value: 0.0, derivative: 0.0, logistic: None }; FLOWS];
+        let mut evaluations = [Evaluation { value: 0.0, derivative: 0.0, logistic: None }; FLOWS];
         for at in 0..FLOWS {
             let logistic = Some((known.exponentials[at], shared[at]));
-            charges[at] = Charge { value: values[at], derivative: derivatives[at], logistic };
+            evaluations[at] = Evaluation { value: values[at], derivative: derivatives[at], logistic };
         }
-        charges
+        evaluations
     }
 }
 
@@ -245,7 +245,7 @@ pub(crate) fn flows(
     };
     for at in 0..FLOWS {
         if !is_plain[at] {
-            ways[at] = if q[at] > 0.0 { Logistic.flow(scores[at], y, times[at], q[at]) } else { 0.0 };
+            ways[at] = if q[at] > 0.0 { Logistic.importance_step(scores[at], y, times[at], q[at]) } else { 0.0 };
         }
     }
     ways
@@ -320,7 +320,7 @@ fn cross_entropy_from(p: f64, target: f64, shared: f64) -> f64 {
 }
 
 /// σ(p) − π, from σ(p) and σ(−p).
-fn steepness(target: f64, (up, down): (f64, f64)) -> f64 {
+fn gradient(target: f64, (up, down): (f64, f64)) -> f64 {
     (1.0 - target) * up - target * down
 }
 
@@ -449,15 +449,15 @@ mod tests {
     #[test]
     fn side_by_side_predictions_are_charged_as_they_are_alone() {
         let mut random = crate::numeric::rng::SplitMix64::new(29);
-        let mut charges = Vec::new();
+        let mut evaluations = Vec::new();
         for count in 0..40 {
             let scores: Vec<f64> = (0..count).map(|at| 10f64.powi(at % 7 - 3) * (random.uniform() - 0.5)).collect();
             let labels: Vec<f64> = (0..count).map(|at| [-1.0, 1.0, 0.3, 0.0][at as usize % 4]).collect();
             for is_portable in [false, true] {
                 crate::simd::set_portable(is_portable);
-                Logistic.charge_all(&scores, &labels, &mut charges);
-                let alone: Vec<_> = scores.iter().zip(&labels).map(|(&p, &y)| Logistic.charge(p, y)).collect();
-                assert_eq!(charges, alone);
+                Logistic.evaluate_all(&scores, &labels, &mut evaluations);
+                let alone: Vec<_> = scores.iter().zip(&labels).map(|(&p, &y)| Logistic.evaluate(p, y)).collect();
+                assert_eq!(evaluations, alone);
             }
             crate::simd::set_portable(false);
         }
@@ -471,10 +471,11 @@ mod tests {
                     std::array::from_fn(|at| [-70.0, -30.0, -2.0, -0.1, 0.0, 1.5, 39.0, 45.0][at] + step as f64 / 9.0);
                 let times = std::array::from_fn(|at| 0.5 + at as f64);
                 let q = std::array::from_fn(|at| if at == 3 { 0.0 } else { scale * (1.0 + at as f64 / 7.0) });
-                let known = Known::of(&scores);
+                let known = SigmoidsOf::of(&scores);
                 let found = flows(&scores, &known.exponentials, y, &times, &q);
                 for at in 0..FLOWS {
-                    let alone = if q[at] > 0.0 { Logistic.flow(scores[at], y, times[at], q[at]) } else { 0.0 };
+                    let alone =
+                        if q[at] > 0.0 { Logistic.importance_step(scores[at], y, times[at], q[at]) } else { 0.0 };
                     assert!(
                         (found[at] - alone).abs() <= 1e-11 * alone.abs(),
                         "{} {y} {}: {} {alone}",
@@ -491,7 +492,7 @@ mod tests {
     fn what_is_known_of_several_scores_is_what_each_would_say() {
         let scores = [-50.0, -3.0, -1e-9, 0.0, 0.2, 7.0, 49.0, 1e-300];
         for y in [-1.0, 0.0, 0.25, 1.0] {
-            let known = Known::of(&scores);
+            let known = SigmoidsOf::of(&scores);
             let ((losses, derivatives), (residuals, curvatures)) = (known.losses(&scores, y), known.slopes(y));
             for (at, &p) in scores.iter().enumerate() {
                 let is_near = |found: f64, expected: f64| {
@@ -508,7 +509,7 @@ mod tests {
     /// Relative error of H in the implicit equation of the flow for y = 1,
     /// which bounds the relative error of δ.
     fn residual(p: f64, h: f64) -> f64 {
-        let delta = Logistic.flow(p, 1.0, h, 1.0);
+        let delta = Logistic.importance_step(p, 1.0, h, 1.0);
         (delta + p.exp() * delta.exp_m1()) / h - 1.0
     }
 
@@ -527,17 +528,17 @@ mod tests {
     #[test]
     fn the_flow_of_a_sign_is_the_same_for_both() {
         for (p, time, q) in [(-3.0, 1.0, 2.0), (50.0, 1e30, 1.0), (-90.0, 95.0, 1.0)] {
-            assert_eq!(Logistic.flow(p, 1.0, time, q), -Logistic.flow(-p, -1.0, time, q));
+            assert_eq!(Logistic.importance_step(p, 1.0, time, q), -Logistic.importance_step(-p, -1.0, time, q));
         }
     }
 
     #[test]
     fn far_from_the_boundary_the_flow_follows_its_tails() {
         // A sure prediction hardly moves: e^p grows by h, here from 10^43.
-        let p = 100.0 + Logistic.flow(100.0, 1.0, 1e60, 1.0);
+        let p = 100.0 + Logistic.importance_step(100.0, 1.0, 1e60, 1.0);
         assert!((p - 1e60f64.ln()).abs() < 1e-13);
         // A gross mistake moves at speed 1 until it is hardly one: p + e^p = 0.
-        let arrived = Logistic.flow(-200.0, 1.0, 200.0, 1.0) - 200.0;
+        let arrived = Logistic.importance_step(-200.0, 1.0, 200.0, 1.0) - 200.0;
         assert!((arrived + arrived.exp()).abs() < 1e-13, "{arrived}");
     }
 
@@ -547,7 +548,7 @@ mod tests {
         for p in (1..=60).map(f64::from) {
             for h in (1..=200).map(|at| 1.25 * f64::from(at)) {
                 let expected = 2.0 * ((p / 2.0).sinh() * (-h / 4.0).exp()).asinh();
-                let found = p + Logistic.flow(p, 0.5, h, 1.0);
+                let found = p + Logistic.importance_step(p, 0.5, h, 1.0);
                 assert!((found - expected).abs() < 1e-14 * (1.0 + p), "{p} {h}: {found}");
             }
         }
@@ -558,7 +559,7 @@ mod tests {
         for y in [1e-200f64, 1e-20, 0.01, 0.3, 0.5, 0.9, 1.0 - 1e-15] {
             let logit = y.ln() - (-y).ln_1p();
             for p in [-1000.0, -60.0, -3.0, 0.0, 2.0, 39.0, 1000.0] {
-                let end = p + Logistic.flow(p, y, 1e305, 1.0);
+                let end = p + Logistic.importance_step(p, y, 1e305, 1.0);
                 assert!((end - logit).abs() < 1e-13 * (1.0 + p.abs()), "{p} to {y}: {end}");
             }
         }

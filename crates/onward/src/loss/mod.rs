@@ -55,7 +55,7 @@ pub enum Task {
 /// From a score to what people read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Link {
+pub enum InverseLink {
     /// The score itself.
     Identity,
     /// The probability of the positive class, 1/(1+e^(−p)).
@@ -64,7 +64,7 @@ pub enum Link {
     Log,
 }
 
-impl Link {
+impl InverseLink {
     /// The response for a score.
     pub fn response(self, score: f64) -> f64 {
         match self {
@@ -109,7 +109,7 @@ impl Kinks {
 
 /// What a prediction is charged.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Charge {
+pub struct Evaluation {
     /// ℓ(p, y).
     pub value: f64,
     /// [`Loss::derivative`].
@@ -120,7 +120,7 @@ pub struct Charge {
 
 /// How steep a loss is at a prediction.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Slope {
+pub struct Gradient {
     /// [`Loss::derivative`].
     pub derivative: f64,
     /// e^(−|p|) where it was needed, since the flow needs it too; else anything.
@@ -144,8 +144,8 @@ pub trait Loss: Debug + Send + Sync {
     fn derivative(&self, p: f64, y: f64) -> f64;
 
     /// Value and derivative at once, where they share work.
-    fn charge(&self, p: f64, y: f64) -> Charge {
-        Charge { value: self.value(p, y), derivative: self.derivative(p, y), logistic: None }
+    fn evaluate(&self, p: f64, y: f64) -> Evaluation {
+        Evaluation { value: self.value(p, y), derivative: self.derivative(p, y), logistic: None }
     }
 
     /// ∂²ℓ/∂p² where it exists, 0 at kinks; where it jumps, the value of the
@@ -160,17 +160,17 @@ pub trait Loss: Debug + Send + Sync {
     fn lipschitz(&self, range: f64) -> f64;
 
     /// From scores to what people read.
-    fn link(&self) -> Link {
-        Link::Identity
+    fn inverse_link(&self) -> InverseLink {
+        InverseLink::Identity
     }
 
-    /// What many predictions are charged, one after the other: what [`charge`](Self::charge) gives, to the bit. A label that is
+    /// What many predictions are charged, one after the other: what [`charge`](Self::evaluate) gives, to the bit. A label that is
     /// NaN may be charged anything.
-    fn charge_all(&self, scores: &[f64], labels: &[f64], charges: &mut Vec<Charge>) {
-        charges.clear();
-        charges.extend(scores.iter().zip(labels).map(|(&p, &y)| match y.is_nan() {
-            true => Charge { value: 0.0, derivative: 0.0, logistic: None },
-            false => self.charge(p, y),
+    fn evaluate_all(&self, scores: &[f64], labels: &[f64], evaluations: &mut Vec<Evaluation>) {
+        evaluations.clear();
+        evaluations.extend(scores.iter().zip(labels).map(|(&p, &y)| match y.is_nan() {
+            true => Evaluation { value: 0.0, derivative: 0.0, logistic: None },
+            false => self.evaluate(p, y),
         }));
     }
 
@@ -178,16 +178,16 @@ pub trait Loss: Debug + Send + Sync {
     /// gradient flow does in time `time`, where `q` = Σ x²·rate ≥ 0 is how far
     /// the score moves for u = 1. That is u = (p(time) − p)/q for
     /// dp/ds = −q·∂ℓ/∂p, and −time·∂ℓ/∂p in the limit q → 0.
-    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64;
+    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64;
 
-    /// The derivative, to be followed by [`flow_on`](Self::flow_on).
-    fn steepness(&self, p: f64, y: f64) -> Slope {
-        Slope { derivative: self.derivative(p, y), exponential: 0.0 }
+    /// The derivative, to be followed by [`importance_step_from`](Self::importance_step_from).
+    fn gradient(&self, p: f64, y: f64) -> Gradient {
+        Gradient { derivative: self.derivative(p, y), exponential: 0.0 }
     }
 
-    /// The same as [`flow`](Self::flow) where the [steepness](Self::steepness) at p and y is known.
-    fn flow_on(&self, _slope: Slope, p: f64, y: f64, time: f64, q: f64) -> f64 {
-        self.flow(p, y, time, q)
+    /// The same as [`flow`](Self::importance_step) where the [gradient](Self::gradient) at p and y is known.
+    fn importance_step_from(&self, _gradient: Gradient, p: f64, y: f64, time: f64, q: f64) -> f64 {
+        self.importance_step(p, y, time, q)
     }
 
     /// Where a loss of straight pieces bends, for this label; `None` for losses that are curved.

@@ -2,7 +2,7 @@
 
 use super::flow::{faded, slide};
 use super::softmax::log_sum_exp;
-use super::{Curvature, Link, Loss, Task, refuse_label};
+use super::{Curvature, InverseLink, Loss, Task, refuse_label};
 use crate::Error;
 
 /// The score above which the loss is straight, so that it stays finite.
@@ -45,7 +45,7 @@ impl Loss for Poisson {
     }
 
     fn derivative(&self, p: f64, y: f64) -> f64 {
-        Link::Log.response(p) - y
+        InverseLink::Log.response(p) - y
     }
 
     /// e^p up to p = 50, 0 above.
@@ -58,14 +58,14 @@ impl Loss for Poisson {
     }
 
     fn lipschitz(&self, range: f64) -> f64 {
-        Link::Log.response(range)
+        InverseLink::Log.response(range)
     }
 
-    fn link(&self) -> Link {
-        Link::Log
+    fn inverse_link(&self) -> InverseLink {
+        InverseLink::Log
     }
 
-    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
+    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         let speed = LARGEST_RATE - y;
         let arrival = (p - STRAIGHT_FROM) / (q * speed);
         if p <= STRAIGHT_FROM {
@@ -132,10 +132,10 @@ mod tests {
         for (p, y, time, q) in [(0.3f64, 2.0, 0.7, 0.4), (2.0, 0.5, 3.0, 1.0), (-3.0, 4.0, 0.2, 5.0)] {
             let (s, q_time) = ((-p).exp(), q * time);
             let s = 1.0 / y + (s - 1.0 / y) * (-y * q_time).exp();
-            let found: f64 = p + q * Poisson.flow(p, y, time, q);
+            let found: f64 = p + q * Poisson.importance_step(p, y, time, q);
             assert!((found + s.ln()).abs() < 1e-14, "{found}");
         }
-        let without: f64 = 1.0 + 0.5 * Poisson.flow(1.0, 0.0, 3.0, 0.5);
+        let without: f64 = 1.0 + 0.5 * Poisson.importance_step(1.0, 0.0, 3.0, 0.5);
         assert!((without + ((-1f64).exp() + 1.5).ln()).abs() < 1e-15);
     }
 
@@ -144,8 +144,8 @@ mod tests {
         // 10 at speed e^50, and the rest of the time from 50 on.
         let q = 1e-20;
         let arrival = 10.0 / (q * (LARGEST_RATE - 3.0));
-        let found = 60.0 + q * Poisson.flow(60.0, 3.0, arrival + 0.25, q);
-        let expected = 50.0 + q * Poisson.flow(50.0, 3.0, 0.25, q);
+        let found = 60.0 + q * Poisson.importance_step(60.0, 3.0, arrival + 0.25, q);
+        let expected = 50.0 + q * Poisson.importance_step(50.0, 3.0, 0.25, q);
         assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         assert!(expected < 49.9);
     }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn the_flow_arrives_at_the_logarithm_of_the_label() {
         for (p, y) in [(-1e6, 7.0), (0.0, 1e-9), (80.0, 2.0), (1000.0, 1e21), (-700.0, 1e-300)] {
-            let end: f64 = p + Poisson.flow(p, y, 1e305, 1.0);
+            let end: f64 = p + Poisson.importance_step(p, y, 1e305, 1.0);
             assert!((end - f64::ln(y)).abs() <= 1e-15 * (p.abs() + 700.0), "{p} {y}: {end}");
         }
     }

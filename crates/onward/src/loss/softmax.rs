@@ -33,8 +33,8 @@ impl ClassLoss for Softmax {
         gradient(scores, class, out);
     }
 
-    fn flow(&self, scores: &[f64], class: usize, time: f64, q: f64, u: &mut [f64]) {
-        flow(scores, class, time, q, u);
+    fn importance_step(&self, scores: &[f64], class: usize, time: f64, q: f64, u: &mut [f64]) {
+        importance_step(scores, class, time, q, u);
     }
 
     fn probabilities(&self, scores: &[f64], out: &mut [f64]) {
@@ -127,7 +127,7 @@ pub fn hessian_product(scores: &[f64], direction: &[f64], product: &mut [f64]) {
 ///
 /// # Panics
 /// If `u` is not as long as `scores` or `label` is not an index of them.
-pub fn flow(scores: &[f64], label: usize, time: f64, q: f64, u: &mut [f64]) {
+pub fn importance_step(scores: &[f64], label: usize, time: f64, q: f64, u: &mut [f64]) {
     let h = reach(time, q);
     if h < f64::EPSILON {
         gradient(scores, label, u);
@@ -318,7 +318,7 @@ mod tests {
     /// The scores after flowing.
     fn flowed(scores: &[f64], label: usize, time: f64, q: f64) -> Vec<f64> {
         let mut u = vec![f64::NAN; scores.len()];
-        flow(scores, label, time, q, &mut u);
+        importance_step(scores, label, time, q, &mut u);
         scores.iter().zip(&u).map(|(score, u)| score + q * u).collect()
     }
 
@@ -420,7 +420,7 @@ mod tests {
             let step = plus(&vec![0.0; p.len()], -time, &gradient_of(&p, label));
             let mut u = vec![f64::NAN; p.len()];
             for q in [0.0, 1e-300, 1e-18, 1e-15, 1e-12] {
-                flow(&p, label, time, q, &mut u);
+                importance_step(&p, label, time, q, &mut u);
                 for (u, step) in u.iter().zip(&step) {
                     // The curvature's share is time·q; ln θ ≈ 80 rounds at 1.4e-14.
                     prop_assert!((u - step).abs() <= (time * q + 1e-13) * step.abs(), "{u} {step}");
@@ -438,7 +438,7 @@ mod tests {
             let p: Vec<f64> = logs.iter().map(signed).collect();
             let (time, q) = (10f64.powf(log_time), 10f64.powf(log_q));
             let mut u = vec![f64::NAN; p.len()];
-            flow(&p, label, time, q, &mut u);
+            importance_step(&p, label, time, q, &mut u);
             prop_assert!(u.iter().all(|u| u.abs() <= time * (1.0 + 1e-13)), "{u:?}");
             let after = plus(&p, q, &u);
             prop_assert!(value(&p, label).is_finite());
@@ -474,7 +474,7 @@ mod tests {
         let scores = [0.5, -0.2, 0.1];
         for time in [1e-7, 9e-7, 1e-5, 1e-3] {
             let mut u = [f64::NAN; 3];
-            flow(&scores, 1, time, 1.0, &mut u);
+            importance_step(&scores, 1, time, 1.0, &mut u);
             let expected = plus(&runge_kutta(&scores, 1, time, 1), -1.0, &scores);
             // The curvature's share is time/4, the difference above rounds at 1e-16.
             assert_close(&u, &expected, 2e-16 + 1e-3 * time * time);
@@ -486,7 +486,7 @@ mod tests {
         // The margin m = p_y − p_k obeys dm/ds = 2q/(1 + e^m).
         for (m, time) in [(-700.0, 1e3), (-3.0, 0.5), (0.0, 1e9), (2.0, 1e-5), (45.0, 1e22)] {
             let after = flowed(&[0.0, m], 1, time, 0.7);
-            let expected = m + 1.4 * Logistic.flow(m, 1.0, time, 1.4);
+            let expected = m + 1.4 * Logistic.importance_step(m, 1.0, time, 1.4);
             let off = after[1] - after[0] - expected;
             assert!(off.abs() < FLOW_TOLERANCE * (1.0 + m.abs()), "{m} {time}: {off:e}");
         }

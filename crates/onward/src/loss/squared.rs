@@ -42,7 +42,7 @@ impl Loss for Squared {
         4.0 * range
     }
 
-    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
+    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         settle((y - p).abs(), time, q).copysign(y - p)
     }
 
@@ -114,7 +114,7 @@ impl Loss for Expectile {
 
     /// The residual keeps its sign, hence its weight a: the squared loss's flow
     /// with time and way both in units of a.
-    fn flow(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
+    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         let weight = self.weight(p, y);
         settle((y - p).abs(), weight * time, q).copysign(y - p)
     }
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn the_flow_of_the_squared_loss_is_exponential_decay() {
         // The residual −2 decays to −2e^(−2·0.5·0.3) in time 0.5 with q = 0.3.
-        let u = Squared.flow(1.0, 3.0, 0.5, 0.3);
+        let u = Squared.importance_step(1.0, 3.0, 0.5, 0.3);
         let p = 1.0 + 0.3 * u;
         assert!((p - (3.0 - 2.0 * (-0.3f64).exp())).abs() < 1e-15);
     }

@@ -72,7 +72,7 @@ fn labels(loss: &dyn Loss) -> Vec<f64> {
 
 /// Where the score is after flowing.
 fn flowed(loss: &dyn Loss, p: f64, y: f64, time: f64, q: f64) -> f64 {
-    p + q * loss.flow(p, y, time, q)
+    p + q * loss.importance_step(p, y, time, q)
 }
 
 /// dp/ds = −q·ℓ'(p) by the classical Runge–Kutta method.
@@ -228,7 +228,7 @@ proptest! {
             for q in [0.0, 1e-300, 1e-30] {
                 // Relative, however small: what curvature changes is below q·time·ℓ''.
                 let close = 1e-15 + q * time * loss.second_derivative(p, y);
-                let difference = loss.flow(p, y, time, q) - step;
+                let difference = loss.importance_step(p, y, time, q) - step;
                 prop_assert!(difference.abs() <= close * step.abs(), "{} at {p}", loss.name());
             }
         }
@@ -267,14 +267,14 @@ proptest! {
                     loss.value(p, y),
                     loss.derivative(p, y),
                     loss.second_derivative(p, y),
-                    loss.link().response(p),
-                    loss.flow(p, y, 1.0, q.abs()),
-                    q.abs() * loss.flow(p, y, 1.0, q.abs()),
+                    loss.inverse_link().response(p),
+                    loss.importance_step(p, y, 1.0, q.abs()),
+                    q.abs() * loss.importance_step(p, y, 1.0, q.abs()),
                 ];
                 prop_assert!(found.iter().all(|x| x.is_finite()), "{}: {found:?}", loss.name());
                 // Beyond f64 only where a plain step is, too.
                 let bound = time.abs() * loss.derivative(p, y).abs();
-                let flow = loss.flow(p, y, time.abs(), q.abs());
+                let flow = loss.importance_step(p, y, time.abs(), q.abs());
                 prop_assert!(!flow.is_nan() && flow.abs() <= bound * (1.0 + 1e-13), "{}", loss.name());
             }
         }
@@ -320,7 +320,7 @@ fn the_first_moments_of_flow_are_exact_to_rounding() {
             for p in [-6.7, -1.33, 0.41, 2.81] {
                 for time in [1e-12, 1e-7, 4.9e-6, 5.1e-6, 9.9e-6, 1.01e-5, 3e-5, 1e-3] {
                     let expected = runge_kutta(&*loss, p, y, time, 1.0, 8) - p;
-                    let found = loss.flow(p, y, time, 1.0);
+                    let found = loss.importance_step(p, y, time, 1.0);
                     // The difference above rounds at the size of p.
                     let allowed = 1e-15 * (1.0 + p.abs()) + 1e-13 * expected.abs();
                     let case = format!("{} y={y} p={p} time={time}", loss.name());

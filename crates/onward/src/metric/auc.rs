@@ -148,17 +148,17 @@ fn bin_of(score: f64) -> usize {
 /// Reference: Fawcett, An introduction to ROC analysis, 2006, section 7.
 #[derive(Clone)]
 pub struct Auc {
-    bins: Vec<Bin>,
+    bins: Vec<AucBin>,
 }
 
 /// The weights of the two classes in a bin.
 #[derive(Clone, Copy, Default)]
-struct Bin {
+struct AucBin {
     positive: f64,
     negative: f64,
 }
 
-impl Bin {
+impl AucBin {
     fn is_empty(self) -> bool {
         self.positive == 0.0 && self.negative == 0.0
     }
@@ -166,7 +166,7 @@ impl Bin {
 
 impl Default for Auc {
     fn default() -> Self {
-        Self { bins: vec![Bin::default(); 2 * SIDE] }
+        Self { bins: vec![AucBin::default(); 2 * SIDE] }
     }
 }
 
@@ -192,7 +192,7 @@ impl Auc {
 
     /// Has the bin of a score fetched that will be taken in: it may be anywhere in a megabyte.
     #[inline]
-    pub(super) fn expect(&self, score: f64) {
+    pub(super) fn prefetch(&self, score: f64) {
         if let Some(bin) = self.bins.get(bin_of(score)) {
             prefetch(bin);
         }
@@ -239,13 +239,13 @@ impl Auc {
         archive.number("layout", &mut layout)?;
         archive.check(layout == LAYOUT, "layout", &format!("must be {LAYOUT}, for this program has no other bins"))?;
         let bins = (0u32..).zip(self.bins.iter().copied());
-        let mut filled: Vec<(u32, Bin)> = bins.filter(|(_, bin)| !bin.is_empty()).collect();
+        let mut filled: Vec<(u32, AucBin)> = bins.filter(|(_, bin)| !bin.is_empty()).collect();
         let fields = [
-            ("bins", Field::U32(&|filled: &mut (u32, Bin)| &mut filled.0)),
+            ("bins", Field::U32(&|filled: &mut (u32, AucBin)| &mut filled.0)),
             ("positive", Field::F64(&|filled| &mut filled.1.positive)),
             ("negative", Field::F64(&|filled| &mut filled.1.negative)),
         ];
-        archive.records(&mut filled, &(0, Bin::default()), &fields)?;
+        archive.records(&mut filled, &(0, AucBin::default()), &fields)?;
         let is_ordered = filled.windows(2).all(|pair| pair[0].0 < pair[1].0)
             && filled.last().is_none_or(|&(last, _)| (last as usize) < self.bins.len());
         archive.check(is_ordered, "bins", &format!("must rise and stay below {}", self.bins.len()))?;
@@ -253,7 +253,7 @@ impl Auc {
         let are_counts = filled.iter().all(|(_, bin)| is_count(bin.positive) && is_count(bin.negative));
         archive.check(are_counts, "positive", "and 'negative' must be finite and not below 0")?;
         if archive.is_loading() {
-            self.bins.fill(Bin::default());
+            self.bins.fill(AucBin::default());
             filled.into_iter().for_each(|(at, bin)| self.bins[at as usize] = bin);
         }
         Ok(())

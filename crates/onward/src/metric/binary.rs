@@ -4,7 +4,7 @@
 //! (0 is then a negative). What counts right and wrong takes a label as positive
 //! when it is above 0.5; what scores probabilities takes q itself.
 
-use super::total::{Total, bounded};
+use super::total::{CompensatedTotal, bounded};
 use crate::Error;
 use crate::archive::Archive;
 
@@ -36,8 +36,8 @@ pub(super) fn target(label: f64) -> f64 {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Accuracy {
-    weight: Total,
-    mistakes: Total,
+    weight: CompensatedTotal,
+    mistakes: CompensatedTotal,
 }
 
 impl Accuracy {
@@ -138,8 +138,8 @@ impl Probability {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct LogLoss {
-    weight: Total,
-    loss: Total,
+    weight: CompensatedTotal,
+    loss: CompensatedTotal,
 }
 
 impl LogLoss {
@@ -184,8 +184,8 @@ impl LogLoss {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Brier {
-    weight: Total,
-    squares: Total,
+    weight: CompensatedTotal,
+    squares: CompensatedTotal,
 }
 
 impl Brier {

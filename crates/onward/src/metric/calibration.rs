@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::binary::target;
-use super::total::Total;
+use super::total::CompensatedTotal;
 use crate::Error;
 use crate::archive::{Archive, Field};
 
@@ -31,15 +31,15 @@ const BINS: usize = 20;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Calibration {
-    bins: [Bin; BINS],
+    bins: [OpenBin; BINS],
 }
 
 /// Σ h, Σ h·p and Σ h·q of one bin.
 #[derive(Debug, Clone, Copy, Default)]
-struct Bin {
-    weight: Total,
-    predicted: Total,
-    observed: Total,
+struct OpenBin {
+    weight: CompensatedTotal,
+    predicted: CompensatedTotal,
+    observed: CompensatedTotal,
 }
 
 /// One row of the table: what was said and what was seen in a range of probabilities.
@@ -92,16 +92,17 @@ impl Calibration {
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         let mut bins = self.bins.to_vec();
         let fields = [
-            ("weight", Field::F64(&|bin: &mut Bin| &mut bin.weight.sum)),
+            ("weight", Field::F64(&|bin: &mut OpenBin| &mut bin.weight.sum)),
             ("weight_rest", Field::F64(&|bin| &mut bin.weight.rest)),
             ("predicted", Field::F64(&|bin| &mut bin.predicted.sum)),
             ("predicted_rest", Field::F64(&|bin| &mut bin.predicted.rest)),
             ("observed", Field::F64(&|bin| &mut bin.observed.sum)),
             ("observed_rest", Field::F64(&|bin| &mut bin.observed.rest)),
         ];
-        archive.records(&mut bins, &Bin::default(), &fields)?;
+        archive.records(&mut bins, &OpenBin::default(), &fields)?;
         archive.check(bins.len() == BINS, "weight", &format!("must have {BINS} numbers"))?;
-        let is_sound = |bin: &Bin| [bin.weight, bin.predicted, bin.observed].into_iter().all(Total::is_count);
+        let is_sound =
+            |bin: &OpenBin| [bin.weight, bin.predicted, bin.observed].into_iter().all(CompensatedTotal::is_count);
         archive.check(bins.iter().all(is_sound), "weight", "and what is beside it must be finite and not below 0")?;
         self.bins.copy_from_slice(&bins);
         Ok(())
@@ -115,7 +116,7 @@ impl CalibrationBin {
     }
 }
 
-impl Bin {
+impl OpenBin {
     fn row(&self, at: usize) -> Option<CalibrationBin> {
         Some(CalibrationBin {
             from: edge(at),

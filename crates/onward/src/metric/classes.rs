@@ -1,6 +1,6 @@
 //! Several classes: accuracy and log loss.
 
-use super::total::Total;
+use super::total::CompensatedTotal;
 use crate::Error;
 use crate::archive::Archive;
 
@@ -8,9 +8,9 @@ use crate::archive::Archive;
 /// −ln of the probability that was given to the true class, where scores stand for probabilities.
 #[derive(Debug, Clone, Default)]
 pub struct Classes {
-    weight: Total,
-    mistakes: Total,
-    log_loss: Total,
+    weight: CompensatedTotal,
+    mistakes: CompensatedTotal,
+    log_loss: CompensatedTotal,
 }
 
 impl Classes {

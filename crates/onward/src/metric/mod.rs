@@ -27,13 +27,13 @@ use serde_json::{Map, Value};
 use self::binary::{Probability, target};
 use crate::Error;
 use crate::archive::Archive;
-use crate::loss::{Link, Task};
+use crate::loss::{InverseLink, Task};
 
 /// The measures that suit a task, fed with scores.
 ///
 /// ```
-/// use onward::loss::{Link, Task};
-/// let mut metrics = onward::metric::Metrics::new(Task::Binary, Link::Logistic);
+/// use onward::loss::{InverseLink, Task};
+/// let mut metrics = onward::metric::Metrics::new(Task::Binary, InverseLink::Logistic);
 /// metrics.observe(2.0, 1.0, 1.0);
 /// metrics.observe(-1.0, -1.0, 1.0);
 /// metrics.observe(0.5, -1.0, 1.0);
@@ -44,7 +44,7 @@ use crate::loss::{Link, Task};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Metrics {
-    link: Link,
+    link: InverseLink,
     measures: Measures,
 }
 
@@ -75,7 +75,7 @@ struct Probabilities {
 impl Metrics {
     /// The measures for a task and for scores of this link: those of probabilities
     /// only when the link is logistic, those of regression on the scale of the response.
-    pub fn new(task: Task, link: Link) -> Self {
+    pub fn new(task: Task, link: InverseLink) -> Self {
         let measures = match task {
             Task::Binary => Measures::Binary(Box::new(Binary::new(link))),
             Task::Regression => Measures::Regression(Regression::default()),
@@ -86,7 +86,7 @@ impl Metrics {
 
     /// The measures for several classes, log loss among them if scores stand for probabilities.
     pub(crate) fn of_classes(has_log_loss: bool) -> Self {
-        Self { link: Link::Identity, measures: Measures::Classes { classes: Classes::default(), has_log_loss } }
+        Self { link: InverseLink::Identity, measures: Measures::Classes { classes: Classes::default(), has_log_loss } }
     }
 
     /// Takes in the scores of a row, its class and, where they stand for probabilities, the log loss.
@@ -119,9 +119,9 @@ impl Metrics {
 
     /// A score that will be observed: what belongs to it may be fetched from memory meanwhile.
     #[inline]
-    pub(crate) fn expect(&self, score: f64) {
+    pub(crate) fn prefetch(&self, score: f64) {
         if let Measures::Binary(binary) = &self.measures {
-            binary.auc.expect(score);
+            binary.auc.prefetch(score);
         }
     }
 
@@ -170,8 +170,8 @@ impl Metrics {
 }
 
 impl Binary {
-    fn new(link: Link) -> Self {
-        let probabilities = (link == Link::Logistic).then(Probabilities::default);
+    fn new(link: InverseLink) -> Self {
+        let probabilities = (link == InverseLink::Logistic).then(Probabilities::default);
         Self { probabilities, ..Self::default() }
     }
 
@@ -246,19 +246,19 @@ fn put(summary: &mut Map<String, Value>, name: &str, value: Option<f64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::archive::{Column, State};
+    use crate::archive::{SavedColumn, State};
     use proptest::prelude::*;
 
-    const KINDS: [(Task, Link); 6] = [
-        (Task::Binary, Link::Identity),
-        (Task::Binary, Link::Logistic),
-        (Task::Regression, Link::Identity),
-        (Task::Regression, Link::Logistic),
-        (Task::Regression, Link::Log),
-        (Task::Binary, Link::Log),
+    const KINDS: [(Task, InverseLink); 6] = [
+        (Task::Binary, InverseLink::Identity),
+        (Task::Binary, InverseLink::Logistic),
+        (Task::Regression, InverseLink::Identity),
+        (Task::Regression, InverseLink::Logistic),
+        (Task::Regression, InverseLink::Log),
+        (Task::Binary, InverseLink::Log),
     ];
 
-    fn metrics(kind: (Task, Link), rows: &[(f64, f64, f64)]) -> Metrics {
+    fn metrics(kind: (Task, InverseLink), rows: &[(f64, f64, f64)]) -> Metrics {
         let mut metrics = Metrics::new(kind.0, kind.1);
         feed(&mut metrics, rows);
         metrics
@@ -355,8 +355,8 @@ mod tests {
     #[test]
     fn integer_weights_are_counted_exactly() {
         let row = |t: i32| (f64::from(t % 7 - 3), if t % 2 == 0 { 1.0 } else { -1.0 });
-        let mut double = Metrics::new(Task::Binary, Link::Identity);
-        let mut twice = Metrics::new(Task::Binary, Link::Identity);
+        let mut double = Metrics::new(Task::Binary, InverseLink::Identity);
+        let mut twice = Metrics::new(Task::Binary, InverseLink::Identity);
         for (score, label) in (0..500).map(row) {
             double.observe(score, label, 2.0);
             twice.observe(score, label, 1.0);
@@ -369,13 +369,13 @@ mod tests {
     #[test]
     fn each_task_and_link_has_its_own_keys() {
         let keys = |kind| metrics(kind, &some_rows()).summary().keys().cloned().collect::<Vec<_>>().join(" ");
-        assert_eq!(keys((Task::Binary, Link::Identity)), "accuracy auc auc_error");
-        assert_eq!(keys((Task::Binary, Link::Log)), "accuracy auc auc_error");
+        assert_eq!(keys((Task::Binary, InverseLink::Identity)), "accuracy auc auc_error");
+        assert_eq!(keys((Task::Binary, InverseLink::Log)), "accuracy auc auc_error");
         assert_eq!(
-            keys((Task::Binary, Link::Logistic)),
+            keys((Task::Binary, InverseLink::Logistic)),
             "accuracy auc auc_error brier calibration calibration_error log_loss"
         );
-        for link in [Link::Identity, Link::Logistic, Link::Log] {
+        for link in [InverseLink::Identity, InverseLink::Logistic, InverseLink::Log] {
             assert_eq!(keys((Task::Regression, link)), "bias mae r2 rmse");
         }
     }
@@ -386,17 +386,17 @@ mod tests {
             assert!(metrics(kind, &[]).summary().is_empty());
             assert!(metrics(kind, &[(1.0, 1.0, 0.0)]).summary().is_empty());
         }
-        let one_class = metrics((Task::Binary, Link::Logistic), &[(1.0, 1.0, 1.0)]).summary();
+        let one_class = metrics((Task::Binary, InverseLink::Logistic), &[(1.0, 1.0, 1.0)]).summary();
         assert!(!one_class.contains_key("auc") && !one_class.contains_key("auc_error"));
         assert_eq!(one_class["accuracy"], 1.0);
-        let one_label = metrics((Task::Regression, Link::Identity), &[(1.0, 3.0, 1.0)]).summary();
+        let one_label = metrics((Task::Regression, InverseLink::Identity), &[(1.0, 3.0, 1.0)]).summary();
         assert!(!one_label.contains_key("r2"));
         assert_eq!(one_label["rmse"], 2.0);
     }
 
     #[test]
     fn the_calibration_table_has_the_keys_of_the_report() {
-        let summary = metrics((Task::Binary, Link::Logistic), &[(0.0, 1.0, 2.0)]).summary();
+        let summary = metrics((Task::Binary, InverseLink::Logistic), &[(0.0, 1.0, 2.0)]).summary();
         let row = serde_json::json!({"from": 0.5, "to": 0.55, "weight": 2.0, "predicted": 0.5, "observed": 1.0});
         assert_eq!(summary["calibration"], Value::Array(vec![row]));
         assert_eq!(summary["calibration_error"], 0.5);
@@ -404,16 +404,16 @@ mod tests {
 
     #[test]
     fn regression_is_measured_on_the_scale_of_the_response() {
-        let rates = metrics((Task::Regression, Link::Log), &[(0.0, 3.0, 1.0), (0.0, 0.0, 1.0)]).summary();
+        let rates = metrics((Task::Regression, InverseLink::Log), &[(0.0, 3.0, 1.0), (0.0, 0.0, 1.0)]).summary();
         assert_eq!((&rates["mae"], &rates["bias"]), (&1.5.into(), &(-0.5).into()));
-        let shares = metrics((Task::Regression, Link::Logistic), &[(0.0, 1.0, 1.0)]).summary();
+        let shares = metrics((Task::Regression, InverseLink::Logistic), &[(0.0, 1.0, 1.0)]).summary();
         assert_eq!(shares["bias"], -0.5);
     }
 
     #[test]
     fn the_parts_alone_say_what_they_say_together() {
         let rows = some_rows();
-        let summary = metrics((Task::Binary, Link::Logistic), &rows).summary();
+        let summary = metrics((Task::Binary, InverseLink::Logistic), &rows).summary();
         let (mut accuracy, mut auc) = (Accuracy::default(), Auc::default());
         let (mut log_loss, mut brier) = (LogLoss::default(), Brier::default());
         for &(score, label, weight) in &rows {
@@ -463,7 +463,7 @@ mod tests {
     }
 
     /// A state with one column changed, or left out.
-    fn with_column(state: &State, name: &str, column: Option<Column>) -> State {
+    fn with_column(state: &State, name: &str, column: Option<SavedColumn>) -> State {
         let mut changed = State::default();
         state.numbers().iter().for_each(|(name, &number)| changed.set(name, number));
         for (other, old) in state.columns() {
@@ -476,7 +476,7 @@ mod tests {
     }
 
     /// Whether the state is refused.
-    fn refused(kind: (Task, Link), state: &State) -> bool {
+    fn refused(kind: (Task, InverseLink), state: &State) -> bool {
         let read = Metrics::new(kind.0, kind.1).persist(&mut Archive::loading(state.clone()));
         read.is_err_and(|error| error.kind() == crate::ErrorKind::Model)
     }
@@ -506,23 +506,23 @@ mod tests {
     }
 
     /// Ways to damage a column of counts or bins; none is the column itself.
-    fn damaged(column: &Column) -> Vec<Option<Column>> {
-        let mut all = vec![None, Some(Column::U8(vec![1; column.len()]))];
+    fn damaged(column: &SavedColumn) -> Vec<Option<SavedColumn>> {
+        let mut all = vec![None, Some(SavedColumn::U8(vec![1; column.len()]))];
         match column {
-            Column::F64(values) => {
+            SavedColumn::F64(values) => {
                 let last = values.len() - 1;
                 let with = |value| [&values[..last], &[value]].concat();
-                all.extend([f64::NAN, f64::INFINITY, -1e6].map(|value| Some(Column::F64(with(value)))));
-                all.push(Some(Column::F64(values[..last].to_vec())));
-                all.push(Some(Column::F64([values.as_slice(), &[0.0]].concat())));
-                all.push(Some(Column::F64(Vec::new())));
+                all.extend([f64::NAN, f64::INFINITY, -1e6].map(|value| Some(SavedColumn::F64(with(value)))));
+                all.push(Some(SavedColumn::F64(values[..last].to_vec())));
+                all.push(Some(SavedColumn::F64([values.as_slice(), &[0.0]].concat())));
+                all.push(Some(SavedColumn::F64(Vec::new())));
             }
-            Column::U32(values) => {
+            SavedColumn::U32(values) => {
                 let last = values.len() - 1;
                 let with = |value| [&values[..last], &[value]].concat();
-                all.extend([0, values[last - 1], 62_440, u32::MAX].map(|value| Some(Column::U32(with(value)))));
-                all.push(Some(Column::U32(values[..last].to_vec())));
-                all.push(Some(Column::U32(values.iter().rev().copied().collect())));
+                all.extend([0, values[last - 1], 62_440, u32::MAX].map(|value| Some(SavedColumn::U32(with(value)))));
+                all.push(Some(SavedColumn::U32(values[..last].to_vec())));
+                all.push(Some(SavedColumn::U32(values.iter().rev().copied().collect())));
             }
             _ => unreachable!("metrics save no such column"),
         }

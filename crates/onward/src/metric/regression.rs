@@ -1,6 +1,6 @@
 //! Real labels: root mean square error, mean absolute error, R², bias.
 
-use super::total::{Total, bounded};
+use super::total::{CompensatedTotal, bounded};
 use crate::Error;
 use crate::archive::Archive;
 
@@ -28,11 +28,11 @@ use crate::archive::Archive;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Regression {
-    weight: Total,
-    squares: Total,
-    absolutes: Total,
-    errors: Total,
-    labels: Spread,
+    weight: CompensatedTotal,
+    squares: CompensatedTotal,
+    absolutes: CompensatedTotal,
+    errors: CompensatedTotal,
+    labels: LabelSpread,
 }
 
 impl Regression {
@@ -89,12 +89,12 @@ impl Regression {
 /// Σ h·(y − ȳ)² in one pass: Welford 1962, with weights West 1979. The textbook's
 /// Σ h·y² − (Σ h·y)²/Σ h loses all digits when labels are large and close together.
 #[derive(Debug, Clone, Copy, Default)]
-struct Spread {
+struct LabelSpread {
     mean: f64,
-    squares: Total,
+    squares: CompensatedTotal,
 }
 
-impl Spread {
+impl LabelSpread {
     /// Takes in a number with its weight > 0, and the weight of all numbers with it.
     #[inline]
     fn add(&mut self, number: f64, weight: f64, all: f64) {

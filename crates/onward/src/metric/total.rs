@@ -17,16 +17,16 @@ pub(super) fn bounded(number: f64) -> f64 {
 /// gathers what each addition rounded off, exactly known by Knuth's two-sum
 /// (The Art of Computer Programming, volume 2, 4.2.2).
 ///
-/// The error of [`value`](Total::value) is about one rounding of the result plus
+/// The error of [`value`](CompensatedTotal::value) is about one rounding of the result plus
 /// n²ε²·Σ|terms|, where plain addition has nε·Σ|terms| (ε = 2^−53): on 10⁹ terms
 /// of either sign nothing is lost that matters. Terms beyond ±2^960 count as ±2^960.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Total {
+pub(super) struct CompensatedTotal {
     pub(super) sum: f64,
     pub(super) rest: f64,
 }
 
-impl Total {
+impl CompensatedTotal {
     /// Adds a term.
     #[inline]
     pub(super) fn add(&mut self, term: f64) {
@@ -43,13 +43,13 @@ impl Total {
     }
 
     /// The sum over a total weight: a weighted mean. None before any weight.
-    pub(super) fn per(self, weight: Total) -> Option<f64> {
+    pub(super) fn per(self, weight: CompensatedTotal) -> Option<f64> {
         let weight = weight.value();
         (weight > 0.0).then(|| self.value() / weight)
     }
 
     /// How much larger this sum is than another.
-    pub(super) fn minus(self, other: Total) -> f64 {
+    pub(super) fn minus(self, other: CompensatedTotal) -> f64 {
         (self.sum - other.sum) + (self.rest - other.rest)
     }
 
@@ -75,8 +75,8 @@ impl Total {
 mod tests {
     use super::*;
 
-    fn total(terms: impl IntoIterator<Item = f64>) -> Total {
-        let mut total = Total::default();
+    fn total(terms: impl IntoIterator<Item = f64>) -> CompensatedTotal {
+        let mut total = CompensatedTotal::default();
         terms.into_iter().for_each(|term| total.add(term));
         total
     }
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_mean_of_nothing_is_none() {
-        assert_eq!(total([1.0]).per(Total::default()), None);
+        assert_eq!(total([1.0]).per(CompensatedTotal::default()), None);
         assert_eq!(total([1.0, 2.0]).per(total([2.0])), Some(1.5));
     }
 }

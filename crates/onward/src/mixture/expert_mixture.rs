@@ -18,8 +18,8 @@ use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, TaskLoss};
 use crate::mixture::experts::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
 use crate::numeric::rng::SplitMix64;
-use crate::protocol::{Arguments, LearnerEntry, Losses, ParameterEntry};
-use crate::{Error, Expert, Learner, LinearWeights, Mixed, Predictor, Rows, SharedLoss};
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Params};
+use crate::{Error, ExpertReport, Learner, LinearWeights, MixtureReport, Predictor, Rows, SharedLoss};
 
 /// A mixture has no more experts than this.
 pub const MOST_EXPERTS: usize = 256;
@@ -34,7 +34,7 @@ pub enum Predict {
 }
 
 /// Learners, weighed by an algorithm of prediction with expert advice.
-pub struct Advice<E> {
+pub struct ExpertMixture<E> {
     loss: SharedLoss,
     algorithm: E,
     learners: Vec<Box<dyn Learner>>,
@@ -55,7 +55,7 @@ pub struct Advice<E> {
     luck: f64,
 }
 
-impl<E: Experts> Advice<E> {
+impl<E: Experts> ExpertMixture<E> {
     /// These learners, weighed by this algorithm.
     ///
     /// # Errors
@@ -64,13 +64,13 @@ impl<E: Experts> Advice<E> {
     ///
     /// ```
     /// use onward::mixture::experts::AdaHedge;
-    /// use onward::learner::{Advice, Predict, Specification};
+    /// use onward::learner::{ExpertMixture, Predict, LearnerSpec};
     /// use onward::{Example, Features, Learner};
     ///
     /// let loss = onward::loss::parse("squared")?;
-    /// let build = |text: &str| text.parse::<Specification>()?.build(&loss, None);
+    /// let build = |text: &str| text.parse::<LearnerSpec>()?.build(&loss, None);
     /// let learners = vec![build("nag")?, build("ogd:radius=1")?];
-    /// let mut advice = Advice::new(loss, AdaHedge::new(2)?, learners, Predict::Mix)?;
+    /// let mut advice = ExpertMixture::new(loss, AdaHedge::new(2)?, learners, Predict::Mix)?;
     /// for round in 0..200 {
     ///     let x = [1.0, (round % 5) as f32];
     ///     let example = Example { features: Features::new(&[0, 1], &x)?, label: Some(f64::from(2 * (round % 5))), weight: 1.0 };
@@ -168,7 +168,7 @@ fn expect_learners(count: usize) -> Result<usize, Error> {
 /// How many rows the experts see before their scores are mixed.
 const TOGETHER: usize = 64;
 
-impl<E: Experts> Advice<E> {
+impl<E: Experts> ExpertMixture<E> {
     /// The experts have made these scores, the mixture this one.
     fn observe(&mut self, score_of: impl Fn(usize) -> f64, score: f64, label: f64, weight: f64) {
         for (expert, (expert_loss, sum)) in self.losses.iter_mut().zip(&mut self.sums).enumerate() {
@@ -188,7 +188,7 @@ impl<E: Experts> Advice<E> {
     }
 }
 
-impl<E: Experts> Predictor for Advice<E> {
+impl<E: Experts> Predictor for ExpertMixture<E> {
     fn predict(&self, rows: Rows<'_>, scores: &mut [f64]) {
         rows.check_scores(1, scores);
         let mut of_experts = vec![0.0; self.learners.len() * rows.len().min(TOGETHER)];
@@ -204,7 +204,7 @@ impl<E: Experts> Predictor for Advice<E> {
     }
 }
 
-impl<E: Experts> Learner for Advice<E> {
+impl<E: Experts> Learner for ExpertMixture<E> {
     fn learn(&mut self, rows: Rows<'_>, scores: &mut [f64]) {
         rows.check_scores(1, scores);
         let mut of_experts = std::mem::take(&mut self.scores);
@@ -252,14 +252,14 @@ impl<E: Experts> Learner for Advice<E> {
         guarantee
     }
 
-    fn mixture(&self) -> Option<Mixed> {
+    fn mixture(&self) -> Option<MixtureReport> {
         let experts = self.learners.iter().zip(self.weights.iter().zip(&self.sums));
-        let experts = experts.map(|(learner, (&weight, sum))| Expert {
+        let experts = experts.map(|(learner, (&weight, sum))| ExpertReport {
             name: learner.describe(),
             weight,
             loss: sum / self.total,
         });
-        Some(Mixed { loss: self.paid / self.total, experts: experts.collect() })
+        Some(MixtureReport { loss: self.paid / self.total, experts: experts.collect() })
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -276,7 +276,7 @@ impl<E: Experts> Learner for Advice<E> {
     }
 }
 
-impl<E: Experts> LinearWeights for Advice<E> {
+impl<E: Experts> LinearWeights for ExpertMixture<E> {
     fn weight(&self, index: u32) -> f64 {
         let of_experts = self.learners.iter().zip(&self.weights);
         of_experts.map(|(learner, weight)| weight * learner.linear().map_or(0.0, |linear| linear.weight(index))).sum()
@@ -293,25 +293,28 @@ fn held(sum: f64) -> f64 {
 }
 
 /// The learners that are mixed when none are named: they differ in how their rates fall and in how large they are.
-const LEARNERS: ParameterEntry = ParameterEntry {
+const LEARNERS: ParameterDescriptor = ParameterDescriptor {
     name: "learners",
     default: "nag+(nag:eta=4)+adagrad+ogd",
     meaning: "the experts, 1 to 256 joined by +, in parentheses if they have parameters: nag+(ogd:radius=2)",
 };
 
-const PREDICT: ParameterEntry =
-    ParameterEntry { name: "predict", default: "mix", meaning: "mix: the mean score, by weight; draw: one expert's" };
+const PREDICT: ParameterDescriptor = ParameterDescriptor {
+    name: "predict",
+    default: "mix",
+    meaning: "mix: the mean score, by weight; draw: one expert's",
+};
 
-const SEED: ParameterEntry =
-    ParameterEntry { name: "seed", default: "0", meaning: "of the draws, a whole number from 0" };
+const SEED: ParameterDescriptor =
+    ParameterDescriptor { name: "seed", default: "0", meaning: "of the draws, a whole number from 0" };
 
-const ETA: ParameterEntry = ParameterEntry {
+const ETA: ParameterDescriptor = ParameterDescriptor {
     name: "eta",
     default: "auto",
     meaning: "the rate, above 0; auto tunes itself from the ranges of losses, or from rounds",
 };
 
-const ROUNDS: ParameterEntry = ParameterEntry {
+const ROUNDS: ParameterDescriptor = ParameterDescriptor {
     name: "rounds",
     default: "none",
     meaning: "with eta=auto: how many there will be, for the textbook's rate for losses within [0, 1]",
@@ -319,7 +322,7 @@ const ROUNDS: ParameterEntry = ParameterEntry {
 
 /// Builds the experts of an entry, and weighs them.
 fn build<E: Experts + 'static>(
-    arguments: &Arguments<'_>,
+    arguments: &Params<'_>,
     algorithm: impl Fn(usize) -> Result<E, Error>,
 ) -> Result<Box<dyn Learner>, Error> {
     let specifications = arguments.specifications("learners")?;
@@ -335,10 +338,10 @@ fn build<E: Experts + 'static>(
     let seed = arguments.whole("seed", 0..=u64::MAX, "as 64 bits hold")?;
     let predict = arguments.choice("predict", &[("mix", Predict::Mix), ("draw", Predict::Draw(seed))])?;
     let algorithm = algorithm(learners.len())?;
-    Ok(Box::new(Advice::new(arguments.loss(), algorithm, learners, predict)?))
+    Ok(Box::new(ExpertMixture::new(arguments.loss(), algorithm, learners, predict)?))
 }
 
-fn rate(arguments: &Arguments<'_>) -> Result<HedgeRate, Error> {
+fn rate(arguments: &Params<'_>) -> Result<HedgeRate, Error> {
     match (arguments.number_or("eta", "auto")?, arguments.number_or("rounds", "none")?) {
         (None, None) => Ok(HedgeRate::SelfTuned),
         (None, Some(rounds)) => Ok(HedgeRate::Rounds(rounds)),
@@ -350,7 +353,7 @@ fn rate(arguments: &Arguments<'_>) -> Result<HedgeRate, Error> {
 }
 
 /// Switches, rate and share of `fixed-share`.
-fn sharing(arguments: &Arguments<'_>) -> Result<(u64, HedgeRate, Share), Error> {
+fn sharing(arguments: &Params<'_>) -> Result<(u64, HedgeRate, Share), Error> {
     let switches = arguments.whole("switches", 0..=1_000_000_000, "for against more the bound says nothing")?;
     let share = arguments.number_or("alpha", "auto")?.map_or(Share::Tuned, Share::Fixed);
     Ok((switches, rate(arguments)?, share))
@@ -358,7 +361,7 @@ fn sharing(arguments: &Arguments<'_>) -> Result<(u64, HedgeRate, Share), Error> 
 
 /// What an algorithm promises beforehand for so many experts, or why it does not.
 fn plan(
-    arguments: &Arguments<'_>,
+    arguments: &Params<'_>,
     class: Comparator,
     promise: impl Fn(usize) -> Result<Result<f64, &'static str>, Error>,
 ) -> Result<Guarantee, Error> {
@@ -371,7 +374,7 @@ fn plan(
 }
 
 /// `hedge` by name.
-pub(crate) const HEDGE: LearnerEntry = LearnerEntry {
+pub(crate) const HEDGE: LearnerDescriptor = LearnerDescriptor {
     name: "hedge",
     summary: "learners as experts, by exponential weights (Littlestone, Warmuth; Freund, Schapire)",
     losses: Losses::Convex,
@@ -387,18 +390,18 @@ pub(crate) const HEDGE: LearnerEntry = LearnerEntry {
 };
 
 /// `fixed-share` by name.
-pub(crate) const FIXED_SHARE: LearnerEntry = LearnerEntry {
+pub(crate) const FIXED_SHARE: LearnerDescriptor = LearnerDescriptor {
     name: "fixed-share",
     summary: "learners as experts, tracking the best as it changes (Herbster, Warmuth)",
     losses: Losses::Convex,
     parameters: &[
         LEARNERS,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "switches",
             default: "3",
             meaning: "how many changes of the best expert the guarantee allows for, a whole number from 0",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "alpha",
             default: "auto",
             meaning: "the share of weight dealt out anew in a round, above 0, to 1; auto: switches/(switches + rounds so far)",
@@ -422,7 +425,7 @@ pub(crate) const FIXED_SHARE: LearnerEntry = LearnerEntry {
 };
 
 /// `adahedge` by name.
-pub(crate) const ADAHEDGE: LearnerEntry = LearnerEntry {
+pub(crate) const ADAHEDGE: LearnerDescriptor = LearnerDescriptor {
     name: "adahedge",
     summary: "learners as experts, losses in any range, easy streams exploited (de Rooij et al.)",
     losses: Losses::Convex,
@@ -434,13 +437,13 @@ pub(crate) const ADAHEDGE: LearnerEntry = LearnerEntry {
 };
 
 /// `squint` by name.
-pub(crate) const SQUINT: LearnerEntry = LearnerEntry {
+pub(crate) const SQUINT: LearnerDescriptor = LearnerDescriptor {
     name: "squint",
     summary: "learners as experts, all rates tried at once, second-order bound (Koolen, van Erven)",
     losses: Losses::Convex,
     parameters: &[
         LEARNERS,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "range",
             default: "auto",
             meaning: "the largest difference of losses in a round, times importance; auto takes the largest so far",
@@ -467,10 +470,10 @@ pub(crate) const SQUINT: LearnerEntry = LearnerEntry {
 #[cfg(test)]
 mod tests {
     use crate::Features;
-    use crate::protocol::Specification;
+    use crate::protocol::LearnerSpec;
 
     fn build(text: &str) -> Result<Box<dyn crate::Learner>, crate::Error> {
-        text.parse::<Specification>()?.build(&crate::loss::parse("squared")?, None)
+        text.parse::<LearnerSpec>()?.build(&crate::loss::parse("squared")?, None)
     }
 
     fn message(text: &str) -> String {

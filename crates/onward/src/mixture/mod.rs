@@ -5,4 +5,4 @@ pub mod expert_mixture;
 pub mod experts;
 
 pub use auto::{Auto, LaneCount};
-pub use expert_mixture::{Advice, Predict};
+pub use expert_mixture::{ExpertMixture, Predict};

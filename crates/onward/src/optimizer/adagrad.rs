@@ -26,17 +26,17 @@ use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::saturate;
 use crate::numeric::sum::{self, LANES, LARGEST_SUM};
 use crate::protocol::{
-    Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step,
-    expect_positive, expect_rate,
+    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, STANDARDISE,
+    Step, expect_positive, expect_rate,
 };
-use crate::simd::f64x4::{self, FOUR, Words, by_quads};
-use crate::storage::table::{Located, Places, Table, words};
+use crate::simd::f64x4::{self, FOUR, Record16, by_f64x4};
+use crate::storage::table::{ParameterTable, Positions, RowPositions, records};
 use crate::{Error, Features};
 
 /// What an update touches: the weight and the root of the sum of squared gradients.
 #[derive(Debug, Clone, Copy, Zeroable, Pod)]
 #[repr(C)]
-struct Slot {
+struct AdaGradEntry {
     /// √G_i, in f64: it neither stalls at 2²⁴ small terms nor overflows. The root, because Σ√G_i
     /// is kept too, and one of G_i before and one after a round would be two roots.
     root: f64,
@@ -47,7 +47,7 @@ struct Slot {
 /// Eight features of the row that is being learnt from, side by side: they are worked on together.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Eight {
+struct AdaGradEight {
     value: [[f64; FOUR]; 2],
     root: [[f64; FOUR]; 2],
     /// η·x_i/√G_i, what the weight moves by for u = 1.
@@ -90,17 +90,17 @@ pub struct AdaGrad {
     domain: AdaGradDomain,
     /// U, the size of the domain, or of the comparators that the guarantee is for.
     radius: f64,
-    table: Table<Slot>,
+    table: ParameterTable<AdaGradEntry>,
     /// Σ√G_i.
     roots: f64,
     /// max_t ‖w_t‖_∞.
     largest: f64,
     /// ‖w‖², for the ball.
     norm: f64,
-    /// Where the slots of this round's features are.
-    places: Places,
+    /// Where the entries of this round's features are.
+    positions: Positions,
     /// What was in them; the rest of the last eight is 0.
-    row: Vec<Eight>,
+    row: Vec<AdaGradEight>,
 }
 
 impl AdaGrad {
@@ -117,11 +117,11 @@ impl AdaGrad {
             eta,
             domain,
             radius,
-            table: Table::default(),
+            table: ParameterTable::default(),
             roots: 0.0,
             largest: 0.0,
             norm: 0.0,
-            places: Places::default(),
+            positions: Positions::default(),
             row: Vec::new(),
         })
     }
@@ -143,61 +143,66 @@ impl AdaGrad {
             return;
         }
         // In order of index, whatever the order in which they came: a saved learner goes on to the bit.
-        let indices = self.table.used(|slot| slot.weight != 0.0);
-        let pair = |slot: Slot| (slot.root, f64::from(slot.weight));
+        let indices = self.table.used(|entry| entry.weight != 0.0);
+        let pair = |entry: AdaGradEntry| (entry.root, f64::from(entry.weight));
         let pairs: Vec<_> = indices.iter().map(|&index| pair(self.table.get(index))).collect();
         let lambda = weighted_ball::multiplier(&pairs, self.radius);
         for (&index, &(root, weight)) in indices.iter().zip(&pairs) {
-            self.table.slot(index).weight = saturate(weighted_ball::shrunk(root, weight, lambda));
+            self.table.entry(index).weight = saturate(weighted_ball::shrunk(root, weight, lambda));
         }
         self.norm = sum::sum(indices.iter().map(|&index| f64::from(self.table.get(index).weight).powi(2)));
     }
 }
 
-/// Reads the slots of a row. Gives ⟨w, x⟩.
-fn gather(slots: &mut [Slot], places: Located<'_>, values: &[f32], row: &mut Vec<Eight>) -> f64 {
-    row.resize(places.all().len().div_ceil(LANES), Eight::zeroed());
-    let (_, last_places) = places.all().as_chunks::<LANES>();
+/// Reads the entries of a row. Gives ⟨w, x⟩.
+fn gather(
+    entries: &mut [AdaGradEntry],
+    positions: RowPositions<'_>,
+    values: &[f32],
+    row: &mut Vec<AdaGradEight>,
+) -> f64 {
+    row.resize(positions.all().len().div_ceil(LANES), AdaGradEight::zeroed());
+    let (_, last_places) = positions.all().as_chunks::<LANES>();
     let (_, last_values) = values.as_chunks::<LANES>();
     if !last_places.is_empty()
         && let Some(last) = row.last_mut()
     {
-        *last = Eight::zeroed();
-        for (at, (&place, &value)) in last_places.iter().zip(last_values).enumerate() {
-            let (half, at, slot) = (at / FOUR, at % FOUR, slots[place as usize]);
+        *last = AdaGradEight::zeroed();
+        for (at, (&position, &value)) in last_places.iter().zip(last_values).enumerate() {
+            let (half, at, entry) = (at / FOUR, at % FOUR, entries[position as usize]);
             last.value[half][at] = f64::from(value);
-            last.root[half][at] = slot.root;
-            last.weight[half][at] = slot.weight;
+            last.root[half][at] = entry.root;
+            last.weight[half][at] = entry.weight;
         }
     }
-    gather_eights(words(slots, places), places.all(), values, row)
+    gather_eights(records(entries, positions), positions.all(), values, row)
 }
 
-by_quads! {
+by_f64x4! {
     /// The same, where what is not a whole eight has been read.
-    fn gather_eights<Q>(slots: &[Words], places: &[u32], values: &[f32], row: &mut [Eight]) -> f64 {
+    fn gather_eights<Q>(entries: &[Record16], positions: &[u32], values: &[f32], row: &mut [AdaGradEight]) -> f64 {
         let mut products = [Q::all(0.0); 2];
-        let (places, _) = places.as_chunks::<LANES>();
+        let (positions, _) = positions.as_chunks::<LANES>();
         let (values, _) = values.as_chunks::<LANES>();
-        let (whole, last) = row.split_at_mut(places.len());
-        for (eight, (places, values)) in whole.iter_mut().zip(places.iter().zip(values)) {
-            let places: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(places);
+        let (whole, last) = row.split_at_mut(positions.len());
+        for (eight, (positions, values)) in whole.iter_mut().zip(positions.iter().zip(values)) {
+            let positions: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(positions);
             let values: &[[f32; FOUR]; 2] = bytemuck::must_cast_ref(values);
             for half in 0..2 {
-                // SAFETY: `words` has seen that all places are there.
+                // SAFETY: `records` has seen that all positions are there.
                 #[allow(unsafe_code)]
-                let (root, others) = unsafe { Q::take(slots, &places[half]) };
+                let (root, others) = unsafe { Q::gather(entries, &positions[half]) };
                 let (weight, _) = others.unzip();
-                let value = Q::widen(Q::load_narrow(&values[half]));
+                let value = Q::widen(Q::load_f32(&values[half]));
                 value.store(&mut eight.value[half]);
                 root.store(&mut eight.root[half]);
-                Q::store_narrow(weight, &mut eight.weight[half]);
+                Q::store_f32(weight, &mut eight.weight[half]);
                 products[half] = products[half].add(Q::widen(weight).times(value));
             }
         }
         for eight in last {
             for half in 0..2 {
-                let weight = Q::widen(Q::load_narrow(&eight.weight[half]));
+                let weight = Q::widen(Q::load_f32(&eight.weight[half]));
                 products[half] = products[half].add(weight.times(Q::load(&eight.value[half])));
             }
         }
@@ -205,10 +210,10 @@ by_quads! {
     }
 }
 
-by_quads! {
+by_f64x4! {
     /// Takes in the gradient `scalar`·x, and sets the directions. Gives by how much Σ√G_i grew, and
     /// Σ x²·rate.
-    fn turn<Q>(row: &mut [Eight], scalar: f64, eta: f64) -> (f64, f64) {
+    fn turn<Q>(row: &mut [AdaGradEight], scalar: f64, eta: f64) -> (f64, f64) {
         let (zero, scalar, eta, most) = (Q::all(0.0), Q::all(scalar), Q::all(eta), Q::all(LARGEST_SUM));
         let (mut grown, mut q) = ([zero; 2], [zero; 2]);
         for eight in row {
@@ -229,39 +234,46 @@ by_quads! {
     }
 }
 
-/// w_i += u·direction_i, held within ±`limit`, and all goes back to the slots. Gives the largest
+/// w_i += u·direction_i, held within ±`limit`, and all goes back to the entries. Gives the largest
 /// |w_i|.
-fn step(slots: &mut [Slot], places: Located<'_>, row: &mut [Eight], u: f64, limit: f64) -> f64 {
-    let largest = step_eights(words(slots, places), places.all(), row, u, limit);
-    let (_, last_places) = places.all().as_chunks::<LANES>();
+fn step(
+    entries: &mut [AdaGradEntry],
+    positions: RowPositions<'_>,
+    row: &mut [AdaGradEight],
+    u: f64,
+    limit: f64,
+) -> f64 {
+    let largest = step_eights(records(entries, positions), positions.all(), row, u, limit);
+    let (_, last_places) = positions.all().as_chunks::<LANES>();
     if let Some(last) = row.last() {
-        for (at, &place) in last_places.iter().enumerate() {
+        for (at, &position) in last_places.iter().enumerate() {
             let (half, at) = (at / FOUR, at % FOUR);
-            slots[place as usize] = Slot { root: last.root[half][at], weight: last.weight[half][at], unused: 0 };
+            entries[position as usize] =
+                AdaGradEntry { root: last.root[half][at], weight: last.weight[half][at], unused: 0 };
         }
     }
     largest
 }
 
-by_quads! {
+by_f64x4! {
     /// The same, but that what is not a whole eight stays in the row.
-    fn step_eights<Q>(slots: &mut [Words], places: &[u32], row: &mut [Eight], u: f64, limit: f64) -> f64 {
+    fn step_eights<Q>(entries: &mut [Record16], positions: &[u32], row: &mut [AdaGradEight], u: f64, limit: f64) -> f64 {
         let (u, most, least) = (Q::all(u), Q::all(limit), Q::all(-limit));
         let unused = Q::all(0.0).saturate();
         let mut largest = [Q::all(0.0); 2];
-        let (whole_places, _) = places.as_chunks::<LANES>();
+        let (whole_places, _) = positions.as_chunks::<LANES>();
         for (number, eight) in row.iter_mut().enumerate() {
             for half in 0..2 {
-                let weight = Q::widen(Q::load_narrow(&eight.weight[half]));
+                let weight = Q::widen(Q::load_f32(&eight.weight[half]));
                 let moved = weight.add(u.times(Q::load(&eight.direction[half])));
                 let weight = moved.larger(least).smaller(most).saturate();
                 largest[half] = Q::widen(weight).size().larger(largest[half]);
-                Q::store_narrow(weight, &mut eight.weight[half]);
-                if let Some(places) = whole_places.get(number) {
-                    let places: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(places);
-                    // SAFETY: `words` has seen that all places are there.
+                Q::store_f32(weight, &mut eight.weight[half]);
+                if let Some(positions) = whole_places.get(number) {
+                    let positions: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(positions);
+                    // SAFETY: `records` has seen that all positions are there.
                     #[allow(unsafe_code)]
-                    unsafe { Q::put(slots, &places[half], Q::load(&eight.root[half]), Q::zip(weight, unused)) }
+                    unsafe { Q::scatter(entries, &positions[half], Q::load(&eight.root[half]), Q::zip(weight, unused)) }
                 }
             }
         }
@@ -273,16 +285,16 @@ by_quads! {
 
 impl Optimizer for AdaGrad {
     fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(self.table.row(x).map(|(slot, value)| f64::from(slot.weight) * f64::from(value)))
+        sum::sum(self.table.row(x).map(|(entry, value)| f64::from(entry.weight) * f64::from(value)))
     }
 
-    fn expect(&mut self, x: Features<'_>) {
-        self.table.expect(x);
+    fn prefetch(&mut self, x: Features<'_>) {
+        self.table.prefetch(x);
     }
 
     fn begin(&mut self, x: Features<'_>) -> f64 {
-        self.table.locate(x, &mut self.places);
-        gather(self.table.all(), self.places.of(x), x.values(), &mut self.row)
+        self.table.locate(x, &mut self.positions);
+        gather(self.table.all(), self.positions.of(x), x.values(), &mut self.row)
     }
 
     fn prepare(&mut self, g: f64, h: f64, _x: Features<'_>) -> Step {
@@ -293,12 +305,12 @@ impl Optimizer for AdaGrad {
 
     fn advance(&mut self, u: f64, x: Features<'_>) {
         let limit = if self.domain == AdaGradDomain::Box { self.radius } else { f64::INFINITY };
-        let norm = |row: &[Eight]| {
+        let norm = |row: &[AdaGradEight]| {
             let weights = row.iter().flat_map(|eight| eight.weight).flatten();
             sum::sum(weights.map(|weight| f64::from(weight) * f64::from(weight)))
         };
         let before = if self.domain == AdaGradDomain::Ball { norm(&self.row) } else { 0.0 };
-        let largest = step(self.table.all(), self.places.of(x), &mut self.row, u, limit);
+        let largest = step(self.table.all(), self.positions.of(x), &mut self.row, u, limit);
         if self.domain != AdaGradDomain::Ball {
             self.largest = self.largest.max(largest);
             return;
@@ -306,8 +318,8 @@ impl Optimizer for AdaGrad {
         self.norm = (self.norm + (norm(&self.row) - before)).max(0.0);
         self.project_on_ball();
         // Only weights of this row can have grown.
-        for &place in self.places.of(x).all() {
-            self.largest = self.largest.max(f64::from(self.table.at(place as usize).weight).abs());
+        for &position in self.positions.of(x).all() {
+            self.largest = self.largest.max(f64::from(self.table.at(position as usize).weight).abs());
         }
     }
 
@@ -316,11 +328,11 @@ impl Optimizer for AdaGrad {
     }
 
     fn weights(&self, indices: &[u32]) -> Vec<f64> {
-        self.table.each(indices).map(|slot| f64::from(slot.weight)).collect()
+        self.table.each(indices).map(|entry| f64::from(entry.weight)).collect()
     }
 
-    fn fixed(&self) -> Option<(Vec<u32>, Vec<f64>)> {
-        Some(self.table.not_zero(|slot| f64::from(slot.weight)))
+    fn frozen_weights(&self) -> Option<(Vec<u32>, Vec<f64>)> {
+        Some(self.table.not_zero(|entry| f64::from(entry.weight)))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -340,52 +352,54 @@ impl Optimizer for AdaGrad {
         if self.domain == AdaGradDomain::Ball {
             archive.number("norm", &mut self.norm)?;
         }
-        let fields =
-            [("weight", Field::F32(&|slot: &mut Slot| &mut slot.weight)), ("root", Field::F64(&|slot| &mut slot.root))];
-        self.table.persist(archive, |slot| slot.root > 0.0, &fields)
+        let fields = [
+            ("weight", Field::F32(&|entry: &mut AdaGradEntry| &mut entry.weight)),
+            ("root", Field::F64(&|entry| &mut entry.root)),
+        ];
+        self.table.persist(archive, |entry| entry.root > 0.0, &fields)
     }
 }
 
 /// Which AdaGrad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum AdaGradForm {
     MirrorDescent,
     DualAveraging,
     Full,
 }
 
-fn form(arguments: &Arguments<'_>) -> Result<Form, Error> {
-    let choices = [("mirror-descent", Form::MirrorDescent), ("dual-averaging", Form::DualAveraging)];
+fn form(arguments: &Params<'_>) -> Result<AdaGradForm, Error> {
+    let choices = [("mirror-descent", AdaGradForm::MirrorDescent), ("dual-averaging", AdaGradForm::DualAveraging)];
     let form = arguments.choice("form", &choices)?;
     let form = match arguments.flag("full")? {
-        true if form == Form::DualAveraging || domain(arguments)? != AdaGradDomain::All => {
+        true if form == AdaGradForm::DualAveraging || domain(arguments)? != AdaGradDomain::All => {
             return Err(Error::parameter("full=true is for form=mirror-descent on domain=all only"));
         }
-        true => Form::Full,
+        true => AdaGradForm::Full,
         false => form,
     };
-    for (name, its) in [("delta", Form::DualAveraging), ("features", Form::Full)] {
+    for (name, its) in [("delta", AdaGradForm::DualAveraging), ("features", AdaGradForm::Full)] {
         if arguments.is_given(name) && form != its {
-            let needs = if its == Form::Full { "full=true" } else { "form=dual-averaging" };
+            let needs = if its == AdaGradForm::Full { "full=true" } else { "form=dual-averaging" };
             return Err(Error::parameter(format!("adagrad takes {name} with {needs} only")));
         }
     }
     Ok(form)
 }
 
-fn domain(arguments: &Arguments<'_>) -> Result<AdaGradDomain, Error> {
+fn domain(arguments: &Params<'_>) -> Result<AdaGradDomain, Error> {
     let choices = [("all", AdaGradDomain::All), ("box", AdaGradDomain::Box), ("ball", AdaGradDomain::Ball)];
     arguments.choice("domain", &choices)
 }
 
-fn eta(arguments: &Arguments<'_>) -> Result<f64, Error> {
+fn eta(arguments: &Params<'_>) -> Result<f64, Error> {
     match (arguments.number_or("eta", "auto")?, domain(arguments)?) {
         (Some(eta), _) => Ok(eta),
         (None, AdaGradDomain::All) => Err(Error::parameter(
             "eta=auto needs to know how large weights are: give domain=box or domain=ball, or eta",
         )),
         // What makes the two parts of the bound equal: D/√2 with D = 2U, and U/√2.
-        (None, _) if form(arguments)? == Form::DualAveraging => {
+        (None, _) if form(arguments)? == AdaGradForm::DualAveraging => {
             Ok(arguments.number("radius")? * std::f64::consts::FRAC_1_SQRT_2)
         }
         (None, _) => Ok(arguments.number("radius")? * std::f64::consts::SQRT_2),
@@ -393,29 +407,37 @@ fn eta(arguments: &Arguments<'_>) -> Result<f64, Error> {
 }
 
 /// `adagrad` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "adagrad",
     summary: "a rate for each feature that falls with its gradients (Duchi, Hazan, Singer)",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "eta",
             default: "0.5",
             meaning: "learning rate, above 0; auto: that of the theorem in a box or ball",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             meaning: "size of the domain, or of the comparators that the guarantee is printed for, above 0 (or --radius)",
             ..COMPARATOR_RADIUS
         },
-        ParameterEntry { name: "domain", default: "all", meaning: "what the weights are kept in: all, box or ball" },
-        ParameterEntry { name: "form", default: "mirror-descent", meaning: "mirror-descent or dual-averaging" },
-        ParameterEntry {
+        ParameterDescriptor {
+            name: "domain",
+            default: "all",
+            meaning: "what the weights are kept in: all, box or ball",
+        },
+        ParameterDescriptor { name: "form", default: "mirror-descent", meaning: "mirror-descent or dual-averaging" },
+        ParameterDescriptor {
             name: "delta",
             default: "1",
             meaning: "of form=dual-averaging, best at least the largest entry of a gradient: above 0",
         },
-        ParameterEntry { name: "full", default: "false", meaning: "true or false: the full matrix, for few features" },
-        ParameterEntry {
+        ParameterDescriptor {
+            name: "full",
+            default: "false",
+            meaning: "true or false: the full matrix, for few features",
+        },
+        ParameterDescriptor {
             name: "features",
             default: "32",
             meaning: "with full=true only the first so many distinct features get weights, from 1 to 64",
@@ -426,12 +448,14 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         let (eta, radius, domain) = (eta(arguments)?, arguments.number("radius")?, domain(arguments)?);
         let loss = arguments.loss();
         Ok(match form(arguments)? {
-            Form::MirrorDescent => Box::new(Linear::new(loss, AdaGrad::within(domain, eta, radius)?, Clip::Never)),
-            Form::DualAveraging => {
+            AdaGradForm::MirrorDescent => {
+                Box::new(Linear::new(loss, AdaGrad::within(domain, eta, radius)?, Clip::Never))
+            }
+            AdaGradForm::DualAveraging => {
                 let optimizer = AdaGradDual::new(domain, eta, radius, arguments.number("delta")?)?;
                 Box::new(Linear::new(loss, optimizer, Clip::Never))
             }
-            Form::Full => {
+            AdaGradForm::Full => {
                 let optimizer = AdaGradFull::new(
                     eta,
                     radius,
@@ -460,7 +484,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         // Σ√G_i ≤ √(d Σ‖z‖²).
         let roots = gradient * (dimension * scales.rounds).sqrt();
         let bound = match form(arguments)? {
-            Form::DualAveraging => {
+            AdaGradForm::DualAveraging => {
                 let delta = arguments.number("delta")?;
                 let size = match domain {
                     AdaGradDomain::Ball => delta + gradient * scales.rounds.sqrt(),
@@ -478,12 +502,12 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Specification;
+    use crate::protocol::LearnerSpec;
 
     #[test]
     fn the_form_the_domain_and_the_rate_are_described() {
         let build = |text: &str| {
-            let specification: Specification = text.parse().unwrap();
+            let specification: LearnerSpec = text.parse().unwrap();
             specification.build(&crate::loss::parse("hinge").unwrap(), None).map(|learner| learner.describe())
         };
         assert_eq!(build("adagrad").unwrap(), "adagrad:eta=0.5,radius=1");

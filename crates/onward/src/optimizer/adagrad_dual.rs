@@ -26,7 +26,7 @@ use crate::domain::{cube, weighted_ball};
 use crate::guarantee::{Guarantee, bound_of_sums};
 use crate::numeric::sum::{self, held};
 use crate::protocol::{Optimizer, Step, expect_rate};
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
 /// Sums of gradients are held within this: their squares stay finite.
@@ -34,7 +34,7 @@ const LARGEST: f64 = 1e150;
 
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Slot {
+struct AdaGradDualEntry {
     /// θ_i.
     sum: f64,
     /// G_i.
@@ -48,7 +48,7 @@ pub struct AdaGradDual {
     eta: f64,
     radius: f64,
     delta: f64,
-    table: Table<Slot>,
+    table: ParameterTable<AdaGradDualEntry>,
     /// λ of the projection on the ball.
     lambda: f64,
     /// Σ (η θ_i/H_i)², for the ball.
@@ -71,18 +71,18 @@ impl AdaGradDual {
         expect_rate("eta", eta)?;
         expect_rate("radius", radius)?;
         expect_rate("delta", delta)?;
-        let table = Table::default();
+        let table = ParameterTable::default();
         let (lambda, norm, roots, largest, seen, paid) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         Ok(Self { domain, eta, radius, delta, table, lambda, norm, roots, largest, seen, paid })
     }
 
-    fn metric(&self, slot: Slot) -> f64 {
-        self.delta + slot.squares.sqrt()
+    fn metric(&self, entry: AdaGradDualEntry) -> f64 {
+        self.delta + entry.squares.sqrt()
     }
 
     /// η θ_i/H_i: the weight where there is no domain.
-    fn free(&self, slot: Slot) -> f64 {
-        self.eta * (slot.sum / self.metric(slot))
+    fn free(&self, entry: AdaGradDualEntry) -> f64 {
+        self.eta * (entry.sum / self.metric(entry))
     }
 
     /// c_t, by the matrix that produced w_t.
@@ -108,8 +108,8 @@ impl AdaGradDual {
             return;
         }
         // In order of index, whatever the order in which they came: a saved learner goes on to the bit.
-        let slots = self.table.used(|slot| slot.sum != 0.0).into_iter().map(|index| self.table.get(index));
-        let pairs: Vec<_> = slots.map(|slot| (self.metric(slot), self.free(slot))).collect();
+        let entries = self.table.used(|entry| entry.sum != 0.0).into_iter().map(|index| self.table.get(index));
+        let pairs: Vec<_> = entries.map(|entry| (self.metric(entry), self.free(entry))).collect();
         self.lambda = weighted_ball::multiplier(&pairs, self.radius);
         self.norm = held(sum::sum(pairs.iter().map(|(_, weight)| weight * weight)));
     }
@@ -128,9 +128,9 @@ impl Optimizer for AdaGradDual {
             // What its weight adds to the norm is taken away, and comes back when it has moved.
             self.norm -= self.free(before).powi(2);
             let z = scale * f64::from(value);
-            let slot = self.table.slot(index);
-            slot.squares = held(before.squares + z * z);
-            let after = slot.squares;
+            let entry = self.table.entry(index);
+            entry.squares = held(before.squares + z * z);
+            let after = entry.squares;
             self.roots += after.sqrt() - before.squares.sqrt();
             self.largest = self.largest.max(after);
             if before.squares == 0.0 && after > 0.0 {
@@ -142,9 +142,9 @@ impl Optimizer for AdaGradDual {
 
     fn advance(&mut self, u: f64, x: Features<'_>) {
         for (index, value) in x.iter() {
-            let slot = self.table.slot(index);
-            slot.sum = (slot.sum + u * f64::from(value)).clamp(-LARGEST, LARGEST);
-            let after = *slot;
+            let entry = self.table.entry(index);
+            entry.sum = (entry.sum + u * f64::from(value)).clamp(-LARGEST, LARGEST);
+            let after = *entry;
             self.norm = held(self.norm + self.free(after).powi(2));
         }
         if self.domain == AdaGradDomain::Ball {
@@ -153,11 +153,11 @@ impl Optimizer for AdaGradDual {
     }
 
     fn weight(&self, index: u32) -> f64 {
-        let slot = self.table.get(index);
+        let entry = self.table.get(index);
         match self.domain {
-            AdaGradDomain::All => self.free(slot),
-            AdaGradDomain::Box => cube::project(self.free(slot), self.radius),
-            AdaGradDomain::Ball => weighted_ball::shrunk(self.metric(slot), self.free(slot), self.lambda),
+            AdaGradDomain::All => self.free(entry),
+            AdaGradDomain::Box => cube::project(self.free(entry), self.radius),
+            AdaGradDomain::Ball => weighted_ball::shrunk(self.metric(entry), self.free(entry), self.lambda),
         }
     }
 
@@ -184,8 +184,10 @@ impl Optimizer for AdaGradDual {
         archive.number("largest", &mut self.largest)?;
         archive.number("seen", &mut self.seen)?;
         archive.number("paid", &mut self.paid)?;
-        let fields =
-            [("sum", Field::F64(&|slot: &mut Slot| &mut slot.sum)), ("squares", Field::F64(&|slot| &mut slot.squares))];
-        self.table.persist(archive, |slot| slot.squares > 0.0 || slot.sum != 0.0, &fields)
+        let fields = [
+            ("sum", Field::F64(&|entry: &mut AdaGradDualEntry| &mut entry.sum)),
+            ("squares", Field::F64(&|entry| &mut entry.squares)),
+        ];
+        self.table.persist(archive, |entry| entry.squares > 0.0 || entry.sum != 0.0, &fields)
     }
 }

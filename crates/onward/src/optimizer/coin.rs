@@ -33,15 +33,15 @@ use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum::{self, Sum};
 use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Scales, Step,
-    expect_positive, expect_rate,
+    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, ProblemBounds,
+    STANDARDISE, Step, expect_positive, expect_rate,
 };
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
 /// The class that the guarantee is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum CoinDomain {
     /// ‖u‖₂ ≤ U.
     Ball,
     /// |u_i| ≤ U.
@@ -51,7 +51,7 @@ pub enum Class {
 /// What is kept of a coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Slot {
+struct CoinEntry {
     /// Σz.
     sum: f64,
     /// Θ = −Σz̃.
@@ -67,8 +67,8 @@ struct Slot {
 /// Coin betting per coordinate.
 ///
 /// ```
-/// use onward::{Features, optimizer::{Coin, Optimizer, coin::Class}};
-/// let mut it = Coin::new(1.0, 1.0, Class::Ball, None)?;
+/// use onward::{Features, optimizer::{Coin, Optimizer, coin::CoinDomain}};
+/// let mut it = Coin::new(1.0, 1.0, CoinDomain::Ball, None)?;
 /// it.observe(-3.0, Features::new(&[0], &[1.0])?);
 /// // One coin of 1, nothing won yet: half of ε.
 /// assert_eq!(it.weight(0), 0.5);
@@ -78,10 +78,10 @@ struct Slot {
 pub struct Coin {
     epsilon: f64,
     radius: f64,
-    class: Class,
+    class: CoinDomain,
     /// G: where M starts, if it is known.
     gradient: Option<f64>,
-    table: Table<Slot>,
+    table: ParameterTable<CoinEntry>,
     /// Σ⟨z_t, w_t⟩.
     paid: Sum,
 }
@@ -92,21 +92,21 @@ impl Coin {
     ///
     /// # Errors
     /// When ε or the gradient is not from 1e-30 to 1e30, or the radius not positive and finite.
-    pub fn new(epsilon: f64, radius: f64, class: Class, gradient: Option<f64>) -> Result<Self, Error> {
+    pub fn new(epsilon: f64, radius: f64, class: CoinDomain, gradient: Option<f64>) -> Result<Self, Error> {
         expect_rate("epsilon", epsilon)?;
         expect_positive("radius", radius)?;
         if let Some(gradient) = gradient {
             expect_rate("gradient", gradient)?;
         }
-        Ok(Self { epsilon, radius, class, gradient, table: Table::default(), paid: Sum::default() })
+        Ok(Self { epsilon, radius, class, gradient, table: ParameterTable::default(), paid: Sum::default() })
     }
 
-    fn bet(&self, slot: Slot) -> f64 {
-        if slot.count == 0.0 {
+    fn bet(&self, entry: CoinEntry) -> f64 {
+        if entry.count == 0.0 {
             return 0.0;
         }
-        let fraction = slot.coins / slot.largest / (slot.count + 1.0);
-        let wealth = (self.epsilon + slot.reward / slot.largest).max(0.0);
+        let fraction = entry.coins / entry.largest / (entry.count + 1.0);
+        let wealth = (self.epsilon + entry.reward / entry.largest).max(0.0);
         (fraction * wealth).clamp(f64::from(f32::MIN), f64::from(f32::MAX))
     }
 }
@@ -122,19 +122,19 @@ impl Optimizer for Coin {
             if z == 0.0 {
                 continue;
             }
-            let mut slot = self.table.get(index);
-            let bet = self.bet(slot);
+            let mut entry = self.table.get(index);
+            let bet = self.bet(entry);
             self.paid.add(z * bet);
-            if slot.largest == 0.0 {
-                slot.largest = self.gradient.unwrap_or(z.abs());
+            if entry.largest == 0.0 {
+                entry.largest = self.gradient.unwrap_or(z.abs());
             }
-            let cut = z.clamp(-slot.largest, slot.largest);
-            slot.sum += z;
-            slot.coins -= cut;
-            slot.reward -= cut * bet;
-            slot.largest = slot.largest.max(z.abs());
-            slot.count += 1.0;
-            *self.table.slot(index) = slot;
+            let cut = z.clamp(-entry.largest, entry.largest);
+            entry.sum += z;
+            entry.coins -= cut;
+            entry.reward -= cut * bet;
+            entry.largest = entry.largest.max(z.abs());
+            entry.count += 1.0;
+            *self.table.entry(index) = entry;
         }
         // The point is a function of the sums: there is nothing left to move.
         Step::Gradient { time: 0.0 }
@@ -147,11 +147,11 @@ impl Optimizer for Coin {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let indices = self.table.used(|slot| slot.count > 0.0);
+        let indices = self.table.used(|entry| entry.count > 0.0);
         let sums = || indices.iter().map(|&index| self.table.get(index).sum);
         let (comparator, norm) = match self.class {
-            Class::Box => (Comparator::Box(self.radius), sum::sum(sums().map(f64::abs))),
-            Class::Ball => {
+            CoinDomain::Box => (Comparator::Box(self.radius), sum::sum(sums().map(f64::abs))),
+            CoinDomain::Ball => {
                 // In units of the largest: squares of large sums are no numbers.
                 let most = sums().fold(0.0f64, |most, sum| most.max(sum.abs()));
                 let squares = sum::sum(sums().map(|sum| (sum / most) * (sum / most)));
@@ -163,8 +163,8 @@ impl Optimizer for Coin {
 
     fn describe(&self) -> String {
         let class = match self.class {
-            Class::Ball => "ball",
-            Class::Box => "box",
+            CoinDomain::Ball => "ball",
+            CoinDomain::Box => "box",
         };
         let gradient = self.gradient.map_or("none".to_owned(), |gradient| gradient.to_string());
         format!("coin:class={class},epsilon={},gradient={gradient},radius={}", self.epsilon, self.radius)
@@ -173,40 +173,44 @@ impl Optimizer for Coin {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.paid.persist("paid", archive)?;
         let fields = [
-            ("sum", Field::F64(&|slot: &mut Slot| &mut slot.sum)),
-            ("coins", Field::F64(&|slot| &mut slot.coins)),
-            ("reward", Field::F64(&|slot| &mut slot.reward)),
-            ("largest", Field::F64(&|slot| &mut slot.largest)),
-            ("count", Field::F64(&|slot| &mut slot.count)),
+            ("sum", Field::F64(&|entry: &mut CoinEntry| &mut entry.sum)),
+            ("coins", Field::F64(&|entry| &mut entry.coins)),
+            ("reward", Field::F64(&|entry| &mut entry.reward)),
+            ("largest", Field::F64(&|entry| &mut entry.largest)),
+            ("count", Field::F64(&|entry| &mut entry.count)),
         ];
-        self.table.persist(archive, |slot| slot.count > 0.0, &fields)
+        self.table.persist(archive, |entry| entry.count > 0.0, &fields)
     }
 }
 
 /// What the theorem says of T rounds, d coordinates and the known scale G.
-fn promise(epsilon: f64, radius: f64, class: Class, gradient: f64, rounds: f64, dimension: f64) -> Guarantee {
+fn promise(epsilon: f64, radius: f64, class: CoinDomain, gradient: f64, rounds: f64, dimension: f64) -> Guarantee {
     let ratio = radius / epsilon;
     let root = (rounds * libm::log1p(24.0 * rounds * rounds * ratio * ratio)).sqrt();
     let (comparator, size) = match class {
-        Class::Box => (Comparator::Box(radius), dimension * radius),
+        CoinDomain::Box => (Comparator::Box(radius), dimension * radius),
         // Σ|u_i| ≤ U√d, and no |u_i| is above U.
-        Class::Ball => (Comparator::Ball(radius), dimension.sqrt() * radius),
+        CoinDomain::Ball => (Comparator::Ball(radius), dimension.sqrt() * radius),
     };
     Guarantee::own(comparator, gradient * (size * root + dimension * epsilon))
 }
 
-const CLASSES: [(&str, Class); 2] = [("ball", Class::Ball), ("box", Class::Box)];
+const CLASSES: [(&str, CoinDomain); 2] = [("ball", CoinDomain::Ball), ("box", CoinDomain::Box)];
 
 /// `coin` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "coin",
     summary: "coin betting for each feature: no rate and no domain to choose (Orabona, Pál)",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry { name: "epsilon", default: "1", meaning: "what each feature bets with at first, above 0" },
+        ParameterDescriptor { name: "epsilon", default: "1", meaning: "what each feature bets with at first, above 0" },
         COMPARATOR_RADIUS,
-        ParameterEntry { name: "class", default: "ball", meaning: "ball or box: what the guarantee is printed for" },
-        ParameterEntry {
+        ParameterDescriptor {
+            name: "class",
+            default: "ball",
+            meaning: "ball or box: what the guarantee is printed for",
+        },
+        ParameterDescriptor {
             name: "gradient",
             default: "none",
             meaning: "the largest slope times feature value, if it is known beforehand, above 0",
@@ -225,7 +229,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         };
         // Per coordinate: slope times value, where the slope is bounded whatever the weights.
-        let along = Scales { norm: scales.largest, ..*scales }.gradient_anywhere(arguments.loss().as_ref());
+        let along = ProblemBounds { norm: scales.largest, ..*scales }.gradient_anywhere(arguments.loss().as_ref());
         if let Some(largest) = along.filter(|&largest| largest > gradient) {
             let reason =
                 format!("slopes times values may be as large as {largest}, more than the {gradient} that was given");

@@ -43,7 +43,7 @@ use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
 use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
 use crate::protocol::{
-    Arguments, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step, expect_rate,
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, STANDARDISE, Step, expect_rate,
 };
 use crate::{Error, Features};
 
@@ -208,7 +208,7 @@ impl Optimizer for DualAveraging {
     }
 }
 
-fn rate(arguments: &Arguments<'_>) -> Result<LazyRate, Error> {
+fn rate(arguments: &Params<'_>) -> Result<LazyRate, Error> {
     match (arguments.number_or("eta", "auto")?, arguments.number_or("gradient", "none")?) {
         (None, None) => Ok(LazyRate::SelfTuned),
         (None, Some(gradient)) => Ok(LazyRate::Known(gradient)),
@@ -220,12 +220,12 @@ fn rate(arguments: &Arguments<'_>) -> Result<LazyRate, Error> {
 }
 
 /// `dual-averaging` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "dual-averaging",
     summary: "gradient descent with lazy projection: the point is the projection of the scaled sum of gradients (Nesterov, Xiao)",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "eta",
             default: "auto",
             meaning: "the rate is eta/√t, above 0; auto tunes itself from the gradients",
@@ -233,7 +233,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         RADIUS,
         DOMAIN,
         DIMENSION,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "gradient",
             default: "none",
             meaning: "a bound on the norm of gradients, above 0, that the rates begin from",

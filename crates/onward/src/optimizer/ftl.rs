@@ -18,7 +18,7 @@ use crate::archive::Archive;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::sum;
-use crate::protocol::{Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step};
+use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, STANDARDISE, Step};
 use crate::{Error, Features};
 
 /// Follow the leader on linear losses.
@@ -195,13 +195,16 @@ impl RunningMean {
 }
 
 /// `ftl` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ftl",
     summary: "follow the leader on linearised losses: what regularisation is needed for (no guarantee)",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry { meaning: "size of the domain, above 0 (or --radius)", ..RADIUS },
-        ParameterEntry { meaning: "what the weights are kept in: ball, box, l1 or simplex, of size radius", ..DOMAIN },
+        ParameterDescriptor { meaning: "size of the domain, above 0 (or --radius)", ..RADIUS },
+        ParameterDescriptor {
+            meaning: "what the weights are kept in: ball, box, l1 or simplex, of size radius",
+            ..DOMAIN
+        },
         DIMENSION,
         STANDARDISE,
     ],

@@ -27,7 +27,7 @@ use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
 use crate::optimizer::ftrl_real;
 use crate::protocol::{
-    Arguments, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step, expect_rate,
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, STANDARDISE, Step, expect_rate,
 };
 use crate::{Error, Features};
 
@@ -101,27 +101,27 @@ impl Optimizer for Ftrl {
 
 /// What the losses are taken as.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Taken {
+enum LossesTaken {
     Linearised,
     Real,
 }
 
-fn taken(arguments: &Arguments<'_>) -> Result<Taken, Error> {
-    let taken = arguments.choice("losses", &[("linearised", Taken::Linearised), ("real", Taken::Real)])?;
+fn taken(arguments: &Params<'_>) -> Result<LossesTaken, Error> {
+    let taken = arguments.choice("losses", &[("linearised", LossesTaken::Linearised), ("real", LossesTaken::Real)])?;
     let other = match taken {
-        Taken::Linearised => ["alpha", "features"].as_slice(),
-        Taken::Real => ["eta", "domain", "dimension", "rounds", "gradient"].as_slice(),
+        LossesTaken::Linearised => ["alpha", "features"].as_slice(),
+        LossesTaken::Real => ["eta", "domain", "dimension", "rounds", "gradient"].as_slice(),
     };
     match other.iter().find(|name| arguments.is_given(name)) {
         None => Ok(taken),
         Some(name) => Err(Error::parameter(format!(
             "ftrl takes {name} with losses={} only",
-            if taken == Taken::Real { "linearised" } else { "real" }
+            if taken == LossesTaken::Real { "linearised" } else { "real" }
         ))),
     }
 }
 
-fn eta(arguments: &Arguments<'_>) -> Result<f64, Error> {
+fn eta(arguments: &Params<'_>) -> Result<f64, Error> {
     match (arguments.number_or("rounds", "none")?, arguments.number_or("gradient", "none")?) {
         (None, None) => expect_rate("eta", arguments.number("eta")?),
         (Some(rounds), Some(gradient)) if !arguments.is_given("eta") => {
@@ -133,30 +133,32 @@ fn eta(arguments: &Arguments<'_>) -> Result<f64, Error> {
 }
 
 /// `ftrl` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ftrl",
     summary: "follow the regularised leader, Euclidean, on linearised losses or on the losses themselves",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry {
-            name: "eta", default: "0.1", meaning: "the rate: the regulariser is ‖w‖²/(2·eta), above 0"
+        ParameterDescriptor {
+            name: "eta",
+            default: "0.1",
+            meaning: "the rate: the regulariser is ‖w‖²/(2·eta), above 0",
         },
         RADIUS,
-        ParameterEntry { default: "all", ..DOMAIN },
+        ParameterDescriptor { default: "all", ..DOMAIN },
         DIMENSION,
-        ParameterEntry { name: "rounds", default: "none", meaning: "T, if known beforehand: from 1 to 1e18" },
-        ParameterEntry { name: "gradient", default: "none", meaning: "a bound on the norm of gradients, above 0" },
-        ParameterEntry {
+        ParameterDescriptor { name: "rounds", default: "none", meaning: "T, if known beforehand: from 1 to 1e18" },
+        ParameterDescriptor { name: "gradient", default: "none", meaning: "a bound on the norm of gradients, above 0" },
+        ParameterDescriptor {
             name: "losses",
             default: "linearised",
             meaning: "linearised, or real: each round minimises the sum of the losses themselves (few features, short streams)",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "alpha",
             default: "1",
             meaning: "with losses=real the regulariser is ½·alpha·‖w‖², above 0",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "features",
             default: "100",
             meaning: "with losses=real: only the first so many distinct features get weights, from 1 to 1000",
@@ -164,14 +166,14 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         STANDARDISE,
     ],
     build: |arguments| {
-        if taken(arguments)? == Taken::Real {
+        if taken(arguments)? == LossesTaken::Real {
             return ftrl_real::build(arguments);
         }
         let optimizer = Ftrl::new(Domain::from_arguments(arguments)?, arguments.number("radius")?, eta(arguments)?)?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
     },
     plan: |arguments, scales| {
-        if taken(arguments)? == Taken::Real {
+        if taken(arguments)? == LossesTaken::Real {
             let reason = "on the losses themselves it is bounded by what they pay from round to round";
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         }

@@ -30,16 +30,16 @@ use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
 use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step,
+    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, STANDARDISE, Step,
     expect_positive, expect_rate,
 };
-use crate::storage::table::{Places, Table};
+use crate::storage::table::{ParameterTable, Positions};
 use crate::{Error, Features};
 
 /// What is kept of a coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Slot {
+struct FtrlProximalEntry {
     /// n = Σz².
     squares: f64,
     /// ζ = Σ(z − σw).
@@ -66,9 +66,9 @@ pub struct FtrlProximal {
     l2: f64,
     /// U, the largest entry of the comparators that the guarantee is for.
     radius: f64,
-    table: Table<Slot>,
-    /// Where the slots of a row are.
-    places: Places,
+    table: ParameterTable<FtrlProximalEntry>,
+    /// Where the entries of a row are.
+    positions: Positions,
     /// ΣΣσw².
     pulled: f64,
     /// ½ΣΣ z²/((β + √n)/α + λ₂).
@@ -103,8 +103,8 @@ impl FtrlProximal {
             l1,
             l2,
             radius,
-            table: Table::default(),
-            places: Places::default(),
+            table: ParameterTable::default(),
+            positions: Positions::default(),
             pulled: 0.0,
             paid: 0.0,
         })
@@ -115,44 +115,45 @@ impl FtrlProximal {
         (self.beta + squares.sqrt()) / self.alpha + self.l2
     }
 
-    fn point(&self, slot: Slot) -> f64 {
-        if slot.sum.abs() <= self.l1 {
+    fn point(&self, entry: FtrlProximalEntry) -> f64 {
+        if entry.sum.abs() <= self.l1 {
             return 0.0;
         }
-        let shrunk = slot.sum - self.l1.copysign(slot.sum);
-        (-shrunk / self.curvature(slot.squares)).clamp(f64::from(f32::MIN), f64::from(f32::MAX))
+        let shrunk = entry.sum - self.l1.copysign(entry.sum);
+        (-shrunk / self.curvature(entry.squares)).clamp(f64::from(f32::MIN), f64::from(f32::MAX))
     }
 }
 
 impl Optimizer for FtrlProximal {
     fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(self.table.row(x).map(|(slot, value)| self.point(slot) * f64::from(value)))
+        sum::sum(self.table.row(x).map(|(entry, value)| self.point(entry) * f64::from(value)))
     }
 
-    fn expect(&mut self, x: Features<'_>) {
-        self.table.expect(x);
+    fn prefetch(&mut self, x: Features<'_>) {
+        self.table.prefetch(x);
     }
 
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
-        let mut places = std::mem::take(&mut self.places);
-        self.table.locate(x, &mut places);
-        for (&place, &value) in places.of(x).all().iter().zip(x.values()) {
+        let mut positions = std::mem::take(&mut self.positions);
+        self.table.locate(x, &mut positions);
+        for (&position, &value) in positions.of(x).all().iter().zip(x.values()) {
             let z = h * g * f64::from(value);
-            let slot = *self.table.at(place as usize);
-            let (point, squares) = (self.point(slot), slot.squares + z * z);
+            let entry = *self.table.at(position as usize);
+            let (point, squares) = (self.point(entry), entry.squares + z * z);
             if z * z == 0.0 {
                 // Too small for its square: not learnt from, and all of it counts as lost.
                 self.paid += z.abs() * (point.abs() + self.radius);
                 continue;
             }
             // (√(n + z²) − √n)/α without cancelling.
-            let sigma = z * z / (squares.sqrt() + slot.squares.sqrt()) / self.alpha;
+            let sigma = z * z / (squares.sqrt() + entry.squares.sqrt()) / self.alpha;
             let pull = sigma * point;
             self.pulled += pull * point;
             self.paid += 0.5 * z * z / self.curvature(squares);
-            *self.table.at(place as usize) = Slot { squares, sum: slot.sum + z - pull, pull: slot.pull + pull };
+            *self.table.at(position as usize) =
+                FtrlProximalEntry { squares, sum: entry.sum + z - pull, pull: entry.pull + pull };
         }
-        self.places = places;
+        self.positions = positions;
         // The point is a function of the sums: there is nothing left to move.
         Step::Gradient { time: 0.0 }
     }
@@ -163,16 +164,16 @@ impl Optimizer for FtrlProximal {
         self.point(self.table.get(index))
     }
 
-    fn fixed(&self) -> Option<(Vec<u32>, Vec<f64>)> {
-        Some(self.table.not_zero(|slot| self.point(slot)))
+    fn frozen_weights(&self) -> Option<(Vec<u32>, Vec<f64>)> {
+        Some(self.table.not_zero(|entry| self.point(entry)))
     }
 
     fn guarantee(&self) -> Guarantee {
         let radius = self.radius;
-        let indices = self.table.used(|slot| slot.squares > 0.0);
+        let indices = self.table.used(|entry| entry.squares > 0.0);
         let of_coordinates = sum::sum(indices.iter().map(|&index| {
-            let slot = self.table.get(index);
-            self.l1 * radius + 0.5 * self.curvature(slot.squares) * radius * radius + slot.pull.abs() * radius
+            let entry = self.table.get(index);
+            self.l1 * radius + 0.5 * self.curvature(entry.squares) * radius * radius + entry.pull.abs() * radius
         }));
         Guarantee::own(Comparator::Box(radius), of_coordinates + 0.5 * self.pulled + self.paid)
     }
@@ -186,28 +187,28 @@ impl Optimizer for FtrlProximal {
         archive.number("pulled", &mut self.pulled)?;
         archive.number("paid", &mut self.paid)?;
         let fields = [
-            ("squares", Field::F64(&|slot: &mut Slot| &mut slot.squares)),
-            ("sum", Field::F64(&|slot| &mut slot.sum)),
-            ("pull", Field::F64(&|slot| &mut slot.pull)),
+            ("squares", Field::F64(&|entry: &mut FtrlProximalEntry| &mut entry.squares)),
+            ("sum", Field::F64(&|entry| &mut entry.sum)),
+            ("pull", Field::F64(&|entry| &mut entry.pull)),
         ];
-        self.table.persist(archive, |slot| slot.squares > 0.0, &fields)
+        self.table.persist(archive, |entry| entry.squares > 0.0, &fields)
     }
 }
 
 /// `ftrl-proximal` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ftrl-proximal",
     summary: "follow the proximally regularised leader: rates of adagrad, weights that are exactly 0 (McMahan)",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry { name: "alpha", default: "0.5", meaning: "learning rate, above 0" },
-        ParameterEntry { name: "beta", default: "1", meaning: "slows the first steps, 0 or more" },
-        ParameterEntry {
+        ParameterDescriptor { name: "alpha", default: "0.5", meaning: "learning rate, above 0" },
+        ParameterDescriptor { name: "beta", default: "1", meaning: "slows the first steps, 0 or more" },
+        ParameterDescriptor {
             name: "l1",
             default: "1",
             meaning: "weights are 0 until their gradients say more than this, 0 or more",
         },
-        ParameterEntry { name: "l2", default: "0", meaning: "pulls weights to 0, 0 or more" },
+        ParameterDescriptor { name: "l2", default: "0", meaning: "pulls weights to 0, 0 or more" },
         COMPARATOR_RADIUS,
         STANDARDISE,
     ],

@@ -20,7 +20,7 @@ use crate::archive::{Archive, Field, rows_of};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::loss::Curvature;
 use crate::numeric::sum::{self, held};
-use crate::protocol::{Arguments, expect_rate};
+use crate::protocol::{Params, expect_rate};
 use crate::storage::feature_index::FeatureIndex;
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
@@ -35,14 +35,14 @@ const LARGEST: f64 = f32::MAX as f64;
 
 /// A row, by the positions of its features.
 #[derive(Debug, Clone)]
-struct Seen {
+struct SeenExample {
     features: Vec<(u32, f64)>,
     label: f64,
     weight: f64,
     offset: f64,
 }
 
-impl Seen {
+impl SeenExample {
     fn score(&self, w: &[f64]) -> f64 {
         self.offset + sum::sum(self.features.iter().map(|&(at, value)| w[at as usize] * value))
     }
@@ -50,11 +50,11 @@ impl Seen {
 
 /// What is kept of the losses so far.
 #[derive(Debug, Clone)]
-enum Past {
+enum PastLosses {
     /// ½wᵀAw − ⟨b, w⟩, without αI: A by rows of `features` entries, b.
     Quadratic { matrix: Vec<f64>, moments: Vec<f64> },
     /// All rows.
-    Rows(Vec<Seen>),
+    Rows(Vec<SeenExample>),
 }
 
 /// Follow the regularised leader on the losses themselves.
@@ -64,7 +64,7 @@ pub struct FtrlReal {
     radius: f64,
     features: FeatureIndex,
     weights: Vec<f64>,
-    past: Past,
+    past: PastLosses,
     /// Whether a row had a feature beyond the limit.
     is_beyond: bool,
     /// Σ h_t(ℓ_t(w_t) − ℓ_t(w_{t+1})).
@@ -74,7 +74,7 @@ pub struct FtrlReal {
 }
 
 /// A learner from the parameters of `ftrl`.
-pub(crate) fn build(arguments: &Arguments<'_>) -> Result<Box<dyn crate::Learner>, Error> {
+pub(crate) fn build(arguments: &Params<'_>) -> Result<Box<dyn crate::Learner>, Error> {
     let (alpha, radius) = (arguments.number("alpha")?, arguments.number("radius")?);
     let limit = arguments.whole("features", 1..=1000, "for a system of that size is solved each round")? as u32;
     Ok(Box::new(FtrlReal::new(arguments.loss(), alpha, radius, limit)?))
@@ -98,8 +98,8 @@ impl FtrlReal {
         }
         let limit = features as usize;
         let past = match (loss.name().as_str(), loss.curvature()) {
-            ("squared", _) => Past::Quadratic { matrix: vec![0.0; limit * limit], moments: vec![0.0; limit] },
-            ("poisson", _) | (_, Curvature::Smooth(_) | Curvature::Strong(_)) => Past::Rows(Vec::new()),
+            ("squared", _) => PastLosses::Quadratic { matrix: vec![0.0; limit * limit], moments: vec![0.0; limit] },
+            ("poisson", _) | (_, Curvature::Smooth(_) | Curvature::Strong(_)) => PastLosses::Rows(Vec::new()),
             (name, _) => {
                 return Err(Error::parameter(format!(
                     "losses=real cannot minimise the {name} loss, which has kinks: take a smooth one, such as squared, \
@@ -134,10 +134,10 @@ impl FtrlReal {
     }
 
     /// Takes in a round and moves to the least of F.
-    fn minimise(&mut self, row: Seen) {
+    fn minimise(&mut self, row: SeenExample) {
         let limit = self.features.limit();
         match &mut self.past {
-            Past::Quadratic { matrix, moments } => {
+            PastLosses::Quadratic { matrix, moments } => {
                 for &(i, value) in &row.features {
                     for &(j, other) in &row.features {
                         matrix[i as usize * limit + j as usize] += 2.0 * row.weight * (value * other);
@@ -146,7 +146,7 @@ impl FtrlReal {
                 }
                 self.missed = held(self.missed + self.solve());
             }
-            Past::Rows(rows) => {
+            PastLosses::Rows(rows) => {
                 rows.push(row);
                 self.missed = held(self.missed + self.newton());
             }
@@ -155,7 +155,7 @@ impl FtrlReal {
 
     /// The least of the quadratic, and by how much it may be missed.
     fn solve(&mut self) -> f64 {
-        let Past::Quadratic { matrix, moments } = &self.past else { return 0.0 };
+        let PastLosses::Quadratic { matrix, moments } = &self.past else { return 0.0 };
         let (d, limit, alpha) = (self.weights.len(), self.features.limit(), self.alpha);
         let mut factor: Vec<f64> = (0..d * d).map(|at| matrix[at / d * limit + at % d]).collect();
         (0..d).for_each(|i| factor[i * d + i] += alpha);
@@ -179,7 +179,7 @@ impl FtrlReal {
 
     /// Newton's method with halved steps, and by how much it may have missed the least.
     fn newton(&mut self) -> f64 {
-        let Past::Rows(rows) = &self.past else { return 0.0 };
+        let PastLosses::Rows(rows) = &self.past else { return 0.0 };
         let (d, alpha, loss) = (self.weights.len(), self.alpha, &self.loss);
         let value = |w: &[f64]| {
             sum::sum(rows.iter().map(|row| row.weight * loss.value(row.score(w), row.label))) + 0.5 * alpha * squared(w)
@@ -272,7 +272,7 @@ impl ScoreLearner for FtrlReal {
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let prediction = self.predict_one(x);
-        let row = Seen { features: self.place(x), label, weight, offset: x.offset() };
+        let row = SeenExample { features: self.place(x), label, weight, offset: x.offset() };
         self.minimise(row);
         let after = self.loss.value(self.score(x), label);
         self.paid = held(self.paid + weight * (self.loss.value(prediction, label) - after));
@@ -303,11 +303,11 @@ impl ScoreLearner for FtrlReal {
         self.features.persist(archive)?;
         archive.column_of(self.features.len(), "weight", &mut self.weights)?;
         match &mut self.past {
-            Past::Quadratic { matrix, moments } => {
+            PastLosses::Quadratic { matrix, moments } => {
                 archive.array("matrix", matrix)?;
                 archive.array("moments", moments)
             }
-            Past::Rows(rows) => archive.part("row", |archive| persist_rows(archive, rows, self.weights.len())),
+            PastLosses::Rows(rows) => archive.part("row", |archive| persist_rows(archive, rows, self.weights.len())),
         }
     }
 
@@ -323,15 +323,15 @@ impl LinearWeights for FtrlReal {
 }
 
 /// The rows over so many features.
-fn persist_rows(archive: &mut Archive, rows: &mut Vec<Seen>, features: usize) -> Result<(), Error> {
+fn persist_rows(archive: &mut Archive, rows: &mut Vec<SeenExample>, features: usize) -> Result<(), Error> {
     let mut lengths: Vec<u32> = rows.iter().map(|row| row.features.len() as u32).collect();
     let mut placed: Vec<(u32, f64)> = rows.iter().flat_map(|row| row.features.iter().copied()).collect();
     let fields = [
-        ("label", Field::F64(&|row: &mut Seen| &mut row.label)),
+        ("label", Field::F64(&|row: &mut SeenExample| &mut row.label)),
         ("weight", Field::F64(&|row| &mut row.weight)),
         ("offset", Field::F64(&|row| &mut row.offset)),
     ];
-    archive.records(rows, &Seen { features: Vec::new(), label: 0.0, weight: 0.0, offset: 0.0 }, &fields)?;
+    archive.records(rows, &SeenExample { features: Vec::new(), label: 0.0, weight: 0.0, offset: 0.0 }, &fields)?;
     archive.column_of(rows.len(), "length", &mut lengths)?;
     let fields = [
         ("position", Field::U32(&|placed: &mut (u32, f64)| &mut placed.0)),

@@ -34,7 +34,7 @@ pub use ftrl_proximal::FtrlProximal;
 pub use ftrl_real::FtrlReal;
 pub use mirror_descent::{Entropic, PNorm};
 pub use nag::Nag;
-pub use ogd::{Ogd, Rate};
+pub use ogd::{Ogd, OgdRate};
 pub use ogd_strong::OgdStrong;
 pub use ons::Ons;
 pub use scinol::Scinol;

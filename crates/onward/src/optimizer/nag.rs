@@ -23,15 +23,17 @@ use bytemuck::{Pod, Zeroable};
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::sum::{self, LANES};
-use crate::protocol::{Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step, expect_rate};
-use crate::simd::f64x4::{self, FOUR, Words, by_quads};
-use crate::storage::table::{Located, Places, Table, words};
+use crate::protocol::{
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, STANDARDISE, Step, expect_rate,
+};
+use crate::simd::f64x4::{self, FOUR, Record16, by_f64x4};
+use crate::storage::table::{ParameterTable, Positions, RowPositions, records};
 use crate::{Error, Features};
 
-/// What an update touches, in 16 bytes: four slots a cache line.
+/// What an update touches, in 16 bytes: four entries a cache line.
 #[derive(Debug, Clone, Copy, Zeroable, Pod)]
 #[repr(C)]
-struct Slot {
+struct NagEntry {
     /// S_i = Σ h g² x_i² = G_i·M_i², in f64: it neither stalls nor overflows.
     gradients: f64,
     /// w_i.
@@ -43,7 +45,7 @@ struct Slot {
 /// Eight features of the row that is being learnt from, side by side: they are worked on together.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Eight {
+struct NagEight {
     value: [[f64; FOUR]; 2],
     gradients: [[f64; FOUR]; 2],
     /// x_i/(M_i√S_i), what the weight moves by for u = 1.
@@ -56,7 +58,7 @@ struct Eight {
 #[derive(Debug, Clone)]
 pub struct Nag {
     eta: f64,
-    table: Table<Slot>,
+    table: ParameterTable<NagEntry>,
     /// N = Σ h Σ x̂².
     squares: f64,
     /// n = Σ h, over rounds with a gradient.
@@ -65,10 +67,10 @@ pub struct Nag {
     multiplier: f64,
     /// Whether this round has a gradient.
     moves: bool,
-    /// Where the slots of this round's features are.
-    places: Places,
+    /// Where the entries of this round's features are.
+    positions: Positions,
     /// What was in them; the rest of the last eight is 0.
-    row: Vec<Eight>,
+    row: Vec<NagEight>,
     /// Whether one of them has a larger value than ever.
     is_wider: bool,
 }
@@ -82,70 +84,75 @@ impl Nag {
         expect_rate("eta", eta)?;
         Ok(Self {
             eta,
-            table: Table::default(),
+            table: ParameterTable::default(),
             squares: 0.0,
             weight: 0.0,
             multiplier: 0.0,
             moves: false,
-            places: Places::default(),
+            positions: Positions::default(),
             row: Vec::new(),
             is_wider: false,
         })
     }
 }
 
-impl Eight {
-    /// Takes in a slot, where fewer than eight are left.
-    fn take(&mut self, at: usize, slot: Slot, value: f32) {
+impl NagEight {
+    /// Takes in an entry, where fewer than eight are left.
+    fn take(&mut self, at: usize, entry: NagEntry, value: f32) {
         let (half, at) = (at / FOUR, at % FOUR);
         self.value[half][at] = f64::from(value);
-        self.gradients[half][at] = slot.gradients;
-        self.weight[half][at] = slot.weight;
-        self.scale[half][at] = slot.scale;
+        self.gradients[half][at] = entry.gradients;
+        self.weight[half][at] = entry.weight;
+        self.scale[half][at] = entry.scale;
     }
 
-    fn slot(&self, at: usize) -> Slot {
+    fn entry(&self, at: usize) -> NagEntry {
         let (half, at) = (at / FOUR, at % FOUR);
-        Slot { gradients: self.gradients[half][at], weight: self.weight[half][at], scale: self.scale[half][at] }
+        NagEntry { gradients: self.gradients[half][at], weight: self.weight[half][at], scale: self.scale[half][at] }
     }
 }
 
-/// Reads the slots of a row. Gives ⟨w, x⟩, and whether a value is larger than any before.
-fn gather(slots: &mut [Slot], places: Located<'_>, values: &[f32], row: &mut Vec<Eight>) -> (f64, bool) {
-    row.resize(places.all().len().div_ceil(LANES), Eight::zeroed());
-    let (_, last_places) = places.all().as_chunks::<LANES>();
+/// Reads the entries of a row. Gives ⟨w, x⟩, and whether a value is larger than any before.
+fn gather(
+    entries: &mut [NagEntry],
+    positions: RowPositions<'_>,
+    values: &[f32],
+    row: &mut Vec<NagEight>,
+) -> (f64, bool) {
+    row.resize(positions.all().len().div_ceil(LANES), NagEight::zeroed());
+    let (_, last_places) = positions.all().as_chunks::<LANES>();
     let (_, last_values) = values.as_chunks::<LANES>();
     if !last_places.is_empty()
         && let Some(last) = row.last_mut()
     {
-        *last = Eight::zeroed();
-        for (at, (&place, &value)) in last_places.iter().zip(last_values).enumerate() {
-            last.take(at, slots[place as usize], value);
+        *last = NagEight::zeroed();
+        for (at, (&position, &value)) in last_places.iter().zip(last_values).enumerate() {
+            last.take(at, entries[position as usize], value);
         }
     }
-    gather_eights(words(slots, places), places.all(), values, row)
+    gather_eights(records(entries, positions), positions.all(), values, row)
 }
 
-by_quads! {
+by_f64x4! {
     /// The same, where what is not a whole eight has been read.
-    fn gather_eights<Q>(slots: &[Words], places: &[u32], values: &[f32], row: &mut [Eight]) -> (f64, bool) {
+    fn gather_eights<Q>(entries: &[Record16], positions: &[u32], values: &[f32], row: &mut [NagEight]) -> (f64, bool) {
         let (mut products, mut is_wider) = ([Q::all(0.0); 2], false);
-        let (places, _) = places.as_chunks::<LANES>();
+        let (positions, _) = positions.as_chunks::<LANES>();
         let (values, _) = values.as_chunks::<LANES>();
-        let (whole, last) = row.split_at_mut(places.len());
-        for (eight, (places, values)) in whole.iter_mut().zip(places.iter().zip(values)) {
-            let places: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(places);
+        let (whole, last) = row.split_at_mut(positions.len());
+        for (eight, (positions, values)) in whole.iter_mut().zip(positions.iter().zip(values)) {
+            let positions: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(positions);
             let values: &[[f32; FOUR]; 2] = bytemuck::must_cast_ref(values);
             for half in 0..2 {
-                // SAFETY: `words` has seen that all places are there.
+                // SAFETY: `records` has seen that all positions are there.
                 #[allow(unsafe_code)]
-                let (gradients, others) = unsafe { Q::take(slots, &places[half]) };
+                let (gradients, others) = unsafe { Q::gather(entries, &positions[half]) };
                 let (weight, scale) = others.unzip();
-                let value = Q::widen(Q::load_narrow(&values[half]));
+                let value = Q::widen(Q::load_f32(&values[half]));
                 value.store(&mut eight.value[half]);
                 gradients.store(&mut eight.gradients[half]);
-                Q::store_narrow(weight, &mut eight.weight[half]);
-                Q::store_narrow(scale, &mut eight.scale[half]);
+                Q::store_f32(weight, &mut eight.weight[half]);
+                Q::store_f32(scale, &mut eight.scale[half]);
                 products[half] = products[half].add(Q::widen(weight).times(value));
                 is_wider |= value.size().is_above(Q::widen(scale));
             }
@@ -153,35 +160,35 @@ by_quads! {
         for eight in last {
             for half in 0..2 {
                 let value = Q::load(&eight.value[half]);
-                let weight = Q::widen(Q::load_narrow(&eight.weight[half]));
+                let weight = Q::widen(Q::load_f32(&eight.weight[half]));
                 products[half] = products[half].add(weight.times(value));
-                is_wider |= value.size().is_above(Q::widen(Q::load_narrow(&eight.scale[half])));
+                is_wider |= value.size().is_above(Q::widen(Q::load_f32(&eight.scale[half])));
             }
         }
         (f64x4::join(products), is_wider)
     }
 }
 
-by_quads! {
+by_f64x4! {
     /// Where a value is larger than any before: M_i grows, and ŵ_i = w_i·M_i stays.
-    fn widen<Q>(row: &mut [Eight]) {
+    fn widen<Q>(row: &mut [NagEight]) {
         for eight in row {
             for half in 0..2 {
                 let size = Q::load(&eight.value[half]).size();
-                let (weight, scale) = (Q::load_narrow(&eight.weight[half]), Q::load_narrow(&eight.scale[half]));
+                let (weight, scale) = (Q::load_f32(&eight.weight[half]), Q::load_f32(&eight.scale[half]));
                 let (weight, scale) = (Q::widen(weight), Q::widen(scale));
                 let shrunk = weight.times(scale.over(size));
-                Q::store_narrow(shrunk.where_above(size, scale, weight).saturate(), &mut eight.weight[half]);
+                Q::store_f32(shrunk.where_above(size, scale, weight).saturate(), &mut eight.weight[half]);
                 // The size of an f32.
-                Q::store_narrow(size.where_above(size, scale, scale).saturate(), &mut eight.scale[half]);
+                Q::store_f32(size.where_above(size, scale, scale).saturate(), &mut eight.scale[half]);
             }
         }
     }
 }
 
-by_quads! {
+by_f64x4! {
     /// Takes in `square` = h·g², and sets the directions. Gives Σ x̂² and Σ x²·rate.
-    fn turn<Q>(row: &mut [Eight], square: f64) -> (f64, f64) {
+    fn turn<Q>(row: &mut [NagEight], square: f64) -> (f64, f64) {
         let (zero, one, square) = (Q::all(0.0), Q::all(1.0), Q::all(square));
         let (mut squares, mut q) = ([zero; 2], [zero; 2]);
         for eight in row {
@@ -189,7 +196,7 @@ by_quads! {
                 let value = Q::load(&eight.value[half]);
                 let gradients = Q::load(&eight.gradients[half]).add(square.times(value.times(value)));
                 let root = gradients.root();
-                let product = root.times(Q::widen(Q::load_narrow(&eight.scale[half])));
+                let product = root.times(Q::widen(Q::load_f32(&eight.scale[half])));
                 let direction = value.times(one.over(product).where_above(product, zero, zero));
                 // x_i/M_i without a division of its own.
                 let normalised = direction.times(root);
@@ -203,39 +210,39 @@ by_quads! {
     }
 }
 
-/// w_i += u·direction_i, and all goes back to the slots.
-fn step(slots: &mut [Slot], places: Located<'_>, row: &mut [Eight], u: f64) {
-    step_eights(words(slots, places), places.all(), row, u);
-    let (_, last_places) = places.all().as_chunks::<LANES>();
+/// w_i += u·direction_i, and all goes back to the entries.
+fn step(entries: &mut [NagEntry], positions: RowPositions<'_>, row: &mut [NagEight], u: f64) {
+    step_eights(records(entries, positions), positions.all(), row, u);
+    let (_, last_places) = positions.all().as_chunks::<LANES>();
     if let Some(last) = row.last() {
-        for (at, &place) in last_places.iter().enumerate() {
-            slots[place as usize] = last.slot(at);
+        for (at, &position) in last_places.iter().enumerate() {
+            entries[position as usize] = last.entry(at);
         }
     }
 }
 
-by_quads! {
+by_f64x4! {
     /// The same, but that what is not a whole eight stays in the row.
-    fn step_eights<Q>(slots: &mut [Words], places: &[u32], row: &mut [Eight], u: f64) {
+    fn step_eights<Q>(entries: &mut [Record16], positions: &[u32], row: &mut [NagEight], u: f64) {
         let u = Q::all(u);
-        let (places, _) = places.as_chunks::<LANES>();
-        let (whole, last) = row.split_at_mut(places.len());
-        for (eight, places) in whole.iter().zip(places) {
-            let places: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(places);
+        let (positions, _) = positions.as_chunks::<LANES>();
+        let (whole, last) = row.split_at_mut(positions.len());
+        for (eight, positions) in whole.iter().zip(positions) {
+            let positions: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(positions);
             for half in 0..2 {
-                let weight = Q::widen(Q::load_narrow(&eight.weight[half]));
+                let weight = Q::widen(Q::load_f32(&eight.weight[half]));
                 let weight = weight.add(u.times(Q::load(&eight.direction[half]))).saturate();
-                let others = Q::zip(weight, Q::load_narrow(&eight.scale[half]));
-                // SAFETY: `words` has seen that all places are there.
+                let others = Q::zip(weight, Q::load_f32(&eight.scale[half]));
+                // SAFETY: `records` has seen that all positions are there.
                 #[allow(unsafe_code)]
-                unsafe { Q::put(slots, &places[half], Q::load(&eight.gradients[half]), others) }
+                unsafe { Q::scatter(entries, &positions[half], Q::load(&eight.gradients[half]), others) }
             }
         }
         for eight in last {
             for half in 0..2 {
-                let weight = Q::widen(Q::load_narrow(&eight.weight[half]));
+                let weight = Q::widen(Q::load_f32(&eight.weight[half]));
                 let weight = weight.add(u.times(Q::load(&eight.direction[half]))).saturate();
-                Q::store_narrow(weight, &mut eight.weight[half]);
+                Q::store_f32(weight, &mut eight.weight[half]);
             }
         }
     }
@@ -243,16 +250,16 @@ by_quads! {
 
 impl Optimizer for Nag {
     fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(self.table.row(x).map(|(slot, value)| f64::from(slot.weight) * f64::from(value)))
+        sum::sum(self.table.row(x).map(|(entry, value)| f64::from(entry.weight) * f64::from(value)))
     }
 
-    fn expect(&mut self, x: Features<'_>) {
-        self.table.expect(x);
+    fn prefetch(&mut self, x: Features<'_>) {
+        self.table.prefetch(x);
     }
 
     fn begin(&mut self, x: Features<'_>) -> f64 {
-        self.table.locate(x, &mut self.places);
-        let (score, is_wider) = gather(self.table.all(), self.places.of(x), x.values(), &mut self.row);
+        self.table.locate(x, &mut self.positions);
+        let (score, is_wider) = gather(self.table.all(), self.positions.of(x), x.values(), &mut self.row);
         self.is_wider = is_wider;
         score
     }
@@ -274,7 +281,7 @@ impl Optimizer for Nag {
 
     fn advance(&mut self, u: f64, x: Features<'_>) {
         if self.moves {
-            step(self.table.all(), self.places.of(x), &mut self.row, u * self.multiplier);
+            step(self.table.all(), self.positions.of(x), &mut self.row, u * self.multiplier);
         }
     }
 
@@ -283,11 +290,11 @@ impl Optimizer for Nag {
     }
 
     fn weights(&self, indices: &[u32]) -> Vec<f64> {
-        self.table.each(indices).map(|slot| f64::from(slot.weight)).collect()
+        self.table.each(indices).map(|entry| f64::from(entry.weight)).collect()
     }
 
-    fn fixed(&self) -> Option<(Vec<u32>, Vec<f64>)> {
-        Some(self.table.not_zero(|slot| f64::from(slot.weight)))
+    fn frozen_weights(&self) -> Option<(Vec<u32>, Vec<f64>)> {
+        Some(self.table.not_zero(|entry| f64::from(entry.weight)))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -302,20 +309,20 @@ impl Optimizer for Nag {
         archive.number("squares", &mut self.squares)?;
         archive.number("weight", &mut self.weight)?;
         let fields = [
-            ("weight", Field::F32(&|slot: &mut Slot| &mut slot.weight)),
-            ("scale", Field::F32(&|slot| &mut slot.scale)),
-            ("gradients", Field::F64(&|slot| &mut slot.gradients)),
+            ("weight", Field::F32(&|entry: &mut NagEntry| &mut entry.weight)),
+            ("scale", Field::F32(&|entry| &mut entry.scale)),
+            ("gradients", Field::F64(&|entry| &mut entry.gradients)),
         ];
-        self.table.persist(archive, |slot| slot.scale > 0.0, &fields)
+        self.table.persist(archive, |entry| entry.scale > 0.0, &fields)
     }
 }
 
 /// `nag` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "nag",
     summary: "normalised adaptive importance-aware gradient, Vowpal Wabbit's default rule",
     losses: Losses::Convex,
-    parameters: &[ParameterEntry { name: "eta", default: "0.5", meaning: "learning rate, above 0" }, STANDARDISE],
+    parameters: &[ParameterDescriptor { name: "eta", default: "0.5", meaning: "learning rate, above 0" }, STANDARDISE],
     build: |arguments| {
         let optimizer = Nag::new(arguments.number("eta")?)?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Plausible)))

@@ -24,14 +24,14 @@ use crate::domain::{DIMENSION, DOMAIN, Domain, Point};
 use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
 use crate::protocol::{
-    Arguments, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Scales, Step, expect_rate,
-    expect_rounds,
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, ProblemBounds, STANDARDISE, Step,
+    expect_rate, expect_rounds,
 };
 use crate::{Error, Features};
 
 /// How the step size falls.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Rate {
+pub enum OgdRate {
     /// η_t = D/√(2 Σ‖z‖²): nothing to choose.
     SelfTuned,
     /// η_t = η/√t.
@@ -40,7 +40,7 @@ pub enum Rate {
     Constant(f64),
 }
 
-impl Rate {
+impl OgdRate {
     pub(super) fn describe(self) -> String {
         match self {
             Self::SelfTuned => "auto".to_owned(),
@@ -54,8 +54,8 @@ impl Rate {
 /// ```
 /// use onward::Features;
 /// use onward::domain::Domain;
-/// use onward::optimizer::{Ogd, Optimizer, Rate};
-/// let mut w = Ogd::new(Domain::Ball(1.0), 1.0, Rate::Root(0.5))?;
+/// use onward::optimizer::{Ogd, Optimizer, OgdRate};
+/// let mut w = Ogd::new(Domain::Ball(1.0), 1.0, OgdRate::Root(0.5))?;
 /// w.observe(1.0, Features::new(&[2], &[-3.0])?);
 /// // 0.5·3 is outside of the ball.
 /// assert_eq!(w.weight(2), 1.0);
@@ -67,7 +67,7 @@ pub struct Ogd {
     name: &'static str,
     /// The size of the comparators on an unbounded domain; elsewhere that of the domain.
     radius: f64,
-    rate: Rate,
+    rate: OgdRate,
     is_averaging: bool,
     point: Point,
     /// t: rounds with a gradient taken in.
@@ -86,9 +86,9 @@ impl Ogd {
     ///
     /// # Errors
     /// When a radius or η is not from 1e-30 to 1e30.
-    pub fn new(domain: Domain, radius: f64, rate: Rate) -> Result<Self, Error> {
+    pub fn new(domain: Domain, radius: f64, rate: OgdRate) -> Result<Self, Error> {
         expect_rate("radius", radius)?;
-        if let Rate::Root(eta) | Rate::Constant(eta) = rate {
+        if let OgdRate::Root(eta) | OgdRate::Constant(eta) = rate {
             expect_rate("eta", eta)?;
         }
         let point = Point::new(domain)?;
@@ -110,7 +110,7 @@ impl Ogd {
     }
 
     /// The parameters that `ogd` and `osd` share.
-    pub(super) fn from_arguments(arguments: &Arguments<'_>, rate: Rate) -> Result<Self, Error> {
+    pub(super) fn from_arguments(arguments: &Params<'_>, rate: OgdRate) -> Result<Self, Error> {
         let radius = expect_rate("radius", arguments.number("radius")?)?;
         let optimizer = Self::new(Domain::from_arguments(arguments)?, radius, rate)?;
         if arguments.flag("average")? { optimizer.averaging() } else { Ok(optimizer) }
@@ -118,16 +118,16 @@ impl Ogd {
 
     fn next_rate(&self) -> f64 {
         match self.rate {
-            Rate::Constant(eta) => eta,
-            Rate::Root(eta) => eta / self.rounds.sqrt(),
-            Rate::SelfTuned if self.squares > 0.0 => {
+            OgdRate::Constant(eta) => eta,
+            OgdRate::Root(eta) => eta / self.rounds.sqrt(),
+            OgdRate::SelfTuned if self.squares > 0.0 => {
                 // On an unbounded domain as if the comparators were all of it.
                 let diameter = self.point.domain().diameter(self.point.seen()).unwrap_or(2.0 * self.radius);
                 let rate = diameter / (2.0 * self.squares).sqrt();
                 if self.last_rate > 0.0 { rate.min(self.last_rate) } else { rate }
             }
             // No gradient so far: no step, and no rate to speak of.
-            Rate::SelfTuned => 0.0,
+            OgdRate::SelfTuned => 0.0,
         }
     }
 }
@@ -169,8 +169,8 @@ impl Optimizer for Ogd {
         let seen = self.point.seen();
         let distance = match self.rate {
             // The point starts from 0, and only where it starts counts.
-            Rate::Constant(_) => Some(domain.reach(seen).unwrap_or(self.radius)),
-            Rate::SelfTuned | Rate::Root(_) => domain.diameter(seen),
+            OgdRate::Constant(_) => Some(domain.reach(seen).unwrap_or(self.radius)),
+            OgdRate::SelfTuned | OgdRate::Root(_) => domain.diameter(seen),
         };
         match distance {
             None => Guarantee::none(GuaranteeKind::Own, UNBOUNDED),
@@ -208,25 +208,25 @@ const UNBOUNDED: &str = "on an unbounded domain nothing bounds how far rates tha
 pub(super) const NO_GRADIENT: &str = "on an unbounded domain nothing bounds the gradients of this loss beforehand";
 
 /// Why there is no promise for features that a simplex does not have.
-pub(super) fn beyond(domain: Domain, scales: &Scales) -> Option<Guarantee> {
+pub(super) fn beyond(domain: Domain, scales: &ProblemBounds) -> Option<Guarantee> {
     let is_beyond = matches!(domain, Domain::Simplex { dimension, .. } if scales.dimension > f64::from(dimension));
     is_beyond.then(|| Guarantee::none(GuaranteeKind::Own, BEYOND))
 }
 
-pub(super) const AVERAGE: ParameterEntry = ParameterEntry {
+pub(super) const AVERAGE: ParameterDescriptor = ParameterDescriptor {
     name: "average",
     default: "false",
     meaning: "true or false: keep the average of the points that made the predictions",
 };
 
-pub(super) const RADIUS: ParameterEntry = ParameterEntry {
+pub(super) const RADIUS: ParameterDescriptor = ParameterDescriptor {
     name: "radius",
     default: "10",
     meaning: "size of the domain (on all and orthant of the comparators of the guarantee), above 0 (or --radius)",
 };
 
 /// How many coordinates there are, where a rate that is set beforehand depends on it.
-pub(super) fn coordinates(arguments: &Arguments<'_>, domain: Domain) -> Result<f64, Error> {
+pub(super) fn coordinates(arguments: &Params<'_>, domain: Domain) -> Result<f64, Error> {
     match domain {
         Domain::Box(_) if !arguments.is_given("dimension") => Err(Error::parameter(
             "gradient with domain=box needs the dimension, for the rate depends on it: dimension=100",
@@ -237,7 +237,7 @@ pub(super) fn coordinates(arguments: &Arguments<'_>, domain: Domain) -> Result<f
 
 /// The fixed rate B/(G√T), B the largest ‖u − w_1‖ (on an unbounded domain the radius).
 pub(super) fn rate_of_theorem(
-    arguments: &Arguments<'_>,
+    arguments: &Params<'_>,
     domain: Domain,
     rounds: f64,
     gradient: f64,
@@ -250,28 +250,33 @@ pub(super) fn rate_of_theorem(
 }
 
 /// D²/(2η) and all that, of a stream of these scales.
-pub(super) fn plan(rate: Rate, domain: Domain, arguments: &Arguments<'_>, scales: &Scales) -> Result<Guarantee, Error> {
+pub(super) fn plan(
+    rate: OgdRate,
+    domain: Domain,
+    arguments: &Params<'_>,
+    scales: &ProblemBounds,
+) -> Result<Guarantee, Error> {
     if let Some(none) = beyond(domain, scales) {
         return Ok(none);
     }
     let dimension = scales.dimension;
     let sizes = (domain.norm(dimension), domain.diameter(dimension), domain.reach(dimension));
     let (Some(norm), Some(diameter), Some(reach)) = sizes else {
-        let Rate::Constant(eta) = rate else { return Ok(Guarantee::none(GuaranteeKind::Own, UNBOUNDED)) };
+        let OgdRate::Constant(eta) = rate else { return Ok(Guarantee::none(GuaranteeKind::Own, UNBOUNDED)) };
         return promise_of_fixed_rate(domain, eta, arguments, scales);
     };
     let gradient = scales.gradient(arguments.loss().as_ref(), norm);
     let root = scales.rounds.sqrt();
     let bound = match (rate, domain) {
         // A box whose coordinates come one by one: the rate is at least that of the first.
-        (Rate::SelfTuned, Domain::Box(radius)) => {
+        (OgdRate::SelfTuned, Domain::Box(radius)) => {
             let ratio = diameter / (2.0 * radius);
             (ratio + 1.0) * diameter * std::f64::consts::FRAC_1_SQRT_2 * gradient * root
         }
-        (Rate::SelfTuned, _) => std::f64::consts::SQRT_2 * diameter * gradient * root,
+        (OgdRate::SelfTuned, _) => std::f64::consts::SQRT_2 * diameter * gradient * root,
         // Σ 1/√t ≤ 2√T.
-        (Rate::Root(eta), _) => root * (diameter * diameter / (2.0 * eta) + eta * gradient * gradient),
-        (Rate::Constant(eta), _) => reach * reach / (2.0 * eta) + 0.5 * eta * gradient * gradient * scales.rounds,
+        (OgdRate::Root(eta), _) => root * (diameter * diameter / (2.0 * eta) + eta * gradient * gradient),
+        (OgdRate::Constant(eta), _) => reach * reach / (2.0 * eta) + 0.5 * eta * gradient * gradient * scales.rounds,
     };
     Ok(Guarantee::own(domain.comparator(1.0), if scales.rounds > 0.0 { bound } else { 0.0 }))
 }
@@ -280,8 +285,8 @@ pub(super) fn plan(rate: Rate, domain: Domain, arguments: &Arguments<'_>, scales
 pub(super) fn promise_of_fixed_rate(
     domain: Domain,
     eta: f64,
-    arguments: &Arguments<'_>,
-    scales: &Scales,
+    arguments: &Params<'_>,
+    scales: &ProblemBounds,
 ) -> Result<Guarantee, Error> {
     let radius = arguments.number("radius")?;
     let Some(gradient) = scales.gradient_anywhere(arguments.loss().as_ref()) else {
@@ -291,11 +296,11 @@ pub(super) fn promise_of_fixed_rate(
     Ok(Guarantee::own(domain.comparator(radius), bound))
 }
 
-fn rate(arguments: &Arguments<'_>) -> Result<Rate, Error> {
+fn rate(arguments: &Params<'_>) -> Result<OgdRate, Error> {
     let eta = arguments.number_or("eta", "auto")?;
     match (eta, arguments.number_or("gradient", "none")?) {
-        (None, None) => Ok(Rate::SelfTuned),
-        (Some(eta), None) => Ok(Rate::Root(eta)),
+        (None, None) => Ok(OgdRate::SelfTuned),
+        (Some(eta), None) => Ok(OgdRate::Root(eta)),
         (Some(_), Some(_)) => Err(Error::parameter("ogd takes eta or gradient, not both: gradient sets eta")),
         (None, Some(gradient)) => {
             expect_rate("gradient", gradient)?;
@@ -306,18 +311,18 @@ fn rate(arguments: &Arguments<'_>) -> Result<Rate, Error> {
                     domain.name()
                 )));
             };
-            Ok(Rate::Root(diameter * std::f64::consts::FRAC_1_SQRT_2 / gradient))
+            Ok(OgdRate::Root(diameter * std::f64::consts::FRAC_1_SQRT_2 / gradient))
         }
     }
 }
 
 /// `ogd` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ogd",
     summary: "projected online gradient descent with rates that fall (Zinkevich)",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "eta",
             default: "auto",
             meaning: "the rate is eta/√t, above 0; auto tunes itself from the gradients",
@@ -325,7 +330,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         RADIUS,
         DOMAIN,
         DIMENSION,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "gradient",
             default: "none",
             meaning: "with a bound on the norm of gradients, above 0, eta is the theorem's: radius·√2/gradient on the ball",
@@ -349,7 +354,7 @@ mod tests {
     fn the_printed_bound_is_the_textbooks_when_all_gradients_are_as_large_as_was_said() {
         let (radius, gradient, rounds) = (3.0, 2.0, 100);
         let eta = radius * std::f64::consts::SQRT_2 / gradient;
-        let mut ogd = Ogd::new(Domain::Ball(radius), radius, Rate::Root(eta)).unwrap();
+        let mut ogd = Ogd::new(Domain::Ball(radius), radius, OgdRate::Root(eta)).unwrap();
         for _ in 0..rounds {
             ogd.observe(1.0, Features::new(&[0], &[2.0]).unwrap());
         }
@@ -364,7 +369,9 @@ mod tests {
     fn domains_without_end_have_a_bound_at_a_fixed_rate_only() {
         let x = Features::new(&[0, 4], &[1.0, -2.0]).unwrap();
         for domain in [Domain::All, Domain::Orthant] {
-            for (rate, has) in [(Rate::SelfTuned, false), (Rate::Root(1.0), false), (Rate::Constant(0.1), true)] {
+            for (rate, has) in
+                [(OgdRate::SelfTuned, false), (OgdRate::Root(1.0), false), (OgdRate::Constant(0.1), true)]
+            {
                 let mut ogd = Ogd::new(domain, 2.0, rate).unwrap();
                 ogd.observe(1.0, x);
                 let guarantee = ogd.guarantee();
@@ -379,7 +386,7 @@ mod tests {
 
     #[test]
     fn the_rate_of_a_box_does_not_grow_when_coordinates_come() {
-        let mut ogd = Ogd::new(Domain::Box(1.0), 1.0, Rate::SelfTuned).unwrap();
+        let mut ogd = Ogd::new(Domain::Box(1.0), 1.0, OgdRate::SelfTuned).unwrap();
         let mut last = f64::INFINITY;
         for index in 0..50u32 {
             ogd.observe(1e-3, Features::new(&[index % 25], &[1.0]).unwrap());

@@ -16,7 +16,8 @@ use crate::domain::BallVector;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
 use crate::protocol::{
-    Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step, expect_positive, expect_rate,
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, STANDARDISE, Step, expect_positive,
+    expect_rate,
 };
 use crate::{Error, Features};
 
@@ -108,13 +109,13 @@ impl Optimizer for OgdStrong {
 }
 
 /// `ogd-strong` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ogd-strong",
     summary: "gradient descent with rate 1/(sigma·t) on the loss plus ½·sigma·‖w‖² (online SVM, ridge, logistic)",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry { name: "sigma", default: "0.01", meaning: "strength of the regularisation, above 0" },
-        ParameterEntry {
+        ParameterDescriptor { name: "sigma", default: "0.01", meaning: "strength of the regularisation, above 0" },
+        ParameterDescriptor {
             name: "radius",
             default: "none",
             meaning: "projects on this ball, above 0 (or --radius); none: no projection",

@@ -11,20 +11,20 @@
 //!
 //! Cost: that of a step of [`Point`](crate::domain::Point).
 
-use super::ogd::{self, Ogd, Rate};
+use super::ogd::{self, Ogd, OgdRate};
 use crate::Error;
 use crate::domain::{DIMENSION, DOMAIN, Domain};
-use crate::protocol::{Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE};
+use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Params, STANDARDISE};
 
-fn rate(arguments: &Arguments<'_>) -> Result<Rate, Error> {
+fn rate(arguments: &Params<'_>) -> Result<OgdRate, Error> {
     let known = (arguments.number_or("rounds", "none")?, arguments.number_or("gradient", "none")?);
     match (arguments.number_or("eta", "auto")?, known) {
-        (None, (None, None)) => Ok(Rate::SelfTuned),
-        (Some(eta), (None, None)) => Ok(Rate::Constant(eta)),
+        (None, (None, None)) => Ok(OgdRate::SelfTuned),
+        (Some(eta), (None, None)) => Ok(OgdRate::Constant(eta)),
         (Some(_), _) => Err(Error::parameter("osd takes eta, or rounds and gradient, which set eta")),
         (None, (Some(rounds), Some(gradient))) => {
             let domain = Domain::from_arguments(arguments)?;
-            Ok(Rate::Constant(ogd::rate_of_theorem(arguments, domain, rounds, gradient)?))
+            Ok(OgdRate::Constant(ogd::rate_of_theorem(arguments, domain, rounds, gradient)?))
         }
         (None, _) => Err(Error::parameter(
             "for a rate of the theorem osd needs both rounds=T and gradient=G; with neither it tunes itself",
@@ -33,12 +33,12 @@ fn rate(arguments: &Arguments<'_>) -> Result<Rate, Error> {
 }
 
 /// `osd` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "osd",
     summary: "online subgradient descent with a fixed rate",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "eta",
             default: "auto",
             meaning: "the rate, above 0; auto: from rounds and gradient, or without them tuned as ogd's",
@@ -46,8 +46,8 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         ogd::RADIUS,
         DOMAIN,
         DIMENSION,
-        ParameterEntry { name: "rounds", default: "none", meaning: "T, if known beforehand: from 1 to 1e18" },
-        ParameterEntry { name: "gradient", default: "none", meaning: "a bound on the norm of gradients, above 0" },
+        ParameterDescriptor { name: "rounds", default: "none", meaning: "T, if known beforehand: from 1 to 1e18" },
+        ParameterDescriptor { name: "gradient", default: "none", meaning: "a bound on the norm of gradients, above 0" },
         ogd::AVERAGE,
         STANDARDISE,
     ],
@@ -60,12 +60,12 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
 
 #[cfg(test)]
 mod tests {
-    use crate::protocol::Specification;
+    use crate::protocol::LearnerSpec;
 
     #[test]
     fn rounds_and_gradient_give_the_rate_of_the_theorem() {
         let build = |text: &str| {
-            let specification: Specification = text.parse().unwrap();
+            let specification: LearnerSpec = text.parse().unwrap();
             specification.build(&crate::loss::parse("hinge").unwrap(), None).map(|learner| learner.describe())
         };
         assert_eq!(build("osd:radius=3,rounds=100,gradient=2").unwrap(), "osd:eta=0.15,radius=3");

@@ -22,14 +22,14 @@ use bytemuck::Zeroable;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::sum;
-use crate::protocol::{Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, Step, expect_rate};
-use crate::storage::table::Table;
+use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Step, expect_rate};
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
 /// What is kept of a coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Slot {
+struct ScinolEntry {
     /// max|x|; 0: not seen.
     largest: f64,
     /// S² = Σz².
@@ -53,7 +53,7 @@ struct Slot {
 #[derive(Debug, Clone)]
 pub struct Scinol {
     epsilon: f64,
-    table: Table<Slot>,
+    table: ParameterTable<ScinolEntry>,
     /// L: the largest h|g| so far, and 1.
     slope: f64,
 }
@@ -70,26 +70,26 @@ impl Scinol {
     /// When it is not from 1e-30 to 1e30.
     pub fn new(epsilon: f64) -> Result<Self, Error> {
         expect_rate("epsilon", epsilon)?;
-        Ok(Self { epsilon, table: Table::default(), slope: 1.0 })
+        Ok(Self { epsilon, table: ParameterTable::default(), slope: 1.0 })
     }
 
     /// w for a coordinate whose M is up to date.
-    fn point(&self, slot: Slot) -> f64 {
-        let scale = slot.largest * self.slope;
+    fn point(&self, entry: ScinolEntry) -> f64 {
+        let scale = entry.largest * self.slope;
         if scale == 0.0 {
             return 0.0;
         }
         // √(S² + M²) in units of M, whose square may be no number.
-        let root = scale * (slot.squares / scale / scale + 1.0).sqrt();
-        let wealth = self.epsilon * (1.0 + slot.won);
-        let point = (slot.sum / root).clamp(-1.0, 1.0) * (wealth / (2.0 * root));
+        let root = scale * (entry.squares / scale / scale + 1.0).sqrt();
+        let wealth = self.epsilon * (1.0 + entry.won);
+        let point = (entry.sum / root).clamp(-1.0, 1.0) * (wealth / (2.0 * root));
         point.clamp(f64::from(f32::MIN), f64::from(f32::MAX))
     }
 
     /// The coordinate once it has seen x.
-    fn widened(&self, index: u32, value: f32) -> Slot {
-        let slot = self.table.get(index);
-        Slot { largest: slot.largest.max(f64::from(value.abs())), ..slot }
+    fn widened(&self, index: u32, value: f32) -> ScinolEntry {
+        let entry = self.table.get(index);
+        ScinolEntry { largest: entry.largest.max(f64::from(value.abs())), ..entry }
     }
 }
 
@@ -100,14 +100,14 @@ impl Optimizer for Scinol {
 
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
         for (index, value) in x.iter().filter(|&(_, value)| value != 0.0) {
-            let mut slot = self.widened(index, value);
-            let point = self.point(slot);
-            let scale = slot.largest * self.slope;
+            let mut entry = self.widened(index, value);
+            let point = self.point(entry);
+            let scale = entry.largest * self.slope;
             let z = (h * g * f64::from(value)).clamp(-scale, scale);
-            slot.squares = (slot.squares + z * z).min(f64::MAX);
-            slot.sum -= z;
-            slot.won = (slot.won - z * point / self.epsilon).min(LARGEST);
-            *self.table.slot(index) = slot;
+            entry.squares = (entry.squares + z * z).min(f64::MAX);
+            entry.sum -= z;
+            entry.won = (entry.won - z * point / self.epsilon).min(LARGEST);
+            *self.table.entry(index) = entry;
         }
         self.slope = self.slope.max((h * g).abs());
         // The point is a function of the sums: there is nothing left to move.
@@ -131,21 +131,21 @@ impl Optimizer for Scinol {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.number("slope", &mut self.slope)?;
         let fields = [
-            ("largest", Field::F64(&|slot: &mut Slot| &mut slot.largest)),
-            ("squares", Field::F64(&|slot| &mut slot.squares)),
-            ("sum", Field::F64(&|slot| &mut slot.sum)),
-            ("won", Field::F64(&|slot| &mut slot.won)),
+            ("largest", Field::F64(&|entry: &mut ScinolEntry| &mut entry.largest)),
+            ("squares", Field::F64(&|entry| &mut entry.squares)),
+            ("sum", Field::F64(&|entry| &mut entry.sum)),
+            ("won", Field::F64(&|entry| &mut entry.won)),
         ];
-        self.table.persist(archive, |slot| slot.largest > 0.0, &fields)
+        self.table.persist(archive, |entry| entry.largest > 0.0, &fields)
     }
 }
 
 /// `scinol` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "scinol",
     summary: "scale-invariant online learning: features in any units, no rate (Kempka, Kotłowski, Warmuth)",
     losses: Losses::Convex,
-    parameters: &[ParameterEntry {
+    parameters: &[ParameterDescriptor {
         name: "epsilon",
         default: "1",
         meaning: "the wealth of each feature at first, above 0",

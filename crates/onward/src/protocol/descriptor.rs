@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use super::{Arguments, Learner, Scales};
+use super::{Learner, Params, ProblemBounds};
 use crate::guarantee::Guarantee;
 use crate::loss::{self, Curvature, Task};
 use crate::nearest::nearest;
 use crate::{Error, Loss};
 
 /// A learner that can be asked for by name.
-pub struct LearnerEntry {
+pub struct LearnerDescriptor {
     /// The name on the command line.
     pub name: &'static str,
     /// What it is, in a line.
@@ -17,16 +17,16 @@ pub struct LearnerEntry {
     /// The losses it takes.
     pub losses: Losses,
     /// Its parameters.
-    pub parameters: &'static [ParameterEntry],
+    pub parameters: &'static [ParameterDescriptor],
     /// Builds it.
-    pub build: fn(&Arguments<'_>) -> Result<Box<dyn Learner>, Error>,
+    pub build: fn(&Params<'_>) -> Result<Box<dyn Learner>, Error>,
     /// What its theorem promises of a stream of such scales, before a run: its own guarantee, or
     /// the reason why there is none.
-    pub plan: fn(&Arguments<'_>, &Scales) -> Result<Guarantee, Error>,
+    pub plan: fn(&Params<'_>, &ProblemBounds) -> Result<Guarantee, Error>,
 }
 
 /// A parameter of a learner.
-pub struct ParameterEntry {
+pub struct ParameterDescriptor {
     /// The key.
     pub name: &'static str,
     /// The value when none is given.
@@ -44,34 +44,34 @@ pub enum Losses {
     Only(&'static [&'static str]),
 }
 
-pub(crate) const STANDARDISE: ParameterEntry = ParameterEntry {
+pub(crate) const STANDARDISE: ParameterDescriptor = ParameterDescriptor {
     name: "standardise",
     default: "false",
     meaning: "true or false: centre and scale features by their running mean and deviation",
 };
 
-pub(crate) const COMPARATOR_RADIUS: ParameterEntry = ParameterEntry {
+pub(crate) const COMPARATOR_RADIUS: ParameterDescriptor = ParameterDescriptor {
     name: "radius",
     default: "1",
     meaning: "size of the comparators that the guarantee is printed for, above 0 (or --radius)",
 };
 
 /// Two entries of the same name are the same learner.
-impl PartialEq for LearnerEntry {
+impl PartialEq for LearnerDescriptor {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for LearnerEntry {}
+impl Eq for LearnerDescriptor {}
 
-impl fmt::Debug for LearnerEntry {
+impl fmt::Debug for LearnerDescriptor {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "LearnerEntry({})", self.name)
     }
 }
 
-impl LearnerEntry {
+impl LearnerDescriptor {
     /// The entry of a name.
     ///
     /// # Errors

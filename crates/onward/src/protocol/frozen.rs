@@ -1,14 +1,14 @@
 //! A linear predictor that does not change any more.
 //!
 //! p = offset + Σ w_i·x_i, clipped as the learner clips that it was taken from ([`Learner::freeze`](crate::Learner::freeze)),
-//! to the same bits. Where a learner finds a slot and takes a weight from it, here indices lead to weights
+//! to the same bits. Where a learner finds an entry and takes a weight from it, here indices lead to weights
 //! at once: predicting is all that it is for, and Vowpal Wabbit's text is predicted in a sixth to a fifth less time.
 
 use bytemuck::Zeroable;
 
 use crate::hashing::index_map::GOLDEN;
 use crate::numeric::sum::{self, LANES};
-use crate::simd::{expect_random_access, prefetch_at};
+use crate::simd::{prefer_huge_pages, prefetch_at};
 use crate::{Features, Predictor, Rows};
 
 /// Weights are addressed directly where that takes at most so many times as many as there are: otherwise each has four entries or
@@ -17,8 +17,8 @@ const MOST_TIMES: usize = 8;
 
 /// The weights of a linear predictor, and how its scores are kept plausible.
 #[derive(Debug, Clone)]
-pub(super) struct Fixed {
-    weights: Weights,
+pub(super) struct FrozenLinear {
+    weights: FrozenWeights,
     clipping: Clipping,
 }
 
@@ -46,20 +46,20 @@ impl Clipping {
 
 /// Weights by index, in as few bits as hold them all.
 #[derive(Debug, Clone)]
-enum Weights {
-    Narrow(Map<f32>),
-    Wide(Map<f64>),
+enum FrozenWeights {
+    Narrow(WeightMap<f32>),
+    Wide(WeightMap<f64>),
 }
 
-impl Fixed {
+impl FrozenLinear {
     /// These weights, one for each index, every other one being 0.
     pub(super) fn new(indices: &[u32], weights: &[f64], clipping: Clipping) -> Self {
         let narrow: Vec<f32> = weights.iter().map(|&weight| weight as f32).collect();
         let is_narrow =
             narrow.iter().zip(weights).all(|(&narrow, weight)| f64::from(narrow).to_bits() == weight.to_bits());
         let weights = match is_narrow {
-            true => Weights::Narrow(Map::new(indices, &narrow)),
-            false => Weights::Wide(Map::new(indices, weights)),
+            true => FrozenWeights::Narrow(WeightMap::new(indices, &narrow)),
+            false => FrozenWeights::Wide(WeightMap::new(indices, weights)),
         };
         Self { weights, clipping }
     }
@@ -67,27 +67,27 @@ impl Fixed {
     /// What the learner would predict.
     fn score(&self, x: Features<'_>) -> f64 {
         let dot = match &self.weights {
-            Weights::Narrow(map) => map.dot(x),
-            Weights::Wide(map) => map.dot(x),
+            FrozenWeights::Narrow(map) => map.dot(x),
+            FrozenWeights::Wide(map) => map.dot(x),
         };
         self.clipping.clip(x.offset() + dot, x.offset())
     }
 
     /// The row that is predicted after the next one: its weights may be fetched from memory meanwhile.
-    fn expect(&self, x: Features<'_>) {
+    fn prefetch(&self, x: Features<'_>) {
         match &self.weights {
-            Weights::Narrow(map) => map.expect(x),
-            Weights::Wide(map) => map.expect(x),
+            FrozenWeights::Narrow(map) => map.prefetch(x),
+            FrozenWeights::Wide(map) => map.prefetch(x),
         }
     }
 }
 
-impl Predictor for Fixed {
+impl Predictor for FrozenLinear {
     fn predict(&self, rows: Rows<'_>, scores: &mut [f64]) {
         rows.check_scores(1, scores);
         for ((example, next), score) in rows.with_next().zip(scores) {
             if let Some(next) = next {
-                self.expect(next);
+                self.prefetch(next);
             }
             *score = self.score(example.features);
         }
@@ -97,7 +97,7 @@ impl Predictor for Fixed {
 /// A weight and whose it is.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Entry<W> {
+struct WeightEntry<W> {
     /// One more than its index; 0: no entry.
     key: u32,
     weight: W,
@@ -105,20 +105,20 @@ struct Entry<W> {
 
 /// Weights by index.
 #[derive(Debug, Clone)]
-enum Map<W> {
+enum WeightMap<W> {
     /// Each at its index; those beyond the end are 0.
     Direct(Vec<W>),
     /// In a table with open addressing, a power of two of entries of which at most a quarter are used, so that few searches
     /// go on; `shift` leaves so many bits of a hash as their number has.
-    Hashed { entries: Vec<Entry<W>>, shift: u32 },
+    Hashed { entries: Vec<WeightEntry<W>>, shift: u32 },
 }
 
-impl<W: Copy + Zeroable + Into<f64>> Map<W> {
+impl<W: Copy + Zeroable + Into<f64>> WeightMap<W> {
     fn new(indices: &[u32], weights: &[W]) -> Self {
         let size = indices.iter().max().map_or(0, |&largest| largest as usize + 1);
         if size <= MOST_TIMES * indices.len() {
             let mut direct = bytemuck::zeroed_vec(size);
-            expect_random_access(&direct);
+            prefer_huge_pages(&direct);
             for (&index, &weight) in indices.iter().zip(weights) {
                 direct[index as usize] = weight;
             }
@@ -127,14 +127,14 @@ impl<W: Copy + Zeroable + Into<f64>> Map<W> {
         // At most 2^30: there are fewer indices than an eighth of the largest.
         let size = (4 * indices.len()).next_power_of_two();
         let shift = u32::BITS - size.trailing_zeros();
-        let mut entries: Vec<Entry<W>> = bytemuck::zeroed_vec(size);
-        expect_random_access(&entries);
+        let mut entries: Vec<WeightEntry<W>> = bytemuck::zeroed_vec(size);
+        prefer_huge_pages(&entries);
         for (&index, &weight) in indices.iter().zip(weights) {
             let mut at = home(index, shift);
             while entries[at].key != 0 && entries[at].key != index + 1 {
                 at = (at + 1) & (size - 1);
             }
-            entries[at] = Entry { key: index + 1, weight };
+            entries[at] = WeightEntry { key: index + 1, weight };
         }
         Self::Hashed { entries, shift }
     }
@@ -160,7 +160,7 @@ impl<W: Copy + Zeroable + Into<f64>> Map<W> {
         }
     }
 
-    fn expect(&self, x: Features<'_>) {
+    fn prefetch(&self, x: Features<'_>) {
         for &index in x.indices() {
             match self {
                 Self::Direct(weights) => prefetch_at(weights, index as usize),
@@ -197,7 +197,7 @@ fn dot(x: Features<'_>, weight: impl Fn(u32) -> f64) -> f64 {
 mod tests {
     use super::*;
     use crate::numeric::rng::SplitMix64;
-    use crate::protocol::Specification;
+    use crate::protocol::LearnerSpec;
     use crate::{Learner, loss};
 
     fn row(random: &mut SplitMix64, spread: u64) -> (Vec<u32>, Vec<f32>) {
@@ -221,8 +221,7 @@ mod tests {
             let loss = loss::parse(loss).unwrap();
             for spread in [40, 3000, 1 << 30] {
                 let mut random = SplitMix64::new(spread);
-                let mut learner: Box<dyn Learner> =
-                    learner.parse::<Specification>().unwrap().build(&loss, None).unwrap();
+                let mut learner: Box<dyn Learner> = learner.parse::<LearnerSpec>().unwrap().build(&loss, None).unwrap();
                 for _ in 0..300 {
                     let (indices, values) = row(&mut random, spread);
                     let label = random.below(2) as f64;
@@ -243,14 +242,14 @@ mod tests {
     fn no_index_is_too_large_and_what_is_no_sum_of_weights_gives_none() {
         let loss = loss::parse("logistic").unwrap();
         for learner in ["auto", "nag:standardise=true"] {
-            let learner = learner.parse::<Specification>().unwrap().build(&loss, None).unwrap();
+            let learner = learner.parse::<LearnerSpec>().unwrap().build(&loss, None).unwrap();
             assert!(learner.freeze().is_none(), "{}", learner.describe());
         }
         // Scores that are not clipped; and the largest indices, alone and among few and many.
         let last = crate::INDEX_LIMIT - 1;
         for indices in [vec![last], vec![0, last], (0..1000).map(|k| last - 7 * k).collect()] {
             let weights: Vec<f64> = indices.iter().map(|&index| 1e300 * f64::from(index % 5)).collect();
-            let fixed = Fixed::new(&indices, &weights, Clipping::Never);
+            let fixed = FrozenLinear::new(&indices, &weights, Clipping::Never);
             for (&index, &weight) in indices.iter().zip(&weights) {
                 assert_eq!(fixed.score(Features::new(&[index], &[1.0]).unwrap()), weight);
                 let before = [index - u32::from(index > 0)];
@@ -259,7 +258,7 @@ mod tests {
             }
         }
         // Of no weights the map is empty.
-        let fixed = Fixed::new(&[], &[], Clipping::Never);
+        let fixed = FrozenLinear::new(&[], &[], Clipping::Never);
         assert_eq!(fixed.score(Features::new(&[5], &[1.0]).unwrap()), 0.0);
     }
 }

@@ -79,7 +79,7 @@ pub trait Learner: Predictor {
     }
 
     /// The experts that the learner mixes, if it does.
-    fn mixture(&self) -> Option<Mixed> {
+    fn mixture(&self) -> Option<MixtureReport> {
         None
     }
 
@@ -150,7 +150,7 @@ pub trait ScoreLearner: Send + Sync {
     }
 
     /// As [`Learner::mixture`].
-    fn mixture(&self) -> Option<Mixed> {
+    fn mixture(&self) -> Option<MixtureReport> {
         None
     }
 
@@ -207,7 +207,7 @@ impl<L: ScoreLearner> Learner for L {
         ScoreLearner::linear(self)
     }
 
-    fn mixture(&self) -> Option<Mixed> {
+    fn mixture(&self) -> Option<MixtureReport> {
         ScoreLearner::mixture(self)
     }
 
@@ -241,15 +241,15 @@ pub trait LinearWeights {
 
 /// What a learner that mixes experts says of them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Mixed {
+pub struct MixtureReport {
     /// What the mixture has paid: its mean loss over all that was learnt, each example weighted by
     /// its importance; NaN before the first.
     pub loss: f64,
     /// The experts.
-    pub experts: Vec<Expert>,
+    pub experts: Vec<ExpertReport>,
 }
 
-impl Mixed {
+impl MixtureReport {
     /// How much more the mixture paid than the best of its experts, an example. Below 0 where mixing
     /// gained more than it cost.
     pub fn gap(&self) -> f64 {
@@ -257,14 +257,14 @@ impl Mixed {
     }
 
     /// The expert that paid least.
-    pub fn best(&self) -> Option<&Expert> {
+    pub fn best(&self) -> Option<&ExpertReport> {
         self.experts.iter().min_by(|one, other| one.loss.total_cmp(&other.loss))
     }
 }
 
 /// An expert in a mixture.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expert {
+pub struct ExpertReport {
     /// Its name.
     pub name: String,
     /// Its share of the next prediction, from 0 to 1.

@@ -4,10 +4,10 @@
 //! h·ℓ(p, y); g = ∂ℓ/∂p at p; the optimiser takes in h·g·x and moves by gradient
 //! flow of the loss (or by the gradient as it is, if that is its theorem).
 
-use super::frozen::{Clipping, Fixed};
+use super::frozen::{Clipping, FrozenLinear};
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
-use crate::loss::{Link, Task};
+use crate::loss::{InverseLink, Task};
 use crate::protocol::{Optimizer, Predictor, Step};
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
@@ -41,9 +41,9 @@ impl<O: Optimizer> Linear<O> {
 
     #[inline]
     fn clipping(&self) -> Clipping {
-        match (self.clip, self.loss.link(), self.loss.task()) {
+        match (self.clip, self.loss.inverse_link(), self.loss.task()) {
             (Clip::Never, ..) => Clipping::Never,
-            (_, Link::Logistic | Link::Log, _) => Clipping::Within(-LARGEST_SCORE, LARGEST_SCORE),
+            (_, InverseLink::Logistic | InverseLink::Log, _) => Clipping::Within(-LARGEST_SCORE, LARGEST_SCORE),
             (_, _, Task::Regression) => Clipping::WithinOrOffset(self.range.0, self.range.1),
             (_, _, Task::Binary | Task::Classes) => Clipping::Never,
         }
@@ -64,11 +64,11 @@ impl<O: Optimizer> ScoreLearner for Linear<O> {
         let score = x.offset() + self.optimizer.begin(x);
         let p = self.clipped(score, x.offset());
         let loss = &self.loss;
-        self.optimizer.charge(&|| weight * loss.value(p, label), weight);
-        let slope = self.loss.steepness(p, label);
-        let g = slope.derivative;
+        self.optimizer.observe_loss(&|| weight * loss.value(p, label), weight);
+        let gradient = self.loss.gradient(p, label);
+        let g = gradient.derivative;
         let u = match self.optimizer.prepare(g, weight, x) {
-            Step::Flow { time, q } => self.loss.flow_on(slope, p, label, time, q),
+            Step::Flow { time, q } => self.loss.importance_step_from(gradient, p, label, time, q),
             Step::Gradient { time } => -time * g,
         };
         self.optimizer.advance(u, x);
@@ -77,7 +77,7 @@ impl<O: Optimizer> ScoreLearner for Linear<O> {
     }
 
     fn prefetch(&mut self, x: Features<'_>) {
-        self.optimizer.expect(x);
+        self.optimizer.prefetch(x);
     }
 
     fn loss(&self) -> SharedLoss {
@@ -89,8 +89,8 @@ impl<O: Optimizer> ScoreLearner for Linear<O> {
     }
 
     fn freeze(&self) -> Option<Box<dyn Predictor>> {
-        let (indices, weights) = self.optimizer.fixed()?;
-        Some(Box::new(Fixed::new(&indices, &weights, self.clipping())))
+        let (indices, weights) = self.optimizer.frozen_weights()?;
+        Some(Box::new(FrozenLinear::new(&indices, &weights, self.clipping())))
     }
 
     fn guarantee(&self) -> Guarantee {

@@ -13,11 +13,11 @@ mod standardised;
 
 pub(crate) use checks::{expect_positive, expect_rate, expect_rounds};
 pub(crate) use descriptor::{COMPARATOR_RADIUS, STANDARDISE};
-pub use descriptor::{LearnerEntry, Losses, ParameterEntry};
-pub use learner::{Expert, Learner, LinearWeights, Mixed, Predictor, ScoreLearner};
+pub use descriptor::{LearnerDescriptor, Losses, ParameterDescriptor};
+pub use learner::{ExpertReport, Learner, LinearWeights, MixtureReport, Predictor, ScoreLearner};
 pub use linear::{Clip, Linear};
 pub use optimizer::{Optimizer, Step};
-pub use params::Arguments;
-pub use problem_bounds::Scales;
-pub use spec::Specification;
+pub use params::Params;
+pub use problem_bounds::ProblemBounds;
+pub use spec::LearnerSpec;
 pub use standardised::Standardised;

@@ -8,7 +8,7 @@ use crate::{Error, Features};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step {
     /// By gradient flow of the loss for this time, where the score moves by q for u = 1
-    /// (see [`Loss::flow`](crate::Loss::flow)).
+    /// (see [`Loss::importance_step`](crate::Loss::importance_step)).
     Flow {
         /// The time, the importance weight included.
         time: f64,
@@ -28,7 +28,7 @@ pub trait Optimizer: Send + Sync {
     fn dot(&self, x: Features<'_>) -> f64;
 
     /// The row of a round to come: what belongs to it may be fetched from memory. Changes nothing.
-    fn expect(&mut self, _x: Features<'_>) {}
+    fn prefetch(&mut self, _x: Features<'_>) {}
 
     /// ⟨w, x⟩ at the beginning of a round: as [`dot`](Self::dot), and where the weights of x were
     /// found may be remembered for [`prepare`](Self::prepare), which is then about the same x.
@@ -38,7 +38,7 @@ pub trait Optimizer: Send + Sync {
 
     /// The round paid this loss, its weight of importance included: for rates that follow the
     /// loss. It is computed only if it is asked for.
-    fn charge(&mut self, _loss: &dyn Fn() -> f64, _weight: f64) {}
+    fn observe_loss(&mut self, _loss: &dyn Fn() -> f64, _weight: f64) {}
 
     /// Takes in the gradient h·g·x, x being that of [`begin`](Self::begin), and sets this round's rates.
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step;
@@ -65,7 +65,7 @@ pub trait Optimizer: Send + Sync {
     }
 
     /// The features that have a weight, and their weights, where [`dot`](Self::dot) is their Σ w_i·x_i to the bit.
-    fn fixed(&self) -> Option<(Vec<u32>, Vec<f64>)> {
+    fn frozen_weights(&self) -> Option<(Vec<u32>, Vec<f64>)> {
         None
     }
 

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{LearnerEntry, Specification};
+use super::{LearnerDescriptor, LearnerSpec};
 use crate::{Error, SharedLoss};
 
 /// The loss and the parameters, given or by default, that a learner is built from.
-pub struct Arguments<'a> {
-    pub(super) entry: &'static LearnerEntry,
+pub struct Params<'a> {
+    pub(super) entry: &'static LearnerDescriptor,
     pub(super) given: &'a BTreeMap<String, String>,
     pub(super) loss: &'a SharedLoss,
     /// What learners inside of this one may be.
-    pub(super) learners: &'static [&'static LearnerEntry],
+    pub(super) learners: &'static [&'static LearnerDescriptor],
     /// From `--radius`.
     pub(super) radius: Option<&'a str>,
     /// How many learners this one is inside of.
@@ -21,7 +21,7 @@ pub struct Arguments<'a> {
 /// Learners may be inside of so many others.
 const DEEPEST: usize = 3;
 
-impl Arguments<'_> {
+impl Params<'_> {
     /// The loss.
     pub fn loss(&self) -> SharedLoss {
         SharedLoss::clone(self.loss)
@@ -111,7 +111,7 @@ impl Arguments<'_> {
     ///
     /// # Errors
     /// When one of them is no learner.
-    pub fn specifications(&self, key: &str) -> Result<Vec<Specification>, Error> {
+    pub fn specifications(&self, key: &str) -> Result<Vec<LearnerSpec>, Error> {
         let (mut depth, mut from, mut parts) = (0i32, 0, Vec::new());
         let text = self.text(key);
         for (at, symbol) in text.char_indices() {
@@ -135,7 +135,7 @@ impl Arguments<'_> {
                 )));
             }
             let part = part.strip_prefix('(').and_then(|part| part.strip_suffix(')')).unwrap_or(part);
-            Specification::parse_among(part, self.learners)
+            LearnerSpec::parse_among(part, self.learners)
         };
         parts.into_iter().map(inner).collect()
     }
@@ -143,8 +143,8 @@ impl Arguments<'_> {
     /// Builds another learner for the same loss, `--radius` included.
     ///
     /// # Errors
-    /// As [`Specification::build`], and when learners are more than three inside of each other.
-    pub fn build(&self, specification: &Specification) -> Result<Box<dyn crate::Learner>, Error> {
+    /// As [`LearnerSpec::build`], and when learners are more than three inside of each other.
+    pub fn build(&self, specification: &LearnerSpec) -> Result<Box<dyn crate::Learner>, Error> {
         if self.depth == DEEPEST {
             return Err(Error::parameter(format!(
                 "'{}' is inside of more than {DEEPEST} other learners, each within the next",

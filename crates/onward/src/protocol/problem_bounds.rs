@@ -6,15 +6,15 @@ use crate::{Error, Loss};
 /// How long a stream is and how large what it holds. Weights of importance are 1.
 ///
 /// ```
-/// use onward::protocol::Scales;
-/// let scales = Scales { rounds: 1e4, norm: 2.0, label: 3.0, ..Scales::default() };
+/// use onward::protocol::ProblemBounds;
+/// let scales = ProblemBounds { rounds: 1e4, norm: 2.0, label: 3.0, ..ProblemBounds::default() };
 /// // (p − y)² on ‖w‖ ≤ 1: |p| ≤ 2 and |y| ≤ 3, so |g| ≤ 2·(2 + 3) and ‖z‖ ≤ 20.
 /// let loss = onward::loss::parse("squared")?;
 /// assert_eq!(scales.gradient(loss.as_ref(), 1.0), 20.0);
 /// # Ok::<(), onward::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scales {
+pub struct ProblemBounds {
     /// T: how many rounds.
     pub rounds: f64,
     /// X: the largest ‖x‖₂, the bias included.
@@ -29,14 +29,14 @@ pub struct Scales {
     pub range: f64,
 }
 
-impl Default for Scales {
+impl Default for ProblemBounds {
     /// One round of unit size.
     fn default() -> Self {
         Self { rounds: 1.0, norm: 1.0, largest: 1.0, label: 1.0, dimension: 1.0, range: 1.0 }
     }
 }
 
-impl Scales {
+impl ProblemBounds {
     /// The largest slope |g| of the loss for scores within ±`score`.
     pub fn slope(&self, loss: &dyn Loss, score: f64) -> f64 {
         let name = loss.name();

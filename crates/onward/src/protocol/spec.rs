@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{Arguments, LearnerEntry, Losses, Scales};
+use super::{LearnerDescriptor, Losses, Params, ProblemBounds};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::Task;
 use crate::protocol::Standardised;
@@ -13,21 +13,21 @@ use crate::{Error, Learner, SharedLoss};
 /// commas; what stands in parentheses is one value.
 ///
 /// ```
-/// use onward::protocol::Specification;
-/// let specification: Specification = "nag:eta=1,standardise=true".parse()?;
+/// use onward::protocol::LearnerSpec;
+/// let specification: LearnerSpec = "nag:eta=1,standardise=true".parse()?;
 /// assert_eq!(specification.to_string(), "nag:eta=1,standardise=true");
-/// assert!("nag:rate=1".parse::<Specification>().is_err());
+/// assert!("nag:rate=1".parse::<LearnerSpec>().is_err());
 /// # Ok::<(), onward::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Specification {
-    entry: &'static LearnerEntry,
+pub struct LearnerSpec {
+    entry: &'static LearnerDescriptor,
     given: BTreeMap<String, String>,
     /// Among which it was looked for: learners inside of it are too.
-    learners: &'static [&'static LearnerEntry],
+    learners: &'static [&'static LearnerDescriptor],
 }
 
-impl fmt::Display for Specification {
+impl fmt::Display for LearnerSpec {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.entry.name)?;
         for (at, (key, value)) in self.given.iter().enumerate() {
@@ -59,14 +59,14 @@ fn pairs<'a>(text: &str, rest: &'a str) -> Result<Vec<&'a str>, Error> {
     Ok(parts.into_iter().filter(|part| !part.trim().is_empty()).collect())
 }
 
-impl Specification {
+impl LearnerSpec {
     /// The specification that a text is, of one of these learners.
     ///
     /// # Errors
     /// When the learner or a parameter is unknown, or the text cannot be read.
-    pub fn parse_among(text: &str, learners: &'static [&'static LearnerEntry]) -> Result<Self, Error> {
+    pub fn parse_among(text: &str, learners: &'static [&'static LearnerDescriptor]) -> Result<Self, Error> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-        let entry = LearnerEntry::find(name, learners)?;
+        let entry = LearnerDescriptor::find(name, learners)?;
         let mut given = BTreeMap::new();
         for pair in pairs(text, rest)? {
             let (key, value) = pair.split_once('=').ok_or_else(|| {
@@ -132,14 +132,14 @@ impl Specification {
         if arguments.flag("standardise")? { Ok(Box::new(Standardised::new(learner))) } else { Ok(learner) }
     }
 
-    fn arguments<'a>(&'a self, loss: &'a SharedLoss, radius: Option<&'a str>, depth: usize) -> Arguments<'a> {
-        Arguments { entry: self.entry, given: &self.given, loss, learners: self.learners, radius, depth }
+    fn arguments<'a>(&'a self, loss: &'a SharedLoss, radius: Option<&'a str>, depth: usize) -> Params<'a> {
+        Params { entry: self.entry, given: &self.given, loss, learners: self.learners, radius, depth }
     }
 
     /// Refuses a parameter that changes nothing beside the others: without it the learner describes
     /// itself as with it. What the learner says of itself, a default that is spelled out, and the
     /// radius, which may come from elsewhere too, are let pass.
-    fn refuse_idle(&self, arguments: &Arguments<'_>, built: &dyn Learner) -> Result<(), Error> {
+    fn refuse_idle(&self, arguments: &Params<'_>, built: &dyn Learner) -> Result<(), Error> {
         let described = built.describe();
         for parameter in self.entry.parameters {
             let Some(given) = self.given.get(parameter.name) else { continue };
@@ -152,7 +152,7 @@ impl Specification {
             }
             let mut without = self.given.clone();
             without.remove(parameter.name);
-            let bare = (self.entry.build)(&Arguments { given: &without, ..*arguments });
+            let bare = (self.entry.build)(&Params { given: &without, ..*arguments });
             if bare.is_ok_and(|bare| bare.describe() == described) {
                 return Err(Error::parameter(format!(
                     "{} of {} changes nothing here ({}): leave it out",
@@ -170,15 +170,15 @@ impl Specification {
     /// As [`build`](Self::build), and when the scales are no sizes.
     ///
     /// ```
-    /// use onward::learner::{Scales, Specification};
-    /// let specification: Specification = "ogd:radius=1".parse()?;
-    /// let scales = Scales { rounds: 1e4, label: 1.0, ..Scales::default() };
+    /// use onward::learner::{ProblemBounds, LearnerSpec};
+    /// let specification: LearnerSpec = "ogd:radius=1".parse()?;
+    /// let scales = ProblemBounds { rounds: 1e4, label: 1.0, ..ProblemBounds::default() };
     /// // (p − y)²: G = 4, and self-tuned rates give √2·D·√(ΣG²) = √2·2·4·√T.
     /// let promise = specification.plan(&onward::loss::parse("squared")?, None, &scales)?;
     /// assert!((promise.bound.unwrap() - 2f64.sqrt() * 8.0 * 100.0).abs() < 1e-9);
     /// # Ok::<(), onward::Error>(())
     /// ```
-    pub fn plan(&self, loss: &SharedLoss, radius: Option<f64>, scales: &Scales) -> Result<Guarantee, Error> {
+    pub fn plan(&self, loss: &SharedLoss, radius: Option<f64>, scales: &ProblemBounds) -> Result<Guarantee, Error> {
         scales.check()?;
         self.build(loss, radius)?;
         let radius = radius.map(|radius| radius.to_string());

@@ -1,6 +1,6 @@
 //! The learners by name: what `--learner name:key=value,…` means.
 //!
-//! A learner's file ends with its [`LearnerEntry`], and [`LEARNERS`] lists it; the command
+//! A learner's file ends with its [`LearnerDescriptor`], and [`LEARNERS`] lists it; the command
 //! line, the help, the documentation and the battery of tests follow from it.
 
 use std::str::FromStr;
@@ -12,10 +12,10 @@ use crate::optimizer::{
     adagrad, coin, dual_averaging, ftl, ftrl, ftrl_proximal, mirror_descent, nag, ogd, ogd_strong, ons, osd, scinol,
     sgd,
 };
-use crate::protocol::{LearnerEntry, Specification};
+use crate::protocol::{LearnerDescriptor, LearnerSpec};
 
 /// All learners.
-pub const LEARNERS: &[&LearnerEntry] = &[
+pub const LEARNERS: &[&LearnerDescriptor] = &[
     &auto::ENTRY,
     &nag::ENTRY,
     &sgd::ENTRY,
@@ -47,7 +47,7 @@ pub const LEARNERS: &[&LearnerEntry] = &[
     &expert_mixture::SQUINT,
 ];
 
-impl FromStr for Specification {
+impl FromStr for LearnerSpec {
     type Err = Error;
 
     /// The specification that a text is, of one of all learners.

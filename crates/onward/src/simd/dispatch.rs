@@ -103,7 +103,7 @@ pub(crate) use by_vectors;
 
 /// What runs as it was compiled for this machine, where a function of [`vectorised`] will not
 /// do since it is generic. `run` is to be `#[inline(always)]`.
-pub(crate) trait Kernel {
+pub(crate) trait SimdKernel {
     /// What comes out.
     type Output;
 
@@ -113,11 +113,11 @@ pub(crate) trait Kernel {
 
 /// Runs a kernel as fast as this machine can.
 #[inline]
-pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
+pub(crate) fn run<K: SimdKernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-        fn wide<K: Kernel>(kernel: K) -> K::Output {
+        fn wide<K: SimdKernel>(kernel: K) -> K::Output {
             kernel.run()
         }
         if is_wide() {

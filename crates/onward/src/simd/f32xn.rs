@@ -1,6 +1,6 @@
 //! Four or eight numbers of 32 bits at a time, and what is summed of them in 64.
 //!
-//! A loop that is written with [`Floats`] says what vectors are made of. Of arrays the compiler makes some that are half as
+//! A loop that is written with [`F32xN`] says what vectors are made of. Of arrays the compiler makes some that are half as
 //! wide, and keeps them in memory meanwhile (in the second walk of `auto` 45 instructions a feature for what takes 37).
 //! Operation by operation vectors and arrays round alike, so they give the same bits.
 
@@ -8,7 +8,7 @@ use crate::simd::f64x4::FOUR;
 use crate::simd::u32x8::EIGHT;
 
 /// N numbers of 32 bits.
-pub(crate) trait Floats<const N: usize>: Copy {
+pub(crate) trait F32xN<const N: usize>: Copy {
     /// As many of 64.
     type Sums: Copy;
 
@@ -38,7 +38,7 @@ pub(crate) trait Floats<const N: usize>: Copy {
 }
 
 /// Eight numbers of each of several columns, from eight rows and back.
-pub(crate) trait Columns: Floats<EIGHT> {
+pub(crate) trait Transpose: F32xN<EIGHT> {
     /// Four columns.
     fn of_fours(rows: [&[f32; 4]; EIGHT]) -> [Self; 4];
     /// Two columns.
@@ -48,27 +48,27 @@ pub(crate) trait Columns: Floats<EIGHT> {
 }
 
 /// Work on vectors of N numbers, and on such of eight. `run` is to be `#[inline(always)]`.
-pub(crate) trait Kernel<const N: usize> {
+pub(crate) trait WidthKernel<const N: usize> {
     /// What comes out.
     type Output;
 
     /// The work.
-    fn run<V: Floats<N>, E: Columns>(self) -> Self::Output;
+    fn run<V: F32xN<N>, E: Transpose>(self) -> Self::Output;
 }
 
 /// The vectors of N numbers that machines with AVX2 have: [`run`] alone may name them.
 pub(crate) trait Width<const N: usize> {
-    type Wide: Floats<N>;
+    type Wide: F32xN<N>;
 }
 
 /// Runs a kernel as fast as this machine can.
 #[inline]
-pub(crate) fn run<const N: usize, W: Width<N>, K: Kernel<N>>(kernel: K) -> K::Output {
+pub(crate) fn run<const N: usize, W: Width<N>, K: WidthKernel<N>>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-        fn wide<const N: usize, W: Width<N>, K: Kernel<N>>(kernel: K) -> K::Output {
-            kernel.run::<W::Wide, wide::Wide>()
+        fn wide<const N: usize, W: Width<N>, K: WidthKernel<N>>(kernel: K) -> K::Output {
+            kernel.run::<W::Wide, wide::Avx2F32x8>()
         }
         if crate::simd::is_wide() {
             // SAFETY: the processor was asked, and has what the function is compiled for.
@@ -99,7 +99,7 @@ mod wide {
 }
 
 /// For any machine.
-impl<const N: usize> Floats<N> for [f32; N] {
+impl<const N: usize> F32xN<N> for [f32; N] {
     type Sums = [f64; N];
 
     #[inline(always)]
@@ -183,7 +183,7 @@ impl<const N: usize> Floats<N> for [f32; N] {
     }
 }
 
-impl Columns for [f32; EIGHT] {
+impl Transpose for [f32; EIGHT] {
     #[inline(always)]
     fn of_fours(rows: [&[f32; 4]; EIGHT]) -> [Self; 4] {
         std::array::from_fn(|column| rows.map(|row| row[column]))
@@ -205,115 +205,115 @@ impl Columns for [f32; EIGHT] {
 mod wide {
     use std::arch::x86_64::*;
 
-    use super::{Columns, EIGHT, FOUR, Floats, OfEight, OfFour, Width};
+    use super::{EIGHT, F32xN, FOUR, OfEight, OfFour, Transpose, Width};
 
     impl Width<EIGHT> for OfEight {
-        type Wide = Wide;
+        type Wide = Avx2F32x8;
     }
 
     impl Width<FOUR> for OfFour {
-        type Wide = Half;
+        type Wide = Avx2F32x4;
     }
 
     /// Eight numbers, for machines with AVX2. SAFETY, of all instructions here: [`run`](super::run) and the tests alone name
     /// these vectors, and run what names them only where the processor has the instructions.
     #[derive(Debug, Clone, Copy)]
-    pub(crate) struct Wide(__m256);
+    pub(crate) struct Avx2F32x8(__m256);
 
     /// Four of them.
     #[derive(Debug, Clone, Copy)]
-    pub(crate) struct Half(__m128);
+    pub(crate) struct Avx2F32x4(__m128);
 
-    impl Floats<EIGHT> for Wide {
+    impl F32xN<EIGHT> for Avx2F32x8 {
         type Sums = [__m256d; 2];
 
         #[inline(always)]
         fn all(number: f32) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm256_set1_ps(number) })
         }
 
         #[inline(always)]
         fn load(from: &[f32; EIGHT]) -> Self {
-            // SAFETY: see `Wide`; eight numbers are there.
+            // SAFETY: see `Avx2F32x8`; eight numbers are there.
             Self(unsafe { _mm256_loadu_ps(from.as_ptr()) })
         }
 
         #[inline(always)]
         fn load_bits(from: &[u32; EIGHT]) -> Self {
-            // SAFETY: see `Wide`; eight numbers are there.
+            // SAFETY: see `Avx2F32x8`; eight numbers are there.
             Self(unsafe { _mm256_loadu_ps(from.as_ptr().cast()) })
         }
 
         #[inline(always)]
         fn store(self, into: &mut [f32; EIGHT]) {
-            // SAFETY: see `Wide`; there is room for eight numbers.
+            // SAFETY: see `Avx2F32x8`; there is room for eight numbers.
             unsafe { _mm256_storeu_ps(into.as_mut_ptr(), self.0) }
         }
 
         #[inline(always)]
         fn add(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm256_add_ps(self.0, other.0) })
         }
 
         #[inline(always)]
         fn times(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm256_mul_ps(self.0, other.0) })
         }
 
         #[inline(always)]
         fn over(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm256_div_ps(self.0, other.0) })
         }
 
         #[inline(always)]
         fn root(self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm256_sqrt_ps(self.0) })
         }
 
         #[inline(always)]
         fn smaller(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm256_min_ps(self.0, other.0) })
         }
 
         #[inline(always)]
         fn larger(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm256_max_ps(self.0, other.0) })
         }
 
         #[inline(always)]
         fn masked(self, mask: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm256_and_ps(self.0, mask.0) })
         }
 
         #[inline(always)]
         fn chosen(self, mask: Self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm256_blendv_ps(other.0, self.0, mask.0) })
         }
 
         #[inline(always)]
         fn where_above(self, one: Self, two: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm256_and_ps(self.0, _mm256_cmp_ps::<_CMP_GT_OQ>(one.0, two.0)) })
         }
 
         #[inline(always)]
         fn no_sums() -> [__m256d; 2] {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             unsafe { [_mm256_setzero_pd(), _mm256_setzero_pd()] }
         }
 
         #[inline(always)]
         fn added_to(self, [low, high]: [__m256d; 2]) -> [__m256d; 2] {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             unsafe {
                 [
                     _mm256_add_pd(low, _mm256_cvtps_pd(_mm256_castps256_ps128(self.0))),
@@ -324,7 +324,7 @@ mod wide {
 
         #[inline(always)]
         fn store_sums([low, high]: [__m256d; 2], into: &mut [f64; EIGHT]) {
-            // SAFETY: see `Wide`; there is room for twice four numbers.
+            // SAFETY: see `Avx2F32x8`; there is room for twice four numbers.
             unsafe {
                 _mm256_storeu_pd(into.as_mut_ptr(), low);
                 _mm256_storeu_pd(into.as_mut_ptr().add(FOUR), high);
@@ -332,11 +332,11 @@ mod wide {
         }
     }
 
-    impl Columns for Wide {
+    impl Transpose for Avx2F32x8 {
         #[inline(always)]
         fn of_fours(rows: [&[f32; 4]; EIGHT]) -> [Self; 4] {
             let [a, b, c, d, e, f, g, h] = rows;
-            // SAFETY: see `Wide`; each row has four numbers.
+            // SAFETY: see `Avx2F32x8`; each row has four numbers.
             unsafe {
                 let two = |low: &[f32; 4], high: &[f32; 4]| {
                     let low = _mm256_castps128_ps256(_mm_loadu_ps(low.as_ptr()));
@@ -349,7 +349,7 @@ mod wide {
         #[inline(always)]
         fn of_pairs(rows: [&[f32; 2]; EIGHT]) -> [Self; 2] {
             let [a, b, c, d, e, f, g, h] = rows;
-            // SAFETY: see `Wide`; each row has two numbers, 64 bits, which may be anywhere.
+            // SAFETY: see `Avx2F32x8`; each row has two numbers, 64 bits, which may be anywhere.
             unsafe {
                 // Not a load of one number of 64 bits, which has to be at a multiple of eight bytes.
                 let one = |row: &[f32; 2]| _mm_loadl_epi64(row.as_ptr().cast());
@@ -367,7 +367,7 @@ mod wide {
         fn fours(columns: [Self; 4]) -> [[f32; 4]; EIGHT] {
             let mut rows = [[0.0; 4]; EIGHT];
             let [a, b, c, d] = columns;
-            // SAFETY: see `Wide`; each row has room for four numbers.
+            // SAFETY: see `Avx2F32x8`; each row has room for four numbers.
             unsafe {
                 for (row, two) in transposed([a.0, b.0, c.0, d.0]).into_iter().enumerate() {
                     _mm_storeu_ps(rows[row].as_mut_ptr(), _mm256_castps256_ps128(two));
@@ -381,10 +381,10 @@ mod wide {
     /// Rows for columns, in each half apart.
     ///
     /// # Safety
-    /// See [`Wide`].
+    /// See [`Avx2F32x8`].
     #[inline(always)]
     unsafe fn transposed([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
-        // SAFETY: see `Wide`.
+        // SAFETY: see `Avx2F32x8`.
         unsafe {
             let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
             let (behind_ab, behind_cd) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
@@ -397,102 +397,102 @@ mod wide {
         }
     }
 
-    impl Floats<FOUR> for Half {
+    impl F32xN<FOUR> for Avx2F32x4 {
         type Sums = __m256d;
 
         #[inline(always)]
         fn all(number: f32) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm_set1_ps(number) })
         }
 
         #[inline(always)]
         fn load(from: &[f32; FOUR]) -> Self {
-            // SAFETY: see `Wide`; four numbers are there.
+            // SAFETY: see `Avx2F32x8`; four numbers are there.
             Self(unsafe { _mm_loadu_ps(from.as_ptr()) })
         }
 
         #[inline(always)]
         fn load_bits(from: &[u32; FOUR]) -> Self {
-            // SAFETY: see `Wide`; four numbers are there.
+            // SAFETY: see `Avx2F32x8`; four numbers are there.
             Self(unsafe { _mm_loadu_ps(from.as_ptr().cast()) })
         }
 
         #[inline(always)]
         fn store(self, into: &mut [f32; FOUR]) {
-            // SAFETY: see `Wide`; there is room for four numbers.
+            // SAFETY: see `Avx2F32x8`; there is room for four numbers.
             unsafe { _mm_storeu_ps(into.as_mut_ptr(), self.0) }
         }
 
         #[inline(always)]
         fn add(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm_add_ps(self.0, other.0) })
         }
 
         #[inline(always)]
         fn times(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm_mul_ps(self.0, other.0) })
         }
 
         #[inline(always)]
         fn over(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm_div_ps(self.0, other.0) })
         }
 
         #[inline(always)]
         fn root(self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm_sqrt_ps(self.0) })
         }
 
         #[inline(always)]
         fn smaller(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm_min_ps(self.0, other.0) })
         }
 
         #[inline(always)]
         fn larger(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm_max_ps(self.0, other.0) })
         }
 
         #[inline(always)]
         fn masked(self, mask: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm_and_ps(self.0, mask.0) })
         }
 
         #[inline(always)]
         fn chosen(self, mask: Self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm_blendv_ps(other.0, self.0, mask.0) })
         }
 
         #[inline(always)]
         fn where_above(self, one: Self, two: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             Self(unsafe { _mm_and_ps(self.0, _mm_cmp_ps::<_CMP_GT_OQ>(one.0, two.0)) })
         }
 
         #[inline(always)]
         fn no_sums() -> __m256d {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             unsafe { _mm256_setzero_pd() }
         }
 
         #[inline(always)]
         fn added_to(self, sums: __m256d) -> __m256d {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F32x8`.
             unsafe { _mm256_add_pd(sums, _mm256_cvtps_pd(self.0)) }
         }
 
         #[inline(always)]
         fn store_sums(sums: __m256d, into: &mut [f64; FOUR]) {
-            // SAFETY: see `Wide`; there is room for four numbers.
+            // SAFETY: see `Avx2F32x8`; there is room for four numbers.
             unsafe { _mm256_storeu_pd(into.as_mut_ptr(), sums) }
         }
     }
@@ -501,7 +501,7 @@ mod wide {
     mod tests {
         use super::*;
 
-        fn results<const N: usize, V: Floats<N>>(one: &[f32; N], other: &[f32; N], bits: &[u32; N]) -> Vec<u64> {
+        fn results<const N: usize, V: F32xN<N>>(one: &[f32; N], other: &[f32; N], bits: &[u32; N]) -> Vec<u64> {
             let (a, b, mask) = (V::load(one), V::load(other), V::load_bits(bits));
             let vectors = [
                 V::all(one[3]),
@@ -529,7 +529,7 @@ mod wide {
             all
         }
 
-        fn columns<E: Columns>(fours: &[[f32; 4]; EIGHT], pairs: [&[f32; 2]; EIGHT]) -> Vec<u32> {
+        fn columns<E: Transpose>(fours: &[[f32; 4]; EIGHT], pairs: [&[f32; 2]; EIGHT]) -> Vec<u32> {
             let columns = E::of_fours(fours.each_ref());
             let mut all = Vec::new();
             for column in columns.into_iter().chain(E::of_pairs(pairs)) {
@@ -561,12 +561,12 @@ mod wide {
                 let pairs = std::array::from_fn(|row| line[2 * row + round % 2..].first_chunk().unwrap());
                 let mask = std::array::from_fn(|_| if bits() % 2 == 0 { u32::MAX } else { 0 });
                 let expected = results::<8, [f32; 8]>(&one, &other, &mask);
-                assert_eq!(results::<8, Wide>(&one, &other, &mask), expected, "{one:?} {other:?}");
+                assert_eq!(results::<8, Avx2F32x8>(&one, &other, &mask), expected, "{one:?} {other:?}");
                 let half = |all: &[f32; 8]| [all[0], all[1], all[2], all[3]];
                 let (one, other, mask) = (half(&one), half(&other), [mask[0], mask[1], mask[2], mask[3]]);
                 let expected = results::<4, [f32; 4]>(&one, &other, &mask);
-                assert_eq!(results::<4, Half>(&one, &other, &mask), expected, "{one:?} {other:?}");
-                assert_eq!(columns::<Wide>(&fours, pairs), columns::<[f32; 8]>(&fours, pairs));
+                assert_eq!(results::<4, Avx2F32x4>(&one, &other, &mask), expected, "{one:?} {other:?}");
+                assert_eq!(columns::<Avx2F32x8>(&fours, pairs), columns::<[f32; 8]>(&fours, pairs));
             }
         }
     }

@@ -1,28 +1,28 @@
-//! Four numbers at a time, and slots of 16 bytes taken four at a time.
+//! Four numbers at a time, and entries of 16 bytes taken four at a time.
 //!
-//! A loop that is written with [`Quad`] says what vectors are made of, where the compiler, given arrays, guesses
+//! A loop that is written with [`F64x4`] says what vectors are made of, where the compiler, given arrays, guesses
 //! and shuffles (12 instructions a feature became 6 in `nag`). It is compiled twice: with the instructions of
 //! AVX2, and with arrays for any machine. Operation by operation both round alike, so they give the same bits.
 
-/// A slot as it lies in memory: two words of 64 bits.
-pub(crate) type Words = [u64; 2];
+/// An entry as it lies in memory: two words of 64 bits.
+pub(crate) type Record16 = [u64; 2];
 
 /// How many numbers a quad has.
 pub(crate) const FOUR: usize = 4;
 
 /// Four numbers of 64 bits.
-pub(crate) trait Quad: Copy {
+pub(crate) trait F64x4: Copy {
     /// Four numbers of 32 bits.
-    type Narrow: Copy;
+    type F32x4: Copy;
 
     fn all(number: f64) -> Self;
     fn load(from: &[f64; FOUR]) -> Self;
     fn store(self, into: &mut [f64; FOUR]);
-    fn load_narrow(from: &[f32; FOUR]) -> Self::Narrow;
-    fn store_narrow(narrow: Self::Narrow, into: &mut [f32; FOUR]);
-    fn widen(narrow: Self::Narrow) -> Self;
+    fn load_f32(from: &[f32; FOUR]) -> Self::F32x4;
+    fn store_f32(narrow: Self::F32x4, into: &mut [f32; FOUR]);
+    fn widen(narrow: Self::F32x4) -> Self;
     /// Each rounded to 32 bits, and held within what those hold.
-    fn saturate(self) -> Self::Narrow;
+    fn saturate(self) -> Self::F32x4;
     fn add(self, other: Self) -> Self;
     fn subtract(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
@@ -40,47 +40,47 @@ pub(crate) trait Quad: Copy {
     /// Which have no bit set, a bit for each.
     fn zeros(self) -> u32;
 
-    /// The first and the second words of slots.
+    /// The first and the second words of entries.
     ///
     /// # Safety
-    /// All places are below the number of slots.
+    /// All positions are below the number of entries.
     #[allow(unsafe_code)]
-    unsafe fn take(slots: &[Words], places: &[u32; FOUR]) -> (Self, Self);
+    unsafe fn gather(entries: &[Record16], positions: &[u32; FOUR]) -> (Self, Self);
 
-    /// Writes slots.
+    /// Writes entries.
     ///
     /// # Safety
-    /// All places are below the number of slots.
+    /// All positions are below the number of entries.
     #[allow(unsafe_code)]
-    unsafe fn put(slots: &mut [Words], places: &[u32; FOUR], first: Self, second: Self);
+    unsafe fn scatter(entries: &mut [Record16], positions: &[u32; FOUR], first: Self, second: Self);
 
     /// Words that are two numbers of 32 bits each: the ones in front, and the ones behind.
-    fn unzip(self) -> (Self::Narrow, Self::Narrow);
+    fn unzip(self) -> (Self::F32x4, Self::F32x4);
     /// Words of two numbers of 32 bits each.
-    fn zip(front: Self::Narrow, behind: Self::Narrow) -> Self;
+    fn zip(front: Self::F32x4, behind: Self::F32x4) -> Self;
 }
 
 /// Joins eight accumulators in the fixed tree of [`sum`](crate::numeric::sum).
 #[inline(always)]
-pub(crate) fn join<Q: Quad>([low, high]: [Q; 2]) -> f64 {
+pub(crate) fn join<Q: F64x4>([low, high]: [Q; 2]) -> f64 {
     let mut sums = [0.0; FOUR];
     low.add(high).store(&mut sums);
     (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
-/// Runs a function of a [`Quad`] as fast as this machine can.
-macro_rules! by_quads {
+/// Runs a function of a [`F64x4`] as fast as this machine can.
+macro_rules! by_f64x4 {
     ($($function:tt)*) => {
-        $crate::simd::by_vectors! { [$crate::simd::f64x4::Quad, $crate::simd::f64x4::Wide, $crate::simd::f64x4::Portable] $($function)* }
+        $crate::simd::by_vectors! { [$crate::simd::f64x4::F64x4, $crate::simd::f64x4::Avx2F64x4, $crate::simd::f64x4::PortableF64x4] $($function)* }
     };
 }
-pub(crate) use by_quads;
+pub(crate) use by_f64x4;
 
 /// For any machine.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Portable([f64; FOUR]);
+pub(crate) struct PortableF64x4([f64; FOUR]);
 
-impl Portable {
+impl PortableF64x4 {
     #[inline(always)]
     fn each(self, other: Self, operation: impl Fn(f64, f64) -> f64) -> Self {
         let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
@@ -88,8 +88,8 @@ impl Portable {
     }
 }
 
-impl Quad for Portable {
-    type Narrow = [f32; FOUR];
+impl F64x4 for PortableF64x4 {
+    type F32x4 = [f32; FOUR];
 
     #[inline(always)]
     fn all(number: f64) -> Self {
@@ -107,12 +107,12 @@ impl Quad for Portable {
     }
 
     #[inline(always)]
-    fn load_narrow(from: &[f32; FOUR]) -> [f32; FOUR] {
+    fn load_f32(from: &[f32; FOUR]) -> [f32; FOUR] {
         *from
     }
 
     #[inline(always)]
-    fn store_narrow(narrow: [f32; FOUR], into: &mut [f32; FOUR]) {
+    fn store_f32(narrow: [f32; FOUR], into: &mut [f32; FOUR]) {
         *into = narrow;
     }
 
@@ -183,16 +183,16 @@ impl Quad for Portable {
 
     #[inline(always)]
     #[allow(unsafe_code)]
-    unsafe fn take(slots: &[Words], places: &[u32; FOUR]) -> (Self, Self) {
-        let slots = places.map(|place| slots[place as usize].map(f64::from_bits));
-        (Self(slots.map(|[first, _]| first)), Self(slots.map(|[_, second]| second)))
+    unsafe fn gather(entries: &[Record16], positions: &[u32; FOUR]) -> (Self, Self) {
+        let entries = positions.map(|position| entries[position as usize].map(f64::from_bits));
+        (Self(entries.map(|[first, _]| first)), Self(entries.map(|[_, second]| second)))
     }
 
     #[inline(always)]
     #[allow(unsafe_code)]
-    unsafe fn put(slots: &mut [Words], places: &[u32; FOUR], first: Self, second: Self) {
-        for (&place, (first, second)) in places.iter().zip(first.0.into_iter().zip(second.0)) {
-            slots[place as usize] = [first.to_bits(), second.to_bits()];
+    unsafe fn scatter(entries: &mut [Record16], positions: &[u32; FOUR], first: Self, second: Self) {
+        for (&position, (first, second)) in positions.iter().zip(first.0.into_iter().zip(second.0)) {
+            entries[position as usize] = [first.to_bits(), second.to_bits()];
         }
     }
 
@@ -210,62 +210,62 @@ impl Quad for Portable {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use wide::Wide;
+pub(crate) use wide::Avx2F64x4;
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod wide {
     use std::arch::x86_64::*;
 
-    use super::{FOUR, Quad, Words};
+    use super::{F64x4, FOUR, Record16};
 
-    /// For machines with AVX2. SAFETY, of all its instructions: [`by_quads`](super::by_quads) and the tests alone name
+    /// For machines with AVX2. SAFETY, of all its instructions: [`by_f64x4`](super::by_quads) and the tests alone name
     /// it, and run what names it only where the processor has them.
     #[derive(Debug, Clone, Copy)]
-    pub(crate) struct Wide(__m256d);
+    pub(crate) struct Avx2F64x4(__m256d);
 
-    impl Quad for Wide {
-        type Narrow = __m128;
+    impl F64x4 for Avx2F64x4 {
+        type F32x4 = __m128;
 
         #[inline(always)]
         fn all(number: f64) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_set1_pd(number) })
         }
 
         #[inline(always)]
         fn load(from: &[f64; FOUR]) -> Self {
-            // SAFETY: see `Wide`; four numbers are there.
+            // SAFETY: see `Avx2F64x4`; four numbers are there.
             Self(unsafe { _mm256_loadu_pd(from.as_ptr()) })
         }
 
         #[inline(always)]
         fn store(self, into: &mut [f64; FOUR]) {
-            // SAFETY: see `Wide`; there is room for four numbers.
+            // SAFETY: see `Avx2F64x4`; there is room for four numbers.
             unsafe { _mm256_storeu_pd(into.as_mut_ptr(), self.0) }
         }
 
         #[inline(always)]
-        fn load_narrow(from: &[f32; FOUR]) -> __m128 {
-            // SAFETY: see `Wide`; four numbers are there.
+        fn load_f32(from: &[f32; FOUR]) -> __m128 {
+            // SAFETY: see `Avx2F64x4`; four numbers are there.
             unsafe { _mm_loadu_ps(from.as_ptr()) }
         }
 
         #[inline(always)]
-        fn store_narrow(narrow: __m128, into: &mut [f32; FOUR]) {
-            // SAFETY: see `Wide`; there is room for four numbers.
+        fn store_f32(narrow: __m128, into: &mut [f32; FOUR]) {
+            // SAFETY: see `Avx2F64x4`; there is room for four numbers.
             unsafe { _mm_storeu_ps(into.as_mut_ptr(), narrow) }
         }
 
         #[inline(always)]
         fn widen(narrow: __m128) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_cvtps_pd(narrow) })
         }
 
         #[inline(always)]
         fn saturate(self) -> __m128 {
-            // SAFETY: see `Wide`. What is no number stays: the second is taken where two cannot be compared.
+            // SAFETY: see `Avx2F64x4`. What is no number stays: the second is taken where two cannot be compared.
             unsafe {
                 let narrow = _mm256_cvtpd_ps(self.0);
                 _mm_min_ps(_mm_set1_ps(f32::MAX), _mm_max_ps(_mm_set1_ps(f32::MIN), narrow))
@@ -274,67 +274,67 @@ mod wide {
 
         #[inline(always)]
         fn add(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_add_pd(self.0, other.0) })
         }
 
         #[inline(always)]
         fn subtract(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_sub_pd(self.0, other.0) })
         }
 
         #[inline(always)]
         fn times(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_mul_pd(self.0, other.0) })
         }
 
         #[inline(always)]
         fn over(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_div_pd(self.0, other.0) })
         }
 
         #[inline(always)]
         fn root(self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_sqrt_pd(self.0) })
         }
 
         #[inline(always)]
         fn size(self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), self.0) })
         }
 
         #[inline(always)]
         fn smaller(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_min_pd(self.0, other.0) })
         }
 
         #[inline(always)]
         fn larger(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_max_pd(self.0, other.0) })
         }
 
         #[inline(always)]
         fn where_above(self, one: Self, two: Self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_blendv_pd(other.0, self.0, _mm256_cmp_pd::<_CMP_GT_OQ>(one.0, two.0)) })
         }
 
         #[inline(always)]
         fn is_above(self, other: Self) -> bool {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_GT_OQ>(self.0, other.0)) != 0 }
         }
 
         #[inline(always)]
         fn zeros(self) -> u32 {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             unsafe {
                 let are_zero = _mm256_cmpeq_epi64(_mm256_castpd_si256(self.0), _mm256_setzero_si256());
                 _mm256_movemask_pd(_mm256_castsi256_pd(are_zero)).cast_unsigned()
@@ -342,36 +342,36 @@ mod wide {
         }
 
         #[inline(always)]
-        unsafe fn take(slots: &[Words], places: &[u32; FOUR]) -> (Self, Self) {
-            debug_assert!(places.iter().all(|&place| (place as usize) < slots.len()));
-            // SAFETY: see `Wide`; the caller says that all four slots are there.
+        unsafe fn gather(entries: &[Record16], positions: &[u32; FOUR]) -> (Self, Self) {
+            debug_assert!(positions.iter().all(|&position| (position as usize) < entries.len()));
+            // SAFETY: see `Avx2F64x4`; the caller says that all four entries are there.
             unsafe {
-                let slot = |at: usize| slots.as_ptr().add(places[at] as usize).cast::<f64>();
-                let even = _mm256_set_m128d(_mm_loadu_pd(slot(2)), _mm_loadu_pd(slot(0)));
-                let odd = _mm256_set_m128d(_mm_loadu_pd(slot(3)), _mm_loadu_pd(slot(1)));
+                let entry = |at: usize| entries.as_ptr().add(positions[at] as usize).cast::<f64>();
+                let even = _mm256_set_m128d(_mm_loadu_pd(entry(2)), _mm_loadu_pd(entry(0)));
+                let odd = _mm256_set_m128d(_mm_loadu_pd(entry(3)), _mm_loadu_pd(entry(1)));
                 (Self(_mm256_unpacklo_pd(even, odd)), Self(_mm256_unpackhi_pd(even, odd)))
             }
         }
 
         #[inline(always)]
-        unsafe fn put(slots: &mut [Words], places: &[u32; FOUR], first: Self, second: Self) {
-            debug_assert!(places.iter().all(|&place| (place as usize) < slots.len()));
-            // SAFETY: see `Wide`; the caller says that all four slots are there.
+        unsafe fn scatter(entries: &mut [Record16], positions: &[u32; FOUR], first: Self, second: Self) {
+            debug_assert!(positions.iter().all(|&position| (position as usize) < entries.len()));
+            // SAFETY: see `Avx2F64x4`; the caller says that all four entries are there.
             unsafe {
                 let even = _mm256_unpacklo_pd(first.0, second.0);
                 let odd = _mm256_unpackhi_pd(first.0, second.0);
-                let slots = slots.as_mut_ptr();
-                let slot = |at: usize| slots.add(places[at] as usize).cast::<f64>();
-                _mm_storeu_pd(slot(0), _mm256_castpd256_pd128(even));
-                _mm_storeu_pd(slot(1), _mm256_castpd256_pd128(odd));
-                _mm_storeu_pd(slot(2), _mm256_extractf128_pd::<1>(even));
-                _mm_storeu_pd(slot(3), _mm256_extractf128_pd::<1>(odd));
+                let entries = entries.as_mut_ptr();
+                let entry = |at: usize| entries.add(positions[at] as usize).cast::<f64>();
+                _mm_storeu_pd(entry(0), _mm256_castpd256_pd128(even));
+                _mm_storeu_pd(entry(1), _mm256_castpd256_pd128(odd));
+                _mm_storeu_pd(entry(2), _mm256_extractf128_pd::<1>(even));
+                _mm_storeu_pd(entry(3), _mm256_extractf128_pd::<1>(odd));
             }
         }
 
         #[inline(always)]
         fn unzip(self) -> (__m128, __m128) {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             unsafe {
                 let words = _mm256_castpd_ps(self.0);
                 let (low, high) = (_mm256_castps256_ps128(words), _mm256_extractf128_ps::<1>(words));
@@ -381,7 +381,7 @@ mod wide {
 
         #[inline(always)]
         fn zip(front: __m128, behind: __m128) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2F64x4`.
             unsafe {
                 let (low, high) = (_mm_unpacklo_ps(front, behind), _mm_unpackhi_ps(front, behind));
                 Self(_mm256_castps_pd(_mm256_set_m128(high, low)))
@@ -395,18 +395,18 @@ mod tests {
     use super::*;
     use crate::numeric::rng::SplitMix64;
 
-    /// Numbers of all kinds, and slots; what all operations make of them, bit by bit.
-    fn results<Q: Quad>(
+    /// Numbers of all kinds, and entries; what all operations make of them, bit by bit.
+    fn results<Q: F64x4>(
         numbers: [[f64; FOUR]; 3],
         narrow: [f32; FOUR],
-        slots: &mut [Words],
-        places: &[u32; FOUR],
+        entries: &mut [Record16],
+        positions: &[u32; FOUR],
     ) -> Vec<u64> {
         let [a, b, c] = numbers.map(|four| Q::load(&four));
-        let x = Q::load_narrow(&narrow);
-        // SAFETY: the places are those of slots.
+        let x = Q::load_f32(&narrow);
+        // SAFETY: the positions are those of entries.
         #[allow(unsafe_code)]
-        let (first, second) = unsafe { Q::take(slots, places) };
+        let (first, second) = unsafe { Q::gather(entries, positions) };
         let (front, behind) = second.unzip();
         let wide = [
             Q::all(numbers[0][1]),
@@ -435,18 +435,18 @@ mod tests {
         }
         let mut stored = [0.0; FOUR];
         for narrow in [front, a.saturate(), b.saturate()] {
-            Q::store_narrow(narrow, &mut stored);
+            Q::store_f32(narrow, &mut stored);
             bits.extend(stored.map(|number| if number.is_nan() { 1 } else { u64::from(number.to_bits()) }));
         }
         bits.extend([u64::from(a.is_above(b)), u64::from(a.zeros()), u64::from(b.zeros())]);
         let sum = join([a, b]);
         bits.push(if sum.is_nan() { 1 } else { sum.to_bits() });
-        // SAFETY: the places are those of slots.
+        // SAFETY: the positions are those of entries.
         #[allow(unsafe_code)]
         unsafe {
-            Q::put(slots, places, second, first);
+            Q::scatter(entries, positions, second, first);
         }
-        bits.extend(slots.iter().flatten());
+        bits.extend(entries.iter().flatten());
         bits
     }
 
@@ -468,14 +468,14 @@ mod tests {
             };
             let numbers: [[f64; FOUR]; 3] = std::array::from_fn(|_| std::array::from_fn(|_| number()));
             let narrow: [f32; FOUR] = std::array::from_fn(|_| random.below(1 << 20) as f32 / 7.0);
-            let mut slots: Vec<Words> = (0..9)
+            let mut entries: Vec<Record16> = (0..9)
                 .map(|_| [(random.below(100) as f64).to_bits(), bytemuck::must_cast([random.below(9) as f32, 0.5f32])])
                 .collect();
             let first = random.below(6) as u32;
-            let places = [first + 2, first, first + 1, first + 3];
-            let mut others = slots.clone();
-            let portable = results::<Portable>(numbers, narrow, &mut slots, &places);
-            assert_eq!(results::<Wide>(numbers, narrow, &mut others, &places), portable, "{numbers:?}");
+            let positions = [first + 2, first, first + 1, first + 3];
+            let mut others = entries.clone();
+            let portable = results::<PortableF64x4>(numbers, narrow, &mut entries, &positions);
+            assert_eq!(results::<Avx2F64x4>(numbers, narrow, &mut others, &positions), portable, "{numbers:?}");
         }
     }
 }

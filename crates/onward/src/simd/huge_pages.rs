@@ -1,7 +1,7 @@
 //! Large tables in large pages.
 //!
 //! What is accessed at random in more than a few megabytes misses the processor's small table of pages each time: with
-//! pages of 4 KB it costs as much to find out where memory is as to fetch it (*ctr* with 2^24 slots takes a fifth less time in
+//! pages of 4 KB it costs as much to find out where memory is as to fetch it (*ctr* with 2^24 entries takes a fifth less time in
 //! pages of 2 MB). A system that gives them to who asks is asked.
 
 /// Smaller memory is left as it is.
@@ -11,7 +11,7 @@ const FEWEST_BYTES: usize = 4 << 20;
 /// Says that memory will be accessed at random: to be called when it was allocated, before it is filled. Changes nothing but the
 /// time, and by how much at once the system provides it.
 #[doc(hidden)]
-pub fn expect_random_access<T>(memory: &Vec<T>) {
+pub fn prefer_huge_pages<T>(memory: &Vec<T>) {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
         const PAGE: usize = 4096;
@@ -40,8 +40,8 @@ mod tests {
     fn what_is_in_memory_stays() {
         let mut memory: Vec<u64> = (0..1 << 20).collect();
         memory.reserve(1 << 20);
-        expect_random_access(&memory);
-        expect_random_access(&Vec::<u64>::new());
+        prefer_huge_pages(&memory);
+        prefer_huge_pages(&Vec::<u64>::new());
         memory.extend(1 << 20..1 << 21);
         assert!(memory.iter().copied().eq(0..1 << 21));
     }

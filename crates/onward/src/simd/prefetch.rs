@@ -27,15 +27,15 @@ pub fn prefetch_at<T>(values: &[T], at: usize) {
 
 /// The same of many of them.
 #[inline(always)]
-pub(crate) fn prefetch_all<T>(values: &[T], places: &[u32]) {
+pub(crate) fn prefetch_all<T>(values: &[T], positions: &[u32]) {
     // Four at a time, or counting takes as long as fetching.
-    let (fours, rest) = places.as_chunks::<4>();
+    let (fours, rest) = positions.as_chunks::<4>();
     for four in fours {
-        for &place in four {
-            prefetch_at(values, place as usize);
+        for &position in four {
+            prefetch_at(values, position as usize);
         }
     }
-    for &place in rest {
-        prefetch_at(values, place as usize);
+    for &position in rest {
+        prefetch_at(values, position as usize);
     }
 }

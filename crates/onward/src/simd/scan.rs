@@ -1,10 +1,10 @@
 //! Questions about all indices or values of a row at once: the largest, whether they ascend, whether all are finite.
 
-use crate::simd::u32x8::{EIGHT, by_eights, largest_of, last};
+use crate::simd::u32x8::{EIGHT, by_u32x8, largest_of, last};
 
-by_eights! {
+by_u32x8! {
     /// The largest of some indices, 0 if there is none.
-    pub(crate) fn largest<E>(indices: &[u32]) -> u32 {
+    pub(crate) fn max_index<E>(indices: &[u32]) -> u32 {
         let (eights, _) = indices.as_chunks::<EIGHT>();
         let mut most: E = last(indices);
         for eight in eights {
@@ -14,7 +14,7 @@ by_eights! {
     }
 }
 
-by_eights! {
+by_u32x8! {
     /// Whether each index is larger than the one before it. Where they are not, that is most often plain from the first.
     pub(crate) fn ascend<E>(indices: &[u32]) -> bool {
         let Some((_, later)) = indices.split_first() else { return true };
@@ -34,7 +34,7 @@ by_eights! {
     }
 }
 
-by_eights! {
+by_u32x8! {
     /// Whether all floats with these bits are finite.
     fn are_all_finite<E>(bits: &[u32]) -> bool {
         let without_sign = E::all(0x7fff_ffff);
@@ -54,7 +54,7 @@ pub(crate) fn are_finite(values: &[f32]) -> bool {
     are_all_finite(bytemuck::must_cast_slice(values))
 }
 
-by_eights! {
+by_u32x8! {
     /// How many floats with these bits are 0.
     fn count_zeros<E>(bits: &[u32]) -> u32 {
         let (without_sign, zero) = (E::all(0x7fff_ffff), E::all(0));
@@ -80,7 +80,7 @@ pub(crate) fn count_present(values: &[f32]) -> usize {
 /// So many numbers [`are_alone`] compares each with each.
 pub(crate) const FEW: usize = 2 * EIGHT;
 
-by_eights! {
+by_u32x8! {
     /// Whether the first `count` of these are equal to no other one. Those behind them are equal to none of them.
     pub(crate) fn are_alone<E>(few: &[u32; FEW], count: usize) -> bool {
         let ([first, second], _) = few.as_chunks::<EIGHT>() else { return false };
@@ -124,7 +124,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_largest_of_a_row_is_found() {
-        rows(|row| assert_eq!(largest(row), row.iter().copied().max().unwrap_or(0), "{row:?}"));
+        rows(|row| assert_eq!(max_index(row), row.iter().copied().max().unwrap_or(0), "{row:?}"));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Eight numbers of 32 bits at a time: indices, places, the bits of values.
 //!
 //! Rows are short. Of a plain loop the compiler makes one that takes 32 or 64 numbers at a time and those that are left, which are
-//! most or all of a row, one by one. A loop that is written with [`Eight`] takes eight, and what is left with those before it.
+//! most or all of a row, one by one. A loop that is written with [`U32x8`] takes eight, and what is left with those before it.
 
 /// How many numbers an eight has.
 pub(crate) const EIGHT: usize = 8;
 
 /// Eight numbers of 32 bits.
-pub(crate) trait Eight: Copy {
+pub(crate) trait U32x8: Copy {
     fn all(number: u32) -> Self;
     fn load(from: &[u32; EIGHT]) -> Self;
     fn store(self, into: &mut [u32; EIGHT]);
@@ -23,7 +23,7 @@ pub(crate) trait Eight: Copy {
 
 /// The largest of eight numbers.
 #[inline(always)]
-pub(crate) fn largest_of<E: Eight>(eight: E) -> u32 {
+pub(crate) fn largest_of<E: U32x8>(eight: E) -> u32 {
     let mut numbers = [0; EIGHT];
     eight.store(&mut numbers);
     let [a, b, c, d, e, f, g, h] = numbers;
@@ -32,7 +32,7 @@ pub(crate) fn largest_of<E: Eight>(eight: E) -> u32 {
 
 /// The last eight numbers, of which some may be among the eights that they are behind; or all, and zeros, if there are fewer.
 #[inline(always)]
-pub(crate) fn last<E: Eight>(numbers: &[u32]) -> E {
+pub(crate) fn last<E: U32x8>(numbers: &[u32]) -> E {
     match numbers.last_chunk() {
         Some(last) => E::load(last),
         None => {
@@ -43,26 +43,26 @@ pub(crate) fn last<E: Eight>(numbers: &[u32]) -> E {
     }
 }
 
-/// Runs a function of an [`Eight`] as fast as this machine can.
-macro_rules! by_eights {
+/// Runs a function of a [`U32x8`] as fast as this machine can.
+macro_rules! by_u32x8 {
     ($($function:tt)*) => {
-        $crate::simd::by_vectors! { [$crate::simd::u32x8::Eight, $crate::simd::u32x8::Wide, $crate::simd::u32x8::Portable] $($function)* }
+        $crate::simd::by_vectors! { [$crate::simd::u32x8::U32x8, $crate::simd::u32x8::Avx2U32x8, $crate::simd::u32x8::PortableU32x8] $($function)* }
     };
 }
-pub(crate) use by_eights;
+pub(crate) use by_u32x8;
 
 /// For any machine.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Portable([u32; EIGHT]);
+pub(crate) struct PortableU32x8([u32; EIGHT]);
 
-impl Portable {
+impl PortableU32x8 {
     #[inline(always)]
     fn each(self, other: Self, operation: impl Fn(u32, u32) -> u32) -> Self {
         Self(std::array::from_fn(|at| operation(self.0[at], other.0[at])))
     }
 }
 
-impl Eight for Portable {
+impl U32x8 for PortableU32x8 {
     #[inline(always)]
     fn all(number: u32) -> Self {
         Self([number; EIGHT])
@@ -110,72 +110,72 @@ impl Eight for Portable {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use wide::Wide;
+pub(crate) use wide::Avx2U32x8;
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod wide {
     use std::arch::x86_64::*;
 
-    use super::{EIGHT, Eight};
+    use super::{EIGHT, U32x8};
 
-    /// For machines with AVX2. SAFETY, of all its instructions: [`by_eights`](super::by_eights) and the tests alone name
+    /// For machines with AVX2. SAFETY, of all its instructions: [`by_u32x8`](super::by_eights) and the tests alone name
     /// it, and run what names it only where the processor has them.
     #[derive(Debug, Clone, Copy)]
-    pub(crate) struct Wide(__m256i);
+    pub(crate) struct Avx2U32x8(__m256i);
 
-    impl Eight for Wide {
+    impl U32x8 for Avx2U32x8 {
         #[inline(always)]
         fn all(number: u32) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2U32x8`.
             Self(unsafe { _mm256_set1_epi32(number.cast_signed()) })
         }
 
         #[inline(always)]
         fn load(from: &[u32; EIGHT]) -> Self {
-            // SAFETY: see `Wide`; eight numbers are there.
+            // SAFETY: see `Avx2U32x8`; eight numbers are there.
             Self(unsafe { _mm256_loadu_si256(from.as_ptr().cast()) })
         }
 
         #[inline(always)]
         fn store(self, into: &mut [u32; EIGHT]) {
-            // SAFETY: see `Wide`; there is room for eight numbers.
+            // SAFETY: see `Avx2U32x8`; there is room for eight numbers.
             unsafe { _mm256_storeu_si256(into.as_mut_ptr().cast(), self.0) }
         }
 
         #[inline(always)]
         fn add(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2U32x8`.
             Self(unsafe { _mm256_add_epi32(self.0, other.0) })
         }
 
         #[inline(always)]
         fn and(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2U32x8`.
             Self(unsafe { _mm256_and_si256(self.0, other.0) })
         }
 
         #[inline(always)]
         fn larger(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2U32x8`.
             Self(unsafe { _mm256_max_epu32(self.0, other.0) })
         }
 
         #[inline(always)]
         fn smaller(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2U32x8`.
             Self(unsafe { _mm256_min_epu32(self.0, other.0) })
         }
 
         #[inline(always)]
         fn equal(self, other: Self) -> Self {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2U32x8`.
             Self(unsafe { _mm256_cmpeq_epi32(self.0, other.0) })
         }
 
         #[inline(always)]
         fn bits(self) -> u32 {
-            // SAFETY: see `Wide`.
+            // SAFETY: see `Avx2U32x8`.
             unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(self.0)).cast_unsigned() }
         }
     }
@@ -185,7 +185,7 @@ mod wide {
 mod tests {
     use super::*;
 
-    fn results<E: Eight>(one: &[u32; EIGHT], other: &[u32; EIGHT]) -> Vec<u32> {
+    fn results<E: U32x8>(one: &[u32; EIGHT], other: &[u32; EIGHT]) -> Vec<u32> {
         let (a, b) = (E::load(one), E::load(other));
         let eights = [E::all(one[3]), a, a.add(b), a.and(b), a.larger(b), a.smaller(b), a.equal(b), last(&one[..5])];
         let mut all = vec![a.bits(), a.equal(b).bits(), largest_of(a)];
@@ -206,7 +206,7 @@ mod tests {
         for round in 0..10_000 {
             let mut number = || if round % 2 == 0 { random.below(3) as u32 } else { random.bits() as u32 };
             let (one, other) = (std::array::from_fn(|_| number()), std::array::from_fn(|_| number()));
-            assert_eq!(results::<Wide>(&one, &other), results::<Portable>(&one, &other), "{one:?} {other:?}");
+            assert_eq!(results::<Avx2U32x8>(&one, &other), results::<PortableU32x8>(&one, &other), "{one:?} {other:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::archive::Archive;
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 
 /// The features that have a number, the first that came.
 #[derive(Debug, Clone)]
@@ -11,13 +11,13 @@ pub(crate) struct FeatureIndex {
     /// In order of number.
     indices: Vec<u32>,
     /// One more than the number of each; 0: none.
-    numbers: Table<u32>,
+    numbers: ParameterTable<u32>,
 }
 
 impl FeatureIndex {
     /// None, and room for so many.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { limit, indices: Vec::new(), numbers: Table::default() }
+        Self { limit, indices: Vec::new(), numbers: ParameterTable::default() }
     }
 
     /// How many have a number.
@@ -43,7 +43,7 @@ impl FeatureIndex {
             let is_room = number < self.limit;
             if is_room {
                 self.indices.push(index);
-                *self.numbers.slot(index) = self.indices.len() as u32;
+                *self.numbers.entry(index) = self.indices.len() as u32;
             }
             is_room.then_some(number)
         })
@@ -54,7 +54,7 @@ impl FeatureIndex {
         archive.column("index", &mut self.indices)?;
         archive.check(self.len() <= self.limit, "index", "must not have more features than the limit")?;
         if archive.is_loading() {
-            self.numbers = Table::filled(&self.indices, 1..self.indices.len() as u32 + 1)?;
+            self.numbers = ParameterTable::filled(&self.indices, 1..self.indices.len() as u32 + 1)?;
             let are_distinct = (0..).zip(&self.indices).all(|(number, &index)| self.find(index) == Some(number));
             archive.check(are_distinct, "index", "must not repeat")?;
         }
@@ -65,7 +65,7 @@ impl FeatureIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::archive::{Column, State};
+    use crate::archive::{SavedColumn, State};
 
     #[test]
     fn features_beyond_the_limit_have_no_number() {
@@ -78,7 +78,7 @@ mod tests {
     fn features_that_repeat_or_are_too_many_are_refused() {
         for (indices, is_good) in [(vec![3, 5], true), (vec![3, 5, 3], false), (vec![1, 2, 3, 4], false)] {
             let mut state = State::default();
-            state.set_column("index", Column::U32(indices));
+            state.set_column("index", SavedColumn::U32(indices));
             assert_eq!(FeatureIndex::new(3).persist(&mut Archive::loading(state)).is_ok(), is_good);
         }
     }

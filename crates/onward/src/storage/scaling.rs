@@ -10,7 +10,7 @@
 use bytemuck::Zeroable;
 
 use crate::archive::{Archive, Field};
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
 /// The share of rows from which on a feature counts as always there.
@@ -19,7 +19,7 @@ const DENSE: f64 = 0.95;
 /// What is known of a feature: Welford's running mean and sum of squares.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Slot {
+struct ScalingEntry {
     /// Σ h of the rows that had it.
     weight: f64,
     mean: f64,
@@ -27,9 +27,9 @@ struct Slot {
     squares: f64,
 }
 
-impl Slot {
+impl ScalingEntry {
     #[inline]
-    fn observe(&mut self, value: f64, weight: f64, shares: &mut Share) {
+    fn observe(&mut self, value: f64, weight: f64, shares: &mut WeightShare) {
         self.weight += weight;
         let distance = value - self.mean;
         if distance == 0.0 {
@@ -56,12 +56,12 @@ impl Slot {
 /// weight/total, remembered: features that are in every row share their total, and a
 /// division for each of them was a twentieth of the time of a round.
 #[derive(Default)]
-struct Share {
+struct WeightShare {
     total: f64,
     share: f64,
 }
 
-impl Share {
+impl WeightShare {
     #[inline]
     fn of(&mut self, weight: f64, total: f64) -> f64 {
         if total != self.total {
@@ -74,7 +74,7 @@ impl Share {
 /// Running standardisation of features.
 #[derive(Debug, Clone, Default)]
 pub struct RunningScale {
-    slots: Table<Slot>,
+    entries: ParameterTable<ScalingEntry>,
     /// Σ h of all rows.
     total: f64,
 }
@@ -83,42 +83,42 @@ impl RunningScale {
     /// Takes in a row of importance > 0 and adds its scaled values.
     pub fn observe(&mut self, x: Features<'_>, weight: f64, scaled: &mut Vec<f32>) {
         self.total += weight;
-        let mut shares = Share::default();
+        let mut shares = WeightShare::default();
         for (index, value) in x.iter() {
             if index == 0 {
                 scaled.push(value);
                 continue;
             }
-            let slot = self.slots.slot(index);
-            slot.observe(f64::from(value), weight, &mut shares);
-            scaled.push(slot.scaled(value, self.total));
+            let entry = self.entries.entry(index);
+            entry.observe(f64::from(value), weight, &mut shares);
+            scaled.push(entry.scaled(value, self.total));
         }
     }
 
     /// Adds the values that [`observe`](Self::observe) would give with importance 1, and keeps nothing.
     pub fn scale(&self, x: Features<'_>, scaled: &mut Vec<f32>) {
-        let mut shares = Share::default();
+        let mut shares = WeightShare::default();
         for (index, value) in x.iter() {
             if index == 0 {
                 scaled.push(value);
                 continue;
             }
-            let mut slot = self.slots.get(index);
-            slot.observe(f64::from(value), 1.0, &mut shares);
-            scaled.push(slot.scaled(value, self.total + 1.0));
+            let mut entry = self.entries.get(index);
+            entry.observe(f64::from(value), 1.0, &mut shares);
+            scaled.push(entry.scaled(value, self.total + 1.0));
         }
     }
 
     /// Whether a feature is centred and divided by its deviation.
     pub fn is_centred(&self, index: u32) -> bool {
-        let slot = self.slots.get(index);
-        index != 0 && slot.weight >= DENSE * self.total && slot.squares > 0.0
+        let entry = self.entries.get(index);
+        index != 0 && entry.weight >= DENSE * self.total && entry.squares > 0.0
     }
 
     /// By what a feature is divided: 1 for those that stay as they are.
     pub fn deviation(&self, index: u32) -> f64 {
-        let slot = self.slots.get(index);
-        if self.is_centred(index) { (slot.squares / slot.weight).sqrt() } else { 1.0 }
+        let entry = self.entries.get(index);
+        if self.is_centred(index) { (entry.squares / entry.weight).sqrt() } else { 1.0 }
     }
 
     /// All that is needed to continue to the bit.
@@ -128,11 +128,11 @@ impl RunningScale {
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.number("total", &mut self.total)?;
         let fields = [
-            ("weight", Field::F64(&|slot: &mut Slot| &mut slot.weight)),
-            ("mean", Field::F64(&|slot| &mut slot.mean)),
-            ("squares", Field::F64(&|slot| &mut slot.squares)),
+            ("weight", Field::F64(&|entry: &mut ScalingEntry| &mut entry.weight)),
+            ("mean", Field::F64(&|entry| &mut entry.mean)),
+            ("squares", Field::F64(&|entry| &mut entry.squares)),
         ];
-        self.slots.persist(archive, |slot| slot.weight > 0.0, &fields)
+        self.entries.persist(archive, |entry| entry.weight > 0.0, &fields)
     }
 }
 

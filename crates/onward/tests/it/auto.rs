@@ -194,9 +194,9 @@ fn importance_in_any_unit_is_learnt_from_as_well() {
             let mixed = learner.mixture().unwrap();
             let least = mixed.best().unwrap().loss;
             assert!(mixed.loss <= least * 1.1, "{name} {unit}: {} {least}", mixed.loss);
-            let is_finite = |column: &onward::model::Column| match column {
-                onward::model::Column::F64(numbers) => numbers.iter().all(|number| number.is_finite()),
-                onward::model::Column::F32(numbers) => numbers.iter().all(|number| number.is_finite()),
+            let is_finite = |column: &onward::model::SavedColumn| match column {
+                onward::model::SavedColumn::F64(numbers) => numbers.iter().all(|number| number.is_finite()),
+                onward::model::SavedColumn::F32(numbers) => numbers.iter().all(|number| number.is_finite()),
                 _ => true,
             };
             let state = Archive::saved(|archive| learner.persist(archive)).unwrap();

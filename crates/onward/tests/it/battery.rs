@@ -1,7 +1,7 @@
 //! The battery that every learner goes through, with every loss it takes. Its guarantees have one of
 //! their own: guarantees.
 
-use onward::learner::{Losses, Specification};
+use onward::learner::{LearnerSpec, Losses};
 use onward::loss;
 use onward::registry::LEARNERS;
 use onward::regret::Ledger;
@@ -19,7 +19,7 @@ fn plain() -> Vec<(String, SharedLoss)> {
         let before = all.len();
         for (name, _) in loss::NAMES {
             let loss = loss::parse(name).unwrap();
-            let specification: Specification = entry.name.parse().unwrap();
+            let specification: LearnerSpec = entry.name.parse().unwrap();
             if specification.build(&loss, None).is_ok() {
                 all.push((entry.name.to_owned(), loss));
             }
@@ -54,7 +54,7 @@ fn is_mixture(name: &str) -> bool {
 }
 
 fn build(name: &str, loss: &SharedLoss) -> Box<dyn onward::Learner> {
-    name.parse::<Specification>().unwrap().build(loss, None).unwrap()
+    name.parse::<LearnerSpec>().unwrap().build(loss, None).unwrap()
 }
 
 /// Learns from rows and returns the scores.
@@ -231,13 +231,13 @@ fn the_experts_of_a_mixture_start_from_the_offset() {
             let without = learner.predict_one(row.features());
             let with = learner.predict_one(row.features().with_offset(1.25).unwrap());
             let context = format!("{name} {}: {with} {without}", loss.name());
-            match (loss.task(), loss.link()) {
+            match (loss.task(), loss.inverse_link()) {
                 // A mean of scores moves as they do.
                 (loss::Task::Regression, _) => {
                     assert!((with - without - 1.25).abs() <= 1e-12 * without.abs().max(1.0), "{context}");
                 }
                 // The logit of a mean of probabilities moves with their logits, but not as far.
-                (_, loss::Link::Logistic) => {
+                (_, loss::InverseLink::Logistic) => {
                     assert!(with > without && with <= without + 1.25 + 1e-12 * without.abs().max(1.0), "{context}");
                 }
                 // Margins are held within ±1 and the offset.

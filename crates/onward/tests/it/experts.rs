@@ -3,8 +3,8 @@
 
 use onward::archive::Archive;
 use onward::expert::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
-use onward::learner::Specification;
-use onward::mixture::{Advice, Predict};
+use onward::learner::LearnerSpec;
+use onward::mixture::{ExpertMixture, Predict};
 use onward::regret::{Comparator, Guarantee, GuaranteeKind};
 use onward::{Features, Learner, ScoreLearner, loss};
 
@@ -514,7 +514,7 @@ fn a_damaged_state_is_refused() {
         for column in state.columns().keys() {
             for damage in [vec![0.0; 2], vec![0.0, f64::NAN, 0.0], vec![0.0, f64::INFINITY, 0.0]] {
                 let mut damaged = state.clone();
-                damaged.set_column(column, onward::model::Column::F64(damage));
+                damaged.set_column(column, onward::model::SavedColumn::F64(damage));
                 assert!(experts.restore(&damaged).is_err(), "{}: {column}", experts.describe());
             }
         }
@@ -529,7 +529,7 @@ fn a_damaged_state_is_refused() {
 }
 
 fn build(text: &str, loss: &onward::SharedLoss) -> Box<dyn Learner> {
-    text.parse::<Specification>().unwrap().build(loss, None).unwrap()
+    text.parse::<LearnerSpec>().unwrap().build(loss, None).unwrap()
 }
 
 /// Learns from a stream on which experts disagree, and returns (regret against the best expert, bound printed).
@@ -649,7 +649,7 @@ fn part_of_the_bound<E: Experts + 'static>(algorithm: impl Fn() -> E) -> f64 {
     let part = |seed| {
         let learners: Vec<Box<dyn Learner>> =
             vec![Box::new(Constant(0.0, loss.clone())), Box::new(Constant(1.0, loss.clone()))];
-        let advice = Advice::new(loss.clone(), algorithm(), learners, Predict::Mix).unwrap();
+        let advice = ExpertMixture::new(loss.clone(), algorithm(), learners, Predict::Mix).unwrap();
         let mut advice: Box<dyn Learner> = Box::new(advice);
         let (mut random, mut game) = (Random(seed), Game::default());
         for _ in 0..1 << 12 {
@@ -685,7 +685,7 @@ fn learners_that_do_not_fit_together_are_refused() {
     let (absolute, squared) = (loss::parse("absolute").unwrap(), loss::parse("squared").unwrap());
     let constant = |loss: &onward::SharedLoss| Box::new(Constant(0.0, loss.clone())) as Box<dyn Learner>;
     let message = |loss, learners, count| {
-        let advice = Advice::new(loss, AdaHedge::new(count).unwrap(), learners, Predict::Mix);
+        let advice = ExpertMixture::new(loss, AdaHedge::new(count).unwrap(), learners, Predict::Mix);
         advice.err().unwrap().to_string()
     };
     assert_eq!(
@@ -710,7 +710,7 @@ fn draws_are_independent_and_by_weight() {
         let constants = [1.0, 0.0, 0.0, 0.0];
         let learners = constants.map(|constant| Box::new(Constant(constant, loss.clone())) as Box<dyn Learner>);
         let hedge = Hedge::new(4, HedgeRate::Fixed(1e-30)).unwrap();
-        let advice = Advice::new(loss.clone(), hedge, learners.into(), Predict::Draw(seed)).unwrap();
+        let advice = ExpertMixture::new(loss.clone(), hedge, learners.into(), Predict::Draw(seed)).unwrap();
         let mut advice: Box<dyn Learner> = Box::new(advice);
         let x = Features::new(&[0], &[1.0]).unwrap();
         let drawn: Vec<f64> = (0..rounds).map(|_| advice.learn_one(x, 0.0, 1.0)).collect();

@@ -4,7 +4,9 @@ use std::convert::Infallible;
 use std::sync::Mutex;
 
 use onward::loss::{self, NAMES, Task};
-use onward::regret::hindsight::{Best, Class, Failure, MOST_PASSES, Recorded, Rows, Serial, Workers, best};
+use onward::regret::hindsight::{
+    Best, ComparatorClass, HindsightError, MOST_PASSES, RowSource, RowsInMemory, Serial, Workers, best,
+};
 use onward::{Batch, Error, Loss, SharedLoss};
 
 use crate::common::{self, Random, Row, stream};
@@ -12,25 +14,25 @@ use crate::common::{self, Random, Row, stream};
 /// Features of the streams.
 const DIMENSION: usize = 8;
 
-fn recorded(rows: &[Row]) -> Recorded {
+fn recorded(rows: &[Row]) -> RowsInMemory {
     let mut batch = Batch::default();
     for row in rows {
         row.indices.iter().zip(&row.values).for_each(|(&index, &value)| batch.push(index, value));
         batch.set_offset(row.offset);
         batch.finish(Some(row.label), row.weight);
     }
-    let mut recorded = Recorded::default();
+    let mut recorded = RowsInMemory::default();
     recorded.record(&batch);
     recorded
 }
 
-fn found(rows: &[Row], loss: &dyn Loss, class: Class, gap: f64) -> Best {
+fn found(rows: &[Row], loss: &dyn Loss, class: ComparatorClass, gap: f64) -> Best {
     best(&recorded(rows), &Serial, loss, class, gap).unwrap()
 }
 
-fn refused(rows: &[Row], loss: &dyn Loss, class: Class, gap: f64) -> String {
+fn refused(rows: &[Row], loss: &dyn Loss, class: ComparatorClass, gap: f64) -> String {
     match best(&recorded(rows), &Serial, loss, class, gap) {
-        Err(Failure::Refused(error)) => error.to_string(),
+        Err(HindsightError::Refused(error)) => error.to_string(),
         other => panic!("{other:?}"),
     }
 }
@@ -48,8 +50,8 @@ fn mean_loss(rows: &[Row], loss: &dyn Loss, u: &[f64]) -> f64 {
 }
 
 /// The scales s_i of the class.
-fn scales(rows: &[Row], class: Class) -> Vec<f64> {
-    if matches!(class, Class::Ball { .. }) {
+fn scales(rows: &[Row], class: ComparatorClass) -> Vec<f64> {
+    if matches!(class, ComparatorClass::Ball { .. }) {
         return vec![1.0; DIMENSION];
     }
     let mut squares = [0.0; DIMENSION];
@@ -118,10 +120,10 @@ fn brute_force_finds_nothing_below_the_gap_and_nothing_much_better() {
             let mut rows = stream(&*loss, 150, seed);
             rows.iter_mut().for_each(|row| row.offset = random.between(-0.3, 0.3));
             for class in [
-                Class::Ball { radius: 0.5 },
-                Class::Ball { radius: 3.0 },
-                Class::Standardised { radius: 1.0 },
-                Class::Standardised { radius: 10.0 },
+                ComparatorClass::Ball { radius: 0.5 },
+                ComparatorClass::Ball { radius: 3.0 },
+                ComparatorClass::Standardised { radius: 1.0 },
+                ComparatorClass::Standardised { radius: 10.0 },
             ] {
                 let case = format!("{} {class} seed {seed}", loss.name());
                 let best = found(&rows, &*loss, class, gap);
@@ -193,7 +195,7 @@ fn the_squared_loss_is_solved_exactly() {
     let loss = loss::parse("squared").unwrap();
     let mut rows = stream(&*loss, 300, 5);
     rows.iter_mut().enumerate().for_each(|(at, row)| row.offset = 0.1 * (at % 7) as f64);
-    let unconstrained = found(&rows, &*loss, Class::Unconstrained, 1e-3);
+    let unconstrained = found(&rows, &*loss, ComparatorClass::Unconstrained, 1e-3);
     let plain = ridge(&rows, 0.0, &[1.0; DIMENSION]);
     let closed = mean_loss(&rows, &*loss, &plain);
     assert!((unconstrained.loss - closed).abs() <= 1e-9 * closed, "{unconstrained:?} {closed}");
@@ -201,7 +203,7 @@ fn the_squared_loss_is_solved_exactly() {
     for (u, plain) in weights(&unconstrained, &rows).iter().zip(&plain) {
         assert!((u - plain).abs() < 1e-6, "{u} {plain}");
     }
-    for class in [Class::Ball { radius: 0.8 }, Class::Standardised { radius: 0.5 }] {
+    for class in [ComparatorClass::Ball { radius: 0.8 }, ComparatorClass::Standardised { radius: 0.5 }] {
         let (scales, radius) = (scales(&rows, class), class.radius().unwrap());
         // The multiplier that puts it on the sphere, by bisection.
         let (mut low, mut high) = (0.0, 1e6);
@@ -220,7 +222,7 @@ fn the_squared_loss_is_solved_exactly() {
 fn features_that_say_the_same_are_no_obstacle() {
     let loss = loss::parse("squared").unwrap();
     let mut rows = stream(&*loss, 200, 6);
-    for class in [Class::Unconstrained, Class::Standardised { radius: 10.0 }] {
+    for class in [ComparatorClass::Unconstrained, ComparatorClass::Standardised { radius: 10.0 }] {
         let once = found(&rows, &*loss, class, 1e-3);
         for row in &mut rows {
             // Feature 1 a second time, and one that is always 0.
@@ -240,7 +242,7 @@ fn features_that_say_the_same_are_no_obstacle() {
 fn units_do_not_matter_to_the_standardised_ball() {
     for loss in convex() {
         let mut rows = stream(&*loss, 200, 7);
-        let class = Class::Standardised { radius: 2.0 };
+        let class = ComparatorClass::Standardised { radius: 2.0 };
         let before = found(&rows, &*loss, class, 1e-4);
         for row in &mut rows {
             row.values
@@ -251,7 +253,7 @@ fn units_do_not_matter_to_the_standardised_ball() {
         let after = found(&rows, &*loss, class, 1e-4);
         assert!((before.loss - after.loss).abs() <= before.gap.max(after.gap) + 1e-12, "{}", loss.name());
         // Nor are large units an obstacle to the raw ball.
-        let raw = found(&rows, &*loss, Class::Ball { radius: 0.5 }, 1e-3);
+        let raw = found(&rows, &*loss, ComparatorClass::Ball { radius: 0.5 }, 1e-3);
         assert!(raw.is_reached, "{}: {raw:?}", loss.name());
     }
 }
@@ -260,8 +262,8 @@ fn units_do_not_matter_to_the_standardised_ball() {
 fn without_a_ball_the_loss_is_as_small_as_in_a_large_one() {
     for loss in convex() {
         let rows = stream(&*loss, 200, 8);
-        let free = found(&rows, &*loss, Class::Unconstrained, 1e-4);
-        let bound = found(&rows, &*loss, Class::Standardised { radius: 1e3 }, 1e-4);
+        let free = found(&rows, &*loss, ComparatorClass::Unconstrained, 1e-4);
+        let bound = found(&rows, &*loss, ComparatorClass::Standardised { radius: 1e3 }, 1e-4);
         assert!(free.is_reached, "{}: {free:?}", loss.name());
         assert!(
             (free.loss - bound.loss).abs() <= free.gap.max(bound.gap) + 1e-12,
@@ -323,7 +325,7 @@ fn sparse(loss: &dyn Loss, rounds: usize) -> Vec<Row> {
 fn with_rare_features(name: &str, rounds: usize) -> Best {
     let loss = loss::parse(name).unwrap();
     let rows = recorded(&sparse(&*loss, rounds));
-    let class = Class::Standardised { radius: 10.0 };
+    let class = ComparatorClass::Standardised { radius: 10.0 };
     let serial = best(&rows, &Serial, &*loss, class, 1e-3).unwrap();
     let threads = best(&rows, &Backwards, &*loss, class, 1e-3).unwrap();
     assert_eq!(serial, threads, "{name}");
@@ -357,7 +359,7 @@ fn a_feature_that_a_row_has_twice_counts_as_its_sum() {
             }
         }
         // Scales would count each part, so by the raw ball, with and without kinks, and unconstrained.
-        for class in [Class::Ball { radius: 5.0 }, Class::Unconstrained] {
+        for class in [ComparatorClass::Ball { radius: 5.0 }, ComparatorClass::Unconstrained] {
             let of = |rows: &[Row]| best(&recorded(rows), &Serial, &*loss, class, 1e-3);
             match (of(&plain), of(&twice)) {
                 (Ok(one), Ok(other)) => {
@@ -394,13 +396,15 @@ fn rows_that_many_features_fit_are_fitted() {
     for (name, rows) in [("squared-hinge", &signs), ("modified-huber", &signs), ("hinge", &signs), ("huber", &numbers)]
     {
         let loss = loss::parse(name).unwrap();
-        let best = found(rows, &*loss, Class::Standardised { radius: 100.0 }, 1e-3);
+        let best = found(rows, &*loss, ComparatorClass::Standardised { radius: 100.0 }, 1e-3);
         let at_zero = mean_loss(rows, &*loss, &[0.0; 701]);
         assert!(best.loss < 1e-3 * at_zero && best.norm > 0.1, "{name}: {best:?}");
     }
     // Without a ball there is then no best one for losses that never come to 0, by whatever method.
     let logistic = loss::parse("logistic").unwrap();
-    assert!(refused(&signs, &*logistic, Class::Unconstrained, 1e-3).contains("separated by a linear predictor"));
+    assert!(
+        refused(&signs, &*logistic, ComparatorClass::Unconstrained, 1e-3).contains("separated by a linear predictor")
+    );
 }
 
 #[test]
@@ -408,7 +412,7 @@ fn losses_below_0_are_no_obstacle() {
     // Poisson's loss leaves a constant out: at the best it is far below 0.
     let loss = loss::parse("poisson").unwrap();
     let counts = dense(3000, |score, random| (20.0 * (0.3 * score + 0.5 * random.uniform()).exp()).round());
-    let best = found(&counts, &*loss, Class::Standardised { radius: 10.0 }, 1e-4);
+    let best = found(&counts, &*loss, ComparatorClass::Standardised { radius: 10.0 }, 1e-4);
     assert!(best.is_reached && best.loss < 0.0 && best.gap <= 1e-4 * best.loss.abs(), "{best:?}");
 }
 
@@ -424,7 +428,7 @@ fn labels_far_from_0_are_found_without_a_ball() {
         .collect();
     for name in ["absolute", "huber", "quantile:tau=0.9", "squared"] {
         let loss = loss::parse(name).unwrap();
-        let best = found(&rows, &*loss, Class::Unconstrained, 1e-3);
+        let best = found(&rows, &*loss, ComparatorClass::Unconstrained, 1e-3);
         let known = mean_loss(&rows, &*loss, &[1e7 + if name.starts_with('q') { 0.8 } else { 0.0 }, 3.0]);
         assert!(best.loss <= 1.01 * known, "{name}: {known} {best:?}");
     }
@@ -449,27 +453,27 @@ fn labels_that_a_predictor_separates_have_no_best_one_without_a_radius() {
     let loss = loss::parse("logistic").unwrap();
     let mut rows = stream(&*loss, 100, 9);
     rows.iter_mut().for_each(|row| row.label = if row.values[1] > 0.1 { 1.0 } else { -1.0 });
-    let message = refused(&rows, &*loss, Class::Unconstrained, 1e-3);
+    let message = refused(&rows, &*loss, ComparatorClass::Unconstrained, 1e-3);
     assert!(message.contains("separated by a linear predictor") && message.contains("give a radius"), "{message}");
     // In a ball there is one; and the hinge loss reaches 0.
-    assert!(found(&rows, &*loss, Class::Ball { radius: 5.0 }, 1e-3).is_reached);
-    let hinge = found(&rows, &*loss::parse("hinge").unwrap(), Class::Unconstrained, 1e-3);
+    assert!(found(&rows, &*loss, ComparatorClass::Ball { radius: 5.0 }, 1e-3).is_reached);
+    let hinge = found(&rows, &*loss::parse("hinge").unwrap(), ComparatorClass::Unconstrained, 1e-3);
     assert!(hinge.is_reached && hinge.loss < 1e-5, "{hinge:?}");
     // One class alone, or counts that are all 0.
     rows.iter_mut().for_each(|row| row.label = 1.0);
-    assert!(refused(&rows, &*loss, Class::Unconstrained, 1e-3).contains("separated"));
+    assert!(refused(&rows, &*loss, ComparatorClass::Unconstrained, 1e-3).contains("separated"));
     let poisson = loss::parse("poisson").unwrap();
     rows.iter_mut().for_each(|row| row.label = 0.0);
-    assert!(refused(&rows, &*poisson, Class::Unconstrained, 1e-3).contains("separated"));
+    assert!(refused(&rows, &*poisson, ComparatorClass::Unconstrained, 1e-3).contains("separated"));
     // Probabilities are never separated.
     rows.iter_mut().for_each(|row| row.label = 0.9);
-    assert!(found(&rows, &*loss, Class::Unconstrained, 1e-3).is_reached);
+    assert!(found(&rows, &*loss, ComparatorClass::Unconstrained, 1e-3).is_reached);
 }
 
 #[test]
 fn odd_streams_have_answers() {
     for loss in convex() {
-        for class in [Class::Ball { radius: 2.0 }, Class::Standardised { radius: 10.0 }] {
+        for class in [ComparatorClass::Ball { radius: 2.0 }, ComparatorClass::Standardised { radius: 10.0 }] {
             // No feature at all: the offsets predict.
             let label = if loss.task() == Task::Binary { 1.0 } else { 2.0 };
             let bare = Row { indices: vec![], values: vec![], label, weight: 3.0, offset: 0.25 };
@@ -500,14 +504,14 @@ fn odd_streams_have_answers() {
 fn questions_without_an_answer_are_refused() {
     let squared = loss::parse("squared").unwrap();
     let rows = stream(&*squared, 10, 1);
-    let ball = Class::Ball { radius: 1.0 };
+    let ball = ComparatorClass::Ball { radius: 1.0 };
     for (message, part) in [
         (refused(&rows, &*loss::parse("zero-one").unwrap(), ball, 1e-3), "zero-one loss is not convex"),
         (
-            refused(&rows, &*squared, Class::Ball { radius: 0.0 }, 1e-3),
+            refused(&rows, &*squared, ComparatorClass::Ball { radius: 0.0 }, 1e-3),
             "the radius is 0: it is a finite number above 0, for a smaller ball holds no predictor but 0",
         ),
-        (refused(&rows, &*squared, Class::Standardised { radius: f64::NAN }, 1e-3), "the radius is NaN"),
+        (refused(&rows, &*squared, ComparatorClass::Standardised { radius: f64::NAN }, 1e-3), "the radius is NaN"),
         (refused(&rows, &*squared, ball, 0.0), "the relative gap is 0: it is between 0 and 1"),
         (refused(&[], &*squared, ball, 1e-3), "no row has a label and a weight above 0"),
     ] {
@@ -519,9 +523,9 @@ fn questions_without_an_answer_are_refused() {
     batch.finish(None, 1.0);
     batch.push(0, 1.0);
     batch.finish(Some(1.0), 0.0);
-    let mut rows = Recorded::default();
+    let mut rows = RowsInMemory::default();
     rows.record(&batch);
-    assert!(matches!(best(&rows, &Serial, &*squared, ball, 1e-3), Err(Failure::Refused(_))));
+    assert!(matches!(best(&rows, &Serial, &*squared, ball, 1e-3), Err(HindsightError::Refused(_))));
 }
 
 #[test]
@@ -545,7 +549,11 @@ fn everything_stays_finite_under_any_finite_input() {
                     Row { indices: vec![0, 1, 2], values, label, weight: extreme(&mut random).abs(), offset: 0.0 }
                 })
                 .collect();
-            let class = if round % 2 == 0 { Class::Ball { radius: 1.0 } } else { Class::Standardised { radius: 10.0 } };
+            let class = if round % 2 == 0 {
+                ComparatorClass::Ball { radius: 1.0 }
+            } else {
+                ComparatorClass::Standardised { radius: 10.0 }
+            };
             let best = found(&rows, &*loss, class, 1e-3);
             assert!(best.loss.is_finite() && best.gap >= 0.0 && best.norm.is_finite(), "{}: {best:?}", loss.name());
             assert!(best.weights.iter().all(|weight| weight.is_finite()), "{}: {best:?}", loss.name());
@@ -554,9 +562,9 @@ fn everything_stays_finite_under_any_finite_input() {
 }
 
 /// Rows that cannot be read a third time.
-struct Failing(Recorded, Mutex<u32>);
+struct Failing(RowsInMemory, Mutex<u32>);
 
-impl Rows for Failing {
+impl RowSource for Failing {
     type Error = Error;
 
     fn dimension(&self) -> usize {
@@ -567,7 +575,7 @@ impl Rows for Failing {
         1
     }
 
-    fn visit(&self, _: usize, each: &mut dyn FnMut(onward::regret::hindsight::Row<'_>)) -> Result<(), Error> {
+    fn visit(&self, _: usize, each: &mut dyn FnMut(onward::regret::hindsight::LabelledRow<'_>)) -> Result<(), Error> {
         *self.1.lock().unwrap() += 1;
         if *self.1.lock().unwrap() > 2 {
             return Err(loss::parse("none").unwrap_err());
@@ -583,6 +591,6 @@ impl Rows for Failing {
 fn rows_that_cannot_be_read_again_end_it() {
     let squared = loss::parse("squared").unwrap();
     let rows = Failing(recorded(&stream(&*squared, 10, 1)), Mutex::new(0));
-    let failure = best(&rows, &Serial, &*squared, Class::Ball { radius: 1.0 }, 1e-3).unwrap_err();
-    assert!(matches!(failure, Failure::Rows(_)), "{failure:?}");
+    let failure = best(&rows, &Serial, &*squared, ComparatorClass::Ball { radius: 1.0 }, 1e-3).unwrap_err();
+    assert!(matches!(failure, HindsightError::Rows(_)), "{failure:?}");
 }

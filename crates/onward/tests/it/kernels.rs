@@ -3,12 +3,12 @@
 //! kernel's space in hindsight.
 
 use onward::learner::kernel::{
-    Budget, FeatureMap, Fourier, FourierKernel, Keep, Kernel, KernelDescent, KernelPerceptron, KernelRate, KernelStep,
+    Budget, Fourier, FourierKernel, Keep, Kernel, KernelDescent, KernelMap, KernelPerceptron, KernelRate, KernelStep,
     Nystrom,
 };
-use onward::learner::{Scales, Specification};
+use onward::learner::{LearnerSpec, ProblemBounds};
 use onward::loss::{self, LinearLoss, ZeroOne};
-use onward::model::{Column, State};
+use onward::model::{SavedColumn, State};
 use onward::regret::Comparator;
 use onward::{Features, ScoreLearner, SharedLoss};
 
@@ -22,7 +22,7 @@ const SPACES: [Kernel; 4] = [
 ];
 
 fn build(specification: &str, loss: &SharedLoss) -> Box<dyn onward::Learner> {
-    specification.parse::<Specification>().unwrap().build(loss, None).unwrap()
+    specification.parse::<LearnerSpec>().unwrap().build(loss, None).unwrap()
 }
 
 /// A row of the common streams as a plain vector.
@@ -103,7 +103,7 @@ fn plain_descent(rows: &[Row], loss: &SharedLoss, rate: KernelRate, step: Kernel
             last = eta;
             paid += eta * (row.weight * g).powi(2) * q;
             let c = match step {
-                KernelStep::Flow => loss.flow(p, row.label, eta * row.weight, q),
+                KernelStep::Flow => loss.importance_step(p, row.label, eta * row.weight, q),
                 KernelStep::Gradient => -eta * row.weight * g,
             };
             w.iter_mut().zip(&x).for_each(|(w, x)| *w += c * x);
@@ -342,7 +342,7 @@ fn projectron_with_threshold_zero_is_exact() {
 
 // ---- Features that stand for kernels ----
 
-fn features(map: &dyn FeatureMap, row: &Row) -> Vec<f64> {
+fn features(map: &dyn KernelMap, row: &Row) -> Vec<f64> {
     let mut made = Vec::new();
     map.append(row.features(), &mut made);
     made.into_iter().map(f64::from).collect()
@@ -700,7 +700,7 @@ fn on_classes_with_a_margin_the_kernel_perceptron_stops_making_mistakes() {
 fn where_the_theorem_does_not_apply_there_is_no_number() {
     let logistic = loss::parse("logistic").unwrap();
     let zero_one: SharedLoss = std::sync::Arc::new(ZeroOne);
-    let scales = Scales { rounds: 100.0, norm: 2.0, ..Scales::default() };
+    let scales = ProblemBounds { rounds: 100.0, norm: 2.0, ..ProblemBounds::default() };
     for (name, loss) in [
         ("kernel:kernel=sigmoid", &logistic),
         ("kernel:budget=10", &logistic),
@@ -715,7 +715,7 @@ fn where_the_theorem_does_not_apply_there_is_no_number() {
             learner.learn_one(row.features(), row.label, row.weight);
         }
         assert!(learner.guarantee().bound.is_err(), "{name}");
-        let specification: Specification = name.parse().unwrap();
+        let specification: LearnerSpec = name.parse().unwrap();
         assert!(specification.plan(loss, None, &scales).unwrap().bound.is_err(), "{name}");
     }
     // Cut off: the theorem is about what was not.
@@ -753,9 +753,15 @@ fn what_is_planned_is_kept() {
                 };
                 learner.learn_one(Features::new(&[0, 1, 2], &values).unwrap(), label, 1.0);
             }
-            let scales =
-                Scales { rounds: 200.0, norm: 1.5, largest: 1.5, label: 1.0, dimension: 3.0, ..Scales::default() };
-            let plan = name.parse::<Specification>().unwrap().plan(&loss, None, &scales).unwrap();
+            let scales = ProblemBounds {
+                rounds: 200.0,
+                norm: 1.5,
+                largest: 1.5,
+                label: 1.0,
+                dimension: 3.0,
+                ..ProblemBounds::default()
+            };
+            let plan = name.parse::<LearnerSpec>().unwrap().plan(&loss, None, &scales).unwrap();
             let own = learner.guarantee();
             assert_eq!(plan.comparator, own.comparator);
             assert!(
@@ -767,7 +773,8 @@ fn what_is_planned_is_kept() {
     }
     // Slopes that grow with the score have no bound beforehand without a ball.
     let squared = loss::parse("squared").unwrap();
-    let plan = "kernel:eta=0.1".parse::<Specification>().unwrap().plan(&squared, None, &Scales::default()).unwrap();
+    let plan =
+        "kernel:eta=0.1".parse::<LearnerSpec>().unwrap().plan(&squared, None, &ProblemBounds::default()).unwrap();
     assert!(plan.bound.is_err());
 }
 
@@ -839,7 +846,7 @@ fn kernels_solve_what_pairs_of_features_cannot() {
 fn parameters_out_of_range_are_refused_by_name() {
     let logistic = loss::parse("logistic").unwrap();
     let error = |name: &str| {
-        let refused = name.parse::<Specification>().and_then(|it| it.build(&logistic, None).map(drop));
+        let refused = name.parse::<LearnerSpec>().and_then(|it| it.build(&logistic, None).map(drop));
         refused.expect_err(name).to_string()
     };
     for (name, says) in [
@@ -888,17 +895,17 @@ fn damages(state: &State) -> Vec<(String, State)> {
     }
     for (name, column) in state.columns() {
         let shorter = match column {
-            Column::F32(values) => Column::F32(values[1..].to_vec()),
-            Column::F64(values) => Column::F64(values[1..].to_vec()),
-            Column::U32(values) => Column::U32(values[1..].to_vec()),
-            Column::U8(values) => Column::U8(values[1..].to_vec()),
+            SavedColumn::F32(values) => SavedColumn::F32(values[1..].to_vec()),
+            SavedColumn::F64(values) => SavedColumn::F64(values[1..].to_vec()),
+            SavedColumn::U32(values) => SavedColumn::U32(values[1..].to_vec()),
+            SavedColumn::U8(values) => SavedColumn::U8(values[1..].to_vec()),
         };
         add(format!("{name} cut"), &|state| state.set_column(name, shorter.clone()));
         let wrong = match column {
-            Column::F32(values) => Column::F32([&[f32::NAN], &values[1..]].concat()),
-            Column::F64(values) => Column::F64([&[f64::NAN], &values[1..]].concat()),
-            Column::U32(values) => Column::U32([&[u32::MAX], &values[1..]].concat()),
-            Column::U8(values) => Column::U8(values.clone()),
+            SavedColumn::F32(values) => SavedColumn::F32([&[f32::NAN], &values[1..]].concat()),
+            SavedColumn::F64(values) => SavedColumn::F64([&[f64::NAN], &values[1..]].concat()),
+            SavedColumn::U32(values) => SavedColumn::U32([&[u32::MAX], &values[1..]].concat()),
+            SavedColumn::U8(values) => SavedColumn::U8(values.clone()),
         };
         add(format!("{name} wrong"), &|state| state.set_column(name, wrong.clone()));
     }
@@ -936,7 +943,7 @@ fn damaged_states_are_refused() {
     let mut learner = build("kernel:budget=2,keep=projectron", &logistic);
     accuracy(learner.as_mut(), &[at(1.0), at(2.0)]);
     let mut state = learner.state();
-    state.set_column("row.value", Column::F32(vec![1.0, 1.0]));
+    state.set_column("row.value", SavedColumn::F32(vec![1.0, 1.0]));
     assert!(build("kernel:budget=2,keep=projectron", &logistic).restore(&state).is_err());
 }
 
@@ -987,7 +994,7 @@ fn everything_stays_finite_under_any_finite_input_with_any_parameters() {
         }
         let state = learner.state();
         assert!(state.numbers().values().all(|number| number.is_finite()), "{name} {}: {state:?}", loss.name());
-        if let Some(Column::F64(coefficients)) = state.columns().get("coefficient") {
+        if let Some(SavedColumn::F64(coefficients)) = state.columns().get("coefficient") {
             assert!(coefficients.iter().all(|c| c.is_finite()), "{name} {}", loss.name());
         }
         // What was saved is taken back, whatever happened.

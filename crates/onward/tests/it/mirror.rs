@@ -3,11 +3,11 @@
 //! worst for it.
 
 use onward::domain::Domain;
-use onward::learner::{Scales, Specification};
-use onward::optimizer::coin::Class;
-use onward::optimizer::mirror_descent::Rate;
+use onward::learner::{LearnerSpec, ProblemBounds};
+use onward::optimizer::coin::CoinDomain;
+use onward::optimizer::mirror_descent::MirrorRate;
 use onward::optimizer::ogd;
-use onward::optimizer::ons::{Curve, Form};
+use onward::optimizer::ons::{KnownCurvature, OnsForm};
 use onward::optimizer::{Coin, Entropic, FtrlProximal, Ogd, Ons, Optimizer, PNorm, Scinol};
 use onward::regret::{Comparator, Guarantee};
 use onward::{Features, loss};
@@ -62,7 +62,7 @@ fn hedge(priors: &[f64], losses: &[f64], eta: f64) -> Vec<f64> {
 #[test]
 fn exponentiated_gradient_on_the_simplex_is_hedge_step_for_step() {
     for (radius, eta, size) in [(1.0, 0.3, 1.0), (5.0, 2.0, 3.0)] {
-        let mut it = Entropic::new(radius, false, Some(6), Rate::Fixed(eta)).unwrap();
+        let mut it = Entropic::new(radius, false, Some(6), MirrorRate::Fixed(eta)).unwrap();
         let (mut losses, mut random) = ([0.0; 6], Random(1));
         for round in 0..500 {
             let twin: Vec<f64> = hedge(&[1.0 / 6.0; 6], &losses, eta).iter().map(|share| radius * share).collect();
@@ -77,7 +77,7 @@ fn exponentiated_gradient_on_the_simplex_is_hedge_step_for_step() {
 #[test]
 fn signed_exponentiated_gradient_is_hedge_over_both_signs() {
     let (radius, eta) = (3.0, 0.2);
-    let mut it = Entropic::new(radius, true, Some(5), Rate::Fixed(eta)).unwrap();
+    let mut it = Entropic::new(radius, true, Some(5), MirrorRate::Fixed(eta)).unwrap();
     let (mut losses, mut random) = ([0.0; 10], Random(2));
     for round in 0..500 {
         let shares = hedge(&[0.1; 10], &losses, eta);
@@ -96,7 +96,7 @@ fn signed_exponentiated_gradient_is_hedge_over_both_signs() {
 fn self_tuned_hedge_with_the_prior_by_order_of_appearance_is_its_plain_twin() {
     for is_signed in [false, true] {
         let radius = 2.0;
-        let mut it = Entropic::new(radius, is_signed, None, Rate::SelfTuned).unwrap();
+        let mut it = Entropic::new(radius, is_signed, None, MirrorRate::SelfTuned).unwrap();
         let mut random = Random(3);
         let (mut order, mut sums): (Vec<usize>, [f64; 6]) = (Vec::new(), [0.0; 6]);
         let (mut eta, mut squares, mut reference, mut paid) = (0.0f64, 0.0f64, 0.0f64, 0.0f64);
@@ -160,7 +160,7 @@ fn a_million_steps_of_separable_data_leave_no_weight_without_a_number() {
         "mirror-descent:signed=false,eta=5,radius=50,dimension=3",
         "mirror-descent:eta=5,radius=50",
     ] {
-        let mut learner = name.parse::<Specification>().unwrap().build(&logistic, None).unwrap();
+        let mut learner = name.parse::<LearnerSpec>().unwrap().build(&logistic, None).unwrap();
         let mut random = Random(4);
         for round in 0..1_000_000u32 {
             // The linear loss of a hinge that is never satisfied pushes for ever: x_1 is right, x_2 wrong.
@@ -179,7 +179,7 @@ fn a_million_steps_of_separable_data_leave_no_weight_without_a_number() {
 
 #[test]
 fn a_million_steps_in_one_direction_and_back_keep_the_normaliser() {
-    let mut it = Entropic::new(1.0, false, Some(3), Rate::Fixed(0.7)).unwrap();
+    let mut it = Entropic::new(1.0, false, Some(3), MirrorRate::Fixed(0.7)).unwrap();
     for round in 0..1_000_000 {
         let z = if round < 500_000 { [1.0, 0.0, -0.5] } else { [-1.0, 0.0, 0.5] };
         it.observe(1.0, features(&z));
@@ -197,8 +197,8 @@ fn a_million_steps_in_one_direction_and_back_keep_the_normaliser() {
 #[test]
 fn the_two_norm_is_gradient_descent_step_for_step() {
     let (mut it, mut twin) = (
-        PNorm::new(2.0, 1.5, true, Rate::SelfTuned).unwrap(),
-        Ogd::new(Domain::Ball(1.5), 1.5, ogd::Rate::SelfTuned).unwrap(),
+        PNorm::new(2.0, 1.5, true, MirrorRate::SelfTuned).unwrap(),
+        Ogd::new(Domain::Ball(1.5), 1.5, ogd::OgdRate::SelfTuned).unwrap(),
     );
     let mut random = Random(5);
     for round in 0..300 {
@@ -210,7 +210,7 @@ fn the_two_norm_is_gradient_descent_step_for_step() {
         close(&[it.guarantee().bound.unwrap()], &[twin.guarantee().bound.unwrap()], 1e-9, "bound");
     }
     let logistic = loss::parse("logistic").unwrap();
-    let build = |name: &str| name.parse::<Specification>().unwrap().build(&logistic, Some(3.0)).unwrap();
+    let build = |name: &str| name.parse::<LearnerSpec>().unwrap().build(&logistic, Some(3.0)).unwrap();
     let (mut it, mut twin) = (build("mirror-descent:map=euclidean"), build("ogd"));
     for row in stream(logistic.as_ref(), 300, 6) {
         let one = it.learn_one(row.features(), row.label, row.weight);
@@ -222,11 +222,11 @@ fn the_two_norm_is_gradient_descent_step_for_step() {
 #[test]
 fn p_norms_are_their_plain_twin() {
     for (p, rate, is_projected, radius) in [
-        (1.3, Rate::SelfTuned, true, 0.8),
-        (1.05, Rate::SelfTuned, true, 2.0),
-        (1.7, Rate::Fixed(0.1), true, 1.0),
-        (1.7, Rate::Fixed(0.1), false, 1.0),
-        (2.0, Rate::Fixed(0.1), false, 1.0),
+        (1.3, MirrorRate::SelfTuned, true, 0.8),
+        (1.05, MirrorRate::SelfTuned, true, 2.0),
+        (1.7, MirrorRate::Fixed(0.1), true, 1.0),
+        (1.7, MirrorRate::Fixed(0.1), false, 1.0),
+        (2.0, MirrorRate::Fixed(0.1), false, 1.0),
     ] {
         let q = p / (p - 1.0);
         let mut it = PNorm::new(p, radius, is_projected, rate).unwrap();
@@ -245,8 +245,8 @@ fn p_norms_are_their_plain_twin() {
             let square = 4.0 * q_norm(&z, q).powi(2);
             squares += square;
             eta = match rate {
-                Rate::Fixed(eta) => eta,
-                Rate::SelfTuned => radius * (2.0 * (p - 1.0) / squares).sqrt(),
+                MirrorRate::Fixed(eta) => eta,
+                MirrorRate::SelfTuned => radius * (2.0 * (p - 1.0) / squares).sqrt(),
             };
             paid += eta * square;
             theta.iter_mut().zip(&z).for_each(|(theta, z)| *theta -= eta * 2.0 * z);
@@ -255,7 +255,7 @@ fn p_norms_are_their_plain_twin() {
                 theta.iter_mut().for_each(|theta| *theta *= radius / size);
             }
         }
-        let divergence = if rate == Rate::SelfTuned { 2.0 } else { 0.5 } * radius * radius;
+        let divergence = if rate == MirrorRate::SelfTuned { 2.0 } else { 0.5 } * radius * radius;
         close(&[divergence / eta + paid / (2.0 * (p - 1.0))], &[it.guarantee().bound.unwrap()], 1e-9, "bound");
     }
 }
@@ -266,7 +266,7 @@ fn the_projection_of_the_p_norm_is_the_nearest_point_in_its_divergence() {
     let (p, radius) = (1.4f64, 1.0);
     let q = p / (p - 1.0);
     let theta = [0.5f64, -1.7];
-    let mut it = PNorm::new(p, radius, true, Rate::Fixed(1.0)).unwrap();
+    let mut it = PNorm::new(p, radius, true, MirrorRate::Fixed(1.0)).unwrap();
     it.observe(-1.0, features(&[0.5, -1.7]));
     let found = weights(&it, 2);
     let theta: Vec<f64> = theta.iter().map(|entry| f64::from(*entry as f32)).collect();
@@ -337,7 +337,7 @@ fn ftrl_proximal_minimises_what_it_says() {
 #[test]
 fn coins_are_their_plain_twin_and_wealth_stays_positive() {
     let epsilon = 0.5;
-    let mut it = Coin::new(epsilon, 2.0, Class::Box, None).unwrap();
+    let mut it = Coin::new(epsilon, 2.0, CoinDomain::Box, None).unwrap();
     let mut random = Random(9);
     let mut history: Vec<(f64, f64)> = Vec::new();
     let mut paid = 0.0;
@@ -375,14 +375,14 @@ fn coins_of_a_known_scale_keep_the_promise_of_their_theorem() {
     for class in ["ball", "box"] {
         for (kind, mut adversary) in adversaries() {
             let name = format!("coin:class={class},gradient=1,epsilon=1");
-            let specification: Specification = name.parse().unwrap();
-            let class = if class == "ball" { Class::Ball } else { Class::Box };
+            let specification: LearnerSpec = name.parse().unwrap();
+            let class = if class == "ball" { CoinDomain::Ball } else { CoinDomain::Box };
             let mut it = Coin::new(1.0, 3.0, class, Some(1.0)).unwrap();
             if kind == "growing" {
                 continue;
             }
             play(&mut it, 1000, 4, &mut adversary);
-            let scales = Scales { rounds: 1000.0, norm: 2.0, dimension: 4.0, ..Scales::default() };
+            let scales = ProblemBounds { rounds: 1000.0, norm: 2.0, dimension: 4.0, ..ProblemBounds::default() };
             let promise = specification.plan(&linear, Some(3.0), &scales).unwrap().bound.unwrap();
             assert!(it.guarantee().bound.unwrap() <= promise, "{kind}: {:?} {promise}", it.guarantee());
         }
@@ -417,7 +417,7 @@ fn scinol_is_the_rule_of_its_paper_for_slopes_within_one() {
 #[test]
 fn scinol_predicts_the_same_in_any_units() {
     let logistic = loss::parse("logistic").unwrap();
-    let build = || "scinol".parse::<Specification>().unwrap().build(&logistic, None).unwrap();
+    let build = || "scinol".parse::<LearnerSpec>().unwrap().build(&logistic, None).unwrap();
     let (mut one, mut other) = (build(), build());
     for row in stream(logistic.as_ref(), 300, 11) {
         let units = |index: u32| if index.is_multiple_of(2) { 1024.0 } else { 1.0 / 4096.0 };
@@ -460,7 +460,7 @@ fn the_full_newton_step_is_its_plain_dense_twin() {
     let (radius, alpha, gradient, d) = (0.7, 0.5, 4.0, 4);
     let gamma = 0.5 * f64::min(1.0 / (4.0 * gradient * 2.0 * radius), alpha);
     let epsilon = Ons::textbook_epsilon(radius, alpha, gradient);
-    let mut it = Ons::new(Form::Full(128), radius, epsilon, Curve::Bounded { alpha, gradient }).unwrap();
+    let mut it = Ons::new(OnsForm::Full(128), radius, epsilon, KnownCurvature::Bounded { alpha, gradient }).unwrap();
     // A of the textbook: ε = 1/(γ²D²).
     let mut a: Vec<Vec<f64>> = (0..d).map(|i| (0..d).map(|j| f64::from(u8::from(i == j))).collect()).collect();
     a.iter_mut().flatten().for_each(|entry| *entry /= (gamma * 2.0 * radius).powi(2));
@@ -500,7 +500,7 @@ fn the_full_newton_step_is_its_plain_dense_twin() {
 #[test]
 fn the_newton_step_of_squared_loss_is_ridge_regression() {
     let squared = loss::parse("squared").unwrap();
-    let specification: Specification = "ons:epsilon=0.5,radius=1e6".parse().unwrap();
+    let specification: LearnerSpec = "ons:epsilon=0.5,radius=1e6".parse().unwrap();
     let mut learner = specification.build(&squared, None).unwrap();
     let d = 8;
     let mut normal: Vec<Vec<f64>> = (0..d).map(|i| (0..d).map(|j| if i == j { 0.5 } else { 0.0 }).collect()).collect();
@@ -522,7 +522,7 @@ fn the_newton_step_of_squared_loss_is_ridge_regression() {
 fn the_bound_of_the_newton_step_is_not_zero_after_one_round() {
     let squared = loss::parse("squared").unwrap();
     for name in ["ons:radius=2", "ons:radius=2,alpha=0.01,gradient=4", "ons:radius=2,alpha=0.01"] {
-        let mut learner = name.parse::<Specification>().unwrap().build(&squared, None).unwrap();
+        let mut learner = name.parse::<LearnerSpec>().unwrap().build(&squared, None).unwrap();
         let p = learner.learn_one(features(&[1.0]), 1.0, 1.0);
         // u = 1 pays nothing.
         let regret = squared.value(p, 1.0);
@@ -534,7 +534,7 @@ fn the_bound_of_the_newton_step_is_not_zero_after_one_round() {
 #[test]
 fn the_newton_step_says_when_its_theorem_does_not_hold() {
     let reason = |name: &str, loss_name: &str, d: usize| {
-        let mut learner = name.parse::<Specification>().unwrap().build(&loss::parse(loss_name).unwrap(), None).unwrap();
+        let mut learner = name.parse::<LearnerSpec>().unwrap().build(&loss::parse(loss_name).unwrap(), None).unwrap();
         learner.learn_one(features(&[1.0; 8][..d]), 1.0, 1.0);
         learner.guarantee().bound.err()
     };
@@ -550,20 +550,20 @@ fn the_newton_step_says_when_its_theorem_does_not_hold() {
 
 /// Every optimiser of this file, for dimension 6 at most.
 fn all() -> Vec<Box<dyn Optimizer>> {
-    let newton = |form| Ons::new(form, 2.0, 1.0, Curve::ExpConcave { alpha: 0.5 }).unwrap();
+    let newton = |form| Ons::new(form, 2.0, 1.0, KnownCurvature::ExpConcave { alpha: 0.5 }).unwrap();
     vec![
-        Box::new(Entropic::new(2.0, true, None, Rate::SelfTuned).unwrap()),
-        Box::new(Entropic::new(2.0, false, None, Rate::SelfTuned).unwrap()),
-        Box::new(Entropic::new(2.0, true, Some(6), Rate::Fixed(0.1)).unwrap()),
-        Box::new(PNorm::new(1.4, 2.0, true, Rate::SelfTuned).unwrap()),
-        Box::new(PNorm::new(2.0, 2.0, true, Rate::SelfTuned).unwrap()),
+        Box::new(Entropic::new(2.0, true, None, MirrorRate::SelfTuned).unwrap()),
+        Box::new(Entropic::new(2.0, false, None, MirrorRate::SelfTuned).unwrap()),
+        Box::new(Entropic::new(2.0, true, Some(6), MirrorRate::Fixed(0.1)).unwrap()),
+        Box::new(PNorm::new(1.4, 2.0, true, MirrorRate::SelfTuned).unwrap()),
+        Box::new(PNorm::new(2.0, 2.0, true, MirrorRate::SelfTuned).unwrap()),
         Box::new(FtrlProximal::new(0.5, 1.0, 0.5, 0.1, 2.0).unwrap()),
-        Box::new(Coin::new(1.0, 2.0, Class::Ball, None).unwrap()),
+        Box::new(Coin::new(1.0, 2.0, CoinDomain::Ball, None).unwrap()),
         Box::new(Scinol::new(1.0).unwrap()),
-        Box::new(newton(Form::Full(10))),
-        Box::new(newton(Form::Full(3))),
-        Box::new(newton(Form::Diagonal)),
-        Box::new(newton(Form::Sketched(2))),
+        Box::new(newton(OnsForm::Full(10))),
+        Box::new(newton(OnsForm::Full(3))),
+        Box::new(newton(OnsForm::Diagonal)),
+        Box::new(newton(OnsForm::Sketched(2))),
     ]
 }
 
@@ -663,8 +663,8 @@ fn of_linear_losses() -> Vec<Case> {
         Box::new(optimizer)
     }
     // gradient = 1, rounds = 400.
-    let textbook = |complexity: f64| Rate::Fixed((2.0 * complexity / 400.0f64).sqrt() / 3.0);
-    let auto = Rate::SelfTuned;
+    let textbook = |complexity: f64| MirrorRate::Fixed((2.0 * complexity / 400.0f64).sqrt() / 3.0);
+    let auto = MirrorRate::SelfTuned;
     vec![
         (0.85, Box::new(move || boxed(Entropic::new(3.0, true, Some(4), textbook(8f64.ln())).unwrap()))),
         (0.85, Box::new(move || boxed(Entropic::new(3.0, false, Some(4), textbook(4f64.ln())).unwrap()))),
@@ -672,15 +672,15 @@ fn of_linear_losses() -> Vec<Case> {
         (0.53, Box::new(move || boxed(Entropic::new(3.0, false, Some(4), auto).unwrap()))),
         (0.5, Box::new(move || boxed(Entropic::new(3.0, true, None, auto).unwrap()))),
         (0.53, Box::new(move || boxed(Entropic::new(3.0, false, None, auto).unwrap()))),
-        (0.95, Box::new(|| boxed(PNorm::new(2.0, 3.0, false, Rate::Fixed(0.15)).unwrap()))),
-        (0.9, Box::new(|| boxed(PNorm::new(2.0, 3.0, true, Rate::Fixed(0.15)).unwrap()))),
-        (0.8, Box::new(|| boxed(PNorm::new(1.5, 3.0, false, Rate::Fixed(0.1)).unwrap()))),
+        (0.95, Box::new(|| boxed(PNorm::new(2.0, 3.0, false, MirrorRate::Fixed(0.15)).unwrap()))),
+        (0.9, Box::new(|| boxed(PNorm::new(2.0, 3.0, true, MirrorRate::Fixed(0.15)).unwrap()))),
+        (0.8, Box::new(|| boxed(PNorm::new(1.5, 3.0, false, MirrorRate::Fixed(0.1)).unwrap()))),
         (0.35, Box::new(move || boxed(PNorm::new(1.5, 3.0, true, auto).unwrap()))),
         (0.55, Box::new(move || boxed(PNorm::new(2.0, 3.0, true, auto).unwrap()))),
         (0.75, Box::new(|| boxed(FtrlProximal::new(3.0, 1.0, 1.0, 0.0, 3.0).unwrap()))),
         (0.9, Box::new(|| boxed(FtrlProximal::new(0.5, 1.0, 1.0, 0.0, 1.0).unwrap()))),
-        (0.999, Box::new(|| boxed(Coin::new(1.0, 3.0, Class::Ball, None).unwrap()))),
-        (0.999, Box::new(|| boxed(Coin::new(1.0, 3.0, Class::Box, None).unwrap()))),
+        (0.999, Box::new(|| boxed(Coin::new(1.0, 3.0, CoinDomain::Ball, None).unwrap()))),
+        (0.999, Box::new(|| boxed(Coin::new(1.0, 3.0, CoinDomain::Box, None).unwrap()))),
     ]
 }
 
@@ -719,7 +719,7 @@ fn the_bound_of_the_newton_step_is_not_vacuous_on_labels_without_a_pattern() {
         let mut worst = 0.0f64;
         for seed in 0..20 {
             for sign in [1.0, -1.0] {
-                let mut learner = name.parse::<Specification>().unwrap().build(&squared, None).unwrap();
+                let mut learner = name.parse::<LearnerSpec>().unwrap().build(&squared, None).unwrap();
                 let mut random = Random(seed);
                 let (mut rows, mut paid) = (Vec::new(), 0.0);
                 for round in 0..64 {
@@ -765,7 +765,7 @@ fn bounds_hold_for_curved_and_kinked_losses() {
     for name in names {
         for loss_name in ["squared", "absolute", "logistic", "hinge", "squared-hinge", "poisson"] {
             let loss = loss::parse(loss_name).unwrap();
-            let mut learner = name.parse::<Specification>().unwrap().build(&loss, Some(2.0)).unwrap();
+            let mut learner = name.parse::<LearnerSpec>().unwrap().build(&loss, Some(2.0)).unwrap();
             let rows = stream(loss.as_ref(), 256, 18);
             let mut paid = 0.0;
             for row in &rows {
@@ -831,10 +831,10 @@ fn plans_are_not_below_what_the_bounds_become() {
     for name in names {
         for loss_name in ["squared", "absolute", "logistic", "squared-hinge", "poisson"] {
             let loss = loss::parse(loss_name).unwrap();
-            let specification: Specification = name.parse().unwrap();
+            let specification: LearnerSpec = name.parse().unwrap();
             for (radius, rounds) in [(0.5, 1), (0.5, 100), (2.0, 512)] {
                 let mut learner = specification.build(&loss, Some(radius)).unwrap();
-                let mut scales = Scales { rounds: rounds as f64, dimension: 8.0, ..Scales::default() };
+                let mut scales = ProblemBounds { rounds: rounds as f64, dimension: 8.0, ..ProblemBounds::default() };
                 (scales.norm, scales.largest, scales.label) = (0.0, 0.0, 0.0);
                 for row in stream(loss.as_ref(), rounds, 20) {
                     let squares: f64 = row.values.iter().map(|value| f64::from(value * value)).sum();
@@ -868,7 +868,7 @@ fn the_textbooks_constants_give_the_textbooks_bound() {
         ("mirror-descent:map=euclidean,gradient=1,rounds=100", 10.0),
     ];
     for (name, expected) in cases {
-        let mut learner = name.parse::<Specification>().unwrap().build(&linear, Some(3.0)).unwrap();
+        let mut learner = name.parse::<LearnerSpec>().unwrap().build(&linear, Some(3.0)).unwrap();
         for round in 0..100 {
             learner.learn_one(
                 Features::new(&[round % 5], &[1.0]).unwrap(),
@@ -909,7 +909,7 @@ fn parameters_out_of_range_are_refused_by_name() {
         ("ons:alpha=0", "alpha"),
         ("ons:epsilon=-3", "epsilon"),
     ] {
-        let error = text.parse::<Specification>().and_then(|it| it.build(&squared, None)).err();
+        let error = text.parse::<LearnerSpec>().and_then(|it| it.build(&squared, None)).err();
         let message = error.unwrap_or_else(|| panic!("{text} was taken")).to_string();
         assert!(message.contains(word), "{text}: {message}");
     }
@@ -936,7 +936,7 @@ fn variants_continue_to_the_bit() {
     for name in VARIANTS {
         for loss_name in ["squared", "logistic", "absolute"] {
             let loss = loss::parse(loss_name).unwrap();
-            let build = |text: &str| text.parse::<Specification>().unwrap().build(&loss, None).unwrap();
+            let build = |text: &str| text.parse::<LearnerSpec>().unwrap().build(&loss, None).unwrap();
             let (mut whole, mut first) = (build(name), build(name));
             let rows = stream(loss.as_ref(), 300, 21);
             for row in &rows[..150] {
@@ -964,7 +964,7 @@ fn variants_stay_finite_under_any_finite_input() {
     for name in VARIANTS {
         for loss_name in ["squared", "logistic", "absolute", "poisson", "squared-hinge"] {
             let loss = loss::parse(loss_name).unwrap();
-            let mut learner = name.parse::<Specification>().unwrap().build(&loss, None).unwrap();
+            let mut learner = name.parse::<LearnerSpec>().unwrap().build(&loss, None).unwrap();
             let mut random = Random(22);
             for round in 0..300 {
                 let values: Vec<f32> = (0..6).map(|_| extremes[(random.next() % 10) as usize]).collect();

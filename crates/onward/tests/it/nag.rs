@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::{Features, loss};
 
 use crate::common::{self, stream};
 
 fn nag(loss: &str) -> Box<dyn onward::Learner> {
-    "nag".parse::<Specification>().unwrap().build(&loss::parse(loss).unwrap(), None).unwrap()
+    "nag".parse::<LearnerSpec>().unwrap().build(&loss::parse(loss).unwrap(), None).unwrap()
 }
 
 /// The rows of data/phishing.csv: nine values and the label.
@@ -97,7 +97,7 @@ impl Plain {
         let multiplier = (self.t / self.n).sqrt();
         let rate = |i: usize| multiplier / (self.m[i] * self.g[i].sqrt());
         let q: f64 = x.iter().map(|&(i, x)| x * x * rate(i)).sum();
-        let u = loss.flow(p, row.label, 0.5 * row.weight, q);
+        let u = loss.importance_step(p, row.label, 0.5 * row.weight, q);
         let moves: Vec<(usize, f64)> = x.iter().map(|&(i, x)| (i, u * x * rate(i))).collect();
         moves.iter().for_each(|&(i, step)| self.w[i] += step);
         p

@@ -5,17 +5,17 @@
 use std::sync::Arc;
 
 use onward::domain::{Domain, cube, l1_ball, orthant, simplex};
-use onward::learner::{Scales, Specification};
+use onward::learner::{LearnerSpec, ProblemBounds};
 use onward::loss::{self, Curvature, LinearLoss};
 use onward::optimizer::sgd::{Schedule, Sgd};
-use onward::optimizer::{Ftl, Ftrl, Ogd, Optimizer, Rate, RunningMean, sgd};
+use onward::optimizer::{Ftl, Ftrl, Ogd, OgdRate, Optimizer, RunningMean, sgd};
 use onward::regret::Comparator;
 use onward::{Features, Loss, SharedLoss};
 
 use crate::common::{Random, Row, Saved, stream};
 
 fn build(text: &str, loss: &SharedLoss) -> Box<dyn onward::Learner> {
-    text.parse::<Specification>().unwrap().build(loss, None).unwrap_or_else(|error| panic!("{text}: {error}"))
+    text.parse::<LearnerSpec>().unwrap().build(loss, None).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 /// A game of linear losses ⟨w, z⟩.
@@ -428,7 +428,7 @@ fn euclidean_ftrl_without_domain_is_descent_step_for_step() {
     // In a domain it is another algorithm.
     let x = Features::new(&[0], &[1.0]).unwrap();
     let mut leader = Ftrl::new(Domain::Box(1.0), 1.0, 1.0).unwrap();
-    let mut descent = Ogd::new(Domain::Box(1.0), 1.0, Rate::Constant(1.0)).unwrap();
+    let mut descent = Ogd::new(Domain::Box(1.0), 1.0, OgdRate::Constant(1.0)).unwrap();
     for z in [-3.0, 1.0] {
         leader.observe(z, x);
         descent.observe(z, x);
@@ -515,7 +515,7 @@ fn lazy_penalties_equal_those_that_every_weight_pays_in_every_round() {
                 }
                 for twin in [&mut full, &mut skipped] {
                     let (p, q) = (row.score(&twin.w), row.values.iter().map(|x| f64::from(*x).powi(2)).sum());
-                    let u = loss.flow(p, row.label, rate * row.weight, q);
+                    let u = loss.importance_step(p, row.label, rate * row.weight, q);
                     let mut step = vec![0.0; 8];
                     row.indices.iter().zip(&row.values).for_each(|(&i, x)| step[i as usize] = u * f64::from(*x));
                     twin.step(rate, row.weight, &step);
@@ -627,7 +627,7 @@ fn forms() -> Vec<(&'static str, SharedLoss)> {
     for text in FORMS {
         for name in ["squared", "logistic", "hinge", "absolute", "poisson"] {
             let loss = loss::parse(name).unwrap();
-            let specification: Specification = text.parse().unwrap();
+            let specification: LearnerSpec = text.parse().unwrap();
             match specification.build(&loss, None) {
                 Ok(_) => all.push((*text, loss)),
                 Err(error) => assert!(text.contains("losses=real"), "{text}: {error}"),
@@ -898,15 +898,15 @@ fn what_is_promised_beforehand_is_not_less_than_what_is_printed_afterwards() {
         // The labels of the two classes, and numbers.
         let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(1e-9, f64::max);
         let values = |row: &Row| row.values.iter().map(|x| f64::from(*x).abs()).collect::<Vec<_>>();
-        let scales = Scales {
+        let scales = ProblemBounds {
             rounds: 256.0,
             norm: largest(&mut rows.iter().map(|row| values(row).iter().map(|x| x * x).sum::<f64>().sqrt())),
             largest: largest(&mut rows.iter().flat_map(values)),
             label: largest(&mut rows.iter().map(|row| row.label.abs())),
             dimension: 8.0,
-            ..Scales::default()
+            ..ProblemBounds::default()
         };
-        let specification: Specification = text.parse().unwrap();
+        let specification: LearnerSpec = text.parse().unwrap();
         let plan = specification.plan(&loss, None, &scales).unwrap();
         let mut learner = build(text, &loss);
         for row in &rows {
@@ -931,11 +931,11 @@ fn what_is_promised_beforehand_is_not_less_than_what_is_printed_afterwards() {
 fn the_promise_of_the_theorem_is_that_of_the_text() {
     // Squared loss, ‖x‖ ≤ X, |y| ≤ UX: G = 4UX² and in all UG√(8T) by ogd's rate of the theorem.
     let (radius, norm, rounds) = (2.0, 3.0, 1e4f64);
-    let scales = Scales { rounds, norm, label: radius * norm, ..Scales::default() };
+    let scales = ProblemBounds { rounds, norm, label: radius * norm, ..ProblemBounds::default() };
     let gradient = 4.0 * radius * norm * norm;
     let squared = loss::parse("squared").unwrap();
     let plan =
-        |text: String| text.parse::<Specification>().unwrap().plan(&squared, None, &scales).unwrap().bound.unwrap();
+        |text: String| text.parse::<LearnerSpec>().unwrap().plan(&squared, None, &scales).unwrap().bound.unwrap();
     let promise = plan(format!("ogd:radius={radius},gradient={gradient}"));
     assert!((promise / (radius * gradient * (8.0 * rounds).sqrt()) - 1.0).abs() < 1e-12);
     let known = plan(format!("osd:radius={radius},gradient={gradient},rounds={rounds}"));
@@ -998,7 +998,7 @@ fn parameters_out_of_range_are_refused_by_name() {
         ("adagrad:form=dual-averaging,delta=0", "delta"),
         ("adagrad:full=true,features=0", "features"),
     ] {
-        let message = match text.parse::<Specification>().unwrap().build(&squared, None) {
+        let message = match text.parse::<LearnerSpec>().unwrap().build(&squared, None) {
             Ok(_) => panic!("{text} is taken"),
             Err(error) => error.to_string(),
         };

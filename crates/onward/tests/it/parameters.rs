@@ -1,10 +1,10 @@
 //! Parameters that would change nothing are refused, those that do are taken.
 
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::loss;
 
 fn build(text: &str, loss: &str) -> Result<String, String> {
-    let specification: Specification = text.parse().map_err(|error: onward::Error| error.to_string())?;
+    let specification: LearnerSpec = text.parse().map_err(|error: onward::Error| error.to_string())?;
     let built = specification.build(&loss::parse(loss).unwrap(), None);
     built.map(|learner| learner.describe()).map_err(|error| error.to_string())
 }

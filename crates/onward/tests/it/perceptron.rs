@@ -2,8 +2,8 @@
 //! passive-aggressive learners, which update at mistakes too.
 
 use onward::learner::{
-    Aggressiveness, AveragedPerceptron, PassiveAggressive, Perceptron, Scales, SecondOrderPerceptron, Specification,
-    VotedPerceptron,
+    Aggressiveness, AveragedPerceptron, LearnerSpec, PassiveAggressive, Perceptron, ProblemBounds,
+    SecondOrderPerceptron, VotedPerceptron,
 };
 use onward::loss::{self, ZeroOne};
 use onward::regret::Comparator;
@@ -30,7 +30,7 @@ fn length(x: &[f32]) -> f64 {
 }
 
 fn build(name: &str, loss: &str) -> Box<dyn onward::Learner> {
-    name.parse::<Specification>().unwrap().build(&loss::parse(loss).unwrap(), None).unwrap()
+    name.parse::<LearnerSpec>().unwrap().build(&loss::parse(loss).unwrap(), None).unwrap()
 }
 
 /// A perceptron that counts.
@@ -278,9 +278,10 @@ fn what_is_promised_beforehand_is_not_below_what_comes_true() {
         "perceptron:variant=second-order,a=0.01",
         "perceptron:variant=second-order,a=100",
     ] {
-        let specification: Specification = name.parse().unwrap();
+        let specification: LearnerSpec = name.parse().unwrap();
         let loss = loss::parse("zero-one").unwrap();
-        let scales = Scales { rounds: f64::from(rounds), norm: 3f64.sqrt(), dimension: 3.0, ..Scales::default() };
+        let scales =
+            ProblemBounds { rounds: f64::from(rounds), norm: 3f64.sqrt(), dimension: 3.0, ..ProblemBounds::default() };
         let promise = specification.plan(&loss, None, &scales).unwrap();
         let mut learner = specification.build(&loss, None).unwrap();
         let mut random = Random(2);
@@ -293,8 +294,8 @@ fn what_is_promised_beforehand_is_not_below_what_comes_true() {
         assert!(promise.bound.unwrap() >= own.bound.unwrap(), "{name}");
     }
     for name in ["perceptron:variant=averaged", "perceptron:variant=voted"] {
-        let specification: Specification = name.parse().unwrap();
-        let promise = specification.plan(&loss::parse("zero-one").unwrap(), None, &Scales::default()).unwrap();
+        let specification: LearnerSpec = name.parse().unwrap();
+        let promise = specification.plan(&loss::parse("zero-one").unwrap(), None, &ProblemBounds::default()).unwrap();
         assert!(promise.bound.is_err() && build(name, "zero-one").guarantee().bound.is_err());
     }
 }

@@ -1,9 +1,9 @@
 //! Learners with matrices (recursive least squares, the forecaster of Vovk, Azoury and Warmuth,
 //! batch least squares, AROW) against plain dense computations and their theorems.
 
-use onward::learner::{LeastSquares, LeastSquaresForm, Rls, Scales, Specification, Vaw};
+use onward::learner::{LearnerSpec, LeastSquares, LeastSquaresForm, ProblemBounds, Rls, Vaw};
 use onward::loss::{self, Squared};
-use onward::model::{Column, State};
+use onward::model::{SavedColumn, State};
 use onward::regret::Comparator;
 use onward::{Features, Loss, ScoreLearner};
 
@@ -116,7 +116,7 @@ fn norm(a: &[f64]) -> f64 {
 }
 
 fn build(specification: &str, loss: &str) -> Box<dyn onward::Learner> {
-    specification.parse::<Specification>().unwrap().build(&loss::parse(loss).unwrap(), None).unwrap()
+    specification.parse::<LearnerSpec>().unwrap().build(&loss::parse(loss).unwrap(), None).unwrap()
 }
 
 fn learn(learner: &mut dyn onward::Learner, row: &Row) -> f64 {
@@ -528,17 +528,17 @@ fn what_is_promised_beforehand_is_not_below_what_comes_true() {
     let mut rows = rows(rounds, false, 16);
     rows.iter_mut().for_each(|row| (row.weight, row.offset) = (1.0, 0.0));
     let largest = |size: fn(&Row) -> f64| rows.iter().map(size).fold(0.0, f64::max);
-    let scales = Scales {
+    let scales = ProblemBounds {
         rounds: rounds as f64,
         norm: largest(|row| norm(&doubles(row))),
         largest: 1.0,
         label: largest(|row| row.label.abs()),
         dimension: 5.0,
-        ..Scales::default()
+        ..ProblemBounds::default()
     };
     let loss = loss::parse("squared").unwrap();
     for name in ["vaw", "vaw:lambda=0.01", "vaw:lambda=100,radius=3"] {
-        let specification: Specification = name.parse().unwrap();
+        let specification: LearnerSpec = name.parse().unwrap();
         let promise = specification.plan(&loss, None, &scales).unwrap();
         let mut learner = specification.build(&loss, None).unwrap();
         let bound = account(learner.as_mut(), &rows).1;
@@ -548,7 +548,7 @@ fn what_is_promised_beforehand_is_not_below_what_comes_true() {
         assert!(promise >= bound && promise < 50.0 * bound, "{name}: {promise} {bound}");
     }
     for name in ["rls", "least-squares", "vaw:limit=4"] {
-        let specification: Specification = name.parse().unwrap();
+        let specification: LearnerSpec = name.parse().unwrap();
         assert!(specification.plan(&loss, None, &scales).unwrap().bound.is_err());
     }
 }
@@ -689,19 +689,19 @@ fn damaged_states_are_refused_or_predict_without_a_panic() {
         let state = learner.state();
         let mut damaged = Vec::new();
         for (key, column) in state.columns() {
-            let changed: Vec<Column> = match column {
-                Column::F64(values) => vec![
-                    Column::F64(values.iter().map(|_| -1e300).collect()),
-                    Column::F64(values.iter().map(|_| f64::NAN).collect()),
-                    Column::F64(values.iter().skip(1).copied().collect()),
+            let changed: Vec<SavedColumn> = match column {
+                SavedColumn::F64(values) => vec![
+                    SavedColumn::F64(values.iter().map(|_| -1e300).collect()),
+                    SavedColumn::F64(values.iter().map(|_| f64::NAN).collect()),
+                    SavedColumn::F64(values.iter().skip(1).copied().collect()),
                 ],
-                Column::F32(values) => vec![Column::F32(values.iter().skip(1).copied().collect())],
-                Column::U32(values) => vec![
-                    Column::U32(values.iter().map(|_| 1).collect()),
-                    Column::U32(values.iter().map(|_| u32::MAX).collect()),
-                    Column::U32(values.iter().skip(1).copied().collect()),
+                SavedColumn::F32(values) => vec![SavedColumn::F32(values.iter().skip(1).copied().collect())],
+                SavedColumn::U32(values) => vec![
+                    SavedColumn::U32(values.iter().map(|_| 1).collect()),
+                    SavedColumn::U32(values.iter().map(|_| u32::MAX).collect()),
+                    SavedColumn::U32(values.iter().skip(1).copied().collect()),
                 ],
-                Column::U8(_) => Vec::new(),
+                SavedColumn::U8(_) => Vec::new(),
             };
             damaged.extend(changed.into_iter().map(|column| {
                 let mut state = state.clone();
@@ -762,7 +762,7 @@ fn every_form_stays_finite_under_any_finite_input() {
             let state = learner.state();
             assert!(state.numbers().values().all(|number| number.is_finite()), "{name} {:?}", state.numbers());
             for (key, column) in state.columns() {
-                if let Column::F64(values) = column {
+                if let SavedColumn::F64(values) = column {
                     assert!(values.iter().all(|value| value.is_finite()), "{name} {key}");
                 }
             }
@@ -863,7 +863,7 @@ fn parameters_out_of_range_are_refused_by_name() {
             "a is inf: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
         ),
     ] {
-        let built = specification.parse::<Specification>().unwrap().build(&loss::parse(loss).unwrap(), None);
+        let built = specification.parse::<LearnerSpec>().unwrap().build(&loss::parse(loss).unwrap(), None);
         assert_eq!(built.err().map(|error| error.to_string()).as_deref(), Some(message), "{specification}");
     }
 }

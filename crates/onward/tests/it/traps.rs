@@ -2,21 +2,21 @@
 //! charged, and looking into the future. Those of single learners are in their own tests;
 //! docs/theory.md lists all.
 
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::registry::LEARNERS;
 use onward::{Loss, SharedLoss, loss};
 
 use crate::common::{Random, Row, stream};
 
 fn build(name: &str, loss: &SharedLoss) -> Box<dyn onward::Learner> {
-    name.parse::<Specification>().unwrap().build(loss, None).unwrap()
+    name.parse::<LearnerSpec>().unwrap().build(loss, None).unwrap()
 }
 
 /// Each learner with the first losses that it takes, one for each task.
 fn learners() -> Vec<(&'static str, SharedLoss)> {
     let mut all = Vec::new();
     for entry in LEARNERS {
-        let specification: Specification = entry.name.parse().unwrap();
+        let specification: LearnerSpec = entry.name.parse().unwrap();
         for task in [loss::Task::Binary, loss::Task::Regression] {
             if let Ok(name) = specification.default_loss(task) {
                 all.push((entry.name, loss::parse(name).unwrap()));
@@ -49,7 +49,7 @@ fn on_random_labels_nobody_pays_less_than_chance() {
     let logistic = loss::parse("logistic").unwrap();
     let mut tried = 0;
     for entry in LEARNERS {
-        let specification: Specification = entry.name.parse().unwrap();
+        let specification: LearnerSpec = entry.name.parse().unwrap();
         if specification.build(&logistic, None).is_err() {
             continue;
         }

@@ -1,11 +1,11 @@
 //! What is compiled for this machine's vectors gives the bits that what is compiled for any machine gives.
 
 use onward::archive::Archive;
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::loss;
 use onward::random::SplitMix64;
 use onward::regret::Ledger;
-use onward::{Batch, SlotHints, vector};
+use onward::{Batch, FeatureMap, vector};
 
 use crate::common::alone;
 
@@ -40,9 +40,9 @@ fn batches() -> Vec<Batch> {
 fn run(name: &str, loss: &str, hinted: bool, is_portable: bool) -> Vec<u64> {
     vector::set_portable(is_portable);
     let loss = loss::parse(loss).unwrap();
-    let specification = name.parse::<Specification>().unwrap();
+    let specification = name.parse::<LearnerSpec>().unwrap();
     let mut learner = specification.build(&loss, None).unwrap();
-    let (mut ledger, mut hints, mut bits) = (Ledger::new(loss.clone()), SlotHints::for_learning(), Vec::new());
+    let (mut ledger, mut hints, mut bits) = (Ledger::new(loss.clone()), FeatureMap::for_learning(), Vec::new());
     for (number, mut batch) in batches().into_iter().enumerate() {
         if hinted {
             hints.add(&mut batch);

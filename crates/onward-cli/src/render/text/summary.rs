@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use onward::Mixed;
+use onward::MixtureReport;
 use onward::loss::Curvature;
 use onward::registry::LEARNERS;
 use onward::regret::GuaranteeKind;
@@ -229,7 +229,7 @@ fn best_lane(text: &mut String, name: &str, loss: f64, gap: f64) {
 }
 
 /// The learners of a mixture as a table, and how it did beside the best of them.
-pub(crate) fn lanes(mixture: &Mixed) -> String {
+pub(crate) fn lanes(mixture: &MixtureReport) -> String {
     let mut text = String::from("\nlanes                        weight      loss (each alone)\n");
     for expert in &mixture.experts {
         let weight = format!("{:.2}%", 100.0 * expert.weight);

@@ -26,7 +26,9 @@ use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::row::Sorted;
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
-use crate::protocol::{Arguments, LearnerEntry, Losses, ParameterEntry, STANDARDISE, Scales, expect_rate};
+use crate::protocol::{
+    LearnerDescriptor, Losses, ParameterDescriptor, Params, ProblemBounds, STANDARDISE, expect_rate,
+};
 use crate::{Error, Features, ScoreLearner, SharedLoss};
 
 /// How fast a kernel learner moves.
@@ -154,7 +156,7 @@ impl ScoreLearner for KernelDescent {
         let g = self.loss.derivative(p, label);
         let rate = self.rate_with((weight * g) * (weight * g) * products.itself.abs());
         let c = match self.step {
-            KernelStep::Flow => self.loss.flow(p, label, rate * weight, products.itself.max(0.0)),
+            KernelStep::Flow => self.loss.importance_step(p, label, rate * weight, products.itself.max(0.0)),
             KernelStep::Gradient => -rate * weight * g,
         };
         self.function.add(c, sorted.row(), &products, value);
@@ -205,7 +207,7 @@ pub(super) fn lack(kernel: &Kernel, budget: &Budget) -> Result<Option<Guarantee>
     Ok(flaw.map(|flaw| Guarantee::none(GuaranteeKind::Own, flaw)))
 }
 
-fn plan(arguments: &Arguments<'_>, scales: &Scales) -> Result<Guarantee, Error> {
+fn plan(arguments: &Params<'_>, scales: &ProblemBounds) -> Result<Guarantee, Error> {
     let kernel = Kernel::asked(arguments)?;
     if let Some(lack) = lack(&kernel, &Budget::asked(arguments)?)? {
         return Ok(lack);
@@ -232,7 +234,7 @@ fn plan(arguments: &Arguments<'_>, scales: &Scales) -> Result<Guarantee, Error> 
 }
 
 /// `kernel` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "kernel",
     summary: "kernel gradient descent; without a budget exact, time a round and memory grow with the stream",
     losses: Losses::Convex,
@@ -241,17 +243,17 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         GAMMA,
         COEF,
         DEGREE,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "eta",
             default: "auto",
             meaning: "a constant rate, above 0; auto tunes itself from the gradients, in the ball",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "radius",
             default: "10",
             meaning: "of the ball in the kernel's space, above 0 (or --radius)",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "step",
             default: "flow",
             meaning: "flow of the loss, which never overshoots, or the gradient as it is",

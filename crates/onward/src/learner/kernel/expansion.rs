@@ -17,11 +17,11 @@
 
 use super::function::{Kernel, LARGEST};
 use super::gram::Gram;
-use super::row::{Row, Rows};
+use super::row::{SparseRow, SparseRows};
 use crate::Error;
 use crate::archive::Archive;
 use crate::numeric::sum;
-use crate::protocol::{Arguments, ParameterEntry};
+use crate::protocol::{ParameterDescriptor, Params};
 
 /// Coefficients are held within ± this, as weights are.
 const LARGEST_COEFFICIENT: f64 = f32::MAX as f64;
@@ -102,7 +102,7 @@ impl Budget {
     }
 
     /// The budget that the parameters [`BUDGET`], [`KEEP`], [`THRESHOLD`] ask for.
-    pub(super) fn asked(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    pub(super) fn asked(arguments: &Params<'_>) -> Result<Self, Error> {
         let size = match arguments.text("budget") {
             "none" => None,
             _ => Some(arguments.whole(
@@ -127,20 +127,20 @@ impl Budget {
     }
 }
 
-pub(super) const BUDGET: ParameterEntry = ParameterEntry {
+pub(super) const BUDGET: ParameterDescriptor = ParameterDescriptor {
     name: "budget",
     default: "none",
     meaning: "most rows that are kept, from 1; none: all, so that time a round and memory grow with the stream",
 };
 
-pub(super) const KEEP: ParameterEntry = ParameterEntry {
+pub(super) const KEEP: ParameterDescriptor = ParameterDescriptor {
     name: "keep",
     default: "oldest",
     meaning: "what goes beyond the budget: oldest, smallest, or projectron: the new row becomes one of the span of those \
               kept",
 };
 
-pub(super) const THRESHOLD: ParameterEntry = ParameterEntry {
+pub(super) const THRESHOLD: ParameterDescriptor = ParameterDescriptor {
     name: "threshold",
     default: "0.1",
     meaning: "of projectron, from 0 to 1: how far from that span a row is for it to enter, as a share of its norm",
@@ -151,7 +151,7 @@ pub(super) const THRESHOLD: ParameterEntry = ParameterEntry {
 pub(super) struct Expansion {
     kernel: Kernel,
     budget: Budget,
-    rows: Rows,
+    rows: SparseRows,
     /// v_j: c_j is scale·v_j.
     coefficients: Vec<f64>,
     /// K(x_j, x_j).
@@ -166,7 +166,7 @@ pub(super) struct Expansion {
 }
 
 /// The kernel values of a row at the support, and at itself.
-pub(super) struct Products {
+pub(super) struct KernelProducts {
     pub(super) support: Vec<f64>,
     pub(super) itself: f64,
 }
@@ -179,7 +179,7 @@ impl Expansion {
         Ok(Self {
             kernel,
             budget,
-            rows: Rows::default(),
+            rows: SparseRows::default(),
             coefficients: Vec::new(),
             itself: Vec::new(),
             scale: 1.0,
@@ -221,25 +221,25 @@ impl Expansion {
     }
 
     /// The kernel values of a row.
-    pub(super) fn products(&self, x: Row<'_>) -> Products {
+    pub(super) fn products(&self, x: SparseRow<'_>) -> KernelProducts {
         let support = self.rows.iter().map(|row| self.kernel.of(row, x)).collect();
-        Products { support, itself: self.kernel.of_itself(x) }
+        KernelProducts { support, itself: self.kernel.of_itself(x) }
     }
 
     /// f at the row with these kernel values.
-    pub(super) fn value(&self, products: &Products) -> f64 {
+    pub(super) fn value(&self, products: &KernelProducts) -> f64 {
         let terms = self.coefficients.iter().zip(&products.support);
         self.scale * sum::sum(terms.map(|(coefficient, product)| coefficient * product))
     }
 
     /// f at a row.
-    pub(super) fn value_at(&self, x: Row<'_>) -> f64 {
+    pub(super) fn value_at(&self, x: SparseRow<'_>) -> f64 {
         let terms = self.coefficients.iter().zip(self.rows.iter());
         self.scale * sum::sum(terms.map(|(coefficient, row)| coefficient * self.kernel.of(row, x)))
     }
 
     /// f += c·K(x, ·), as far as the budget allows; `value` is f(x).
-    pub(super) fn add(&mut self, c: f64, x: Row<'_>, products: &Products, value: f64) {
+    pub(super) fn add(&mut self, c: f64, x: SparseRow<'_>, products: &KernelProducts, value: f64) {
         self.is_cut |= c.abs() > LARGEST_COEFFICIENT || products.itself.abs() >= LARGEST;
         // A point of norm 0 is the zero of its space.
         if c == 0.0 || self.kernel.is_positive_definite() && products.itself == 0.0 {
@@ -255,7 +255,7 @@ impl Expansion {
         }
     }
 
-    fn push(&mut self, c: f64, x: Row<'_>, itself: f64, value: f64) {
+    fn push(&mut self, c: f64, x: SparseRow<'_>, itself: f64, value: f64) {
         self.square = (self.square + 2.0 * c * value + c * c * itself).max(0.0);
         self.rows.push(x);
         self.coefficients.push(c / self.scale);
@@ -263,7 +263,7 @@ impl Expansion {
     }
 
     /// Takes out the row at a position before the new one enters.
-    fn replace(&mut self, at: usize, c: f64, x: Row<'_>, products: &Products, value: f64) {
+    fn replace(&mut self, at: usize, c: f64, x: SparseRow<'_>, products: &KernelProducts, value: f64) {
         let gone = self.scale * self.coefficients[at];
         let value_there = self.value_at(self.rows.get(at));
         self.square = (self.square - 2.0 * gone * value_there + gone * gone * self.itself[at]).max(0.0);
@@ -283,8 +283,8 @@ impl Expansion {
     fn add_or_project(
         &mut self,
         c: f64,
-        x: Row<'_>,
-        products: &Products,
+        x: SparseRow<'_>,
+        products: &KernelProducts,
         value: f64,
         (threshold, is_full): (f64, bool),
     ) {
@@ -341,7 +341,7 @@ impl Expansion {
 
 /// The factor of the Gram matrix of rows that were loaded, grown as it was when they came. None of them is in the span of
 /// those before it.
-pub(super) fn factor(kernel: &Kernel, rows: &Rows, archive: &Archive) -> Result<Gram, Error> {
+pub(super) fn factor(kernel: &Kernel, rows: &SparseRows, archive: &Archive) -> Result<Gram, Error> {
     let mut gram = Gram::default();
     for at in 0..rows.len() {
         let x = rows.get(at);

@@ -15,9 +15,9 @@
 
 use super::draw::Draws;
 use super::function::{GAMMA, KERNEL};
-use super::mapped::{BIAS, FeatureMap, LEARNER, Mapped, REASON};
+use super::mapped::{BIAS, KernelMap, LEARNER, MappedLearner, REASON};
 use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_rate};
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_rate};
 use crate::{Error, Features, INDEX_LIMIT};
 
 /// The most components.
@@ -39,7 +39,7 @@ pub enum FourierKernel {
 ///
 /// ```
 /// use onward::Features;
-/// use onward::learner::kernel::{FeatureMap, Fourier, FourierKernel};
+/// use onward::learner::kernel::{KernelMap, Fourier, FourierKernel};
 /// let map = Fourier::new(FourierKernel::Rbf, 0.5, 4096, 1)?;
 /// let (mut here, mut there) = (Vec::new(), Vec::new());
 /// map.append(Features::new(&[1, 7], &[0.5, 1.0])?, &mut here);
@@ -75,7 +75,7 @@ impl Fourier {
     }
 }
 
-impl FeatureMap for Fourier {
+impl KernelMap for Fourier {
     fn append(&self, x: Features<'_>, features: &mut Vec<f32>) {
         let mut angles = self.phases.clone();
         // In order of index, without zeros: sums are the same however a row is written.
@@ -109,19 +109,19 @@ impl FeatureMap for Fourier {
 }
 
 /// `rff` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "rff",
     summary: "random Fourier features of a kernel, then any linear learner, auto too",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "components",
             default: "256",
             meaning: "how many features are made, from 1 to 1048576: the error falls with its root",
         },
-        ParameterEntry { meaning: "rbf or laplacian", ..KERNEL },
+        ParameterDescriptor { meaning: "rbf or laplacian", ..KERNEL },
         GAMMA,
-        ParameterEntry { name: "seed", default: "0", meaning: "of the random numbers, a whole number" },
+        ParameterDescriptor { name: "seed", default: "0", meaning: "of the random numbers, a whole number" },
         BIAS,
         LEARNER,
         STANDARDISE,
@@ -131,7 +131,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         let components = arguments.whole("components", 1..=MOST, "for each costs a wave a row")? as usize;
         let (kernel, gamma) = (arguments.choice("kernel", &kernels)?, arguments.number("gamma")?);
         let map = Fourier::new(kernel, gamma, components, arguments.whole("seed", 0..=u64::MAX, "as 64 bits hold")?)?;
-        Mapped::asked(map, arguments)
+        MappedLearner::asked(map, arguments)
     },
     plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, REASON)),
 };

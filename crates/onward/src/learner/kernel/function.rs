@@ -14,9 +14,9 @@
 //! rows that are far from 0 and near each other. The bias (index 0) is a feature as any other:
 //! `linear`, `polynomial` and `sigmoid` include it, and in differences it vanishes.
 
-use super::row::Row;
+use super::row::SparseRow;
 use crate::Error;
-use crate::protocol::{Arguments, ParameterEntry, expect_rate};
+use crate::protocol::{ParameterDescriptor, Params, expect_rate};
 
 /// Kernel values are held within ± this, so that sums of them are finite: ⟨x, x'⟩ itself is
 /// smaller unless hundreds of features have the largest values that there are.
@@ -111,7 +111,7 @@ impl Kernel {
     }
 
     /// K of two rows.
-    pub(super) fn of(&self, x: Row<'_>, y: Row<'_>) -> f64 {
+    pub(super) fn of(&self, x: SparseRow<'_>, y: SparseRow<'_>) -> f64 {
         match *self {
             Self::Linear | Self::Polynomial { .. } | Self::Sigmoid { .. } => self.of_product(x.join(y, |x, y| x * y)),
             Self::Rbf { gamma } => libm::exp(-gamma * x.join(y, |x, y| (x - y) * (x - y))),
@@ -120,7 +120,7 @@ impl Kernel {
     }
 
     /// K(x, x).
-    pub(super) fn of_itself(&self, x: Row<'_>) -> f64 {
+    pub(super) fn of_itself(&self, x: SparseRow<'_>) -> f64 {
         self.of_square(x.square())
     }
 
@@ -161,7 +161,7 @@ impl Kernel {
     }
 
     /// The kernel that a learner's parameters [`KERNEL`], [`GAMMA`], [`COEF`], [`DEGREE`] ask for.
-    pub(super) fn asked(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    pub(super) fn asked(arguments: &Params<'_>) -> Result<Self, Error> {
         let gamma = || arguments.number("gamma");
         let coef = || arguments.number("coef");
         let (kernel, takes): (Self, &[&str]) = match arguments.text("kernel") {
@@ -197,26 +197,29 @@ fn power(base: f64, degree: u32) -> f64 {
     (1..degree).fold(base, |power, _| power * base)
 }
 
-pub(super) const KERNEL: ParameterEntry = ParameterEntry {
+pub(super) const KERNEL: ParameterDescriptor = ParameterDescriptor {
     name: "kernel",
     default: "rbf",
     meaning: "linear, polynomial, rbf, laplacian, or sigmoid (not positive definite: no guarantee)",
 };
 
-pub(super) const GAMMA: ParameterEntry = ParameterEntry {
+pub(super) const GAMMA: ParameterDescriptor = ParameterDescriptor {
     name: "gamma",
     default: "0.1",
     meaning: "γ of the kernel, above 0: how fast likeness falls with distance; all but linear",
 };
 
-pub(super) const COEF: ParameterEntry = ParameterEntry {
+pub(super) const COEF: ParameterDescriptor = ParameterDescriptor {
     name: "coef",
     default: "1",
     meaning: "what is added to γ⟨x, x'⟩: 0 or more for polynomial, any number for sigmoid",
 };
 
-pub(super) const DEGREE: ParameterEntry =
-    ParameterEntry { name: "degree", default: "3", meaning: "of the polynomial kernel, a whole number from 1 to 20" };
+pub(super) const DEGREE: ParameterDescriptor = ParameterDescriptor {
+    name: "degree",
+    default: "3",
+    meaning: "of the polynomial kernel, a whole number from 1 to 20",
+};
 
 #[cfg(test)]
 mod tests {

@@ -10,11 +10,11 @@
 use crate::archive::Archive;
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::TaskLoss;
-use crate::protocol::{Arguments, ParameterEntry};
-use crate::{Batch, Error, Example, Features, INDEX_LIMIT, Learner, Mixed, Predictor, Rows};
+use crate::protocol::{ParameterDescriptor, Params};
+use crate::{Batch, Error, Example, Features, INDEX_LIMIT, Learner, MixtureReport, Predictor, Rows};
 
 /// Makes features.
-pub trait FeatureMap: Send + Sync {
+pub trait KernelMap: Send + Sync {
     /// Adds the features of a row to those that are there.
     fn append(&self, x: Features<'_>, features: &mut Vec<f32>);
 
@@ -35,20 +35,20 @@ pub trait FeatureMap: Send + Sync {
 }
 
 /// A learner behind a feature map.
-pub struct Mapped<M> {
+pub struct MappedLearner<M> {
     map: M,
     has_bias: bool,
     learner: Box<dyn Learner>,
 }
 
-impl<M: FeatureMap> Mapped<M> {
+impl<M: KernelMap> MappedLearner<M> {
     /// Puts a map before a learner, with a bias beside its features or not.
     pub fn new(map: M, has_bias: bool, learner: Box<dyn Learner>) -> Self {
         Self { map, has_bias, learner }
     }
 
     /// What the parameters [`BIAS`] and `learner` ask for, behind this map.
-    pub(super) fn asked(map: M, arguments: &Arguments<'_>) -> Result<Box<dyn Learner>, Error>
+    pub(super) fn asked(map: M, arguments: &Params<'_>) -> Result<Box<dyn Learner>, Error>
     where
         M: 'static,
     {
@@ -101,7 +101,7 @@ fn in_batches(
     }
 }
 
-impl<M: FeatureMap> Predictor for Mapped<M> {
+impl<M: KernelMap> Predictor for MappedLearner<M> {
     fn outputs(&self) -> usize {
         self.learner.outputs()
     }
@@ -113,7 +113,7 @@ impl<M: FeatureMap> Predictor for Mapped<M> {
     }
 }
 
-impl<M: FeatureMap> Learner for Mapped<M> {
+impl<M: KernelMap> Learner for MappedLearner<M> {
     fn learn(&mut self, rows: Rows<'_>, scores: &mut [f64]) {
         let Self { map, has_bias, learner } = self;
         let make = |example: &Example<'_>, values: &mut Vec<f32>| {
@@ -141,7 +141,7 @@ impl<M: FeatureMap> Learner for Mapped<M> {
         }
     }
 
-    fn mixture(&self) -> Option<Mixed> {
+    fn mixture(&self) -> Option<MixtureReport> {
         self.learner.mixture()
     }
 
@@ -155,10 +155,13 @@ impl<M: FeatureMap> Learner for Mapped<M> {
 pub(super) const REASON: &str = "its theorem is about functions of the features that the map makes, no class that could \
                                  be named beforehand";
 
-pub(super) const BIAS: ParameterEntry =
-    ParameterEntry { name: "bias", default: "true", meaning: "true or false: a feature of value 1 beside those made" };
+pub(super) const BIAS: ParameterDescriptor = ParameterDescriptor {
+    name: "bias",
+    default: "true",
+    meaning: "true or false: a feature of value 1 beside those made",
+};
 
-pub(super) const LEARNER: ParameterEntry = ParameterEntry {
+pub(super) const LEARNER: ParameterDescriptor = ParameterDescriptor {
     name: "learner",
     default: "ogd",
     meaning: "any learner for the features, with its parameters in parentheses: auto, (ogd:radius=5)",

@@ -25,7 +25,7 @@ pub use descent::{KernelDescent, KernelRate, KernelStep};
 pub use expansion::{Budget, Keep};
 pub use fourier::{Fourier, FourierKernel};
 pub use function::Kernel;
-pub use mapped::{FeatureMap, Mapped};
+pub use mapped::{KernelMap, MappedLearner};
 pub use nystrom::Nystrom;
 pub use perceptron::KernelPerceptron;
 

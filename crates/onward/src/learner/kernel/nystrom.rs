@@ -19,12 +19,12 @@
 use super::expansion::factor;
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::gram::{Coordinates, Gram};
-use super::mapped::{BIAS, FeatureMap, LEARNER, Mapped, REASON};
-use super::row::{Row, Rows, Sorted};
+use super::mapped::{BIAS, KernelMap, LEARNER, MappedLearner, REASON};
+use super::row::{Sorted, SparseRow, SparseRows};
 use crate::archive::Archive;
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::saturate;
-use crate::protocol::{LearnerEntry, Losses, ParameterEntry, STANDARDISE};
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE};
 use crate::{Error, Features};
 
 /// The most landmarks.
@@ -34,7 +34,7 @@ const MOST: u64 = 10_000;
 ///
 /// ```
 /// use onward::Features;
-/// use onward::learner::kernel::{FeatureMap, Kernel, Nystrom};
+/// use onward::learner::kernel::{KernelMap, Kernel, Nystrom};
 /// let kernel = Kernel::Rbf { gamma: 0.5 };
 /// let mut map = Nystrom::new(kernel, 10)?;
 /// let rows: [[f32; 2]; 3] = [[0.0, 1.0], [1.0, 0.5], [0.3, -0.2]];
@@ -52,7 +52,7 @@ const MOST: u64 = 10_000;
 pub struct Nystrom {
     kernel: Kernel,
     components: usize,
-    landmarks: Rows,
+    landmarks: SparseRows,
     gram: Gram,
 }
 
@@ -76,7 +76,7 @@ impl Nystrom {
                  entries"
             )));
         }
-        Ok(Self { kernel, components, landmarks: Rows::default(), gram: Gram::default() })
+        Ok(Self { kernel, components, landmarks: SparseRows::default(), gram: Gram::default() })
     }
 
     /// How many landmarks there are so far.
@@ -84,7 +84,7 @@ impl Nystrom {
         self.landmarks.len()
     }
 
-    fn coordinates(&self, x: Row<'_>) -> Coordinates {
+    fn coordinates(&self, x: SparseRow<'_>) -> Coordinates {
         let products: Vec<f64> = self.landmarks.iter().map(|row| self.kernel.of(row, x)).collect();
         self.gram.coordinates(&products, self.kernel.of_itself(x))
     }
@@ -95,7 +95,7 @@ impl Nystrom {
     }
 }
 
-impl FeatureMap for Nystrom {
+impl KernelMap for Nystrom {
     fn append(&self, x: Features<'_>, features: &mut Vec<f32>) {
         let coordinates = self.coordinates(Sorted::new(x).row());
         features.extend(coordinates.inside.iter().map(|&y| saturate(y)));
@@ -132,12 +132,12 @@ impl FeatureMap for Nystrom {
 }
 
 /// `nystrom` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "nystrom",
     summary: "a kernel seen from its first rows (Nyström features), then any linear learner",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "components",
             default: "100",
             meaning: "how many rows the kernel is seen from, from 1 to 10000",
@@ -156,7 +156,7 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
             1..=MOST,
             "for each costs a value of the kernel a row, and the matrix of all their square",
         )? as usize;
-        Mapped::asked(Nystrom::new(Kernel::asked(arguments)?, components)?, arguments)
+        MappedLearner::asked(Nystrom::new(Kernel::asked(arguments)?, components)?, arguments)
     },
     plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, REASON)),
 };

@@ -21,7 +21,7 @@ use super::row::Sorted;
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, ZeroOne};
-use crate::protocol::{COMPARATOR_RADIUS, LearnerEntry, Losses, STANDARDISE, expect_positive};
+use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, STANDARDISE, expect_positive};
 use crate::{Error, Features, Loss, ScoreLearner, SharedLoss};
 
 /// The kernel perceptron.
@@ -133,7 +133,7 @@ impl ScoreLearner for KernelPerceptron {
 }
 
 /// The kernel perceptron by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "kernel-perceptron",
     summary: "the perceptron in a kernel's space; binary; without a budget exact, memory grows with the mistakes",
     losses: Losses::Only(&["zero-one"]),

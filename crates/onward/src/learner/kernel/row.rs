@@ -9,7 +9,7 @@ use crate::{Error, Features, INDEX_LIMIT};
 
 /// A row whose indices ascend, without zeros.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row<'a> {
+pub(super) struct SparseRow<'a> {
     indices: &'a [u32],
     values: &'a [f32],
 }
@@ -33,8 +33,8 @@ impl<'a> Sorted<'a> {
     }
 
     /// Borrows it.
-    pub(super) fn row(&self) -> Row<'_> {
-        Row { indices: &self.indices, values: &self.values }
+    pub(super) fn row(&self) -> SparseRow<'_> {
+        SparseRow { indices: &self.indices, values: &self.values }
     }
 }
 
@@ -42,14 +42,14 @@ fn is_sorted(indices: &[u32], values: &[f32]) -> bool {
     indices.windows(2).all(|pair| pair[0] < pair[1]) && !values.contains(&0.0)
 }
 
-impl Row<'_> {
+impl SparseRow<'_> {
     /// ‖x‖².
     pub(super) fn square(&self) -> f64 {
         sum::squares(self.values)
     }
 
     /// Σ term(x_i, x'_i) over the features that either row has.
-    pub(super) fn join(&self, other: Row<'_>, term: impl Fn(f64, f64) -> f64) -> f64 {
+    pub(super) fn join(&self, other: SparseRow<'_>, term: impl Fn(f64, f64) -> f64) -> f64 {
         if self.indices == other.indices {
             return sum::sum(self.values.iter().zip(other.values).map(|(&x, &y)| term(f64::from(x), f64::from(y))));
         }
@@ -79,32 +79,32 @@ impl Row<'_> {
 
 /// Rows, one after the other in memory.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Rows {
+pub(super) struct SparseRows {
     indices: Vec<u32>,
     values: Vec<f32>,
     /// Where each ends.
     ends: Vec<usize>,
 }
 
-impl Rows {
+impl SparseRows {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// The row at this position.
-    pub(super) fn get(&self, at: usize) -> Row<'_> {
+    pub(super) fn get(&self, at: usize) -> SparseRow<'_> {
         let range = self.range(at);
-        Row { indices: &self.indices[range.clone()], values: &self.values[range] }
+        SparseRow { indices: &self.indices[range.clone()], values: &self.values[range] }
     }
 
     /// All, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = SparseRow<'_>> {
         (0..self.len()).map(|at| self.get(at))
     }
 
     /// Adds a row at the end.
-    pub(super) fn push(&mut self, row: Row<'_>) {
+    pub(super) fn push(&mut self, row: SparseRow<'_>) {
         self.indices.extend_from_slice(row.indices);
         self.values.extend_from_slice(row.values);
         self.ends.push(self.indices.len());
@@ -141,7 +141,7 @@ impl Rows {
             self.ends = lengths.into_iter().map(step).collect();
             archive.check(end == self.indices.len(), "row.length", "must add up to the length of 'row.index'")?;
             let is_whole =
-                |row: Row<'_>| is_sorted(row.indices, row.values) && row.values.iter().all(|it| it.is_finite());
+                |row: SparseRow<'_>| is_sorted(row.indices, row.values) && row.values.iter().all(|it| it.is_finite());
             let are_whole = self.iter().all(is_whole) && self.indices.iter().all(|&index| index < INDEX_LIMIT);
             archive.check(are_whole, "row.index", "must rise in each row, and 'row.value' be finite and not 0")?;
         }
@@ -185,7 +185,7 @@ mod tests {
 
         #[test]
         fn rows_come_and_go(values in prop::collection::vec(dense(), 1..12), at in 0usize..12) {
-            let mut rows = Rows::default();
+            let mut rows = SparseRows::default();
             let mut plain: Vec<_> = values.iter().map(sparse).collect();
             for (indices, values) in &plain {
                 rows.push(Sorted::new(Features::new(indices, values).unwrap()).row());

@@ -20,12 +20,12 @@ use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
 use crate::numeric::{saturate, sum};
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features, LinearWeights, Loss, ScoreLearner, SharedLoss};
 
 /// The averaged perceptron.
 pub struct AveragedPerceptron {
-    slots: Table<Slot>,
+    entries: ParameterTable<AveragedEntry>,
     /// T = Σh.
     total: f64,
     count: Count,
@@ -34,7 +34,7 @@ pub struct AveragedPerceptron {
 /// A weight.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Slot {
+struct AveragedEntry {
     /// c_i.
     correction: f64,
     /// w_i.
@@ -49,8 +49,8 @@ impl AveragedPerceptron {
     /// When the loss is one that the perceptron does not pay.
     pub fn new(loss: &dyn Loss) -> Result<Self, Error> {
         expect_mistakes(loss)?;
-        let (slots, count) = Default::default();
-        Ok(Self { slots, total: 0.0, count })
+        let (entries, count) = Default::default();
+        Ok(Self { entries, total: 0.0, count })
     }
 
     /// M: rounds with an update, weighted by importance.
@@ -65,8 +65,8 @@ impl AveragedPerceptron {
 
     /// w̄_i.
     fn average(&self, index: u32) -> f64 {
-        let slot = self.slots.get(index);
-        if self.total > 0.0 { f64::from(slot.weight) - slot.correction / self.total } else { 0.0 }
+        let entry = self.entries.get(index);
+        if self.total > 0.0 { f64::from(entry.weight) - entry.correction / self.total } else { 0.0 }
     }
 }
 
@@ -78,14 +78,14 @@ impl ScoreLearner for AveragedPerceptron {
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let prediction = self.predict_one(x);
         self.count.observe(prediction, label, weight);
-        let products = x.iter().map(|(index, value)| f64::from(self.slots.get(index).weight) * f64::from(value));
+        let products = x.iter().map(|(index, value)| f64::from(self.entries.get(index).weight) * f64::from(value));
         let score = x.offset() + sum::sum(products);
         if label * score <= 0.0 {
             for (index, value) in x.iter() {
-                let slot = self.slots.slot(index);
-                let before = f64::from(slot.weight);
-                slot.weight = saturate(before + weight * label * f64::from(value));
-                slot.correction += self.total * (f64::from(slot.weight) - before);
+                let entry = self.entries.entry(index);
+                let before = f64::from(entry.weight);
+                entry.weight = saturate(before + weight * label * f64::from(value));
+                entry.correction += self.total * (f64::from(entry.weight) - before);
             }
             self.count.updates += weight;
         }
@@ -113,10 +113,10 @@ impl ScoreLearner for AveragedPerceptron {
         self.count.persist(archive)?;
         archive.number("total", &mut self.total)?;
         let fields = [
-            ("last", Field::F32(&|slot: &mut Slot| &mut slot.weight)),
-            ("correction", Field::F64(&|slot| &mut slot.correction)),
+            ("last", Field::F32(&|entry: &mut AveragedEntry| &mut entry.weight)),
+            ("correction", Field::F64(&|entry| &mut entry.correction)),
         ];
-        self.slots.persist(archive, |slot| slot.weight != 0.0 || slot.correction != 0.0, &fields)
+        self.entries.persist(archive, |entry| entry.weight != 0.0 || entry.correction != 0.0, &fields)
     }
 
     fn linear(&self) -> Option<&dyn LinearWeights> {

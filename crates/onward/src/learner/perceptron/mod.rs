@@ -39,9 +39,10 @@ use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, ZeroOne};
 use crate::numeric::{saturate, sum};
 use crate::protocol::{
-    Arguments, COMPARATOR_RADIUS, LearnerEntry, Losses, ParameterEntry, STANDARDISE, expect_positive, expect_rate,
+    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, Params, STANDARDISE, expect_positive,
+    expect_rate,
 };
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features, LinearWeights, Loss, ScoreLearner, SharedLoss};
 
 /// The perceptron, with a margin or without.
@@ -59,7 +60,7 @@ pub struct Perceptron {
     radius: f64,
     /// γ'.
     margin: f64,
-    weights: Table<f32>,
+    weights: ParameterTable<f32>,
     count: Count,
     /// Σ h²‖x‖² + 2h(γ' − y·b) over rounds with an update: at least ‖w‖².
     squares: f64,
@@ -144,8 +145,8 @@ impl ScoreLearner for Perceptron {
             return prediction;
         }
         for (index, value) in x.iter() {
-            let slot = self.weights.slot(index);
-            *slot = saturate(f64::from(*slot) + weight * label * f64::from(value));
+            let entry = self.weights.entry(index);
+            *entry = saturate(f64::from(*entry) + weight * label * f64::from(value));
         }
         self.count.observe(prediction, label, weight);
         self.count.updates += weight;
@@ -212,7 +213,7 @@ const VARIANTS: [(&str, Variant); 5] = [
 ];
 
 /// The variant that was asked for; an error where a parameter of another was given.
-fn variant(arguments: &Arguments<'_>) -> Result<Variant, Error> {
+fn variant(arguments: &Params<'_>) -> Result<Variant, Error> {
     let asked = arguments.choice("variant", &VARIANTS)?;
     let owners = [
         ("a", Variant::SecondOrder),
@@ -232,30 +233,30 @@ fn variant(arguments: &Arguments<'_>) -> Result<Variant, Error> {
 const NO_BOUND: &str = "the theorem bounds how often the last weights are updated, not the mistakes of all together";
 
 /// The perceptron by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "perceptron",
     summary: "updates at mistakes only (Rosenblatt); binary, charged by mistakes",
     losses: Losses::Only(&["zero-one"]),
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "a",
             default: "1",
             meaning: "variant=second-order: a·I is added to the correlations, from 1e-30 to 1e30",
         },
         LIMIT,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "margin",
             default: "1",
             meaning: "variant=margin: margins up to this are updated, from 1e-30 to 1e30",
         },
         COMPARATOR_RADIUS,
         STANDARDISE,
-        ParameterEntry {
+        ParameterDescriptor {
             name: "variant",
             default: "plain",
             meaning: "plain, margin, averaged, voted (O(vectors·non-zeros) a round) or second-order (O(d²) a round)",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "vectors",
             default: "1000",
             meaning: "variant=voted: how many weight vectors vote, the last that there were, from 1 to 1000000",

@@ -23,7 +23,7 @@ use crate::archive::{Archive, Field, rows_of};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
 use crate::numeric::sum;
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features, Loss, ScoreLearner, SharedLoss};
 
 /// The voted perceptron.
@@ -31,16 +31,16 @@ pub struct VotedPerceptron {
     /// How many vectors may vote.
     vectors: u64,
     /// The oldest vector that votes, and its votes.
-    oldest: Table<f64>,
+    oldest: ParameterTable<f64>,
     votes: f64,
     /// What made each later vector from the one before it.
-    steps: VecDeque<Step>,
+    steps: VecDeque<VotedStep>,
     count: Count,
 }
 
 /// w_k − w_{k−1}, and the votes of w_k.
 #[derive(Debug, Clone)]
-struct Step {
+struct VotedStep {
     indices: Vec<u32>,
     /// h·y·x.
     values: Vec<f64>,
@@ -107,12 +107,12 @@ impl VotedPerceptron {
     /// Adds a vector, for which the oldest may have to go.
     fn step(&mut self, x: Features<'_>, direction: f64, votes: f64) {
         let values = x.values().iter().map(|&value| direction * f64::from(value)).collect();
-        self.steps.push_back(Step { indices: x.indices().to_vec(), values, votes });
+        self.steps.push_back(VotedStep { indices: x.indices().to_vec(), values, votes });
         if self.steps.len() as u64 >= self.vectors
             && let Some(first) = self.steps.pop_front()
         {
             for (&index, value) in first.indices.iter().zip(&first.values) {
-                *self.oldest.slot(index) += value;
+                *self.oldest.entry(index) += value;
             }
             self.votes = first.votes;
         }
@@ -172,7 +172,7 @@ impl ScoreLearner for VotedPerceptron {
                 let rows = rows_of(&indices, lengths()).zip(rows_of(&values, lengths()));
                 let (indices, values) = archive.require(rows, "size", "must add up to the length of 'index'")?;
                 let steps = indices.into_iter().zip(values).zip(votes);
-                self.steps = steps.map(|((indices, values), votes)| Step { indices, values, votes }).collect();
+                self.steps = steps.map(|((indices, values), votes)| VotedStep { indices, values, votes }).collect();
             }
             Ok(())
         })

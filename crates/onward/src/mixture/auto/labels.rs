@@ -2,13 +2,13 @@
 //! that every lane starts from.
 
 use crate::archive::Archive;
-use crate::loss::{Link, Loss, Task, poisson};
+use crate::loss::{InverseLink, Loss, Task, poisson};
 use crate::numeric::exp_log;
 use crate::{Error, SharedLoss};
 
 /// What kind of number a score is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scores {
+pub(super) enum ScoreKind {
     /// A label: regression.
     Labels,
     /// The logarithm of a rate.
@@ -19,28 +19,28 @@ pub(super) enum Scores {
     Margins,
 }
 
-impl Scores {
+impl ScoreKind {
     pub(super) fn of(loss: &dyn Loss) -> Self {
-        match (loss.link(), loss.task()) {
-            (Link::Logistic, _) => Self::Logits,
-            (Link::Log, _) => Self::Rates,
-            (Link::Identity, Task::Regression) => Self::Labels,
-            (Link::Identity, _) => Self::Margins,
+        match (loss.inverse_link(), loss.task()) {
+            (InverseLink::Logistic, _) => Self::Logits,
+            (InverseLink::Log, _) => Self::Rates,
+            (InverseLink::Identity, Task::Regression) => Self::Labels,
+            (InverseLink::Identity, _) => Self::Margins,
         }
     }
 }
 
 /// The labels so far.
 #[derive(Debug, Clone)]
-pub(super) struct Labels {
+pub(super) struct LabelExperts {
     loss: SharedLoss,
-    scores: Scores,
-    past: Past,
+    scores: ScoreKind,
+    past: LabelHistory,
 }
 
 /// What is kept of them.
 #[derive(Debug, Clone, Copy, Default)]
-struct Past {
+struct LabelHistory {
     rounds: f64,
     /// Σ of importances as they came.
     importance: f64,
@@ -69,12 +69,12 @@ const LARGEST_SCORE: f64 = 50.0;
 /// Labels farther from a score than this many deviations pull a lane as if they were so far.
 const FARTHEST: f64 = 3.0;
 
-impl Labels {
+impl LabelExperts {
     pub(super) fn new(loss: SharedLoss) -> Self {
-        Self { scores: Scores::of(loss.as_ref()), loss, past: Past::default() }
+        Self { scores: ScoreKind::of(loss.as_ref()), loss, past: LabelHistory::default() }
     }
 
-    pub(super) fn scores(&self) -> Scores {
+    pub(super) fn scores(&self) -> ScoreKind {
         self.scores
     }
 
@@ -88,12 +88,12 @@ impl Labels {
     pub(super) fn origin(&self) -> f64 {
         let past = &self.past;
         match self.scores {
-            Scores::Labels if past.weight > 0.0 => {
+            ScoreKind::Labels if past.weight > 0.0 => {
                 let error = past.squares / past.weight * (past.weight_squares / past.weight / past.weight);
                 let signal = past.mean * past.mean;
                 if signal > error { past.mean * (1.0 - error / signal) } else { 0.0 }
             }
-            Scores::Rates if past.mean > 0.0 => {
+            ScoreKind::Rates if past.mean > 0.0 => {
                 let most = poisson::STRAIGHT_FROM;
                 libm::log(past.mean * (past.weight / past.exposure)).clamp(-most, most)
             }
@@ -108,11 +108,11 @@ impl Labels {
         let past = &self.past;
         match self.scores {
             // Krichevsky and Trofimov 1981: half a label of each class counts as seen.
-            Scores::Logits => {
+            ScoreKind::Logits => {
                 let ones = past.weight * past.mean;
                 exp_log::ln(ones + 0.5) - exp_log::ln((past.weight - ones).max(0.0) + 0.5)
             }
-            Scores::Margins if past.mean != 0.0 => past.mean.signum(),
+            ScoreKind::Margins if past.mean != 0.0 => past.mean.signum(),
             _ => self.origin(),
         }
     }
@@ -123,15 +123,15 @@ impl Labels {
     pub(super) fn deviation(&self) -> f64 {
         let past = &self.past;
         match self.scores {
-            Scores::Labels if past.squares > 0.0 => (past.squares / past.weight).sqrt(),
-            Scores::Labels => past.first.abs(),
+            ScoreKind::Labels if past.squares > 0.0 => (past.squares / past.weight).sqrt(),
+            ScoreKind::Labels => past.first.abs(),
             _ => 1.0,
         }
     }
 
     /// How far a label may be from the origin, as far as is known.
     pub(super) fn reach(&self) -> f64 {
-        if self.scores == Scores::Labels && self.past.reach > 0.0 { self.past.reach } else { 1.0 }
+        if self.scores == ScoreKind::Labels && self.past.reach > 0.0 { self.past.reach } else { 1.0 }
     }
 
     /// An importance in units of its mean, itself counted.
@@ -143,9 +143,9 @@ impl Labels {
     /// and 0, and there the offset too, whatever it is.
     pub(super) fn bounds(&self, offset: f64) -> (f64, f64) {
         let (low, high) = match self.scores {
-            Scores::Labels => self.past.range,
-            Scores::Margins => (-1.0, 1.0),
-            Scores::Rates | Scores::Logits => return (-LARGEST_SCORE, LARGEST_SCORE),
+            ScoreKind::Labels => self.past.range,
+            ScoreKind::Margins => (-1.0, 1.0),
+            ScoreKind::Rates | ScoreKind::Logits => return (-LARGEST_SCORE, LARGEST_SCORE),
         };
         (low.min(offset), high.max(offset))
     }
@@ -158,7 +158,7 @@ impl Labels {
     /// The same, at another number of deviations.
     #[inline(always)]
     pub(super) fn held_within(&self, deviations: f64, label: f64, score: f64) -> f64 {
-        if self.scores != Scores::Labels {
+        if self.scores != ScoreKind::Labels {
             return label;
         }
         let most = deviations * self.deviation().max(self.past.previous);
@@ -170,7 +170,7 @@ impl Labels {
     pub(super) fn observe(&mut self, label: f64, offset: f64, importance: f64) {
         let weight = self.relative(importance);
         let value = match self.scores {
-            Scores::Labels => label - offset,
+            ScoreKind::Labels => label - offset,
             _ => self.loss.label_for_mean(label),
         };
         let previous = self.deviation();
@@ -215,8 +215,8 @@ impl Labels {
 mod tests {
     use super::*;
 
-    fn labels(loss: &str) -> Labels {
-        Labels::new(crate::loss::parse(loss).unwrap())
+    fn labels(loss: &str) -> LabelExperts {
+        LabelExperts::new(crate::loss::parse(loss).unwrap())
     }
 
     #[test]

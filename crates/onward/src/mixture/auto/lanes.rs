@@ -2,7 +2,7 @@
 //!
 //! A lane k has weights w_k and takes, each round, the gradient g_k of its own loss:
 //! G_i += h·g²·x̂_i², then w_i += u·x_i·rate_i, u being the gradient flow of the loss for a time τ
-//! ([`Loss::flow`](crate::Loss::flow)), at rates
+//! ([`Loss::importance_step`](crate::Loss::importance_step)), at rates
 //! - *normalised* (Ross, Mineiro, Langford 2013): √(Σh/N)/(M_i√G_i), τ = η·s·h;
 //! - *distance over gradients* (Ivgi, Hinder, Carmon 2023): max(R_i, r·s·√(Σh/N)/M_i)/√G_i, τ = c·h;
 //!
@@ -10,12 +10,12 @@
 //! and R_i is how far the weight has ever been from 0. Half of the lanes see features as they are,
 //! the others see those centred that are always there.
 
-use super::slot::{self, CENTRED, Dither, LARGEST, RAW, Slot, Total};
-use super::walks::{Advance, Begin, LARGEST_WEIGHT, Masks, Prepare, Row, Weighing};
+use super::lane_entry::{self, CENTRED, DenseCounts, Dither, LARGEST, LaneEntry, RAW};
+use super::walks::{Advance, Begin, GatheredRow, LARGEST_WEIGHT, Masks, Prepare, Weighing};
 use crate::archive::{Archive, Field};
 use crate::simd::f32xn::{self, OfEight, OfFour, Width};
 use crate::simd::smaller;
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
 /// How a lane chooses its steps.
@@ -62,7 +62,7 @@ const fn normalised(name: &'static str, kind: usize, rate: f64) -> Lane {
 }
 
 /// Which lanes there are: a vector of W, those by distance first; the last one may be no lane.
-pub(super) trait Form<const W: usize>: Send + Sync + 'static {
+pub(super) trait LaneLayout<const W: usize>: Send + Sync + 'static {
     /// In what it is worked on.
     type Width: Width<W>;
     /// The vector.
@@ -74,7 +74,7 @@ pub(super) trait Form<const W: usize>: Send + Sync + 'static {
 /// Seven lanes, and the spread of features.
 pub(super) enum Seven {}
 
-impl Form<8> for Seven {
+impl LaneLayout<8> for Seven {
     type Width = OfEight;
     const VECTOR: [Lane; 8] = [
         distance("distance 2, centred", CENTRED, 2.0, 0.1),
@@ -92,7 +92,7 @@ impl Form<8> for Seven {
 /// Four lanes.
 pub(super) enum Four {}
 
-impl Form<4> for Four {
+impl LaneLayout<4> for Four {
     type Width = OfFour;
     const VECTOR: [Lane; 4] = [
         distance("distance 0.5, centred", CENTRED, 0.5, 0.5),
@@ -111,7 +111,7 @@ pub(super) type SevenLanes = Lanes<Seven, 8, 8>;
 /// Four lanes.
 pub(super) type FourLanes = Lanes<Four, 4, 2>;
 
-/// What scales all rates, and the units that a slot's numbers are in: powers of two near the first
+/// What scales all rates, and the units that an entry's numbers are in: powers of two near the first
 /// label and gradient, so that f32 holds what follows; 0 before.
 #[derive(Debug, Clone, Copy, Default)]
 struct Norms {
@@ -138,7 +138,7 @@ impl Norms {
     }
 }
 
-/// As slots count it.
+/// As entries count it.
 fn as_weight(h: f64) -> f32 {
     h.clamp(1e-30, 1e30) as f32
 }
@@ -150,19 +150,19 @@ fn power_of_two(size: f64) -> f64 {
 
 /// The lanes of a form. Of a vector of W those that go by distance are among the first D.
 pub(super) struct Lanes<F, const W: usize, const D: usize> {
-    table: Table<Slot<W, D>>,
+    table: ParameterTable<LaneEntry<W, D>>,
     norms: Norms,
-    row: Row,
+    row: GatheredRow,
     /// x̂·rate of each feature of the round and of each lane.
     directions: Vec<[f32; W]>,
     form: std::marker::PhantomData<F>,
 }
 
-/// A number in a slot.
-type Place<const W: usize, const D: usize> = Box<dyn Fn(&mut Slot<W, D>) -> &mut f32>;
+/// A number in an entry.
+type Place<const W: usize, const D: usize> = Box<dyn Fn(&mut LaneEntry<W, D>) -> &mut f32>;
 
 /// What the learner asks of its lanes, whatever their form.
-pub(super) trait Sweeps: Send + Sync {
+pub(super) trait LanePasses: Send + Sync {
     /// The lanes.
     fn lanes(&self) -> &'static [Lane];
 
@@ -189,33 +189,33 @@ pub(super) trait Sweeps: Send + Sync {
     /// The deviation of a feature that lanes see centred, if there is room to keep it.
     fn deviation(&self, index: u32) -> Option<f64>;
 
-    /// A row to come: where its slots are is found out, if that takes looking them up. (To fetch them gains nothing:
+    /// A row to come: where its entries are is found out, if that takes looking them up. (To fetch them gains nothing:
     /// tables that are beyond the processor's caches wait for how much memory can be moved.)
-    fn expect(&mut self, x: Features<'_>);
+    fn prefetch(&mut self, x: Features<'_>);
 
-    /// The bytes of all slots.
+    /// The bytes of all entries.
     fn bytes(&self) -> usize;
 
     /// The four lanes among these, if there are more.
-    fn narrowed(&self) -> Option<Box<dyn Sweeps>>;
+    fn narrowed(&self) -> Option<Box<dyn LanePasses>>;
 
     /// Saves or loads all that is needed to continue to the bit.
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error>;
 }
 
-impl<F: Form<W>, const W: usize, const D: usize> Default for Lanes<F, W, D> {
+impl<F: LaneLayout<W>, const W: usize, const D: usize> Default for Lanes<F, W, D> {
     fn default() -> Self {
         Self {
-            table: Table::default(),
+            table: ParameterTable::default(),
             norms: Norms::default(),
-            row: Row::default(),
+            row: GatheredRow::default(),
             directions: Vec::new(),
             form: std::marker::PhantomData,
         }
     }
 }
 
-impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
+impl<F: LaneLayout<W>, const W: usize, const D: usize> Lanes<F, W, D> {
     /// Which features each lane sees.
     const KINDS: [usize; W] = {
         let mut kinds = [RAW; W];
@@ -243,7 +243,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
         scores.iter_mut().zip(sums).for_each(|(score, sum)| *score = sum * self.norms.label_unit);
     }
 
-    /// What the rates of each lane are measured with beside a slot's own R̂ and G: of lanes by
+    /// What the rates of each lane are measured with beside an entry's own R̂ and G: of lanes by
     /// distance the least R̂, of the others the numerator.
     fn numerators(&self, deviation: f64) -> [f32; W] {
         let multipliers = self.norms.multipliers();
@@ -260,25 +260,25 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
         numerators
     }
 
-    /// The columns of a saved table, and where in a slot they belong.
+    /// The columns of a saved table, and where in an entry they belong.
     fn columns() -> Vec<(String, Place<W, D>)> {
         let mut columns: Vec<(String, Place<W, D>)> = vec![
-            ("count".to_owned(), Box::new(|slot| &mut slot.past.count)),
-            ("mean".to_owned(), Box::new(|slot| &mut slot.past.mean)),
-            ("largest.raw".to_owned(), Box::new(|slot| &mut slot.largest[RAW])),
-            ("largest.centred".to_owned(), Box::new(|slot| &mut slot.largest[CENTRED])),
-            ("recent.raw".to_owned(), Box::new(|slot| &mut slot.past.recent[RAW])),
-            ("recent.centred".to_owned(), Box::new(|slot| &mut slot.past.recent[CENTRED])),
+            ("count".to_owned(), Box::new(|entry| &mut entry.past.count)),
+            ("mean".to_owned(), Box::new(|entry| &mut entry.past.mean)),
+            ("largest.raw".to_owned(), Box::new(|entry| &mut entry.largest[RAW])),
+            ("largest.centred".to_owned(), Box::new(|entry| &mut entry.largest[CENTRED])),
+            ("recent.raw".to_owned(), Box::new(|entry| &mut entry.past.recent[RAW])),
+            ("recent.centred".to_owned(), Box::new(|entry| &mut entry.past.recent[CENTRED])),
         ];
         for lane in 0..F::LANES.len() {
-            columns.push((format!("lane{lane}.weight"), Box::new(move |slot| &mut slot.weights[lane])));
-            columns.push((format!("lane{lane}.squares"), Box::new(move |slot| &mut slot.squares[lane])));
+            columns.push((format!("lane{lane}.weight"), Box::new(move |entry| &mut entry.weights[lane])));
+            columns.push((format!("lane{lane}.squares"), Box::new(move |entry| &mut entry.squares[lane])));
         }
         for lane in (0..D).filter(|&lane| F::VECTOR[lane].is_by_distance()) {
-            columns.push((format!("lane{lane}.distance"), Box::new(move |slot| &mut slot.distances[lane])));
+            columns.push((format!("lane{lane}.distance"), Box::new(move |entry| &mut entry.distances[lane])));
         }
         if F::LANES.len() < W {
-            columns.push(("spread".to_owned(), Box::new(|slot| &mut slot.squares[W - 1])));
+            columns.push(("spread".to_owned(), Box::new(|entry| &mut entry.squares[W - 1])));
         }
         columns
     }
@@ -289,25 +289,26 @@ impl<F: Form<W>, const W: usize, const D: usize> Lanes<F, W, D> {
     }
 }
 
-impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
+impl<F: LaneLayout<W>, const W: usize, const D: usize> LanePasses for Lanes<F, W, D> {
     fn lanes(&self) -> &'static [Lane] {
         F::LANES
     }
 
     fn dot(&self, x: Features<'_>, scores: &mut [f64], seen: &mut Vec<f32>) {
         let usual = self.norms.usual_weight();
-        let total = Total::new(self.norms.total + f64::from(usual));
+        let total = DenseCounts::new(self.norms.total + f64::from(usual));
         let dither = Dither::of(self.norms.rounds + 1);
         let mut sums = [0.0; W];
         seen.clear();
-        for (&index, (slot, value)) in x.indices().iter().zip(self.table.row(x)) {
-            let count = slot::counted(slot.past.count, usual, dither);
-            let mean = slot::moved(slot.past.mean, value, slot.largest[CENTRED], usual / count);
-            let centred = slot::centred(index, value, count, mean, slot.largest[RAW], total);
-            let bounded = [slot::bounded(value, slot.largest[RAW]), slot::bounded(centred, slot.largest[CENTRED])];
+        for (&index, (entry, value)) in x.indices().iter().zip(self.table.row(x)) {
+            let count = lane_entry::counted(entry.past.count, usual, dither);
+            let mean = lane_entry::moved(entry.past.mean, value, entry.largest[CENTRED], usual / count);
+            let centred = lane_entry::centred(index, value, count, mean, entry.largest[RAW], total);
+            let bounded =
+                [lane_entry::bounded(value, entry.largest[RAW]), lane_entry::bounded(centred, entry.largest[CENTRED])];
             seen.push(bounded[CENTRED]);
             for lane in 0..W {
-                sums[lane] += f64::from(slot.weights[lane] * bounded[Self::KINDS[lane]]);
+                sums[lane] += f64::from(entry.weights[lane] * bounded[Self::KINDS[lane]]);
             }
         }
         self.finish(sums, scores);
@@ -315,7 +316,7 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
 
     fn begin(&mut self, x: Features<'_>, h: f64, scores: &mut [f64]) {
         let usual = self.norms.usual_weight();
-        let total = Total::new(self.norms.total + f64::from(usual));
+        let total = DenseCounts::new(self.norms.total + f64::from(usual));
         self.norms.rounds += 1;
         let h = as_weight(h);
         let weighing = Weighing { usual, total, h, dither: Dither::of(self.norms.rounds) };
@@ -370,45 +371,45 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
     }
 
     fn mixed(&self, indices: &[u32], shares: &[f64]) -> Vec<(f64, f64)> {
-        let weight = |slot: &Slot<W, D>, lane: usize| {
-            let largest = f64::from(slot.largest[Self::KINDS[lane]]);
-            if largest > 0.0 { f64::from(slot.weights[lane]) * self.norms.label_unit / largest } else { 0.0 }
+        let weight = |entry: &LaneEntry<W, D>, lane: usize| {
+            let largest = f64::from(entry.largest[Self::KINDS[lane]]);
+            if largest > 0.0 { f64::from(entry.weights[lane]) * self.norms.label_unit / largest } else { 0.0 }
         };
-        let mixed = |slot: Slot<W, D>| {
-            let weights = shares.iter().enumerate().map(|(lane, share)| share * weight(&slot, lane));
-            (weights.sum(), f64::from(slot.largest[CENTRED]))
+        let mixed = |entry: LaneEntry<W, D>| {
+            let weights = shares.iter().enumerate().map(|(lane, share)| share * weight(&entry, lane));
+            (weights.sum(), f64::from(entry.largest[CENTRED]))
         };
         self.table.each(indices).map(mixed).collect()
     }
 
     fn deviation(&self, index: u32) -> Option<f64> {
-        let slot = self.table.get(index);
+        let entry = self.table.get(index);
         let is_known = F::LANES.len() < W
-            && slot.past.count > 0.0
-            && Total::new(self.norms.total).is_dense(index, slot.past.count);
-        is_known.then(|| f64::from(slot.largest[CENTRED]) * f64::from(slot.squares[W - 1] / slot.past.count).sqrt())
+            && entry.past.count > 0.0
+            && DenseCounts::new(self.norms.total).is_dense(index, entry.past.count);
+        is_known.then(|| f64::from(entry.largest[CENTRED]) * f64::from(entry.squares[W - 1] / entry.past.count).sqrt())
     }
 
     fn bytes(&self) -> usize {
-        self.table.len() * size_of::<Slot<W, D>>()
+        self.table.len() * size_of::<LaneEntry<W, D>>()
     }
 
-    fn expect(&mut self, x: Features<'_>) {
+    fn prefetch(&mut self, x: Features<'_>) {
         self.table.look_up(x);
     }
 
-    fn narrowed(&self) -> Option<Box<dyn Sweeps>> {
+    fn narrowed(&self) -> Option<Box<dyn LanePasses>> {
         if W == KEPT.len() {
             return None;
         }
         let mut narrow = FourLanes { norms: self.norms, ..FourLanes::default() };
-        for (index, slot) in self.table.slots().filter(|(_, slot)| slot.past.count > 0.0) {
-            *narrow.table.slot(index) = Slot {
-                weights: KEPT.map(|lane| slot.weights[lane]),
-                squares: KEPT.map(|lane| slot.squares[lane]),
-                distances: [KEPT[0], KEPT[1]].map(|lane| slot.distances[lane]),
-                largest: slot.largest,
-                past: slot.past,
+        for (index, entry) in self.table.entries().filter(|(_, entry)| entry.past.count > 0.0) {
+            *narrow.table.entry(index) = LaneEntry {
+                weights: KEPT.map(|lane| entry.weights[lane]),
+                squares: KEPT.map(|lane| entry.squares[lane]),
+                distances: [KEPT[0], KEPT[1]].map(|lane| entry.distances[lane]),
+                largest: entry.largest,
+                past: entry.past,
             };
         }
         Some(Box::new(narrow))
@@ -426,6 +427,6 @@ impl<F: Form<W>, const W: usize, const D: usize> Sweeps for Lanes<F, W, D> {
         })?;
         let columns = Self::columns();
         let fields: Vec<_> = columns.iter().map(|(name, of)| (name.as_str(), Field::F32(of))).collect();
-        self.table.persist(archive, |slot| slot.past.count > 0.0, &fields)
+        self.table.persist(archive, |entry| entry.past.count > 0.0, &fields)
     }
 }

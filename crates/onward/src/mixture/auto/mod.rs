@@ -8,7 +8,7 @@
 //! A round for x, y and importance h:
 //! 1. **Lanes** (`lanes.rs`): seven linear learners (or four, in a cache line for each feature) score
 //!    p_k = o + ⟨w_k, x⟩, o being what labels alone say (`labels.rs`). All state is in units of what was
-//!    seen (`slot.rs`): features and labels may come in any unit.
+//!    seen (`lane_entry.rs`): features and labels may come in any unit.
 //! 2. **Experts that are no lanes**: a full-matrix Newton learner on few features, another on their
 //!    pairs too (`newton.rs`), and the best constant so far.
 //! 3. **Stacks** (`stack.rs`): two Newton learners on the scores of all these.
@@ -26,7 +26,7 @@
 //! the best of its K experts, H_t being the largest importance so far and H the last of them; for losses mixed by AdaHedge 2Δ in place of all but the first
 //! term. Where four lanes go on, K counts the seven. For squared loss there is none; the measured losses of the experts are in the report.
 //!
-//! When the slots of seven lanes take more than [`WIDE_LIMIT`] bytes, four of the lanes go on: a
+//! When the entries of seven lanes take more than [`WIDE_LIMIT`] bytes, four of the lanes go on: a
 //! table that is larger than the processor's caches costs a memory access for each line.
 //!
 //! What was tried, and what each part gains: `docs/notes/auto-experiments.md`.
@@ -36,30 +36,30 @@
 
 mod implicit;
 mod labels;
+mod lane_entry;
 mod lanes;
 mod mixture;
 mod newton;
-mod slot;
 mod stack;
 mod walks;
 
 use std::cell::RefCell;
 
 use implicit::{Slopes, implicit};
-use labels::{Labels, Scores};
-use lanes::{FourLanes, KEPT, SevenLanes, Sweeps};
+use labels::{LabelExperts, ScoreKind};
+use lanes::{FourLanes, KEPT, LanePasses, SevenLanes};
 use mixture::{Mixing, Mixture, Paid};
 use newton::Newton;
 use stack::Stack;
 
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
-use crate::loss::logistic::{self, FLOWS, Known};
-use crate::loss::{Curvature, Link};
+use crate::loss::logistic::{self, FLOWS, SigmoidsOf};
+use crate::loss::{Curvature, InverseLink};
 use crate::numeric::exp_log;
-use crate::protocol::{LearnerEntry, Losses, ParameterEntry};
-use crate::simd::{self, Kernel, larger, smaller, vectorised};
-use crate::{Error, Expert, Features, LinearWeights, Loss, Mixed, ScoreLearner, SharedLoss};
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor};
+use crate::simd::{self, SimdKernel, larger, smaller, vectorised};
+use crate::{Error, ExpertReport, Features, LinearWeights, Loss, MixtureReport, ScoreLearner, SharedLoss};
 
 /// How many lanes there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub enum LaneCount {
     Four,
 }
 
-/// Seven lanes become four when their slots take more bytes than this: 131,072 of them, of which those
+/// Seven lanes become four when their entries take more bytes than this: 131,072 of them, of which those
 /// of low indices are laid out before they are used.
 pub const WIDE_LIMIT: usize = 1 << 24;
 
@@ -108,8 +108,8 @@ const FORGETTING: f64 = 1e-3;
 pub struct Auto {
     loss: SharedLoss,
     lane_count: LaneCount,
-    labels: Labels,
-    lanes: Box<dyn Sweeps>,
+    labels: LabelExperts,
+    lanes: Box<dyn LanePasses>,
     newtons: [Newton; 2],
     stacks: [Stack; 2],
     mixture: Mixture,
@@ -123,7 +123,7 @@ struct Round {
     /// p_k of each expert: lanes, Newton experts, the constant, stacks.
     scores: Experts,
     /// Of these, for log loss.
-    known: Known<MOST_EXPERTS>,
+    known: SigmoidsOf<MOST_EXPERTS>,
     /// The score that lanes start from, the offset included.
     origin: f64,
     /// Centred x̂, before and after the row's features were taken in.
@@ -137,7 +137,7 @@ impl Default for Round {
     fn default() -> Self {
         let zeros = [0.0; MOST_EXPERTS];
         let (seen, sizes) = (Vec::new(), Vec::new());
-        Self { scores: zeros, known: Known::of(&zeros), origin: 0.0, seen, sizes, g: zeros }
+        Self { scores: zeros, known: SigmoidsOf::of(&zeros), origin: 0.0, seen, sizes, g: zeros }
     }
 }
 
@@ -173,18 +173,19 @@ impl Auto {
     }
 
     fn of_width(loss: SharedLoss, lane_count: LaneCount, is_narrow: bool) -> Self {
-        let lanes: Box<dyn Sweeps> = if is_narrow { Box::<FourLanes>::default() } else { Box::<SevenLanes>::default() };
+        let lanes: Box<dyn LanePasses> =
+            if is_narrow { Box::<FourLanes>::default() } else { Box::<SevenLanes>::default() };
         let newtons = [false, true].map(Newton::new);
         // The constant is one more.
         let stacked = lanes.lanes().len() + newtons.len() + 1;
         let stacks = [Stack::new("stack", 0.0, stacked), Stack::new("stack, forgetting", FORGETTING, stacked)];
-        let mixing = match (loss.link(), loss.curvature()) {
-            (Link::Logistic, _) => Mixing::Bayes,
+        let mixing = match (loss.inverse_link(), loss.curvature()) {
+            (InverseLink::Logistic, _) => Mixing::Bayes,
             (_, Curvature::Strong(_)) => Mixing::Bernstein,
             _ => Mixing::AdaHedge,
         };
         let mixture = Mixture::new(mixing, stacked + stacks.len());
-        let labels = Labels::new(SharedLoss::clone(&loss));
+        let labels = LabelExperts::new(SharedLoss::clone(&loss));
         Self { loss, lane_count, labels, lanes, newtons, stacks, mixture, round: None }
     }
 
@@ -240,7 +241,7 @@ impl Auto {
     #[inline(always)]
     fn mix(&self, round: &mut Round) -> f64 {
         let weights = self.mixture.all_weights();
-        if self.labels.scores() != Scores::Logits {
+        if self.labels.scores() != ScoreKind::Logits {
             // Weights sum to 1 but for rounding, which may not lead out of the range of scores.
             let scores = &round.scores[..self.expert_total()];
             let (low, high) = scores.iter().fold((f64::MAX, f64::MIN), |(low, high), &s| (low.min(s), high.max(s)));
@@ -257,14 +258,14 @@ impl Auto {
         let experts = self.expert_total();
         let (mut losses, mut likelihoods) = ([0.0; MOST_EXPERTS], None);
         let (loss, mut derivative) = match self.labels.scores() {
-            Scores::Logits => {
+            ScoreKind::Logits => {
                 (losses, round.g) = log_losses(&round.known, &round.scores, label);
                 losses[experts..].fill(0.0);
                 if label.abs() == 1.0 {
                     // σ(yp) is e^(−ℓ).
                     likelihoods = Some(if label > 0.0 { &round.known.up } else { &round.known.down });
                 }
-                let ([loss], [derivative]) = Known::of(&[score]).losses(&[score], label);
+                let ([loss], [derivative]) = SigmoidsOf::of(&[score]).losses(&[score], label);
                 (loss, derivative)
             }
             _ => {
@@ -274,7 +275,7 @@ impl Auto {
                 (self.loss.value(score, label), self.loss.derivative(score, label))
             }
         };
-        if self.labels.scores() == Scores::Labels && self.mixture.weight() > 0.0 {
+        if self.labels.scores() == ScoreKind::Labels && self.mixture.weight() > 0.0 {
             derivative = self.loss.derivative(score, self.labels.held_within(FARTHEST_TO_MIX, label, score));
         }
         self.mixture.observe(&Paid {
@@ -306,7 +307,7 @@ impl Auto {
     fn move_lanes(&mut self, round: &mut Round, label: f64, h: f64) {
         let (lanes, deviation) = (self.lanes.lanes(), self.labels.deviation());
         let (scores, g) = (&round.scores[..lanes.len()], &mut round.g[..lanes.len()]);
-        let is_logit = self.labels.scores() == Scores::Logits;
+        let is_logit = self.labels.scores() == ScoreKind::Logits;
         // Logits have no origin that moves, nor labels that are held: their derivatives are there.
         if !is_logit {
             for (g, &score) in g.iter_mut().zip(scores) {
@@ -314,7 +315,7 @@ impl Auto {
             }
         }
         let usual = match self.labels.scores() {
-            Scores::Labels => self.loss.derivative(label + deviation, label).abs(),
+            ScoreKind::Labels => self.loss.derivative(label + deviation, label).abs(),
             _ => 0.0,
         };
         let (mut q, mut times, mut u) = ([0.0; FLOWS], [0.0; FLOWS], [0.0; FLOWS]);
@@ -325,7 +326,7 @@ impl Auto {
             u = logistic::flows(first_of(&round.scores), exponentials, label, &times, &q);
         } else {
             for (at, &score) in scores.iter().enumerate().filter(|&(at, _)| q[at] > 0.0) {
-                u[at] = self.loss.flow(score, self.labels.held(label, score), times[at], q[at]);
+                u[at] = self.loss.importance_step(score, self.labels.held(label, score), times[at], q[at]);
             }
         }
         self.lanes.advance(&u[..lanes.len()]);
@@ -368,8 +369,9 @@ impl Auto {
         let two = |of: &Experts| [of[first], of[first + 1]];
         let scores = two(scores);
         let kind = self.labels.scores();
-        if kind == Scores::Logits {
-            let known = Known { exponentials: two(&known.exponentials), up: two(&known.up), down: two(&known.down) };
+        if kind == ScoreKind::Logits {
+            let known =
+                SigmoidsOf { exponentials: two(&known.exponentials), up: two(&known.up), down: two(&known.down) };
             return implicit_logits(&known, scores, labels[0], q);
         }
         let slopes = |scores: [f64; 2]| {
@@ -400,7 +402,7 @@ struct Play<'a> {
     weight: f64,
 }
 
-impl Kernel for Play<'_> {
+impl SimdKernel for Play<'_> {
     type Output = f64;
 
     #[inline(always)]
@@ -433,8 +435,8 @@ fn first_of(experts: &Experts) -> &[f64; FLOWS] {
 
 vectorised! {
     /// Means of σ(p_k) and of σ(−p_k); writes what is known of the scores.
-    fn mean_probability(weights: &Experts, scores: &Experts, known: &mut Known<MOST_EXPERTS>) -> (f64, f64) {
-        *known = Known::of(scores);
+    fn mean_probability(weights: &Experts, scores: &Experts, known: &mut SigmoidsOf<MOST_EXPERTS>) -> (f64, f64) {
+        *known = SigmoidsOf::of(scores);
         let (mut up, mut down) = ([0.0; MOST_EXPERTS], [0.0; MOST_EXPERTS]);
         for at in 0..MOST_EXPERTS {
             (up[at], down[at]) = (weights[at] * known.up[at], weights[at] * known.down[at]);
@@ -445,25 +447,25 @@ vectorised! {
 
 vectorised! {
     /// Log losses and their derivatives.
-    fn log_losses(known: &Known<MOST_EXPERTS>, scores: &Experts, label: f64) -> (Experts, Experts) {
+    fn log_losses(known: &SigmoidsOf<MOST_EXPERTS>, scores: &Experts, label: f64) -> (Experts, Experts) {
         known.losses(scores, label)
     }
 }
 
 vectorised! {
     /// The steps of two experts for log loss.
-    fn implicit_logits(known: &Known<2>, scores: [f64; 2], label: f64, q: [f64; 2]) -> Slopes<2> {
-        implicit(|scores| Known::of(&scores).slopes(label), known.slopes(label), scores, q)
+    fn implicit_logits(known: &SigmoidsOf<2>, scores: [f64; 2], label: f64, q: [f64; 2]) -> Slopes<2> {
+        implicit(|scores| SigmoidsOf::of(&scores).slopes(label), known.slopes(label), scores, q)
     }
 }
 
 /// Residual and curvature of a score for Newton steps. Losses with kinks borrow those of the square
 /// that is like them.
-fn slope(loss: &dyn Loss, kind: Scores, score: f64, label: f64) -> (f64, f64) {
+fn slope(loss: &dyn Loss, kind: ScoreKind, score: f64, label: f64) -> (f64, f64) {
     match kind {
-        Scores::Rates | Scores::Logits => (-loss.derivative(score, label), loss.second_derivative(score, label)),
-        Scores::Labels => (label - score, 1.0),
-        Scores::Margins => (label * (1.0 - label * score).max(0.0), 1.0),
+        ScoreKind::Rates | ScoreKind::Logits => (-loss.derivative(score, label), loss.second_derivative(score, label)),
+        ScoreKind::Labels => (label - score, 1.0),
+        ScoreKind::Margins => (label * (1.0 - label * score).max(0.0), 1.0),
     }
 }
 
@@ -486,7 +488,7 @@ impl ScoreLearner for Auto {
     }
 
     fn prefetch(&mut self, x: Features<'_>) {
-        self.lanes.expect(x);
+        self.lanes.prefetch(x);
     }
 
     fn loss(&self) -> SharedLoss {
@@ -506,17 +508,17 @@ impl ScoreLearner for Auto {
         Guarantee { kind: GuaranteeKind::Mixture, comparator: Some(Comparator::Experts), bound }
     }
 
-    fn mixture(&self) -> Option<Mixed> {
+    fn mixture(&self) -> Option<MixtureReport> {
         let lanes = self.lanes.lanes().iter().map(|lane| lane.name);
         let stacks = self.stacks.iter().map(Stack::name);
         let names = lanes.chain(self.newtons.iter().map(Newton::name)).chain(["constant"]).chain(stacks);
         let (weights, paid, total) = (self.mixture.weights(), self.mixture.losses(), self.mixture.weight());
-        let experts = names.zip(weights.iter().zip(paid)).map(|(name, (&weight, paid))| Expert {
+        let experts = names.zip(weights.iter().zip(paid)).map(|(name, (&weight, paid))| ExpertReport {
             name: name.to_owned(),
             weight,
             loss: paid / total,
         });
-        Some(Mixed { loss: self.mixture.paid() / total, experts: experts.collect() })
+        Some(MixtureReport { loss: self.mixture.paid() / total, experts: experts.collect() })
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -574,11 +576,11 @@ const NEWTON_PARTS: [&str; 2] = ["newton", "pairs"];
 const STACK_PARTS: [&str; 2] = ["stack", "forgetting"];
 
 /// `auto` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "auto",
     summary: "the default: nothing to tune; lanes of several rules, mixed by how well they predict",
     losses: Losses::Convex,
-    parameters: &[ParameterEntry {
+    parameters: &[ParameterDescriptor {
         name: "lanes",
         default: "auto",
         meaning: "for experts: 7, 4 (half the memory), or auto: 7, and 4 from 131,072 features on",

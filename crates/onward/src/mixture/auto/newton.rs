@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use super::slot::BIAS;
+use super::lane_entry::BIAS;
 use crate::Error;
 use crate::archive::Archive;
 use crate::simd::{larger, smaller, vectorised};
@@ -23,17 +23,17 @@ pub(super) struct Newton {
     /// Whether z holds products of pairs.
     has_pairs: bool,
     has_given_up: bool,
-    features: Known,
+    features: KnownFeatures,
     weights: Vec<f64>,
     /// S, in rows of length [`MOST`] or less.
     inverse: Vec<f64>,
     stride: usize,
-    row: Row,
+    row: NewtonRow,
 }
 
 /// The features that were met, numbered in order of appearance.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct KnownFeatures {
     indices: Vec<u32>,
     numbers: BTreeMap<u32, usize>,
     /// Σ h·x̂² and Σ h of each.
@@ -43,7 +43,7 @@ struct Known {
 
 /// What a round computes, kept for its memory.
 #[derive(Debug, Clone, Default)]
-struct Row {
+struct NewtonRow {
     base: Vec<f64>,
     z: Vec<f64>,
     product: Vec<f64>,
@@ -87,7 +87,7 @@ vectorised! {
     }
 }
 
-impl Known {
+impl KnownFeatures {
     /// The number of a feature; those of a row often come in the order in which they were met.
     #[inline]
     fn number(&self, index: u32, guess: usize) -> Option<usize> {
@@ -114,9 +114,9 @@ impl Known {
     }
 }
 
-impl Row {
+impl NewtonRow {
     /// z of a row: of each feature itself, then its products with those met before and its square.
-    fn fill(&mut self, features: &Known, has_pairs: bool, indices: &[u32], sizes: &[f32]) {
+    fn fill(&mut self, features: &KnownFeatures, has_pairs: bool, indices: &[u32], sizes: &[f32]) {
         self.base.clear();
         self.base.resize(features.indices.len(), 0.0);
         for (at, (&index, &size)) in indices.iter().zip(sizes).enumerate() {
@@ -140,11 +140,11 @@ impl Newton {
         Self {
             has_pairs,
             has_given_up: false,
-            features: Known::default(),
+            features: KnownFeatures::default(),
             weights: Vec::new(),
             inverse: Vec::new(),
             stride: 0,
-            row: Row::default(),
+            row: NewtonRow::default(),
         }
     }
 
@@ -285,7 +285,7 @@ impl Newton {
 
 thread_local! {
     /// Predicting changes nothing, and must not allocate for each row either.
-    static ROW: std::cell::RefCell<Row> = std::cell::RefCell::default();
+    static ROW: std::cell::RefCell<NewtonRow> = std::cell::RefCell::default();
 }
 
 #[cfg(test)]

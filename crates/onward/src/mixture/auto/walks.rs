@@ -1,19 +1,21 @@
 //! The three walks over the features of a row, of all lanes at once.
 //!
 //! 1. [`Begin`], before the label is known: sums ŵ·x̂ of each lane, and takes in the features: their counts, means
-//!    and largest values, which are worked out for eight features side by side ([`Block`]).
+//!    and largest values, which are worked out for eight features side by side ([`FeatureBlock`]).
 //! 2. [`Prepare`]: takes in h·g² of each lane, and sums x̂²·rate, from which it is known how far a step leads.
 //! 3. [`Advance`]: moves the weights.
 
 use bytemuck::Zeroable;
 
-use super::slot::{self, CENTRED, Dither, FREQUENT, LARGEST, Past, RAW, Slot, Total, has_doubled};
+use super::lane_entry::{
+    self, CENTRED, DenseCounts, Dither, FREQUENT, FeatureHistory, LARGEST, LaneEntry, RAW, has_doubled,
+};
 use crate::Features;
 use crate::numeric::sum;
-use crate::simd::f32xn::{Columns, Floats, Kernel};
+use crate::simd::f32xn::{F32xN, Transpose, WidthKernel};
 use crate::simd::u32x8::EIGHT;
 use crate::simd::{larger, prefetch};
-use crate::storage::table::{Places, Table};
+use crate::storage::table::{ParameterTable, Positions};
 
 /// A G below this is none: what is divided by its root stays within f32.
 const LEAST_SQUARES: f32 = 1e-30;
@@ -23,14 +25,14 @@ pub(super) const LARGEST_WEIGHT: f32 = 1e18;
 
 /// What a round knows of the features of its row.
 #[derive(Debug, Default)]
-pub(super) struct Row {
-    /// Where their slots are.
-    places: Vec<u32>,
-    located: Places,
-    blocks: Vec<Block>,
+pub(super) struct GatheredRow {
+    /// Where their entries are.
+    positions: Vec<u32>,
+    located: Positions,
+    blocks: Vec<FeatureBlock>,
 }
 
-impl Row {
+impl GatheredRow {
     /// Writes the centred x̂ as it is predicted from, and once the row was taken in.
     pub(super) fn sizes(&self, seen: &mut Vec<f32>, sizes: &mut Vec<f32>) {
         seen.clear();
@@ -39,19 +41,19 @@ impl Row {
             seen.extend(block.seen[CENTRED]);
             sizes.extend(block.sizes[CENTRED]);
         }
-        seen.truncate(self.places.len());
-        sizes.truncate(self.places.len());
+        seen.truncate(self.positions.len());
+        sizes.truncate(self.positions.len());
     }
 }
 
 /// A number of each of eight features.
 type Eight<T> = [T; EIGHT];
 
-/// Eight features of a row, number by number: what has to be worked out from their slots before the label is
+/// Eight features of a row, number by number: what has to be worked out from their entries before the label is
 /// known is the same for all, and is done for eight at once.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C, align(32))]
-struct Block {
+struct FeatureBlock {
     index: Eight<u32>,
     value: Eight<f32>,
     /// Before and after the row.
@@ -77,44 +79,48 @@ const AFTER: usize = 1;
 pub(super) struct Weighing {
     /// That with which it is predicted, and that of all rows then.
     pub(super) usual: f32,
-    pub(super) total: Total,
+    pub(super) total: DenseCounts,
     /// Its own.
     pub(super) h: f32,
     pub(super) dither: Dither,
 }
 
-impl Block {
-    /// Takes over what is to be known of eight slots.
+impl FeatureBlock {
+    /// Takes over what is to be known of eight entries.
     #[inline(always)]
-    fn gather<const W: usize, const D: usize, E: Columns>(&mut self, slots: &[Slot<W, D>], places: &Eight<u32>) {
-        let [a, b, c, d, e, f, g, h] = *places;
-        let at = |place: u32| &slots[place as usize];
-        let slots = [at(a), at(b), at(c), at(d), at(e), at(f), at(g), at(h)];
-        let [a, b, c, d, e, f, g, h] = slots;
+    fn gather<const W: usize, const D: usize, E: Transpose>(
+        &mut self,
+        entries: &[LaneEntry<W, D>],
+        positions: &Eight<u32>,
+    ) {
+        let [a, b, c, d, e, f, g, h] = *positions;
+        let at = |position: u32| &entries[position as usize];
+        let entries = [at(a), at(b), at(c), at(d), at(e), at(f), at(g), at(h)];
+        let [a, b, c, d, e, f, g, h] = entries;
         let pasts = [&a.past, &b.past, &c.past, &d.past, &e.past, &f.past, &g.past, &h.past];
-        let [recent_raw, recent_centred, count, mean] = E::of_fours(pasts.map(Past::numbers));
+        let [recent_raw, recent_centred, count, mean] = E::of_fours(pasts.map(FeatureHistory::numbers));
         recent_raw.store(&mut self.recent[RAW]);
         recent_centred.store(&mut self.recent[CENTRED]);
         count.store(&mut self.counts[BEFORE]);
         mean.store(&mut self.mean);
-        let [raw, centred] = E::of_pairs(slots.map(|slot| &slot.largest));
+        let [raw, centred] = E::of_pairs(entries.map(|entry| &entry.largest));
         raw.store(&mut self.largest[RAW]);
         centred.store(&mut self.largest[CENTRED]);
     }
 
-    /// The same of fewer slots; the features beyond them are none.
-    fn gather_some<const W: usize, const D: usize>(&mut self, slots: &[Slot<W, D>], places: &[u32]) {
+    /// The same of fewer entries; the features beyond them are none.
+    fn gather_some<const W: usize, const D: usize>(&mut self, entries: &[LaneEntry<W, D>], positions: &[u32]) {
         for at in 0..EIGHT {
-            let slot = places.get(at).map_or_else(Slot::zeroed, |&place| slots[place as usize]);
-            let Past { recent, count, mean } = slot.past;
+            let entry = positions.get(at).map_or_else(LaneEntry::zeroed, |&position| entries[position as usize]);
+            let FeatureHistory { recent, count, mean } = entry.past;
             (self.counts[BEFORE][at], self.mean[at]) = (count, mean);
             for kind in [RAW, CENTRED] {
-                (self.largest[kind][at], self.recent[kind][at]) = (slot.largest[kind], recent[kind]);
+                (self.largest[kind][at], self.recent[kind][at]) = (entry.largest[kind], recent[kind]);
             }
         }
     }
 
-    /// Takes in values, all that does not need more of a slot than is here.
+    /// Takes in values, all that does not need more of an entry than is here.
     #[inline(always)]
     fn take_in(&mut self, weighing: Weighing) {
         let Weighing { usual, total, h, dither } = weighing;
@@ -123,12 +129,13 @@ impl Block {
         for at in 0..EIGHT {
             let value = self.value[at];
             let largest = [self.largest[RAW][at], self.largest[CENTRED][at]];
-            let values = [value, slot::centred(self.index[at], value, counts[at], means[at], largest[RAW], total)];
+            let values =
+                [value, lane_entry::centred(self.index[at], value, counts[at], means[at], largest[RAW], total)];
             let mut is_special = false;
             for kind in [RAW, CENTRED] {
                 let size = values[kind].abs();
                 self.values[kind][at] = values[kind];
-                self.seen[kind][at] = slot::bounded(values[kind], largest[kind]);
+                self.seen[kind][at] = lane_entry::bounded(values[kind], largest[kind]);
                 self.sizes[kind][at] = self.seen[kind][at];
                 self.recent[kind][at] = larger(size, self.recent[kind][at]);
                 is_special |= size > largest[kind];
@@ -158,14 +165,14 @@ impl Block {
             }
         }
         for at in 0..EIGHT {
-            means[at] = slot::moved(self.mean[at], self.value[at], self.largest[CENTRED][at], h / counts[at]);
+            means[at] = lane_entry::moved(self.mean[at], self.value[at], self.largest[CENTRED][at], h / counts[at]);
         }
         (counts, means)
     }
 
-    /// What slots are to know of the past from now on.
+    /// What entries are to know of the past from now on.
     #[inline(always)]
-    fn pasts<E: Columns>(&self) -> Eight<[f32; 4]> {
+    fn pasts<E: Transpose>(&self) -> Eight<[f32; 4]> {
         let [raw, centred] = &self.recent;
         E::fours([E::load(raw), E::load(centred), E::load(&self.counts[AFTER]), E::load(&self.mean)])
     }
@@ -191,49 +198,49 @@ pub(super) struct Masks<const W: usize> {
 
 /// x̂ as each lane sees it.
 #[inline(always)]
-fn by_lane<const W: usize, V: Floats<W>>(block: &[Eight<f32>; 2], at: usize, raw: V) -> V {
+fn by_lane<const W: usize, V: F32xN<W>>(block: &[Eight<f32>; 2], at: usize, raw: V) -> V {
     V::all(block[RAW][at]).chosen(raw, V::all(block[CENTRED][at]))
 }
 
 /// The first walk: sums ŵ·x̂ of each lane and x̂² of both kinds, and takes in the features.
 pub(super) struct Begin<'a, const W: usize, const D: usize> {
-    pub(super) table: &'a mut Table<Slot<W, D>>,
-    pub(super) row: &'a mut Row,
+    pub(super) table: &'a mut ParameterTable<LaneEntry<W, D>>,
+    pub(super) row: &'a mut GatheredRow,
     pub(super) masks: &'a Masks<W>,
     pub(super) kinds: &'a [usize; W],
     pub(super) x: Features<'a>,
     pub(super) weighing: Weighing,
 }
 
-impl<const W: usize, const D: usize> Kernel<W> for Begin<'_, W, D> {
+impl<const W: usize, const D: usize> WidthKernel<W> for Begin<'_, W, D> {
     type Output = ([f64; W], [f64; 2]);
 
     #[inline(always)]
-    fn run<V: Floats<W>, E: Columns>(self) -> Self::Output {
+    fn run<V: F32xN<W>, E: Transpose>(self) -> Self::Output {
         let Self { table, row, masks, kinds, x, weighing } = self;
-        let Row { located, places, blocks } = row;
+        let GatheredRow { located, positions, blocks } = row;
         table.locate(x, located);
-        let slots = table.all();
-        places.resize(x.len(), 0);
-        for (place, &found) in places.iter_mut().zip(located.of(x).all()) {
-            *place = found;
+        let entries = table.all();
+        positions.resize(x.len(), 0);
+        for (position, &found) in positions.iter_mut().zip(located.of(x).all()) {
+            *position = found;
             // The line that this walk reads; that which the next one reads is fetched on the way.
-            prefetch(&slots[found as usize].past);
+            prefetch(&entries[found as usize].past);
         }
-        blocks.resize(places.len().div_ceil(EIGHT), Block::zeroed());
+        blocks.resize(positions.len().div_ceil(EIGHT), FeatureBlock::zeroed());
         let (indices, values) = (x.indices().chunks(EIGHT), x.values().chunks(EIGHT));
-        let eights = indices.zip(values).zip(places.chunks(EIGHT));
-        for (block, ((indices, values), places)) in blocks.iter_mut().zip(eights) {
-            match (indices.first_chunk(), values.first_chunk(), places.first_chunk()) {
-                (Some(indices), Some(values), Some(places)) => {
-                    block.gather::<W, D, E>(slots, places);
+        let eights = indices.zip(values).zip(positions.chunks(EIGHT));
+        for (block, ((indices, values), positions)) in blocks.iter_mut().zip(eights) {
+            match (indices.first_chunk(), values.first_chunk(), positions.first_chunk()) {
+                (Some(indices), Some(values), Some(positions)) => {
+                    block.gather::<W, D, E>(entries, positions);
                     (block.index, block.value) = (*indices, *values);
                 }
                 _ => {
-                    block.gather_some(slots, places);
+                    block.gather_some(entries, positions);
                     (block.index, block.value) = ([0; EIGHT], [0.0; EIGHT]);
-                    block.index[..places.len()].copy_from_slice(indices);
-                    block.value[..places.len()].copy_from_slice(values);
+                    block.index[..positions.len()].copy_from_slice(indices);
+                    block.value[..positions.len()].copy_from_slice(values);
                 }
             }
         }
@@ -243,16 +250,16 @@ impl<const W: usize, const D: usize> Kernel<W> for Begin<'_, W, D> {
         }
         let raw = V::load_bits(&masks.raw);
         let mut sums = V::no_sums();
-        for (block, places) in blocks.iter_mut().zip(places.chunks(EIGHT)) {
+        for (block, positions) in blocks.iter_mut().zip(positions.chunks(EIGHT)) {
             let pasts = block.pasts::<E>();
-            for (at, &place) in places.iter().enumerate() {
-                let slot = &mut slots[place as usize];
-                prefetch(&slot.squares);
-                sums = V::load(&slot.weights).times(by_lane(&block.seen, at, raw)).added_to(sums);
-                slot.past = Past::of(pasts[at]);
+            for (at, &position) in positions.iter().enumerate() {
+                let entry = &mut entries[position as usize];
+                prefetch(&entry.squares);
+                sums = V::load(&entry.weights).times(by_lane(&block.seen, at, raw)).added_to(sums);
+                entry.past = FeatureHistory::of(pasts[at]);
             }
-            if block.has_special(places.len()) {
-                special(slots, places, block, weighing.h, kinds);
+            if block.has_special(positions.len()) {
+                special(entries, positions, block, weighing.h, kinds);
             }
         }
         let mut norms = [E::no_sums(); 2];
@@ -277,29 +284,29 @@ impl<const W: usize, const D: usize> Kernel<W> for Begin<'_, W, D> {
 #[cold]
 #[inline(never)]
 fn special<const W: usize, const D: usize>(
-    slots: &mut [Slot<W, D>],
-    places: &[u32],
-    block: &mut Block,
+    entries: &mut [LaneEntry<W, D>],
+    positions: &[u32],
+    block: &mut FeatureBlock,
     h: f32,
     kinds: &[usize; W],
 ) {
-    for (at, &place) in places.iter().enumerate().filter(|&(at, _)| block.is_special[at] != 0) {
-        let slot = &mut slots[place as usize];
+    for (at, &position) in positions.iter().enumerate().filter(|&(at, _)| block.is_special[at] != 0) {
+        let entry = &mut entries[position as usize];
         let values = [RAW, CENTRED].map(|kind| block.values[kind][at]);
-        slot.widen(values, kinds);
-        if has_doubled(block.counts[BEFORE][at], slot.past.count) {
-            slot.review(values[RAW], h, kinds);
+        entry.widen(values, kinds);
+        if has_doubled(block.counts[BEFORE][at], entry.past.count) {
+            entry.review(values[RAW], h, kinds);
         }
         for kind in [RAW, CENTRED] {
-            block.sizes[kind][at] = slot::bounded(values[kind], slot.largest[kind]);
+            block.sizes[kind][at] = lane_entry::bounded(values[kind], entry.largest[kind]);
         }
     }
 }
 
 /// The second walk: takes in h·g² of each lane, and sums x̂²·rate.
 pub(super) struct Prepare<'a, const W: usize, const D: usize> {
-    pub(super) table: &'a mut Table<Slot<W, D>>,
-    pub(super) row: &'a Row,
+    pub(super) table: &'a mut ParameterTable<LaneEntry<W, D>>,
+    pub(super) row: &'a GatheredRow,
     pub(super) masks: &'a Masks<W>,
     /// x̂·rate of each feature and lane.
     pub(super) directions: &'a mut Vec<[f32; W]>,
@@ -308,31 +315,31 @@ pub(super) struct Prepare<'a, const W: usize, const D: usize> {
     pub(super) dither: Dither,
 }
 
-impl<const W: usize, const D: usize> Kernel<W> for Prepare<'_, W, D> {
+impl<const W: usize, const D: usize> WidthKernel<W> for Prepare<'_, W, D> {
     type Output = [f64; W];
 
     #[inline(always)]
-    fn run<V: Floats<W>, E: Columns>(self) -> Self::Output {
+    fn run<V: F32xN<W>, E: Transpose>(self) -> Self::Output {
         let Self { table, row, masks, directions, squares, numerators, dither } = self;
-        let slots = table.all();
-        directions.resize(row.places.len(), [0.0; W]);
+        let entries = table.all();
+        directions.resize(row.positions.len(), [0.0; W]);
         let (raw, squares, numerators) = (V::load_bits(&masks.raw), V::load(&squares), V::load(&numerators));
         let (most, least) = (V::all(LARGEST), V::all(LEAST_SQUARES));
         let mut sums = V::no_sums();
-        let eights = row.blocks.iter().zip(row.places.chunks(EIGHT)).zip(directions.chunks_mut(EIGHT));
-        for ((block, places), directions) in eights {
-            for (at, (&place, direction)) in places.iter().zip(directions).enumerate() {
-                let slot = &mut slots[place as usize];
+        let eights = row.blocks.iter().zip(row.positions.chunks(EIGHT)).zip(directions.chunks_mut(EIGHT));
+        for ((block, positions), directions) in eights {
+            for (at, (&position, direction)) in positions.iter().zip(directions).enumerate() {
+                let entry = &mut entries[position as usize];
                 let x = by_lane(&block.sizes, at, raw);
                 let more = squares.times(x.times(x));
-                let mut sum = V::load(&slot.squares).add(more).smaller(most);
+                let mut sum = V::load(&entry.squares).add(more).smaller(most);
                 if block.counts[AFTER][at] >= FREQUENT {
                     let mut terms = [0.0; W];
                     more.store(&mut terms);
-                    sum = V::load(&dithered(&slot.squares, &terms, dither));
+                    sum = V::load(&dithered(&entry.squares, &terms, dither));
                 }
-                sum.store(&mut slot.squares);
-                let rate = distances::<W, D, V>(slot).larger(numerators).over(sum.root());
+                sum.store(&mut entry.squares);
+                let rate = distances::<W, D, V>(entry).larger(numerators).over(sum.root());
                 let step = x.times(rate.where_above(sum, least));
                 step.store(direction);
                 sums = step.times(x).added_to(sums);
@@ -346,9 +353,9 @@ impl<const W: usize, const D: usize> Kernel<W> for Prepare<'_, W, D> {
 
 /// R̂ of each lane; of those that never go by distance, nothing that is larger than another number.
 #[inline(always)]
-fn distances<const W: usize, const D: usize, V: Floats<W>>(slot: &Slot<W, D>) -> V {
+fn distances<const W: usize, const D: usize, V: F32xN<W>>(entry: &LaneEntry<W, D>) -> V {
     let mut distances = [f32::NEG_INFINITY; W];
-    distances[..D].copy_from_slice(&slot.distances);
+    distances[..D].copy_from_slice(&entry.distances);
     V::load(&distances)
 }
 
@@ -360,30 +367,30 @@ fn dithered<const W: usize>(sums: &[f32; W], terms: &[f32; W], dither: Dither) -
 
 /// The third walk: moves the weights.
 pub(super) struct Advance<'a, const W: usize, const D: usize> {
-    pub(super) table: &'a mut Table<Slot<W, D>>,
-    pub(super) row: &'a Row,
+    pub(super) table: &'a mut ParameterTable<LaneEntry<W, D>>,
+    pub(super) row: &'a GatheredRow,
     pub(super) masks: &'a Masks<W>,
     pub(super) directions: &'a [[f32; W]],
     pub(super) steps: [f32; W],
 }
 
-impl<const W: usize, const D: usize> Kernel<W> for Advance<'_, W, D> {
+impl<const W: usize, const D: usize> WidthKernel<W> for Advance<'_, W, D> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Floats<W>, E: Columns>(self) {
+    fn run<V: F32xN<W>, E: Transpose>(self) {
         let Self { table, row, masks, directions, steps } = self;
-        let slots = table.all();
+        let entries = table.all();
         let (steps, by_distance) = (V::load(&steps), V::load_bits(&masks.distance));
         let (most, least) = (V::all(LARGEST_WEIGHT), V::all(-LARGEST_WEIGHT));
-        for (&place, direction) in row.places.iter().zip(directions) {
-            let slot = &mut slots[place as usize];
-            let weight = V::load(&slot.weights).add(steps.times(V::load(direction)));
+        for (&position, direction) in row.positions.iter().zip(directions) {
+            let entry = &mut entries[position as usize];
+            let weight = V::load(&entry.weights).add(steps.times(V::load(direction)));
             let weight = most.smaller(least.larger(weight));
-            weight.store(&mut slot.weights);
+            weight.store(&mut entry.weights);
             let mut farthest = [0.0; W];
-            weight.masked(by_distance).larger(distances::<W, D, V>(slot)).store(&mut farthest);
-            slot.distances.copy_from_slice(&farthest[..D]);
+            weight.masked(by_distance).larger(distances::<W, D, V>(entry)).store(&mut farthest);
+            entry.distances.copy_from_slice(&farthest[..D]);
         }
     }
 }
@@ -394,18 +401,18 @@ mod tests {
     use crate::numeric::rng::SplitMix64;
     use crate::simd::f32xn::{self, OfEight, OfFour, Width};
 
-    /// A slot of a feature that was met often or seldom, with some of its numbers 0.
-    fn slot<const W: usize, const D: usize>(random: &mut SplitMix64) -> Slot<W, D> {
+    /// An entry of a feature that was met often or seldom, with some of its numbers 0.
+    fn entry<const W: usize, const D: usize>(random: &mut SplitMix64) -> LaneEntry<W, D> {
         let mut number = |most: f32| if random.below(6) == 0 { 0.0 } else { random.uniform() as f32 * most };
-        let mut slot = Slot::zeroed();
-        slot.squares = std::array::from_fn(|_| number(3.0));
-        slot.distances = std::array::from_fn(|_| number(0.5));
-        slot.weights = std::array::from_fn(|_| number(1.0) - 0.5);
-        slot.largest = [number(2.0), number(2.0)];
-        slot.past.recent = [number(1.0), number(1.0)];
-        slot.past.mean = number(1.0);
-        slot.past.count = [0.0, 7.0, FREQUENT - 1.0, FREQUENT, 3.0 * FREQUENT][random.below(5) as usize];
-        slot
+        let mut entry = LaneEntry::zeroed();
+        entry.squares = std::array::from_fn(|_| number(3.0));
+        entry.distances = std::array::from_fn(|_| number(0.5));
+        entry.weights = std::array::from_fn(|_| number(1.0) - 0.5);
+        entry.largest = [number(2.0), number(2.0)];
+        entry.past.recent = [number(1.0), number(1.0)];
+        entry.past.mean = number(1.0);
+        entry.past.count = [0.0, 7.0, FREQUENT - 1.0, FREQUENT, 3.0 * FREQUENT][random.below(5) as usize];
+        entry
     }
 
     /// All bits that the three walks over some rows lead to.
@@ -413,14 +420,14 @@ mod tests {
         crate::simd::set_portable(is_portable);
         let (mut random, mut bits) = (SplitMix64::new(W as u64), Vec::new());
         let indices: Vec<u32> = (0..60).collect();
-        let slots: Vec<Slot<W, D>> = indices.iter().map(|_| slot(&mut random)).collect();
-        let mut table = Table::filled(&indices, slots.into_iter()).unwrap();
+        let entries: Vec<LaneEntry<W, D>> = indices.iter().map(|_| entry(&mut random)).collect();
+        let mut table = ParameterTable::filled(&indices, entries.into_iter()).unwrap();
         let kinds = std::array::from_fn(|lane| lane % 2);
         let masks = Masks {
             raw: kinds.map(|kind| if kind == RAW { u32::MAX } else { 0 }),
             distance: std::array::from_fn(|lane| if lane < 2 { u32::MAX >> 1 } else { 0 }),
         };
-        let (mut row, mut directions) = (Row::default(), Vec::new());
+        let (mut row, mut directions) = (GatheredRow::default(), Vec::new());
         for round in 0..200u64 {
             let count = random.below(30) as usize;
             let mut value = || if random.below(4) == 0 { 0.0 } else { random.uniform() as f32 * 3.0 - 1.5 };
@@ -428,7 +435,7 @@ mod tests {
             let start = random.below(30) as usize;
             let x = Features::new(&indices[start..start + count], &values).unwrap();
             let dither = Dither::of(round);
-            let weighing = Weighing { usual: 1.0, total: Total::new(2e6), h: 1.0 + (round % 2) as f32, dither };
+            let weighing = Weighing { usual: 1.0, total: DenseCounts::new(2e6), h: 1.0 + (round % 2) as f32, dither };
             let (table, kinds, masks) = (&mut table, &kinds, &masks);
             let (sums, norms) =
                 f32xn::run::<W, F, _>(Begin { table: &mut *table, row: &mut row, masks, kinds, x, weighing });
@@ -441,8 +448,8 @@ mod tests {
             f32xn::run::<W, F, _>(Advance { table, row, masks, directions, steps: [-0.3; W] });
         }
         crate::simd::set_portable(false);
-        for (_, slot) in table.slots() {
-            let Slot { squares, distances, weights, largest, past } = slot;
+        for (_, entry) in table.entries() {
+            let LaneEntry { squares, distances, weights, largest, past } = entry;
             let all = [&squares[..], distances, weights, largest, past.numbers()];
             bits.extend(all.concat().iter().map(|number| u64::from(number.to_bits())));
         }

@@ -37,19 +37,19 @@
 
 use bytemuck::Zeroable;
 
-use super::Rate;
+use super::MirrorRate;
 use super::log_sum::LogSum;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
 use crate::protocol::{Optimizer, Step, expect_rate};
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
 /// What is kept of a coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Slot {
+struct EntropicEntry {
     /// Σ z.
     sum: f64,
     /// One more than its place in the order of appearance; 0: not seen.
@@ -60,10 +60,10 @@ struct Slot {
 /// Exponentiated gradient on the simplex or, signed, on the L1 ball.
 ///
 /// ```
-/// use onward::optimizer::mirror_descent::{Entropic, Rate};
+/// use onward::optimizer::mirror_descent::{Entropic, MirrorRate};
 /// use onward::{Features, optimizer::Optimizer};
 /// // Two experts, of which the first loses 1 each round.
-/// let mut hedge = Entropic::new(1.0, false, Some(2), Rate::Fixed(0.5))?;
+/// let mut hedge = Entropic::new(1.0, false, Some(2), MirrorRate::Fixed(0.5))?;
 /// hedge.observe(1.0, Features::new(&[0], &[1.0])?);
 /// let odds = hedge.weight(0) / hedge.weight(1);
 /// assert!((odds - (-0.5f64).exp()).abs() < 1e-15);
@@ -74,8 +74,8 @@ pub struct Entropic {
     radius: f64,
     is_signed: bool,
     dimension: Option<u32>,
-    rate: Rate,
-    table: Table<Slot>,
+    rate: MirrorRate,
+    table: ParameterTable<EntropicEntry>,
     /// How many coordinates were seen.
     seen: u32,
     /// ln Σ π_c e^{−ηL_c} over all corners, those not seen too.
@@ -103,7 +103,7 @@ impl Entropic {
     ///
     /// # Errors
     /// When the radius or a fixed η is not from 1e-30 to 1e30, or the dimension is 0.
-    pub fn new(radius: f64, is_signed: bool, dimension: Option<u32>, rate: Rate) -> Result<Self, Error> {
+    pub fn new(radius: f64, is_signed: bool, dimension: Option<u32>, rate: MirrorRate) -> Result<Self, Error> {
         expect_rate("radius", radius)?;
         if dimension == Some(0) {
             return Err(Error::parameter(
@@ -111,15 +111,15 @@ impl Entropic {
             ));
         }
         let eta = match rate {
-            Rate::Fixed(eta) => expect_rate("eta", eta)?,
-            Rate::SelfTuned => 0.0,
+            MirrorRate::Fixed(eta) => expect_rate("eta", eta)?,
+            MirrorRate::SelfTuned => 0.0,
         };
         let mut it = Self {
             radius,
             is_signed,
             dimension,
             rate,
-            table: Table::default(),
+            table: ParameterTable::default(),
             seen: 0,
             normaliser: LogSum::default(),
             eta,
@@ -174,10 +174,10 @@ impl Entropic {
 
     fn rebuild(&mut self) {
         // In order of index: a saved state goes on to the bit.
-        let indices = self.table.used(|slot| slot.order > 0);
+        let indices = self.table.used(|entry| entry.order > 0);
         let terms = indices.iter().flat_map(|&index| {
-            let slot = self.table.get(index);
-            self.terms(slot.order - 1, slot.sum)
+            let entry = self.table.get(index);
+            self.terms(entry.order - 1, entry.sum)
         });
         self.normaliser = LogSum::rebuild(std::iter::once(self.log_unseen()).chain(terms));
     }
@@ -196,15 +196,15 @@ impl Entropic {
     /// Adds z to a coordinate.
     fn shift(&mut self, index: u32, z: f64) {
         let seen = &mut self.seen;
-        let slot = self.table.slot(index);
-        if slot.order == 0 {
+        let entry = self.table.entry(index);
+        if entry.order == 0 {
             // Its weight leaves that of the coordinates not seen, which is as large: the sum stays.
             *seen = seen.saturating_add(1);
-            slot.order = *seen;
+            entry.order = *seen;
         }
-        let before = slot.sum;
-        slot.sum += z;
-        let (place, after) = (slot.order - 1, slot.sum);
+        let before = entry.sum;
+        entry.sum += z;
+        let (place, after) = (entry.order - 1, entry.sum);
         if self.is_outside(place) {
             return;
         }
@@ -222,7 +222,7 @@ impl Entropic {
 
     /// Takes the rate anew when it is time, and keeps the normaliser sound.
     fn tune(&mut self) {
-        if self.rate == Rate::SelfTuned && self.squares > GROWTH * self.reference {
+        if self.rate == MirrorRate::SelfTuned && self.squares > GROWTH * self.reference {
             self.reference = self.squares;
             let complexity = Self::complexity(self.is_signed, self.dimension, f64::from(self.seen));
             let rate = (complexity.max(std::f64::consts::LN_2) / self.squares).sqrt() / self.radius;
@@ -239,12 +239,12 @@ impl Optimizer for Entropic {
         let mut next = self.seen;
         let there = x.iter().filter(|&(_, value)| value != 0.0);
         sum::sum(there.map(|(index, value)| {
-            let slot = self.table.get(index);
-            let place = slot.order.checked_sub(1).unwrap_or_else(|| {
+            let entry = self.table.get(index);
+            let place = entry.order.checked_sub(1).unwrap_or_else(|| {
                 next = next.saturating_add(1);
                 next - 1
             });
-            f64::from(value) * self.point(place, slot.sum)
+            f64::from(value) * self.point(place, entry.sum)
         }))
     }
 
@@ -277,8 +277,8 @@ impl Optimizer for Entropic {
     fn advance(&mut self, _u: f64, _x: Features<'_>) {}
 
     fn weight(&self, index: u32) -> f64 {
-        let slot = self.table.get(index);
-        self.point(slot.order.checked_sub(1).unwrap_or(self.seen), slot.sum)
+        let entry = self.table.get(index);
+        self.point(entry.order.checked_sub(1).unwrap_or(self.seen), entry.sum)
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -312,9 +312,11 @@ impl Optimizer for Entropic {
         archive.number("reference", &mut self.reference)?;
         archive.number("paid", &mut self.paid)?;
         archive.part("normaliser", |archive| self.normaliser.persist(archive))?;
-        let fields =
-            [("sum", Field::F64(&|slot: &mut Slot| &mut slot.sum)), ("order", Field::U32(&|slot| &mut slot.order))];
-        self.table.persist(archive, |slot| slot.order > 0, &fields)
+        let fields = [
+            ("sum", Field::F64(&|entry: &mut EntropicEntry| &mut entry.sum)),
+            ("order", Field::U32(&|entry| &mut entry.order)),
+        ];
+        self.table.persist(archive, |entry| entry.order > 0, &fields)
     }
 }
 
@@ -324,7 +326,7 @@ mod tests {
 
     #[test]
     fn the_prior_of_the_order_of_appearance_is_a_distribution() {
-        let mut it = Entropic::new(1.0, false, None, Rate::Fixed(1.0)).unwrap();
+        let mut it = Entropic::new(1.0, false, None, MirrorRate::Fixed(1.0)).unwrap();
         for index in 0..50 {
             it.observe(0.0, Features::new(&[index], &[1.0]).unwrap());
             it.shift(index, 0.0);
@@ -336,7 +338,7 @@ mod tests {
 
     #[test]
     fn features_beyond_the_dimension_have_no_weight_and_end_the_guarantee() {
-        let mut it = Entropic::new(1.0, true, Some(1), Rate::SelfTuned).unwrap();
+        let mut it = Entropic::new(1.0, true, Some(1), MirrorRate::SelfTuned).unwrap();
         it.observe(1.0, Features::new(&[7], &[1.0]).unwrap());
         assert!(it.weight(7) < 0.0 && it.guarantee().bound.is_ok());
         it.observe(1.0, Features::new(&[8], &[1.0]).unwrap());

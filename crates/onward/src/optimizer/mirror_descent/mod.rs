@@ -26,19 +26,20 @@ pub use p_norm::PNorm;
 use crate::Error;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::protocol::{
-    Arguments, Clip, LearnerEntry, Linear, Losses, ParameterEntry, STANDARDISE, Scales, expect_rate, expect_rounds,
+    Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Params, ProblemBounds, STANDARDISE, expect_rate,
+    expect_rounds,
 };
 
 /// The step size.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Rate {
+pub enum MirrorRate {
     /// From the gradients so far: nothing to choose.
     SelfTuned,
     /// The same in all rounds.
     Fixed(f64),
 }
 
-impl fmt::Display for Rate {
+impl fmt::Display for MirrorRate {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SelfTuned => out.write_str("auto"),
@@ -48,7 +49,7 @@ impl fmt::Display for Rate {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Map {
+enum MirrorMap {
     Entropic,
     PNorm,
     Euclidean,
@@ -56,23 +57,24 @@ enum Map {
 
 /// The parameters as they were given.
 struct Settings {
-    map: Map,
+    map: MirrorMap,
     p: f64,
     radius: f64,
     is_signed: bool,
     is_projected: bool,
     dimension: Option<u32>,
-    rate: Rate,
+    rate: MirrorRate,
 }
 
 impl Settings {
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let maps = [("entropic", Map::Entropic), ("pnorm", Map::PNorm), ("euclidean", Map::Euclidean)];
+    fn read(arguments: &Params<'_>) -> Result<Self, Error> {
+        let maps =
+            [("entropic", MirrorMap::Entropic), ("pnorm", MirrorMap::PNorm), ("euclidean", MirrorMap::Euclidean)];
         let map = arguments.choice("map", &maps)?;
         let foreign: &[&str] = match map {
-            Map::Entropic => &["p", "project"],
-            Map::PNorm => &["signed", "dimension"],
-            Map::Euclidean => &["signed", "dimension", "p"],
+            MirrorMap::Entropic => &["p", "project"],
+            MirrorMap::PNorm => &["signed", "dimension"],
+            MirrorMap::Euclidean => &["signed", "dimension", "p"],
         };
         if let Some(key) = foreign.iter().find(|key| arguments.is_given(key)) {
             let map = arguments.text("map");
@@ -86,22 +88,24 @@ impl Settings {
         };
         let mut settings = Self {
             map,
-            p: if map == Map::Euclidean { 2.0 } else { arguments.number("p")? },
+            p: if map == MirrorMap::Euclidean { 2.0 } else { arguments.number("p")? },
             radius: expect_rate("radius", arguments.number("radius")?)?,
             is_signed: arguments.flag("signed")?,
             is_projected: arguments.flag("project")?,
             dimension,
-            rate: Rate::SelfTuned,
+            rate: MirrorRate::SelfTuned,
         };
         settings.rate = settings.read_rate(arguments)?;
         Ok(settings)
     }
 
     /// The rate: `eta`, or the textbook's for `gradient` and `rounds`.
-    fn read_rate(&self, arguments: &Arguments<'_>) -> Result<Rate, Error> {
+    fn read_rate(&self, arguments: &Params<'_>) -> Result<MirrorRate, Error> {
         let (gradient, rounds) = (arguments.number_or("gradient", "none")?, arguments.number_or("rounds", "none")?);
         let (gradient, rounds) = match (gradient, rounds) {
-            (None, None) => return Ok(arguments.number_or("eta", "auto")?.map_or(Rate::SelfTuned, Rate::Fixed)),
+            (None, None) => {
+                return Ok(arguments.number_or("eta", "auto")?.map_or(MirrorRate::SelfTuned, MirrorRate::Fixed));
+            }
             (Some(gradient), Some(rounds)) => (expect_rate("gradient", gradient)?, expect_rounds(rounds)?),
             _ => return Err(Error::parameter("gradient and rounds of mirror-descent go together: give both or none")),
         };
@@ -110,19 +114,19 @@ impl Settings {
             return Err(Error::parameter(message));
         }
         let eta = match (self.map, self.dimension) {
-            (Map::Entropic, None) => {
+            (MirrorMap::Entropic, None) => {
                 return Err(Error::parameter(
                     "gradient and rounds with map=entropic need dimension, the number of features",
                 ));
             }
-            (Map::Entropic, dimension) => {
+            (MirrorMap::Entropic, dimension) => {
                 // Of one corner alone there is nothing to learn: any rate will do.
                 let complexity = Entropic::complexity(self.is_signed, dimension, 0.0).max(std::f64::consts::LN_2);
                 (2.0 * complexity / rounds).sqrt() / (self.radius * gradient)
             }
             _ => self.radius * ((self.p - 1.0) / rounds).sqrt() / gradient,
         };
-        Ok(Rate::Fixed(expect_rate("eta (from gradient and rounds)", eta)?))
+        Ok(MirrorRate::Fixed(expect_rate("eta (from gradient and rounds)", eta)?))
     }
 
     fn entropic(&self) -> Result<Entropic, Error> {
@@ -134,7 +138,7 @@ impl Settings {
     }
 
     /// What the bound of the entropic map can become.
-    fn plan_entropic(&self, arguments: &Arguments<'_>, scales: &Scales) -> Guarantee {
+    fn plan_entropic(&self, arguments: &Params<'_>, scales: &ProblemBounds) -> Guarantee {
         let loss = arguments.loss();
         // |⟨w, x⟩| ≤ ‖w‖₁‖x‖_∞.
         let reach = self.radius * scales.slope(loss.as_ref(), self.radius * scales.largest) * scales.largest;
@@ -146,12 +150,12 @@ impl Settings {
         let (least, most) = (complexity(1.0).max(std::f64::consts::LN_2), complexity(scales.dimension.max(1.0)));
         let rounds = scales.rounds;
         let bound = match self.rate {
-            Rate::Fixed(eta) => most / eta + 0.5 * eta * reach * reach * rounds,
+            MirrorRate::Fixed(eta) => most / eta + 0.5 * eta * reach * reach * rounds,
             // Let S_t = Σ_{s≤t}‖z_s‖_∞² ≤ TG². The last rate is at least √(least/S_T)/U: the first term.
             // A round with ‖z‖² ≤ S_{t−1} costs at most ½U√(1.25·most)·‖z‖²/√S_{t−1}, and ‖z‖²/√S_{t−1} ≤
             // √2·‖z‖²/√S_t ≤ 2√2(√S_t − √S_{t−1}). The others at most 2U√S_t, S doubles at each, and
             // before the last of them it was below G²: 2U·√2·G/(1 − 1/√2) < 9.7UG together.
-            Rate::SelfTuned => {
+            MirrorRate::SelfTuned => {
                 let most = most.max(std::f64::consts::LN_2);
                 reach * rounds.sqrt() * (most / least.sqrt() + (2.5 * most).sqrt()) + 9.7 * reach
             }
@@ -164,7 +168,7 @@ impl Settings {
     }
 
     /// What the bound of the p-norm map can become.
-    fn plan_p_norm(&self, arguments: &Arguments<'_>, scales: &Scales) -> Guarantee {
+    fn plan_p_norm(&self, arguments: &Params<'_>, scales: &ProblemBounds) -> Guarantee {
         if !self.is_projected {
             let reason = "without a projection nothing bounds its gradients beforehand";
             return Guarantee::none(GuaranteeKind::Own, reason);
@@ -173,10 +177,10 @@ impl Settings {
         let gradient = scales.gradient(arguments.loss().as_ref(), self.radius);
         let (convexity, rounds) = (self.p - 1.0, scales.rounds);
         let bound = match self.rate {
-            Rate::Fixed(eta) => {
+            MirrorRate::Fixed(eta) => {
                 self.radius * self.radius / (2.0 * eta) + eta * gradient * gradient * rounds / (2.0 * convexity)
             }
-            Rate::SelfTuned => self.radius * gradient * (8.0 * rounds / convexity).sqrt(),
+            MirrorRate::SelfTuned => self.radius * gradient * (8.0 * rounds / convexity).sqrt(),
         };
         let comparator = match self.p == 2.0 {
             true => Comparator::Ball(self.radius),
@@ -187,44 +191,44 @@ impl Settings {
 }
 
 /// `mirror-descent` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "mirror-descent",
     summary: "mirror descent: exponentiated gradient (EG, EG±), p-norms, or Euclidean",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry { name: "map", default: "entropic", meaning: "entropic, pnorm or euclidean" },
-        ParameterEntry {
+        ParameterDescriptor { name: "map", default: "entropic", meaning: "entropic, pnorm or euclidean" },
+        ParameterDescriptor {
             name: "radius",
             default: "10",
             meaning: "of the domain in the map's norm, above 0 (or --radius)",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "eta",
             default: "auto",
             meaning: "the rate, above 0; auto tunes itself from the gradients",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "gradient",
             default: "none",
             meaning: "the largest gradient in the dual norm; with rounds, it gives the textbook's eta",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "rounds",
             default: "none",
             meaning: "how many rounds there will be; goes with gradient",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "signed",
             default: "true",
             meaning: "entropic: true for weights of both signs, the L1 ball; false for the simplex",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "dimension",
             default: "none",
             meaning: "entropic: the number of features, which start equal; none: a prior that falls by order of appearance",
         },
-        ParameterEntry { name: "p", default: "1.5", meaning: "pnorm: from 1.001 to 2" },
-        ParameterEntry {
+        ParameterDescriptor { name: "p", default: "1.5", meaning: "pnorm: from 1.001 to 2" },
+        ParameterDescriptor {
             name: "project",
             default: "true",
             meaning: "pnorm, euclidean: true or false, to project on the ball",
@@ -235,15 +239,15 @@ pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
         let settings = Settings::read(arguments)?;
         let loss = arguments.loss();
         Ok(match settings.map {
-            Map::Entropic => Box::new(Linear::new(loss, settings.entropic()?, Clip::Never)),
-            Map::PNorm | Map::Euclidean => Box::new(Linear::new(loss, settings.p_norm()?, Clip::Never)),
+            MirrorMap::Entropic => Box::new(Linear::new(loss, settings.entropic()?, Clip::Never)),
+            MirrorMap::PNorm | MirrorMap::Euclidean => Box::new(Linear::new(loss, settings.p_norm()?, Clip::Never)),
         })
     },
     plan: |arguments, scales| {
         let settings = Settings::read(arguments)?;
         Ok(match settings.map {
-            Map::Entropic => settings.plan_entropic(arguments, scales),
-            Map::PNorm | Map::Euclidean => settings.plan_p_norm(arguments, scales),
+            MirrorMap::Entropic => settings.plan_entropic(arguments, scales),
+            MirrorMap::PNorm | MirrorMap::Euclidean => settings.plan_p_norm(arguments, scales),
         })
     },
 };

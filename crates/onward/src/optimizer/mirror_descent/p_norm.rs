@@ -17,21 +17,21 @@
 //! **Cost**: O(non-zeros) a round; Σ|θ|^q is kept term by term and in logarithms (`log_sum.rs`),
 //! which holds for q up to 1001.
 
-use super::Rate;
+use super::MirrorRate;
 use super::log_sum::LogSum;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee};
 use crate::numeric::sum;
 use crate::protocol::{Optimizer, Step, expect_rate};
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
 /// Mirror descent with ψ = ½‖w‖_p².
 ///
 /// ```
-/// use onward::optimizer::mirror_descent::{PNorm, Rate};
+/// use onward::optimizer::mirror_descent::{PNorm, MirrorRate};
 /// use onward::{Features, optimizer::Optimizer};
-/// let mut it = PNorm::new(1.5, 10.0, true, Rate::Fixed(0.1))?;
+/// let mut it = PNorm::new(1.5, 10.0, true, MirrorRate::Fixed(0.1))?;
 /// it.observe(1.0, Features::new(&[0, 1], &[3.0, 4.0])?);
 /// // q = 3: w = −η z²/‖z‖_3, z = (3, 4).
 /// let norm = (27.0f64 + 64.0).cbrt();
@@ -44,10 +44,10 @@ pub struct PNorm {
     q: f64,
     radius: f64,
     is_projected: bool,
-    rate: Rate,
+    rate: MirrorRate,
     /// θ = scale·v.
     scale: f64,
-    table: Table<f64>,
+    table: ParameterTable<f64>,
     /// ln Σ|v_i|^q.
     powers: LogSum,
     /// How many terms that has, zeros among them.
@@ -75,7 +75,7 @@ impl PNorm {
     /// # Errors
     /// When p is not from 1.001 to 2, the radius or a fixed η not from 1e-30 to 1e30, or the rate is
     /// self-tuned without a projection.
-    pub fn new(p: f64, radius: f64, is_projected: bool, rate: Rate) -> Result<Self, Error> {
+    pub fn new(p: f64, radius: f64, is_projected: bool, rate: MirrorRate) -> Result<Self, Error> {
         if !(SMALLEST_P..=2.0).contains(&p) {
             return Err(Error::parameter(format!(
                 "p is {p}: it is a number from {SMALLEST_P} to 2, for nearer to 1 powers overflow, and above 2 the \
@@ -84,9 +84,9 @@ impl PNorm {
         }
         expect_rate("radius", radius)?;
         match rate {
-            Rate::Fixed(eta) => expect_rate("eta", eta)?,
-            Rate::SelfTuned if is_projected => 0.0,
-            Rate::SelfTuned => {
+            MirrorRate::Fixed(eta) => expect_rate("eta", eta)?,
+            MirrorRate::SelfTuned if is_projected => 0.0,
+            MirrorRate::SelfTuned => {
                 return Err(Error::parameter("project is false and eta is auto: without a projection give an eta"));
             }
         };
@@ -97,7 +97,7 @@ impl PNorm {
             is_projected,
             rate,
             scale: 1.0,
-            table: Table::default(),
+            table: ParameterTable::default(),
             powers: LogSum::default(),
             terms: 0.0,
             squares: 0.0,
@@ -152,7 +152,7 @@ impl PNorm {
         }
         self.scale *= self.radius / norm;
         if self.scale < SMALLEST_SCALE {
-            self.table.slots_mut().for_each(|entry| *entry *= self.scale);
+            self.table.entries_mut().for_each(|entry| *entry *= self.scale);
             self.scale = 1.0;
             self.rebuild();
         }
@@ -169,10 +169,10 @@ impl Optimizer for PNorm {
         let square = (norm * norm).min(f64::MAX);
         self.squares = (self.squares + square).min(f64::MAX);
         let rate = match self.rate {
-            Rate::Fixed(eta) => eta,
-            Rate::SelfTuned if self.squares > 0.0 => self.radius * (2.0 * (self.p - 1.0) / self.squares).sqrt(),
+            MirrorRate::Fixed(eta) => eta,
+            MirrorRate::SelfTuned if self.squares > 0.0 => self.radius * (2.0 * (self.p - 1.0) / self.squares).sqrt(),
             // No gradient so far: no step, and no rate to speak of.
-            Rate::SelfTuned => 0.0,
+            MirrorRate::SelfTuned => 0.0,
         };
         self.last_rate = rate;
         self.paid = (self.paid + rate * square).min(f64::MAX);
@@ -186,7 +186,7 @@ impl Optimizer for PNorm {
     fn advance(&mut self, u: f64, x: Features<'_>) {
         let step = u / self.scale;
         for (index, value) in x.iter() {
-            let entry = self.table.slot(index);
+            let entry = self.table.entry(index);
             let before = *entry;
             *entry = (before + step * f64::from(value)).clamp(-LARGEST, LARGEST);
             let after = *entry;
@@ -209,8 +209,8 @@ impl Optimizer for PNorm {
 
     fn guarantee(&self) -> Guarantee {
         let divergence = match self.rate {
-            Rate::Fixed(_) => 0.5 * self.radius * self.radius,
-            Rate::SelfTuned => 2.0 * self.radius * self.radius,
+            MirrorRate::Fixed(_) => 0.5 * self.radius * self.radius,
+            MirrorRate::SelfTuned => 2.0 * self.radius * self.radius,
         };
         let bound = match self.squares > 0.0 {
             true => divergence / self.last_rate + self.paid / (2.0 * (self.p - 1.0)),

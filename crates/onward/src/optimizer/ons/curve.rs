@@ -14,7 +14,7 @@ use crate::loss::poisson::STRAIGHT_FROM;
 
 /// What is known of the curvature of the losses.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Curve {
+pub enum KnownCurvature {
     /// Nothing: the steps are as if γ_t = 1/(8‖z_t‖D), and there is no bound.
     Unknown,
     /// The losses are α-exp-concave on the ball (e^{−αℓ} is concave): γ_t = ½min(1/(4‖z_t‖D), α/h).
@@ -41,17 +41,17 @@ pub enum Curve {
 
 /// Where p stands among the scores that the ball allows.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scores {
+pub(super) struct AllowedScores {
     /// p.
     pub(super) score: f64,
     /// The smallest and the largest.
     pub(super) range: (f64, f64),
 }
 
-impl Curve {
+impl KnownCurvature {
     /// c of a loss of weight 1 with the slope g at p; `None` where it is not known of the loss as a
     /// function of its score.
-    pub(super) fn of_score(self, g: f64, at: Scores) -> Option<f64> {
+    pub(super) fn of_score(self, g: f64, at: AllowedScores) -> Option<f64> {
         match self {
             Self::Unknown | Self::ExpConcave { .. } | Self::Bounded { .. } => None,
             Self::Strong(c) => Some(c),
@@ -83,8 +83,8 @@ fn curved_rate(p: f64) -> f64 {
 }
 
 /// The least average curvature of a loss with these values and derivatives, ℓ'' rising, then falling.
-fn least(at: Scores, value: fn(f64) -> f64, slope: fn(f64) -> f64, curvature: fn(f64) -> f64) -> f64 {
-    let Scores { score, range: (low, high) } = at;
+fn least(at: AllowedScores, value: fn(f64) -> f64, slope: fn(f64) -> f64, curvature: fn(f64) -> f64) -> f64 {
+    let AllowedScores { score, range: (low, high) } = at;
     let average = |q: f64| {
         let way = q - score;
         let terms = (value(q), value(score), slope(score) * way);
@@ -100,7 +100,7 @@ fn least(at: Scores, value: fn(f64) -> f64, slope: fn(f64) -> f64, curvature: fn
 
 /// The squared hinge is s² for a margin short of 1 by s = |g|/2, and at the far end, r further, 0 if
 /// r ≥ s: then its average curvature is 2s(2r − s)/r².
-fn squared_hinge(g: f64, at: Scores) -> f64 {
+fn squared_hinge(g: f64, at: AllowedScores) -> f64 {
     let short = 0.5 * g.abs();
     let rest = if g < 0.0 { at.range.1 - at.score } else { at.score - at.range.0 };
     match (short > 0.0, rest > short) {
@@ -118,10 +118,10 @@ mod tests {
     #[test]
     fn every_curve_is_below_its_loss_and_touches_it() {
         let cases = [
-            ("squared", Curve::Strong(2.0), vec![-1.0, 3.0]),
-            ("logistic", Curve::Logistic, vec![-1.0, 1.0, 0.3]),
-            ("poisson", Curve::Poisson, vec![0.0, 4.0]),
-            ("squared-hinge", Curve::SquaredHinge, vec![-1.0, 1.0]),
+            ("squared", KnownCurvature::Strong(2.0), vec![-1.0, 3.0]),
+            ("logistic", KnownCurvature::Logistic, vec![-1.0, 1.0, 0.3]),
+            ("poisson", KnownCurvature::Poisson, vec![0.0, 4.0]),
+            ("squared-hinge", KnownCurvature::SquaredHinge, vec![-1.0, 1.0]),
         ];
         for (name, curve, labels) in cases {
             let loss = loss::parse(name).unwrap();
@@ -131,7 +131,7 @@ mod tests {
                         let (low, high) = (center - reach, center + reach);
                         let p = low + (high - low) * f64::from(step) / 20.0;
                         let g = loss.derivative(p, *y);
-                        let c = curve.of_score(g, Scores { score: p, range: (low, high) }).unwrap();
+                        let c = curve.of_score(g, AllowedScores { score: p, range: (low, high) }).unwrap();
                         let mut tightest = f64::INFINITY;
                         for to in 0..=400 {
                             let q = low + (high - low) * f64::from(to) / 400.0;

@@ -6,16 +6,16 @@
 use bytemuck::Zeroable;
 
 use crate::archive::{Archive, Field};
-use crate::storage::table::Table;
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Slot {
+struct DiagonalEntry {
     /// M_i − ε.
     growth: f64,
     /// w_i/scale.
-    entry: f64,
+    raw: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub(super) struct Diagonal {
     radius: f64,
     epsilon: f64,
     scale: f64,
-    table: Table<Slot>,
+    table: ParameterTable<DiagonalEntry>,
     /// Σ entry².
     square: f64,
 }
@@ -33,21 +33,21 @@ const SMALLEST_SCALE: f64 = 1e-10;
 
 impl Diagonal {
     pub(super) fn new(radius: f64, epsilon: f64) -> Self {
-        Self { radius, epsilon, scale: 1.0, table: Table::default(), square: 0.0 }
+        Self { radius, epsilon, scale: 1.0, table: ParameterTable::default(), square: 0.0 }
     }
 
     pub(super) fn weight(&self, index: u32) -> f64 {
-        self.scale * self.table.get(index).entry
+        self.scale * self.table.get(index).raw
     }
 
     pub(super) fn step(&mut self, slope: f64, growth: f64, x: Features<'_>) {
         for (index, value) in x.iter().filter(|&(_, value)| value != 0.0) {
             let value = f64::from(value);
-            let slot = self.table.slot(index);
-            slot.growth += (growth * value) * (growth * value);
-            let before = slot.entry;
-            slot.entry -= slope * value / (self.epsilon + slot.growth) / self.scale;
-            self.square += (slot.entry - before) * (slot.entry + before);
+            let entry = self.table.entry(index);
+            entry.growth += (growth * value) * (growth * value);
+            let before = entry.raw;
+            entry.raw -= slope * value / (self.epsilon + entry.growth) / self.scale;
+            self.square += (entry.raw - before) * (entry.raw + before);
         }
         let size = self.scale * self.square.max(0.0).sqrt();
         if size > self.radius {
@@ -60,13 +60,13 @@ impl Diagonal {
     }
 
     fn fold(&mut self) {
-        for slot in self.table.slots_mut() {
-            slot.entry *= self.scale;
+        for entry in self.table.entries_mut() {
+            entry.raw *= self.scale;
         }
         self.scale = 1.0;
         // In order of index: a saved state goes on to the bit.
-        let used = self.table.used(|slot| slot.growth > 0.0 || slot.entry != 0.0);
-        self.square = crate::numeric::sum::sum(used.iter().map(|&index| self.table.get(index).entry.powi(2)));
+        let used = self.table.used(|entry| entry.growth > 0.0 || entry.raw != 0.0);
+        self.square = crate::numeric::sum::sum(used.iter().map(|&index| self.table.get(index).raw.powi(2)));
     }
 
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -74,10 +74,10 @@ impl Diagonal {
             archive.number("scale", &mut self.scale)?;
             archive.number("square", &mut self.square)?;
             let fields = [
-                ("growth", Field::F64(&|slot: &mut Slot| &mut slot.growth)),
-                ("entry", Field::F64(&|slot| &mut slot.entry)),
+                ("growth", Field::F64(&|entry: &mut DiagonalEntry| &mut entry.growth)),
+                ("entry", Field::F64(&|entry| &mut entry.raw)),
             ];
-            self.table.persist(archive, |slot| slot.growth > 0.0 || slot.entry != 0.0, &fields)
+            self.table.persist(archive, |entry| entry.growth > 0.0 || entry.raw != 0.0, &fields)
         })
     }
 }

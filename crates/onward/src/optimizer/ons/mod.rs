@@ -33,9 +33,9 @@ mod diagonal;
 mod full;
 mod sketched;
 
-pub use curve::Curve;
+pub use curve::KnownCurvature;
 
-use curve::Scores;
+use curve::AllowedScores;
 use diagonal::Diagonal;
 use full::Full;
 use sketched::Sketched;
@@ -45,13 +45,14 @@ use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Curvature;
 use crate::numeric::sum;
 use crate::protocol::{
-    Arguments, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Scales, Step, expect_rate,
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, ProblemBounds, STANDARDISE, Step,
+    expect_rate,
 };
 use crate::{Error, Features, Loss};
 
 /// What is kept of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum OnsForm {
     /// All of it, for so many features at most.
     Full(usize),
     /// The diagonal.
@@ -70,10 +71,10 @@ enum Matrix {
 /// The online Newton step on an L2 ball.
 ///
 /// ```
-/// use onward::optimizer::ons::{Curve, Form, Ons};
+/// use onward::optimizer::ons::{KnownCurvature, OnsForm, Ons};
 /// use onward::{Features, optimizer::Optimizer};
 /// // Squared loss curves by 2. From w = 0: (p − y)² at y = 1 has g = −2, M = 1 + 2, w = 2/3.
-/// let mut ons = Ons::new(Form::Full(10), 5.0, 1.0, Curve::Strong(2.0))?;
+/// let mut ons = Ons::new(OnsForm::Full(10), 5.0, 1.0, KnownCurvature::Strong(2.0))?;
 /// ons.observe(-2.0, Features::new(&[0], &[1.0])?);
 /// assert!((ons.weight(0) - 2.0 / 3.0).abs() < 1e-15);
 /// // ½εU² + ½zᵀM⁻¹z.
@@ -84,10 +85,10 @@ enum Matrix {
 pub struct Ons {
     radius: f64,
     epsilon: f64,
-    curve: Curve,
+    curve: KnownCurvature,
     /// How `alpha`, `epsilon` and `gradient` were given, for the description.
     written: String,
-    form: Form,
+    form: OnsForm,
     matrix: Matrix,
     /// Σ z_tᵀM_t⁻¹z_t.
     paid: f64,
@@ -103,15 +104,15 @@ impl Ons {
     /// # Errors
     /// When the radius, ε, α or G is not from 1e-30 to 1e30, the limit not from 1 to 2048, or the rank not
     /// from 1 to 512.
-    pub fn new(form: Form, radius: f64, epsilon: f64, curve: Curve) -> Result<Self, Error> {
+    pub fn new(form: OnsForm, radius: f64, epsilon: f64, curve: KnownCurvature) -> Result<Self, Error> {
         expect_rate("radius", radius)?;
         expect_rate("epsilon", epsilon)?;
         let mut written = "alpha=auto,".to_owned();
         match curve {
-            Curve::ExpConcave { alpha } => {
+            KnownCurvature::ExpConcave { alpha } => {
                 written = format!("alpha={},", expect_rate("alpha", alpha)?);
             }
-            Curve::Bounded { alpha, gradient } => {
+            KnownCurvature::Bounded { alpha, gradient } => {
                 let (alpha, gradient) = (expect_rate("alpha", alpha)?, expect_rate("gradient", gradient)?);
                 written = format!("alpha={alpha},gradient={gradient},");
             }
@@ -119,17 +120,19 @@ impl Ons {
         }
         written += &format!("epsilon={epsilon}");
         let matrix = match form {
-            Form::Full(limit) if (1..=2048).contains(&limit) => {
+            OnsForm::Full(limit) if (1..=2048).contains(&limit) => {
                 Matrix::Full(Box::new(Full::new(radius, epsilon, limit)))
             }
-            Form::Full(limit) => {
+            OnsForm::Full(limit) => {
                 return Err(Error::parameter(format!(
                     "limit is {limit}: it is a whole number from 1 to 2048, for the matrix has its square of entries"
                 )));
             }
-            Form::Diagonal => Matrix::Diagonal(Diagonal::new(radius, epsilon)),
-            Form::Sketched(rank) if (1..=512).contains(&rank) => Matrix::Sketched(Sketched::new(radius, epsilon, rank)),
-            Form::Sketched(rank) => {
+            OnsForm::Diagonal => Matrix::Diagonal(Diagonal::new(radius, epsilon)),
+            OnsForm::Sketched(rank) if (1..=512).contains(&rank) => {
+                Matrix::Sketched(Sketched::new(radius, epsilon, rank))
+            }
+            OnsForm::Sketched(rank) => {
                 return Err(Error::parameter(format!(
                     "rank is {rank}: it is a whole number from 1 to 512, for a round costs its square beside the \
                      features times it"
@@ -148,7 +151,7 @@ impl Ons {
     fn growth(&self, g: f64, h: f64, x: Features<'_>) -> f64 {
         let size = sum::squares(x.values()).sqrt();
         let (center, reach) = (x.offset(), self.radius * size);
-        let scores = Scores { score: center + self.score, range: (center - reach, center + reach) };
+        let scores = AllowedScores { score: center + self.score, range: (center - reach, center + reach) };
         if let Some(curvature) = self.curve.of_score(g, scores) {
             return (h * curvature.max(0.0)).sqrt();
         }
@@ -157,8 +160,8 @@ impl Ons {
             return 0.0;
         }
         let gamma = match self.curve {
-            Curve::Bounded { alpha, gradient } => textbook_gamma(self.radius, alpha, gradient),
-            Curve::ExpConcave { alpha } => textbook_gamma(self.radius, alpha / h, slope * size),
+            KnownCurvature::Bounded { alpha, gradient } => textbook_gamma(self.radius, alpha, gradient),
+            KnownCurvature::ExpConcave { alpha } => textbook_gamma(self.radius, alpha / h, slope * size),
             _ => textbook_gamma(self.radius, f64::INFINITY, slope * size),
         };
         gamma.sqrt() * slope
@@ -169,8 +172,8 @@ impl Ons {
         match (&self.matrix, self.curve) {
             (Matrix::Diagonal(_), _) => Some(OF_FORMS.to_owned()),
             (Matrix::Sketched(_), _) => Some(OF_FORMS.to_owned()),
-            (_, Curve::Unknown) => Some(OF_LOSSES.to_owned()),
-            (_, Curve::Bounded { gradient, .. }) if self.has_exceeded => {
+            (_, KnownCurvature::Unknown) => Some(OF_LOSSES.to_owned()),
+            (_, KnownCurvature::Bounded { gradient, .. }) if self.has_exceeded => {
                 Some(format!("a gradient was larger than the {gradient} that was given"))
             }
             (Matrix::Full(full), _) => full.objection(),
@@ -200,7 +203,7 @@ impl Optimizer for Ons {
 
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
         let (slope, growth) = (h * g, self.growth(g, h, x));
-        if let Curve::Bounded { gradient, .. } = self.curve {
+        if let KnownCurvature::Bounded { gradient, .. } = self.curve {
             // Room for the rounding of a gradient that is just as large.
             self.has_exceeded |= slope.abs() * sum::squares(x.values()).sqrt() > gradient * (1.0 + 1e-9);
         }
@@ -235,9 +238,9 @@ impl Optimizer for Ons {
 
     fn describe(&self) -> String {
         let form = match self.form {
-            Form::Full(limit) => format!("form=full,limit={limit}"),
-            Form::Diagonal => "form=diagonal".to_owned(),
-            Form::Sketched(rank) => format!("form=sketched,rank={rank}"),
+            OnsForm::Full(limit) => format!("form=full,limit={limit}"),
+            OnsForm::Diagonal => "form=diagonal".to_owned(),
+            OnsForm::Sketched(rank) => format!("form=sketched,rank={rank}"),
         };
         format!("ons:{},{form},radius={}", self.written, self.radius)
     }
@@ -254,22 +257,22 @@ impl Optimizer for Ons {
 }
 
 /// What a loss says of its curvature.
-fn curve_of(loss: &dyn Loss) -> Curve {
+fn curve_of(loss: &dyn Loss) -> KnownCurvature {
     match (loss.name().split(':').next().unwrap_or_default(), loss.curvature()) {
-        (_, Curvature::Strong(c)) => Curve::Strong(c),
-        ("logistic", _) => Curve::Logistic,
-        ("poisson", _) => Curve::Poisson,
-        ("squared-hinge", _) => Curve::SquaredHinge,
-        _ => Curve::Unknown,
+        (_, Curvature::Strong(c)) => KnownCurvature::Strong(c),
+        ("logistic", _) => KnownCurvature::Logistic,
+        ("poisson", _) => KnownCurvature::Poisson,
+        ("squared-hinge", _) => KnownCurvature::SquaredHinge,
+        _ => KnownCurvature::Unknown,
     }
 }
 
-fn build(arguments: &Arguments<'_>) -> Result<Ons, Error> {
+fn build(arguments: &Params<'_>) -> Result<Ons, Error> {
     let radius = expect_rate("radius", arguments.number("radius")?)?;
     let form = match arguments.choice("form", &[("full", 0), ("diagonal", 1), ("sketched", 2)])? {
-        0 => Form::Full(arguments.whole("limit", 1..=2048, "for the matrix has its square of entries")? as usize),
-        1 => Form::Diagonal,
-        _ => Form::Sketched(arguments.whole(
+        0 => OnsForm::Full(arguments.whole("limit", 1..=2048, "for the matrix has its square of entries")? as usize),
+        1 => OnsForm::Diagonal,
+        _ => OnsForm::Sketched(arguments.whole(
             "rank",
             1..=512,
             "for a round costs its square beside the features times it",
@@ -278,13 +281,13 @@ fn build(arguments: &Arguments<'_>) -> Result<Ons, Error> {
     let (alpha, gradient) = (arguments.number_or("alpha", "auto")?, arguments.number_or("gradient", "none")?);
     let curve = match (alpha, gradient) {
         (None, None) => curve_of(arguments.loss().as_ref()),
-        (Some(alpha), None) => Curve::ExpConcave { alpha },
-        (Some(alpha), Some(gradient)) => Curve::Bounded { alpha, gradient },
+        (Some(alpha), None) => KnownCurvature::ExpConcave { alpha },
+        (Some(alpha), Some(gradient)) => KnownCurvature::Bounded { alpha, gradient },
         (None, Some(_)) => return Err(Error::parameter("gradient of ons goes with alpha: give both, or leave it out")),
     };
     let epsilon = match (arguments.number_or("epsilon", "auto")?, curve) {
         (Some(epsilon), _) => epsilon,
-        (None, Curve::Bounded { alpha, gradient }) => Ons::textbook_epsilon(radius, alpha, gradient),
+        (None, KnownCurvature::Bounded { alpha, gradient }) => Ons::textbook_epsilon(radius, alpha, gradient),
         (None, _) => 1.0,
     };
     Ons::new(form, radius, epsilon, curve)
@@ -292,43 +295,43 @@ fn build(arguments: &Arguments<'_>) -> Result<Ons, Error> {
 
 /// What the theorem says beforehand: ½Σz_tᵀM_t⁻¹z_t ≤ ½ρ·Σ γ_t z_tᵀM_t⁻¹z_t ≤ ½ρ·d·ln(1 + bTX²/(dε)), where ρ
 /// is the largest 1/γ_t and bX² the largest γ_t‖z_t‖².
-fn promise(ons: &Ons, loss: &dyn Loss, scales: &Scales) -> Guarantee {
+fn promise(ons: &Ons, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
     if let Some(reason) = ons.objection() {
         return Guarantee::none(GuaranteeKind::Own, reason);
     }
-    if matches!(ons.form, Form::Full(limit) if scales.dimension > limit as f64) {
+    if matches!(ons.form, OnsForm::Full(limit) if scales.dimension > limit as f64) {
         return Guarantee::none(GuaranteeKind::Own, "the stream has more features than limit: the rest is diagonal");
     }
     let reach = ons.radius * scales.norm;
     let (slope, square) = (scales.slope(loss, reach), scales.norm * scales.norm);
     let gradient = slope * scales.norm;
     let (inverse, gain) = match ons.curve {
-        Curve::Bounded { gradient: given, .. } if gradient > given => {
+        KnownCurvature::Bounded { gradient: given, .. } if gradient > given => {
             let reason = format!("gradients may be as large as {gradient}, more than the {given} that was given");
             return Guarantee::none(GuaranteeKind::Own, reason);
         }
-        Curve::Bounded { alpha, gradient: given } => {
+        KnownCurvature::Bounded { alpha, gradient: given } => {
             let gamma = textbook_gamma(ons.radius, alpha, given);
             (1.0 / gamma, gamma * gradient * gradient)
         }
-        Curve::ExpConcave { alpha } => {
+        KnownCurvature::ExpConcave { alpha } => {
             // γ_t falls with ‖z_t‖, and γ_t‖z_t‖² rises with it.
             let gamma = textbook_gamma(ons.radius, alpha, gradient);
             (1.0 / gamma, gamma * gradient * gradient)
         }
         // g²/c and cX² of losses of a score.
-        Curve::Strong(c) => (slope * slope / c, c * square),
-        Curve::Logistic => {
+        KnownCurvature::Strong(c) => (slope * slope / c, c * square),
+        KnownCurvature::Logistic => {
             let sigmoid = crate::loss::logistic::sigmoid;
             (1.0 / (sigmoid(reach) * sigmoid(-reach)), 0.25 * square)
         }
-        Curve::Poisson if 2.0 * reach > crate::loss::poisson::STRAIGHT_FROM => {
+        KnownCurvature::Poisson if 2.0 * reach > crate::loss::poisson::STRAIGHT_FROM => {
             return Guarantee::none(GuaranteeKind::Own, "scores above 50 are possible, where the loss is straight");
         }
-        Curve::Poisson => (slope * slope * libm::exp(reach), libm::exp(reach) * square),
+        KnownCurvature::Poisson => (slope * slope * libm::exp(reach), libm::exp(reach) * square),
         // With s = |g|/2 and r as in curve.rs: 2s² if r ≤ s, else 4s²/(2s(2r − s)/r²) ≤ 2sr.
-        Curve::SquaredHinge => (4.0 * (1.0 + reach) * (1.0 + reach), 2.0 * square),
-        Curve::Unknown => return Guarantee::none(GuaranteeKind::Own, OF_LOSSES),
+        KnownCurvature::SquaredHinge => (4.0 * (1.0 + reach) * (1.0 + reach), 2.0 * square),
+        KnownCurvature::Unknown => return Guarantee::none(GuaranteeKind::Own, OF_LOSSES),
     };
     let (dimension, epsilon) = (scales.dimension, ons.epsilon);
     let logarithm = libm::log1p(gain * scales.rounds / (dimension * epsilon));
@@ -342,34 +345,38 @@ fn promise(ons: &Ons, loss: &dyn Loss, scales: &Scales) -> Guarantee {
 }
 
 /// `ons` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ons",
     summary: "the online Newton step, for losses that curve and few features (Hazan, Agarwal, Kale)",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "form",
             default: "full",
             meaning: "full, diagonal or sketched: what is kept of the matrix",
         },
-        ParameterEntry { name: "radius", default: "10", meaning: "of the ball, above 0 (or --radius)" },
-        ParameterEntry {
+        ParameterDescriptor { name: "radius", default: "10", meaning: "of the ball, above 0 (or --radius)" },
+        ParameterDescriptor {
             name: "epsilon",
             default: "auto",
             meaning: "the matrix starts as epsilon times the identity, above 0; auto: 1, or the textbook's if gradient is given",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "alpha",
             default: "auto",
             meaning: "exp-concavity of the losses on the ball, above 0; auto: from the loss, round by round",
         },
-        ParameterEntry {
+        ParameterDescriptor {
             name: "gradient",
             default: "none",
             meaning: "the largest gradient; with alpha, it gives the textbook's constants",
         },
-        ParameterEntry { name: "limit", default: "128", meaning: "full: so many features at most, from 1 to 2048" },
-        ParameterEntry { name: "rank", default: "10", meaning: "sketched: so many directions, from 1 to 512" },
+        ParameterDescriptor {
+            name: "limit",
+            default: "128",
+            meaning: "full: so many features at most, from 1 to 2048",
+        },
+        ParameterDescriptor { name: "rank", default: "10", meaning: "sketched: so many directions, from 1 to 512" },
         STANDARDISE,
     ],
     build: |arguments| Ok(Box::new(Linear::new(arguments.loss(), build(arguments)?, Clip::Never))),

@@ -35,8 +35,8 @@ use crate::domain::Domain;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
 use crate::protocol::{
-    Arguments, COMPARATOR_RADIUS, Clip, LearnerEntry, Linear, Losses, Optimizer, ParameterEntry, STANDARDISE, Step,
-    expect_rate,
+    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, STANDARDISE,
+    Step, expect_rate,
 };
 use crate::{Error, Features, INDEX_LIMIT};
 
@@ -211,12 +211,12 @@ impl Optimizer for Sgd {
         self.weights.dot(x)
     }
 
-    fn expect(&mut self, x: Features<'_>) {
-        self.weights.expect(x);
+    fn prefetch(&mut self, x: Features<'_>) {
+        self.weights.prefetch(x);
     }
 
-    fn charge(&mut self, loss: &dyn Fn() -> f64, weight: f64) {
-        self.rates.charge(loss, weight);
+    fn observe_loss(&mut self, loss: &dyn Fn() -> f64, weight: f64) {
+        self.rates.observe_loss(loss, weight);
     }
 
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
@@ -315,7 +315,7 @@ impl Optimizer for Sgd {
 
 const NO_BOUND: &str = "on all of R^d only a constant rate without penalty and mini-batches has a bound";
 
-fn schedule(arguments: &Arguments<'_>) -> Result<Schedule, Error> {
+fn schedule(arguments: &Params<'_>) -> Result<Schedule, Error> {
     let eta = arguments.number("eta0")?;
     // Refused out of range whether or not this schedule looks at it.
     expect_rate("eta0", eta)?;
@@ -344,7 +344,7 @@ fn expect_ratio(ratio: f64) -> Result<f64, Error> {
     )))
 }
 
-fn penalty(arguments: &Arguments<'_>) -> Result<Penalty, Error> {
+fn penalty(arguments: &Params<'_>) -> Result<Penalty, Error> {
     let alpha = expect_rate("alpha", arguments.number("alpha")?)?;
     let ratio = expect_ratio(arguments.number("l1-ratio")?)?;
     arguments.choice(
@@ -359,37 +359,37 @@ fn penalty(arguments: &Arguments<'_>) -> Result<Penalty, Error> {
 }
 
 /// `sgd` by name.
-pub(crate) const ENTRY: LearnerEntry = LearnerEntry {
+pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "sgd",
     summary: "stochastic gradient descent with schedules, penalties, averaging and mini-batches",
     losses: Losses::Convex,
     parameters: &[
-        ParameterEntry {
+        ParameterDescriptor {
             name: "schedule",
             default: "root",
             meaning: "of the rate: constant, invscaling (eta0/t^power), root (eta0/√t), optimal (1/(alpha·(t0 + t − 1)), \
                       t0 = alpha^(−3/4)) or adaptive (a fifth when the loss does not fall)",
         },
-        ParameterEntry { name: "eta0", default: "0.5", meaning: "the first rate, above 0" },
-        ParameterEntry { name: "power", default: "0.5", meaning: "of schedule=invscaling, from 0 to 1" },
-        ParameterEntry {
+        ParameterDescriptor { name: "eta0", default: "0.5", meaning: "the first rate, above 0" },
+        ParameterDescriptor { name: "power", default: "0.5", meaning: "of schedule=invscaling, from 0 to 1" },
+        ParameterDescriptor {
             name: "patience",
             default: "1000",
             meaning: "of schedule=adaptive: how many rounds a window of the loss has, 1 or more",
         },
-        ParameterEntry { name: "penalty", default: "none", meaning: "none, l2, l1 or elastic-net" },
-        ParameterEntry {
+        ParameterDescriptor { name: "penalty", default: "none", meaning: "none, l2, l1 or elastic-net" },
+        ParameterDescriptor {
             name: "alpha",
             default: "0.0001",
             meaning: "strength of the penalty, above 0; schedule=optimal is made of it too",
         },
-        ParameterEntry { name: "l1-ratio", default: "0.15", meaning: "part of L1 in elastic-net, from 0 to 1" },
-        ParameterEntry {
+        ParameterDescriptor { name: "l1-ratio", default: "0.15", meaning: "part of L1 in elastic-net, from 0 to 1" },
+        ParameterDescriptor {
             name: "average",
             default: "0",
             meaning: "keep the average of the points from this round on, the first being 1; 0: none",
         },
-        ParameterEntry { name: "batch", default: "1", meaning: "rows a step, from 1 to 1000000" },
+        ParameterDescriptor { name: "batch", default: "1", meaning: "rows a step, from 1 to 1000000" },
         COMPARATOR_RADIUS,
         STANDARDISE,
     ],

@@ -13,7 +13,7 @@ use bytemuck::Zeroable;
 use crate::archive::{Archive, Field};
 use crate::domain::Average;
 use crate::numeric::sum;
-use crate::storage::table::{Places, Table};
+use crate::storage::table::{ParameterTable, Positions};
 use crate::{Error, Features};
 
 /// Below this the scale is multiplied into the entries. (An average is a difference of terms that
@@ -25,21 +25,21 @@ const LARGEST: f64 = f32::MAX as f64;
 
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct Slot {
+struct PenalisedEntry {
     /// v_i, as it was when it was last touched.
-    entry: f64,
+    raw: f64,
     /// q_i.
     received: f64,
 }
 
-impl Slot {
+impl PenalisedEntry {
     /// v_i after the penalty u.
     #[inline]
     fn caught_up(&self, penalty: f64) -> f64 {
-        if self.entry > 0.0 {
-            (self.entry - (penalty + self.received)).max(0.0)
-        } else if self.entry < 0.0 {
-            (self.entry + (penalty - self.received)).min(0.0)
+        if self.raw > 0.0 {
+            (self.raw - (penalty + self.received)).max(0.0)
+        } else if self.raw < 0.0 {
+            (self.raw + (penalty - self.received)).min(0.0)
         } else {
             0.0
         }
@@ -53,9 +53,9 @@ pub(super) struct Penalised {
     scale: f64,
     /// u.
     penalty: f64,
-    slots: Table<Slot>,
+    entries: ParameterTable<PenalisedEntry>,
     /// Where those of a row are.
-    places: Places,
+    positions: Positions,
     average: Option<Average>,
     /// Whether an L1 penalty occurs: an average then catches up all weights each round.
     has_l1: bool,
@@ -64,48 +64,56 @@ pub(super) struct Penalised {
 impl Penalised {
     pub(super) fn new(has_l1: bool, averaging: bool) -> Self {
         let average = averaging.then(Average::default);
-        Self { scale: 1.0, penalty: 0.0, slots: Table::default(), places: Places::default(), average, has_l1 }
+        Self {
+            scale: 1.0,
+            penalty: 0.0,
+            entries: ParameterTable::default(),
+            positions: Positions::default(),
+            average,
+            has_l1,
+        }
     }
 
     pub(super) fn get(&self, index: u32) -> f64 {
-        self.scale * self.slots.get(index).caught_up(self.penalty)
+        self.scale * self.entries.get(index).caught_up(self.penalty)
     }
 
     pub(super) fn dot(&self, x: Features<'_>) -> f64 {
-        let weights = self.slots.row(x);
-        sum::sum(weights.map(|(slot, value)| self.scale * slot.caught_up(self.penalty) * f64::from(value)))
+        let weights = self.entries.row(x);
+        sum::sum(weights.map(|(entry, value)| self.scale * entry.caught_up(self.penalty) * f64::from(value)))
     }
 
-    /// A row to come: its slots are fetched.
-    pub(super) fn expect(&mut self, x: Features<'_>) {
-        self.slots.expect(x);
+    /// A row to come: its entries are fetched.
+    pub(super) fn prefetch(&mut self, x: Features<'_>) {
+        self.entries.prefetch(x);
     }
 
     /// Finds where the weights of a row are, for what is done with all of them.
     pub(super) fn locate(&mut self, x: Features<'_>) {
-        self.slots.locate(x, &mut self.places);
+        self.entries.locate(x, &mut self.positions);
     }
 
     /// Catches up the weights of the row that was located.
     pub(super) fn catch_up_all(&mut self, x: Features<'_>) {
         if self.has_l1 {
-            self.each(x, |weights, place, index, _| weights.catch_up_at(place, index));
+            self.each(x, |weights, position, index, _| weights.catch_up_at(position, index));
         }
     }
 
     /// w += u·x of the row that was located, of weights that are caught up.
     pub(super) fn add_all(&mut self, u: f64, x: Features<'_>) {
-        self.each(x, |weights, place, index, value| weights.add_at(place, index, u * f64::from(value)));
+        self.each(x, |weights, position, index, value| weights.add_at(position, index, u * f64::from(value)));
     }
 
     /// Does something with each weight of the row that was located, but those of zeros.
     fn each(&mut self, x: Features<'_>, act: impl Fn(&mut Self, usize, u32, f32)) {
-        let places = std::mem::take(&mut self.places);
-        for (&place, (index, value)) in places.of(x).all().iter().zip(x.iter()).filter(|&(_, (_, value))| value != 0.0)
+        let positions = std::mem::take(&mut self.positions);
+        for (&position, (index, value)) in
+            positions.of(x).all().iter().zip(x.iter()).filter(|&(_, (_, value))| value != 0.0)
         {
-            act(self, place as usize, index, value);
+            act(self, position as usize, index, value);
         }
-        self.places = places;
+        self.positions = positions;
     }
 
     /// Counts the point as it is for the average.
@@ -114,7 +122,7 @@ impl Penalised {
             return;
         }
         if self.has_l1 {
-            let used = self.slots.used(|slot| slot.entry != 0.0);
+            let used = self.entries.used(|entry| entry.raw != 0.0);
             used.into_iter().for_each(|index| self.catch_up(index));
         }
         if let Some(average) = &mut self.average {
@@ -127,16 +135,16 @@ impl Penalised {
         if !self.has_l1 {
             return;
         }
-        let place = self.slots.place(index);
-        self.catch_up_at(place, index);
+        let position = self.entries.position(index);
+        self.catch_up_at(position, index);
     }
 
-    fn catch_up_at(&mut self, place: usize, index: u32) {
-        let slot = self.slots.at(place);
-        let after = slot.caught_up(self.penalty);
-        let change = after - slot.entry;
-        slot.received += change;
-        slot.entry = after;
+    fn catch_up_at(&mut self, position: usize, index: u32) {
+        let entry = self.entries.at(position);
+        let after = entry.caught_up(self.penalty);
+        let change = after - entry.raw;
+        entry.received += change;
+        entry.raw = after;
         if let Some(average) = &mut self.average {
             average.change(index, change);
         }
@@ -144,15 +152,15 @@ impl Penalised {
 
     /// w_i += step, of a weight that is caught up.
     pub(super) fn add(&mut self, index: u32, step: f64) {
-        let place = self.slots.place(index);
-        self.add_at(place, index, step);
+        let position = self.entries.position(index);
+        self.add_at(position, index, step);
     }
 
-    fn add_at(&mut self, place: usize, index: u32, step: f64) {
-        let slot = self.slots.at(place);
-        let before = slot.entry;
-        slot.entry = (before + step / self.scale).clamp(-LARGEST, LARGEST);
-        let change = slot.entry - before;
+    fn add_at(&mut self, position: usize, index: u32, step: f64) {
+        let entry = self.entries.at(position);
+        let before = entry.raw;
+        entry.raw = (before + step / self.scale).clamp(-LARGEST, LARGEST);
+        let change = entry.raw - before;
         if let Some(average) = &mut self.average {
             average.change(index, change);
         }
@@ -174,11 +182,11 @@ impl Penalised {
     /// Multiplies the scale into everything that is in units of v: O(d), once in many rounds.
     fn fold(&mut self) {
         if let Some(average) = &mut self.average {
-            average.fold(self.slots.slots().map(|(index, slot)| (index, slot.entry)));
+            average.fold(self.entries.entries().map(|(index, entry)| (index, entry.raw)));
         }
-        for slot in self.slots.slots_mut() {
-            slot.entry *= self.scale;
-            slot.received *= self.scale;
+        for entry in self.entries.entries_mut() {
+            entry.raw *= self.scale;
+            entry.received *= self.scale;
         }
         self.penalty *= self.scale;
         self.scale = 1.0;
@@ -187,17 +195,17 @@ impl Penalised {
     /// The average of the points that were counted; none before the first.
     pub(super) fn averaged(&self) -> Option<Vec<(u32, f64)>> {
         let average = self.average.as_ref().filter(|average| average.has_points())?;
-        Some(average.weights(self.slots.used(|slot| slot.entry != 0.0), |index| self.slots.get(index).entry))
+        Some(average.weights(self.entries.used(|entry| entry.raw != 0.0), |index| self.entries.get(index).raw))
     }
 
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.number("scale", &mut self.scale)?;
         archive.number("penalty", &mut self.penalty)?;
         let fields = [
-            ("weight", Field::F64(&|slot: &mut Slot| &mut slot.entry)),
-            ("received", Field::F64(&|slot| &mut slot.received)),
+            ("weight", Field::F64(&|entry: &mut PenalisedEntry| &mut entry.raw)),
+            ("received", Field::F64(&|entry| &mut entry.received)),
         ];
-        self.slots.persist(archive, |slot| slot.entry != 0.0 || slot.received != 0.0, &fields)?;
+        self.entries.persist(archive, |entry| entry.raw != 0.0 || entry.received != 0.0, &fields)?;
         self.average.as_mut().map_or(Ok(()), |it| archive.part("average", |archive| it.persist(archive)))
     }
 }

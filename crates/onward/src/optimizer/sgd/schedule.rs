@@ -109,7 +109,7 @@ impl Rates {
     }
 
     /// A round paid `loss`, its weight included.
-    pub(super) fn charge(&mut self, loss: &dyn Fn() -> f64, weight: f64) {
+    pub(super) fn observe_loss(&mut self, loss: &dyn Fn() -> f64, weight: f64) {
         let Schedule::Adaptive { patience, .. } = self.schedule else { return };
         self.loss = held(self.loss + loss());
         self.weight += weight;
@@ -176,8 +176,8 @@ mod tests {
     fn an_adaptive_rate_falls_when_a_window_does_not_gain() {
         let mut rates = Rates::new(Schedule::Adaptive { eta: 1.0, patience: 2.0 });
         for (loss, expected) in [(1.0, 1.0), (0.5, 1.0), (0.4995, 0.2), (0.4, 0.2), (0.5, 0.04)] {
-            rates.charge(&|| loss, 1.0);
-            rates.charge(&|| loss, 1.0);
+            rates.observe_loss(&|| loss, 1.0);
+            rates.observe_loss(&|| loss, 1.0);
             assert!((rates.step() - expected).abs() < 1e-15, "{loss}");
         }
     }

@@ -1,7 +1,7 @@
 //! Linear games: each round an adversary, who sees the learner's point, gives a vector z, and
 //! the learner pays ⟨w, z⟩. The best comparator has a closed form.
 
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::loss::LinearLoss;
 use onward::{Features, SharedLoss};
 
@@ -64,7 +64,7 @@ pub(crate) struct Game {
 
 impl Game {
     /// `None` where the learner does not take the linear loss.
-    pub(crate) fn new(specification: &Specification, adversary: Adversary) -> Option<Self> {
+    pub(crate) fn new(specification: &LearnerSpec, adversary: Adversary) -> Option<Self> {
         let loss: SharedLoss = Arc::new(LinearLoss);
         let seed = match adversary {
             Adversary::Coin(seed) | Adversary::Lone(seed) => seed,

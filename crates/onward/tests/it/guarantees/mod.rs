@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use games::{ADVERSARIES, Adversary, Game};
-use onward::learner::Specification;
+use onward::learner::LearnerSpec;
 use onward::registry::LEARNERS;
 use onward::regret::{Comparator, Guarantee, Ledger};
 use onward::{SharedLoss, loss};
@@ -217,7 +217,7 @@ impl Known {
 }
 
 /// The losses that a learner takes.
-fn losses(specification: &Specification) -> Vec<SharedLoss> {
+fn losses(specification: &LearnerSpec) -> Vec<SharedLoss> {
     let all = loss::NAMES.iter().map(|(name, _)| loss::parse(name).unwrap());
     all.filter(|loss| specification.build(loss, None).is_ok()).collect()
 }
@@ -272,7 +272,7 @@ fn note(finding: &mut Finding, own: &Guarantee, place: &dyn Fn() -> String) {
 
 /// Runs a learner over everything.
 fn examine(name: &str, known: &Mutex<Known>) -> Finding {
-    let specification: Specification = name.parse().unwrap();
+    let specification: LearnerSpec = name.parse().unwrap();
     let mut finding = Finding::default();
     let rounds = rounds(name);
     for loss in losses(&specification) {
@@ -338,7 +338,7 @@ fn examine(name: &str, known: &Mutex<Known>) -> Finding {
 }
 
 /// Plays a linear game, if the learner plays such.
-fn play(finding: &mut Finding, specification: &Specification, adversary: Adversary, length: usize) {
+fn play(finding: &mut Finding, specification: &LearnerSpec, adversary: Adversary, length: usize) {
     let Some(mut game) = Game::new(specification, adversary) else { return };
     for round in 0..length {
         game.play();
@@ -409,7 +409,7 @@ fn names() -> Vec<String> {
 
 /// The name of a learner and its domain, if it can be built: `None` for one that has none.
 fn kept_in(name: &str) -> Option<(String, String)> {
-    let specification: Specification = name.parse().ok()?;
+    let specification: LearnerSpec = name.parse().ok()?;
     let base = name.split(':').next()?;
     let entry = LEARNERS.iter().find(|entry| entry.name == base)?;
     let default = entry.parameters.iter().find(|parameter| parameter.name == "domain")?.default;

@@ -1,4 +1,4 @@
-//! What the lanes know of a feature: one slot, and the small steps that change it.
+//! What the lanes know of a feature: one entry, and the small steps that change it.
 //!
 //! Weights are kept in units of the largest value M that the feature had (ŵ = w·M, x̂ = x/M):
 //! whatever units features come in, x̂ is within ±1 and nothing overflows, and when M grows the
@@ -48,7 +48,7 @@ pub(super) const LARGEST: f32 = 1e30;
 /// second, no vector across both.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C, align(64))]
-pub(super) struct Slot<const W: usize, const D: usize> {
+pub(super) struct LaneEntry<const W: usize, const D: usize> {
     /// G = Σ h·g²·x̂² of each lane, in units of a gradient.
     pub(super) squares: [f32; W],
     /// R̂ of each lane by distance: the largest |ŵ| so far.
@@ -57,13 +57,13 @@ pub(super) struct Slot<const W: usize, const D: usize> {
     pub(super) weights: [f32; W],
     /// M of raw and of centred values.
     pub(super) largest: [f32; 2],
-    pub(super) past: Past,
+    pub(super) past: FeatureHistory,
 }
 
 /// What each row that has a feature changes, whatever its label is.
 #[derive(Debug, Clone, Copy, Zeroable, Pod)]
 #[repr(C)]
-pub(super) struct Past {
+pub(super) struct FeatureHistory {
     /// The largest |x| and |x̃| since the count last doubled.
     pub(super) recent: [f32; 2],
     /// Σ h of the rounds that had the feature.
@@ -72,7 +72,7 @@ pub(super) struct Past {
     pub(super) mean: f32,
 }
 
-impl Past {
+impl FeatureHistory {
     /// As they lie in memory.
     #[inline(always)]
     pub(super) fn numbers(&self) -> &[f32; 4] {
@@ -87,14 +87,14 @@ impl Past {
 
 /// The weight of all rows so far, as counts are compared with it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Total {
+pub(super) struct DenseCounts {
     /// The least count of a feature that is in nearly every row.
     dense: f32,
     /// The least count of one that is in practically every row.
     everywhere: f32,
 }
 
-impl Total {
+impl DenseCounts {
     pub(super) fn new(total: f64) -> Self {
         Self { dense: up(DENSE * total), everywhere: up(EVERYWHERE * total) }
     }
@@ -132,7 +132,7 @@ pub(super) fn moved(mean: f32, value: f32, largest: f32, share: f32) -> f32 {
 /// x̃ of a row's value: centred if the feature is always there; 0 if it is constant too. `largest` is M of raw
 /// values.
 #[inline(always)]
-pub(super) fn centred(index: u32, value: f32, count: f32, mean: f32, largest: f32, total: Total) -> f32 {
+pub(super) fn centred(index: u32, value: f32, count: f32, mean: f32, largest: f32, total: DenseCounts) -> f32 {
     let distance = smaller(f32::MAX, larger(-f32::MAX, value - mean));
     // As long as a feature has not varied its mean is its value, to the bit.
     let varies = (value != mean) | (mean.abs() < largest);
@@ -148,7 +148,7 @@ pub(super) fn bounded(value: f32, largest: f32) -> f32 {
     held / if largest > 0.0 { largest } else { 1.0 }
 }
 
-impl<const W: usize, const D: usize> Slot<W, D> {
+impl<const W: usize, const D: usize> LaneEntry<W, D> {
     /// Lets M grow to a row's values; `kinds` says which lane sees which.
     pub(super) fn widen(&mut self, values: [f32; 2], kinds: &[usize; W]) {
         for (kind, value) in values.into_iter().enumerate() {
@@ -228,9 +228,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slot_of_seven_lanes_is_two_cache_lines_and_one_of_four_one() {
-        assert_eq!(size_of::<Slot<8, 8>>(), 128);
-        assert_eq!(size_of::<Slot<4, 2>>(), 64);
+    fn an_entry_of_seven_lanes_is_two_cache_lines_and_one_of_four_one() {
+        assert_eq!(size_of::<LaneEntry<8, 8>>(), 128);
+        assert_eq!(size_of::<LaneEntry<4, 2>>(), 64);
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
             let near = (DENSE * total) as f32;
             for count in [near.next_down(), near, near.next_up()] {
                 let exact = f64::from(count) >= DENSE * total;
-                assert_eq!(Total::new(total).is_dense(1, count), exact, "{total} {count}");
+                assert_eq!(DenseCounts::new(total).is_dense(1, count), exact, "{total} {count}");
             }
         }
     }

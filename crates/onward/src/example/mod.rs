@@ -10,4 +10,4 @@ mod rows;
 pub use batch::{Batch, BorrowedColumns, Example, RowColumns};
 pub use feature_map::FeatureMap;
 pub use features::{Features, INDEX_LIMIT};
-pub use rows::RowSource;
+pub use rows::Rows;

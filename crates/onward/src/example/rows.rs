@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::batch::{Example, RowColumns};
 use super::features::{Features, INDEX_LIMIT, is_offset};
 use super::reach::MaxPositions;
-use crate::simd::scan::{are_finite, ascend, largest};
+use crate::simd::scan::{are_finite, ascend, max_index};
 use crate::{Error, ErrorKind};
 
 /// Rows one after the other, borrowed from a [`Batch`](crate::Batch) or from arrays of the caller. Making, copying
@@ -33,11 +33,11 @@ pub struct Rows<'a> {
     /// A hint for each index, or none at all.
     pub(super) hints: &'a [u32],
     pub(super) hints_of: u64,
-    pub(super) hints_reach: MaxPositions,
+    pub(super) max_hints: MaxPositions,
     /// No index is larger.
-    pub(super) largest: u32,
+    pub(super) max_index: u32,
     /// The same, and whoever made the rows cannot be wrong; [`u32::MAX`] where that is not known.
-    pub(super) bound: u32,
+    pub(super) trusted_max_index: u32,
     pub(super) columns: RowColumns<'a>,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Rows<'a> {
         }
         let (indices, values) = (&indices[first..end], &values[first..end]);
         let rows = Self::borrowed(Layout::Sparse { ends, first }, indices, values, columns);
-        if rows.largest >= INDEX_LIMIT || !are_finite(values) {
+        if rows.max_index >= INDEX_LIMIT || !are_finite(values) {
             return Err(rows.invalid_feature());
         }
         if let Some(row) = (0..ends.len()).find(|&row| !ascend(rows.features_of(row).0)) {
@@ -110,7 +110,7 @@ impl<'a> Rows<'a> {
         }
         let rows = values.len().checked_div(indices.len()).unwrap_or(0);
         let rows = Self::borrowed(Layout::Dense { rows }, indices, values, columns);
-        if rows.largest >= INDEX_LIMIT || !are_finite(values) {
+        if rows.max_index >= INDEX_LIMIT || !are_finite(values) {
             return Err(rows.invalid_feature());
         }
         if !rows.is_empty() && !ascend(indices) {
@@ -121,9 +121,9 @@ impl<'a> Rows<'a> {
     }
 
     fn borrowed(layout: Layout<'a>, indices: &'a [u32], values: &'a [f32], columns: RowColumns<'a>) -> Self {
-        let largest = largest(indices);
-        let (hints, hints_of, hints_reach) = (&[][..], 0, MaxPositions::UNKNOWN);
-        Self { layout, indices, values, hints, hints_of, hints_reach, largest, bound: largest, columns }
+        let max_index = max_index(indices);
+        let (hints, hints_of, max_hints) = (&[][..], 0, MaxPositions::UNKNOWN);
+        Self { layout, indices, values, hints, hints_of, max_hints, max_index, trusted_max_index: max_index, columns }
     }
 
     /// What is wrong with a feature that is out of range.
@@ -206,9 +206,9 @@ impl<'a> Rows<'a> {
             indices: &self.indices[indices],
             values: &self.values[range],
             hints_of: self.hints_of,
-            largest: self.largest,
-            bound: self.bound,
-            hints_reach: self.hints_reach,
+            max_index: self.max_index,
+            trusted_max_index: self.trusted_max_index,
+            max_hints: self.max_hints,
             offset: self.columns.offsets.get(row).copied().unwrap_or(0.0),
         };
         let label = self.columns.labels.get(row).copied().filter(|label| !label.is_nan());
@@ -339,9 +339,9 @@ impl<'a> Example<'a> {
             values: x.values,
             hints: x.hints,
             hints_of: x.hints_of,
-            hints_reach: x.hints_reach,
-            largest: x.largest,
-            bound: x.bound,
+            max_hints: x.max_hints,
+            max_index: x.max_index,
+            trusted_max_index: x.trusted_max_index,
             columns: RowColumns { labels: &label, weights: &weights, offsets: &offsets },
         })
     }

@@ -8,7 +8,7 @@
 
 use std::error::Error;
 
-use onward::expert::{Experts, Hedge, HedgeRate};
+use onward::mixture::experts::{Experts, Hedge, HedgeRate};
 
 type Matrix = Vec<Vec<f64>>;
 

@@ -4,7 +4,7 @@
 
 use std::error::Error;
 
-use onward::regret::Ledger;
+use onward::evaluation::Ledger;
 use onward::{Features, loss};
 
 /// Judges "tomorrow is as today" on a series with a daily rhythm.

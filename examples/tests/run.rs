@@ -6,12 +6,16 @@ mod follow_the_leader;
 mod game;
 #[path = "../judge_your_own.rs"]
 mod judge_your_own;
-#[path = "../learn_a_file.rs"]
-mod learn_a_file;
+#[path = "../learn_and_continue.rs"]
+mod learn_and_continue;
 #[path = "../learn_in_memory.rs"]
 mod learn_in_memory;
+#[path = "../matrix.rs"]
+mod matrix;
 #[path = "../portfolio.rs"]
 mod portfolio;
+#[path = "../serve.rs"]
+mod serve;
 
 #[test]
 fn learn_in_memory_runs() {
@@ -19,8 +23,18 @@ fn learn_in_memory_runs() {
 }
 
 #[test]
-fn learn_a_file_runs() {
-    learn_a_file::main().unwrap();
+fn learn_and_continue_runs() {
+    learn_and_continue::main().unwrap();
+}
+
+#[test]
+fn matrix_runs() {
+    matrix::main().unwrap();
+}
+
+#[test]
+fn serve_runs() {
+    serve::main().unwrap();
 }
 
 #[test]

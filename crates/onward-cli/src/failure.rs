@@ -2,6 +2,7 @@
 //! mend, 1 for what they cannot.
 
 use std::fmt;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,29 +35,14 @@ impl Failure {
     }
 
     /// A file that cannot be written.
-    pub(crate) fn writing(path: &Path, error: &io::Error) -> Self {
-        let name = if path == Path::new("-") { "standard output".to_owned() } else { path.display().to_string() };
-        let code = match error.kind() {
-            io::ErrorKind::NotFound
-            | io::ErrorKind::PermissionDenied
-            | io::ErrorKind::IsADirectory
-            | io::ErrorKind::NotADirectory => MENDABLE,
-            _ => SYSTEM,
-        };
-        let remedy = match error.kind() {
-            io::ErrorKind::NotFound => "; the folder must exist",
-            io::ErrorKind::StorageFull if crate::outputs::is_stream(path) => "; free some space and run again",
-            io::ErrorKind::StorageFull => "; free some space and run again: what was there before is unchanged",
-            _ => "",
-        };
-        let broken_pipe = error.kind() == io::ErrorKind::BrokenPipe;
-        Self { message: format!("{name}: cannot be written: {error}{remedy}"), code, broken_pipe }
+    pub(crate) fn writing(path: &Path, error: io::Error) -> Self {
+        EngineError::Write { path: path.to_owned(), error }.into()
     }
 
     /// An error of a run that writes its predictions to this path.
     pub(crate) fn of_run(error: EngineError, predictions: Option<&PathBuf>) -> Self {
         match (error, predictions) {
-            (EngineError::Predictions(error), Some(path)) => Self::writing(path, &error),
+            (EngineError::Predictions(error), Some(path)) => Self::writing(path, error),
             (error, _) => error.into(),
         }
     }
@@ -99,23 +85,40 @@ impl fmt::Display for Failure {
 impl From<EngineError> for Failure {
     /// Options are named as they are written here.
     fn from(error: EngineError) -> Self {
+        let code = if error.kind() == EngineErrorKind::System { SYSTEM } else { MENDABLE };
         let message = match &error {
-            EngineError::Option { name, message } if !name.is_empty() => {
-                format!("--{} {message}", name.replace('_', "-"))
-            }
-            EngineError::RowStore(error) => {
-                let folder = std::env::temp_dir();
-                format!(
-                    "the temporary file of rows in {} cannot be used: {error}; free some space there, or name another \
-                     folder in the environment variable TMPDIR",
-                    folder.display()
-                )
-            }
+            EngineError::Option { name, message } => format!("--{} {message}", name.replace('_', "-")),
+            EngineError::RowStore(error) => format!(
+                "the temporary file of rows in {} cannot be used: {error}; free some space there, or name another \
+                 folder in the environment variable TMPDIR",
+                std::env::temp_dir().display()
+            ),
+            EngineError::Write { path, error } => unwritten(path, error),
             other => other.to_string(),
         };
-        let code = if error.kind() == EngineErrorKind::System { SYSTEM } else { MENDABLE };
-        Self { message, code, broken_pipe: false }
+        let broken_pipe =
+            matches!(&error, EngineError::Write { error, .. } if error.kind() == io::ErrorKind::BrokenPipe);
+        Self { message, code, broken_pipe }
     }
+}
+
+/// Why a file cannot be written, and what to do.
+fn unwritten(path: &Path, error: &io::Error) -> String {
+    let name = if path == Path::new("-") { "standard output".to_owned() } else { path.display().to_string() };
+    let remedy = match error.kind() {
+        io::ErrorKind::NotFound => "; the folder must exist",
+        io::ErrorKind::StorageFull if is_stream(path) => "; free some space and run again",
+        io::ErrorKind::StorageFull => "; free some space and run again: what was there before is unchanged",
+        _ => "",
+    };
+    format!("{name}: cannot be written: {error}{remedy}")
+}
+
+/// Whether this is standard output, a pipe or a device: what is written there is not a
+/// file that replaces another.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    let is_special = || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+    path == Path::new("-") || is_special()
 }
 
 impl From<DataError> for Failure {

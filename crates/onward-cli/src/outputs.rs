@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use onward_data::{AtomicFile, Input, PreparedFile, Reader};
 use onward_engine::{Model, PredictionCsv};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, is_stream};
 
 /// Refuses an output that is also an input, and two outputs that are one.
 pub(crate) fn check(outputs: &[(&str, Option<&PathBuf>)], inputs: &[Input]) -> Result<(), Failure> {
@@ -78,7 +78,7 @@ pub(crate) fn predictions(path: &Path, reader: &Reader, model: &Model) -> Result
     let link = model.loss().inverse_link();
     let written = AtomicFile::create(path)
         .and_then(|file| PredictionCsv::new(file, reader.id_names(), link, path == Path::new("-")));
-    written.map_err(|error| Failure::writing(path, &error))
+    written.map_err(|error| Failure::writing(path, error))
 }
 
 /// What a run leaves behind: all is written before the first file takes its place, so
@@ -96,7 +96,7 @@ impl Outputs {
         let written = AtomicFile::create(path).and_then(|mut file| file.write_all(bytes).map(|()| file));
         match written {
             Ok(file) => self.add(path, file),
-            Err(error) => self.failed(path, &error),
+            Err(error) => self.failed(path, error),
         }
     }
 
@@ -104,12 +104,12 @@ impl Outputs {
     pub(crate) fn add(&mut self, path: &Path, file: AtomicFile) -> Result<(), Failure> {
         match file.prepare() {
             Ok(prepared) => self.files.push((path.to_owned(), prepared)),
-            Err(error) => self.failed(path, &error)?,
+            Err(error) => self.failed(path, error)?,
         }
         Ok(())
     }
 
-    fn failed(&mut self, path: &Path, error: &io::Error) -> Result<(), Failure> {
+    fn failed(&mut self, path: &Path, error: io::Error) -> Result<(), Failure> {
         let failure = Failure::writing(path, error);
         if !failure.is_broken_pipe() {
             return Err(failure);
@@ -121,7 +121,7 @@ impl Outputs {
     /// Puts all files in their places.
     pub(crate) fn commit(self) -> Result<(), Failure> {
         for (path, file) in self.files {
-            file.commit().map_err(|error| Failure::writing(&path, &error))?;
+            file.commit().map_err(|error| Failure::writing(&path, error))?;
         }
         self.left.map_or(Ok(()), Err)
     }
@@ -132,14 +132,7 @@ pub(crate) fn probe(path: Option<&PathBuf>) -> Result<(), Failure> {
     match path {
         // A pipe would see its writer come and go.
         Some(path) if is_stream(path) => Ok(()),
-        Some(path) => AtomicFile::create(path).map(drop).map_err(|error| Failure::writing(path, &error)),
+        Some(path) => AtomicFile::create(path).map(drop).map_err(|error| Failure::writing(path, error)),
         None => Ok(()),
     }
-}
-
-/// Whether this is standard output, a pipe or a device: what is written there is not a
-/// file that replaces another.
-pub(crate) fn is_stream(path: &Path) -> bool {
-    let special = || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
-    path == Path::new("-") || special()
 }

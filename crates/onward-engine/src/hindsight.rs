@@ -7,9 +7,9 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use onward::evaluation::{DEFAULT_RADIUS, Ledger};
+use onward::hindsight::{self, Best, ComparatorClass, RowSource, Workers};
 use onward::loss::{Curvature, Hinge};
-use onward::regret::hindsight::{self, Best, ComparatorClass, RowSource, Workers};
-use onward::regret::{DEFAULT_RADIUS, Ledger};
 use onward::{Features, Learner, Loss};
 
 use crate::error::EngineError;

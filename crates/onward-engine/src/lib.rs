@@ -23,11 +23,11 @@ pub use control::{Event, Progress, RunControl};
 pub use error::{EngineError, EngineErrorKind};
 pub use hindsight::HindsightOptions;
 pub use model::{
-    DEFAULT_LEARNER, HeavyFeature, Inspection, Model, ModelMetadata, ModelOptions, Snapshot, is_model_file,
+    DEFAULT_LEARNER, HeavyFeature, Inspection, Matrix, Model, ModelMetadata, ModelOptions, Snapshot, is_model_file,
 };
 pub use plan::Plan;
 pub use predictions::{PredictionCsv, PredictionSink};
-pub use registry::Registry;
+pub use registry::{LossEntry, Registry};
 pub use report::*;
 pub use rows::PassOrder;
 pub use run::{

@@ -1,9 +1,9 @@
 //! What a learner's theorem promises for a stream before there is one.
 
 use onward::SharedLoss;
-use onward::learner::{LearnerSpec, ProblemBounds};
+use onward::guarantee::Guarantee;
 use onward::loss::Task;
-use onward::regret::Guarantee;
+use onward::protocol::{LearnerSpec, ProblemBounds};
 
 use crate::error::EngineError;
 use crate::model::{ModelOptions, checked_radius};
@@ -11,7 +11,7 @@ use crate::model::{ModelOptions, checked_radius};
 /// A learner of which its promise is asked.
 ///
 /// ```
-/// use onward::learner::ProblemBounds;
+/// use onward::protocol::ProblemBounds;
 /// use onward::loss::Task;
 /// use onward_engine::{ModelOptions, Plan};
 ///

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use onward::guarantee::{Comparator, GuaranteeKind};
 use onward::loss::Task;
-use onward::regret::{Comparator, GuaranteeKind};
 use onward::{ExpertReport, MixtureReport};
 use serde::{Deserialize, Serialize};
 

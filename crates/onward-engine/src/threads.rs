@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use onward::regret::hindsight::Workers;
+use onward::hindsight::Workers;
 
 /// This many threads, the caller's among them.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,8 @@
 //! model: a run that continues one begins anew.
 
 use onward::Learner;
-use onward::regret::{GuaranteeKind, Ledger};
+use onward::evaluation::Ledger;
+use onward::guarantee::GuaranteeKind;
 
 use crate::model::own_guarantee;
 

@@ -2,16 +2,16 @@
 //!
 //! A [`Learner`] takes rows and plays one round for each, in order: it predicts, is told the truth,
 //! pays a [`Loss`], and updates, in memory that does not grow with the stream.
-//! A [`Ledger`](evaluation::Ledger) keeps what was paid (the *sequential risk*) and
+//! A [`Ledger`] keeps what was paid (the *sequential risk*) and
 //! a certificate of how much less any fixed linear predictor could have paid
 //! (the *regret*).
 //!
 //! ```
-//! use onward::{RowColumns, Rows, evaluation::Ledger, learner::LearnerSpec};
+//! use onward::{LearnerSpec, Ledger, RowColumns, Rows};
 //!
-//! let specification: LearnerSpec = "auto".parse()?;
+//! let spec: LearnerSpec = "auto".parse()?;
 //! let loss = onward::loss::parse("logistic")?;
-//! let mut learner = specification.build(&loss, None)?;
+//! let mut learner = spec.build(&loss, None)?;
 //! let mut ledger = Ledger::new(learner.loss());
 //!
 //! // Three rows of two features, borrowed. Index 0 is the bias by convention.
@@ -26,6 +26,11 @@
 //!
 //! No files, threads, clocks or network in here: those are in `onward-data`
 //! and the `onward` program.
+//!
+//! The modules are layers, each of which imports only those above it:
+//! [`numeric`], [`simd`], [`hashing`], [`archive`], examples ([`Batch`]), [`loss`], [`metric`], [`storage`],
+//! [`guarantee`], [`protocol`] (what learners and optimisers are), [`domain`], [`optimizer`], [`learner`],
+//! [`mixture`], [`evaluation`], [`hindsight`], and [`registry`], which alone knows all learners.
 
 pub mod archive;
 pub mod domain;
@@ -48,9 +53,10 @@ pub mod simd;
 pub mod storage;
 
 pub use error::{Error, ErrorKind};
+pub use evaluation::Ledger;
 pub use example::{Batch, BorrowedColumns, Example, FeatureMap, Features, INDEX_LIMIT, RowColumns, Rows};
 pub use loss::{Loss, SharedLoss};
-pub use protocol::{ExpertReport, Learner, LinearWeights, MixtureReport, Predictor, ScoreLearner};
+pub use protocol::{ExpertReport, Learner, LearnerSpec, LinearWeights, MixtureReport, Predictor, ScoreLearner};
 
 // Where these were before.
 #[doc(hidden)]

@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &ConvertArguments) -> Result<ExitCode, Failure> {
         reader.notes().iter().for_each(stderr::line);
         idle_options(&arguments.format, None, Some(&arguments.columns), &reader).iter().for_each(stderr::line);
     }
-    let writing = |error: io::Error| Failure::writing(&arguments.to, &error);
+    let writing = |error: io::Error| Failure::writing(&arguments.to, error);
     // From now on there is a file to be cleaned up.
     signals.opened();
     let file = AtomicFile::create(&arguments.to).map_err(writing)?;

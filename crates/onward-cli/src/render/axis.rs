@@ -50,7 +50,8 @@ impl Scale {
     pub(super) fn padded(self, share: f64) -> Self {
         let (bottom, top) = (self.stretch(self.low), self.stretch(self.high));
         let margin = share * (top - bottom);
-        let finite = |length: f64| self.shrink(length).clamp(f64::MIN, f64::MAX);
+        let least = if self.spread == Spread::Logarithmic { f64::MIN_POSITIVE } else { f64::MIN };
+        let finite = |length: f64| self.shrink(length).clamp(least, f64::MAX);
         Self { low: finite(bottom - margin), high: finite(top + margin), ..self }
     }
 

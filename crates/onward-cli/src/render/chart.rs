@@ -1,6 +1,6 @@
 //! The charts of a report as data: lines with their meaning, before they are laid out.
 
-use onward::regret::Comparator;
+use onward::guarantee::Comparator;
 use onward_engine::{CurvePoint, HindsightClass, LearnerReport, Report};
 use serde::Serialize;
 

@@ -68,12 +68,11 @@ fn what_would_change_nothing_or_make_no_sense_is_refused() {
     let folder = Folder::new();
     let phishing = data("phishing.csv");
     for (arguments, said) in [
-        (&["--order", "shuffle"][..], "add --passes N"),
-        (&["--seed", "1"], "add one of these"),
-        (&["--passes", "2", "--order", "sequential", "--seed", "1"], "--seed is for --order shuffle or random"),
+        (&["--order", "shuffle"][..], "--order needs --passes above 1"),
+        (&["--seed", "1"], "--order <ORDER>"),
         (&["--passes", "2", "--order", "backwards"], "invalid value 'backwards'"),
-        (&["--loss-bound", "0"], "--loss-bound is 0: it is a finite number above 0, the largest loss that can come"),
-        (&["--loss-bound", "-1"], "--loss-bound is -1"),
+        (&["--loss-bound", "0"], "--loss-bound must be above 0; got 0"),
+        (&["--loss-bound", "-1"], "--loss-bound must be above 0; got -1"),
     ] {
         let outcome = folder.run(&[&["learn", &phishing, "--target", "is_phishing"], arguments].concat());
         assert_eq!(outcome.code, Some(2), "{arguments:?}");

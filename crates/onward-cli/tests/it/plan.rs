@@ -1,26 +1,17 @@
-//! `--plan`: what the theory promises before there are data.
+//! `onward plan`: what the theory promises before there are data.
 
 use crate::common::Folder;
 
 #[test]
 fn the_promise_is_the_textbooks() {
-    let outcome = Folder::new().run(&[
-        "learn",
-        "--plan",
-        "10000",
-        "--learner",
-        "ogd:radius=1",
-        "--loss",
-        "squared",
-        "--scales",
-        "norm=1,label=1",
-    ]);
+    let arguments = ["--learner", "ogd:radius=1", "--loss", "squared", "--norm", "1", "--label", "1"];
+    let outcome = Folder::new().run(&[&["plan", "10000"], &arguments[..]].concat());
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
-    // G = 4UX² and 8(UX)²√(2/T) an example.
+    // G = 4UX² and 8(UX)²√(2/T) per example.
     let expected = format!("{:.4}", 8.0 * (2.0f64 / 10_000.0).sqrt());
     let line = outcome.stdout.lines().find(|line| line.ends_with("← this stream")).unwrap();
     assert_eq!(line.split_whitespace().collect::<Vec<_>>()[..2], ["10,000", expected.as_str()]);
-    // A hundred times longer, a tenth an example.
+    // A hundred times longer, a tenth per example.
     let longest = outcome.stdout.lines().last().unwrap();
     let expected = format!("{:.4}", 0.8 * (2.0f64 / 10_000.0).sqrt());
     assert_eq!(longest.split_whitespace().collect::<Vec<_>>()[..2], ["1,000,000", expected.as_str()]);
@@ -28,7 +19,7 @@ fn the_promise_is_the_textbooks() {
 
 #[test]
 fn a_learner_without_a_theorem_says_so() {
-    let outcome = Folder::new().run(&["learn", "--plan", "100"]);
+    let outcome = Folder::new().run(&["plan", "100"]);
     assert_eq!(outcome.code, Some(0));
     assert!(outcome.stdout.contains("no promise beforehand: "), "{}", outcome.stdout);
 }
@@ -36,17 +27,17 @@ fn a_learner_without_a_theorem_says_so() {
 #[test]
 fn a_mixture_promises_for_losses_of_a_range() {
     let plan = |learner: &str, more: &[&str]| {
-        let outcome = Folder::new().run(&[&["learn", "--plan", "800", "--learner", learner][..], more].concat());
+        let outcome = Folder::new().run(&[&["plan", "800", "--learner", learner][..], more].concat());
         assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
         outcome.stdout
     };
     let text = plan("hedge:rounds=800", &[]);
     assert!(text.starts_with("plan for 800 examples of losses of experts within 1 of each other\n"), "{text}");
-    // √(ln K/(2T)) an example for four experts.
+    // √(ln K/(2T)) per example for four experts.
     let expected = format!("{:.4}", (4f64.ln() / 1600.0).sqrt());
     let line = text.lines().find(|line| line.ends_with("← this stream")).unwrap();
     assert_eq!(line.split_whitespace().nth(1), Some(expected.as_str()), "{text}");
-    let twice = plan("adahedge:learners=nag+ogd", &["--scales", "range=2"]);
+    let twice = plan("adahedge:learners=nag+ogd", &["--range", "2"]);
     let expected = 2.0 * ((800.0 * 2f64.ln()).sqrt() + 4.0 / 3.0 * 2f64.ln() + 2.0);
     let line = twice.lines().find(|line| line.ends_with("← this stream")).unwrap();
     assert_eq!(line.split_whitespace().nth(2), Some(format!("{expected:.4}").as_str()), "{twice}");
@@ -67,7 +58,7 @@ fn a_mixture_promises_for_losses_of_a_range() {
 
 #[test]
 fn of_no_examples_nothing_is_promised() {
-    let outcome = Folder::new().run(&["learn", "--plan", "0", "--learner", "ogd"]);
+    let outcome = Folder::new().run(&["plan", "0", "--learner", "ogd"]);
     assert_eq!(outcome.code, Some(0));
     assert!(outcome.stdout.contains("the regret is 0"), "{}", outcome.stdout);
 }
@@ -76,84 +67,38 @@ fn of_no_examples_nothing_is_promised() {
 fn what_makes_no_plan_is_refused() {
     let folder = Folder::new();
     for (arguments, said) in [
-        (&["--plan", "10", "data.csv"][..], "'--plan <T>' cannot be used with '[INPUT]...'"),
-        (
-            &["--plan", "10", "--model", "m", "--report", "r"],
-            "cannot be used with:\n  --model <FILE>\n  --report <FILE>",
-        ),
-        (&["--plan", "10", "--scales", "label=1,label=2"], "--scales has label twice: leave one of them out"),
-        (
-            &["--plan", "10", "--scales", "features=1.5"],
-            "features=1.5: it is a whole number up to 4294967296, as many as there are indices",
-        ),
-        (
-            &["--plan", "10", "--scales", "norm=1,largest=5"],
-            "with 1 feature the norm is from largest to largest·√features, 5",
-        ),
-        (&["--plan", "10", "--scales", "norm=9,largest=2,features=16"], "to largest·√features, 8"),
-        (&["--plan", "-1"], "it is a whole number of examples, from 0 to"),
-        (&["--plan", "many"], "invalid value 'many'"),
-        (&["--plan", "10", "--scales", "norm=0"], "the norm of features is 0: it is a finite number above 0"),
-        (&["--plan", "10", "--scales", "size=1"], "--scales has 'size=1': it is norm=X"),
-        (&["--plan", "10", "--scales", "range=-1"], "the range of losses is -1: it is a finite number above 0"),
-        (&["--plan", "10", "--scales", "label"], "--scales has 'label'"),
-        (&["--plan", "10", "--scales", "features=0,norm=1"], "the number of features is 0"),
-        (&["--scales", "norm=1"], "add --plan T"),
-        (&["--plan", "10", "--learner", "ogd:radius=0"], "radius is 0.0: it is a number from 1e-30 to 1e30"),
-        (
-            &["--plan", "10", "--radius", "-1"],
-            "--radius is -1: it is a finite number above 0, for a smaller ball holds no predictor but 0",
-        ),
-        (&["--plan", "10", "--learner", "ogd:eta=0"], "eta is 0.0: it is a number from 1e-30 to 1e30"),
+        (&["10", "data.csv"][..], "unexpected argument 'data.csv'"),
+        (&["10", "--model", "m"], "unexpected argument '--model'"),
+        (&[], "<EXAMPLES>"),
+        (&["10", "--label", "1", "--label", "2"], "'--label <Y>' cannot be used multiple times"),
+        (&["10", "--features", "1.5"], "invalid value '1.5' for '--features <D>'"),
+        (&["10", "--features", "0"], "0 is not in 1..=4294967296"),
+        (&["10", "--norm", "1", "--largest", "5"], "--norm must be from largest to largest·√features, 5 to 5; got 1"),
+        (&["10", "--norm", "9", "--largest", "2", "--features", "16"], "to largest·√features, 2 to 8; got 9"),
+        (&["-1"], "must be a whole number of examples, from 0 to"),
+        (&["many"], "invalid value 'many'"),
+        (&["10", "--norm", "0"], "--norm must be above 0; got 0"),
+        (&["10", "--range", "-1"], "--range must be above 0; got -1"),
+        (&["10", "--learner", "ogd:radius=0"], "radius is 0.0: it is a number from 1e-30 to 1e30"),
+        (&["10", "--radius", "-1"], "--radius must be above 0; got -1"),
+        (&["10", "--learner", "ogd:eta=0"], "eta is 0.0: it is a number from 1e-30 to 1e30"),
     ] {
-        let outcome = folder.run(&[&["learn"], arguments].concat());
+        let outcome = folder.run(&[&["plan"], arguments].concat());
         assert_eq!(outcome.code, Some(2), "{arguments:?}");
         assert!(outcome.stderr.contains(said), "{arguments:?}: {}", outcome.stderr);
     }
 }
 
-#[test]
-fn options_that_a_plan_has_no_use_for_are_refused() {
-    let (folder, help) = (Folder::new(), Folder::new().run(&["learn", "--help"]).stdout);
-    // Every option there is, but for those that a plan is made of.
-    let useful = ["plan", "scales", "learner", "loss", "radius", "task", "help"];
-    let names = help.lines().filter_map(|line| line.trim_start().split_once("--"));
-    let names = names.filter(|(before, _)| before.is_empty() || before.starts_with('-')).map(|(_, rest)| rest);
-    let mut tried = 0;
-    for line in names {
-        let name: String = line.chars().take_while(|at| at.is_ascii_lowercase() || *at == '-').collect();
-        if useful.contains(&name.as_str()) {
-            continue;
-        }
-        let option = format!("--{name}");
-        let takes_value = line[name.len()..].starts_with(" <");
-        let value = match name.as_str() {
-            "format" => "csv",
-            "on-error" => "skip",
-            "order" => "shuffle",
-            "hindsight-gap" => "0.5",
-            _ => "1",
-        };
-        let mut arguments = vec!["learn", "--plan", "10", &option];
-        arguments.extend(takes_value.then_some(value));
-        let outcome = folder.run(&arguments);
-        assert_eq!(outcome.code, Some(2), "{option}: {}", outcome.stdout);
-        // --hindsight-gap alone lacks --hindsight.
-        let is_said = outcome.stderr.contains("--plan <T>") && outcome.stderr.contains(&option);
-        assert!(is_said || option == "--hindsight-gap", "{option}: {}", outcome.stderr);
-        tried += 1;
-    }
-    assert_eq!(tried, 31, "{help}");
-}
-
 /// What is promised of 100 examples.
-fn plan(learner: &str, loss: &str, scales: &str) -> String {
-    let arguments = ["learn", "--plan", "100", "--learner", learner, "--loss", loss, "--scales", scales];
+fn plan(learner: &str, loss: &str, bounds: &str) -> String {
+    let bounds: Vec<String> = bounds.split(',').map(|bound| format!("--{bound}")).collect();
+    let mut arguments = vec!["plan", "100", "--learner", learner, "--loss", loss];
+    arguments.extend(bounds.iter().map(String::as_str));
     Folder::new().run(&arguments).stdout
 }
 
 #[test]
-fn scales_that_a_promise_does_not_depend_on_are_named() {
+fn bounds_that_a_promise_does_not_depend_on_are_named() {
     let text = plan("ogd:radius=1", "hinge", "norm=2,label=3,range=4");
     assert!(text.ends_with("it does not depend on label or range\n"), "{text}");
     assert!(!plan("ogd:radius=1", "squared", "norm=2,label=3").contains("does not depend"));

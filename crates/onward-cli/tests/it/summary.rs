@@ -113,7 +113,7 @@ fn the_help_says_what_the_program_is_and_shows_examples() {
     }
     let bare = folder.run(&[]);
     assert!(bare.stderr.starts_with("Online machine learning that measures itself against hindsight"), "{bare:?}");
-    for command in ["learn", "predict", "inspect", "convert", "completions"] {
+    for command in ["learn", "predict", "inspect", "convert", "list", "plan", "completions"] {
         let text = folder.succeed(&[command, "--help"]).stdout;
         assert!(text.contains(&format!("Examples:\n  onward {command} ")), "{text}");
     }

@@ -89,5 +89,5 @@ pub fn is_model_file(path: &Path) -> bool {
     // Of a pipe the reader would miss what is read here.
     path.is_file()
         && File::open(path).and_then(|file| file.take(9).read_to_end(&mut head)).is_ok()
-        && onward::model::is_safetensors(&head)
+        && onward::archive::is_safetensors(&head)
 }

@@ -2,16 +2,18 @@
 
 mod file;
 mod inspection;
+mod matrix;
 mod snapshot;
 
 use std::borrow::Cow;
 
-use onward::learner::LearnerSpec;
+use onward::archive::Names;
+use onward::evaluation::Ledger;
+use onward::guarantee::Guarantee;
 use onward::loss::Task;
-use onward::model::Names;
-use onward::regret::{Guarantee, Ledger};
+use onward::protocol::LearnerSpec;
 use onward::{Features, Learner, Rows, SharedLoss};
-use onward_data::{Parsed, Schema};
+use onward_data::{Layout, Options, Parsed, Schema, Target, TargetRule};
 use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
@@ -19,6 +21,7 @@ use crate::registry::Registry;
 
 pub use file::is_model_file;
 pub use inspection::Inspection;
+pub use matrix::Matrix;
 pub use snapshot::Snapshot;
 
 /// What learns when no learner is named.
@@ -90,13 +93,11 @@ pub struct HeavyFeature {
 /// A learner with its account, the meaning of its columns and the names of its features.
 ///
 /// ```
-/// use onward_engine::{Model, ModelOptions};
 /// use onward::Features;
-/// # let schema = onward_data::Schema {
-/// #     layout: onward_data::Layout::Indexed, bits: 22, ngrams: 1, columns: Vec::new(), interactions: Vec::new(),
-/// #     target: onward_data::Target { column: "label".to_owned(), rule: onward_data::TargetRule::Signs },
-/// # };
-/// let mut model = Model::new(&ModelOptions::default(), schema)?;
+/// use onward::loss::Task;
+/// use onward_engine::{Model, ModelOptions};
+///
+/// let mut model = Model::for_indices(&ModelOptions::default(), Task::Binary)?;
 /// let x = Features::new(&[0, 7], &[1.0, 0.5])?;
 /// let before = model.learn_one(x, 1.0, 1.0)?;
 /// assert!(model.predict_one(x) > before);
@@ -127,6 +128,19 @@ impl Model {
             None => options.registry.loss(learner.default_loss(task(&schema))?)?,
         };
         Self::build(&learner, loss, options.radius, schema, ModelMetadata::new("memory"), &options.registry)
+    }
+
+    /// A model that has seen nothing, of features that are numbered rather than named: for rows in memory. Labels of two
+    /// classes are −1 and 1.
+    ///
+    /// # Errors
+    /// When learner, loss, their parameters and the task do not fit together.
+    pub fn for_indices(options: &ModelOptions, task: Task) -> Result<Self, EngineError> {
+        let rule = if task == Task::Regression { TargetRule::Number } else { TargetRule::Signs };
+        let (column, Options { bits, ngrams, .. }) = ("label".to_owned(), Options::default());
+        let target = Target { column, rule };
+        let (columns, interactions) = (Vec::new(), Vec::new());
+        Self::new(options, Schema { layout: Layout::Indexed, bits, ngrams, columns, target, interactions })
     }
 
     pub(crate) fn build(

@@ -9,12 +9,12 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use onward::regret::hindsight::{LabelledRow, Numbering, RowBlock, RowSource, SHARDS, share};
+use onward::hindsight::{LabelledRow, Numbering, RowBlock, RowSource, SHARDS, share};
 use onward::{Batch, Example};
 
 pub use order::PassOrder;
 
-/// Rows of more bytes than this go to a file.
+/// RowSource of more bytes than this go to a file.
 const MEMORY: usize = 256 << 20;
 
 /// The bytes of a row in the file, its features left out: where they end, label, weight, offset.
@@ -23,7 +23,7 @@ const FIXED: usize = 28;
 /// The bytes of a feature in the file: number and value.
 const FEATURE: usize = 8;
 
-/// Rows that were kept.
+/// RowSource that were kept.
 pub(crate) struct RowStore {
     /// Numbers features for walks in hindsight; without it rows have their features by index.
     numbering: Option<Numbering>,

@@ -1,6 +1,6 @@
 //! The order of passes over rows that were kept.
 
-use onward::random::SplitMix64;
+use onward::numeric::rng::SplitMix64;
 
 /// In which order the passes after the first go over the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

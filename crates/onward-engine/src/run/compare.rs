@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use onward::learner::LearnerSpec;
 use onward::loss::Task;
+use onward::protocol::LearnerSpec;
 use onward::{Batch, SharedLoss};
 use onward_data::{Input, Options, Reader};
 

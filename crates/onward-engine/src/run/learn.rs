@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use onward::learner::LearnerSpec;
-use onward::random::SplitMix64;
-use onward::regret::Guarantee;
+use onward::guarantee::Guarantee;
+use onward::numeric::rng::SplitMix64;
+use onward::protocol::LearnerSpec;
 use onward::{Batch, MixtureReport};
 use onward_data::{Input, Options, Reader};
 
@@ -122,8 +122,12 @@ impl LearnRun {
         if let Some(bound) = loss_bound.filter(|bound| !(bound.is_finite() && *bound > 0.0)) {
             return Err(EngineError::option("loss_bound", format!("must be above 0; got {bound}")));
         }
-        if passes > 1 && order == PassOrder::Sequential {
-            check_repeatable(inputs)?;
+        match order {
+            PassOrder::Sequential if passes > 1 => check_repeatable(inputs)?,
+            PassOrder::Shuffle | PassOrder::Random if passes < 2 => {
+                return Err(EngineError::option("order", "needs --passes above 1"));
+            }
+            _ => {}
         }
         let radius = match &start {
             Start::New(options) => checked_radius(options.radius)?,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use onward::Predictor;
-use onward::regret::Ledger;
+use onward::evaluation::Ledger;
 use onward_data::{Input, Options, Reader};
 
 use super::scoring::{Destinations, ScoringWorker};

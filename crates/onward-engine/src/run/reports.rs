@@ -1,8 +1,9 @@
 //! From what a run left to its report.
 
 use onward::MixtureReport;
-use onward::regret::hindsight::ComparatorClass;
-use onward::regret::{Guarantee, Ledger, LedgerPoint};
+use onward::evaluation::{Ledger, LedgerPoint};
+use onward::guarantee::Guarantee;
+use onward::hindsight::ComparatorClass;
 
 use super::learn::FinishedRun;
 use super::{CompareOutcome, LearnOutcome};

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use onward::regret::Ledger;
+use onward::evaluation::Ledger;
 use onward_data::Parsed;
 
 use crate::control::{Event, RunControl};

@@ -219,7 +219,7 @@ mod wide {
 
     use super::{F64x4, FOUR, Record16};
 
-    /// For machines with AVX2. SAFETY, of all its instructions: [`by_f64x4`](super::by_quads) and the tests alone name
+    /// For machines with AVX2. SAFETY, of all its instructions: [`by_f64x4`](super::by_f64x4) and the tests alone name
     /// it, and run what names it only where the processor has them.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Avx2F64x4(__m256d);

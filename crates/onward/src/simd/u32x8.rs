@@ -119,7 +119,7 @@ mod wide {
 
     use super::{EIGHT, U32x8};
 
-    /// For machines with AVX2. SAFETY, of all its instructions: [`by_u32x8`](super::by_eights) and the tests alone name
+    /// For machines with AVX2. SAFETY, of all its instructions: [`by_u32x8`](super::by_u32x8) and the tests alone name
     /// it, and run what names it only where the processor has them.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Avx2U32x8(__m256i);

@@ -144,7 +144,7 @@ impl Learner for Frequencies {
     }
 }
 
-fn learners(classes: usize) -> [Box<dyn Learner>; 2] {
+fn learners(classes: usize) -> [Box<dyn onward::Learner>; 2] {
     [Box::new(SoftmaxDescent::new(0.1, classes)), Box::new(Frequencies { counts: vec![0.0; classes] })]
 }
 
@@ -170,7 +170,7 @@ fn paid(scores: &[f64], class: usize) -> f64 {
 }
 
 /// Learns and charges in parts of this many rows, and returns all scores.
-fn run(learner: &mut dyn Learner, ledger: &mut Ledger, rows: Rows<'_>, size: usize) -> Vec<f64> {
+fn run(learner: &mut dyn onward::Learner, ledger: &mut Ledger, rows: Rows<'_>, size: usize) -> Vec<f64> {
     let mut all = Vec::new();
     for rows in rows.chunks(size) {
         let mut scores = vec![f64::NAN; rows.len() * learner.outputs()];
@@ -188,12 +188,12 @@ fn bits(scores: &[f64]) -> Vec<u64> {
     scores.iter().map(|score| score.to_bits()).collect()
 }
 
-fn persist(learner: &mut dyn Learner, ledger: &mut Ledger, archive: &mut Archive) -> Result<(), Error> {
+fn persist(learner: &mut dyn onward::Learner, ledger: &mut Ledger, archive: &mut Archive) -> Result<(), Error> {
     archive.part("learner", |archive| learner.persist(archive))?;
     archive.part("ledger", |archive| ledger.persist(archive))
 }
 
-fn state(learner: &mut dyn Learner, ledger: &mut Ledger) -> State {
+fn state(learner: &mut dyn onward::Learner, ledger: &mut Ledger) -> State {
     Archive::saved(|archive| persist(learner, ledger, archive)).unwrap()
 }
 

@@ -1,5 +1,7 @@
 //! Text for people, and the numbers in it.
 
+pub(crate) mod inspection;
+pub(crate) mod plan;
 pub(crate) mod summary;
 pub(crate) mod table;
 mod verdict;

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use onward::MixtureReport;
+use onward::guarantee::GuaranteeKind;
 use onward::loss::Curvature;
 use onward::registry::LEARNERS;
-use onward::regret::GuaranteeKind;
 use onward_engine::{
     GuaranteeReport, HeavyFeature, LearnReport, LearnerReport, MetricsReport, Model, PredictReport, Report,
     StreamReport, Timing,

@@ -1,6 +1,6 @@
 //! What a run cost against the best fixed predictor, in rows and in one sentence.
 
-use onward::regret::Comparator;
+use onward::guarantee::Comparator;
 use onward_engine::{
     BestInHindsight, ExcessReport, GuaranteeReport, HindsightClass, HindsightReport, LearnerReport, StreamReport,
     Timing,

@@ -93,9 +93,9 @@ fn it_predicts_the_same() {
         let mut scores = Vec::new();
         while let Some(parsed) = reader.next_batch().unwrap() {
             for example in parsed.batch.iter() {
-                scores.push(learner.predict(example.features).score.to_bits());
+                scores.push(learner.predict_one(example.features).to_bits());
                 if let Some(label) = example.label {
-                    learner.learn(example.features, label, example.weight);
+                    learner.learn_one(example.features, label, example.weight);
                 }
             }
         }

@@ -10,7 +10,6 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use onward::Prediction;
 use onward::evaluation::Ledger;
 use onward_data::ParsedBatch;
 
@@ -32,18 +31,13 @@ pub(super) struct Destinations<'a> {
 
 impl Destinations<'_> {
     /// Takes in the predictions of these rows.
-    fn take(
-        &mut self,
-        parsed: &ParsedBatch,
-        rows: Range<usize>,
-        predictions: &[Prediction],
-    ) -> Result<(), EngineError> {
-        self.ledger.observe_rows(predictions, &parsed.batch, rows.clone());
+    fn take(&mut self, parsed: &ParsedBatch, rows: Range<usize>, scores: &[f64]) -> Result<(), EngineError> {
+        self.ledger.observe(parsed.batch.rows(rows.clone()), scores);
         if let Some(store) = self.rows.as_deref_mut() {
             keep(store, parsed, rows.clone(), self.control)?;
         }
         match self.sink.as_deref_mut() {
-            Some(sink) => sink.write(parsed, rows, predictions).map_err(EngineError::Predictions),
+            Some(sink) => sink.write(parsed, rows, scores).map_err(EngineError::Predictions),
             None => Ok(()),
         }
     }
@@ -68,7 +62,7 @@ pub(super) fn keep(
 struct ScoringJob {
     parsed: Arc<ParsedBatch>,
     rows: Range<usize>,
-    predictions: Vec<Prediction>,
+    scores: Vec<f64>,
 }
 
 /// A job that was done.
@@ -90,7 +84,7 @@ pub(super) struct ScoringWorker<'a, 'b> {
     destinations: &'a Mutex<Destinations<'b>>,
     thread: Option<ScoringThread>,
     risk: f64,
-    spare: Vec<Vec<Prediction>>,
+    spare: Vec<Vec<f64>>,
     returned: Vec<ParsedBatch>,
 }
 
@@ -101,7 +95,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Does a job.
 fn score(destinations: &Mutex<Destinations<'_>>, job: ScoringJob) -> ScoringResult {
     let mut destinations = lock(destinations);
-    let result = destinations.take(&job.parsed, job.rows.clone(), &job.predictions);
+    let result = destinations.take(&job.parsed, job.rows.clone(), &job.scores);
     let risk = destinations.ledger.sequential_risk();
     ScoringResult { job, result, risk }
 }
@@ -138,7 +132,7 @@ impl<'b> ScoringWorker<'_, 'b> {
     }
 
     /// Memory for predictions.
-    pub(super) fn blank(&mut self) -> Vec<Prediction> {
+    pub(super) fn blank(&mut self) -> Vec<f64> {
         let mut blank = self.spare.pop().unwrap_or_default();
         blank.clear();
         blank
@@ -150,10 +144,10 @@ impl<'b> ScoringWorker<'_, 'b> {
         &mut self,
         parsed: Arc<ParsedBatch>,
         rows: Range<usize>,
-        predictions: Vec<Prediction>,
+        scores: Vec<f64>,
         is_behind: bool,
     ) -> Result<(), EngineError> {
-        let job = ScoringJob { parsed, rows, predictions };
+        let job = ScoringJob { parsed, rows, scores };
         while self.collect(false)? {}
         if self.thread.is_none() || !(is_behind || self.waiting() > 0) {
             let result = score(self.destinations, job);
@@ -223,7 +217,7 @@ impl<'b> ScoringWorker<'_, 'b> {
 
     fn put_away(&mut self, ScoringResult { job, result, risk }: ScoringResult) -> Result<(), EngineError> {
         self.risk = risk;
-        self.spare.push(job.predictions);
+        self.spare.push(job.scores);
         self.returned.extend(Arc::into_inner(job.parsed));
         result
     }

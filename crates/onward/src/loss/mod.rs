@@ -8,6 +8,7 @@
 //! overshoot.
 
 pub mod absolute;
+mod class;
 mod flow;
 pub mod hinge;
 pub mod huber;
@@ -24,12 +25,14 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 pub use absolute::{Absolute, EpsilonInsensitive, Quantile, SquaredEpsilonInsensitive};
+pub use class::{ClassLoss, SharedClassLoss, TaskLoss};
 pub use hinge::{Hinge, ModifiedHuber, PerceptronLoss, SquaredHinge, ZeroOne};
 pub use huber::Huber;
 pub use linear::LinearLoss;
 pub use logistic::Logistic;
 pub use parse::{LOSSES, LossDescriptor, parse};
 pub use poisson::Poisson;
+pub use softmax::Softmax;
 pub use squared::{Expectile, Squared};
 
 use crate::{Error, ErrorKind};
@@ -45,6 +48,8 @@ pub enum Task {
     Binary,
     /// Real labels.
     Regression,
+    /// One of several classes, labels 0, 1, 2, …; a score for each.
+    Classes,
 }
 
 /// From a score to what people read.

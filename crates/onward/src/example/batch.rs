@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::features::{Features, INDEX_LIMIT, is_offset};
 use super::reach::{MaxPositions, max_positions};
 use super::repeats::REPEATS;
-use super::rows::{Layout, Rows};
+use super::rows::{RowLayout, Rows};
 use crate::simd::scan::{FEW, are_alone, are_finite, ascend, max_index};
 use crate::{Error, ErrorKind};
 
@@ -349,7 +349,7 @@ impl Batch {
     fn all_rows(&self) -> Rows<'_> {
         let (indices, values) = self.arena();
         Rows {
-            layout: Layout::Sparse { ends: &self.ends, first: 0 },
+            layout: RowLayout::Sparse { ends: &self.ends, first: 0 },
             indices,
             values,
             hints: &self.hints,

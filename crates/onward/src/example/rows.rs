@@ -26,7 +26,7 @@ use crate::{Error, ErrorKind};
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
-    pub(super) layout: Layout<'a>,
+    pub(super) layout: RowLayout<'a>,
     /// Of all features of these rows, or of each row if they are dense.
     pub(super) indices: &'a [u32],
     pub(super) values: &'a [f32],
@@ -43,7 +43,7 @@ pub struct Rows<'a> {
 
 /// Where the features of a row are.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Layout<'a> {
+pub(super) enum RowLayout<'a> {
     /// Up to these ends, counted from where the first row begins.
     Sparse { ends: &'a [usize], first: usize },
     /// All rows have the same indices.
@@ -78,7 +78,7 @@ impl<'a> Rows<'a> {
             )));
         }
         let (indices, values) = (&indices[first..end], &values[first..end]);
-        let rows = Self::borrowed(Layout::Sparse { ends, first }, indices, values, columns);
+        let rows = Self::borrowed(RowLayout::Sparse { ends, first }, indices, values, columns);
         if rows.max_index >= INDEX_LIMIT || !are_finite(values) {
             return Err(rows.invalid_feature());
         }
@@ -109,7 +109,7 @@ impl<'a> Rows<'a> {
             return Err(refused(format!("values must fill whole rows of {indices} columns; got {values} values")));
         }
         let rows = values.len().checked_div(indices.len()).unwrap_or(0);
-        let rows = Self::borrowed(Layout::Dense { rows }, indices, values, columns);
+        let rows = Self::borrowed(RowLayout::Dense { rows }, indices, values, columns);
         if rows.max_index >= INDEX_LIMIT || !are_finite(values) {
             return Err(rows.invalid_feature());
         }
@@ -120,7 +120,7 @@ impl<'a> Rows<'a> {
         Ok(rows)
     }
 
-    fn borrowed(layout: Layout<'a>, indices: &'a [u32], values: &'a [f32], columns: RowColumns<'a>) -> Self {
+    fn borrowed(layout: RowLayout<'a>, indices: &'a [u32], values: &'a [f32], columns: RowColumns<'a>) -> Self {
         let max_index = max_index(indices);
         let (hints, hints_of, max_hints) = (&[][..], 0, MaxPositions::UNKNOWN);
         Self { layout, indices, values, hints, hints_of, max_hints, max_index, trusted_max_index: max_index, columns }
@@ -168,8 +168,8 @@ impl<'a> Rows<'a> {
     /// How many rows there are.
     pub fn len(&self) -> usize {
         match self.layout {
-            Layout::Sparse { ends, .. } => ends.len(),
-            Layout::Dense { rows } => rows,
+            RowLayout::Sparse { ends, .. } => ends.len(),
+            RowLayout::Dense { rows } => rows,
         }
     }
 
@@ -195,11 +195,13 @@ impl<'a> Rows<'a> {
     #[inline]
     pub fn get(&self, row: usize) -> Example<'a> {
         let (range, indices) = match self.layout {
-            Layout::Sparse { ends, first } => {
+            RowLayout::Sparse { ends, first } => {
                 let start = if row == 0 { 0 } else { ends[row - 1] - first };
                 (start..ends[row] - first, start..ends[row] - first)
             }
-            Layout::Dense { .. } => (row * self.indices.len()..(row + 1) * self.indices.len(), 0..self.indices.len()),
+            RowLayout::Dense { .. } => {
+                (row * self.indices.len()..(row + 1) * self.indices.len(), 0..self.indices.len())
+            }
         };
         let features = Features {
             hints: self.hints.get(indices.clone()).unwrap_or_default(),
@@ -277,18 +279,18 @@ impl<'a> Rows<'a> {
         let RowColumns { labels, weights, offsets } = self.columns;
         let columns = RowColumns { labels: part(labels), weights: part(weights), offsets: part(offsets) };
         match self.layout {
-            Layout::Sparse { ends, first } => {
+            RowLayout::Sparse { ends, first } => {
                 let start_of = |row: usize| if row == 0 { 0 } else { ends[row - 1] - first };
                 let features = start_of(range.start)..start_of(range.end);
-                let layout = Layout::Sparse { ends: &ends[range], first: first + features.start };
+                let layout = RowLayout::Sparse { ends: &ends[range], first: first + features.start };
                 let hints = self.hints.get(features.clone()).unwrap_or_default();
                 let (indices, values) = (&self.indices[features.clone()], &self.values[features]);
                 Self { layout, indices, values, hints, columns, ..self }
             }
-            Layout::Dense { rows } => {
+            RowLayout::Dense { rows } => {
                 assert!(range.start <= range.end && range.end <= rows, "there are {rows} rows, not {}", range.end);
                 let columns_per_row = self.indices.len();
-                let layout = Layout::Dense { rows: range.len() };
+                let layout = RowLayout::Dense { rows: range.len() };
                 let values = &self.values[range.start * columns_per_row..range.end * columns_per_row];
                 Self { layout, values, columns, ..self }
             }
@@ -334,7 +336,7 @@ impl<'a> Example<'a> {
         let (label, end) = ([self.label.unwrap_or(f64::NAN)], [x.len()]);
         let (weights, offsets) = ([self.weight], [x.offset]);
         call(Rows {
-            layout: Layout::Sparse { ends: &end, first: 0 },
+            layout: RowLayout::Sparse { ends: &end, first: 0 },
             indices: x.indices,
             values: x.values,
             hints: x.hints,

@@ -141,6 +141,10 @@ impl<M: KernelMap> Learner for MappedLearner<M> {
         }
     }
 
+    fn set_classes(&mut self, classes: usize) {
+        self.learner.set_classes(classes);
+    }
+
     fn mixture(&self) -> Option<MixtureReport> {
         self.learner.mixture()
     }

@@ -1,5 +1,7 @@
 //! Every example runs, and what it asserts holds.
 
+#[path = "../extend.rs"]
+mod extend;
 #[path = "../follow_the_leader.rs"]
 mod follow_the_leader;
 #[path = "../game.rs"]
@@ -20,6 +22,11 @@ mod serve;
 #[test]
 fn learn_in_memory_runs() {
     learn_in_memory::main().unwrap();
+}
+
+#[test]
+fn extend_runs() {
+    extend::main().unwrap();
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub(super) fn run(what: Listed) -> Result<ExitCode, Failure> {
             let mut parameters = learner.parameters.iter();
             parameters.try_for_each(|it| writeln!(text, "    {}={}  {}", it.name, it.default, it.meaning))
         }),
-        Listed::Losses => registry.losses().try_for_each(|(name, summary)| writeln!(text, "{name:40} {summary}")),
+        Listed::Losses => registry.losses().iter().try_for_each(|it| writeln!(text, "{:40} {}", it.name, it.summary)),
         Listed::Formats => FORMATS.iter().try_for_each(|(name, summary)| writeln!(text, "{name:10} {summary}")),
     };
     outputs::print(text.as_bytes())

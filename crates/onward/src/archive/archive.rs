@@ -36,16 +36,16 @@ pub struct Archive {
 }
 
 /// A number that columns hold.
-pub trait Element: Copy + Sized {
+pub trait ColumnNumber: Copy + Sized {
     /// The column of these numbers.
     fn column(values: Vec<Self>) -> SavedColumn;
     /// The numbers of a column, if it holds this type.
     fn values(column: SavedColumn) -> Option<Vec<Self>>;
 }
 
-macro_rules! element {
+macro_rules! column_number {
     ($type:ty, $variant:ident) => {
-        impl Element for $type {
+        impl ColumnNumber for $type {
             fn column(values: Vec<Self>) -> SavedColumn {
                 SavedColumn::$variant(values)
             }
@@ -60,10 +60,10 @@ macro_rules! element {
     };
 }
 
-element!(f32, F32);
-element!(f64, F64);
-element!(u32, U32);
-element!(u8, U8);
+column_number!(f32, F32);
+column_number!(f64, F64);
+column_number!(u32, U32);
+column_number!(u8, U8);
 
 /// The rows of these lengths that stand one after the other; `None` if their lengths do not add up.
 pub(crate) fn rows_of<T: Clone>(all: &[T], lengths: impl Iterator<Item = usize>) -> Option<Vec<Vec<T>>> {
@@ -86,17 +86,17 @@ pub enum Field<'a, R> {
     U32(&'a dyn Fn(&mut R) -> &mut u32),
     /// A small code.
     U8(&'a dyn Fn(&mut R) -> &mut u8),
-    /// What a column of 64-bit floats keeps of it, and how it is made of that again.
+    /// The number that a column of 64-bit floats keeps for it, and how that number sets it.
     Number(&'a dyn Fn(&R) -> f64, &'a dyn Fn(&mut R, f64)),
 }
 
 impl Archive {
-    /// An archive to be filled.
+    /// An empty archive that is written to.
     pub fn saving() -> Self {
         Self { state: State::default(), is_loading: false, prefix: String::new() }
     }
 
-    /// An archive to be read from.
+    /// An archive that is read from.
     pub fn loading(state: State) -> Self {
         Self { state, is_loading: true, prefix: String::new() }
     }
@@ -104,14 +104,14 @@ impl Archive {
     /// What a visit writes.
     ///
     /// # Errors
-    /// Those of the visit: there are none in writing.
+    /// Those of the visit.
     pub fn saved(visit: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<State, Error> {
         let mut archive = Self::saving();
         visit(&mut archive)?;
         Ok(archive.state)
     }
 
-    /// Whether values are read rather than written: what is derived from them must then be made again.
+    /// Whether values are read and not written. What is derived from them must then be computed again.
     pub fn is_loading(&self) -> bool {
         self.is_loading
     }
@@ -128,7 +128,7 @@ impl Archive {
     /// A number.
     ///
     /// # Errors
-    /// When it is to be read and the archive has none of that name.
+    /// On loading, when the archive has none of that name.
     pub fn number(&mut self, name: &str, value: &mut f64) -> Result<(), Error> {
         let name = self.full(name);
         match self.is_loading {
@@ -141,7 +141,7 @@ impl Archive {
     /// A finite number.
     ///
     /// # Errors
-    /// When it is to be read and missing or not finite.
+    /// On loading, when it is missing or not finite.
     pub fn finite(&mut self, name: &str, value: &mut f64) -> Result<(), Error> {
         self.number(name, value)?;
         self.check(value.is_finite(), name, "must be finite")
@@ -150,7 +150,7 @@ impl Archive {
     /// A finite number from 0 on.
     ///
     /// # Errors
-    /// When it is to be read and missing, not finite or below 0.
+    /// On loading, when it is missing, not finite or below 0.
     pub fn size(&mut self, name: &str, value: &mut f64) -> Result<(), Error> {
         self.number(name, value)?;
         self.check((0.0..=f64::MAX).contains(value), name, "must be finite and not below 0")
@@ -173,7 +173,7 @@ impl Archive {
     /// A whole number below 2^53.
     ///
     /// # Errors
-    /// When it is to be read and missing, or no such number.
+    /// On loading, when it is missing or not a whole number.
     pub fn count(&mut self, name: &str, value: &mut u64) -> Result<(), Error> {
         let mut number = *value as f64;
         self.number(name, &mut number)?;
@@ -185,7 +185,7 @@ impl Archive {
     /// A truth value, kept as 0 or 1.
     ///
     /// # Errors
-    /// When it is to be read and missing, or neither 0 nor 1.
+    /// On loading, when it is missing, or neither 0 nor 1.
     pub fn flag(&mut self, name: &str, value: &mut bool) -> Result<(), Error> {
         let mut number = f64::from(u8::from(*value));
         self.number(name, &mut number)?;
@@ -196,16 +196,16 @@ impl Archive {
     /// A column of numbers of one type.
     ///
     /// # Errors
-    /// When it is to be read and there is none of that name and type.
-    pub fn column<T: Element>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+    /// On loading, when there is none of that name and type.
+    pub fn column<T: ColumnNumber>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
         match self.is_loading {
             true => self.exchange(name, values),
             false => self.exchange(name, &mut values.clone()),
         }
     }
 
-    /// The same, where what is written is not needed any longer.
-    fn exchange<T: Element>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+    /// The same, but saving takes the values instead of copying them.
+    fn exchange<T: ColumnNumber>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
         let name = self.full(name);
         match self.is_loading {
             true => *values = self.state.take(&name).and_then(T::values).ok_or_else(|| State::missing(&name))?,
@@ -217,8 +217,8 @@ impl Archive {
     /// A column that is written only if it is not empty.
     ///
     /// # Errors
-    /// When it is to be read and there is one of that name and another type.
-    pub fn optional_column<T: Element>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+    /// On loading, when there is one of that name and another type.
+    pub fn optional_column<T: ColumnNumber>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
         let is_there = match self.is_loading {
             true => self.state.columns().contains_key(&self.full(name)),
             false => !values.is_empty(),
@@ -230,11 +230,11 @@ impl Archive {
         Ok(())
     }
 
-    /// A column of so many numbers.
+    /// A column of `length` numbers.
     ///
     /// # Errors
-    /// When it is to be read and there is none of that name, type and length.
-    pub fn column_of<T: Element>(&mut self, length: usize, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
+    /// On loading, when there is none of that name, type and length.
+    pub fn column_of<T: ColumnNumber>(&mut self, length: usize, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
         self.column(name, values)?;
         self.check(values.len() == length, name, &format!("must have {length} numbers"))
     }
@@ -242,18 +242,18 @@ impl Archive {
     /// A column that is kept in an array.
     ///
     /// # Errors
-    /// When it is to be read and there is none of that name, type and length.
-    pub fn array<T: Element>(&mut self, name: &str, values: &mut [T]) -> Result<(), Error> {
+    /// On loading, when there is none of that name, type and length.
+    pub fn array<T: ColumnNumber>(&mut self, name: &str, values: &mut [T]) -> Result<(), Error> {
         let mut column = values.to_vec();
         self.column_of(values.len(), name, &mut column)?;
         values.copy_from_slice(&column);
         Ok(())
     }
 
-    /// Records side by side: a column for each of their fields. `blank` is what is filled when they are read.
+    /// Records side by side: a column for each of their fields. Those that are read start as copies of `blank`.
     ///
     /// # Errors
-    /// When they are to be read and a column is missing or not as long as the others.
+    /// On loading, when a column is missing or not as long as the others.
     pub fn records<R: Clone>(
         &mut self,
         records: &mut Vec<R>,
@@ -277,7 +277,7 @@ impl Archive {
         Ok(())
     }
 
-    fn field<R, T: Element>(
+    fn field<R, T: ColumnNumber>(
         &mut self,
         records: &mut [R],
         name: &str,
@@ -309,10 +309,10 @@ impl Archive {
         visited
     }
 
-    /// Refuses what was read unless it holds; what is written is taken as it is.
+    /// On loading, refuses what does not hold. What is saved is not checked.
     ///
     /// # Errors
-    /// When something was read that cannot be: names it and says what `must` be so.
+    /// On loading, when it does not hold: says which name is wrong and what `must` be so.
     pub fn check(&self, holds: bool, name: &str, must: &str) -> Result<(), Error> {
         match self.is_loading {
             true => self.require(holds.then_some(()), name, must),
@@ -320,10 +320,10 @@ impl Archive {
         }
     }
 
-    /// What was made of something that was read.
+    /// What was made from values that were read.
     ///
     /// # Errors
-    /// When nothing could be made of it: names it and says what `must` be so.
+    /// When nothing could be made from them: says which name is wrong and what `must` be so.
     pub fn require<T>(&self, made: Option<T>, name: &str, must: &str) -> Result<T, Error> {
         made.ok_or_else(|| Error::model(format!("'{}{name}' {must}: the model is damaged", self.prefix)))
     }

@@ -9,7 +9,7 @@ mod numbers;
 mod state;
 
 pub(crate) use archive::rows_of;
-pub use archive::{Archive, Element, Field};
+pub use archive::{Archive, ColumnNumber, Field};
 pub use file::{FORMAT_VERSION, ModelFile, is_safetensors};
 pub use names::Names;
 pub use state::{SavedColumn, State};

@@ -67,8 +67,11 @@ impl BestConstant {
     /// The mean loss of the best constant so far.
     pub fn risk(&self) -> Option<f64> {
         let score = self.score()?;
-        // The mean itself: no distance from it to add.
-        if self.is_squared() { Some(self.squares / self.weight) } else { self.risk_of(score) }
+        match self.loss.curvature() {
+            // The mean itself: no distance from it to add.
+            Curvature::Quadratic(c) => Some(0.5 * c * (self.squares / self.weight)),
+            _ => self.risk_of(score),
+        }
     }
 
     /// The mean loss so far of a predictor that always gives this score.
@@ -80,15 +83,11 @@ impl BestConstant {
             return Some(self.grid_risk(score));
         }
         let mean = self.labels.total() / self.weight;
-        if self.is_squared() {
-            return Some(self.squares / self.weight + (score - mean) * (score - mean));
+        if let Curvature::Quadratic(c) = self.loss.curvature() {
+            return Some(0.5 * c * (self.squares / self.weight + (score - mean) * (score - mean)));
         }
         // Logistic and Poisson losses are affine in the label: the mean label says it all.
         Some(self.loss.value(score, mean))
-    }
-
-    fn is_squared(&self) -> bool {
-        self.loss.name() == "squared"
     }
 
     fn grid_risk(&self, score: f64) -> f64 {
@@ -135,7 +134,7 @@ impl BestConstant {
         best
     }
 
-    /// All that is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
     /// When something is missing or does not match.
@@ -188,11 +187,11 @@ mod tests {
 
     #[test]
     fn the_risk_of_a_constant_is_the_mean_of_its_losses() {
-        for (name, _) in loss::NAMES {
-            let loss = loss::parse(name).unwrap();
+        for entry in loss::LOSSES {
+            let (name, loss) = (entry.name, entry.default_loss());
             let mut best = BestConstant::new(SharedLoss::clone(&loss));
             assert_eq!(best.risk_of(0.5), None);
-            let labels = [1.0, if name == &"poisson" { 3.0 } else { -1.0 }, 1.0];
+            let labels = [1.0, if loss.check_label(-1.0).is_ok() { -1.0 } else { 3.0 }, 1.0];
             labels.iter().zip([1.0, 2.5, 0.5]).for_each(|(&label, weight)| best.observe(label, weight));
             for score in [0.0, 0.5, -2.0] {
                 let paid: f64 = labels.iter().zip([1.0, 2.5, 0.5]).map(|(&y, h)| h * loss.value(score, y)).sum();

@@ -189,7 +189,7 @@ impl Certificate {
         Guarantee { kind: GuaranteeKind::Universal, comparator: Some(comparator), bound: Ok(bound) }
     }
 
-    /// All that is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
     /// When something is missing or does not match.

@@ -72,7 +72,7 @@ impl Curve {
         points
     }
 
-    /// All that is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
     /// When something is missing or does not match.

@@ -269,7 +269,7 @@ impl Ledger {
         &self.curve
     }
 
-    /// All that is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
     /// When something is missing or does not match.

@@ -319,26 +319,32 @@ fn response(loss: &dyn Loss, p: f64, y: f64, slope: f64, kappa: f64) -> (f64, f6
     (found, loss.value(q, y) - found * q)
 }
 
-/// Newton steps on a score, at most.
+/// Steps on a score that are Newton's alone: nearly all scores take far fewer.
 const NEWTON: usize = 60;
 
+/// Steps on a score in all, at most: as many as halve what f64 can hold, and more.
+const MOST_STEPS: usize = 400;
+
 /// The same for losses without kinks: Newton's method on p′ + κℓ′(p′) = p + κα, bisection where it leads
-/// out of what is known to hold the root.
+/// out of what is known to hold the root. Where slopes flatten on both sides, as those of the logistic loss do, it may
+/// go to and fro for ever: a late step that did not halve what is left is followed by a bisection.
 fn smooth_response(loss: &dyn Loss, p: f64, y: f64, slope: f64, kappa: f64) -> (f64, f64) {
     let target = p + kappa * slope;
     // The root is between p and where it would be if the slope there were that at p.
     let away = kappa * (loss.derivative(p, y) - slope);
     let (mut low, mut high) = if away > 0.0 { (p - away, p) } else { (p, p - away) };
-    let mut at = p;
-    for _ in 0..NEWTON {
+    let (mut at, mut left) = (p, f64::INFINITY);
+    for step in 0..MOST_STEPS {
         let excess = at + kappa * loss.derivative(at, y) - target;
         if excess > 0.0 {
             high = at
         } else {
             low = at
         }
+        let is_slow = step >= NEWTON && excess.abs() > 0.5 * left;
+        left = excess.abs();
         let next = at - excess / (1.0 + kappa * loss.second_derivative(at, y));
-        let next = if low < next && next < high { next } else { 0.5 * (low + high) };
+        let next = if low < next && next < high && !is_slow { next } else { 0.5 * (low + high) };
         let change = (next - at).abs();
         at = next;
         if change <= 1e-13 * (1.0 + at.abs()) {
@@ -394,14 +400,49 @@ mod tests {
         assert!(gap(&state) >= 0.0 && gap(&state) < 1e-3 * gap(&first), "{} {}", gap(&first), gap(&state));
     }
 
+    /// The slopes that are not a slope of the loss at p′ = p + κ(α − α′), of `draws` responses with scores within ±reach.
+    fn wrong_responses(reach: f64, draws: usize) -> Vec<String> {
+        let mut random = SplitMix64::new(7);
+        let mut between = |low: f64, high: f64| low + (high - low) * random.uniform();
+        let losses: Vec<_> = loss::LOSSES.iter().map(loss::LossDescriptor::default_loss).collect();
+        let mut wrong = Vec::new();
+        for _ in 0..draws {
+            let (p, away, y) = (between(-reach, reach), between(-reach, reach), between(-1.0, 1.0));
+            let kappa = 10f64.powf(between(-3.0, 2.0));
+            for loss in losses.iter().filter(|loss| loss.curvature() != Curvature::None) {
+                let y =
+                    [4.0 * y, 4.0 * y.abs(), y.signum()].into_iter().find(|&y| loss.check_label(y).is_ok()).unwrap();
+                let slope = loss.derivative(away, y);
+                let (found, _) = response(&**loss, p, y, slope, kappa);
+                let (target, at) = (p + kappa * slope, p + kappa * (slope - found));
+                // Slopes only rise: those of scores a little to the left and right enclose what is one here.
+                let rounding = 1e-9 * (1.0 + p.abs() + target.abs() + kappa * (slope.abs() + found.abs()));
+                let (low, high) = (loss.derivative(at - rounding, y), loss.derivative(at + rounding, y));
+                let size = 1e-9 * (1.0 + found.abs());
+                if !(low - size <= found && found <= high + size) {
+                    wrong.push(format!("{} p={p} y={y} slope={slope} kappa={kappa}: {found}", loss.name()));
+                }
+            }
+        }
+        wrong
+    }
+
+    #[test]
+    fn a_response_is_a_slope_of_the_loss_where_it_leads() {
+        for reach in [1.0, 4.0, 8.0, 16.0] {
+            let wrong = wrong_responses(reach, 20_000);
+            assert!(wrong.is_empty(), "±{reach}: {} of 20000 draws, first {}", wrong.len(), wrong[0]);
+        }
+    }
+
     proptest! {
         #[test]
         fn a_response_maximises_the_dual_along_its_slope(
             p in -4.0..4.0f64, away in -3.0..3.0f64, other in -6.0..6.0f64, positive: bool, log_kappa in -3.0..2.0f64,
         ) {
             let (kappa, y) = (10f64.powf(log_kappa), if positive { 1.0 } else { -1.0 });
-            for (name, _) in loss::NAMES {
-                let loss = loss::parse(name).unwrap();
+            for entry in loss::LOSSES {
+                let (name, loss) = (entry.name, entry.default_loss());
                 if loss.curvature() == Curvature::None || loss.check_label(y).is_err() {
                     continue;
                 }

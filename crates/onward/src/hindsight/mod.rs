@@ -209,8 +209,8 @@ pub fn best<R: RowSource, W: Workers>(
         let message = "there is no best predictor in hindsight: no row has a label and a weight above 0";
         return Err(HindsightError::Refused(Error::parameter(message)));
     }
-    let is_squared = loss.name() == "squared";
-    let preconditioner = match is_squared {
+    let is_quadratic = matches!(loss.curvature(), Curvature::Quadratic(_));
+    let preconditioner = match is_quadratic {
         true => Preconditioner::new(&statistics, MOST_MEMBERS_SQUARED, 40.0),
         false => Preconditioner::new(&statistics, MOST_MEMBERS, 12.0),
     };
@@ -240,7 +240,7 @@ pub fn best<R: RowSource, W: Workers>(
         last_step: 0,
     };
     let radius = class.radius().unwrap_or(f64::INFINITY);
-    let share = if is_squared && is_whole { gap.min(TO_ROUNDING) } else { gap };
+    let share = if is_quadratic && is_whole { gap.min(TO_ROUNDING) } else { gap };
     let goal = Goal { radius, gap: share, passes: MOST_PASSES };
     let can_ascend = !is_whole && Ascent::fits(&statistics);
     let (found, mut ascent) = find(&mut search, goal, class, can_ascend)?;

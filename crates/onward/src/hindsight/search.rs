@@ -316,7 +316,7 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
     /// Computes second derivatives where that pays: when there are none, and when the last step
     /// took more passes than it would.
     fn refresh(&mut self, here: &Here) -> Result<(), R::Error> {
-        let is_constant = self.passes.loss().name() == "squared";
+        let is_constant = matches!(self.passes.loss().curvature(), Curvature::Quadratic(_));
         let is_slow = !is_constant && f64::from(self.last_step) > 2.0 + self.preconditioner.cost;
         if !self.preconditioner.is_ready() || is_slow {
             let u = self.frame.raw(&here.v);
@@ -341,7 +341,7 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
         // Without a ball, a loss without curvature must not lead out of sight.
         let edge = match self.passes.loss().curvature() {
             _ if radius.is_finite() => radius,
-            Curvature::Strong(_) => 1e150,
+            Curvature::Quadratic(_) | Curvature::Strong(_) => 1e150,
             _ => 1e3 * size.max(1.0),
         };
         let before = self.passes.count();

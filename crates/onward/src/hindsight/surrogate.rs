@@ -127,8 +127,8 @@ mod tests {
         ) {
             let mu = 10f64.powf(log_mu);
             let y = if positive { 1.0 } else { -1.0 };
-            for (name, _) in loss::NAMES {
-                let loss = loss::parse(name).unwrap();
+            for entry in loss::LOSSES {
+                let (name, loss) = (entry.name, entry.default_loss());
                 if loss.curvature() == Curvature::None || loss.check_label(y).is_err() {
                     continue;
                 }

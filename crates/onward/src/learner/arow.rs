@@ -27,8 +27,9 @@ use super::ridge::Ridge;
 use super::rls::LIMIT;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::loss::LossKind;
 use crate::numeric::{saturate, sum};
-use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_rate};
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_rate};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
@@ -168,15 +169,16 @@ fn update(entries: &mut ParameterTable<ArowEntry>, x: Features<'_>, shortfall: f
 }
 
 fn none() -> Guarantee {
-    let reason = "the theorem of AROW bounds mistakes on the rows that it learns from, not regret";
-    Guarantee::none(GuaranteeKind::Own, reason)
+    Guarantee::none(GuaranteeKind::Own, NONE)
 }
+
+const NONE: &str = "the theorem of AROW bounds mistakes on the rows that it learns from, not regret";
 
 /// `arow` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "arow",
     summary: "adaptive regularisation of weights: each with its confidence (Crammer, Kulesza, Dredze)",
-    losses: Losses::Only(&["hinge", "squared-hinge"]),
+    losses: Losses::Only(&[LossKind::Hinge, LossKind::SquaredHinge]),
     parameters: &[
         ParameterDescriptor {
             name: "form",
@@ -191,6 +193,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         },
         STANDARDISE,
     ],
+    promises: &[Promise::never("", NONE), Promise::other("form=full,limit=20,r=2").repeating()],
     build: |arguments| {
         let limit = arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?;
         let forms = [("diagonal", Covariance::Diagonal), ("full", Covariance::Full(limit))];

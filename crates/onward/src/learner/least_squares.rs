@@ -12,17 +12,17 @@
 //! **Guarantee**: as `rls`, R_T(u) ≤ λ‖u‖² + Σ h·r²·q/(1 + q) from what happened, until features or
 //! rows had to be ignored. Squared loss only; predictions are not clipped.
 
-use std::sync::Arc;
-
 use super::columns::{FeatureColumns, LIMITS};
+use super::ridge::Charged;
 use super::rls::{LAMBDA, LIMIT};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
-use crate::loss::Squared;
+use crate::loss::LossKind;
 use crate::numeric::linalg::triangle::Triangle;
 use crate::numeric::sum::{self, Sum};
 use crate::protocol::{
-    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_positive, expect_rate,
+    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_positive,
+    expect_rate,
 };
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
@@ -37,6 +37,7 @@ pub enum LeastSquaresForm {
 
 /// Batch least squares, solved before every prediction.
 pub struct LeastSquares {
+    charged: Charged,
     form: LeastSquaresForm,
     radius: f64,
     lambda: f64,
@@ -143,6 +144,7 @@ impl LeastSquares {
             )));
         }
         Ok(Self {
+            charged: Charged::default(),
             form,
             radius,
             lambda,
@@ -155,6 +157,15 @@ impl LeastSquares {
             paid: Sum::default(),
             ignored: 0.0,
         })
+    }
+
+    /// The same, charged by a quadratic loss ½c(p − y)².
+    ///
+    /// # Errors
+    /// When the loss is another.
+    pub fn charged_by(self, loss: SharedLoss) -> Result<Self, Error> {
+        ENTRY.check_loss(loss.as_ref())?;
+        Ok(Self { charged: Charged::by(loss), ..self })
     }
 
     /// How many rows were not learnt from, since there were as many as may be kept.
@@ -235,7 +246,7 @@ impl Learner for LeastSquares {
     }
 
     fn charged_loss(&self) -> SharedLoss {
-        Arc::new(Squared)
+        SharedLoss::clone(&self.charged.loss)
     }
 
     fn describe(&self) -> String {
@@ -260,7 +271,7 @@ impl Learner for LeastSquares {
             return Guarantee::none(GuaranteeKind::Own, reason);
         }
         let bound = self.lambda * self.radius * self.radius + self.paid.total();
-        Guarantee::own(Comparator::Ball(self.radius), bound)
+        Guarantee::own(Comparator::Ball(self.radius), self.charged.unit * bound)
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -286,7 +297,7 @@ const MOST_ROWS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "least-squares",
     summary: "batch ridge regression, solved anew after every row: what rls says, at the batch's cost",
-    losses: Losses::Only(&["squared"]),
+    losses: Losses::Only(&[LossKind::Quadratic]),
     parameters: &[
         ParameterDescriptor {
             name: "form",
@@ -303,13 +314,17 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         },
         STANDARDISE,
     ],
+    promises: &[
+        Promise::always("").repeating().at_most(512),
+        Promise::other("form=scratch,lambda=2,limit=20,radius=2,rows=2000").repeating(),
+    ],
     build: |arguments| {
         let rows = arguments.whole("rows", MOST_ROWS, "for they are kept, and solved for anew each round")?;
         let forms = [("running", LeastSquaresForm::Running), ("scratch", LeastSquaresForm::Scratch(rows))];
         let form = arguments.choice("form", &forms)?;
         let limit = arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?;
         let (lambda, radius) = (arguments.number("lambda")?, arguments.number("radius")?);
-        Ok(Box::new(LeastSquares::new(form, lambda, limit, radius)?))
+        Ok(Box::new(LeastSquares::new(form, lambda, limit, radius)?.charged_by(arguments.loss())?))
     },
     plan: super::rls::ENTRY.plan,
 };

@@ -22,8 +22,9 @@
 
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::loss::LossKind;
 use crate::numeric::{saturate, sum};
-use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_rate};
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_rate};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
@@ -58,9 +59,6 @@ pub struct PassiveAggressive {
     is_squared: bool,
 }
 
-/// The losses that it takes.
-const LOSSES: [&str; 4] = ["hinge", "squared-hinge", "epsilon-insensitive", "squared-epsilon-insensitive"];
-
 impl PassiveAggressive {
     /// For hinge or epsilon-insensitive loss, or the square of one.
     ///
@@ -70,15 +68,8 @@ impl PassiveAggressive {
         if let Aggressiveness::Capped(c) | Aggressiveness::Damped(c) = aggressiveness {
             expect_rate("c", c)?;
         }
-        let name = loss.name();
-        let name = name.split(':').next().unwrap_or_default();
-        if !LOSSES.contains(&name) {
-            return Err(Error::parameter(format!(
-                "pa cannot take the loss '{name}': it takes {}",
-                LOSSES.join(" or ")
-            )));
-        }
-        let is_squared = name.starts_with("squared");
+        ENTRY.check_loss(loss.as_ref())?;
+        let is_squared = matches!(loss.kind(), LossKind::SquaredHinge | LossKind::SquaredEpsilonInsensitive);
         Ok(Self { loss, aggressiveness, weights: ParameterTable::default(), is_squared })
     }
 
@@ -144,15 +135,21 @@ impl Learner for PassiveAggressive {
 }
 
 fn none() -> Guarantee {
-    let reason = "the theorems of passive-aggressive learning bound squared losses and mistakes, not regret";
-    Guarantee::none(GuaranteeKind::Own, reason)
+    Guarantee::none(GuaranteeKind::Own, NONE)
 }
+
+const NONE: &str = "the theorems of passive-aggressive learning bound squared losses and mistakes, not regret";
 
 /// `pa` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "pa",
     summary: "passive-aggressive: the least change that corrects each mistake (Crammer et al.)",
-    losses: Losses::Only(&LOSSES),
+    losses: Losses::Only(&[
+        LossKind::Hinge,
+        LossKind::SquaredHinge,
+        LossKind::EpsilonInsensitive,
+        LossKind::SquaredEpsilonInsensitive,
+    ]),
     parameters: &[
         ParameterDescriptor {
             name: "c",
@@ -165,6 +162,11 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             default: "1",
             meaning: "0 (the loss becomes 0), 1 (steps up to c) or 2 (steps damped by c)",
         },
+    ],
+    promises: &[
+        Promise::never("", NONE).repeating(),
+        Promise::other("c=0.5,variant=2"),
+        Promise::other("variant=0").repeating().unweighted("whatever the importance, the loss becomes 0"),
     ],
     build: |arguments| {
         let c = arguments.number("c")?;

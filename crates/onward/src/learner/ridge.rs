@@ -5,12 +5,36 @@
 //! QR form of recursive least squares, in which no rounding makes Γ lose its sign. O(d²) a row.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use super::columns::FeatureColumns;
 use crate::archive::Archive;
+use crate::loss::{Curvature, Squared};
 use crate::numeric::linalg::triangle::{Folded, Triangle};
 use crate::numeric::sum;
-use crate::{Error, Features};
+use crate::{Error, Features, SharedLoss};
+
+/// The quadratic loss that is charged.
+pub(super) struct Charged {
+    pub(super) loss: SharedLoss,
+    /// By what (p − y)² is multiplied in it.
+    pub(super) unit: f64,
+}
+
+impl Default for Charged {
+    /// The squared loss itself.
+    fn default() -> Self {
+        Self::by(Arc::new(Squared))
+    }
+}
+
+impl Charged {
+    /// By ½c(p − y)².
+    pub(super) fn by(loss: SharedLoss) -> Self {
+        let unit = if let Curvature::Quadratic(c) = loss.curvature() { 0.5 * c } else { 1.0 };
+        Self { loss, unit }
+    }
+}
 
 /// The least of λ‖u‖² + Σ h(y − ⟨u, x⟩)², kept up to date.
 #[derive(Debug, Clone)]

@@ -4,7 +4,8 @@
 //! b is the row's offset. In the usual form Γ_0 = (1/λ)I, Γ_t = Γ − Γxxᵀ Γ/(1/h + xᵀΓx) and
 //! w_t = w + h·Γ_t x·(y − p): then Γ_t = (λI + Σ h·xxᵀ)⁻¹. Here the triangular root of Γ⁻¹ is kept
 //! and rows are folded into it by rotations (the QR form), which keeps Γ symmetric and positive
-//! definite for ever. Squared loss only; predictions are not clipped.
+//! definite for ever. Squared loss only, or a multiple of it, of which the guarantee is the same multiple; predictions
+//! are not clipped.
 //!
 //! **Guarantee**, for every ‖u‖ ≤ U, whatever the stream. With r = y − p and q = h·xᵀΓ_{t−1}x,
 //! a row lets the least of the regularised squares grow by h·r²/(1 + q): the minimum over u of
@@ -21,16 +22,15 @@
 //! **Cost**: O(d²) a round and 8·d² bytes for d features, so features beyond the first `limit`
 //! with a value other than 0 are ignored and counted; there is no guarantee from then on.
 
-use std::sync::Arc;
-
 use super::columns::LIMITS;
-use super::ridge::Ridge;
+use super::ridge::{Charged, Ridge};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
-use crate::loss::Squared;
+use crate::loss::LossKind;
 use crate::numeric::sum::Sum;
 use crate::protocol::{
-    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_positive, expect_rate,
+    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_positive,
+    expect_rate,
 };
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
@@ -46,6 +46,7 @@ use crate::{Error, Features, Learner, Prediction, SharedLoss};
 /// # Ok::<(), onward::Error>(())
 /// ```
 pub struct Rls {
+    charged: Charged,
     radius: f64,
     lambda: f64,
     forgetting: f64,
@@ -78,8 +79,17 @@ impl Rls {
             )));
         }
         let ridge = Ridge::new(lambda, limit)?;
-        let (least, paid) = Default::default();
-        Ok(Self { radius, lambda, forgetting, ridge, lambdas: Vec::new(), turn: 0, least, paid })
+        let (charged, least, paid) = Default::default();
+        Ok(Self { charged, radius, lambda, forgetting, ridge, lambdas: Vec::new(), turn: 0, least, paid })
+    }
+
+    /// The same, charged by a quadratic loss ½c(p − y)².
+    ///
+    /// # Errors
+    /// When the loss is another.
+    pub fn charged_by(self, loss: SharedLoss) -> Result<Self, Error> {
+        ENTRY.check_loss(loss.as_ref())?;
+        Ok(Self { charged: Charged::by(loss), ..self })
     }
 
     /// The least of λ‖u‖² + Σ h(y − b − ⟨u, x⟩)² over all u, as w attains it: what the best
@@ -140,7 +150,7 @@ impl Learner for Rls {
     }
 
     fn charged_loss(&self) -> SharedLoss {
-        Arc::new(Squared)
+        SharedLoss::clone(&self.charged.loss)
     }
 
     fn describe(&self) -> String {
@@ -154,13 +164,13 @@ impl Learner for Rls {
 
     fn guarantee(&self) -> Guarantee {
         if self.forgetting < 1.0 {
-            return Guarantee::none(GuaranteeKind::Own, "with forgetting there is no bound against a fixed comparator");
+            return Guarantee::none(GuaranteeKind::Own, FORGETFUL);
         }
         if self.ignored() > 0 {
             return Guarantee::none(GuaranteeKind::Own, beyond_the_limit(&self.ridge));
         }
         let bound = self.lambda * self.radius * self.radius + self.paid.total();
-        Guarantee::own(Comparator::Ball(self.radius), bound)
+        Guarantee::own(Comparator::Ball(self.radius), self.charged.unit * bound)
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -175,6 +185,8 @@ impl Learner for Rls {
         self.paid.persist("paid", archive)
     }
 }
+
+const FORGETFUL: &str = "with forgetting there is no bound against a fixed comparator";
 
 /// Why there is no guarantee once features had to be ignored.
 pub(super) fn beyond_the_limit(ridge: &Ridge) -> String {
@@ -198,7 +210,7 @@ pub(super) const LIMIT: ParameterDescriptor = ParameterDescriptor {
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "rls",
     summary: "recursive least squares: ridge regression solved after every row, O(d²) (Plackett)",
-    losses: Losses::Only(&["squared"]),
+    losses: Losses::Only(&[LossKind::Quadratic]),
     parameters: &[
         ParameterDescriptor {
             name: "forgetting",
@@ -210,14 +222,16 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         COMPARATOR_RADIUS,
         STANDARDISE,
     ],
+    promises: &[
+        Promise::always("").repeating(),
+        Promise::other("lambda=2,limit=20,radius=2").repeating(),
+        Promise::never("forgetting=0.9", FORGETFUL),
+    ],
     build: |arguments| {
         let (lambda, forgetting) = (arguments.number("lambda")?, arguments.number("forgetting")?);
-        Ok(Box::new(Rls::new(
-            lambda,
-            forgetting,
-            arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?,
-            arguments.number("radius")?,
-        )?))
+        let limit = arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?;
+        let rls = Rls::new(lambda, forgetting, limit, arguments.number("radius")?)?;
+        Ok(Box::new(rls.charged_by(arguments.loss())?))
     },
     plan: |_, _| {
         let reason = "its bound is made of residuals, which nothing bounds beforehand: vaw has a promise";

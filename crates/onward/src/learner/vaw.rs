@@ -20,16 +20,16 @@
 //!
 //! **Cost**: as `rls`, features beyond the first `limit` included.
 
-use std::sync::Arc;
-
 use super::columns::LIMITS;
-use super::ridge::Ridge;
+use super::ridge::{Charged, Ridge};
 use super::rls::{LAMBDA, LIMIT, beyond_the_limit};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
-use crate::loss::Squared;
+use crate::loss::LossKind;
 use crate::numeric::sum::Sum;
-use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, STANDARDISE, expect_positive, expect_rate};
+use crate::protocol::{
+    COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE, expect_positive, expect_rate,
+};
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
 /// The Vovk–Azoury–Warmuth forecaster.
@@ -44,6 +44,7 @@ use crate::{Error, Features, Learner, Prediction, SharedLoss};
 /// # Ok::<(), onward::Error>(())
 /// ```
 pub struct Vaw {
+    charged: Charged,
     radius: f64,
     lambda: f64,
     ridge: Ridge,
@@ -66,14 +67,25 @@ impl Vaw {
         expect_rate("lambda", lambda)?;
         expect_positive("radius", radius)?;
         let ridge = Ridge::new(lambda, limit)?;
-        let (paid, determinant) = Default::default();
-        Ok(Self { radius, lambda, ridge, paid, largest: 0.0, determinant })
+        let (charged, paid, determinant) = Default::default();
+        Ok(Self { charged, radius, lambda, ridge, paid, largest: 0.0, determinant })
+    }
+
+    /// The same, charged by a quadratic loss ½c(p − y)².
+    ///
+    /// # Errors
+    /// When the loss is another.
+    pub fn charged_by(self, loss: SharedLoss) -> Result<Self, Error> {
+        ENTRY.check_loss(loss.as_ref())?;
+        Ok(Self { charged: Charged::by(loss), ..self })
     }
 
     /// λU² + Y² ln det(I + Σ h·xxᵀ/λ): the bound as it is usually stated, never below that of
     /// [`guarantee`](Learner::guarantee).
     pub fn logarithmic_bound(&self) -> f64 {
-        self.lambda * self.radius * self.radius + self.largest * self.largest * self.determinant.total()
+        let of_squares =
+            self.lambda * self.radius * self.radius + self.largest * self.largest * self.determinant.total();
+        self.charged.unit * of_squares
     }
 
     /// How many values were ignored since their features came when there were `limit` already.
@@ -107,7 +119,7 @@ impl Learner for Vaw {
     }
 
     fn charged_loss(&self) -> SharedLoss {
-        Arc::new(Squared)
+        SharedLoss::clone(&self.charged.loss)
     }
 
     fn describe(&self) -> String {
@@ -124,7 +136,7 @@ impl Learner for Vaw {
             return Guarantee::none(GuaranteeKind::Own, beyond_the_limit(&self.ridge));
         }
         let bound = self.lambda * self.radius * self.radius + self.paid.total();
-        Guarantee::own(Comparator::Ball(self.radius), bound)
+        Guarantee::own(Comparator::Ball(self.radius), self.charged.unit * bound)
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -139,11 +151,13 @@ impl Learner for Vaw {
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "vaw",
     summary: "ridge regression that takes in the features first, with a logarithmic bound (Vovk, Azoury, Warmuth)",
-    losses: Losses::Only(&["squared"]),
+    losses: Losses::Only(&[LossKind::Quadratic]),
     parameters: &[LAMBDA, LIMIT, COMPARATOR_RADIUS, STANDARDISE],
+    promises: &[Promise::always("").repeating(), Promise::other("lambda=2,limit=20,radius=2").repeating()],
     build: |arguments| {
         let limit = arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?;
-        Ok(Box::new(Vaw::new(arguments.number("lambda")?, limit, arguments.number("radius")?)?))
+        let vaw = Vaw::new(arguments.number("lambda")?, limit, arguments.number("radius")?)?;
+        Ok(Box::new(vaw.charged_by(arguments.loss())?))
     },
     plan: |arguments, scales| {
         let (lambda, radius) = (arguments.number("lambda")?, arguments.number("radius")?);
@@ -155,6 +169,6 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         let spread = scales.rounds * scales.norm * scales.norm / (lambda * scales.dimension);
         let determinant = scales.dimension * libm::log1p(spread);
         let bound = lambda * radius * radius + scales.label * scales.label * determinant;
-        Ok(Guarantee::own(Comparator::Ball(radius), bound))
+        Ok(Guarantee::own(Comparator::Ball(radius), Charged::by(arguments.loss()).unit * bound))
     },
 };

@@ -1,7 +1,7 @@
 //! Absolute losses: the median, the quantiles, and tubes without charge.
 
 use super::flow::{settle, slide};
-use super::{Curvature, Kinks, Loss, Task, expect_not_negative, expect_open_unit, finite_label};
+use super::{Curvature, Kinks, Loss, LossKind, Task, expect_not_negative, expect_open_unit, finite_label};
 use crate::Error;
 
 /// The sign of a number: −1, 0 or 1.
@@ -181,6 +181,10 @@ impl Loss for EpsilonInsensitive {
         Curvature::Convex
     }
 
+    fn kind(&self) -> LossKind {
+        LossKind::EpsilonInsensitive
+    }
+
     fn lipschitz(&self, range: f64) -> f64 {
         if 2.0 * range > self.epsilon { 1.0 } else { 0.0 }
     }
@@ -247,6 +251,10 @@ impl Loss for SquaredEpsilonInsensitive {
 
     fn curvature(&self) -> Curvature {
         Curvature::Smooth(2.0)
+    }
+
+    fn kind(&self) -> LossKind {
+        LossKind::SquaredEpsilonInsensitive
     }
 
     fn lipschitz(&self, range: f64) -> f64 {

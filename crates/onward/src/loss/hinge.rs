@@ -2,7 +2,7 @@
 
 use super::flow::{settle, slide, slide_then_settle};
 use super::huber::huber;
-use super::{Curvature, Kinks, Loss, Task, sign_label};
+use super::{Curvature, Kinks, Loss, LossKind, Task, sign_label};
 use crate::Error;
 
 /// The hinge loss, ℓ(p, y) = max(0, 1 − yp).
@@ -36,6 +36,10 @@ impl Loss for Hinge {
 
     fn curvature(&self) -> Curvature {
         Curvature::Convex
+    }
+
+    fn kind(&self) -> LossKind {
+        LossKind::Hinge
     }
 
     fn lipschitz(&self, _: f64) -> f64 {
@@ -86,6 +90,10 @@ impl Loss for SquaredHinge {
 
     fn curvature(&self) -> Curvature {
         Curvature::Smooth(2.0)
+    }
+
+    fn kind(&self) -> LossKind {
+        LossKind::SquaredHinge
     }
 
     fn lipschitz(&self, range: f64) -> f64 {
@@ -184,6 +192,10 @@ impl Loss for PerceptronLoss {
         Curvature::Convex
     }
 
+    fn kind(&self) -> LossKind {
+        LossKind::Perceptron
+    }
+
     fn lipschitz(&self, _: f64) -> f64 {
         1.0
     }
@@ -240,6 +252,10 @@ impl Loss for ZeroOne {
 
     /// 0: the largest of derivatives that are all 0, not a bound on how fast
     /// the loss jumps.
+    fn kind(&self) -> LossKind {
+        LossKind::ZeroOne
+    }
+
     fn lipschitz(&self, _: f64) -> f64 {
         0.0
     }

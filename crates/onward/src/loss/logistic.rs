@@ -4,7 +4,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::flow::{SMALL, reach};
-use super::{Curvature, Evaluation, Gradient, InverseLink, Loss, Task, refuse_label};
+use super::{Curvature, Evaluation, Gradient, InverseLink, Loss, LossKind, Task, refuse_label};
 use crate::Error;
 use crate::numeric::exp_log;
 use crate::simd::{smaller, vectorised};
@@ -109,6 +109,10 @@ impl Loss for Logistic {
 
     fn curvature(&self) -> Curvature {
         Curvature::Smooth(0.25)
+    }
+
+    fn kind(&self) -> LossKind {
+        LossKind::Logistic
     }
 
     fn lipschitz(&self, range: f64) -> f64 {

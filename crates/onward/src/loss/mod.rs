@@ -28,7 +28,7 @@ pub use hinge::{Hinge, ModifiedHuber, PerceptronLoss, SquaredHinge, ZeroOne};
 pub use huber::Huber;
 pub use linear::LinearLoss;
 pub use logistic::Logistic;
-pub use parse::{NAMES, parse};
+pub use parse::{LOSSES, LossDescriptor, LossParams, parse, parse_among};
 pub use poisson::Poisson;
 pub use squared::{Expectile, Squared};
 
@@ -75,7 +75,9 @@ impl InverseLink {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Curvature {
-    /// ∂²ℓ/∂p² ≥ this constant everywhere (squared loss: 2).
+    /// ℓ = ½c(p − y)², this constant being c: ∂²ℓ/∂p² everywhere (squared loss: 2).
+    Quadratic(f64),
+    /// ∂²ℓ/∂p² ≥ this constant everywhere.
     Strong(f64),
     /// Smooth, ∂²ℓ/∂p² ≤ this constant, with no positive lower bound.
     Smooth(f64),
@@ -83,6 +85,39 @@ pub enum Curvature {
     Convex,
     /// Not convex (0/1 loss): no certificate applies.
     None,
+}
+
+/// What a loss is, for those who can do more with some losses than with values and slopes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LossKind {
+    /// ½c(p − y)², c that of [`Curvature::Quadratic`].
+    Quadratic,
+    /// The cross-entropy of σ(p).
+    Logistic,
+    /// e^p − yp, straight above p = 50.
+    Poisson,
+    /// max(0, 1 − yp).
+    Hinge,
+    /// Its square.
+    SquaredHinge,
+    /// max(0, −yp), whose step is no flow.
+    Perceptron,
+    /// max(0, |p − y| − ε).
+    EpsilonInsensitive,
+    /// Its square.
+    SquaredEpsilonInsensitive,
+    /// 1 for a mistake.
+    ZeroOne,
+    /// Another loss.
+    Other,
+}
+
+impl LossKind {
+    /// The first loss of this kind that has a name.
+    pub(crate) fn named(self) -> Option<&'static LossDescriptor> {
+        LOSSES.iter().find(|entry| entry.default_loss().kind() == self)
+    }
 }
 
 /// A convex function of straight pieces: its slope on the far left, and where it rises by how much.
@@ -150,6 +185,14 @@ pub trait Loss: Debug + Send + Sync {
     /// The class of curvature.
     fn curvature(&self) -> Curvature;
 
+    /// What it is, where more is known of it than its curvature says.
+    fn kind(&self) -> LossKind {
+        match self.curvature() {
+            Curvature::Quadratic(_) => LossKind::Quadratic,
+            _ => LossKind::Other,
+        }
+    }
+
     /// The largest |∂ℓ/∂p| for scores and labels in [−range, range], range > 0
     /// (labels as far as the loss takes them, −1 and 1 at any range).
     fn lipschitz(&self, range: f64) -> f64;
@@ -193,10 +236,10 @@ pub trait Loss: Debug + Send + Sync {
 
     /// The score of least loss for a constant predictor that sees each label
     /// with its weight, if it has a closed form in the mean of the labels as
-    /// [`label_for_mean`](Loss::label_for_mean) gives them.
+    /// [`label_for_mean`](Loss::label_for_mean) gives them: for quadratic losses, and for those that are
+    /// affine in such a label.
     fn best_constant(&self, mean_label: f64) -> Option<f64> {
-        let _ = mean_label;
-        None
+        matches!(self.curvature(), Curvature::Quadratic(_)).then_some(mean_label)
     }
 
     /// The label as it enters the mean for [`best_constant`](Loss::best_constant):

@@ -9,23 +9,106 @@ use super::{
 use crate::Error;
 use crate::nearest::nearest;
 
-/// Every loss: its name with its parameter at the default value, and what it is
-/// in one line.
-pub const NAMES: &[(&str, &str)] = &[
-    ("squared", "(p-y)^2; predicts the mean"),
-    ("absolute", "|p-y|; predicts the median"),
-    ("huber:delta=1", "squared up to delta, straight beyond: outliers pull no harder than 2 delta"),
-    ("quantile:tau=0.5", "pinball loss; predicts the tau-quantile"),
-    ("expectile:tau=0.5", "asymmetric square; predicts the tau-expectile"),
-    ("epsilon-insensitive:epsilon=0.1", "max(0, |p-y|-epsilon): errors up to epsilon are free"),
-    ("squared-epsilon-insensitive:epsilon=0.1", "the square of epsilon-insensitive"),
-    ("logistic", "ln(1+e^(-yp)) for labels -1 and 1, cross-entropy for probabilities"),
-    ("hinge", "max(0, 1-yp) for labels -1 and 1"),
-    ("squared-hinge", "max(0, 1-yp)^2 for labels -1 and 1"),
-    ("modified-huber", "squared hinge, straight below a margin of -1"),
-    ("perceptron", "max(0, -yp) for labels -1 and 1; a score of 0 costs nothing"),
-    ("zero-one", "1 if the sign is wrong; charges, teaches nothing"),
-    ("poisson", "e^p-yp for counts and rates y >= 0"),
+/// A loss that can be asked for by name.
+#[derive(Debug, Clone, Copy)]
+pub struct LossDescriptor {
+    /// The name, with its parameter at the default value.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// The loss at other values of its parameter, which the tests try beside the default.
+    pub examples: &'static [&'static str],
+    /// Builds it from what was asked for.
+    build: fn(&LossParams<'_>) -> Result<SharedLoss, Error>,
+}
+
+impl LossDescriptor {
+    /// A loss with its name and parameter at the default value, a line about it, other values of its parameter to be tried
+    /// by tests, and what builds it.
+    ///
+    /// ```
+    /// use onward::loss::{Huber, LossDescriptor, Squared, parse_among};
+    /// let losses = [
+    ///     LossDescriptor::new("mine", "the squared loss by another name", &[], |given| given.build(Squared)),
+    ///     LossDescriptor::new("bent:delta=2", "Huber's", &["bent:delta=0.5"], |given| given.build_with(Huber::new)),
+    /// ];
+    /// assert_eq!(parse_among("mine", &losses)?.value(1.0, 3.0), 4.0);
+    /// assert_eq!(parse_among("bent", &losses)?.name(), "huber:delta=2");
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub const fn new(
+        name: &'static str,
+        summary: &'static str,
+        examples: &'static [&'static str],
+        build: fn(&LossParams<'_>) -> Result<SharedLoss, Error>,
+    ) -> Self {
+        Self { name, summary, examples, build }
+    }
+
+    /// The name without a parameter, by which the loss has its default value.
+    pub fn base(&self) -> &'static str {
+        self.name.split(':').next().unwrap_or(self.name)
+    }
+
+    /// The loss at its default value.
+    pub fn default_loss(&self) -> SharedLoss {
+        let built = (self.build)(&LossParams { entry: self, parameters: None });
+        built.expect("a default value is one that the loss takes")
+    }
+}
+
+/// All losses.
+pub const LOSSES: &[LossDescriptor] = &[
+    LossDescriptor::new("squared", "(p-y)^2; predicts the mean", &[], |given| given.build(Squared)),
+    LossDescriptor::new("absolute", "|p-y|; predicts the median", &[], |given| given.build(Absolute)),
+    LossDescriptor::new(
+        "huber:delta=1",
+        "squared up to delta, straight beyond: outliers pull no harder than 2 delta",
+        &["huber:delta=0.3"],
+        |given| given.build_with(Huber::new),
+    ),
+    LossDescriptor::new(
+        "quantile:tau=0.5",
+        "pinball loss; predicts the tau-quantile",
+        &["quantile:tau=0.2"],
+        |given| given.build_with(Quantile::new),
+    ),
+    LossDescriptor::new(
+        "expectile:tau=0.5",
+        "asymmetric square; predicts the tau-expectile",
+        &["expectile:tau=0.9"],
+        |given| given.build_with(Expectile::new),
+    ),
+    LossDescriptor::new(
+        "epsilon-insensitive:epsilon=0.1",
+        "max(0, |p-y|-epsilon): errors up to epsilon are free",
+        &["epsilon-insensitive:epsilon=0", "epsilon-insensitive:epsilon=0.5"],
+        |given| given.build_with(EpsilonInsensitive::new),
+    ),
+    LossDescriptor::new(
+        "squared-epsilon-insensitive:epsilon=0.1",
+        "the square of epsilon-insensitive",
+        &["squared-epsilon-insensitive:epsilon=0.5"],
+        |given| given.build_with(SquaredEpsilonInsensitive::new),
+    ),
+    LossDescriptor::new(
+        "logistic",
+        "ln(1+e^(-yp)) for labels -1 and 1, cross-entropy for probabilities",
+        &[],
+        |given| given.build(Logistic),
+    ),
+    LossDescriptor::new("hinge", "max(0, 1-yp) for labels -1 and 1", &[], |given| given.build(Hinge)),
+    LossDescriptor::new("squared-hinge", "max(0, 1-yp)^2 for labels -1 and 1", &[], |given| given.build(SquaredHinge)),
+    LossDescriptor::new("modified-huber", "squared hinge, straight below a margin of -1", &[], |given| {
+        given.build(ModifiedHuber)
+    }),
+    LossDescriptor::new("perceptron", "max(0, -yp) for labels -1 and 1; a score of 0 costs nothing", &[], |given| {
+        given.build(PerceptronLoss)
+    }),
+    LossDescriptor::new("zero-one", "1 if the sign is wrong; charges, teaches nothing", &[], |given| {
+        given.build(ZeroOne)
+    }),
+    LossDescriptor::new("poisson", "e^p-yp for counts and rates y >= 0", &[], |given| given.build(Poisson)),
 ];
 
 /// Reads a loss from its name and, after a colon, its parameter; what is not
@@ -42,53 +125,54 @@ pub const NAMES: &[(&str, &str)] = &[
 /// Names the nearest loss and lists all for an unknown name; says what is
 /// allowed for an unknown, repeated, unreadable or outlying parameter.
 pub fn parse(text: &str) -> Result<SharedLoss, Error> {
+    parse_among(text, LOSSES)
+}
+
+/// The same among these losses, of which the first one of a name counts.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_among(text: &str, losses: &[LossDescriptor]) -> Result<SharedLoss, Error> {
     let (name, parameters) = match text.split_once(':') {
         Some((name, parameters)) => (name, Some(parameters)),
         None => (text, None),
     };
-    let given = Given { name, parameters };
-    match name {
-        "squared" => given.build(Squared),
-        "absolute" => given.build(Absolute),
-        "huber" => given.build_with("delta", 1.0, Huber::new),
-        "quantile" => given.build_with("tau", 0.5, Quantile::new),
-        "expectile" => given.build_with("tau", 0.5, Expectile::new),
-        "epsilon-insensitive" => given.build_with("epsilon", 0.1, EpsilonInsensitive::new),
-        "squared-epsilon-insensitive" => given.build_with("epsilon", 0.1, SquaredEpsilonInsensitive::new),
-        "logistic" => given.build(Logistic),
-        "hinge" => given.build(Hinge),
-        "squared-hinge" => given.build(SquaredHinge),
-        "modified-huber" => given.build(ModifiedHuber),
-        "perceptron" => given.build(PerceptronLoss),
-        "zero-one" => given.build(ZeroOne),
-        "poisson" => given.build(Poisson),
-        _ => Err(unknown_loss(name)),
+    match losses.iter().find(|entry| entry.base() == name) {
+        Some(entry) => (entry.build)(&LossParams { entry, parameters }),
+        None => Err(unknown_loss(name, losses)),
     }
 }
 
-/// The text of a loss, taken apart.
-struct Given<'a> {
-    name: &'a str,
+/// What a loss is built from.
+pub struct LossParams<'a> {
+    entry: &'a LossDescriptor,
     parameters: Option<&'a str>,
 }
 
-impl Given<'_> {
+impl LossParams<'_> {
     /// A loss without parameters.
-    fn build(&self, loss: impl Loss + 'static) -> Result<SharedLoss, Error> {
+    ///
+    /// # Errors
+    /// When some are given.
+    pub fn build(&self, loss: impl Loss + 'static) -> Result<SharedLoss, Error> {
         match self.parameters {
             None => Ok(Arc::new(loss)),
             Some(_) => Err(self.refuse("takes no parameters")),
         }
     }
 
-    /// A loss with one parameter.
-    fn build_with<L: Loss + 'static>(
-        &self,
-        parameter: &str,
-        default: f64,
-        new: impl Fn(f64) -> Result<L, Error>,
-    ) -> Result<SharedLoss, Error> {
-        Ok(Arc::new(new(self.value(parameter)?.unwrap_or(default))?))
+    /// A loss with the parameter that its entry names.
+    ///
+    /// # Errors
+    /// When another one is given, or it is out of range.
+    pub fn build_with<L: Loss + 'static>(&self, new: impl Fn(f64) -> Result<L, Error>) -> Result<SharedLoss, Error> {
+        let (_, default) = self.entry.name.split_once(':').unwrap_or_default();
+        let (parameter, default) = default.split_once('=').unwrap_or_default();
+        let value = match self.value(parameter)? {
+            Some(value) => value,
+            None => self.number(parameter, default)?,
+        };
+        Ok(Arc::new(new(value)?))
     }
 
     /// The value of the one parameter that the loss has, if it is given.
@@ -117,15 +201,14 @@ impl Given<'_> {
     /// An error that says what the loss takes, and what was given.
     fn refuse(&self, takes: impl std::fmt::Display) -> Error {
         let given = self.parameters.unwrap_or_default();
-        Error::parameter(format!("the {} loss {takes}, not '{given}'", self.name))
+        Error::parameter(format!("the {} loss {takes}, not '{given}'", self.entry.base()))
     }
 }
 
 /// An error that suggests the nearest name and lists all.
-fn unknown_loss(name: &str) -> Error {
-    let all: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-    let known = NAMES.iter().map(|(name, _)| name.split(':').next().unwrap_or(name));
-    let suggestion = match nearest(name, known) {
+fn unknown_loss(name: &str, losses: &[LossDescriptor]) -> Error {
+    let all: Vec<&str> = losses.iter().map(|entry| entry.name).collect();
+    let suggestion = match nearest(name, losses.iter().map(LossDescriptor::base)) {
         Some(near) => format!(", did you mean '{near}'?"),
         None => ".".into(),
     };
@@ -141,11 +224,19 @@ mod tests {
 
     #[test]
     fn a_name_reads_back_as_the_loss_that_wrote_it() {
-        for (name, _) in NAMES {
-            assert_eq!(parse(name).unwrap().name(), *name);
+        for entry in LOSSES {
+            for name in entry.examples.iter().chain([&entry.name]) {
+                assert_eq!(parse(name).unwrap().name(), *name);
+            }
             // The defaults that the list shows are the ones that apply.
-            let bare = name.split(':').next().unwrap();
-            assert_eq!(parse(bare).unwrap().name(), *name);
+            assert_eq!(entry.default_loss().name(), entry.name);
+            let has_other = entry.examples.iter().any(|example| *example != entry.name);
+            assert_eq!(
+                has_other,
+                entry.name.contains(':'),
+                "`examples` of {} are its parameter at other values",
+                entry.name
+            );
         }
     }
 
@@ -205,13 +296,9 @@ mod tests {
         }
     }
 
-    const ALL: &str = "The losses are squared, absolute, huber:delta=1, quantile:tau=0.5, \
-                       expectile:tau=0.5, epsilon-insensitive:epsilon=0.1, \
-                       squared-epsilon-insensitive:epsilon=0.1, logistic, hinge, squared-hinge, \
-                       modified-huber, perceptron, zero-one, poisson";
-
     #[test]
     fn an_unknown_loss_is_refused_with_the_nearest_and_all_names() {
+        let all = format!("The losses are {}", LOSSES.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", "));
         for (text, nearest) in [
             ("hubber:delta=1", "hubber', did you mean 'huber'?"),
             ("logisitc", "logisitc', did you mean 'logistic'?"),
@@ -223,7 +310,7 @@ mod tests {
             ("", "'."),
         ] {
             let error = parse(text).unwrap_err();
-            assert_eq!(error.to_string(), format!("there is no loss '{nearest} {ALL}"));
+            assert_eq!(error.to_string(), format!("there is no loss '{nearest} {all}"));
             assert_eq!(error.kind(), crate::ErrorKind::Parameter);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::flow::{faded, slide};
 use super::softmax::log_sum_exp;
-use super::{Curvature, InverseLink, Loss, Task, refuse_label};
+use super::{Curvature, InverseLink, Loss, LossKind, Task, refuse_label};
 use crate::Error;
 
 /// The score above which the loss is straight, so that it stays finite.
@@ -55,6 +55,10 @@ impl Loss for Poisson {
 
     fn curvature(&self) -> Curvature {
         Curvature::Convex
+    }
+
+    fn kind(&self) -> LossKind {
+        LossKind::Poisson
     }
 
     fn lipschitz(&self, range: f64) -> f64 {

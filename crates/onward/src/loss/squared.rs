@@ -35,7 +35,7 @@ impl Loss for Squared {
     }
 
     fn curvature(&self) -> Curvature {
-        Curvature::Strong(2.0)
+        Curvature::Quadratic(2.0)
     }
 
     fn lipschitz(&self, range: f64) -> f64 {
@@ -44,10 +44,6 @@ impl Loss for Squared {
 
     fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         settle((y - p).abs(), time, q).copysign(y - p)
-    }
-
-    fn best_constant(&self, mean_label: f64) -> Option<f64> {
-        Some(mean_label)
     }
 
     fn check_label(&self, y: f64) -> Result<(), Error> {

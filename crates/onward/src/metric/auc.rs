@@ -228,7 +228,7 @@ impl Auc {
         Some((value / positives, error / positives))
     }
 
-    /// What is needed to continue to the bit: the bins that are not empty.
+    /// Saves or loads what is needed to continue to the bit: the bins that are not empty.
     ///
     /// # Errors
     /// When the bins are laid out as this program does not, a column is missing or of

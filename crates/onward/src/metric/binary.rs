@@ -65,7 +65,7 @@ impl Accuracy {
         (weight > 0.0).then(|| self.weight.minus(self.mistakes) / weight)
     }
 
-    /// What is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
     /// When a number is missing, not finite or negative.
@@ -160,7 +160,7 @@ impl LogLoss {
         self.loss.per(self.weight)
     }
 
-    /// What is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
     /// When a number is missing, not finite or negative.
@@ -207,7 +207,7 @@ impl Brier {
         self.squares.per(self.weight)
     }
 
-    /// What is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
     /// When a number is missing, not finite or negative.

@@ -84,7 +84,7 @@ impl Calibration {
         self.bins.iter().enumerate().filter_map(|(at, bin)| bin.row(at)).collect()
     }
 
-    /// What is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
     /// When a column is missing or not of 20 numbers, or a number is not finite

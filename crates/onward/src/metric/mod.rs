@@ -132,7 +132,7 @@ impl Metrics {
         summary
     }
 
-    /// What is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
     /// When what is read is of another task or link, or damaged: something missing, of

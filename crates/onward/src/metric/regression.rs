@@ -72,7 +72,7 @@ impl Regression {
         (spread > 0.0).then(|| 1.0 - self.squares.value() / spread)
     }
 
-    /// What is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
     /// When a number is missing or not finite, or one that cannot be negative is.

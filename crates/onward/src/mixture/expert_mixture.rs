@@ -18,7 +18,7 @@ use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::Curvature;
 use crate::mixture::experts::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
 use crate::numeric::rng::SplitMix64;
-use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Params};
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Params, Promise};
 use crate::{Error, ExpertReport, Features, Learner, MixtureReport, Prediction, SharedLoss};
 
 /// A mixture has no more experts than this.
@@ -338,6 +338,11 @@ pub(crate) const HEDGE: LearnerDescriptor = LearnerDescriptor {
     summary: "learners as experts, by exponential weights (Littlestone, Warmuth; Freund, Schapire)",
     losses: Losses::Convex,
     parameters: &[LEARNERS, ETA, ROUNDS, PREDICT, SEED],
+    promises: &[
+        Promise::always(""),
+        Promise::other("eta=0.1,predict=draw,seed=3"),
+        Promise::other("learners=nag+ogd,rounds=1000"),
+    ],
     build: |arguments| {
         let rate = rate(arguments)?;
         build(arguments, |count| Hedge::new(count, rate))
@@ -370,6 +375,11 @@ pub(crate) const FIXED_SHARE: LearnerDescriptor = LearnerDescriptor {
         PREDICT,
         SEED,
     ],
+    promises: &[
+        Promise::elsewhere("", "tests/experts.rs"),
+        Promise::other("alpha=0.01,eta=0.1,predict=draw,seed=3,switches=5"),
+        Promise::other("learners=nag+ogd,rounds=1000"),
+    ],
     build: |arguments| {
         let (switches, rate, share) = sharing(arguments)?;
         build(arguments, |count| FixedShare::new(count, switches, rate, share))
@@ -389,6 +399,7 @@ pub(crate) const ADAHEDGE: LearnerDescriptor = LearnerDescriptor {
     summary: "learners as experts, losses in any range, easy streams exploited (de Rooij et al.)",
     losses: Losses::Convex,
     parameters: &[LEARNERS, PREDICT, SEED],
+    promises: &[Promise::always(""), Promise::other("learners=nag+ogd,predict=draw,seed=3")],
     build: |arguments| build(arguments, AdaHedge::new),
     plan: |arguments, scales| {
         plan(arguments, Comparator::Experts, |count| AdaHedge::promise(count, scales.rounds, scales.range).map(Ok))
@@ -410,6 +421,7 @@ pub(crate) const SQUINT: LearnerDescriptor = LearnerDescriptor {
         PREDICT,
         SEED,
     ],
+    promises: &[Promise::always(""), Promise::other("learners=nag+ogd,predict=draw,range=2,seed=3")],
     build: |arguments| {
         let range = arguments.number_or("range", "auto")?;
         build(arguments, |count| Squint::new(count, range))

@@ -26,8 +26,8 @@ use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::saturate;
 use crate::numeric::sum::{self, LANES, LARGEST_SUM};
 use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, STANDARDISE,
-    Step, expect_positive, expect_rate,
+    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, Promise,
+    STANDARDISE, Step, expect_positive, expect_rate,
 };
 use crate::simd::f64x4::{self, FOUR, Record16, by_f64x4};
 use crate::storage::table::{ParameterTable, Positions, RowPositions, records};
@@ -443,6 +443,16 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             meaning: "with full=true only the first so many distinct features get weights, from 1 to 64",
         },
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::always(""),
+        Promise::always("domain=box,eta=auto,radius=1").within(Comparator::Box(1.0)),
+        Promise::always("domain=ball,eta=auto,radius=1").within(Comparator::Ball(1.0)),
+        Promise::always("form=dual-averaging,radius=1"),
+        Promise::always("full=true,radius=1"),
+        Promise::always("domain=ball,form=dual-averaging,radius=1").within(Comparator::Ball(1.0)),
+        Promise::other("delta=2,domain=box,form=dual-averaging,radius=1").within(Comparator::Box(1.0)),
+        Promise::other("features=16,full=true,radius=2"),
     ],
     build: |arguments| {
         let (eta, radius, domain) = (eta(arguments)?, arguments.number("radius")?, domain(arguments)?);

@@ -33,7 +33,7 @@ use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum::{self, Sum};
 use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, ProblemBounds,
+    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, ProblemBounds, Promise,
     STANDARDISE, Step, expect_positive, expect_rate,
 };
 use crate::storage::table::ParameterTable;
@@ -216,6 +216,11 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             meaning: "the largest slope times feature value, if it is known beforehand, above 0",
         },
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::always(""),
+        Promise::always("class=box,gradient=4,radius=1"),
+        Promise::other("epsilon=2,radius=2"),
     ],
     build: |arguments| {
         let (epsilon, radius) = (arguments.number("epsilon")?, arguments.number("radius")?);

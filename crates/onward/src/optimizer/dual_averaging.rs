@@ -40,10 +40,11 @@ use super::BEYOND;
 use super::ogd::{NO_GRADIENT, RADIUS, beyond};
 use crate::archive::Archive;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
-use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
 use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, STANDARDISE, Step, expect_rate,
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, Promise, STANDARDISE, Step,
+    expect_rate,
 };
 use crate::{Error, Features};
 
@@ -239,6 +240,16 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             meaning: "a bound on the norm of gradients, above 0, that the rates begin from",
         },
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::always("").within(Comparator::Ball(10.0)),
+        Promise::always("dimension=10,domain=simplex,radius=1").within(Comparator::Simplex(1.0)),
+        Promise::always("domain=l1,radius=1").within(Comparator::L1Ball(1.0)),
+        Promise::always("domain=ball,radius=1").within(Comparator::Ball(1.0)),
+        Promise::always("domain=box,radius=1").within(Comparator::Box(1.0)),
+        Promise::always("domain=all,gradient=20,radius=1"),
+        Promise::always("domain=orthant,gradient=20,radius=1").within(Comparator::Orthant(f64::INFINITY)),
+        Promise::other("eta=1").within(Comparator::Ball(10.0)),
     ],
     build: |arguments| {
         let radius = arguments.number("radius")?;

@@ -16,9 +16,11 @@
 use super::ogd::RADIUS;
 use crate::archive::Archive;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
-use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
-use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, STANDARDISE, Step};
+use crate::protocol::{
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Promise, STANDARDISE, Step,
+};
 use crate::{Error, Features};
 
 /// Follow the leader on linear losses.
@@ -109,8 +111,7 @@ impl Optimizer for Ftl {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let reason = "following the leader has none on linear losses: it may pay T − 1 where the best pays 0";
-        Guarantee::none(GuaranteeKind::Own, reason)
+        Guarantee::none(GuaranteeKind::Own, NONE)
     }
 
     fn describe(&self) -> String {
@@ -194,6 +195,9 @@ impl RunningMean {
     }
 }
 
+const JUMPY: &str = "the leader jumps from end to end of its domain";
+const NONE: &str = "following the leader has none on linear losses: it may pay T − 1 where the best pays 0";
+
 /// `ftl` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ftl",
@@ -207,6 +211,12 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         },
         DIMENSION,
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::never("", NONE).within(Comparator::Ball(10.0)).unlearned(JUMPY),
+        Promise::never("domain=box,radius=1", NONE).within(Comparator::Box(1.0)).unlearned(JUMPY),
+        Promise::never("domain=l1,radius=1", NONE).within(Comparator::L1Ball(1.0)).unlearned(JUMPY),
+        Promise::never("domain=simplex,dimension=10,radius=1", NONE).within(Comparator::Simplex(1.0)).unlearned(JUMPY),
     ],
     build: |arguments| {
         Ok(Box::new(Linear::new(arguments.loss(), Ftl::new(Domain::from_arguments(arguments)?)?, Clip::Never)))

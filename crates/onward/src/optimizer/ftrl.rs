@@ -23,11 +23,12 @@ use super::BEYOND;
 use super::ogd::{self, RADIUS, beyond, promise_of_fixed_rate};
 use crate::archive::Archive;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
-use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
 use crate::optimizer::ftrl_real;
 use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, STANDARDISE, Step, expect_rate,
+    Clip, FIXED_RATE, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, Promise, STANDARDISE,
+    Step, expect_rate,
 };
 use crate::{Error, Features};
 
@@ -164,6 +165,18 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             meaning: "with losses=real: only the first so many distinct features get weights, from 1 to 1000",
         },
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::linear("", FIXED_RATE).repeating(),
+        Promise::linear("eta=0.05,radius=1", FIXED_RATE).repeating(),
+        Promise::linear("domain=ball,eta=0.05,radius=1", FIXED_RATE).within(Comparator::Ball(1.0)),
+        Promise::linear("domain=l1,eta=0.05,radius=1", FIXED_RATE).within(Comparator::L1Ball(1.0)),
+        Promise::linear("domain=box,radius=1", FIXED_RATE).within(Comparator::Box(1.0)),
+        Promise::linear("domain=orthant,radius=1", FIXED_RATE).within(Comparator::Orthant(f64::INFINITY)),
+        Promise::linear("domain=simplex,dimension=10,radius=1", FIXED_RATE).within(Comparator::Simplex(1.0)),
+        Promise::always("losses=real").repeating().at_most(2000),
+        Promise::other("alpha=2,features=20,losses=real").repeating(),
+        Promise::other("gradient=2,rounds=100").repeating(),
     ],
     build: |arguments| {
         if taken(arguments)? == LossesTaken::Real {

@@ -30,8 +30,8 @@ use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
 use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, STANDARDISE, Step,
-    expect_positive, expect_rate,
+    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Promise, STANDARDISE,
+    Step, expect_positive, expect_rate,
 };
 use crate::storage::table::{ParameterTable, Positions};
 use crate::{Error, Features};
@@ -212,6 +212,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         COMPARATOR_RADIUS,
         STANDARDISE,
     ],
+    promises: &[Promise::always(""), Promise::always("l1=0,l2=1"), Promise::other("alpha=1,beta=2,radius=3")],
     build: |arguments| {
         let optimizer = FtrlProximal::new(
             arguments.number("alpha")?,

@@ -18,7 +18,7 @@
 
 use crate::archive::{Archive, Field, rows_of};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
-use crate::loss::Curvature;
+use crate::loss::{Curvature, LossKind};
 use crate::numeric::sum::{self, held};
 use crate::protocol::{Params, expect_rate};
 use crate::storage::feature_index::FeatureIndex;
@@ -51,8 +51,8 @@ impl SeenExample {
 /// What is kept of the losses so far.
 #[derive(Debug, Clone)]
 enum PastLosses {
-    /// ½wᵀAw − ⟨b, w⟩, without αI: A by rows of `features` entries, b.
-    Quadratic { matrix: Vec<f64>, moments: Vec<f64> },
+    /// ½wᵀAw − ⟨b, w⟩, without αI: A by rows of `features` entries, b; and ℓ″ of the loss.
+    Quadratic { curvature: f64, matrix: Vec<f64>, moments: Vec<f64> },
     /// All rows.
     Rows(Vec<SeenExample>),
 }
@@ -97,10 +97,13 @@ impl FtrlReal {
             )));
         }
         let limit = features as usize;
-        let past = match (loss.name().as_str(), loss.curvature()) {
-            ("squared", _) => PastLosses::Quadratic { matrix: vec![0.0; limit * limit], moments: vec![0.0; limit] },
-            ("poisson", _) | (_, Curvature::Smooth(_) | Curvature::Strong(_)) => PastLosses::Rows(Vec::new()),
-            (name, _) => {
+        let past = match (loss.kind(), loss.curvature()) {
+            (_, Curvature::Quadratic(curvature)) => {
+                PastLosses::Quadratic { curvature, matrix: vec![0.0; limit * limit], moments: vec![0.0; limit] }
+            }
+            (LossKind::Poisson, _) | (_, Curvature::Smooth(_) | Curvature::Strong(_)) => PastLosses::Rows(Vec::new()),
+            _ => {
+                let name = loss.name();
                 return Err(Error::parameter(format!(
                     "losses=real cannot minimise the {name} loss, which has kinks: take a smooth one, such as squared, \
                      logistic or huber, or losses=linearised"
@@ -137,12 +140,12 @@ impl FtrlReal {
     fn minimise(&mut self, row: SeenExample) {
         let limit = self.features.limit();
         match &mut self.past {
-            PastLosses::Quadratic { matrix, moments } => {
+            PastLosses::Quadratic { curvature, matrix, moments } => {
                 for &(i, value) in &row.features {
                     for &(j, other) in &row.features {
-                        matrix[i as usize * limit + j as usize] += 2.0 * row.weight * (value * other);
+                        matrix[i as usize * limit + j as usize] += *curvature * row.weight * (value * other);
                     }
-                    moments[i as usize] += 2.0 * row.weight * (row.label - row.offset) * value;
+                    moments[i as usize] += *curvature * row.weight * (row.label - row.offset) * value;
                 }
                 self.missed = held(self.missed + self.solve());
             }
@@ -155,7 +158,7 @@ impl FtrlReal {
 
     /// The least of the quadratic, and by how much it may be missed.
     fn solve(&mut self) -> f64 {
-        let PastLosses::Quadratic { matrix, moments } = &self.past else { return 0.0 };
+        let PastLosses::Quadratic { matrix, moments, .. } = &self.past else { return 0.0 };
         let (d, limit, alpha) = (self.weights.len(), self.features.limit(), self.alpha);
         let mut factor: Vec<f64> = (0..d * d).map(|at| matrix[at / d * limit + at % d]).collect();
         (0..d).for_each(|i| factor[i * d + i] += alpha);
@@ -310,7 +313,7 @@ impl Learner for FtrlReal {
         self.features.persist(archive)?;
         archive.column_of(self.features.len(), "weight", &mut self.weights)?;
         match &mut self.past {
-            PastLosses::Quadratic { matrix, moments } => {
+            PastLosses::Quadratic { matrix, moments, .. } => {
                 archive.array("matrix", matrix)?;
                 archive.array("moments", moments)
             }
@@ -319,7 +322,7 @@ impl Learner for FtrlReal {
     }
 }
 
-/// The rows over so many features.
+/// Saves or loads the rows, whose positions are below `features`.
 fn persist_rows(archive: &mut Archive, rows: &mut Vec<SeenExample>, features: usize) -> Result<(), Error> {
     let mut lengths: Vec<u32> = rows.iter().map(|row| row.features.len() as u32).collect();
     let mut placed: Vec<(u32, f64)> = rows.iter().flat_map(|row| row.features.iter().copied()).collect();

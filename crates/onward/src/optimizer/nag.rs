@@ -24,7 +24,7 @@ use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::sum::{self, LANES};
 use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, STANDARDISE, Step, expect_rate,
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Promise, STANDARDISE, Step, expect_rate,
 };
 use crate::simd::f64x4::{self, FOUR, Record16, by_f64x4};
 use crate::storage::table::{ParameterTable, Positions, RowPositions, records};
@@ -298,7 +298,7 @@ impl Optimizer for Nag {
     }
 
     fn guarantee(&self) -> Guarantee {
-        Guarantee::none(GuaranteeKind::Own, "nag has no regret bound of its own: the universal certificate holds")
+        Guarantee::none(GuaranteeKind::Own, NONE)
     }
 
     fn describe(&self) -> String {
@@ -317,12 +317,15 @@ impl Optimizer for Nag {
     }
 }
 
+const NONE: &str = "nag has no regret bound of its own: the universal certificate holds";
+
 /// `nag` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "nag",
     summary: "normalised adaptive importance-aware gradient, Vowpal Wabbit's default rule",
     losses: Losses::Convex,
     parameters: &[ParameterDescriptor { name: "eta", default: "0.5", meaning: "learning rate, above 0" }, STANDARDISE],
+    promises: &[Promise::never("", NONE), Promise::other("eta=1")],
     build: |arguments| {
         let optimizer = Nag::new(arguments.number("eta")?)?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Plausible)))

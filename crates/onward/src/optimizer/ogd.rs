@@ -21,11 +21,11 @@
 use super::BEYOND;
 use crate::archive::Archive;
 use crate::domain::{DIMENSION, DOMAIN, Domain, Point};
-use crate::guarantee::{Guarantee, GuaranteeKind, bound_of_sums};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
 use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, ProblemBounds, STANDARDISE, Step,
-    expect_rate, expect_rounds,
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, ProblemBounds, Promise,
+    STANDARDISE, Step, expect_rate, expect_rounds,
 };
 use crate::{Error, Features};
 
@@ -337,6 +337,18 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         },
         AVERAGE,
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::always("").within(Comparator::Ball(10.0)),
+        Promise::always("eta=1").within(Comparator::Ball(10.0)),
+        Promise::always("radius=1").within(Comparator::Ball(1.0)),
+        Promise::always("domain=box,radius=1").within(Comparator::Box(1.0)),
+        Promise::always("domain=l1,radius=1").within(Comparator::L1Ball(1.0)),
+        Promise::always("dimension=10,domain=simplex,radius=1").within(Comparator::Simplex(1.0)),
+        Promise::always("domain=box,dimension=10,gradient=20,radius=1").within(Comparator::Box(1.0)),
+        Promise::never("domain=all,radius=1", UNBOUNDED),
+        Promise::never("domain=orthant,radius=1", UNBOUNDED).within(Comparator::Orthant(f64::INFINITY)),
+        Promise::other("average=true").within(Comparator::Ball(10.0)),
     ],
     build: |arguments| {
         let optimizer = Ogd::from_arguments(arguments, rate(arguments)?)?;

@@ -16,8 +16,8 @@ use crate::domain::BallVector;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
 use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, STANDARDISE, Step, expect_positive,
-    expect_rate,
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Promise, STANDARDISE, Step,
+    expect_positive, expect_rate,
 };
 use crate::{Error, Features};
 
@@ -108,6 +108,8 @@ impl Optimizer for OgdStrong {
     }
 }
 
+const OF_THE_PLAIN_LOSSES: &str = "on the plain losses the comparator pays for the regularisation";
+
 /// `ogd-strong` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ogd-strong",
@@ -121,6 +123,11 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             meaning: "projects on this ball, above 0 (or --radius); none: no projection",
         },
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::linear("", OF_THE_PLAIN_LOSSES)
+            .unlearned("the first rates, 1/(sigma·t), are far too large without a radius or a larger sigma"),
+        Promise::linear("radius=1,sigma=0.1", OF_THE_PLAIN_LOSSES).within(Comparator::Ball(1.0)),
     ],
     build: |arguments| {
         let optimizer = OgdStrong::new(arguments.number("sigma")?, arguments.number_or("radius", "none")?)?;

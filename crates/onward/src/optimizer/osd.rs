@@ -14,7 +14,10 @@
 use super::ogd::{self, Ogd, OgdRate};
 use crate::Error;
 use crate::domain::{DIMENSION, DOMAIN, Domain};
-use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Params, STANDARDISE};
+use crate::guarantee::Comparator;
+use crate::protocol::{
+    Clip, FIXED_RATE, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Params, Promise, STANDARDISE,
+};
 
 fn rate(arguments: &Params<'_>) -> Result<OgdRate, Error> {
     let known = (arguments.number_or("rounds", "none")?, arguments.number_or("gradient", "none")?);
@@ -50,6 +53,16 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         ParameterDescriptor { name: "gradient", default: "none", meaning: "a bound on the norm of gradients, above 0" },
         ogd::AVERAGE,
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::always("").within(Comparator::Ball(10.0)),
+        Promise::linear("domain=all,eta=0.05,radius=1", FIXED_RATE).repeating(),
+        Promise::linear("gradient=1,radius=1,rounds=4096", FIXED_RATE).within(Comparator::Ball(1.0)),
+        Promise::linear("domain=box,eta=0.05,radius=1", FIXED_RATE).within(Comparator::Box(1.0)),
+        Promise::linear("domain=orthant,eta=0.05,radius=1", FIXED_RATE).within(Comparator::Orthant(f64::INFINITY)),
+        Promise::always("domain=l1,radius=1").within(Comparator::L1Ball(1.0)),
+        Promise::always("domain=simplex,dimension=10,radius=1").within(Comparator::Simplex(1.0)),
+        Promise::other("average=true").within(Comparator::Ball(10.0)),
     ],
     build: |arguments| {
         let optimizer = Ogd::from_arguments(arguments, rate(arguments)?)?.named("osd");

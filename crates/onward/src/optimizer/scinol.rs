@@ -22,7 +22,9 @@ use bytemuck::Zeroable;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::sum;
-use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Step, expect_rate};
+use crate::protocol::{
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Promise, Step, expect_rate,
+};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
@@ -150,6 +152,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         default: "1",
         meaning: "the wealth of each feature at first, above 0",
     }],
+    promises: &[Promise::never("", REASON), Promise::other("epsilon=2")],
     build: |arguments| {
         let optimizer = Scinol::new(arguments.number("epsilon")?)?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::{Learner, Params, ProblemBounds};
+use super::{Learner, Params, ProblemBounds, Promise};
 use crate::guarantee::Guarantee;
-use crate::loss::{self, Curvature, Task};
+use crate::loss::{Curvature, LossDescriptor, LossKind, Task};
 use crate::nearest::nearest;
 use crate::{Error, Loss};
 
@@ -18,6 +18,8 @@ pub struct LearnerDescriptor {
     pub losses: Losses,
     /// Its parameters.
     pub parameters: &'static [ParameterDescriptor],
+    /// What it promises, which the tests hold it to: first with the defaults, then in its other forms.
+    pub promises: &'static [Promise],
     /// Builds it.
     pub build: fn(&Params<'_>) -> Result<Box<dyn Learner>, Error>,
     /// What its theorem promises of a stream of such scales, before a run: its own guarantee, or
@@ -40,8 +42,8 @@ pub struct ParameterDescriptor {
 pub enum Losses {
     /// Every loss with a slope: all but 0/1.
     Convex,
-    /// These, by name; the first that fits the task is the default.
-    Only(&'static [&'static str]),
+    /// Those of these kinds; the first that fits the task is the default.
+    Only(&'static [LossKind]),
 }
 
 pub(crate) const STANDARDISE: ParameterDescriptor = ParameterDescriptor {
@@ -67,7 +69,7 @@ impl Eq for LearnerDescriptor {}
 
 impl fmt::Debug for LearnerDescriptor {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "LearnerEntry({})", self.name)
+        write!(out, "LearnerDescriptor({})", self.name)
     }
 }
 
@@ -89,18 +91,17 @@ impl LearnerDescriptor {
 
     /// Refuses a loss that the learner cannot take, with those that it can.
     pub(crate) fn check_loss(&self, loss: &dyn Loss) -> Result<(), Error> {
-        let asked = loss.name();
-        let base = asked.split(':').next().unwrap_or_default();
-        let name = self.name;
+        let (asked, name) = (loss.name(), self.name);
         match self.losses {
             Losses::Convex if loss.curvature() == Curvature::None => Err(Error::parameter(format!(
                 "{name} cannot learn from the {asked} loss, which has no slope: take hinge, logistic or another loss, or \
                  the perceptron"
             ))),
-            Losses::Only(["zero-one"]) if base != "zero-one" => Err(Error::parameter(format!(
+            Losses::Only([LossKind::ZeroOne]) if loss.kind() != LossKind::ZeroOne => Err(Error::parameter(format!(
                 "the {name} is charged by mistakes and cannot take the loss '{asked}': leave --loss out, or say zero-one"
             ))),
-            Losses::Only(names) if !names.contains(&base) => {
+            Losses::Only(kinds) if !kinds.contains(&loss.kind()) => {
+                let names: Vec<&str> = kinds.iter().filter_map(|kind| Some(kind.named()?.base())).collect();
                 Err(Error::parameter(format!("{name} cannot take the loss '{asked}': it takes {}", names.join(" or "))))
             }
             _ => Ok(()),
@@ -113,12 +114,12 @@ impl LearnerDescriptor {
         match (self.losses, task) {
             (Losses::Convex, Task::Binary) => Ok("logistic"),
             (Losses::Convex, Task::Regression) => Ok("squared"),
-            (Losses::Only(names), task) => {
-                let is_for = |name: &&str| loss::parse(name).is_ok_and(|loss| loss.task() == task);
-                let fits = names.iter().copied().find(is_for);
+            (Losses::Only(kinds), task) => {
+                let mut named = kinds.iter().filter_map(|kind| kind.named());
+                let fits = named.clone().find(|entry| entry.default_loss().task() == task);
                 // Losses of numbers take the labels -1 and 1 too.
-                let of_numbers = (task == Task::Binary).then(|| names[0]);
-                fits.or(of_numbers).ok_or_else(|| {
+                let of_numbers = if task == Task::Binary { named.next() } else { None };
+                fits.or(of_numbers).map(LossDescriptor::base).ok_or_else(|| {
                     Error::parameter(format!(
                         "{} is for two classes, and the target is a number: make classes of it (--target 'COLUMN>0'), or \
                          take another learner",

@@ -135,7 +135,7 @@ pub trait Learner: Send + Sync {
         None
     }
 
-    /// Saves or loads all that is needed to continue to the bit. Loaded is what a learner with the same parameters saved.
+    /// Saves or loads what is needed to continue to the bit. It loads what a learner with the same parameters saved.
     ///
     /// # Errors
     /// When something is missing or does not match.

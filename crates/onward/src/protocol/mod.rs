@@ -8,6 +8,7 @@ mod linear;
 mod optimizer;
 mod params;
 mod problem_bounds;
+mod promise;
 mod spec;
 mod standardised;
 
@@ -20,5 +21,7 @@ pub use linear::{Clip, Linear};
 pub use optimizer::{Optimizer, Step};
 pub use params::Params;
 pub use problem_bounds::ProblemBounds;
+pub(crate) use promise::FIXED_RATE;
+pub use promise::{Bound, Promise};
 pub use spec::LearnerSpec;
 pub use standardised::Standardised;

@@ -1,6 +1,7 @@
 //! The scales of a stream that has not been seen: what theorems need to promise something
 //! beforehand.
 
+use crate::loss::Curvature;
 use crate::{Error, Loss};
 
 /// How long a stream is and how large what it holds. Weights of importance are 1.
@@ -39,10 +40,9 @@ impl Default for ProblemBounds {
 impl ProblemBounds {
     /// The largest slope |g| of the loss for scores within ±`score`.
     pub fn slope(&self, loss: &dyn Loss, score: f64) -> f64 {
-        let name = loss.name();
-        match name.split(':').next() {
+        match loss.curvature() {
             // lipschitz() takes one range for scores and labels; these depend on the difference.
-            Some("squared") => 2.0 * (score + self.label),
+            Curvature::Quadratic(c) => c * (score + self.label),
             _ => loss.lipschitz(score.max(self.label)),
         }
     }

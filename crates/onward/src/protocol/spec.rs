@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::{LearnerDescriptor, Losses, Params, ProblemBounds};
 use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::loss::Task;
+use crate::loss::{LossKind, Task};
 use crate::protocol::Standardised;
 use crate::{Error, Learner, SharedLoss};
 
@@ -98,14 +98,15 @@ impl LearnerSpec {
 
     /// Whether the learner is charged by mistakes and takes no other loss.
     pub(crate) fn is_charged_by_mistakes(&self) -> bool {
-        self.entry.losses == Losses::Only(&["zero-one"])
+        self.entry.losses == Losses::Only(&[LossKind::ZeroOne])
     }
 
     /// The task, where the learner is for one alone.
     pub fn task(&self) -> Option<Task> {
-        let is_for_classes = |name: &&str| crate::loss::parse(name).is_ok_and(|loss| loss.task() == Task::Binary);
+        let is_for_classes =
+            |kind: &LossKind| kind.named().is_some_and(|loss| loss.default_loss().task() == Task::Binary);
         match self.entry.losses {
-            Losses::Only(names) if names.iter().all(is_for_classes) => Some(Task::Binary),
+            Losses::Only(kinds) if kinds.iter().all(is_for_classes) => Some(Task::Binary),
             _ => None,
         }
     }

@@ -1,10 +1,10 @@
-//! Features numbered in the order in which they come, while there is room: what learners with a matrix have.
+//! Features numbered in the order in which they come, up to a limit: the rows and columns of learners with a matrix.
 
 use crate::Error;
 use crate::archive::Archive;
 use crate::storage::table::ParameterTable;
 
-/// The features that have a number, the first that came.
+/// The first features that came, up to a limit, and their numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct FeatureIndex {
     limit: usize,
@@ -15,17 +15,17 @@ pub(crate) struct FeatureIndex {
 }
 
 impl FeatureIndex {
-    /// None, and room for so many.
+    /// An empty index with room for `limit` features.
     pub(crate) fn new(limit: usize) -> Self {
         Self { limit, indices: Vec::new(), numbers: ParameterTable::default() }
     }
 
-    /// How many have a number.
+    /// How many features have a number.
     pub(crate) fn len(&self) -> usize {
         self.indices.len()
     }
 
-    /// How many may have one.
+    /// How many features may have a number.
     pub(crate) fn limit(&self) -> usize {
         self.limit
     }
@@ -36,7 +36,7 @@ impl FeatureIndex {
         (self.numbers.get(index) as usize).checked_sub(1)
     }
 
-    /// The same; one without gets the next while there is room.
+    /// The same. A feature without a number gets the next one while there is room.
     pub(crate) fn number(&mut self, index: u32) -> Option<usize> {
         self.find(index).or_else(|| {
             let number = self.len();

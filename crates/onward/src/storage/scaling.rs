@@ -123,7 +123,7 @@ impl RunningScale {
         if self.is_centred(index) { (entry.squares / entry.weight).sqrt() } else { 1.0 }
     }
 
-    /// All that is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
     /// When something is missing or does not match.

@@ -1,35 +1,32 @@
 //! The battery that every learner goes through, with every loss it takes. Its guarantees have one of
 //! their own: guarantees.
 
-use onward::learner::{LearnerSpec, Losses};
-use onward::loss;
+use onward::archive::{SavedColumn, State};
+use onward::learner::{LearnerDescriptor, LearnerSpec, Losses};
+use onward::loss::{self, Curvature};
+use onward::protocol::Bound;
 use onward::registry::LEARNERS;
-use onward::regret::Ledger;
+use onward::regret::{Comparator, Ledger};
 use onward::{Features, Learner, SharedLoss};
 
-use crate::common::{Random, Row, Saved, stream};
+use crate::common::{Form, Random, Row, Saved, forms, is_asked, stream};
 
-/// Every learner as it is, with each loss it takes. The variable LEARNERS, names joined by commas,
-/// restricts them while one is being written.
+/// Every learner as it is, with each loss it takes.
 fn plain() -> Vec<(String, SharedLoss)> {
-    let asked = std::env::var("LEARNERS").ok();
-    let is_asked = |name: &str| asked.as_deref().is_none_or(|names| names.split(',').any(|asked| asked == name));
     let mut all = Vec::new();
     for entry in LEARNERS.iter().filter(|entry| is_asked(entry.name)) {
-        let before = all.len();
-        for (name, _) in loss::NAMES {
-            let loss = loss::parse(name).unwrap();
+        for loss in loss::LOSSES.iter().map(loss::LossDescriptor::default_loss) {
+            let is_taken = match entry.losses {
+                Losses::Convex => loss.curvature() != Curvature::None,
+                Losses::Only(kinds) => kinds.contains(&loss.kind()),
+            };
             let specification: LearnerSpec = entry.name.parse().unwrap();
-            if specification.build(&loss, None).is_ok() {
+            let built = specification.build(&loss, None);
+            assert_eq!(built.is_ok(), is_taken, "`losses` of {} and {}", entry.name, loss.name());
+            if is_taken {
                 all.push((entry.name.to_owned(), loss));
             }
         }
-        let expected = match entry.losses {
-            // All but 0/1.
-            Losses::Convex => loss::NAMES.len() - 1,
-            Losses::Only(names) => names.len(),
-        };
-        assert_eq!(all.len() - before, expected, "{}", entry.name);
     }
     all
 }
@@ -266,4 +263,325 @@ fn the_description_builds_the_same_learner_again() {
         let learner = build(&name, &loss);
         assert_eq!(build(&learner.describe(), &loss).describe(), learner.describe());
     }
+}
+
+/// The pairs of a form, or of what a learner says of itself: what is in parentheses is one value.
+fn pairs(parameters: &str) -> Vec<(&str, &str)> {
+    let mut depth = 0;
+    let parts = parameters.split(|symbol: char| {
+        depth += i32::from(symbol == '(') - i32::from(symbol == ')');
+        symbol == ',' && depth == 0
+    });
+    parts.filter_map(|part| part.split_once('=')).collect()
+}
+
+/// The words that a parameter takes, as a refusal names them; none where it takes others than words.
+fn words(entry: &LearnerDescriptor, parameter: &str, loss: &SharedLoss) -> Vec<String> {
+    let specification: LearnerSpec = format!("{}:{parameter}=?", entry.name).parse().unwrap();
+    let refused = specification.build(loss, None).err().map(|error| error.to_string()).unwrap_or_default();
+    let words = match refused.split_once("is '?': it is ") {
+        Some((_, "true or false")) => "true, false",
+        Some((_, words)) => words.strip_prefix("one of ").unwrap_or_default(),
+        None => "",
+    };
+    words.split(", ").filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// Fails where there is a fault, with all of them.
+fn expect_none(faults: &[String]) {
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn every_parameter_and_every_word_it_takes_is_in_a_form() {
+    let mut faults = Vec::new();
+    for entry in LEARNERS.iter().filter(|entry| is_asked(entry.name)) {
+        let name = entry.name;
+        let first = &entry.promises[0];
+        if !(first.parameters.is_empty() && first.bound.is_some()) {
+            faults.push(format!("the first of `promises` of {name} is that of the defaults, with its `bound`"));
+        }
+        let loss = loss::parse(name.parse::<LearnerSpec>().unwrap().default_loss(loss::Task::Binary).unwrap()).unwrap();
+        let given: Vec<(&str, &str)> = entry.promises.iter().flat_map(|promise| pairs(promise.parameters)).collect();
+        // Standardising is of the registry's own making: `every` tries it with all that take it.
+        for parameter in entry.parameters.iter().filter(|parameter| parameter.name != "standardise") {
+            let key = parameter.name;
+            let has = |is_it: &dyn Fn(&str) -> bool| given.iter().any(|(name, value)| *name == key && is_it(value));
+            if !has(&|value| value != parameter.default) {
+                faults.push(format!("`promises` of {name} has no form in which {key} is not {}", parameter.default));
+            }
+            for word in
+                words(entry, key, &loss).iter().filter(|word| *word != parameter.default && !has(&|it| it == *word))
+            {
+                let alone: LearnerSpec = format!("{name}:{key}={word}").parse().unwrap();
+                if alone.build(&loss, None).is_ok() {
+                    faults.push(format!("`promises` of {name} has no form with {key}={word}"));
+                }
+            }
+        }
+    }
+    expect_none(&faults);
+}
+
+#[test]
+fn every_form_is_described_built_saved_and_continued() {
+    let mut faults = Vec::new();
+    for form in forms() {
+        let context = form.context();
+        let rows = stream(form.loss.as_ref(), 160, 5);
+        let (mut whole, mut first) = (form.build(), form.build());
+        let described = whole.describe();
+        let scores = learn(whole.as_mut(), &rows);
+        // From what it says of itself, from which models are built again: as new, and in the middle.
+        let mut new = build(&described, &form.loss);
+        let is_same = new.describe() == described
+            && bits(&learn(new.as_mut(), &rows)) == bits(&scores)
+            && new.state() == whole.state()
+            && new.guarantee() == whole.guarantee();
+        if !is_same {
+            faults.push(format!("`describe` of {context} leaves something out: '{described}' is another"));
+        }
+        let mut parts = learn(first.as_mut(), &rows[..80]);
+        let mut second = build(&first.describe(), &form.loss);
+        second.restore(&first.state()).unwrap();
+        parts.extend(learn(second.as_mut(), &rows[80..]));
+        let is_continued = bits(&scores) == bits(&parts)
+            && whole.state() == second.state()
+            && whole.guarantee() == second.guarantee()
+            && second.describe() == whole.describe();
+        if !is_continued {
+            faults.push(format!("`state` or `describe` of {context} leaves something out: it went on otherwise"));
+        }
+    }
+    expect_none(&faults);
+}
+
+#[test]
+fn a_description_says_every_parameter() {
+    let mut faults = Vec::new();
+    for form in forms() {
+        let described = form.build().describe();
+        let given = pairs(form.promise.parameters);
+        for (key, value) in &given {
+            let default = form.entry.parameters.iter().find(|parameter| parameter.name == *key).unwrap().default;
+            let others = given.iter().filter(|(other, _)| other != key);
+            let others: Vec<String> = others.map(|(key, value)| format!("{key}={value}")).collect();
+            let without: LearnerSpec = format!("{}:{}", form.entry.name, others.join(",")).parse().unwrap();
+            // Some cannot do without it.
+            if let Ok(without) = without.build(&form.loss, None)
+                && *value != default
+                && without.describe() == described
+            {
+                faults.push(format!("`describe` of {} leaves out {key}: '{described}'", form.context()));
+            }
+        }
+    }
+    expect_none(&faults);
+}
+
+#[test]
+fn every_form_has_a_bound_where_its_entry_says_so() {
+    let mut faults = Vec::new();
+    for form in forms() {
+        let bound = form.promise.bound.or(form.entry.promises[0].bound).unwrap();
+        let mut learner = form.build();
+        learn(learner.as_mut(), &stream(form.loss.as_ref(), 100, 6));
+        let found = learner.guarantee().bound;
+        let is_as_said = match (&found, bound) {
+            (Ok(_), Bound::Always | Bound::Linear(_) | Bound::Elsewhere(_) | Bound::Sometimes(_)) => true,
+            (Err(reason), Bound::Never(start)) => reason.starts_with(start),
+            (Err(reason), Bound::Sometimes(starts)) => starts.iter().any(|start| reason.starts_with(start)),
+            _ => false,
+        };
+        if !is_as_said {
+            faults.push(format!("`bound` in `promises` of {} is {bound:?}, and it has {found:?}", form.context()));
+        }
+    }
+    expect_none(&faults);
+}
+
+/// All numbers that a state holds.
+fn numbers(state: &State) -> Vec<f64> {
+    let mut all: Vec<f64> = state.numbers().values().copied().collect();
+    for column in state.columns().values() {
+        match column {
+            SavedColumn::F32(values) => all.extend(values.iter().map(|&value| f64::from(value))),
+            SavedColumn::F64(values) => all.extend(values),
+            _ => {}
+        }
+    }
+    all
+}
+
+#[test]
+fn rows_of_zeros_and_rows_without_features_leave_numbers() {
+    let idle = |row: &Row, indices: &[u32]| {
+        let indices = indices.to_vec();
+        Row { values: vec![0.0; indices.len()], indices, ..row.clone() }
+    };
+    let losses = every().into_iter().map(|(name, loss)| (build(&name, &loss), format!("{name} {}", loss.name()), loss));
+    let forms = forms().into_iter().map(|form| (form.build(), form.context(), form.loss));
+    for (mut learner, context, loss) in losses.chain(forms) {
+        let rows = stream(loss.as_ref(), 40, 9);
+        // First of all, then among others.
+        for row in &rows {
+            for row in [&idle(row, &[]), &idle(row, &[0, 3, 70_000]), &idle(row, &[5]), row] {
+                let score = learner.learn(row.features(), row.label, row.weight).score;
+                assert!(score.is_finite(), "{context}: {score} after a row of zeros or without features");
+            }
+            let nothing = learner.predict(idle(row, &[]).features()).score;
+            assert!(nothing.is_finite(), "{context}: {nothing} of a row without features");
+        }
+        let scores: Vec<f64> = rows.iter().map(|row| learner.predict(row.features()).score).collect();
+        assert!(scores.iter().all(|score| score.is_finite()), "{context}: {scores:?}");
+        assert!(numbers(&learner.state()).iter().all(|number| number.is_finite()), "{context}: its state");
+    }
+}
+
+/// Rows of a bias, a feature that says the label, and one that does not; and rows that say the opposite, if there are
+/// `lies`, of this importance.
+fn learnable(loss: &dyn onward::Loss, rounds: usize, lies: Option<f64>) -> Vec<Row> {
+    let mut random = Random(11);
+    let mut rows = Vec::new();
+    for _ in 0..rounds {
+        let sign = [-1.0, 1.0][(random.next() % 2) as usize];
+        // Rates are exponential in scores: small features, large weights.
+        let unit = if loss.inverse_link() == loss::InverseLink::Log { 0.25 } else { 1.0 };
+        let (telling, noise) = (sign * unit * random.between(0.5, 1.5), unit * random.between(-0.5, 0.5));
+        for (truth, weight) in [(1.0, Some(1.0)), (-1.0, lies)] {
+            let label = match (loss.task(), loss.inverse_link()) {
+                (loss::Task::Binary, _) => truth * sign,
+                (_, loss::InverseLink::Log) => (2.4 * truth * telling).exp(),
+                _ => 0.6 * truth * telling,
+            };
+            let values = vec![unit as f32, telling as f32, noise as f32];
+            rows.extend(weight.map(|weight| Row { indices: vec![0, 1, 2], values, label, weight, offset: 0.0 }));
+        }
+    }
+    rows
+}
+
+/// Why a learner does not learn from rows that tell: on the later half it pays no less than the best constant does.
+fn unlearned(form: &Form, rows: &[Row]) -> Option<String> {
+    let mut learner = form.build();
+    let mut ledger = Ledger::new(learner.charged_loss());
+    let (early, late) = rows.split_at(rows.len() / 2);
+    learn(learner.as_mut(), early);
+    for row in late {
+        let prediction = learner.learn(row.features(), row.label, row.weight);
+        ledger.observe(prediction, row.label, row.weight, row.features());
+    }
+    let (paid, constant) = (ledger.sequential_risk(), ledger.baseline_risk().unwrap());
+    (paid >= constant).then(|| format!("{} pays {paid}, the best constant {constant}", form.context()))
+}
+
+/// Every form with its default losses, and every learner with all its losses but that by which a constant pays nothing.
+fn to_be_taught() -> Vec<Form> {
+    let mut all = forms();
+    for (name, loss) in plain() {
+        let entry = LEARNERS.iter().find(|entry| entry.name == name).unwrap();
+        all.push(Form { entry, promise: &entry.promises[0], loss });
+    }
+    all.retain(|form| form.loss.kind() != loss::LossKind::Perceptron);
+    all
+}
+
+#[test]
+fn every_learner_beats_the_best_constant_where_a_feature_says_the_label() {
+    let mut faults = Vec::new();
+    for form in to_be_taught() {
+        let found = unlearned(&form, &learnable(form.loss.as_ref(), 600, None));
+        if form.promise.unlearned.is_none() {
+            faults.extend(
+                found.map(|found| format!("{found}: it does not learn, or `unlearned` in `promises` says why")),
+            );
+        }
+    }
+    expect_none(&faults);
+}
+
+#[test]
+fn every_learner_believes_important_rows() {
+    let mut faults = Vec::new();
+    for form in to_be_taught() {
+        // As many rows say the opposite.
+        let found = unlearned(&form, &learnable(form.loss.as_ref(), 300, Some(1.0 / 32.0)));
+        if form.promise.unlearned.or(form.promise.unweighted).is_none() {
+            let why = "it does not mind importance, or `unweighted` in `promises` says why";
+            faults.extend(found.map(|found| format!("{found}: {why}")));
+        }
+    }
+    expect_none(&faults);
+}
+
+#[test]
+fn a_whole_importance_counts_as_so_many_rows_where_that_is_promised() {
+    let mut faults = Vec::new();
+    for form in forms() {
+        let mut rows = stream(form.loss.as_ref(), 120, 12);
+        rows.iter_mut().enumerate().for_each(|(at, row)| row.weight = (at % 4) as f64);
+        let (mut weighted, mut repeated) = (form.build(), form.build());
+        let mut farthest = 0.0f64;
+        for row in &rows {
+            let (one, other) = (weighted.predict(row.features()).score, repeated.predict(row.features()).score);
+            farthest = farthest.max((one - other).abs() / one.abs().max(1.0));
+            weighted.learn(row.features(), row.label, row.weight);
+            for _ in 0..row.weight as usize {
+                repeated.learn(row.features(), row.label, 1.0);
+            }
+        }
+        if form.promise.repeats && farthest > 1e-5 {
+            let context = form.context();
+            faults.push(format!(
+                "{context} is {farthest} off what it repeats, as `repeats` in `promises` says it does not"
+            ));
+        }
+    }
+    expect_none(&faults);
+}
+
+/// How far a point is outside of a set, relatively, and how far out in it: 1 on its edge.
+fn outside(point: &[f64], set: Comparator) -> (f64, f64) {
+    let negative = point.iter().fold(0.0f64, |most, &w| most.max(-w));
+    let norm = |p: f64| point.iter().map(|w| w.abs().powf(p)).sum::<f64>().powf(1.0 / p);
+    let within = |size: f64, radius: f64| (size / radius - 1.0, size / radius);
+    match set {
+        Comparator::Ball(radius) => within(norm(2.0), radius),
+        Comparator::Box(radius) => within(point.iter().fold(0.0, |most, w| most.max(w.abs())), radius),
+        Comparator::L1Ball(radius) => within(norm(1.0), radius),
+        Comparator::PNormBall { p, radius } => within(norm(p), radius),
+        Comparator::Orthant(_) => (negative, 1.0),
+        Comparator::Simplex(radius) => (negative.max((point.iter().sum::<f64>() / radius - 1.0).abs()), 1.0),
+        other => panic!("`domain` in `promises` is {other:?}, which is no set of weights"),
+    }
+}
+
+#[test]
+fn the_point_stays_in_its_domain() {
+    const DIMENSION: u32 = 10;
+    let indices: Vec<u32> = (0..DIMENSION).collect();
+    let mut faults = Vec::new();
+    for form in forms() {
+        let Some(domain) = form.promise.domain else { continue };
+        let (mut learner, mut random) = (form.build(), Random(13));
+        let (mut most, mut edge) = (0.0f64, 0.0f64);
+        for round in 0..200 {
+            // Only weights that are too large would fit the labels, and some of them negative.
+            let values: Vec<f32> = indices.iter().map(|_| random.between(-1.0, 1.0) as f32).collect();
+            let score = 1e3 * f64::from(values[1] - values[2]);
+            let label = if form.loss.task() == loss::Task::Binary { 1f64.copysign(score) } else { score };
+            learner.learn(Features::new(&indices, &values).unwrap(), label, 1.0 + f64::from(round % 50));
+            let unit = |index: &u32| learner.predict(Features::new(&[*index], &[1.0]).unwrap()).score;
+            let (outside, size) = outside(&indices.iter().map(unit).collect::<Vec<_>>(), domain);
+            (most, edge) = (most.max(outside), edge.max(size));
+        }
+        if most > 1e-5 {
+            faults.push(format!("{} leaves {domain:?}, its `domain` in `promises`, by {most}", form.context()));
+        }
+        // Else nothing was tried.
+        if form.loss.task() == loss::Task::Regression && edge < 0.99 {
+            faults.push(format!("{} comes to {edge} of the edge of its `domain` only", form.context()));
+        }
+    }
+    expect_none(&faults);
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Mutex;
 
-use onward::loss::{self, NAMES, Task};
+use onward::loss::{self, Curvature, LOSSES, LossDescriptor, Task};
 use onward::regret::hindsight::{
     Best, ComparatorClass, HindsightError, MOST_PASSES, RowSource, RowsInMemory, Serial, Workers, best,
 };
@@ -108,8 +108,9 @@ fn polished(rows: &[Row], loss: &dyn Loss, u: &[f64], radius: f64, scales: &[f64
 
 fn convex() -> impl Iterator<Item = SharedLoss> {
     let unusual = ["quantile:tau=0.9", "huber:delta=0.2", "expectile:tau=0.8", "epsilon-insensitive:epsilon=0.5"];
-    let names = NAMES.iter().map(|(name, _)| *name).filter(|name| *name != "zero-one").chain(unusual);
-    names.map(|name| loss::parse(name).unwrap())
+    let unusual = unusual.into_iter().map(|name| loss::parse(name).unwrap());
+    let usual = LOSSES.iter().map(LossDescriptor::default_loss);
+    usual.filter(|loss| loss.curvature() != Curvature::None).chain(unusual)
 }
 
 #[test]
@@ -358,7 +359,7 @@ fn a_feature_that_a_row_has_twice_counts_as_its_sum() {
                 row.values.push(-0.5);
             }
         }
-        // Scales would count each part, so by the raw ball, with and without kinks, and unconstrained.
+        // ProblemBounds would count each part, so by the raw ball, with and without kinks, and unconstrained.
         for class in [ComparatorClass::Ball { radius: 5.0 }, ComparatorClass::Unconstrained] {
             let of = |rows: &[Row]| best(&recorded(rows), &Serial, &*loss, class, 1e-3);
             match (of(&plain), of(&twice)) {

@@ -3,6 +3,7 @@
 mod auto;
 mod battery;
 mod common;
+mod documentation;
 mod experts;
 mod guarantees;
 mod hindsight;
@@ -10,6 +11,7 @@ mod kernels;
 mod mirror;
 mod nag;
 mod online;
+mod own_loss;
 mod parameters;
 mod perceptron;
 mod second_order;

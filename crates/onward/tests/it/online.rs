@@ -315,11 +315,10 @@ fn strong_convexity_is_a_hessian_of_at_least_sigma_everywhere() {
     let (regret, bound) = run(2.0, |w| (w - 1.0).powi(2), |w| 2.0 * (w - 1.0));
     assert!(regret <= bound + 1e-12, "{regret} {bound}");
     // What losses say of themselves: ℓ'' ≥ σ at every score.
-    for (name, _) in loss::NAMES {
-        let loss = loss::parse(name).unwrap();
-        if let Curvature::Strong(sigma) = loss.curvature() {
+    for loss in loss::LOSSES.iter().map(loss::LossDescriptor::default_loss) {
+        if let Curvature::Quadratic(sigma) | Curvature::Strong(sigma) = loss.curvature() {
             for p in -100..=100 {
-                assert!(loss.second_derivative(f64::from(p) / 10.0, 1.0) >= sigma, "{name}");
+                assert!(loss.second_derivative(f64::from(p) / 10.0, 1.0) >= sigma, "{}", loss.name());
             }
         }
     }

@@ -21,13 +21,14 @@
 //! of all of them), T rounds O(T²), and memory grows with the stream. With a [`Budget`] both are
 //! bounded.
 
-use super::expansion::{BUDGET, Budget, Expansion, KEEP, THRESHOLD};
+use super::expansion::{BUDGET, BUDGETED, Budget, Expansion, KEEP, SIGMOID, THRESHOLD};
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::row::Sorted;
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::protocol::{
-    LearnerDescriptor, Losses, ParameterDescriptor, Params, ProblemBounds, STANDARDISE, expect_rate,
+    FIXED_RATE, LearnerDescriptor, Losses, ParameterDescriptor, Params, ProblemBounds, Promise, STANDARDISE,
+    expect_rate,
 };
 use crate::{Error, Features, Learner, Prediction, SharedLoss};
 
@@ -269,6 +270,17 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         KEEP,
         THRESHOLD,
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::elsewhere("", "tests/kernels.rs").at_most(2000),
+        Promise::always("kernel=linear").within(Comparator::Ball(10.0)).at_most(2000),
+        Promise::linear("kernel=linear,eta=0.05", FIXED_RATE).repeating().at_most(2000),
+        Promise::other("coef=2,degree=2,gamma=0.2,kernel=polynomial"),
+        Promise::other("kernel=laplacian,radius=3,step=gradient"),
+        Promise::never("kernel=sigmoid", SIGMOID).at_most(2000),
+        Promise::never("budget=20", BUDGETED).at_most(2000),
+        Promise::never("budget=20,keep=smallest", BUDGETED).at_most(2000),
+        Promise::never("budget=20,keep=projectron,threshold=0.2", BUDGETED).at_most(2000),
     ],
     build: |arguments| {
         let rate = arguments.number_or("eta", "auto")?.map_or(KernelRate::SelfTuned, KernelRate::Constant);

@@ -23,6 +23,10 @@ use crate::archive::Archive;
 use crate::numeric::sum;
 use crate::protocol::{ParameterDescriptor, Params};
 
+/// Why there is no bound.
+pub(super) const SIGMOID: &str = "the sigmoid kernel is no inner product, and no theorem holds for it";
+pub(super) const BUDGETED: &str = "with a budget rows are dropped or projected, and the theorem is about all";
+
 /// Coefficients are held within ± this, as weights are.
 const LARGEST_COEFFICIENT: f64 = f32::MAX as f64;
 
@@ -212,10 +216,10 @@ impl Expansion {
     /// Why no theorem of exact learners in a space holds of this, if so.
     pub(super) fn flaw(&self) -> Option<&'static str> {
         if !self.kernel.is_positive_definite() {
-            return Some("the sigmoid kernel is no inner product, and no theorem holds for it");
+            return Some(SIGMOID);
         }
         if !self.budget.is_exact() {
-            return Some("with a budget rows are dropped or projected, and the theorem is about all");
+            return Some(BUDGETED);
         }
         self.is_cut.then_some("numbers became too large and were cut off")
     }
@@ -318,7 +322,7 @@ impl Expansion {
         }
     }
 
-    /// All that is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.number("scale", &mut self.scale)?;
         archive.check((SMALLEST_SCALE..=1.0).contains(&self.scale), "scale", "must be above 0, and at most 1")?;

@@ -17,7 +17,7 @@ use super::draw::Draws;
 use super::function::{GAMMA, KERNEL};
 use super::mapped::{BIAS, KernelMap, LEARNER, MappedLearner, REASON};
 use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE, expect_rate};
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_rate};
 use crate::{Error, Features, INDEX_LIMIT};
 
 /// The most components.
@@ -125,6 +125,10 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         BIAS,
         LEARNER,
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::never("", REASON).at_most(4000),
+        Promise::other("bias=false,components=64,gamma=0.2,kernel=laplacian,learner=(nag:eta=1),seed=7"),
     ],
     build: |arguments| {
         let kernels = [("rbf", FourierKernel::Rbf), ("laplacian", FourierKernel::Laplacian)];

@@ -24,7 +24,7 @@ pub trait KernelMap: Send + Sync {
     /// Name and parameters, without those of the learner inside.
     fn describe(&self) -> String;
 
-    /// Saves or loads all that is needed to continue to the bit, if it learns anything.
+    /// Saves or loads what is needed to continue to the bit, if it learns anything.
     ///
     /// # Errors
     /// When something is missing or does not match.

@@ -24,7 +24,7 @@ use super::row::{Sorted, SparseRow, SparseRows};
 use crate::archive::Archive;
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::saturate;
-use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, STANDARDISE};
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE};
 use crate::{Error, Features};
 
 /// The most landmarks.
@@ -149,6 +149,12 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         BIAS,
         LEARNER,
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::never("", REASON).at_most(2000),
+        Promise::other("bias=false,components=20,kernel=linear,learner=(nag:eta=1)"),
+        Promise::other("coef=2,degree=2,gamma=0.2,kernel=polynomial"),
+        Promise::other("kernel=laplacian"),
     ],
     build: |arguments| {
         let components = arguments.whole(

@@ -15,13 +15,13 @@
 use std::sync::Arc;
 
 use super::descent::lack;
-use super::expansion::{BUDGET, Budget, Expansion, KEEP, THRESHOLD};
+use super::expansion::{BUDGET, BUDGETED, Budget, Expansion, KEEP, SIGMOID, THRESHOLD};
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::row::Sorted;
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
-use crate::loss::{Curvature, ZeroOne};
-use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, STANDARDISE, expect_positive};
+use crate::loss::{LossKind, ZeroOne};
+use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE, expect_positive};
 use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 
 /// The kernel perceptron.
@@ -59,7 +59,7 @@ impl KernelPerceptron {
     /// of its range, or the loss is one that the perceptron does not pay.
     pub fn new(kernel: Kernel, budget: Budget, radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
         expect_positive("radius", radius)?;
-        if loss.curvature() != Curvature::None {
+        if loss.kind() != LossKind::ZeroOne {
             let name = loss.name();
             return Err(Error::parameter(format!(
                 "the kernel perceptron is charged by mistakes and cannot take the loss '{name}': leave --loss out, or \
@@ -140,8 +140,18 @@ impl Learner for KernelPerceptron {
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "kernel-perceptron",
     summary: "the perceptron in a kernel's space; binary; without a budget exact, memory grows with the mistakes",
-    losses: Losses::Only(&["zero-one"]),
+    losses: Losses::Only(&[LossKind::ZeroOne]),
     parameters: &[KERNEL, GAMMA, COEF, DEGREE, COMPARATOR_RADIUS, BUDGET, KEEP, THRESHOLD, STANDARDISE],
+    promises: &[
+        Promise::elsewhere("", "tests/kernels.rs").at_most(2000),
+        Promise::other("kernel=linear"),
+        Promise::other("coef=2,degree=2,gamma=0.2,kernel=polynomial"),
+        Promise::other("kernel=laplacian,radius=3"),
+        Promise::never("kernel=sigmoid", SIGMOID).at_most(2000),
+        Promise::never("budget=20", BUDGETED).at_most(2000),
+        Promise::never("budget=20,keep=smallest", BUDGETED).at_most(2000),
+        Promise::never("budget=20,keep=projectron,threshold=0.2", BUDGETED).at_most(2000),
+    ],
     build: |arguments| {
         let (kernel, budget) = (Kernel::asked(arguments)?, Budget::asked(arguments)?);
         let (radius, loss) = (arguments.number("radius")?, arguments.loss());

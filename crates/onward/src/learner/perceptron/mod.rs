@@ -36,10 +36,10 @@ use super::columns::LIMITS;
 use super::rls::LIMIT;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
-use crate::loss::{Curvature, ZeroOne};
+use crate::loss::{LossKind, ZeroOne};
 use crate::numeric::{saturate, sum};
 use crate::protocol::{
-    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, Params, STANDARDISE, expect_positive,
+    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, Params, Promise, STANDARDISE, expect_positive,
     expect_rate,
 };
 use crate::storage::table::ParameterTable;
@@ -91,7 +91,7 @@ impl Count {
 
 /// Refuses losses that the perceptron does not pay.
 fn expect_mistakes(loss: &dyn Loss) -> Result<(), Error> {
-    if loss.curvature() == Curvature::None {
+    if loss.kind() == LossKind::ZeroOne {
         return Ok(());
     }
     let name = loss.name();
@@ -230,7 +230,7 @@ const NO_BOUND: &str = "the theorem bounds how often the last weights are update
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "perceptron",
     summary: "updates at mistakes only (Rosenblatt); binary, charged by mistakes",
-    losses: Losses::Only(&["zero-one"]),
+    losses: Losses::Only(&[LossKind::ZeroOne]),
     parameters: &[
         ParameterDescriptor {
             name: "a",
@@ -255,6 +255,13 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             default: "1000",
             meaning: "variant=voted: how many weight vectors vote, the last that there were, from 1 to 1000000",
         },
+    ],
+    promises: &[
+        Promise::elsewhere("", "tests/perceptron.rs"),
+        Promise::other("margin=0.5,radius=2,variant=margin"),
+        Promise::other("a=2,limit=20,variant=second-order"),
+        Promise::never("variant=averaged", NO_BOUND),
+        Promise::never("variant=voted,vectors=5", NO_BOUND),
     ],
     build: |arguments| {
         let (loss, radius) = (arguments.loss(), arguments.number("radius")?);

@@ -199,7 +199,7 @@ pub(super) trait LanePasses: Send + Sync {
     /// The four lanes among these, if there are more.
     fn narrowed(&self) -> Option<Box<dyn LanePasses>>;
 
-    /// Saves or loads all that is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error>;
 }
 

@@ -24,6 +24,9 @@ use crate::mixture::experts::{adahedge, least};
 use crate::numeric::exp_log;
 use crate::simd::{larger, smaller, vectorised};
 
+/// Why there is no bound.
+pub(super) const UNBOUNDED: &str = "squared losses are mixed by a rule without a bound";
+
 /// How the weights follow from the losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mixing {
@@ -229,7 +232,7 @@ impl Mixture {
     pub(super) fn bound(&self) -> Result<f64, String> {
         match self.mixing {
             Mixing::Bayes => Ok(self.heaviest * self.capacity + self.cost),
-            Mixing::Bernstein => Err("squared losses are mixed by a rule without a bound".to_owned()),
+            Mixing::Bernstein => Err(UNBOUNDED.to_owned()),
             Mixing::AdaHedge => Ok(2.0 * self.cost),
         }
     }

@@ -48,7 +48,7 @@ use std::cell::RefCell;
 use implicit::{Slopes, implicit};
 use labels::{LabelExperts, ScoreKind};
 use lanes::{FourLanes, KEPT, LanePasses, SevenLanes};
-use mixture::{Mixing, Mixture, Paid};
+use mixture::{Mixing, Mixture, Paid, UNBOUNDED};
 use newton::Newton;
 use stack::Stack;
 
@@ -57,7 +57,7 @@ use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::logistic::{self, FLOWS, SigmoidsOf};
 use crate::loss::{Curvature, InverseLink};
 use crate::numeric::exp_log;
-use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor};
+use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise};
 use crate::simd::{self, SimdKernel, larger, smaller, vectorised};
 use crate::{Error, ExpertReport, Features, Learner, Loss, MixtureReport, Prediction, SharedLoss};
 
@@ -181,7 +181,7 @@ impl Auto {
         let stacks = [Stack::new("stack", 0.0, stacked), Stack::new("stack, forgetting", FORGETTING, stacked)];
         let mixing = match (loss.inverse_link(), loss.curvature()) {
             (InverseLink::Logistic, _) => Mixing::Bayes,
-            (_, Curvature::Strong(_)) => Mixing::Bernstein,
+            (_, Curvature::Quadratic(_) | Curvature::Strong(_)) => Mixing::Bernstein,
             _ => Mixing::AdaHedge,
         };
         let mixture = Mixture::new(mixing, stacked + stacks.len());
@@ -582,6 +582,11 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         default: "auto",
         meaning: "for experts: 7, 4 (half the memory), or auto: 7, and 4 from 131,072 features on",
     }],
+    promises: &[
+        Promise::sometimes("", &[UNBOUNDED]),
+        Promise::sometimes("lanes=4", &[UNBOUNDED]),
+        Promise::other("lanes=7"),
+    ],
     build: |arguments| {
         let lanes = match arguments.text("lanes") {
             "auto" => LaneCount::Auto,

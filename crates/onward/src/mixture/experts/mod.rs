@@ -71,8 +71,8 @@ pub trait Experts: Send + Sync {
     /// Name and all parameters.
     fn describe(&self) -> String;
 
-    /// Saves or loads all that is needed to continue to the bit. Loaded is what the same algorithm with the same
-    /// parameters saved.
+    /// Saves or loads what is needed to continue to the bit. It loads what the same algorithm with the same parameters
+    /// saved.
     ///
     /// # Errors
     /// When something is missing or does not match.

@@ -72,7 +72,7 @@ impl LogSum {
         if self.mass > 0.0 { self.shift + libm::log(self.mass) } else { f64::NEG_INFINITY }
     }
 
-    /// All that is needed to continue to the bit.
+    /// Saves or loads what is needed to continue to the bit.
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.number("shift", &mut self.shift)?;
         archive.number("mass", &mut self.mass)?;

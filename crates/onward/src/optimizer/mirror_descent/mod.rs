@@ -26,8 +26,8 @@ pub use p_norm::PNorm;
 use crate::Error;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Params, ProblemBounds, STANDARDISE, expect_rate,
-    expect_rounds,
+    Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Params, ProblemBounds, Promise, STANDARDISE,
+    expect_rate, expect_rounds,
 };
 
 /// The step size.
@@ -234,6 +234,17 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             meaning: "pnorm, euclidean: true or false, to project on the ball",
         },
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::always("").within(Comparator::L1Ball(10.0)),
+        Promise::always("radius=1").within(Comparator::L1Ball(1.0)),
+        Promise::always("dimension=10,radius=1").within(Comparator::L1Ball(1.0)),
+        Promise::always("dimension=10,radius=1,signed=false").within(Comparator::Simplex(1.0)),
+        Promise::always("map=euclidean,radius=1").within(Comparator::Ball(1.0)),
+        Promise::always("map=pnorm,p=1.2,radius=1").within(Comparator::PNormBall { p: 1.2, radius: 1.0 }),
+        Promise::other("eta=0.01").within(Comparator::L1Ball(10.0)),
+        Promise::other("dimension=10,gradient=2,rounds=1000").within(Comparator::L1Ball(10.0)),
+        Promise::other("eta=0.1,map=pnorm,project=false"),
     ],
     build: |arguments| {
         let settings = Settings::read(arguments)?;

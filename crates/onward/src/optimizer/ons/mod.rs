@@ -42,11 +42,11 @@ use sketched::Sketched;
 
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
-use crate::loss::Curvature;
+use crate::loss::{Curvature, LossKind};
 use crate::numeric::sum;
 use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, ProblemBounds, STANDARDISE, Step,
-    expect_rate,
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, ProblemBounds, Promise,
+    STANDARDISE, Step, expect_rate,
 };
 use crate::{Error, Features, Loss};
 
@@ -258,11 +258,11 @@ impl Optimizer for Ons {
 
 /// What a loss says of its curvature.
 fn curve_of(loss: &dyn Loss) -> KnownCurvature {
-    match (loss.name().split(':').next().unwrap_or_default(), loss.curvature()) {
-        (_, Curvature::Strong(c)) => KnownCurvature::Strong(c),
-        ("logistic", _) => KnownCurvature::Logistic,
-        ("poisson", _) => KnownCurvature::Poisson,
-        ("squared-hinge", _) => KnownCurvature::SquaredHinge,
+    match (loss.kind(), loss.curvature()) {
+        (_, Curvature::Quadratic(c) | Curvature::Strong(c)) => KnownCurvature::Strong(c),
+        (LossKind::Logistic, _) => KnownCurvature::Logistic,
+        (LossKind::Poisson, _) => KnownCurvature::Poisson,
+        (LossKind::SquaredHinge, _) => KnownCurvature::SquaredHinge,
         _ => KnownCurvature::Unknown,
     }
 }
@@ -344,6 +344,9 @@ fn promise(ons: &Ons, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
     }
 }
 
+/// Why there may be none on some streams.
+const OBJECTIONS: &[&str] = &[OF_LOSSES, "a projection could not be computed"];
+
 /// `ons` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ons",
@@ -378,6 +381,14 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         },
         ParameterDescriptor { name: "rank", default: "10", meaning: "sketched: so many directions, from 1 to 512" },
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::sometimes("", OBJECTIONS).within(Comparator::Ball(10.0)),
+        Promise::sometimes("radius=1", OBJECTIONS).within(Comparator::Ball(1.0)),
+        Promise::never("form=diagonal", OF_FORMS),
+        Promise::never("form=sketched,rank=3", OF_FORMS),
+        Promise::other("alpha=0.1,gradient=300,limit=64"),
+        Promise::other("epsilon=2").within(Comparator::Ball(10.0)),
     ],
     build: |arguments| Ok(Box::new(Linear::new(arguments.loss(), build(arguments)?, Clip::Never))),
     plan: |arguments, scales| Ok(promise(&build(arguments)?, arguments.loss().as_ref(), scales)),

@@ -35,8 +35,8 @@ use crate::domain::Domain;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
 use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, STANDARDISE,
-    Step, expect_rate,
+    COMPARATOR_RADIUS, Clip, FIXED_RATE, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params,
+    Promise, STANDARDISE, Step, expect_rate,
 };
 use crate::{Error, Features, INDEX_LIMIT};
 
@@ -392,6 +392,17 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         ParameterDescriptor { name: "batch", default: "1", meaning: "rows a step, from 1 to 1000000" },
         COMPARATOR_RADIUS,
         STANDARDISE,
+    ],
+    promises: &[
+        Promise::never("", NO_BOUND),
+        Promise::linear("eta0=0.05,schedule=constant", FIXED_RATE).repeating(),
+        Promise::other("eta0=0.2,power=0.3,schedule=invscaling"),
+        Promise::other("patience=20,schedule=adaptive"),
+        Promise::other("alpha=0.01,schedule=optimal"),
+        Promise::other("alpha=0.001,penalty=l2"),
+        Promise::other("alpha=0.001,penalty=l1"),
+        Promise::other("alpha=0.001,l1-ratio=0.5,penalty=elastic-net"),
+        Promise::other("average=5,batch=4,radius=2"),
     ],
     build: |arguments| {
         let optimizer = Sgd::new(schedule(arguments)?, penalty(arguments)?)?

@@ -5,7 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use onward::archive::{Archive, State};
 use onward::expert::Experts;
-use onward::{Error, Features, Learner, Loss};
+use onward::loss::Task;
+use onward::protocol::{LearnerDescriptor, Promise};
+use onward::registry::LEARNERS;
+use onward::{Error, Features, Learner, LearnerSpec, Loss, SharedLoss, loss};
 
 /// For tests that choose how loops run: one at a time, since all of a process run alike.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
@@ -79,6 +82,59 @@ impl Row {
         let products = self.indices.iter().zip(&self.values).map(|(&i, &x)| weights[i as usize] * f64::from(x));
         self.offset + products.sum::<f64>()
     }
+}
+
+/// A form of a learner, with a loss that it takes.
+#[derive(Clone)]
+pub(crate) struct Form {
+    pub(crate) entry: &'static LearnerDescriptor,
+    pub(crate) promise: &'static Promise,
+    pub(crate) loss: SharedLoss,
+}
+
+impl Form {
+    /// The name with the parameters.
+    pub(crate) fn name(&self) -> String {
+        form_name(self.entry, self.promise)
+    }
+
+    pub(crate) fn build(&self) -> Box<dyn Learner> {
+        let name = self.name();
+        let built = name.parse().and_then(|specification: LearnerSpec| specification.build(&self.loss, None));
+        built.unwrap_or_else(|error| panic!("`promises` of {} has '{name}': {error}", self.entry.name))
+    }
+
+    /// For messages.
+    pub(crate) fn context(&self) -> String {
+        format!("{} {}", self.name(), self.loss.name())
+    }
+}
+
+pub(crate) fn form_name(entry: &LearnerDescriptor, promise: &Promise) -> String {
+    let colon = if promise.parameters.is_empty() { "" } else { ":" };
+    format!("{}{colon}{}", entry.name, promise.parameters)
+}
+
+/// Every form of every learner with the loss that it is charged by unless another is asked for, one for each task. The
+/// variable LEARNERS, names joined by commas, restricts them while one is being written.
+pub(crate) fn forms() -> Vec<Form> {
+    let mut all = Vec::new();
+    for entry in LEARNERS.iter().filter(|entry| is_asked(entry.name)) {
+        let specification: LearnerSpec = entry.name.parse().unwrap();
+        let tasks = [Task::Binary, Task::Regression].into_iter();
+        let mut losses: Vec<&str> = tasks.filter_map(|task| specification.default_loss(task).ok()).collect();
+        losses.dedup();
+        for promise in entry.promises {
+            all.extend(losses.iter().map(|name| Form { entry, promise, loss: loss::parse(name).unwrap() }));
+        }
+    }
+    all
+}
+
+/// Whether the tests are to run a learner.
+pub(crate) fn is_asked(learner: &str) -> bool {
+    let asked = std::env::var("LEARNERS").ok();
+    asked.is_none_or(|names| names.split(',').any(|name| name == learner))
 }
 
 /// A label for a loss: −1 or 1 for classes, else a number ≥ 0 near `mean`.

@@ -11,118 +11,17 @@ mod comparators;
 mod games;
 mod streams;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use games::{ADVERSARIES, Adversary, Game};
-use onward::learner::LearnerSpec;
+use onward::protocol::{Bound, LearnerSpec, Promise};
 use onward::registry::LEARNERS;
 use onward::regret::{Comparator, Guarantee, Ledger};
 use onward::{Learner, SharedLoss, loss};
 
-use crate::common::{Random, Row};
-
-/// Learners in forms other than their default, each with a theorem of its own.
-const FORMS: &[&str] = &[
-    "auto:lanes=4",
-    "ogd:eta=1",
-    "ogd:radius=1",
-    "ogd:domain=box,radius=1",
-    "ogd:domain=l1,radius=1",
-    "ogd:dimension=10,domain=simplex,radius=1",
-    "osd:domain=all,eta=0.05,radius=1",
-    "osd:gradient=1,radius=1,rounds=4096",
-    "sgd:eta0=0.05,schedule=constant",
-    "ogd-strong:radius=1,sigma=0.1",
-    "adagrad:domain=box,eta=auto,radius=1",
-    "adagrad:domain=ball,eta=auto,radius=1",
-    "adagrad:form=dual-averaging,radius=1",
-    "adagrad:full=true,radius=1",
-    "ftrl:eta=0.05,radius=1",
-    "ftrl:domain=ball,eta=0.05,radius=1",
-    "ftrl:domain=l1,eta=0.05,radius=1",
-    "ftrl:losses=real",
-    "osd:domain=box,eta=0.05,radius=1",
-    "osd:domain=orthant,eta=0.05,radius=1",
-    "ogd:domain=box,dimension=10,gradient=20,radius=1",
-    "adagrad:domain=ball,form=dual-averaging,radius=1",
-    "dual-averaging:dimension=10,domain=simplex,radius=1",
-    "dual-averaging:domain=l1,radius=1",
-    "dual-averaging:domain=ball,radius=1",
-    "dual-averaging:domain=box,radius=1",
-    "dual-averaging:domain=all,gradient=20,radius=1",
-    "dual-averaging:domain=orthant,gradient=20,radius=1",
-    "mirror-descent:radius=1",
-    "mirror-descent:dimension=10,radius=1",
-    "mirror-descent:dimension=10,radius=1,signed=false",
-    "mirror-descent:map=euclidean,radius=1",
-    "mirror-descent:map=pnorm,p=1.2,radius=1",
-    "ftrl-proximal:l1=0,l2=1",
-    "ons:radius=1",
-    "coin:class=box,gradient=4,radius=1",
-    "kernel:kernel=linear",
-    "kernel:kernel=linear,eta=0.05",
-];
-
-/// The domains by name.
-const DOMAINS: [&str; 6] = ["all", "ball", "box", "orthant", "l1", "simplex"];
-
-/// The learners that have no bound of their own, with whatever class: a bound of any other that is gone is a fault.
-const WITHOUT: &[&str] = &[
-    "nag",
-    "sgd",
-    "ftl",
-    "scinol",
-    "pa",
-    "arow",
-    "nystrom",
-    "rff",
-    "ogd:domain=all,radius=1",
-    "ogd:domain=orthant,radius=1",
-    "ftl:domain=box,radius=1",
-    "ftl:domain=l1,radius=1",
-    "ftl:domain=simplex,dimension=10,radius=1",
-];
-
-/// Those that have a bound on some streams only, and how the reason begins that they give on others.
-const PARTIAL: &[(&str, &str)] = &[
-    ("auto", "squared losses are mixed by a rule without a bound"),
-    ("ons", "the theorem needs losses that curve along their gradient"),
-    // Importances of 1e38.
-    ("ons", "a projection could not be computed: the values are too far apart"),
-];
-
-/// Those whose comparators are no weight vectors on the features: the tests that have others for them
-/// are in perceptron.rs, kernels.rs and experts.rs.
-const ELSEWHERE: &[&str] = &["perceptron", "kernel", "kernel-perceptron", "fixed-share"];
-
-/// Learners whose rounds cost more as the stream grows, with the most rounds they are given.
-const SLOW: &[(&str, usize)] = &[
-    ("kernel", 2000),
-    ("kernel-perceptron", 2000),
-    ("nystrom", 2000),
-    ("rff", 4000),
-    ("least-squares", 512),
-    ("ftrl:losses=real", 2000),
-];
-
-/// Bounds that grow as fast as the rounds, on whatever domain, and why that is their theorem.
-const LINEAR_GROWTH: &[(&str, &str)] = &[
-    ("ogd-strong", OF_THE_PLAIN_LOSSES),
-    ("ogd-strong:radius=1,sigma=0.1", OF_THE_PLAIN_LOSSES),
-    ("osd:domain=all,eta=0.05,radius=1", FIXED),
-    ("osd:domain=box,eta=0.05,radius=1", FIXED),
-    ("osd:domain=orthant,eta=0.05,radius=1", FIXED),
-    ("osd:gradient=1,radius=1,rounds=4096", FIXED),
-    ("sgd:eta0=0.05,schedule=constant", FIXED),
-    ("ftrl", FIXED),
-    ("ftrl:eta=0.05,radius=1", FIXED),
-    ("kernel:kernel=linear,eta=0.05", FIXED),
-];
-
-const OF_THE_PLAIN_LOSSES: &str = "on the plain losses the comparator pays for the regularisation";
-const FIXED: &str = "a fixed rate is for a given number of rounds";
+use crate::common::{Random, Row, form_name, is_asked};
 
 /// The rounds after which a bound must not be vacuous either: many are met with equality in the first round, by
 /// one example that costs all they allow, which says nothing of how they grow.
@@ -133,11 +32,11 @@ const EARLY: usize = 32;
 const LONG: usize = 1 << 13;
 
 /// Rounds of a stream: few in the tests, 10⁵ in the bench, fewer where a round costs as much as
-/// all before it.
-fn rounds(name: &str) -> usize {
+/// all before it, and where a form is known to have no bound.
+fn rounds(promise: &Promise) -> usize {
     let asked = std::env::var("ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(512);
-    let is = |slow: &str| name.strip_prefix(slow).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ',']));
-    SLOW.iter().find(|(slow, _)| is(slow)).map_or(asked, |&(_, most)| asked.min(most))
+    let has_none = matches!(promise.bound, Some(Bound::Never(_))) && !promise.parameters.is_empty();
+    asked.min(if has_none { 64 } else { promise.rounds })
 }
 
 /// What was found of a learner.
@@ -218,7 +117,7 @@ impl Known {
 
 /// The losses that a learner takes.
 fn losses(specification: &LearnerSpec) -> Vec<SharedLoss> {
-    let all = loss::NAMES.iter().map(|(name, _)| loss::parse(name).unwrap());
+    let all = loss::LOSSES.iter().map(loss::LossDescriptor::default_loss);
     all.filter(|loss| specification.build(loss, None).is_ok()).collect()
 }
 
@@ -271,10 +170,10 @@ fn note(finding: &mut Finding, own: &Guarantee, place: &dyn Fn() -> String) {
 }
 
 /// Runs a learner over everything.
-fn examine(name: &str, known: &Mutex<Known>) -> Finding {
+fn examine((name, promise): &(String, &'static Promise), known: &Mutex<Known>) -> Finding {
     let specification: LearnerSpec = name.parse().unwrap();
     let mut finding = Finding::default();
-    let rounds = rounds(name);
+    let rounds = rounds(promise);
     for loss in losses(&specification) {
         for (kind, rows) in streams::fixed(loss.as_ref(), rounds) {
             let mut learner = specification.build(&loss, None).unwrap();
@@ -299,7 +198,9 @@ fn examine(name: &str, known: &Mutex<Known>) -> Finding {
                     bounds.push((round + 1, learner.guarantee().bound));
                 }
             }
-            grows_slowly(&mut finding, name, kind, loss.name(), &bounds);
+            if kind == "random" && rounds.is_power_of_two() && !matches!(promise.bound, Some(Bound::Linear(_))) {
+                grows_slowly(&mut finding, rounds, loss.name(), &bounds);
+            }
         }
         for (kind, mut rows) in streams::unlabelled(loss.as_ref(), rounds) {
             let mut learner = specification.build(&loss, None).unwrap();
@@ -366,61 +267,27 @@ fn is_due(round: usize, length: usize) -> bool {
 
 /// Between a quarter of the rounds of a random stream and all of them, a bound of order √T doubles (3 allows
 /// for logarithms, and for weights that had not come to their size in the first quarter).
-fn grows_slowly(finding: &mut Finding, name: &str, kind: &str, loss: String, bounds: &[(usize, Result<f64, String>)]) {
-    let is = |linear| name == linear || name.strip_prefix(linear).is_some_and(|rest| rest.starts_with(":domain="));
-    let is_linear = LINEAR_GROWTH.iter().any(|&(linear, _)| is(linear));
+fn grows_slowly(finding: &mut Finding, rounds: usize, loss: String, bounds: &[(usize, Result<f64, String>)]) {
     let at = |rounds: usize| bounds.iter().find(|(at, _)| *at == rounds).and_then(|(_, bound)| bound.clone().ok());
-    let whole = rounds(name);
-    if kind != "random" || is_linear || !whole.is_power_of_two() {
-        return;
-    }
-    if let (Some(quarter), Some(all)) = (at(whole / 4), at(whole))
+    if let (Some(quarter), Some(all)) = (at(rounds / 4), at(rounds))
         && all > 3.0 * quarter
     {
-        finding.faults.push(format!("{kind}, {loss}: the bound grew from {quarter} to {all} in four times the rounds"));
+        finding.faults.push(format!(
+            "{loss}: the bound grew from {quarter} to {all} in four times the rounds: is its `bound` in `promises` linear?"
+        ));
     }
 }
 
-/// Every learner as it is, then the other forms, then every domain that none of these had.
-fn names() -> Vec<String> {
-    let asked = std::env::var("LEARNERS").ok();
-    let is_asked = |name: &str| {
-        let base = name.split(':').next().unwrap();
-        asked.as_deref().is_none_or(|names| names.split(',').any(|asked| asked == base))
-    };
-    let mut all: Vec<String> =
-        LEARNERS.iter().map(|entry| entry.name).chain(FORMS.iter().copied()).map(str::to_owned).collect();
-    let had: BTreeSet<_> = all.iter().filter_map(|name| kept_in(name)).collect();
-    for entry in LEARNERS.iter().filter(|entry| entry.parameters.iter().any(|parameter| parameter.name == "domain")) {
-        for domain in DOMAINS {
-            let forms = [",radius=1", "", ",dimension=10,radius=1"];
-            let mut forms = forms.iter().map(|rest| format!("{}:domain={domain}{rest}", entry.name));
-            let form = forms.find_map(|form| Some((kept_in(&form)?, form)));
-            if let Some((pair, form)) = form
-                && !had.contains(&pair)
-            {
-                all.push(form);
-            }
-        }
-    }
-    all.retain(|name| is_asked(name));
-    all
-}
-
-/// The name of a learner and its domain, if it can be built: `None` for one that has none.
-fn kept_in(name: &str) -> Option<(String, String)> {
-    let specification: LearnerSpec = name.parse().ok()?;
-    let base = name.split(':').next()?;
-    let entry = LEARNERS.iter().find(|entry| entry.name == base)?;
-    let default = entry.parameters.iter().find(|parameter| parameter.name == "domain")?.default;
-    specification.build(losses(&specification).first()?, None).ok()?;
-    let domain = name.split([':', ',']).find_map(|part| part.strip_prefix("domain="));
-    Some((base.to_owned(), domain.unwrap_or(default).to_owned()))
+/// Every form that has a theorem of its own, or the reason why it has none.
+fn promises() -> Vec<(String, &'static Promise)> {
+    let asked = LEARNERS.iter().filter(|entry| is_asked(entry.name));
+    let all = asked.flat_map(|entry| entry.promises.iter().map(|promise| (form_name(entry, promise), promise)));
+    all.filter(|(_, promise)| promise.bound.is_some()).collect()
 }
 
 #[test]
 fn every_guarantee_holds_and_none_is_vacuous() {
-    let names = names();
+    let promises = promises();
     let known = Mutex::new(Known::default());
     let findings = Mutex::new(BTreeMap::new());
     let next = AtomicUsize::new(0);
@@ -428,17 +295,17 @@ fn every_guarantee_holds_and_none_is_vacuous() {
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let finding = examine(name, &known);
-                    findings.lock().unwrap().insert(name.clone(), finding);
+                while let Some(form) = promises.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let finding = examine(form, &known);
+                    findings.lock().unwrap().insert(form.0.clone(), finding);
                 }
             });
         }
     });
     let findings = findings.into_inner().unwrap();
-    assert_eq!(findings.len(), names.len());
+    assert_eq!(findings.len(), promises.len(), "two forms of `promises` are the same");
     let mut faults = Vec::new();
-    for name in &names {
+    for (name, promise) in &promises {
         let finding = &findings[name];
         // The lines that bench/guarantees makes its page of.
         match (finding.compared, finding.reasons.keys().next()) {
@@ -449,11 +316,14 @@ fn every_guarantee_holds_and_none_is_vacuous() {
                 finding.class, finding.worst.0, finding.worst.1, finding.late.0, finding.late.1
             ),
         }
-        for (reason, (count, place)) in finding.reasons.iter().filter(|_| finding.compared > 0) {
-            let is_known =
-                PARTIAL.iter().any(|(known, start)| name.split(':').next() == Some(known) && reason.starts_with(start));
-            if !is_known {
-                faults.push(format!("{name}: no bound {count} times, first {place}: {reason}"));
+        let starts = match promise.bound {
+            Some(Bound::Sometimes(starts)) => starts,
+            Some(Bound::Never(start)) => &[start][..],
+            _ => &[],
+        };
+        for (reason, (count, place)) in &finding.reasons {
+            if !starts.iter().any(|start| reason.starts_with(start)) {
+                faults.push(format!("{name}: no bound {count} times, first {place}, which its `bound` in `promises` does not say: {reason}"));
             }
         }
         // With one loss alone, too, though streams that are bad for each are not looked for.
@@ -461,10 +331,18 @@ fn every_guarantee_holds_and_none_is_vacuous() {
             faults.push(format!("{name}, {loss}: the regret was at most {ratio:.3} of the bound"));
         }
         faults.extend(finding.faults.iter().map(|fault| format!("{name}, {fault}")));
-        let has_none = finding.compared == 0 && !finding.reasons.is_empty() && finding.class.is_empty();
-        let is_elsewhere = finding.compared == 0 && !finding.class.is_empty();
-        assert_eq!(has_none, WITHOUT.contains(&name.as_str()), "{name} has no bound: {:?}", finding.reasons);
-        assert_eq!(is_elsewhere, ELSEWHERE.contains(&name.as_str()), "{name}: {}", finding.class);
+        let is_as_said = match promise.bound {
+            Some(Bound::Never(_)) => finding.compared == 0 && finding.class.is_empty(),
+            Some(Bound::Elsewhere(_)) => finding.compared == 0 && !finding.class.is_empty(),
+            _ => finding.compared > 0,
+        };
+        if !is_as_said {
+            let (compared, class) = (finding.compared, &finding.class);
+            let said = promise.bound;
+            faults.push(format!(
+                "{name}: {compared} bounds were compared, against '{class}'; its `bound` in `promises` is {said:?}"
+            ));
+        }
         for (ratio, when) in [(finding.worst.0, "at most"), (finding.late.0, "later at most")] {
             if finding.compared > 0 && ratio < 0.2 {
                 faults.push(format!("{name}: the regret was {when} {ratio:.3} of the bound"));

@@ -25,7 +25,7 @@ fn play(learner: &str, rounds: u32) -> Result<(f64, Option<f64>), Box<dyn Error>
             t if t % 2 == 1 => -1.0,
             _ => 1.0,
         };
-        paid += learner.learn(Features::new(&[0], &[z])?, 1.0, 1.0).score;
+        paid += learner.learn_one(Features::new(&[0], &[z])?, 1.0, 1.0);
     }
     Ok((paid, learner.guarantee().bound.ok()))
 }

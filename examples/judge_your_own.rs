@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use onward::evaluation::Ledger;
-use onward::{Features, Prediction, loss};
+use onward::{Features, loss};
 
 /// Judges "tomorrow is as today" on a series with a daily rhythm.
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
@@ -20,7 +20,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         // What a linear predictor could have used: a bias and the clock.
         let values = [1.0, phase.sin() as f32, phase.cos() as f32];
         let x = Features::new(&[0, 1, 2], &values)?;
-        ledger.observe(Prediction::new(yesterday), demand, 1.0, x);
+        ledger.observe_one(yesterday, demand, 1.0, x);
         yesterday = demand;
     }
 

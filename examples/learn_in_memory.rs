@@ -25,15 +25,15 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let mut learner = specification.build(&loss, None)?;
 
     // The ledger keeps what was paid. It knows nothing of the learner.
-    let mut ledger = Ledger::new(learner.charged_loss());
+    let mut ledger = Ledger::new(learner.loss());
 
     for t in 0..5_000 {
         let (values, label) = reading(t);
         // Index 0 is the bias; the others are ours to choose.
         let x = Features::new(&[0, 1, 2], &values)?;
         // The prediction is made before the label is looked at; the update comes after.
-        let prediction = learner.learn(x, label, 1.0);
-        ledger.observe(prediction, label, 1.0, x);
+        let prediction = learner.learn_one(x, label, 1.0);
+        ledger.observe_one(prediction, label, 1.0, x);
     }
 
     let risk = ledger.sequential_risk();
@@ -43,7 +43,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
     // A prediction without learning: the probability that a hot, loaded machine fails.
     let x = Features::new(&[0, 1, 2], &[1.0, 95.0, 0.9])?;
-    let probability = learner.predict(x).response(loss.inverse_link());
+    let probability = loss.inverse_link().response(learner.predict_one(x));
     println!("a machine at 95 degrees and 90% load fails with probability {probability:.3}");
     assert!(probability > 0.9);
     Ok(())

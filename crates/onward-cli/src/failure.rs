@@ -94,6 +94,7 @@ impl From<EngineError> for Failure {
                 std::env::temp_dir().display()
             ),
             EngineError::Write { path, error } => unwritten(path, error),
+            EngineError::Data(error) => error.command_line(),
             other => other.to_string(),
         };
         let broken_pipe =

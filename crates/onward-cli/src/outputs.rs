@@ -20,6 +20,7 @@ pub(crate) fn check(outputs: &[(&str, Option<&PathBuf>)], inputs: &[Input]) -> R
             let from = match input {
                 Input::Path(input) => input.as_path(),
                 Input::Standard => Path::new("/dev/stdin"),
+                _ => continue,
             };
             if same(from, path) {
                 return Err(Failure::user(format!(

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use onward_data::Reader;
+use onward_data::{Message, Reader};
 use onward_engine::{Event, Progress, RunControl};
 
 use crate::args::{ColumnArguments, FormatArguments, InputArguments};
@@ -44,7 +44,7 @@ impl Watch {
         if self.quiet {
             return;
         }
-        reader.notes().iter().for_each(stderr::line);
+        reader.notes().iter().map(Message::command_line).for_each(stderr::line);
         reader.cache_note().iter().for_each(stderr::line);
         idle_options(&input.format, input.record_limit, columns, reader).iter().for_each(stderr::line);
     }
@@ -114,7 +114,7 @@ impl RunControl for Watch {
     fn observe(&self, event: Event<'_>) {
         match event {
             Event::Progress(progress) => self.progress(progress),
-            Event::Skipped(error) => self.say(format_args!("skipped: {error}")),
+            Event::Skipped(error) => self.say(format_args!("skipped: {}", error.command_line())),
             Event::CacheLost(reason) => self.say(format_args!("no cache is kept in {}: {reason}", self.cache)),
             Event::Spilled { bytes, folder } => self.say(format_args!(
                 "the rows take more than {} MB: they are kept in a temporary file in {}",
@@ -133,7 +133,7 @@ pub(crate) fn idle_options(
     columns: Option<&ColumnArguments>,
     reader: &Reader,
 ) -> Vec<String> {
-    use onward_data::{Format, Kind, Layout, Role};
+    use onward_data::{Format, Formats, Kind, Layout, Role};
     let (schema, found) = (reader.schema(), reader.format());
     let kinds = || {
         schema.columns.iter().filter_map(|column| match &column.role {
@@ -145,11 +145,11 @@ pub(crate) fn idle_options(
     let is_hashed = |kind: &Kind| matches!(kind, Kind::Categorical { .. } | Kind::Text | Kind::Timestamp { .. });
     // A key that comes later in JSON lines is hashed, whatever the columns are.
     let hashes = schema.layout != Layout::Table
-        || found == Format::Jsonl
+        || *found == Format::JSONL
         || kinds().any(is_hashed)
         || !schema.interactions.is_empty();
-    let no_header = format.no_header && !matches!(found, Format::Csv | Format::Tsv);
-    let record_limit = record_limit.is_some() && matches!(found, Format::Parquet | Format::Arrow);
+    let no_header = format.no_header && !Formats::default().has_header(found);
+    let record_limit = record_limit.is_some() && !Formats::default().is_text(found);
     let given = |of: fn(&ColumnArguments) -> Option<u32>| columns.and_then(of).is_some();
     let notes = [
         (no_header, format!("--no-header changes nothing: it is for csv and tsv, and this is {found}")),

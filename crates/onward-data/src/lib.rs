@@ -11,59 +11,51 @@
 //! # Ok::<(), onward_data::DataError>(())
 //! ```
 //!
-//! The path of a byte: [`Input`] opens a file or standard input and
-//! decompresses it; the chunker cuts the bytes at record boundaries; parsers,
-//! one a thread, turn chunks into batches; the [`Reader`] hands the batches out
-//! in order. Whatever the number of threads, the batches are the same.
+//! The path of a byte: an [`Input`] is opened and decompressed (`source`), and cut into chunks of
+//! whole records; parsers, one per thread, turn chunks into batches (`format`, on `text` and
+//! `encode`), as the [`Schema`] says that was inferred or given (`open`, `schema`); the [`Reader`]
+//! hands the batches out in order. Whatever the number of threads, the batches are the same.
+//!
+//! Modules import from those that stand before them here only: `atomic`, `error`, `text`, `schema`,
+//! `encode`, `source`, `format`, `options`, `open`, `record`, `cache`, `reader`, `convert`.
 
 mod atomic;
-#[cfg(feature = "arrow")]
 mod cache;
-mod chunk;
-#[cfg(feature = "arrow")]
-mod columnar;
 mod convert;
-mod csv;
-mod decimals;
-#[cfg(target_arch = "x86_64")]
-mod digits;
 mod encode;
 mod error;
 mod format;
-mod infer;
-mod input;
-mod interactions;
-mod jsonl;
-mod lines;
-mod marks;
-mod number;
 mod open;
 mod options;
-mod parsed;
-mod pending;
-mod piece;
-mod plain_lines;
-mod plain_records;
 mod reader;
+mod record;
 mod schema;
-mod sparse;
-mod svmlight;
-mod target;
-mod timestamp;
-mod vw;
-mod words;
+mod source;
+mod text;
 
 pub use atomic::{AtomicFile, PreparedFile};
-pub use convert::{Compression, ConvertError, Converted, convert};
-pub use error::{DataError, DataErrorKind, Position};
-pub use format::Format;
-pub use input::Input;
-pub use interactions::Interaction;
+pub use convert::convert;
+pub use encode::{NewNames, ParsedBatch};
+pub use error::{DataError, DataErrorKind, Message, Position, Setting};
+pub use format::write::{Compression, ConvertError, Converted};
+pub use format::{Format, Formats};
 pub use options::{OnError, Options};
-pub use parsed::{NewNames, Parsed};
 pub use reader::Reader;
-pub use schema::{Column, Kind, Layout, Role, Schema};
-pub use target::{Target, TargetRule};
+pub use record::{Field, RecordEncoder};
+pub use schema::{Column, Interaction, Kind, Layout, Role, Schema, Target, TargetRule};
+pub use source::{Input, NamedBytes, NamedReader};
+
+pub mod formats {
+    //! What a format of your own is made of: a [`TextFormat`], which [`Formats::with`](crate::Formats::with) adds to those
+    //! that a run knows.
+
+    pub use crate::encode::Rules;
+    pub use crate::format::write::{ExampleWriter, TableColumn, TableWriter, Writing};
+    pub use crate::format::{FirstLines, Head, Recognition, RowBuilder, TextFormat, by_line};
+    pub use crate::schema::ColumnType;
+    pub use crate::schema::sample::{FirstRows, LabelSample, TableSample};
+    pub use crate::source::{Boundaries, Chunk, Parser};
+}
 
 /// Tests that choose how loops run, or ask how they do: one at a time, since all of a process run alike.
 #[cfg(test)]

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use onward::SharedLoss;
 use onward::loss::Task;
 
-use crate::format::Format;
-use crate::interactions::Interaction;
-use crate::schema::Schema;
+use crate::format::{Format, Formats};
+use crate::schema::{Interaction, Schema};
 
 /// What to do with a record that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,6 +21,8 @@ pub enum OnError {
 /// What a user says about an input; all that is not said is inferred.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// The formats that there are.
+    pub formats: Formats,
     /// The format, else recognised from content.
     pub format: Option<Format>,
     /// The target column or expression (`delay>15`).
@@ -71,6 +72,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            formats: Formats::default(),
             format: None,
             target: None,
             task: None,

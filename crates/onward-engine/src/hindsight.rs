@@ -93,7 +93,10 @@ impl HindsightRequest {
         passes: usize,
     ) -> Result<Hindsight, EngineError> {
         let started = Instant::now();
-        let charged = &**ledger.loss();
+        let Some(charged) = ledger.loss().score().map(|loss| &**loss) else {
+            let reason = "the best predictor in hindsight is looked for where rows have one score, not one per class";
+            return Ok(Hindsight { answer: Err(reason.to_owned()), elapsed: started.elapsed() });
+        };
         let by_mistakes = charged.curvature() == Curvature::None;
         let loss = if by_mistakes { &Hinge } else { charged };
         let answer = match hindsight::best(rows, &self.threads, loss, self.class, self.gap) {
@@ -115,9 +118,9 @@ impl HindsightRequest {
         let indices = rows.indices();
         let last = self.mean(rows, learner, |numbers, values, offset| {
             let named: Vec<u32> = numbers.iter().map(|&number| indices[number as usize]).collect();
-            Ok(learner.predict(Features::new(&named, values)?.with_offset(offset)?).score)
+            Ok(learner.predict_one(Features::new(&named, values)?.with_offset(offset)?))
         })?;
-        let averaged = match learner.averaged() {
+        let averaged = match learner.linear().and_then(|linear| linear.averaged()) {
             Some(mut pairs) => {
                 pairs.sort_unstable_by_key(|&(index, _)| index);
                 let weight = |index: &u32| match pairs.binary_search_by_key(index, |&(index, _)| index) {
@@ -142,12 +145,12 @@ impl HindsightRequest {
         learner: &dyn Learner,
         score: impl Fn(&[u32], &[f32], f64) -> Result<f64, onward::Error> + Sync,
     ) -> Result<f64, EngineError> {
-        let loss = learner.charged_loss();
+        let loss = learner.loss();
         let shards = self.threads.map(rows.shards(), &|shard| {
             let (mut paid, mut weight, mut failed) = (0.0, 0.0, None);
             rows.visit(shard, &mut |row| match score(row.numbers, row.values, row.offset) {
                 Ok(score) => {
-                    paid += row.weight * loss.value(score, row.label);
+                    paid += row.weight * loss.value(&[score], row.label);
                     weight += row.weight;
                 }
                 Err(error) => failed = Some(error),
@@ -176,7 +179,7 @@ fn paid(rows: &RowStore, best: &Best, loss: &dyn Loss, ledger: &Ledger) -> io::R
             let score = best.predict(row);
             round += 1;
             sum += row.weight * loss.value(score, row.label);
-            charge += row.weight * ledger.loss().value(score, row.label);
+            charge += row.weight * ledger.loss().value(&[score], row.label);
             if rounds.get(found.len()) == Some(&round) {
                 found.push((round, sum));
             }

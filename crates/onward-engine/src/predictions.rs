@@ -3,23 +3,22 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use onward::Prediction;
 use onward::loss::InverseLink;
-use onward_data::Parsed;
+use onward_data::ParsedBatch;
 
 /// Takes the predictions of a run, batch by batch in order. They may come from a thread of the engine.
 pub trait PredictionSink: Send {
-    /// Takes the predictions of these rows of a batch, one for each.
+    /// Takes the scores of these rows of a batch, row after row.
     ///
     /// # Errors
     /// When they cannot be kept or handed on: the run ends then.
-    fn write(&mut self, parsed: &Parsed, rows: Range<usize>, predictions: &[Prediction]) -> io::Result<()>;
+    fn write(&mut self, parsed: &ParsedBatch, rows: Range<usize>, scores: &[f64]) -> io::Result<()>;
 }
 
 /// Keeps the scores in memory.
 impl PredictionSink for Vec<f64> {
-    fn write(&mut self, _: &Parsed, _: Range<usize>, predictions: &[Prediction]) -> io::Result<()> {
-        self.extend(predictions.iter().map(|prediction| prediction.score));
+    fn write(&mut self, _: &ParsedBatch, _: Range<usize>, scores: &[f64]) -> io::Result<()> {
+        self.extend_from_slice(scores);
         Ok(())
     }
 }
@@ -73,9 +72,9 @@ impl<W: Write> PredictionCsv<W> {
 }
 
 impl<W: Write + Send> PredictionSink for PredictionCsv<W> {
-    fn write(&mut self, parsed: &Parsed, rows: Range<usize>, predictions: &[Prediction]) -> io::Result<()> {
-        for (row, prediction) in rows.zip(predictions) {
-            self.write_row(parsed.ids(row), prediction.response(self.link), parsed.batch.labels()[row])?;
+    fn write(&mut self, parsed: &ParsedBatch, rows: Range<usize>, scores: &[f64]) -> io::Result<()> {
+        for (row, &score) in rows.zip(scores) {
+            self.write_row(parsed.ids(row), self.link.response(score), parsed.batch.labels()[row])?;
         }
         if self.is_live { self.out.flush() } else { Ok(()) }
     }

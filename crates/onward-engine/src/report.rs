@@ -122,12 +122,15 @@ pub enum TaskKind {
     Binary,
     /// A number.
     Regression,
+    /// One of several classes.
+    Classes,
 }
 
 impl From<Task> for TaskKind {
     fn from(task: Task) -> Self {
         match task {
             Task::Regression => Self::Regression,
+            Task::Classes => Self::Classes,
             _ => Self::Binary,
         }
     }

@@ -75,6 +75,6 @@ impl Trace {
 }
 
 fn weight_norm(learner: &dyn Learner, ledger: &Ledger) -> Option<f64> {
-    let weights = learner.weights(ledger.sums()?.features())?;
+    let weights = learner.linear()?.weights(ledger.sums()?.features());
     Some(weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt())
 }

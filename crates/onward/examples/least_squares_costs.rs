@@ -76,7 +76,7 @@ fn seconds(name: &str, rows: usize, features: usize) -> Result<f64, onward::Erro
         passes += 1;
         let mut learner = specification.build(&squared, None)?;
         for (values, label) in &stream {
-            learner.learn(Features::new(&indices, values)?, *label, 1.0);
+            learner.learn_one(Features::new(&indices, values)?, *label, 1.0);
         }
         let processor = processor_seconds().zip(start_of_processor).map(|(end, start)| end - start);
         let seconds = processor.unwrap_or_else(|| start.elapsed().as_secs_f64());

@@ -1,25 +1,25 @@
 //! Online machine learning that measures itself against hindsight.
 //!
-//! A [`Learner`] sees one example at a time: it predicts, is told the truth,
+//! A [`Learner`] takes rows and plays one round for each, in order: it predicts, is told the truth,
 //! pays a [`Loss`], and updates, in memory that does not grow with the stream.
 //! A [`Ledger`] keeps what was paid (the *sequential risk*) and
 //! a certificate of how much less any fixed linear predictor could have paid
 //! (the *regret*).
 //!
 //! ```
-//! use onward::{Features, LearnerSpec, Ledger};
+//! use onward::{LearnerSpec, Ledger, RowColumns, Rows};
 //!
 //! let spec: LearnerSpec = "auto".parse()?;
 //! let loss = onward::loss::parse("logistic")?;
 //! let mut learner = spec.build(&loss, None)?;
-//! let mut ledger = Ledger::new(learner.charged_loss());
+//! let mut ledger = Ledger::new(learner.loss());
 //!
-//! // Rows are sparse: indices and values. Index 0 is the bias by convention.
-//! for (values, label) in [([1.0, 0.3], 1.0), ([1.0, -0.8], -1.0), ([1.0, 0.5], 1.0)] {
-//!     let x = Features::new(&[0, 1], &values)?;
-//!     let prediction = learner.learn(x, label, 1.0);
-//!     ledger.observe(prediction, label, 1.0, x);
-//! }
+//! // Three rows of two features, borrowed. Index 0 is the bias by convention.
+//! let columns = RowColumns { labels: &[1.0, -1.0, 1.0], ..RowColumns::default() };
+//! let rows = Rows::from_dense(&[1.0, 0.3, 1.0, -0.8, 1.0, 0.5], &[0, 1], columns)?;
+//! let mut scores = [0.0; 3];
+//! learner.learn(rows, &mut scores);
+//! ledger.observe(rows, &scores);
 //! assert!(ledger.sequential_risk() < 0.8);
 //! # Ok::<(), onward::Error>(())
 //! ```
@@ -54,9 +54,9 @@ pub mod storage;
 
 pub use error::{Error, ErrorKind};
 pub use evaluation::Ledger;
-pub use example::{Batch, BorrowedColumns, Example, FeatureMap, Features, INDEX_LIMIT, RowColumns};
+pub use example::{Batch, BorrowedColumns, Example, FeatureMap, Features, INDEX_LIMIT, RowColumns, Rows};
 pub use loss::{Loss, SharedLoss};
-pub use protocol::{ExpertReport, Learner, LearnerSpec, MixtureReport, Prediction};
+pub use protocol::{ExpertReport, Learner, LearnerSpec, LinearWeights, MixtureReport, Predictor, ScoreLearner};
 
 // Where these were before.
 #[doc(hidden)]

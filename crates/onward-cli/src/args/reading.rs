@@ -163,7 +163,7 @@ impl FormatArguments {
     /// How inputs of the format are read.
     pub(crate) fn reading(&self) -> Options {
         Options {
-            format: self.format,
+            format: self.format.clone(),
             header: !self.no_header,
             on_error: match self.on_error {
                 OnErrorOption::Stop => OnError::Stop,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use onward_data::{AtomicFile, Compression, ConvertError, Converted, Format, Input, Reader, convert};
+use onward_data::{AtomicFile, Compression, ConvertError, Converted, Format, Formats, Input, Message, Reader, convert};
 
 use crate::args::ConvertArguments;
 use crate::failure::Failure;
@@ -18,15 +18,15 @@ pub(super) fn run(arguments: &ConvertArguments) -> Result<ExitCode, Failure> {
     let format = format(arguments)?;
     let inputs = [Input::from(arguments.from.as_str())];
     outputs::check(&[("the output", Some(&arguments.to))], &inputs)?;
-    refuse_what_a_copy_ignores(arguments, format)?;
+    let is_table = Formats::default().writes_tables(&format);
+    refuse_what_a_copy_ignores(arguments, &format, is_table)?;
     // Before the input is opened: a pipe may take its time.
     let signals = Signals::catch().map_err(Failure::user)?;
     let reading = arguments.columns.reading(arguments.format.reading());
     // A table keeps its columns; the other formats hold what the learner would see.
-    let mut reader =
-        if format.is_table() { Reader::open_table(&inputs, reading)? } else { Reader::open(&inputs, reading)? };
+    let mut reader = if is_table { Reader::open_table(&inputs, reading)? } else { Reader::open(&inputs, reading)? };
     if !arguments.quiet {
-        reader.notes().iter().for_each(stderr::line);
+        reader.notes().iter().map(Message::command_line).for_each(stderr::line);
         idle_options(&arguments.format, None, Some(&arguments.columns), &reader).iter().for_each(stderr::line);
     }
     let writing = |error: io::Error| Failure::writing(&arguments.to, error);
@@ -34,9 +34,9 @@ pub(super) fn run(arguments: &ConvertArguments) -> Result<ExitCode, Failure> {
     signals.opened();
     let file = AtomicFile::create(&arguments.to).map_err(writing)?;
     // Parquet is for keeping, Arrow for reading fast.
-    let compression = if format == Format::Parquet { Compression::Zstd } else { Compression::None };
+    let compression = if format == Format::PARQUET { Compression::Zstd } else { Compression::None };
     let mut out = UntilSignal { file, signals: &signals };
-    let converted = match convert(&mut reader, format, compression, &mut out) {
+    let converted = match convert(&mut reader, &format, compression, &mut out) {
         Err(_) if signals.received() => return Ok(signals.exit_code()),
         Err(ConvertError::Write(error)) => return Err(writing(error)),
         Err(ConvertError::Data(error)) => return Err(error.into()),
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &ConvertArguments) -> Result<ExitCode, Failure> {
     };
     out.file.commit().map_err(writing)?;
     if !arguments.quiet {
-        say_what_was_written(&converted, format);
+        say_what_was_written(&converted, &format, is_table);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -70,9 +70,9 @@ impl Write for UntilSignal<'_> {
 }
 
 /// Where a table is copied, nothing is a target, a weight or hashed.
-fn refuse_what_a_copy_ignores(arguments: &ConvertArguments, format: Format) -> Result<(), Failure> {
+fn refuse_what_a_copy_ignores(arguments: &ConvertArguments, format: &Format, is_table: bool) -> Result<(), Failure> {
     let given = arguments.columns.for_learners();
-    if given.is_empty() || !format.is_table() {
+    if given.is_empty() || !is_table {
         return Ok(());
     }
     Err(Failure::user(format!(
@@ -85,18 +85,18 @@ fn refuse_what_a_copy_ignores(arguments: &ConvertArguments, format: Format) -> R
 /// The format to write: as asked, or as the ending of the name says.
 fn format(arguments: &ConvertArguments) -> Result<Format, Failure> {
     let name = arguments.to.display();
-    arguments.to_format.or_else(|| Format::from_name(&name.to_string())).ok_or_else(|| {
+    arguments.to_format.clone().or_else(|| Formats::default().of_file(&name.to_string())).ok_or_else(|| {
         Failure::user(format!("the ending of {name} does not say the format: add --to-format, such as --to-format vw"))
     })
 }
 
-fn say_what_was_written(converted: &Converted, format: Format) {
-    let what = if format.is_table() { "row" } else { "example" };
+fn say_what_was_written(converted: &Converted, format: &Format, is_table: bool) {
+    let what = if is_table { "row" } else { "example" };
     stderr::line(format_args!("{} written as {format}", counted(converted.rows, what)));
     if converted.skipped > 0 {
         stderr::line(format_args!("{} skipped", counted(converted.skipped, "unreadable record")));
     }
-    if format == Format::Svmlight && converted.bits > onward_data::Options::default().bits {
+    if *format == Format::SVMLIGHT && converted.bits > onward_data::Options::default().bits {
         stderr::line(format_args!("to learn from it: --bits {}", converted.bits));
     }
 }

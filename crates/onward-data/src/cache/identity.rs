@@ -2,49 +2,44 @@
 //!
 //! Content decides, not names: a file that was moved or touched is the same. But hashing all of it
 //! costs what reading it costs, so a file is trusted that has the size and the time of its last
-//! change that it had, and a few blocks of equal content. On Unix the time is that of the inode:
-//! programs set the other one as they like. It says nothing where the file was changed shortly
+//! change that it had. That is the time of the inode, which no program sets as it likes; where there is none,
+//! all is hashed. It says nothing where the file was changed shortly
 //! before it was read: a second change might fall on the same tick of a clock that is that coarse
-//! (version control systems know this as being racily clean). Then all is hashed.
+//! (version control systems know this as being racily clean). Then all is hashed, too.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rapidhash::v3::rapidhash_v3;
 use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
-use crate::input::Input;
+use crate::source::Input;
 
 /// How much is hashed at a time: what the fast part of the processor's memory holds.
 const PART: usize = 128 << 10;
-/// How many blocks are looked at of a file that is trusted, and how long each is.
-const SAMPLES: u64 = 16;
-const SAMPLE: u64 = 4096;
 /// Clocks of file systems are this coarse at the most, in nanoseconds.
 const COARSEST: u64 = 2_000_000_000;
 
 /// An input as it was when it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Identity {
+pub(super) struct InputIdentity {
     size: u64,
     /// When it was changed last, in nanoseconds since 1970.
     changed: u64,
     /// The hash of its content.
     content: u64,
-    /// The hash of some of its blocks.
-    sample: u64,
 }
 
 /// What can be had without reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct FileStamp {
     size: u64,
     changed: u64,
 }
 
-impl Stamp {
+impl FileStamp {
     fn of(metadata: &Metadata) -> Self {
         Self { size: metadata.len(), changed: changed(metadata) }
     }
@@ -58,10 +53,10 @@ fn changed(metadata: &Metadata) -> u64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec() as u64)
 }
 
-/// When a file was changed last; where nothing tells, a time that is never trusted.
+/// A time that is never trusted: where programs set it as they like.
 #[cfg(not(unix))]
-fn changed(metadata: &Metadata) -> u64 {
-    metadata.modified().map_or(u64::MAX, nanoseconds)
+fn changed(_: &Metadata) -> u64 {
+    u64::MAX
 }
 
 fn nanoseconds(time: SystemTime) -> u64 {
@@ -69,21 +64,21 @@ fn nanoseconds(time: SystemTime) -> u64 {
 }
 
 /// What was there before a run began to read.
-pub(super) struct Witness {
+pub(super) struct InputStamps {
     pub(super) begun: u64,
-    stamps: Vec<Stamp>,
+    stamps: Vec<FileStamp>,
 }
 
-impl Witness {
+impl InputStamps {
     pub(super) fn new(inputs: &[Input]) -> Result<Self, DataError> {
         let begun = nanoseconds(SystemTime::now());
-        let stamp = |input: &Input| opened(input).and_then(|file| file.metadata()).map(|it| Stamp::of(&it));
+        let stamp = |input: &Input| opened(input).and_then(|file| file.metadata()).map(|it| FileStamp::of(&it));
         let stamps = inputs.iter().map(|input| stamp(input).map_err(|error| input.failed(&error)));
         Ok(Self { begun, stamps: stamps.collect::<Result<_, _>>()? })
     }
 
     /// Whether these are the inputs that were read `begun`.
-    pub(super) fn saw(&self, kept: &[Identity], begun: u64, inputs: &[Input]) -> Result<bool, DataError> {
+    pub(super) fn saw(&self, kept: &[InputIdentity], begun: u64, inputs: &[Input]) -> Result<bool, DataError> {
         // What costs nothing first.
         if kept.len() != inputs.len() || kept.iter().zip(&self.stamps).any(|(kept, stamp)| kept.size != stamp.size) {
             return Ok(false);
@@ -98,13 +93,12 @@ impl Witness {
     }
 }
 
-impl Identity {
-    fn is(&self, stamp: Stamp, begun: u64, input: &Input) -> io::Result<bool> {
-        let mut file = opened(input)?;
+impl InputIdentity {
+    fn is(&self, stamp: FileStamp, begun: u64, input: &Input) -> io::Result<bool> {
         if self.changed == stamp.changed && self.changed.saturating_add(COARSEST) <= begun {
-            return Ok(sample(&mut file, stamp.size)? == self.sample);
+            return Ok(true);
         }
-        let mut content = Content::new(file);
+        let mut content = ContentHasher::new(opened(input)?);
         content.read_to(stamp.size)?;
         Ok(content.hash() == self.content)
     }
@@ -113,30 +107,19 @@ impl Identity {
 fn opened(input: &Input) -> io::Result<File> {
     match input {
         Input::Path(path) => File::open(path),
-        Input::Standard => Err(io::ErrorKind::Unsupported.into()),
+        _ => Err(io::ErrorKind::Unsupported.into()),
     }
-}
-
-/// The hash of blocks that are spread evenly over a file, its first and its last among them.
-fn sample(file: &mut File, size: u64) -> io::Result<u64> {
-    let mut bytes = Vec::new();
-    for number in 0..SAMPLES {
-        let at = size.saturating_sub(SAMPLE) as u128 * u128::from(number) / u128::from(SAMPLES - 1);
-        file.seek(SeekFrom::Start(at as u64))?;
-        Read::by_ref(file).take(SAMPLE).read_to_end(&mut bytes)?;
-    }
-    Ok(rapidhash_v3(&bytes))
 }
 
 /// The hash of a file's content, of which ever more is read.
-struct Content {
+struct ContentHasher {
     file: File,
     part: Vec<u8>,
     read: u64,
     state: u64,
 }
 
-impl Content {
+impl ContentHasher {
     fn new(file: File) -> Self {
         Self { file, part: Vec::with_capacity(PART), read: 0, state: 0 }
     }
@@ -171,23 +154,23 @@ impl Content {
 
 /// Hashes the inputs of a run along with it: so a file is read from the disk once, though it is
 /// looked at twice.
-pub(super) struct Follower {
+pub(super) struct InputHasher {
     inputs: Vec<Input>,
-    stamps: Vec<Stamp>,
+    stamps: Vec<FileStamp>,
     pub(super) begun: u64,
     /// The inputs that are read to their end.
-    done: Vec<Identity>,
+    done: Vec<InputIdentity>,
     /// How long these are.
     passed: u64,
-    current: Option<Content>,
+    current: Option<ContentHasher>,
 }
 
-impl Follower {
-    pub(super) fn new(inputs: &[Input], witness: Witness) -> Self {
+impl InputHasher {
+    pub(super) fn new(inputs: &[Input], stamps: InputStamps) -> Self {
         Self {
             inputs: inputs.to_vec(),
-            stamps: witness.stamps,
-            begun: witness.begun,
+            stamps: stamps.stamps,
+            begun: stamps.begun,
             done: Vec::new(),
             passed: 0,
             current: None,
@@ -200,26 +183,25 @@ impl Follower {
             let end = self.passed + stamp.size;
             let mut content = match self.current.take() {
                 Some(content) => content,
-                None => Content::new(opened(&self.inputs[self.done.len()])?),
+                None => ContentHasher::new(opened(&self.inputs[self.done.len()])?),
             };
             content.read_to(read.min(end) - self.passed)?;
             if read < end {
                 self.current = Some(content);
                 break;
             }
-            let sample = sample(&mut content.file, stamp.size)?;
-            let Stamp { size, changed } = stamp;
-            self.done.push(Identity { size, changed, content: content.hash(), sample });
+            let FileStamp { size, changed } = stamp;
+            self.done.push(InputIdentity { size, changed, content: content.hash() });
             self.passed = end;
         }
         Ok(())
     }
 
     /// All inputs as they were read; `None` if one has changed meanwhile.
-    pub(super) fn finish(mut self) -> io::Result<Option<Vec<Identity>>> {
+    pub(super) fn finish(mut self) -> io::Result<Option<Vec<InputIdentity>>> {
         self.follow(u64::MAX)?;
         for (input, stamp) in self.inputs.iter().zip(&self.stamps) {
-            if Stamp::of(&opened(input)?.metadata()?) != *stamp {
+            if FileStamp::of(&opened(input)?.metadata()?) != *stamp {
                 return Ok(None);
             }
         }
@@ -232,15 +214,15 @@ mod tests {
     use super::*;
 
     /// A file, what it was, and what is there now with another time of its last change.
-    fn example() -> (tempfile::TempDir, Input, Vec<u8>, Identity) {
+    fn example() -> (tempfile::TempDir, Input, Vec<u8>, InputIdentity) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
         let bytes: Vec<u8> = (0..500_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         std::fs::write(&path, &bytes).unwrap();
         let input = Input::from(path.as_path());
         let inputs = [input.clone()];
-        let follower = Follower::new(&inputs, Witness::new(&inputs).unwrap());
-        let identity = follower.finish().unwrap().unwrap().remove(0);
+        let hasher = InputHasher::new(&inputs, InputStamps::new(&inputs).unwrap());
+        let identity = hasher.finish().unwrap().unwrap().remove(0);
         (folder, input, bytes, identity)
     }
 
@@ -250,23 +232,16 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_as_old_as_it_was_is_trusted_but_for_some_blocks() {
+    fn a_file_that_was_not_changed_is_trusted_and_any_other_hashed() {
         let (_folder, input, mut bytes, kept) = example();
-        let stamp = Stamp { size: kept.size, changed: kept.changed };
+        let stamp = FileStamp { size: kept.size, changed: kept.changed };
         let long_after = kept.changed + COARSEST;
-        // Between the first two blocks, which begin 33,060 bytes apart.
-        bytes[20_000] ^= 1;
-        write(&input, &bytes);
-        assert!(kept.is(stamp, long_after, &input).unwrap());
-        assert!(!kept.is(stamp, long_after - 1, &input).unwrap());
-        assert!(!kept.is(Stamp { changed: stamp.changed + 1, ..stamp }, long_after, &input).unwrap());
-        bytes[20_000] ^= 1;
         for at in [0, 34_000, 250_000, 499_999] {
             bytes[at] ^= 1;
             write(&input, &bytes);
-            let in_a_block = (0..16).any(|number| (0..4096).contains(&(at as i64 - 495_904 * number / 15)));
-            assert_eq!(kept.is(stamp, long_after, &input).unwrap(), !in_a_block, "{at}");
-            assert!(!kept.is(stamp, 0, &input).unwrap(), "{at}");
+            assert!(kept.is(stamp, long_after, &input).unwrap());
+            assert!(!kept.is(stamp, long_after - 1, &input).unwrap());
+            assert!(!kept.is(FileStamp { changed: stamp.changed + 1, ..stamp }, long_after, &input).unwrap());
             bytes[at] ^= 1;
         }
         write(&input, &bytes);
@@ -280,10 +255,10 @@ mod tests {
         write(&other, &bytes[..300_000]);
         let inputs = [input, other];
         for step in [1 << 17, 70_001, 250_000, 900_000] {
-            let mut follower = Follower::new(&inputs, Witness::new(&inputs).unwrap());
-            (0..800_000).step_by(step).for_each(|read| follower.follow(read as u64).unwrap());
-            let found = follower.finish().unwrap().unwrap();
-            assert_eq!((found[0].content, found[0].sample), (whole.content, whole.sample), "{step}");
+            let mut hasher = InputHasher::new(&inputs, InputStamps::new(&inputs).unwrap());
+            (0..800_000).step_by(step).for_each(|read| hasher.follow(read as u64).unwrap());
+            let found = hasher.finish().unwrap().unwrap();
+            assert_eq!(found[0].content, whole.content, "{step}");
             assert_eq!(found[1].size, 300_000);
             assert_ne!(found[1].content, whole.content);
         }
@@ -293,9 +268,9 @@ mod tests {
     fn what_changes_after_the_first_look_has_no_identity() {
         let (_folder, input, bytes, _) = example();
         let inputs = [input];
-        let mut follower = Follower::new(&inputs, Witness::new(&inputs).unwrap());
-        follower.follow(100_000).unwrap();
+        let mut hasher = InputHasher::new(&inputs, InputStamps::new(&inputs).unwrap());
+        hasher.follow(100_000).unwrap();
         write(&inputs[0], &bytes[..400_000]);
-        assert_eq!(follower.finish().unwrap(), None);
+        assert_eq!(hasher.finish().unwrap(), None);
     }
 }

@@ -6,23 +6,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::{
-    ArrayRef, FixedSizeListArray, Float32Array, Float64Array, LargeBinaryArray, LargeListArray, LargeStringArray,
-    MapArray, RecordBatch, StructArray, UInt32Array,
+    ArrayRef, FixedSizeListArray, LargeBinaryArray, LargeStringArray, ListArray, MapArray, RecordBatch, StructArray,
+    UInt32Array,
 };
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{Buffer, OffsetBuffer};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use onward::Example;
 
-use super::identity::{Follower, Witness};
-use super::{Block, CHECKSUM_KEY, IDS, INDEX_KEY, Index, LAYOUT, LAYOUT_KEY, NAMES, PARSERS, PRODUCTS, ParsedBy};
+use super::BatchSink;
+use super::identity::{InputHasher, InputStamps};
+use super::store::{
+    CHECKSUM_KEY, CacheIndex, CachedBatch, IDS, INDEX_KEY, LAYOUT, LAYOUT_KEY, NAMES, PARSERS, PRODUCTS, ParsingRules,
+};
 use crate::atomic::AtomicFile;
-use crate::columnar::{INDICES, LABEL, OFFSET, VALUES, VERSION, VERSION_KEY, WEIGHT};
-use crate::encode::NamesSeen;
+use crate::encode::{KEPT_ERRORS, NamesSeen, ParsedBatch};
 use crate::error::{DataError, DataErrorKind};
-use crate::input::Input;
-use crate::parsed::{KEPT_ERRORS, Parsed};
-use crate::piece::Keeper;
-use crate::reader::id_names;
+use crate::format::arrow::examples::{TARGET_KEY, VERSION, VERSION_KEY};
+use crate::format::arrow::rows::{ExampleRows, element};
+use crate::source::Input;
 
 /// About how many bytes a record batch has.
 const SIZE: usize = 512 << 10;
@@ -30,27 +32,27 @@ const SIZE: usize = 512 << 10;
 const ROW: usize = 48;
 
 /// Writes batches as they are handed out. What is not finished leaves nothing behind.
-pub(super) struct Recorder {
-    writer: FileWriter<Checked<AtomicFile>>,
+pub(super) struct CacheWriter {
+    writer: FileWriter<ChecksumWriter<AtomicFile>>,
     schema: SchemaRef,
-    rows: Rows,
+    rows: CachedRows,
     seen: NamesSeen,
     seen_products: NamesSeen,
     id_columns: usize,
-    index: Index,
-    follower: Follower,
+    index: CacheIndex,
+    hasher: InputHasher,
     /// How far the inputs have been read.
     read: Arc<AtomicU64>,
 }
 
 /// A writer that keeps the checksum of what was written since the last was asked for.
-struct Checked<W> {
+struct ChecksumWriter<W> {
     inner: W,
     checksum: crc32fast::Hasher,
     written: u64,
 }
 
-impl<W: Write> Write for Checked<W> {
+impl<W: Write> Write for ChecksumWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.inner.write(bytes)?;
         self.checksum.update(&bytes[..written]);
@@ -63,7 +65,7 @@ impl<W: Write> Write for Checked<W> {
     }
 }
 
-impl<W> Checked<W> {
+impl<W> ChecksumWriter<W> {
     fn new(inner: W) -> Self {
         Self { inner, checksum: crc32fast::Hasher::new(), written: 0 }
     }
@@ -74,40 +76,14 @@ impl<W> Checked<W> {
 }
 
 /// The rows of the record batch that is being filled, and what is told of them.
-struct Rows {
-    labels: Vec<f64>,
-    weights: Vec<f64>,
-    offsets: Vec<f64>,
-    ends: Vec<i64>,
-    indices: Vec<u32>,
-    values: Vec<f32>,
+#[derive(Default)]
+struct CachedRows {
+    rows: ExampleRows,
     names: Vec<(u32, Box<str>)>,
     products: Vec<u32>,
-    id_ends: Vec<i64>,
+    id_lengths: Vec<usize>,
     ids: Vec<u8>,
-    block: Block,
-}
-
-impl Default for Rows {
-    fn default() -> Self {
-        Self {
-            labels: Vec::new(),
-            weights: Vec::new(),
-            offsets: Vec::new(),
-            ends: vec![0],
-            indices: Vec::new(),
-            values: Vec::new(),
-            names: Vec::new(),
-            products: Vec::new(),
-            id_ends: vec![0],
-            ids: Vec::new(),
-            block: Block::default(),
-        }
-    }
-}
-
-fn element(data_type: DataType) -> FieldRef {
-    Arc::new(Field::new_list_field(data_type, false))
+    block: CachedBatch,
 }
 
 fn entries() -> Fields {
@@ -118,17 +94,11 @@ fn entry() -> FieldRef {
     Arc::new(Field::new("entries", DataType::Struct(entries()), false))
 }
 
-/// The columns, in the order in which the reader expects them.
-fn schema(rules: &ParsedBy, id_columns: usize) -> Schema {
-    let mut fields = vec![
-        Field::new(LABEL, DataType::Float64, true),
-        Field::new(WEIGHT, DataType::Float64, false),
-        Field::new(OFFSET, DataType::Float64, false),
-        Field::new(INDICES, DataType::LargeList(element(DataType::UInt32)), false),
-        Field::new(VALUES, DataType::LargeList(element(DataType::Float32)), false),
-        Field::new(NAMES, DataType::Map(entry(), false), false),
-        Field::new(PRODUCTS, DataType::LargeList(element(DataType::UInt32)), false),
-    ];
+/// The columns: those of examples, and what else is kept.
+pub(super) fn schema(rules: &ParsingRules, id_columns: usize) -> Schema {
+    let mut fields = ExampleRows::fields();
+    fields.push(Field::new(NAMES, DataType::Map(entry(), false), false));
+    fields.push(Field::new(PRODUCTS, DataType::List(element(DataType::UInt32)), false));
     if id_columns > 0 {
         let list = DataType::FixedSizeList(element(DataType::LargeBinary), id_columns as i32);
         fields.push(Field::new(IDS, list, false));
@@ -136,52 +106,45 @@ fn schema(rules: &ParsedBy, id_columns: usize) -> Schema {
     let metadata = [
         (LAYOUT_KEY, LAYOUT.to_owned()),
         (VERSION_KEY, VERSION.to_owned()),
-        ("onward.target", rules.schema.target.to_string()),
+        (TARGET_KEY, rules.schema.target.to_string()),
     ];
     Schema::new(fields).with_metadata(metadata.map(|(key, value)| (key.to_owned(), value)))
 }
 
-impl Rows {
+/// The ends of lists of which the first row has all.
+fn all_with_the_first(count: usize, rows: usize) -> OffsetBuffer<i32> {
+    OffsetBuffer::from_lengths(std::iter::once(count).chain(std::iter::repeat_n(0, rows - 1)))
+}
+
+impl CachedRows {
     fn bytes(&self) -> usize {
-        8 * self.indices.len() + ROW * self.labels.len() + self.ids.len()
+        8 * self.rows.features() + ROW * self.rows.len() + self.ids.len()
     }
 
+    fn push(&mut self, example: Example<'_>, ids: impl Iterator<Item = impl AsRef<[u8]>>) {
+        self.rows.push(example);
+        for id in ids {
+            self.ids.extend_from_slice(id.as_ref());
+            self.id_lengths.push(id.as_ref().len());
+        }
+    }
+
+    /// A record batch of at least one row.
     fn batch(self, schema: &SchemaRef, id_columns: usize) -> Result<RecordBatch, ArrowError> {
-        let rows = self.labels.len();
-        let has_label = self.labels.iter().map(|label| !label.is_nan()).collect::<Vec<_>>();
-        let nulls = Some(NullBuffer::from(has_label)).filter(|nulls| nulls.null_count() > 0);
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
-        let indices: ArrayRef = Arc::new(UInt32Array::from(self.indices));
-        let values: ArrayRef = Arc::new(Float32Array::from(self.values));
+        let rows = self.rows.len();
         let (keys, names): (Vec<u32>, Vec<Box<str>>) = self.names.into_iter().unzip();
-        let all_names = std::iter::once(keys.len()).chain(std::iter::repeat_n(0, rows - 1));
-        let names = StructArray::try_new(
-            entries(),
-            vec![
-                Arc::new(UInt32Array::from(keys)),
-                Arc::new(LargeStringArray::from_iter_values(names.iter().map(AsRef::as_ref))),
-            ],
-            None,
-        )?;
-        let all_products = std::iter::once(self.products.len()).chain(std::iter::repeat_n(0, rows - 1));
-        let products = LargeListArray::try_new(
-            element(DataType::UInt32),
-            OffsetBuffer::from_lengths(all_products),
-            Arc::new(UInt32Array::from(self.products)),
-            None,
-        )?;
-        let names = MapArray::try_new(entry(), OffsetBuffer::from_lengths(all_names), names, None, false)?;
-        let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(Float64Array::new(ScalarBuffer::from(self.labels), nulls)),
-            Arc::new(Float64Array::from(self.weights)),
-            Arc::new(Float64Array::from(self.offsets)),
-            Arc::new(LargeListArray::try_new(element(DataType::UInt32), offsets.clone(), indices, None)?),
-            Arc::new(LargeListArray::try_new(element(DataType::Float32), offsets, values, None)?),
-            Arc::new(names),
-            Arc::new(products),
-        ];
+        let ends = all_with_the_first(keys.len(), rows);
+        let names = LargeStringArray::from_iter_values(names.iter().map(AsRef::as_ref));
+        let names = StructArray::try_new(entries(), vec![Arc::new(UInt32Array::from(keys)), Arc::new(names)], None)?;
+        let names = MapArray::try_new(entry(), ends, names, None, false)?;
+        let ends = all_with_the_first(self.products.len(), rows);
+        let products = Arc::new(UInt32Array::from(self.products));
+        let products = ListArray::try_new(element(DataType::UInt32), ends, products, None)?;
+        let mut columns = self.rows.columns()?;
+        columns.push(Arc::new(names));
+        columns.push(Arc::new(products));
         if id_columns > 0 {
-            let ends = OffsetBuffer::new(ScalarBuffer::from(self.id_ends));
+            let ends = OffsetBuffer::from_lengths(self.id_lengths);
             let ids: ArrayRef = Arc::new(LargeBinaryArray::try_new(ends, Buffer::from_vec(self.ids), None)?);
             let element = element(DataType::LargeBinary);
             columns.push(Arc::new(FixedSizeListArray::try_new(element, id_columns as i32, ids, None)?));
@@ -190,12 +153,13 @@ impl Rows {
     }
 }
 
-impl Recorder {
+impl CacheWriter {
     pub(super) fn create(
         path: &Path,
-        rules: ParsedBy,
+        rules: ParsingRules,
+        id_columns: usize,
         inputs: &[Input],
-        witness: Witness,
+        stamps: InputStamps,
         read: Arc<AtomicU64>,
     ) -> Result<Self, DataError> {
         let unwritable = |error: io::Error| {
@@ -203,35 +167,35 @@ impl Recorder {
                 .input(&path.display().to_string())
         };
         let file = AtomicFile::create(path).map_err(unwritable)?;
-        let id_columns = id_names(&rules.schema, rules.format).len();
         let schema = schema(&rules, id_columns);
-        let mut writer = FileWriter::try_new(Checked::new(file), &schema).map_err(|error| unwritable(plain(error)))?;
+        let mut writer =
+            FileWriter::try_new(ChecksumWriter::new(file), &schema).map_err(|error| unwritable(plain(error)))?;
         let head = writer.get_mut().take_checksum();
-        let follower = Follower::new(inputs, witness);
+        let hasher = InputHasher::new(inputs, stamps);
         Ok(Self {
             writer,
             schema: Arc::new(schema),
-            rows: Rows::default(),
+            rows: CachedRows::default(),
             seen: NamesSeen::default(),
             seen_products: NamesSeen::default(),
             id_columns,
-            index: Index {
+            index: CacheIndex {
                 layout: LAYOUT.to_owned(),
                 onward: PARSERS.to_owned(),
                 rules,
-                begun: follower.begun,
+                begun: hasher.begun,
                 names: inputs.iter().map(Input::name).collect(),
                 inputs: Vec::new(),
                 head,
                 blocks: Vec::new(),
             },
-            follower,
+            hasher,
             read,
         })
     }
 
     /// Takes in a batch. What is told of all of it goes with its first row, or the one before.
-    fn take_in(&mut self, parsed: &Parsed) -> io::Result<()> {
+    fn take_in(&mut self, parsed: &ParsedBatch) -> io::Result<()> {
         let seen = &mut self.seen;
         let new = parsed.names.iter().filter(|&(index, _)| seen.first(index));
         self.rows.names.extend(new.map(|(index, name)| (index, name.into())));
@@ -245,23 +209,12 @@ impl Recorder {
         block.skipped += parsed.skipped;
         let room = KEPT_ERRORS - block.errors.len();
         block.errors.extend(parsed.errors.iter().take(room).cloned());
+        let has_ids = self.id_columns > 0;
         for (row, example) in parsed.batch.iter().enumerate() {
             if self.rows.bytes() >= SIZE {
                 self.flush()?;
             }
-            let rows = &mut self.rows;
-            rows.labels.push(example.label.unwrap_or(f64::NAN));
-            rows.weights.push(example.weight);
-            rows.offsets.push(example.features.offset());
-            rows.indices.extend_from_slice(example.features.indices());
-            rows.values.extend_from_slice(example.features.values());
-            rows.ends.push(rows.indices.len() as i64);
-            if self.id_columns > 0 {
-                for id in parsed.ids(row) {
-                    rows.ids.extend_from_slice(id);
-                    rows.id_ends.push(rows.ids.len() as i64);
-                }
-            }
+            self.rows.push(example, has_ids.then(|| parsed.ids(row)).into_iter().flatten());
         }
         Ok(())
     }
@@ -270,7 +223,7 @@ impl Recorder {
     fn flush(&mut self) -> io::Result<()> {
         let mut rows = std::mem::take(&mut self.rows);
         let mut block = std::mem::take(&mut rows.block);
-        block.rows = rows.labels.len() as u64;
+        block.rows = rows.rows.len() as u64;
         let batch = rows.batch(&self.schema, self.id_columns).map_err(plain)?;
         block.at = self.writer.get_ref().written;
         self.writer.write(&batch).map_err(plain)?;
@@ -284,7 +237,7 @@ impl Recorder {
     /// Puts the cache in its place; not if an input has changed since reading began.
     fn complete(mut self) -> io::Result<bool> {
         self.flush()?;
-        let Some(inputs) = self.follower.finish()? else {
+        let Some(inputs) = self.hasher.finish()? else {
             return Ok(false);
         };
         self.index.inputs = inputs;
@@ -296,14 +249,14 @@ impl Recorder {
     }
 }
 
-impl Keeper for Recorder {
-    fn add(&mut self, parsed: &Parsed) -> Result<(), String> {
+impl BatchSink for CacheWriter {
+    fn add(&mut self, parsed: &ParsedBatch) -> Result<(), String> {
         let read = self.read.load(Ordering::Relaxed);
-        self.take_in(parsed).and_then(|()| self.follower.follow(read)).map_err(|error| error.to_string())
+        self.take_in(parsed).and_then(|()| self.hasher.follow(read)).map_err(|error| error.to_string())
     }
 
     fn finish(self: Box<Self>) -> Result<(), String> {
-        if self.rows.labels.is_empty() {
+        if self.rows.rows.len() == 0 {
             return Err("there was no example".to_owned());
         }
         match self.complete() {

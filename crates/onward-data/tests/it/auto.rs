@@ -5,7 +5,7 @@ use std::path::Path;
 
 use onward::loss::{self, Task};
 use onward::mixture::{Auto, LaneCount};
-use onward::{Batch, Features, Learner, SharedLoss};
+use onward::{Batch, Features, ScoreLearner, SharedLoss};
 use onward_data::{Input, Options, Reader};
 
 /// A stream in memory.
@@ -70,7 +70,7 @@ impl Set {
         for (at, mut row) in self.rows().enumerate() {
             change(at, &mut row);
             let x = Features::new(&row.indices, &row.values).unwrap();
-            let score = learner.learn(x, row.label, 1.0).score;
+            let score = learner.learn_one(x, row.label, 1.0);
             if at >= from {
                 paid += self.loss.value(score, row.label);
                 count += 1;

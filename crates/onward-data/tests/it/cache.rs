@@ -63,7 +63,7 @@ struct Read {
 fn read(inputs: &[Input], options: &Options) -> Result<(Read, Option<String>, Option<String>), DataError> {
     let mut reader = Reader::open(inputs, options.clone())?;
     let mut read = Read {
-        notes: reader.notes().to_vec(),
+        notes: reader.notes().iter().map(onward_data::Message::command_line).collect(),
         id_names: reader.id_names().to_vec(),
         schema: format!("{:?}", reader.schema()),
         format: reader.format().to_string(),
@@ -205,7 +205,7 @@ fn a_cache_of_ready_examples_gives_the_same_examples() {
     let folder = Folder::new();
     let (inputs, options) = inputs(&folder).swap_remove(0);
     let mut bytes = Vec::new();
-    convert(&mut Reader::open(&inputs, options).unwrap(), Format::Arrow, Compression::Zstd, &mut bytes).unwrap();
+    convert(&mut Reader::open(&inputs, options).unwrap(), &Format::ARROW, Compression::Zstd, &mut bytes).unwrap();
     let arrow = [folder.write("x.arrow", bytes)];
     let (plain, ..) = read(&arrow, &Options::default()).unwrap();
     let options = folder.cached(&Options::default());
@@ -354,7 +354,7 @@ fn where_records_were_skipped_only_the_same_rules_skip_them_again() {
     let folder = Folder::new();
     let (inputs, options, _) = small(&folder);
     assert!(made_anew(&read(&inputs, &Options { record_limit: 1 << 30, ..options.clone() }).unwrap().1, "another way"));
-    let error = read(&inputs, &Options { on_error: OnError::Stop, ..options }).unwrap_err().to_string();
+    let error = read(&inputs, &Options { on_error: OnError::Stop, ..options }).unwrap_err().command_line();
     assert!(error.contains("x.vw, line 3: expected '|'"), "{error}");
 }
 
@@ -384,7 +384,7 @@ fn whatever_byte_is_damaged_is_noticed_and_never_read() {
             }
             _ => match reader.next_batch() {
                 Err(error) => {
-                    let error = error.to_string();
+                    let error = error.command_line();
                     assert!(
                         error.contains("cache: is damaged") && error.contains("remove this cache"),
                         "{what}: {error}"
@@ -423,10 +423,10 @@ fn what_is_no_cache_is_left_as_it_is() {
     let inputs = [folder.write("x.svm", "1 1:2\n-1 1:3\n")];
     let mut arrow = Vec::new();
     let mut reader = Reader::open(&inputs, Options::default()).unwrap();
-    convert(&mut reader, Format::Arrow, Compression::None, &mut arrow).unwrap();
+    convert(&mut reader, &Format::ARROW, Compression::None, &mut arrow).unwrap();
     for bytes in [&b"something dear"[..], b"", b"ARROW1", &arrow] {
         folder.write("cache", bytes);
-        let error = read(&inputs, &folder.cached(&Options::default())).unwrap_err().to_string();
+        let error = read(&inputs, &folder.cached(&Options::default())).unwrap_err().command_line();
         assert!(error.contains("cache: --cache names something that is no cache of onward's"), "{error}");
         assert_eq!(fs::read(folder.path("cache")).unwrap(), bytes);
     }
@@ -467,16 +467,16 @@ fn a_run_that_does_not_come_to_the_end_leaves_no_cache() {
 fn what_can_be_read_once_has_no_cache() {
     let folder = Folder::new();
     let options = folder.cached(&Options::default());
-    let error = read(&[Input::Standard], &options).unwrap_err().to_string();
+    let error = read(&[Input::Standard], &options).unwrap_err().command_line();
     assert_eq!(
         error,
         "standard input: can be read once, and a cache is for what is read again; save it to a file first, or leave \
          out --cache"
     );
     let inputs = [folder.write("x.svm", "1 1:2\n")];
-    let error = read(&inputs, &Options { cache: Some("-".into()), ..Options::default() }).unwrap_err().to_string();
+    let error = read(&inputs, &Options { cache: Some("-".into()), ..Options::default() }).unwrap_err().command_line();
     assert!(error.contains("give it a name"), "{error}");
     let nowhere = Options { cache: Some(folder.path("no/folder")), ..Options::default() };
-    let error = read(&inputs, &nowhere).unwrap_err().to_string();
+    let error = read(&inputs, &nowhere).unwrap_err().command_line();
     assert!(error.contains("no/folder: the cache cannot be written: No such file"), "{error}");
 }

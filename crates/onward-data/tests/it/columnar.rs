@@ -349,7 +349,7 @@ fn the_clock_of_a_place_is_said_to_be_read_as_utc() {
     columns.push(("t", array(times)));
     let reader = open(&[file(&folder, columns)], target("y")).unwrap();
     let expected = "times of 't' are read as UTC has them, for the clock of Europe/Berlin is not known here";
-    assert_eq!(reader.notes().last().unwrap(), expected);
+    assert_eq!(reader.notes().last().unwrap().command_line(), expected);
 }
 
 #[test]
@@ -536,7 +536,7 @@ fn a_column_that_a_model_does_not_know_may_be_of_any_type() {
     columns.push(("blob", array(BinaryArray::from(vec![b"a".as_ref(); 3]))));
     let options = Options { schema: Some(schema), ..Options::default() };
     let mut reader = open(&[file(&folder, columns)], options).unwrap();
-    assert_eq!(reader.notes()[1], "columns that the model does not know, ignored: blob");
+    assert_eq!(reader.notes()[1].command_line(), "columns that the model does not know, ignored: blob");
     assert_eq!(read(&mut reader).unwrap().rows.len(), 3);
 }
 
@@ -750,9 +750,9 @@ fn pages_of_both_versions_and_without_dictionaries_are_read() {
 
 #[test]
 fn what_cannot_be_sought_in_is_refused() {
-    for format in [onward_data::Format::Parquet, onward_data::Format::Arrow] {
-        let options = Options { format: Some(format), ..target("y") };
-        let error = Reader::open(&[Input::Standard], options).err().unwrap().to_string();
+    for format in [onward_data::Format::PARQUET, onward_data::Format::ARROW] {
+        let options = Options { format: Some(format.clone()), ..target("y") };
+        let error = Reader::open(&[Input::Standard], options).err().unwrap().command_line();
         assert_eq!(
             error,
             format!("standard input: {format} is read from files, for it is read by seeking; save it to a file first")
@@ -765,7 +765,7 @@ fn what_is_compressed_encrypted_empty_or_something_else_is_told_apart() {
     let folder = Folder::new();
     let message = |content: &[u8]| {
         let path = folder.write("x.parquet", content);
-        let options = Options { format: Some(onward_data::Format::Parquet), ..target("y") };
+        let options = Options { format: Some(onward_data::Format::PARQUET), ..target("y") };
         folder.without(&error_of(&[path], options))
     };
     assert_eq!(message(b""), "x.parquet: is empty; give an input with examples in it");
@@ -1125,7 +1125,7 @@ fn a_later_file_without_the_target_is_told_before_the_first_is_read() {
     let column = || array(Float64Array::from(vec![0.5, 1.5, 2.5]));
     write_parquet(&first, &[batch(vec![("y", column()), ("x", column())])]);
     write_parquet(&second, &[batch(vec![("Y", column()), ("x", column())])]);
-    let error = open(&[&first, &second], target("y")).err().unwrap().to_string();
+    let error = open(&[&first, &second], target("y")).err().unwrap().command_line();
     assert_eq!(folder.without(&error), "second: there is no column 'y', named as the target; did you mean 'Y'?");
     let schema = open(&[&first], target("y")).unwrap().schema().clone();
     let predicting = Options { schema: Some(schema), require_target: false, ..Options::default() };
@@ -1148,7 +1148,7 @@ fn a_later_file_is_checked_for_its_columns_as_the_first_is() {
     let found = error(predicting.clone());
     assert!(found.starts_with("second: has none of the model's columns (x, z)"), "{found}");
     let reader = open(&[&first, &third], predicting).unwrap();
-    let notes: Vec<_> = reader.notes().iter().map(|note| folder.without(note)).collect();
+    let notes: Vec<_> = reader.notes().iter().map(|note| folder.without(&note.command_line())).collect();
     assert!(notes.contains(&"third: columns of the model that the input lacks, taken as missing: z".to_owned()));
     assert!(notes.contains(&"third: columns that the model does not know, ignored: new".to_owned()));
 }
@@ -1169,5 +1169,24 @@ fn a_column_without_a_name_is_called_by_its_number() {
         };
         assert_eq!(named("a"), (10f32.to_bits(), vec!["bias".to_owned(), "column 2".to_owned()]));
         assert_eq!(named("column 2"), (7f32.to_bits(), vec!["bias".to_owned(), "a".to_owned()]));
+    }
+}
+
+#[test]
+fn files_of_columns_are_read_from_memory_too() {
+    let folder = Folder::new();
+    let rows = batch(vec![
+        ("y", array(Int64Array::from_iter((0..50).map(|at| Some(at % 2))))),
+        ("x", array(Float64Array::from_iter((0..50).map(|at| Some(f64::from(at)))))),
+    ]);
+    let paths = ["1.parquet", "2.arrow", "3.arrows"].map(|name| folder.path(name));
+    write_parquet(&paths[0], std::slice::from_ref(&rows));
+    write_arrow(&paths[1], std::slice::from_ref(&rows));
+    write_stream(&paths[2], std::slice::from_ref(&rows));
+    for path in paths {
+        let input = Input::bytes("memory", std::fs::read(&path).unwrap());
+        let found = read(&mut Reader::open(&[input], target("y")).unwrap()).unwrap();
+        assert_eq!(found.rows.len(), 50);
+        assert_eq!(found, read_all(&[path], target("y")).unwrap());
     }
 }

@@ -15,24 +15,24 @@ use crate::support::*;
 fn convert_to<P: AsRef<Path>>(
     paths: &[P],
     options: Options,
-    format: Format,
+    format: &Format,
 ) -> Result<(Vec<u8>, Converted), ConvertError> {
     let mut out = Vec::new();
     let converted = convert(&mut open(paths, options)?, format, Compression::None, &mut out)?;
     Ok((out, converted))
 }
 
-fn text_of(csv: &str, options: Options, format: Format) -> String {
+fn text_of(csv: &str, options: Options, format: &Format) -> String {
     let folder = Folder::new();
     let path = folder.write("x.csv", csv);
     let (out, _) = convert_to(&[path], options, format).unwrap();
     String::from_utf8(out).unwrap()
 }
 
-fn error(csv: &str, options: Options, format: Format) -> String {
+fn error(csv: &str, options: Options, format: &Format) -> String {
     let folder = Folder::new();
     let path = folder.write("x.csv", csv);
-    convert_to(&[path], options, format).unwrap_err().to_string()
+    worded(convert_to(&[path], options, format).unwrap_err())
 }
 
 fn weighted() -> Options {
@@ -80,7 +80,7 @@ proptest! {
         let options = Options { bits, threads, chunk_size, ..weighted() };
         let expected = read_all(&path, options.clone()).unwrap();
         let mut out = Vec::new();
-        let converted = convert(&mut open(&path, options.clone()).unwrap(), Format::Arrow, compression, &mut out).unwrap();
+        let converted = convert(&mut open(&path, options.clone()).unwrap(), &Format::ARROW, compression, &mut out).unwrap();
         prop_assert_eq!(converted.rows, expected.rows.len() as u64);
         prop_assert_eq!(converted.names, expected.names.len() as u64);
         let again = folder.write("x.arrow", &out);
@@ -91,7 +91,7 @@ proptest! {
         // And once more from there.
         let mut second = Vec::new();
         let mut reader = open(&[again], options).unwrap();
-        convert(&mut reader, Format::Arrow, compression, &mut second).unwrap();
+        convert(&mut reader, &Format::ARROW, compression, &mut second).unwrap();
         let found = read_all(&[folder.write("y.arrow", &second)], Options::default()).unwrap();
         prop_assert_eq!(&found.rows, &expected.rows);
         prop_assert_eq!(&found.names, &expected.names);
@@ -103,7 +103,7 @@ proptest! {
         let path = [folder.write("x.csv", text.replace("weight", "other"))];
         let options = Options { threads, chunk_size: 200, ..target("label") };
         let expected = read_all(&path, options.clone()).unwrap();
-        let (out, _) = convert_to(&path, options, Format::Svmlight).unwrap();
+        let (out, _) = convert_to(&path, options, &Format::SVMLIGHT).unwrap();
         let lines: Vec<_> = std::str::from_utf8(&out).unwrap().lines().collect();
         prop_assert_eq!(lines.len(), expected.rows.len());
         for (line, row) in lines.iter().zip(&expected.rows) {
@@ -130,7 +130,7 @@ fn the_same_input_gives_the_same_bytes() {
         let options = Options { threads, chunk_size: 100, categorical: vec!["b".to_owned()], ..target("y") };
         convert_to(&path, options, format).unwrap().0
     };
-    for format in [Format::Arrow, Format::Vw, Format::Svmlight] {
+    for format in &[Format::ARROW, Format::VW, Format::SVMLIGHT] {
         let first = bytes(1, format);
         assert!((1..5).all(|threads| bytes(threads, format) == first));
     }
@@ -150,7 +150,7 @@ fn labels_of_every_rule_are_read_again_as_they_were() {
         let folder = Folder::new();
         let path = [folder.write("x.csv", csv)];
         let expected = read_all(&path, options.clone()).unwrap();
-        let (out, _) = convert_to(&path, options, Format::Arrow).unwrap();
+        let (out, _) = convert_to(&path, options, &Format::ARROW).unwrap();
         let found = read_all(&[folder.write("x.arrow", out)], Options::default()).unwrap();
         assert_eq!(found.rows, expected.rows, "{csv}");
     }
@@ -160,7 +160,7 @@ fn labels_of_every_rule_are_read_again_as_they_were() {
 fn a_target_that_is_asked_for_goes_before_the_one_of_the_file() {
     let folder = Folder::new();
     let path = [folder.write("x.csv", "y,x\n3,1\n4,2\n5,3\n")];
-    let (out, _) = convert_to(&path, target("y"), Format::Arrow).unwrap();
+    let (out, _) = convert_to(&path, target("y"), &Format::ARROW).unwrap();
     let found = read_all(&[folder.write("x.arrow", out)], target("label==4")).unwrap();
     let labels: Vec<_> = found.rows.iter().map(|row| f64::from_bits(row.label.unwrap())).collect();
     assert_eq!(labels, [-1.0, 1.0, -1.0]);
@@ -170,7 +170,7 @@ fn a_target_that_is_asked_for_goes_before_the_one_of_the_file() {
 fn the_metadata_of_examples_say_where_they_come_from() {
     let folder = Folder::new();
     let path = [folder.write("x.csv", "delay,from\n20,JFK\n3,\"L \"\"GA\"\n7,JFK\n")];
-    let (out, converted) = convert_to(&path, target("delay>15"), Format::Arrow).unwrap();
+    let (out, converted) = convert_to(&path, target("delay>15"), &Format::ARROW).unwrap();
     assert_eq!(converted.names, 3);
     let reader = arrow_ipc::reader::FileReader::try_new(io::Cursor::new(out), None).unwrap();
     let schema = reader.schema();
@@ -190,7 +190,7 @@ fn the_metadata_of_examples_say_where_they_come_from() {
 fn names_that_are_damaged_are_an_error() {
     let folder = Folder::new();
     let path = [folder.write("x.csv", "y,x\n1,1\n0,2\n")];
-    let (mut out, _) = convert_to(&path, target("y"), Format::Arrow).unwrap();
+    let (mut out, _) = convert_to(&path, target("y"), &Format::ARROW).unwrap();
     let at = out.windows(6).rposition(|word| word == b"\"bias\"").unwrap();
     out[at] = b'x';
     let error = error_of(&[folder.write("x.arrow", out)], Options::default());
@@ -209,7 +209,7 @@ fn many_rows_make_several_record_batches() {
     let x = UInt32Array::from_iter_values(0..rows);
     write_parquet(&path, &[batch(vec![("y", array(label)), ("x", array(x))])]);
     let expected = read_all(&[&path], target("y")).unwrap();
-    let (out, converted) = convert_to(&[path], target("y"), Format::Arrow).unwrap();
+    let (out, converted) = convert_to(&[path], target("y"), &Format::ARROW).unwrap();
     assert_eq!(converted.rows, u64::from(rows));
     let reader = arrow_ipc::reader::FileReader::try_new(io::Cursor::new(&out), None).unwrap();
     let sizes: Vec<_> = reader.map(|batch| batch.unwrap().num_rows()).collect();
@@ -223,7 +223,7 @@ fn examples_are_written_as_vowpal_wabbit_has_them() {
     let csv = "y,weight,id,a b,c\n1,1,,0.1,\n,2,r|1,1,x:y\n0,2.5,r 2,-3,z\n1,1,,,z\n";
     let options = Options { weight: Some("weight".to_owned()), ids: vec!["id".to_owned()], ..target("y") };
     assert_eq!(
-        text_of(csv, options, Format::Vw),
+        text_of(csv, options, &Format::VW),
         "1 | a%20b:0.1\n\
          'r%7C1 | a%20b c=x%3Ay\n\
          -1 2.5 'r%202 | a%20b:-3 c=z\n\
@@ -235,7 +235,7 @@ fn examples_are_written_as_vowpal_wabbit_has_them() {
 fn examples_are_written_as_svmlight_has_them() {
     let csv = "y,a,b\n1,0.1,0\n,1,-2.5e-7\nNA,,1e20\n0,16777217,3\n";
     assert_eq!(
-        text_of(csv, target("y"), Format::Svmlight),
+        text_of(csv, target("y"), &Format::SVMLIGHT),
         "1 0:0.1\n\
          ? 0:1 2:-2.5e-7\n\
          ? 1:1 2:1e+20\n\
@@ -246,13 +246,13 @@ fn examples_are_written_as_svmlight_has_them() {
 #[test]
 fn several_ids_are_one_tag() {
     let ids = ["a", "b"].map(str::to_owned).to_vec();
-    let text = text_of("y,a,b,x\n1,u,v w,1\n0,u,,2\n", Options { ids, ..target("y") }, Format::Vw);
+    let text = text_of("y,a,b,x\n1,u,v w,1\n0,u,,2\n", Options { ids, ..target("y") }, &Format::VW);
     assert_eq!(text, "1 'u,v%20w | x\n-1 'u, | x:2\n");
 }
 
 #[test]
 fn svmlight_and_arrow_have_no_ids() {
-    for format in [Format::Svmlight, Format::Arrow] {
+    for format in &[Format::SVMLIGHT, Format::ARROW] {
         let options = Options { ids: vec!["id".to_owned()], ..target("y") };
         assert_eq!(
             error("y,id,x\n1,u,1\n0,v,2\n", options, format),
@@ -278,14 +278,14 @@ fn indices_without_names_are_told_apart_in_vw() {
         ("values", list(array(Float32Array::from(vec![3.0, 1.0, 1.0, 2.0])))),
     ];
     write_arrow(&path, &[batch(columns)]);
-    let (out, _) = convert_to(&[path], Options::default(), Format::Vw).unwrap();
+    let (out, _) = convert_to(&[path], Options::default(), &Format::VW).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "1 | bias:3 0\n-1 | 1:2\n");
 }
 
 #[test]
 fn svmlight_has_no_weights() {
     assert_eq!(
-        error("y,w,a\n1,1,2\n0,2,3\n", Options { weight: Some("w".to_owned()), ..target("y") }, Format::Svmlight),
+        error("y,w,a\n1,1,2\n0,2,3\n", Options { weight: Some("w".to_owned()), ..target("y") }, &Format::SVMLIGHT),
         "example 2 has weight 2, and svmlight has no weights; convert to vw or arrow"
     );
 }
@@ -304,13 +304,13 @@ fn svmlight_has_examples_with_a_bias_only() {
         ("values", list(array(Float32Array::from(vec![2.0])))),
     ];
     write_arrow(&path, &[batch(columns)]);
-    let error = convert_to(&[&path], Options::default(), Format::Svmlight).unwrap_err();
+    let error = convert_to(&[&path], Options::default(), &Format::SVMLIGHT).unwrap_err();
     assert_eq!(
         error.to_string(),
         "example 1 does not begin with the bias (index 0, value 1), which is added when svmlight is read; \
          convert to arrow"
     );
-    let (out, _) = convert_to(&[path], Options::default(), Format::Vw).unwrap();
+    let (out, _) = convert_to(&[path], Options::default(), &Format::VW).unwrap();
     assert_eq!(out, b"1 | 4:2\n");
 }
 
@@ -319,7 +319,7 @@ fn what_shares_an_index_is_added_up() {
     let folder = Folder::new();
     let path = [folder.write("x.csv", "y,t\n1,a b c d e f\n0,a b\n1,g h a i j k l\n")];
     let of = |bits| Options { bits, text: vec!["t".to_owned()], ..target("y") };
-    let (out, _) = convert_to(&path, of(1), Format::Svmlight).unwrap();
+    let (out, _) = convert_to(&path, of(1), &Format::SVMLIGHT).unwrap();
     let text = String::from_utf8(out).unwrap();
     // With 22 bits each word has an index of its own.
     let apart = read_all(&path, of(22)).unwrap().rows;
@@ -338,7 +338,7 @@ fn the_bits_that_svmlight_needs_are_told() {
     let folder = Folder::new();
     let path = [folder.write("x.csv", "y,a,b,c\n1,1,2,3\n0,4,5,6\n")];
     // Indices 1, 3 and 5: 0, 2 and 4 in the file, which are below 2^3.
-    let (_, converted) = convert_to(&path, target("y"), Format::Svmlight).unwrap();
+    let (_, converted) = convert_to(&path, target("y"), &Format::SVMLIGHT).unwrap();
     assert_eq!(converted.bits, 3);
 }
 
@@ -347,9 +347,9 @@ fn skipped_records_are_counted() {
     let folder = Folder::new();
     let path = [folder.write("x.csv", "y,a\n1,1\n0\n0,3\n")];
     let options = Options { on_error: onward_data::OnError::Skip, ..target("y") };
-    let (_, converted) = convert_to(&path, options, Format::Vw).unwrap();
+    let (_, converted) = convert_to(&path, options, &Format::VW).unwrap();
     assert_eq!((converted.rows, converted.skipped), (2, 1));
-    let error = convert_to(&path, target("y"), Format::Vw).unwrap_err();
+    let error = convert_to(&path, target("y"), &Format::VW).unwrap_err();
     assert!(matches!(error, ConvertError::Data(_)));
 }
 
@@ -374,7 +374,7 @@ impl Write for Full {
 fn an_output_that_is_full_is_a_fault_of_writing() {
     let folder = Folder::new();
     let path = [folder.write("x.csv", "y,a\n1,1\n0,2\n0,3\n")];
-    for format in [Format::Arrow, Format::Vw, Format::Svmlight] {
+    for format in &[Format::ARROW, Format::VW, Format::SVMLIGHT] {
         let whole = convert_to(&path, target("y"), format).unwrap().0.len();
         for room in 0..whole {
             let mut reader = open(&path, target("y")).unwrap();
@@ -392,7 +392,7 @@ fn only_arrow_is_compressed_from_inside() {
     let folder = Folder::new();
     let path = [folder.write("x.csv", "y,a\n1,1\n0,2\n")];
     let mut reader = open(&path, target("y")).unwrap();
-    let error = convert(&mut reader, Format::Vw, Compression::Zstd, &mut Vec::new()).unwrap_err();
+    let error = convert(&mut reader, &Format::VW, Compression::Zstd, &mut Vec::new()).unwrap_err();
     assert_eq!(error.to_string(), "vw has no compression of its own; leave it out, and compress the file as a whole");
 }
 
@@ -401,7 +401,7 @@ fn only_arrow_is_compressed_from_inside() {
 fn copy_to<P: AsRef<Path>>(
     paths: &[P],
     options: Options,
-    format: Format,
+    format: &Format,
 ) -> Result<(Vec<u8>, Converted), ConvertError> {
     let inputs: Vec<_> = paths.iter().map(|path| Input::from(path.as_ref())).collect();
     let mut out = Vec::new();
@@ -410,16 +410,16 @@ fn copy_to<P: AsRef<Path>>(
     Ok((out, converted))
 }
 
-fn copied(csv: &str, options: Options, format: Format) -> String {
+fn copied(csv: &str, options: Options, format: &Format) -> String {
     let folder = Folder::new();
     let path = folder.write("x.csv", csv);
     String::from_utf8(copy_to(&[path], options, format).unwrap().0).unwrap()
 }
 
-fn copy_error(csv: &str, options: Options, format: Format) -> String {
+fn copy_error(csv: &str, options: Options, format: &Format) -> String {
     let folder = Folder::new();
     let path = folder.write("x.csv", csv);
-    copy_to(&[path], options, format).unwrap_err().to_string()
+    worded(copy_to(&[path], options, format).unwrap_err())
 }
 
 /// Cells that are hard to keep: what looks like a number, needs quotes, is empty.
@@ -458,12 +458,12 @@ proptest! {
         };
         let mut path = first.clone();
         for (format, name) in [
-            (Format::Csv, "1.csv"),
-            (Format::Tsv, "2.tsv"),
-            (Format::Parquet, "3.parquet"),
-            (Format::Csv, "4.csv"),
+            (Format::CSV, "1.csv"),
+            (Format::TSV, "2.tsv"),
+            (Format::PARQUET, "3.parquet"),
+            (Format::CSV, "4.csv"),
         ] {
-            let (out, converted) = copy_to(&[&path], options.clone(), format).unwrap();
+            let (out, converted) = copy_to(&[&path], options.clone(), &format).unwrap();
             prop_assert_eq!(converted.rows, rows.len() as u64);
             path = folder.write(name, out);
         }
@@ -472,7 +472,7 @@ proptest! {
         let found: Vec<Vec<String>> = reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect();
         prop_assert_eq!(&found, &rows);
         // JSON has a null for what is empty.
-        let (out, _) = copy_to(&[first], options, Format::Jsonl).unwrap();
+        let (out, _) = copy_to(&[first], options, &Format::JSONL).unwrap();
         for (line, row) in std::str::from_utf8(&out).unwrap().lines().zip(&rows) {
             let object: BTreeMap<String, Option<String>> = serde_json::from_str(line).unwrap();
             let found: Vec<_> = object.into_values().map(Option::unwrap_or_default).collect();
@@ -485,14 +485,14 @@ proptest! {
 fn columns_are_written_as_what_the_first_rows_hold() {
     let csv = "whole,number,flag,word,day,empty\n1,0.50,true,x,2013-01-01,\n-2,1e3,false,NA,2013-01-02,\nNA,,,\"a \"\"b\"\"\",,\n";
     assert_eq!(
-        copied(csv, Options::default(), Format::Jsonl),
+        copied(csv, Options::default(), &Format::JSONL),
         "{\"whole\":1,\"number\":0.50,\"flag\":true,\"word\":\"x\",\"day\":\"2013-01-01\",\"empty\":null}\n\
          {\"whole\":-2,\"number\":1e3,\"flag\":false,\"word\":\"NA\",\"day\":\"2013-01-02\",\"empty\":null}\n\
          {\"whole\":null,\"number\":null,\"flag\":null,\"word\":\"a \\\"b\\\"\",\"day\":null,\"empty\":null}\n"
     );
     let folder = Folder::new();
     let path = folder.write("x.csv", csv);
-    let (out, _) = copy_to(&[path], Options::default(), Format::Parquet).unwrap();
+    let (out, _) = copy_to(&[path], Options::default(), &Format::PARQUET).unwrap();
     let path = folder.write("x.parquet", out);
     let file = std::fs::File::open(path).unwrap();
     let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
@@ -506,7 +506,7 @@ fn columns_are_written_as_what_the_first_rows_hold() {
 #[test]
 fn numbers_that_json_does_not_know_are_written_anew() {
     assert_eq!(
-        copied("x\n+5.5\n.5\n1.\n-.5e1\n", Options::default(), Format::Jsonl),
+        copied("x\n+5.5\n.5\n1.\n-.5e1\n", Options::default(), &Format::JSONL),
         "{\"x\":5.5}\n{\"x\":0.5}\n{\"x\":1}\n{\"x\":-5}\n"
     );
 }
@@ -515,12 +515,12 @@ fn numbers_that_json_does_not_know_are_written_anew() {
 fn codes_with_zeros_in_front_do_not_become_numbers() {
     let csv = "zip,n\n10115,1\n01067,2\n";
     assert_eq!(
-        copy_error(csv, Options::default(), Format::Jsonl),
+        copy_error(csv, Options::default(), &Format::JSONL),
         "row 2, column 'zip': '01067' would lose the zeros in front of it as a number; --categorical 'zip' writes it as text"
     );
     let options = Options { categorical: vec!["zip".to_owned()], ..Options::default() };
-    assert_eq!(copied(csv, options, Format::Jsonl), "{\"zip\":\"10115\",\"n\":1}\n{\"zip\":\"01067\",\"n\":2}\n");
-    assert_eq!(copied(csv, Options::default(), Format::Csv), csv);
+    assert_eq!(copied(csv, options, &Format::JSONL), "{\"zip\":\"10115\",\"n\":1}\n{\"zip\":\"01067\",\"n\":2}\n");
+    assert_eq!(copied(csv, Options::default(), &Format::CSV), csv);
 }
 
 /// A column of which the last cell, beyond the first 10,000 rows, is another than the rest.
@@ -531,7 +531,7 @@ fn late(usual: [&str; 2], last: &str) -> String {
 
 #[test]
 fn a_later_cell_that_does_not_fit_is_an_error_with_a_remedy() {
-    let message = |usual, last: &str| copy_error(&late(usual, last), Options::default(), Format::Parquet);
+    let message = |usual, last: &str| copy_error(&late(usual, last), Options::default(), &Format::PARQUET);
     assert_eq!(
         message(["1", "2"], "2.5"),
         "row 10001, column 'x': '2.5' is no whole number, as those in the first rows are; \
@@ -552,7 +552,7 @@ fn a_later_cell_that_does_not_fit_is_an_error_with_a_remedy() {
          --categorical 'x' writes all as text"
     );
     let options = Options { numeric: vec!["x".to_owned()], ..Options::default() };
-    let text = copied(&late(["1", "2"], "2.5"), options, Format::Jsonl);
+    let text = copied(&late(["1", "2"], "2.5"), options, &Format::JSONL);
     assert!(text.ends_with("{\"x\":2.5}\n"));
 }
 
@@ -570,13 +570,13 @@ fn tables_of_parquet_and_arrow_keep_their_types_and_digits() {
     write_parquet(&parquet, &[batch(columns.clone())]);
     write_arrow(&arrow, &[batch(columns)]);
     for path in [parquet, arrow] {
-        let (out, _) = copy_to(&[&path], Options::default(), Format::Jsonl).unwrap();
+        let (out, _) = copy_to(&[&path], Options::default(), &Format::JSONL).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "{\"id\":9223372036854775807,\"code\":\"007\",\"f\":0.1,\"b\":true,\"t\":\"1970-01-01T00:00:00\"}\n\
              {\"id\":-9223372036854775808,\"code\":\"1\",\"f\":null,\"b\":false,\"t\":\"1970-01-01T00:00:00.001\"}\n"
         );
-        let (out, _) = copy_to(&[path], Options::default(), Format::Csv).unwrap();
+        let (out, _) = copy_to(&[path], Options::default(), &Format::CSV).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "id,code,f,b,t\n\
@@ -592,7 +592,7 @@ fn columns_to_ignore_are_left_out_and_further_files_are_bound_by_name() {
     let first = folder.write("1.csv", "a,b,c\n1,2,3\n");
     let second = folder.write("2.csv", "c,a\n6,4\n");
     let options = Options { ignore: vec!["b".to_owned()], ..Options::default() };
-    let (out, converted) = copy_to(&[first, second], options, Format::Csv).unwrap();
+    let (out, converted) = copy_to(&[first, second], options, &Format::CSV).unwrap();
     assert_eq!(out, b"a,c\n1,3\n4,6\n");
     assert_eq!((converted.rows, converted.skipped), (2, 0));
 }
@@ -600,7 +600,7 @@ fn columns_to_ignore_are_left_out_and_further_files_are_bound_by_name() {
 #[test]
 fn what_has_no_header_gets_none() {
     let options = Options { header: false, ..Options::default() };
-    assert_eq!(copied("x,2\ny,3\n", options, Format::Tsv), "x\t2\ny\t3\n");
+    assert_eq!(copied("x,2\ny,3\n", options, &Format::TSV), "x\t2\ny\t3\n");
 }
 
 #[test]
@@ -610,24 +610,24 @@ fn lists_are_no_cells() {
     builder.append_value([Some("a")]);
     let path = folder.path("x.parquet");
     write_parquet(&path, &[batch(vec![("tags", array(builder.finish())), ("n", array(Int8Array::from(vec![1])))])]);
-    let error = copy_to(&[&path], Options::default(), Format::Csv).unwrap_err().to_string();
+    let error = worded(copy_to(&[&path], Options::default(), &Format::CSV).unwrap_err());
     assert_eq!(
         folder.without(&error),
         "x.parquet, column 'tags': holds lists, and a cell is one value; leave it out with --ignore 'tags'"
     );
     let options = Options { ignore: vec!["tags".to_owned()], ..Options::default() };
-    assert_eq!(copy_to(&[path], options, Format::Csv).unwrap().0, b"n\n1\n");
+    assert_eq!(copy_to(&[path], options, &Format::CSV).unwrap().0, b"n\n1\n");
 }
 
 #[test]
 fn examples_are_no_table_and_tables_are_no_examples() {
     let folder = Folder::new();
     let csv = folder.write("x.csv", "y,x\n1,1\n0,2\n");
-    let (out, _) = convert_to(&[&csv], target("y"), Format::Arrow).unwrap();
+    let (out, _) = convert_to(&[&csv], target("y"), &Format::ARROW).unwrap();
     let arrow = folder.write("x.arrow", out);
     let svmlight = folder.write("x.svm", "1 1:2\n");
     for (path, format) in [(arrow, "arrow"), (svmlight, "svmlight")] {
-        let error = copy_to(&[path], Options::default(), Format::Csv).unwrap_err().to_string();
+        let error = worded(copy_to(&[path], Options::default(), &Format::CSV).unwrap_err());
         assert!(
             error.ends_with(&format!(
                 ": is {format}, which holds examples and no table; convert it to svmlight, vw or arrow"
@@ -635,12 +635,12 @@ fn examples_are_no_table_and_tables_are_no_examples() {
             "{error}"
         );
     }
-    let error = convert_to(&[&csv], target("y"), Format::Csv).unwrap_err().to_string();
+    let error = worded(convert_to(&[&csv], target("y"), &Format::CSV).unwrap_err());
     assert!(
         error.starts_with("csv is not written from what was opened; open tables with Reader::open_table"),
         "{error}"
     );
-    let error = copy_to(&[&csv], Options::default(), Format::Vw).unwrap_err().to_string();
+    let error = worded(copy_to(&[&csv], Options::default(), &Format::VW).unwrap_err());
     assert!(error.starts_with("vw is not written from what was opened"), "{error}");
 }
 
@@ -649,7 +649,7 @@ fn many_rows_of_a_table_make_a_parquet_that_is_read_again() {
     let rows: String = (0..50_000).map(|row| format!("{},{},w{}\n", row % 2, row, row % 9)).collect();
     let folder = Folder::new();
     let csv = folder.write("x.csv", format!("y,n,w\n{rows}"));
-    let (out, converted) = copy_to(&[&csv], Options::default(), Format::Parquet).unwrap();
+    let (out, converted) = copy_to(&[&csv], Options::default(), &Format::PARQUET).unwrap();
     assert_eq!(converted.rows, 50_000);
     let parquet = folder.write("x.parquet", out);
     let expected = read_all(&[csv], target("y")).unwrap();
@@ -660,7 +660,7 @@ fn many_rows_of_a_table_make_a_parquet_that_is_read_again() {
 fn a_table_whose_output_is_full_is_a_fault_of_writing() {
     let folder = Folder::new();
     let csv = folder.write("x.csv", "y,a\n1,1\n0,2\n0,3\n");
-    for format in [Format::Csv, Format::Jsonl, Format::Parquet] {
+    for format in &[Format::CSV, Format::JSONL, Format::PARQUET] {
         let whole = copy_to(&[&csv], Options::default(), format).unwrap().0.len();
         for room in 0..whole {
             let mut reader = Reader::open_table(&[Input::from(csv.as_path())], Options::default()).unwrap();

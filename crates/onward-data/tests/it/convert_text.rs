@@ -10,13 +10,13 @@ use proptest::prelude::*;
 
 use crate::support::*;
 
-fn converted<P: AsRef<Path>>(paths: &[P], options: Options, format: Format) -> (Vec<u8>, Converted) {
+fn converted<P: AsRef<Path>>(paths: &[P], options: Options, format: &Format) -> (Vec<u8>, Converted) {
     let mut out = Vec::new();
     let converted = convert(&mut open(paths, options).unwrap(), format, Compression::None, &mut out).unwrap();
     (out, converted)
 }
 
-fn copied<P: AsRef<Path>>(paths: &[P], options: Options, format: Format) -> Result<String, ConvertError> {
+fn copied<P: AsRef<Path>>(paths: &[P], options: Options, format: &Format) -> Result<String, ConvertError> {
     let inputs: Vec<_> = paths.iter().map(|path| Input::from(path.as_ref())).collect();
     let mut out = Vec::new();
     convert(&mut Reader::open_table(&inputs, options)?, format, Compression::None, &mut out)?;
@@ -56,11 +56,11 @@ proptest! {
         let path = [folder.write("x.csv", &text)];
         let options = Options { threads, chunk_size, task: Some(onward::loss::Task::Binary), ..target("y") };
         let mut expected = read_all(&path, options.clone()).unwrap().rows;
-        let (out, told) = converted(&path, options.clone(), Format::Svmlight);
+        let (out, told) = converted(&path, options.clone(), &Format::SVMLIGHT);
         let options = Options {
             target: None,
             bits: told.bits.max(1),
-            format: Some(Format::Svmlight),
+            format: Some(Format::SVMLIGHT),
             ..options
         };
         let found = read_all(&[folder.write("x.svm", out)], options).unwrap();
@@ -75,9 +75,9 @@ proptest! {
         let folder = Folder::new();
         let path = [folder.write("x.csv", &text)];
         let expected = read_all(&path, target("y")).unwrap();
-        let (out, _) = converted(&path, target("y"), Format::Vw);
+        let (out, _) = converted(&path, target("y"), &Format::VW);
         let options = Options {
-            format: Some(Format::Vw),
+            format: Some(Format::VW),
             task: Some(onward::loss::Task::Binary),
             ..Options::default()
         };
@@ -100,11 +100,11 @@ fn json_lines_and_csv_hold_the_same_table() {
     let folder = Folder::new();
     let json = "{\"a\":1,\"b\":{\"c\":\"x\\ny\",\"d\":true}}\n{\"a\":-2.5,\"b\":{\"c\":null}}\n{\"b\":{\"d\":false}}\n";
     let path = folder.write("x.jsonl", json);
-    let csv = copied(&[&path], Options::default(), Format::Csv).unwrap();
+    let csv = copied(&[&path], Options::default(), &Format::CSV).unwrap();
     assert_eq!(csv, "a,b.c,b.d\n1,\"x\ny\",true\n-2.5,,\n,,false\n");
     let path = folder.write("x.csv", csv);
     assert_eq!(
-        copied(&[path], Options::default(), Format::Jsonl).unwrap(),
+        copied(&[path], Options::default(), &Format::JSONL).unwrap(),
         "{\"a\":1,\"b.c\":\"x\\ny\",\"b.d\":true}\n\
          {\"a\":-2.5,\"b.c\":null,\"b.d\":null}\n\
          {\"a\":null,\"b.c\":null,\"b.d\":false}\n"
@@ -117,7 +117,7 @@ fn a_key_that_the_first_rows_lack_is_not_dropped_silently() {
     let rows: String = (0..10_000).map(|row| format!("{{\"a\":{row}}}\n")).collect();
     let path = folder.write("x.jsonl", format!("{rows}{{\"a\":1,\"late\":\"b=c\"}}\n"));
     assert_eq!(
-        copied(&[path], Options::default(), Format::Csv).unwrap_err().to_string(),
+        worded(copied(&[path], Options::default(), &Format::CSV).unwrap_err()),
         "row 10001 has 'late', and the first rows, which say what columns there are, do not; \
          leave it out with --ignore 'late', or put a row that has it first"
     );
@@ -127,10 +127,10 @@ fn a_key_that_the_first_rows_lack_is_not_dropped_silently() {
 fn numbers_of_json_keep_their_digits() {
     let folder = Folder::new();
     let path = folder.write("x.jsonl", "{\"id\":9007199254740993,\"b\":1.50}\n");
-    assert_eq!(copied(&[path], Options::default(), Format::Csv).unwrap(), "id,b\n9007199254740993,1.50\n");
+    assert_eq!(copied(&[path], Options::default(), &Format::CSV).unwrap(), "id,b\n9007199254740993,1.50\n");
     let path = folder.write("x.jsonl", "{\"a\":[9007199254740993]}\n");
     assert_eq!(
-        folder.without(&copied(&[path], Options::default(), Format::Csv).unwrap_err().to_string()),
+        folder.without(&worded(copied(&[path], Options::default(), &Format::CSV).unwrap_err())),
         "x.jsonl, line 1, column 'a.0': the number 9007199254740992 may have lost digits, being beyond 2^53; \
          in arrays of numbers, write such numbers as strings, or as keys of their own"
     );
@@ -140,7 +140,7 @@ fn numbers_of_json_keep_their_digits() {
 fn arrays_of_json_are_no_cells() {
     let folder = Folder::new();
     let path = folder.write("x.jsonl", "{\"a\":[\"x\"],\"b\":1}\n");
-    let error = copied(&[path], Options::default(), Format::Csv).unwrap_err().to_string();
+    let error = worded(copied(&[path], Options::default(), &Format::CSV).unwrap_err());
     assert!(error.contains("column 'a'") && error.contains("--ignore"), "{error}");
 }
 
@@ -161,26 +161,26 @@ fn initial_predictions_come_along() {
     let vw = folder.write("x.vw", text);
     let expected = [0.5, -1.25, 0.0, 0.0, 0.0];
     assert_eq!(offsets(&vw), expected);
-    let (out, _) = converted(&[&vw], Options::default(), Format::Vw);
+    let (out, _) = converted(&[&vw], Options::default(), &Format::VW);
     assert_eq!(String::from_utf8(out).unwrap(), text);
-    let (out, _) = converted(&[&vw], Options::default(), Format::Arrow);
+    let (out, _) = converted(&[&vw], Options::default(), &Format::ARROW);
     assert_eq!(offsets(folder.write("x.arrow", out)), expected);
 }
 
 #[test]
 fn an_initial_prediction_that_a_format_has_no_words_for_is_an_error() {
     let folder = Folder::new();
-    let message = |text: &str, format: Format| {
+    let message = |text: &str, format: &Format| {
         let path = folder.write("x.vw", text);
         let mut reader = open(&[path], Options::default()).unwrap();
-        convert(&mut reader, format, Compression::None, &mut Vec::new()).unwrap_err().to_string()
+        worded(convert(&mut reader, format, Compression::None, &mut Vec::new()).unwrap_err())
     };
     assert_eq!(
-        message("1 | a\n-1 1 0.5 | a\n", Format::Svmlight),
+        message("1 | a\n-1 1 0.5 | a\n", &Format::SVMLIGHT),
         "example 2 has the offset 0.5, and svmlight has none; convert to vw or arrow"
     );
     assert_eq!(
-        message("1 | a\nnan 1 0.5 | a\n", Format::Vw),
+        message("1 | a\nnan 1 0.5 | a\n", &Format::VW),
         "example 2 has the offset 0.5 and no label, which Vowpal Wabbit's text cannot say; convert to arrow"
     );
 }

@@ -174,7 +174,7 @@ proptest! {
             target: Some("y".to_owned()),
             task: Some(onward::loss::Task::Regression),
             numeric: vec!["x".to_owned()],
-            format: Some(onward_data::Format::Csv),
+            format: Some(onward_data::Format::CSV),
             on_error: OnError::Skip,
             chunk_size,
             threads,
@@ -203,7 +203,7 @@ proptest! {
             target: Some("y".to_owned()),
             chunk_size,
             on_error: if skip { OnError::Skip } else { OnError::Stop },
-            format: Some(onward_data::Format::Csv),
+            format: Some(onward_data::Format::CSV),
             ..Options::default()
         };
         if let Ok(mut reader) = Reader::open(&[Input::from(file.path())], options) {

@@ -178,7 +178,7 @@ fn semicolons_and_bars_separate_where_there_is_no_comma() {
     }
     let outcome = read(
         commas.replace(",c\"", "@").replace(',', "\t").replace('@', ",c\""),
-        Options { format: Some(Format::Csv), ..target("y") },
+        Options { format: Some(Format::CSV), ..target("y") },
     );
     assert_eq!(outcome.rows, expected.rows);
     // One comma outside of quotes is enough.
@@ -427,7 +427,7 @@ fn a_later_table_after_what_is_none() {
 fn a_long_first_line_of_svmlight_is_recognised() {
     let line = |label: i32| format!("{label} {}\n", (1..400).map(|at| format!("{at}:0.12345 ")).collect::<String>());
     let outcome = read(line(1) + &line(-1), Options::default()).whole();
-    assert_eq!((outcome.format, outcome.rows.len()), (Some(Format::Svmlight), 2));
+    assert_eq!((outcome.format, outcome.rows.len()), (Some(Format::SVMLIGHT), 2));
     // As a later file too.
     let rows = table(30);
     let files = [("first", rows.as_bytes()), ("second", line(1).as_bytes())].map(|(name, text)| (name, text.to_vec()));
@@ -446,22 +446,23 @@ fn long_names_are_shortened_in_messages() {
 fn the_limit_of_records_holds_whatever_the_chunks() {
     let long = "9".repeat(3000);
     for (text, format, rows) in [
-        (format!("y,x\n0,1\n1,{long}\n1,2\n"), Format::Csv, 2),
-        (format!("y\tx\n0\t1\n1\t{long}\n1\t2\n"), Format::Tsv, 2),
-        (format!("y,x\n0,1\n1,\"{long}\n\"\n1,2\n"), Format::Csv, 2),
-        (format!("y,x\n0,1\n1,2\n1,{long}"), Format::Csv, 2),
-        (format!("{{\"y\":0,\"x\":1}}\n{{\"y\":1,\"x\":{long}}}\n{{\"y\":1,\"x\":2}}\n"), Format::Jsonl, 2),
-        (format!("0 1:1\n1 1:{long}\n1 2:1\n"), Format::Svmlight, 2),
-        (format!("0 |f a\n1 |f a{long}\n1 |f b\n"), Format::Vw, 2),
+        (format!("y,x\n0,1\n1,{long}\n1,2\n"), Format::CSV, 2),
+        (format!("y\tx\n0\t1\n1\t{long}\n1\t2\n"), Format::TSV, 2),
+        (format!("y,x\n0,1\n1,\"{long}\n\"\n1,2\n"), Format::CSV, 2),
+        (format!("y,x\n0,1\n1,2\n1,{long}"), Format::CSV, 2),
+        (format!("{{\"y\":0,\"x\":1}}\n{{\"y\":1,\"x\":{long}}}\n{{\"y\":1,\"x\":2}}\n"), Format::JSONL, 2),
+        (format!("0 1:1\n1 1:{long}\n1 2:1\n"), Format::SVMLIGHT, 2),
+        (format!("0 |f a\n1 |f a{long}\n1 |f b\n"), Format::VW, 2),
     ] {
         for chunk_size in [1, 256 << 10] {
-            let named = if format.is_table() { target("y") } else { Options::default() };
+            let named =
+                if onward_data::Formats::default().writes_tables(&format) { target("y") } else { Options::default() };
             let options = Options { record_limit: 1000, chunk_size, ..named };
             let error = read(&text, options.clone()).error.unwrap();
             assert!(error.contains("the record that begins here is longer than 1000 bytes"), "{format}: {error}");
             let skipping = read(&text, Options { on_error: OnError::Skip, ..options }).whole();
             // A quote that is open beyond the limit costs its line, and the next is one more.
-            let skipped = if text.contains('"') && format == Format::Csv { 2 } else { 1 };
+            let skipped = if text.contains('"') && format == Format::CSV { 2 } else { 1 };
             assert_eq!((skipping.rows.len(), skipping.skipped), (rows, skipped), "{format}");
         }
     }
@@ -503,7 +504,7 @@ fn a_control_character_makes_no_binary_data() {
     }
     let nul = "y,x\n0,a\0\n1,b\n0,b\n";
     assert!(error(nul, target("y")).starts_with("input: is not in a format that onward reads: it holds binary data"));
-    let given = Options { format: Some(Format::Csv), ..target("y") };
+    let given = Options { format: Some(Format::CSV), ..target("y") };
     assert_eq!(read(nul, given).whole().rows.len(), 3);
 }
 
@@ -511,7 +512,7 @@ fn a_control_character_makes_no_binary_data() {
 fn bars_without_a_header_are_a_table() {
     let options = Options { header: false, ..target("1") };
     let outcome = read("0|2|3\n1|5|4\n0|5|7\n", options).whole();
-    assert_eq!((outcome.format, outcome.rows.len()), (Some(Format::Csv), 3));
+    assert_eq!((outcome.format, outcome.rows.len()), (Some(Format::CSV), 3));
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn vw(interactions: &str) -> Options {
     Options {
         task: Some(Task::Regression),
         interactions: Interaction::list(interactions).unwrap(),
-        ..options(Format::Vw, OnError::Stop)
+        ..options(Format::VW, OnError::Stop)
     }
 }
 
@@ -264,7 +264,7 @@ proptest! {
             bits,
             threads,
             chunk_size,
-            ..options(Format::Csv, OnError::Stop)
+            ..options(Format::CSV, OnError::Stop)
         };
         let found = read(text, options).whole();
         let schema = found.schema.clone().unwrap();
@@ -308,7 +308,7 @@ fn products_of_a_table_are_named_by_their_factors() {
     let options = Options {
         target: Some("y".to_owned()),
         interactions: Interaction::list("hour*carrier,hour*hour,carrier*tags").unwrap(),
-        ..options(Format::Csv, OnError::Stop)
+        ..options(Format::CSV, OnError::Stop)
     };
     let outcome = read(text, options).whole();
     let expected = [
@@ -332,7 +332,7 @@ fn sets_and_objects_of_json_are_groups_and_unknown_keys_are_none() {
     let options = Options {
         target: Some("y".to_owned()),
         interactions: Interaction::list("o.n*tags,tags*tags,m*o.n").unwrap(),
-        ..options(Format::Jsonl, OnError::Stop)
+        ..options(Format::JSONL, OnError::Stop)
     };
     let outcome = read(text, options.clone()).whole();
     let mut found = named(&outcome);
@@ -360,7 +360,7 @@ fn a_missing_value_and_a_zero_have_no_products() {
     let options = Options {
         target: Some("y".to_owned()),
         interactions: Interaction::list("a*b").unwrap(),
-        ..options(Format::Csv, OnError::Stop)
+        ..options(Format::CSV, OnError::Stop)
     };
     let table = |last: &str| read(format!("y,a,b\n1,2,3\n0,4,5\n{last}\n"), options.clone()).whole();
     assert_eq!(named(&table("1,,5")), with(&[("a missing", 1.0), ("b", 5.0)]));
@@ -378,7 +378,7 @@ fn an_overflowing_product_is_an_error_with_its_line_and_names() {
     let options = Options {
         target: Some("y".to_owned()),
         interactions: Interaction::list("b*a").unwrap(),
-        ..options(Format::Csv, OnError::Stop)
+        ..options(Format::CSV, OnError::Stop)
     };
     let found = read("y,a,b\n1,2,3\n0,1e20,1e20\n", options).error.unwrap();
     assert!(found.starts_with("input, line 3, column 'b*a': the product 1e20 × 1e20 is beyond"), "{found}");
@@ -408,7 +408,7 @@ fn interactions_of_what_is_no_column_with_features_are_refused() {
             ids: vec!["id".to_owned()],
             ignore: vec!["no".to_owned()],
             interactions: Interaction::list(interactions).unwrap(),
-            ..options(Format::Csv, OnError::Stop)
+            ..options(Format::CSV, OnError::Stop)
         };
         error("y,carrier,hour,id,no\n1,UA,7,a,1\n0,AA,8,b,2\n", options)
     };
@@ -429,7 +429,7 @@ fn a_format_without_groups_has_no_interactions() {
     let options = Options {
         interactions: Interaction::list("a*b").unwrap(),
         task: Some(Task::Regression),
-        ..options(Format::Svmlight, OnError::Stop)
+        ..options(Format::SVMLIGHT, OnError::Stop)
     };
     assert_eq!(
         error("1 1:2\n", options),
@@ -469,9 +469,9 @@ fn conversion_writes_products_with_their_names() {
     let options = Options {
         target: Some("y".to_owned()),
         interactions: Interaction::list("carrier*hour").unwrap(),
-        ..options(Format::Csv, OnError::Stop)
+        ..options(Format::CSV, OnError::Stop)
     };
-    let written = text::converted(text, options, Format::Vw);
+    let written = text::converted(text, options, Format::VW);
     assert_eq!(
         String::from_utf8(written).unwrap(),
         "1 | carrier=UA hour:7 carrier=UA*hour:7\n-1 | carrier=AA hour:8 carrier=AA*hour:8\n"

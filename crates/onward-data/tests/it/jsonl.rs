@@ -1,7 +1,6 @@
 //! The reader of JSON lines: against a tree that is flattened and encoded plainly, and on
 //! bad lines.
 
-#[macro_use]
 use std::collections::HashSet;
 use std::fmt;
 
@@ -41,7 +40,7 @@ fn schema() -> Schema {
 }
 
 fn bound() -> Options {
-    Options { schema: Some(schema()), ..options(Format::Jsonl, OnError::Stop) }
+    Options { schema: Some(schema()), ..options(Format::JSONL, OnError::Stop) }
 }
 
 fn inferring(target: &str) -> Options {
@@ -475,7 +474,7 @@ fn json_and_csv_of_the_same_table_are_the_same_examples() {
         ));
     }
     let (csv, json) = (read(csv, inferring("y")).whole(), read(json, inferring("y")).whole());
-    assert_eq!((csv.format, json.format), (Some(Format::Csv), Some(Format::Jsonl)));
+    assert_eq!((csv.format, json.format), (Some(Format::CSV), Some(Format::JSONL)));
     assert_eq!(csv.schema, json.schema);
     assert_eq!(csv.rows, json.rows);
 }
@@ -554,13 +553,13 @@ refused! { bound(), r#"{"y": 1, "w": 1, "n": 1}"#;
     a_tab_in_a_string: "{\"c\": \"a\tb\"}" =>
         ", column 'c': is not JSON: control character (\\u0000-\\u001F) found while parsing a string at character 9 ('\\tb\"}'); mend the record, or leave such records out with --on-error skip";
     objects_too_deep: format!("{}1{}", "{\"d\":".repeat(101), "}".repeat(101)) =>
-        ", column 'd': objects are nested deeper than 100; leave the key out with --ignore d";
+        ", column 'd': objects are nested deeper than 100; leave the key out with --ignore 'd'";
     arrays_without_end: format!("{{\"d\": {}", "[".repeat(100_000)) =>
-        ", column 'd': holds an array of arrays; leave it out with --ignore d, or write its parts as keys of their own";
+        ", column 'd': holds an array of arrays; leave it out with --ignore 'd', or write its parts as keys of their own";
     an_array_of_objects: r#"{"o": {"items": [1, {"a": 1}]}}"# =>
-        ", column 'o.items': holds an array of objects; leave it out with --ignore o.items, or write its parts as keys of their own";
+        ", column 'o.items': holds an array of objects; leave it out with --ignore 'o.items', or write its parts as keys of their own";
     an_array_of_arrays: r#"{"grid": [[1], [2]]}"# =>
-        ", column 'grid': holds an array of arrays; leave it out with --ignore grid, or write its parts as keys of their own";
+        ", column 'grid': holds an array of arrays; leave it out with --ignore 'grid', or write its parts as keys of their own";
     a_key_twice: r#"{"n": 1, "n": 2}"# =>
         ", column 'n': the key occurs twice in the record; mend the record, or leave such records out with --on-error skip";
     an_unknown_key_twice: r#"{"k": 1, "k": {"l": 2}}"# =>

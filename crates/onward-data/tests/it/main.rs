@@ -1,5 +1,8 @@
 //! The tests of readers and writers in one binary: every further binary links all dependencies again.
 
+#[macro_use]
+mod text;
+
 mod auto;
 mod cache;
 mod columnar;
@@ -11,9 +14,10 @@ mod faults;
 mod inferring;
 mod interactions;
 mod jsonl;
+mod own_format;
 mod reading;
+mod records;
 #[cfg(feature = "arrow")]
 mod support;
 mod svmlight;
-mod text;
 mod vw;

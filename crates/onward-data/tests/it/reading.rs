@@ -1,12 +1,14 @@
 //! From inputs to pieces: what all text formats share.
 
+use std::io::Write;
+
 use onward::loss::Task;
 use onward_data::{Format, Input, OnError, Options, Reader};
 
-use crate::text::{self, options, read};
+use crate::text::{self, options, read, read_inputs};
 
 fn svmlight() -> Options {
-    Options { task: Some(Task::Regression), ..options(Format::Svmlight, OnError::Stop) }
+    Options { task: Some(Task::Regression), ..options(Format::SVMLIGHT, OnError::Stop) }
 }
 
 #[test]
@@ -42,7 +44,7 @@ fn the_last_row_of_a_file_counts_without_a_line_end() {
 
 #[test]
 fn blank_lines_before_the_header_count_for_nothing() {
-    let options = |on_error| Options { target: Some("y".to_owned()), ..text::options(Format::Csv, on_error) };
+    let options = |on_error| Options { target: Some("y".to_owned()), ..text::options(Format::CSV, on_error) };
     let outcome = read("\n\r\nx,y\n1,2\n3,4\n", options(OnError::Stop)).whole();
     assert_eq!(outcome.rows.len(), 2);
     let error = read("\n\r\nx,y\n1,2\n3\n", options(OnError::Stop)).error.unwrap();
@@ -158,7 +160,7 @@ mod pipes {
             assert_eq!(sent(parts, regression()).rows.len(), 2);
         }
         let outcome = sent(&["# c\n# d\n", "1 1:1\n0 2:1\n"], Options::default());
-        assert_eq!((outcome.format, outcome.rows.len()), (Some(Format::Svmlight), 2));
+        assert_eq!((outcome.format, outcome.rows.len()), (Some(Format::SVMLIGHT), 2));
     }
 
     #[test]
@@ -212,4 +214,60 @@ mod pipes {
         assert_eq!(rows(&mut reader), 0);
         writer.join().unwrap();
     }
+}
+
+/// What is in a file, in memory and in a reader.
+fn everywhere(name: &str, bytes: &[u8]) -> (tempfile::TempDir, Vec<Input>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    let reader = std::io::Cursor::new(bytes.to_vec());
+    (folder, vec![Input::from(path.as_path()), Input::bytes(name, bytes), Input::reader(name, reader)])
+}
+
+#[test]
+fn bytes_in_memory_and_readers_are_read_as_files_are() {
+    let text: String = (0..5000).map(|at| format!("{} {}:0.5 {}:1\n", at % 2, at % 50, 50 + at % 7)).collect();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(text.as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    for bytes in [text.as_bytes(), &gzip] {
+        let (_folder, inputs) = everywhere("x", bytes);
+        let outcomes =
+            inputs.iter().map(|input| read_inputs(std::slice::from_ref(input), Options::default(), |text| text));
+        let outcomes: Vec<_> = outcomes.map(text::Outcome::whole).collect();
+        assert_eq!(outcomes[0].rows.len(), 5000);
+        assert!(outcomes.iter().all(|outcome| outcome.rows == outcomes[0].rows && outcome.names == outcomes[0].names));
+    }
+}
+
+#[test]
+fn several_inputs_of_different_kinds_are_one_sequence() {
+    let table = |from: u32| {
+        let rows: String = (from..from + 40).map(|at| format!("{},{at}\n", at % 2)).collect();
+        format!("y,x\n{rows}")
+    };
+    let (_folder, files) = everywhere("a.csv", table(0).as_bytes());
+    let inputs = [files[0].clone(), Input::bytes("b", table(40)), Input::reader("c", std::io::Cursor::new(table(80)))];
+    let options = Options { target: Some("y".to_owned()), ..Options::default() };
+    let outcome = read_inputs(&inputs, options, |text| text).whole();
+    assert_eq!(outcome.rows.len(), 120);
+}
+
+#[test]
+fn a_reader_is_read_once_and_says_so() {
+    let input = Input::reader("pipe", std::io::Cursor::new("1 1:1\n"));
+    assert!(!input.is_repeatable());
+    assert_eq!(read_inputs(&[input.clone()], Options::default(), |text| text).rows.len(), 1);
+    let again = read_inputs(&[input], Options::default(), |text| text);
+    assert_eq!(again.error.as_deref(), Some("pipe: has been read before, and can be read once"));
+}
+
+#[test]
+fn what_is_wrong_with_bytes_in_memory_is_said_with_their_name() {
+    let input = Input::bytes("examples", "1 1:1\n1 x\n");
+    let outcome = read_inputs(&[input], Options::default(), |text| text);
+    assert!(outcome.error.unwrap().starts_with("examples, line 2: expected index:value"));
+    let outcome = read_inputs(&[Input::bytes("nothing", "")], Options::default(), |text| text);
+    assert_eq!(outcome.error.as_deref(), Some("nothing: is empty; give an input with examples in it"));
 }

@@ -1,6 +1,5 @@
 //! The reader of SVMlight text: against a plain parser that splits strings, and on bad lines.
 
-#[macro_use]
 use onward::loss::Task;
 use onward_data::{Format, OnError, Options};
 use proptest::prelude::*;
@@ -9,7 +8,7 @@ use crate::text::svmlight::plain;
 use crate::text::{self, Row, check, options, read};
 
 fn regression() -> Options {
-    Options { task: Some(Task::Regression), ..options(Format::Svmlight, OnError::Stop) }
+    Options { task: Some(Task::Regression), ..options(Format::SVMLIGHT, OnError::Stop) }
 }
 
 fn rows(text: &str) -> Vec<Row> {
@@ -57,7 +56,7 @@ fn features_are_named_by_their_index_in_the_file() {
 
 #[test]
 fn the_task_is_inferred_from_the_labels() {
-    let outcome = read("1 1:1\n-1 1:2\n? 1:3", options(Format::Svmlight, OnError::Stop)).whole();
+    let outcome = read("1 1:1\n-1 1:2\n? 1:3", options(Format::SVMLIGHT, OnError::Stop)).whole();
     assert_eq!(outcome.notes[1], "target: label, 1 against 0 or -1 (binary)");
     let labels: Vec<_> = outcome.rows.iter().map(|row| row.label.map(f64::from_bits)).collect();
     assert_eq!(labels, [Some(1.0), Some(-1.0), None]);
@@ -65,7 +64,7 @@ fn the_task_is_inferred_from_the_labels() {
 
 #[test]
 fn the_target_can_be_one_class_of_many() {
-    let options = Options { target: Some("label==3".to_owned()), ..options(Format::Svmlight, OnError::Stop) };
+    let options = Options { target: Some("label==3".to_owned()), ..options(Format::SVMLIGHT, OnError::Stop) };
     let outcome = read("3 1:1\n1 1:1\n? 1:1\n", options).whole();
     let labels: Vec<_> = outcome.rows.iter().map(|row| row.label.map(f64::from_bits)).collect();
     assert_eq!(labels, [Some(1.0), Some(-1.0), None]);
@@ -196,7 +195,7 @@ proptest! {
     #[test]
     fn what_is_converted_is_read_back_the_same(lines in prop::collection::vec(line(), 1..10)) {
         let text = lines.join("\n");
-        let again = text::converted(&text, with(1 << 18, 1), Format::Svmlight);
+        let again = text::converted(&text, with(1 << 18, 1), Format::SVMLIGHT);
         prop_assert_eq!(read(again, with(1 << 18, 1)).whole().rows, read(text, with(1 << 18, 1)).whole().rows);
     }
 

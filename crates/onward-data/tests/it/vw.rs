@@ -1,7 +1,6 @@
 //! The reader of Vowpal Wabbit's text: against a plain parser that splits strings, and on
 //! bad lines.
 
-#[macro_use]
 use onward::loss::Task;
 use onward_data::{Format, OnError, Options};
 use proptest::prelude::*;
@@ -10,7 +9,7 @@ use crate::text::vw::{BITS, index, plain};
 use crate::text::{self, Row, check, options, read};
 
 fn regression() -> Options {
-    Options { task: Some(Task::Regression), bits: BITS, ..options(Format::Vw, OnError::Stop) }
+    Options { task: Some(Task::Regression), bits: BITS, ..options(Format::VW, OnError::Stop) }
 }
 
 fn rows(text: &str) -> Vec<Row> {
@@ -89,7 +88,7 @@ fn ignored_namespaces_are_left_out_here_and_by_a_model_of_the_schema() {
     let outcome = read(text, ignoring).whole();
     let row = Row::new(vec![(0, 1.0), (index("f", "a"), 1.0), (index("g", "c"), 1.0)], Some(1.0), 1.0, &[""]);
     assert_eq!(outcome.rows[0], row);
-    let predicting = Options { schema: outcome.schema, ..options(Format::Vw, OnError::Stop) };
+    let predicting = Options { schema: outcome.schema, ..options(Format::VW, OnError::Stop) };
     assert_eq!(read(text, predicting).whole().rows, outcome.rows);
 }
 
@@ -231,7 +230,7 @@ proptest! {
     ) {
         let text: String = lines.iter().map(|(head, features)| format!("{head}|{features}\n")).collect();
         prop_assume!(read(&text, regression()).error.is_none());
-        let again = text::converted(&text, regression(), Format::Vw);
+        let again = text::converted(&text, regression(), Format::VW);
         prop_assert_eq!(read(again, regression()).whole().rows, read(text, regression()).whole().rows);
     }
 

@@ -153,7 +153,7 @@ impl Model {
         let row = |at: usize| (Some(labels[at]).filter(|label| !label.is_nan()), weights.map_or(1.0, |it| it[at]));
         for first in (0..rows).step_by(ROWS) {
             matrix.copy(first, row, &mut batch)?;
-            scores.extend(self.learn(&batch)?.iter().map(|prediction| prediction.score));
+            scores.extend(self.learn(batch.rows(..))?.iter().copied());
         }
         Ok(scores)
     }
@@ -167,7 +167,7 @@ impl Model {
         let (mut batch, mut scores) = (Batch::default(), Vec::with_capacity(matrix.rows()));
         for first in (0..matrix.rows()).step_by(ROWS) {
             matrix.copy(first, |_| (None, 1.0), &mut batch)?;
-            scores.extend(self.predict(&batch).iter().map(|prediction| prediction.score));
+            scores.extend(self.predict(batch.rows(..)));
         }
         Ok(scores)
     }

@@ -6,15 +6,14 @@ mod matrix;
 mod snapshot;
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use onward::archive::Names;
 use onward::evaluation::Ledger;
 use onward::guarantee::Guarantee;
 use onward::loss::Task;
 use onward::protocol::LearnerSpec;
-use onward::{Batch, Example, Features, Learner, Prediction, SharedLoss};
-use onward_data::{Layout, Options, Parsed, Schema, Target, TargetRule};
+use onward::{Features, Learner, Rows, SharedLoss};
+use onward_data::{Layout, Options, ParsedBatch, Schema, Target, TargetRule};
 use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
@@ -70,12 +69,12 @@ impl ModelMetadata {
         Self { format: format.to_string(), examples: 0, unlabelled: 0, weightless: 0, skipped: 0, passes: 1 }
     }
 
-    /// Counts the examples of a batch.
-    pub(crate) fn count(&mut self, batch: &Batch) {
-        self.examples += batch.len() as u64;
-        for (label, &weight) in batch.labels().iter().zip(batch.weights()) {
-            self.unlabelled += u64::from(label.is_nan());
-            self.weightless += u64::from(!label.is_nan() && weight == 0.0);
+    /// Counts the examples.
+    pub(crate) fn count(&mut self, rows: Rows<'_>) {
+        self.examples += rows.len() as u64;
+        for example in rows.iter() {
+            self.unlabelled += u64::from(example.label.is_none());
+            self.weightless += u64::from(example.label.is_some() && example.weight == 0.0);
         }
     }
 }
@@ -101,7 +100,7 @@ pub struct HeavyFeature {
 /// let mut model = Model::for_indices(&ModelOptions::default(), Task::Binary)?;
 /// let x = Features::new(&[0, 7], &[1.0, 0.5])?;
 /// let before = model.learn_one(x, 1.0, 1.0)?;
-/// assert!(model.predict_one(x).score > before.score);
+/// assert!(model.predict_one(x) > before);
 /// assert_eq!(model.ledger().rounds(), 1);
 /// # Ok::<(), onward_engine::EngineError>(())
 /// ```
@@ -114,7 +113,7 @@ pub struct Model {
     pub(crate) schema: Schema,
     pub(crate) metadata: ModelMetadata,
     registry: Registry,
-    predictions: Vec<Prediction>,
+    scores: Vec<f64>,
 }
 
 impl Model {
@@ -153,10 +152,10 @@ impl Model {
         registry: &Registry,
     ) -> Result<Self, EngineError> {
         let learner = learner.build(&loss, checked_radius(radius)?)?;
-        let mut ledger = Ledger::new(learner.charged_loss());
+        let mut ledger = Ledger::new(learner.loss());
         ledger.set_radius(radius);
-        let (names, predictions, registry) = (Names::default(), Vec::new(), registry.clone());
-        Ok(Self { learner, loss, radius, ledger, names, schema, metadata, registry, predictions })
+        let (names, scores, registry) = (Names::default(), Vec::new(), registry.clone());
+        Ok(Self { learner, loss, radius, ledger, names, schema, metadata, registry, scores })
     }
 
     /// What learns.
@@ -199,45 +198,46 @@ impl Model {
         own_guarantee(&*self.learner, self.metadata.passes)
     }
 
-    /// One round: predicts, is charged for it, and learns. A weight of 0 changes nothing.
+    /// One round: predicts, is charged for it, and learns; returns the score that was made before. A weight of 0 changes nothing.
     ///
     /// # Errors
     /// When the loss cannot take the label, or the weight is negative or not finite.
-    pub fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> Result<Prediction, EngineError> {
+    pub fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> Result<f64, EngineError> {
         self.check(label, weight)?;
-        let prediction = self.learner.learn(x, label, weight);
+        let score = self.learner.learn_one(x, label, weight);
         self.metadata.examples += 1;
         self.metadata.weightless += u64::from(weight == 0.0);
-        self.ledger.observe(prediction, label, weight, x);
-        Ok(prediction)
+        self.ledger.observe_one(score, label, weight, x);
+        Ok(score)
     }
 
     /// What [`learn_one`](Self::learn_one) would predict. Changes nothing.
-    pub fn predict_one(&self, x: Features<'_>) -> Prediction {
-        self.learner.predict(x)
+    pub fn predict_one(&self, x: Features<'_>) -> f64 {
+        self.learner.predict_one(x)
     }
 
-    /// Learns from many rows, in order, and returns the prediction made for each before its label was seen.
-    /// RowSource without a label are predicted only.
+    /// Learns from many rows, in order, and returns the scores made for each before its label was seen.
+    /// Rows without a label are predicted only.
     ///
     /// # Errors
     /// When the loss cannot take a label: nothing was learnt then.
-    pub fn learn(&mut self, batch: &Batch) -> Result<&[Prediction], EngineError> {
-        for (&label, &weight) in batch.labels().iter().zip(batch.weights()) {
-            if !label.is_nan() {
-                self.check(label, weight)?;
+    pub fn learn(&mut self, rows: Rows<'_>) -> Result<&[f64], EngineError> {
+        for example in rows.iter() {
+            if let Some(label) = example.label {
+                self.check(label, example.weight)?;
             }
         }
-        self.predictions.clear();
-        learn_rows(&mut *self.learner, batch, 0..batch.len(), &mut self.predictions);
-        self.metadata.count(batch);
-        self.ledger.observe_rows(&self.predictions, batch, 0..batch.len());
-        Ok(&self.predictions)
+        learn_rows(&mut *self.learner, rows, &mut self.scores);
+        self.metadata.count(rows);
+        self.ledger.observe(rows, &self.scores);
+        Ok(&self.scores)
     }
 
-    /// The predictions of many rows. Changes nothing.
-    pub fn predict(&self, batch: &Batch) -> Vec<Prediction> {
-        batch.iter().map(|example| self.learner.predict(example.features)).collect()
+    /// The scores of many rows. Changes nothing.
+    pub fn predict(&self, rows: Rows<'_>) -> Vec<f64> {
+        let mut scores = vec![0.0; rows.len() * self.learner.outputs()];
+        self.learner.predict(rows, &mut scores);
+        scores
     }
 
     /// The predictor that this model is now, for other threads: it does not change when the model learns on.
@@ -252,11 +252,12 @@ impl Model {
     /// the learner centres, and the root mean square of another. Empty for learners without weights.
     pub fn heaviest(&self, count: usize) -> Vec<HeavyFeature> {
         let Some(sums) = self.ledger.sums() else { return Vec::new() };
-        let Some(weights) = self.learner.weights(sums.features()) else { return Vec::new() };
+        let Some(linear) = self.learner.linear() else { return Vec::new() };
+        let weights = linear.weights(sums.features());
         let order = |a: &(u32, f64, f64), b: &(u32, f64, f64)| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0));
         let mut found = Vec::new();
         for ((&index, weight), spread) in sums.features().iter().zip(weights).zip(sums.root_mean_squares()) {
-            let spread = self.learner.deviation(index).unwrap_or(spread);
+            let spread = linear.deviation(index).unwrap_or(spread);
             found.push((index, weight, weight.abs() * spread));
             // There may be millions, of which few are wanted.
             if found.len() >= count.saturating_mul(2).max(MOST_KEPT) {
@@ -272,7 +273,7 @@ impl Model {
     }
 
     /// Takes in the names of features that came with a batch.
-    pub(crate) fn add_names(names: &mut Names, parsed: &Parsed) {
+    pub(crate) fn add_names(names: &mut Names, parsed: &ParsedBatch) {
         names.add_all(parsed.names.indices(), parsed.names.iter().map(|(_, name)| name));
         parsed.products().for_each(|(index, factors)| names.add_product(index, factors));
     }
@@ -301,17 +302,10 @@ pub(crate) fn own_guarantee(learner: &dyn Learner, passes: u32) -> Guarantee {
     learner.guarantee()
 }
 
-/// Learns from some rows of a batch, and adds the prediction of each.
-pub(crate) fn learn_rows(learner: &mut dyn Learner, batch: &Batch, rows: Range<usize>, out: &mut Vec<Prediction>) {
-    for (Example { features, label, weight }, next) in batch.with_next(rows) {
-        if let Some(next) = next {
-            learner.prefetch(next);
-        }
-        out.push(match label {
-            Some(label) => learner.learn(features, label, weight),
-            None => learner.predict(features),
-        });
-    }
+/// Learns from rows, and leaves their scores.
+pub(crate) fn learn_rows(learner: &mut dyn Learner, rows: Rows<'_>, scores: &mut Vec<f64>) {
+    scores.resize(rows.len() * learner.outputs(), 0.0);
+    learner.learn(rows, scores);
 }
 
 /// Whether labels are classes or numbers.

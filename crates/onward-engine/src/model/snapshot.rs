@@ -2,8 +2,7 @@
 
 use onward::archive::Archive;
 use onward::loss::InverseLink;
-use onward::protocol::FrozenLinear;
-use onward::{Batch, Features, Learner, Prediction};
+use onward::{Features, Predictor, Rows};
 
 use super::Model;
 use crate::error::EngineError;
@@ -11,46 +10,37 @@ use crate::error::EngineError;
 /// What a model predicted when the snapshot was taken, to the bit. It never changes, so any number of threads
 /// predict with it while the model learns on.
 pub struct Snapshot {
-    predictor: Frozen,
+    predictor: Box<dyn Predictor>,
     link: InverseLink,
-}
-
-/// Linear learners have a faster form for predicting alone.
-enum Frozen {
-    Linear(FrozenLinear),
-    Copy(Box<dyn Learner>),
 }
 
 impl Snapshot {
     pub(super) fn of(model: &mut Model) -> Result<Self, EngineError> {
-        let predictor = match model.learner.freeze() {
-            Some(fixed) => Frozen::Linear(fixed),
-            None => {
-                let specification = model.registry.learner(&model.learner.describe())?;
-                let mut copy = specification.build(&model.loss, model.radius)?;
-                let state = Archive::saved(|archive| model.learner.persist(archive))?;
-                copy.persist(&mut Archive::loading(state))?;
-                Frozen::Copy(copy)
-            }
-        };
-        Ok(Self { predictor, link: model.loss.inverse_link() })
+        let link = model.loss.inverse_link();
+        if let Some(predictor) = model.learner.freeze() {
+            return Ok(Self { predictor, link });
+        }
+        let specification = model.registry.learner(&model.learner.describe())?;
+        let mut copy = specification.build(&model.loss, model.radius)?;
+        let state = Archive::saved(|archive| model.learner.persist(archive))?;
+        copy.persist(&mut Archive::loading(state))?;
+        Ok(Self { predictor: copy, link })
     }
 
-    /// The prediction of a row.
-    pub fn predict_one(&self, x: Features<'_>) -> Prediction {
-        match &self.predictor {
-            Frozen::Linear(fixed) => fixed.predict(x),
-            Frozen::Copy(learner) => learner.predict(x),
-        }
+    /// The score of a row.
+    pub fn predict_one(&self, x: Features<'_>) -> f64 {
+        self.predictor.predict_one(x)
     }
 
     /// The prediction of a row on the scale that people read: a probability, a rate, or the score itself.
     pub fn response_of(&self, x: Features<'_>) -> f64 {
-        self.predict_one(x).response(self.link)
+        self.link.response(self.predict_one(x))
     }
 
-    /// The predictions of many rows.
-    pub fn predict(&self, batch: &Batch) -> Vec<Prediction> {
-        batch.iter().map(|example| self.predict_one(example.features)).collect()
+    /// The scores of many rows.
+    pub fn predict(&self, rows: Rows<'_>) -> Vec<f64> {
+        let mut scores = vec![0.0; rows.len() * self.predictor.outputs()];
+        self.predictor.predict(rows, &mut scores);
+        scores
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use onward::loss::Task;
 use onward::protocol::LearnerSpec;
-use onward::{Batch, Prediction, SharedLoss};
+use onward::{Batch, SharedLoss};
 use onward_data::{Input, Options, Reader};
 
 use super::learn::FinishedRun;
@@ -109,7 +109,7 @@ impl CompareRun {
             let (schema, metadata) = (reader.schema().clone(), ModelMetadata::new(reader.format()));
             let model = Model::build(learner, SharedLoss::clone(&loss), radius, schema, metadata, &registry)?;
             let (name, trace, elapsed) = (learner.to_string(), Trace::new(trace), Duration::ZERO);
-            Ok(Contestant { name, model, trace, elapsed, predictions: Vec::new() })
+            Ok(Contestant { name, model, trace, elapsed, scores: Vec::new() })
         };
         let contestants = learners.iter().map(contestant).collect::<Result<_, EngineError>>()?;
         let inputs = inputs.iter().map(Input::name).collect();
@@ -188,7 +188,7 @@ pub struct Contestant {
     model: Model,
     trace: Trace,
     elapsed: Duration,
-    predictions: Vec<Prediction>,
+    scores: Vec<f64>,
 }
 
 impl Contestant {
@@ -207,16 +207,16 @@ impl Contestant {
         let started = Instant::now();
         let Model { learner, ledger, metadata, .. } = &mut self.model;
         let (mut rounds, passes) = (ledger.rounds(), metadata.passes);
-        metadata.count(batch);
-        let score = |learner: &dyn onward::Learner, rows, marked: Option<&mut Trace>, predictions: Vec<_>| {
-            ledger.observe_rows(&predictions, batch, rows);
+        metadata.count(batch.rows(..));
+        let score = |learner: &dyn onward::Learner, rows, marked: Option<&mut Trace>, scores: Vec<f64>| {
+            ledger.observe(batch.rows(rows), &scores);
             if let Some(trace) = marked {
                 trace.mark(learner, ledger, passes);
             }
-            Ok(predictions)
+            Ok(scores)
         };
-        let blank = std::mem::take(&mut self.predictions);
-        self.predictions = learn_batch(&mut **learner, &mut self.trace, &mut rounds, batch, score, blank)?;
+        let blank = std::mem::take(&mut self.scores);
+        self.scores = learn_batch(&mut **learner, &mut self.trace, &mut rounds, batch, score, blank)?;
         self.elapsed += started.elapsed();
         Ok(())
     }

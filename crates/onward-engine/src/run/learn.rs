@@ -253,7 +253,7 @@ impl Prepared {
             Start::New(options) => options,
             Start::Continue(model) => {
                 let schema = Some(model.schema.clone());
-                let reading = Options { schema, loss: Some(model.learner.charged_loss()), ..reading };
+                let reading = Options { schema, loss: model.learner.loss().score().cloned(), ..reading };
                 return Ok(Self { reading, model: Err(model) });
             }
         };
@@ -319,18 +319,18 @@ impl FirstPass<'_> {
                 let Some(Arrival { parsed, needs_exact_risk }) = arrival else { return worker.poll() };
                 Model::add_names(names, &parsed);
                 metadata.skipped += parsed.skipped;
-                metadata.count(&parsed.batch);
+                metadata.count(parsed.batch.rows(..));
                 let parsed = Arc::new(parsed);
-                let score = |learner: &dyn onward::Learner, rows, marked: Option<&mut Trace>, predictions| {
+                let score = |learner: &dyn onward::Learner, rows, marked: Option<&mut Trace>, scores| {
                     let is_behind = marked.is_none() && reader.is_waited_for();
-                    worker.submit(Arc::clone(&parsed), rows, predictions, is_behind)?;
+                    worker.submit(Arc::clone(&parsed), rows, scores, is_behind)?;
                     if let Some(trace) = marked {
                         worker.settled(|ledger| trace.mark(learner, ledger, passes))?;
                     }
                     Ok(worker.blank())
                 };
-                let predictions = std::mem::take(&mut blank);
-                blank = learn_batch(&mut **learner, trace, &mut rounds, &parsed.batch, score, predictions)?;
+                let scores = std::mem::take(&mut blank);
+                blank = learn_batch(&mut **learner, trace, &mut rounds, &parsed.batch, score, scores)?;
                 drop(parsed);
                 worker.returned().for_each(|spent| reader.give_back(spent));
                 worker.risk(needs_exact_risk)
@@ -352,7 +352,7 @@ fn read_again(
     let mut pass = PassLoss::new(&*model.learner);
     let is_whole = each_batch(reader, control, counts, |reader, arrival| {
         if let Some(Arrival { parsed, .. }) = arrival {
-            pass.learn(&mut *model.learner, &parsed.batch);
+            pass.learn(&mut *model.learner, parsed.batch.rows(..));
             model.metadata.skipped += parsed.skipped;
             reader.give_back(parsed);
         }
@@ -380,7 +380,7 @@ fn replay(
         }
         batch.clear();
         store.read(rows.iter().copied(), &mut batch).map_err(EngineError::RowStore)?;
-        pass.learn(&mut *model.learner, &batch);
+        pass.learn(&mut *model.learner, batch.rows(..));
     }
     counts.examples += order.len() as u64;
     Ok(Some(pass.risk()))
@@ -391,7 +391,7 @@ fn averaged_risk(model: &Model, range: f64) -> Result<f64, String> {
     if model.metadata.passes > 1 {
         return Err("the bound is for one pass".to_owned());
     }
-    if model.learner.averaged().is_none() {
+    if model.learner.linear().and_then(|linear| linear.averaged()).is_none() {
         return Err("the learner does not keep the average of its points (sgd:average=1 does)".to_owned());
     }
     model.ledger.averaged_risk(range, DELTA)

@@ -9,9 +9,9 @@ mod scoring;
 use std::ops::Range;
 use std::time::Duration;
 
-use onward::loss::Task;
-use onward::{Batch, Learner, Prediction, SharedLoss};
-use onward_data::{Options, Parsed, Reader};
+use onward::loss::{Task, TaskLoss};
+use onward::{Batch, Learner, Rows, SharedLoss};
+use onward_data::{Options, ParsedBatch, Reader};
 
 use crate::control::{Event, Progress, RunControl};
 use crate::error::EngineError;
@@ -38,7 +38,7 @@ struct ReadCounts {
 
 /// A batch that has arrived.
 struct Arrival {
-    parsed: Parsed,
+    parsed: ParsedBatch,
     /// Whether the mean loss after it must be exact.
     needs_exact_risk: bool,
 }
@@ -76,7 +76,7 @@ fn each_batch(
     Ok(false)
 }
 
-/// Learns from a batch: in one go, or up to each round that the trace asks about. `score` takes the predictions of
+/// Learns from a batch: in one go, or up to each round that the trace asks about. `score` takes the scores of
 /// some rows, and gives memory for the next ones; where a trace comes with them, the learner is to be marked in it once
 /// they are charged.
 fn learn_batch(
@@ -84,50 +84,43 @@ fn learn_batch(
     trace: &mut Trace,
     rounds: &mut u64,
     batch: &Batch,
-    mut score: impl FnMut(
-        &dyn Learner,
-        Range<usize>,
-        Option<&mut Trace>,
-        Vec<Prediction>,
-    ) -> Result<Vec<Prediction>, EngineError>,
-    mut predictions: Vec<Prediction>,
-) -> Result<Vec<Prediction>, EngineError> {
+    mut score: impl FnMut(&dyn Learner, Range<usize>, Option<&mut Trace>, Vec<f64>) -> Result<Vec<f64>, EngineError>,
+    mut scores: Vec<f64>,
+) -> Result<Vec<f64>, EngineError> {
     let mut first = 0;
     loop {
         let due = trace.next_due(rounds, &batch.labels()[first..], &batch.weights()[first..]);
         let rows = first..due.map_or(batch.len(), |at| first + at + 1);
         first = rows.end;
-        predictions.clear();
-        learn_rows(learner, batch, rows.clone(), &mut predictions);
+        learn_rows(learner, batch.rows(rows.clone()), &mut scores);
         let marked = due.is_some().then_some(&mut *trace);
-        predictions = score(learner, rows, marked, predictions)?;
+        scores = score(learner, rows, marked, scores)?;
         if due.is_none() {
-            return Ok(predictions);
+            return Ok(scores);
         }
     }
 }
 
 /// What a later pass paid.
 struct PassLoss {
-    loss: SharedLoss,
+    loss: TaskLoss,
     paid: f64,
     weight: f64,
-    predictions: Vec<Prediction>,
+    scores: Vec<f64>,
 }
 
 impl PassLoss {
     fn new(learner: &dyn Learner) -> Self {
-        Self { loss: learner.charged_loss(), paid: 0.0, weight: 0.0, predictions: Vec::new() }
+        Self { loss: learner.loss(), paid: 0.0, weight: 0.0, scores: Vec::new() }
     }
 
     /// Learns again from rows.
-    fn learn(&mut self, learner: &mut dyn Learner, batch: &Batch) {
-        self.predictions.clear();
-        learn_rows(learner, batch, 0..batch.len(), &mut self.predictions);
-        for ((prediction, &label), &weight) in self.predictions.iter().zip(batch.labels()).zip(batch.weights()) {
-            if !label.is_nan() {
-                self.paid += weight * self.loss.value(prediction.score, label);
-                self.weight += weight;
+    fn learn(&mut self, learner: &mut dyn Learner, rows: Rows<'_>) {
+        learn_rows(learner, rows, &mut self.scores);
+        for (example, scores) in rows.with_scores(learner.outputs(), &mut self.scores) {
+            if let Some(label) = example.label {
+                self.paid += example.weight * self.loss.value(scores, label);
+                self.weight += example.weight;
             }
         }
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use onward::Predictor;
 use onward::evaluation::Ledger;
-use onward::protocol::FrozenLinear;
 use onward_data::{Input, Options, Reader};
 
 use super::scoring::{Destinations, ScoringWorker};
@@ -34,8 +34,8 @@ pub struct PredictRun<'a> {
     model: &'a mut Model,
     inputs: Vec<String>,
     reader: Reader,
-    /// What the learner predicts by, if it is a linear predictor.
-    fixed: Option<FrozenLinear>,
+    /// What the learner predicts by, if it has a form for that alone.
+    frozen: Option<Box<dyn Predictor>>,
     is_aside: bool,
 }
 
@@ -47,14 +47,13 @@ impl<'a> PredictRun<'a> {
     /// When an input cannot be opened, or does not fit the model.
     pub fn open(model: &'a mut Model, inputs: &[Input], reading: Options) -> Result<Self, EngineError> {
         let is_aside = reading.threads > 1;
-        let (schema, loss) = (Some(model.schema.clone()), Some(model.learner.charged_loss()));
+        let (schema, loss) = (Some(model.schema.clone()), model.learner.loss().score().cloned());
         let mut reader = Reader::open(inputs, Options { schema, loss, require_target: false, ..reading })?;
-        let fixed = model.learner.freeze();
-        if fixed.is_some() {
-            reader.without_hints();
-        }
+        // Hints are for those who learn.
+        reader.without_hints();
+        let frozen = model.learner.freeze();
         let inputs = inputs.iter().map(Input::name).collect();
-        Ok(Self { model, inputs, reader, fixed, is_aside })
+        Ok(Self { model, inputs, reader, frozen, is_aside })
     }
 
     /// The reader, which knows what was recognised.
@@ -72,33 +71,24 @@ impl<'a> PredictRun<'a> {
     /// # Errors
     /// When an input cannot be read, or predictions cannot be kept.
     pub fn run(self, sink: &mut dyn PredictionSink, control: &dyn RunControl) -> Result<PredictReport, EngineError> {
-        let Self { model, inputs, mut reader, fixed, is_aside } = self;
+        let Self { model, inputs, mut reader, frozen, is_aside } = self;
         let started = Instant::now();
         let mut counts = ReadCounts::default();
         let mut metadata = ModelMetadata::new(reader.format());
         // The account of what is predicted now. Nothing is learnt: there is no regret to be certified.
-        let mut ledger = Ledger::new(model.learner.charged_loss()).uncertified();
+        let mut ledger = Ledger::new(model.learner.loss()).uncertified();
         let destinations = Destinations { ledger: &mut ledger, sink: Some(sink), rows: None, control };
-        let learner = &mut model.learner;
+        let predictor: &dyn Predictor = frozen.as_deref().unwrap_or(&*model.learner);
         let predicted = ScoringWorker::run(destinations, is_aside, |worker| {
             each_batch(&mut reader, control, &mut counts, |reader, arrival| {
                 let Some(Arrival { parsed, needs_exact_risk }) = arrival else { return worker.poll() };
                 metadata.skipped += parsed.skipped;
-                metadata.count(&parsed.batch);
-                let (mut predictions, rows) = (worker.blank(), 0..parsed.batch.len());
-                for (example, next) in parsed.batch.with_next(rows.clone()) {
-                    predictions.push(match &fixed {
-                        Some(fixed) => {
-                            next.into_iter().for_each(|next| fixed.prefetch(next));
-                            fixed.predict(example.features)
-                        }
-                        None => {
-                            next.into_iter().for_each(|next| learner.prefetch(next));
-                            learner.predict(example.features)
-                        }
-                    });
-                }
-                worker.submit(Arc::new(parsed), rows, predictions, reader.is_waited_for())?;
+                let (mut scores, all) = (worker.blank(), 0..parsed.batch.len());
+                let rows = parsed.batch.rows(all.clone());
+                metadata.count(rows);
+                scores.resize(rows.len() * predictor.outputs(), 0.0);
+                predictor.predict(rows, &mut scores);
+                worker.submit(Arc::new(parsed), all, scores, reader.is_waited_for())?;
                 worker.returned().for_each(|spent| reader.give_back(spent));
                 worker.risk(needs_exact_risk)
             })

@@ -10,9 +10,8 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use onward::Prediction;
 use onward::evaluation::Ledger;
-use onward_data::Parsed;
+use onward_data::ParsedBatch;
 
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
@@ -32,13 +31,13 @@ pub(super) struct Destinations<'a> {
 
 impl Destinations<'_> {
     /// Takes in the predictions of these rows.
-    fn take(&mut self, parsed: &Parsed, rows: Range<usize>, predictions: &[Prediction]) -> Result<(), EngineError> {
-        self.ledger.observe_rows(predictions, &parsed.batch, rows.clone());
+    fn take(&mut self, parsed: &ParsedBatch, rows: Range<usize>, scores: &[f64]) -> Result<(), EngineError> {
+        self.ledger.observe(parsed.batch.rows(rows.clone()), scores);
         if let Some(store) = self.rows.as_deref_mut() {
             keep(store, parsed, rows.clone(), self.control)?;
         }
         match self.sink.as_deref_mut() {
-            Some(sink) => sink.write(parsed, rows, predictions).map_err(EngineError::Predictions),
+            Some(sink) => sink.write(parsed, rows, scores).map_err(EngineError::Predictions),
             None => Ok(()),
         }
     }
@@ -47,7 +46,7 @@ impl Destinations<'_> {
 /// Keeps rows of a batch.
 pub(super) fn keep(
     store: &mut RowStore,
-    parsed: &Parsed,
+    parsed: &ParsedBatch,
     rows: Range<usize>,
     control: &dyn RunControl,
 ) -> Result<(), EngineError> {
@@ -61,9 +60,9 @@ pub(super) fn keep(
 
 /// Predictions of rows of a batch.
 struct ScoringJob {
-    parsed: Arc<Parsed>,
+    parsed: Arc<ParsedBatch>,
     rows: Range<usize>,
-    predictions: Vec<Prediction>,
+    scores: Vec<f64>,
 }
 
 /// A job that was done.
@@ -85,8 +84,8 @@ pub(super) struct ScoringWorker<'a, 'b> {
     destinations: &'a Mutex<Destinations<'b>>,
     thread: Option<ScoringThread>,
     risk: f64,
-    spare: Vec<Vec<Prediction>>,
-    returned: Vec<Parsed>,
+    spare: Vec<Vec<f64>>,
+    returned: Vec<ParsedBatch>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -96,7 +95,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Does a job.
 fn score(destinations: &Mutex<Destinations<'_>>, job: ScoringJob) -> ScoringResult {
     let mut destinations = lock(destinations);
-    let result = destinations.take(&job.parsed, job.rows.clone(), &job.predictions);
+    let result = destinations.take(&job.parsed, job.rows.clone(), &job.scores);
     let risk = destinations.ledger.sequential_risk();
     ScoringResult { job, result, risk }
 }
@@ -133,7 +132,7 @@ impl<'b> ScoringWorker<'_, 'b> {
     }
 
     /// Memory for predictions.
-    pub(super) fn blank(&mut self) -> Vec<Prediction> {
+    pub(super) fn blank(&mut self) -> Vec<f64> {
         let mut blank = self.spare.pop().unwrap_or_default();
         blank.clear();
         blank
@@ -143,12 +142,12 @@ impl<'b> ScoringWorker<'_, 'b> {
     /// and nothing is waiting: what is in this processor's cache need not go to another one then.
     pub(super) fn submit(
         &mut self,
-        parsed: Arc<Parsed>,
+        parsed: Arc<ParsedBatch>,
         rows: Range<usize>,
-        predictions: Vec<Prediction>,
+        scores: Vec<f64>,
         is_behind: bool,
     ) -> Result<(), EngineError> {
-        let job = ScoringJob { parsed, rows, predictions };
+        let job = ScoringJob { parsed, rows, scores };
         while self.collect(false)? {}
         if self.thread.is_none() || !(is_behind || self.waiting() > 0) {
             let result = score(self.destinations, job);
@@ -192,7 +191,7 @@ impl<'b> ScoringWorker<'_, 'b> {
     }
 
     /// Batches that are no longer needed.
-    pub(super) fn returned(&mut self) -> impl Iterator<Item = Parsed> {
+    pub(super) fn returned(&mut self) -> impl Iterator<Item = ParsedBatch> {
         mem::take(&mut self.returned).into_iter()
     }
 
@@ -218,7 +217,7 @@ impl<'b> ScoringWorker<'_, 'b> {
 
     fn put_away(&mut self, ScoringResult { job, result, risk }: ScoringResult) -> Result<(), EngineError> {
         self.risk = risk;
-        self.spare.push(job.predictions);
+        self.spare.push(job.scores);
         self.returned.extend(Arc::into_inner(job.parsed));
         result
     }

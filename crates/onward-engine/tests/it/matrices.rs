@@ -34,8 +34,8 @@ fn a_dense_matrix_a_sparse_one_and_single_rows_give_the_same_bits() {
             let row = [1.0, row[0], row[1], row[2], row[3]];
             let x = Features::new(&[0, 1, 2, 3, 4], &row).unwrap();
             let score = match labels[at].is_nan() {
-                true => single.predict_one(x).score,
-                false => single.learn_one(x, labels[at], weights[at]).unwrap().score,
+                true => single.predict_one(x),
+                false => single.learn_one(x, labels[at], weights[at]).unwrap(),
             };
             assert_eq!(score.to_bits(), scores[at].to_bits(), "{learner} {at}");
         }

@@ -32,12 +32,12 @@ fn a_snapshot_predicts_to_the_bit_what_the_model_did_and_never_changes() {
         };
         learn(&mut model, 0..300);
         let snapshot = model.snapshot().unwrap();
-        let before = scores(&|x| model.predict_one(x).score);
+        let before = scores(&|x| model.predict_one(x));
         learn(&mut model, 300..600);
-        assert_ne!(scores(&|x| model.predict_one(x).score), before, "{learner}");
+        assert_ne!(scores(&|x| model.predict_one(x)), before, "{learner}");
         // From other threads too.
         let of_snapshot =
-            std::thread::scope(|scope| scope.spawn(|| scores(&|x| snapshot.predict_one(x).score)).join().unwrap());
+            std::thread::scope(|scope| scope.spawn(|| scores(&|x| snapshot.predict_one(x))).join().unwrap());
         assert_eq!(of_snapshot, before, "{learner}");
     }
 }
@@ -52,7 +52,7 @@ fn a_batch_and_single_rows_give_equal_models() {
         batch.finish(Some(label), f64::from(t % 3));
         single.learn_one(Features::new(&[0, 1, 2], &values).unwrap(), label, f64::from(t % 3)).unwrap();
     }
-    many.learn(&batch).unwrap();
+    many.learn(batch.rows(0..batch.len())).unwrap();
     assert_eq!(single.to_bytes().unwrap(), many.to_bytes().unwrap());
     assert_eq!((many.metadata().examples, many.metadata().weightless), (500, 167));
 }
@@ -69,7 +69,7 @@ fn a_label_that_the_loss_cannot_take_is_refused_and_nothing_is_learnt() {
         batch.push(0, 1.0);
         batch.finish(Some(label), 1.0);
     }
-    assert!(model.learn(&batch).is_err());
+    assert!(model.learn(batch.rows(0..batch.len())).is_err());
     assert_eq!(model.to_bytes().unwrap(), fresh);
 }
 

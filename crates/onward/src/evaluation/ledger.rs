@@ -5,28 +5,26 @@
 //! risk, the best constant beside it, metrics, the course of the run and the
 //! universal certificate. It knows nothing of learners.
 
-use std::ops::Range;
-
 use crate::archive::Archive;
-use crate::evaluation::{BestConstant, Certificate, Curve, LedgerPoint};
+use crate::evaluation::{BestConstant, Certificate, ClassFrequencies, Curve, LedgerPoint};
 use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::loss::{Curvature, Evaluation};
+use crate::loss::{Curvature, Evaluation, TaskLoss};
 use crate::metric::Metrics;
 use crate::numeric::sum::Sum;
 use crate::simd::scan::count_present;
-use crate::{Batch, Error, Features, Prediction, SharedLoss};
+use crate::{Error, Features, Rows, SharedLoss};
 
 /// Keeps the account of a run.
 ///
 /// ```
-/// use onward::{Features, Prediction, regret::Ledger};
+/// use onward::{Features, evaluation::Ledger};
 /// let mut ledger = Ledger::new(onward::loss::parse("squared")?);
-/// ledger.observe(Prediction::new(1.0), 3.0, 1.0, Features::new(&[0], &[1.0])?);
+/// ledger.observe_one(1.0, 3.0, 1.0, Features::new(&[0], &[1.0])?);
 /// assert_eq!(ledger.sequential_risk(), 4.0);
 /// # Ok::<(), onward::Error>(())
 /// ```
 pub struct Ledger {
-    loss: SharedLoss,
+    loss: TaskLoss,
     radius: Option<f64>,
     rounds: u64,
     features: u64,
@@ -36,19 +34,36 @@ pub struct Ledger {
     losses: (f64, f64),
     /// Whether all rounds had importance 1.
     is_uniform: bool,
-    best_constant: BestConstant,
+    baseline: Baseline,
     /// `None` where no sums are kept for one.
     certificate: Option<Certificate>,
     metrics: Metrics,
     curve: Curve,
 }
 
+/// What a predictor that ignores the features would have paid.
+enum Baseline {
+    Score(BestConstant),
+    Classes(ClassFrequencies),
+}
+
 impl Ledger {
     /// An empty ledger that charges this loss.
-    pub fn new(loss: SharedLoss) -> Self {
+    pub fn new(loss: impl Into<TaskLoss>) -> Self {
+        let loss = loss.into();
+        let (metrics, baseline, certificate) = match &loss {
+            TaskLoss::Score(loss) => {
+                let metrics = Metrics::new(loss.task(), loss.inverse_link());
+                let baseline = Baseline::Score(BestConstant::new(SharedLoss::clone(loss)));
+                (metrics, baseline, Some(Certificate::default()))
+            }
+            TaskLoss::Classes(loss) => {
+                let baseline = Baseline::Classes(ClassFrequencies::default());
+                (Metrics::of_classes(loss.is_log_loss()), baseline, None)
+            }
+        };
         Self {
-            metrics: Metrics::new(loss.task(), loss.inverse_link()),
-            best_constant: BestConstant::new(SharedLoss::clone(&loss)),
+            loss,
             radius: None,
             rounds: 0,
             features: 0,
@@ -56,9 +71,10 @@ impl Ledger {
             weight: Sum::default(),
             losses: (0.0, 0.0),
             is_uniform: true,
-            certificate: Some(Certificate::default()),
+            baseline,
+            certificate,
+            metrics,
             curve: Curve::default(),
-            loss,
         }
     }
 
@@ -72,9 +88,9 @@ impl Ledger {
     /// do not learn, of whom neither is asked.
     ///
     /// ```
-    /// use onward::{Features, Prediction, regret::Ledger};
+    /// use onward::{Features, evaluation::Ledger};
     /// let mut ledger = Ledger::new(onward::loss::parse("squared")?).uncertified();
-    /// ledger.observe(Prediction::new(1.0), 3.0, 1.0, Features::new(&[0], &[1.0])?);
+    /// ledger.observe_one(1.0, 3.0, 1.0, Features::new(&[0], &[1.0])?);
     /// assert_eq!((ledger.sequential_risk(), ledger.distinct_features()), (4.0, None));
     /// assert!(ledger.certificate().bound.is_err());
     /// # Ok::<(), onward::Error>(())
@@ -84,50 +100,55 @@ impl Ledger {
         self
     }
 
-    /// Charges a prediction that was made before the label was seen. A round of
-    /// importance 0 changes nothing. Returns the loss, unweighted.
-    pub fn observe(&mut self, prediction: Prediction, label: f64, weight: f64, x: Features<'_>) -> f64 {
-        let p = prediction.score;
-        if weight == 0.0 {
-            return self.loss.value(p, label);
-        }
-        self.metrics.prefetch(p);
-        self.enter(p, self.loss.evaluate(p, label), label, weight, x)
-    }
-
-    /// Charges the predictions of many rows, in order, those without a label left out; as [`observe`](Self::observe) does one by
-    /// one, to the bit.
+    /// Charges a score that was made before the label was seen: [`observe`](Self::observe) of one row. A round of importance
+    /// 0 changes nothing.
     ///
     /// # Panics
-    /// When there are not as many predictions as rows.
+    /// When the loss is one of several scores.
+    pub fn observe_one(&mut self, score: f64, label: f64, weight: f64, x: Features<'_>) {
+        let Some(loss) = self.loss.score() else { panic!("the {} loss needs a score per class", self.loss.name()) };
+        if weight != 0.0 {
+            let evaluation = loss.evaluate(score, label);
+            self.metrics.prefetch(score);
+            self.enter(score, evaluation, label, weight, x);
+        }
+    }
+
+    /// Charges scores that were made before the labels were seen, of rows in order: one score for each, or one per class.
+    /// Rows without a label or of importance 0 change nothing. How many rows come at a time changes nothing either.
+    ///
+    /// # Panics
+    /// When scores are not as many for each row, or a label is a class without a score.
     ///
     /// ```
-    /// use onward::{Batch, Prediction, regret::Ledger};
-    /// let mut batch = Batch::default();
-    /// batch.push(0, 1.0);
-    /// batch.finish(Some(3.0), 1.0);
-    /// let mut ledger = Ledger::new(onward::loss::parse("squared")?);
-    /// ledger.observe_rows(&[Prediction::new(1.0)], &batch, 0..1);
-    /// assert_eq!(ledger.sequential_risk(), 4.0);
+    /// use onward::{RowColumns, Rows, evaluation::Ledger, loss::{SharedClassLoss, Softmax}};
+    /// let columns = RowColumns { labels: &[2.0, f64::NAN], ..RowColumns::default() };
+    /// let rows = Rows::from_dense(&[0.5, 1.0], &[7], columns)?;
+    /// let mut ledger = Ledger::new(std::sync::Arc::new(Softmax) as SharedClassLoss);
+    /// ledger.observe(rows, &[0.0; 6]);
+    /// assert!((ledger.sequential_risk() - 3f64.ln()).abs() < 1e-15);
     /// # Ok::<(), onward::Error>(())
     /// ```
-    pub fn observe_rows(&mut self, predictions: &[Prediction], batch: &Batch, rows: Range<usize>) {
+    pub fn observe(&mut self, rows: Rows<'_>, scores: &[f64]) {
+        match self.loss.clone() {
+            TaskLoss::Score(loss) => self.observe_scores(&loss, rows, scores),
+            TaskLoss::Classes(_) => self.observe_classes(rows, scores),
+        }
+    }
+
+    fn observe_scores(&mut self, loss: &SharedLoss, rows: Rows<'_>, scores: &[f64]) {
         /// How many at a time: so many charges are near when they are entered.
         const SOME: usize = 64;
-        assert_eq!(predictions.len(), rows.len(), "each row has its prediction");
-        let loss = SharedLoss::clone(&self.loss);
-        let (mut scores, mut evaluations) = (Vec::new(), Vec::new());
-        let labels = batch.labels()[rows.clone()].chunks(SOME);
-        let mut examples = batch.with_next(rows);
-        for (predictions, labels) in predictions.chunks(SOME).zip(labels) {
-            scores.clear();
-            scores.extend(predictions.iter().map(|prediction| prediction.score));
-            loss.evaluate_all(&scores, labels, &mut evaluations);
+        rows.check_scores(1, scores);
+        let mut evaluations = Vec::new();
+        let mut examples = rows.with_next();
+        for (scores, labels) in scores.chunks(SOME).zip(rows.labels().chunks(SOME)) {
+            loss.evaluate_all(scores, labels, &mut evaluations);
             for ((&p, &evaluation), (example, next)) in scores.iter().zip(&evaluations).zip(examples.by_ref()) {
-                if let Some(next) = next {
-                    self.prefetch(next);
+                if let (Some(next), Some(certificate)) = (next, &mut self.certificate) {
+                    certificate.prefetch(next);
                 }
-                if let Some(label) = example.label.filter(|_| example.weight != 0.0) {
+                if let Some(label) = example.label_to_learn() {
                     self.metrics.prefetch(p);
                     self.enter(p, evaluation, label, example.weight, example.features);
                 }
@@ -135,16 +156,24 @@ impl Ledger {
         }
     }
 
-    /// Enters what a prediction is charged, of a row of some importance.
-    fn enter(&mut self, p: f64, evaluation: Evaluation, label: f64, weight: f64, x: Features<'_>) -> f64 {
-        let Evaluation { value: loss, derivative, logistic } = evaluation;
+    /// Enters a round that paid this.
+    #[inline]
+    fn pay(&mut self, loss: f64, weight: f64, values: &[f32]) {
         self.rounds += 1;
-        self.features += count_present(x.values()) as u64;
+        self.features += count_present(values) as u64;
         self.paid.add(weight * loss);
         self.weight.add(weight);
         self.losses = (self.losses.0.max(loss), self.losses.1.min(loss));
         self.is_uniform &= weight == 1.0;
-        self.best_constant.observe(label, weight);
+    }
+
+    /// Enters what a prediction is charged, of a row of some importance.
+    fn enter(&mut self, p: f64, evaluation: Evaluation, label: f64, weight: f64, x: Features<'_>) {
+        let Evaluation { value, derivative, logistic } = evaluation;
+        self.pay(value, weight, x.values());
+        if let Baseline::Score(best_constant) = &mut self.baseline {
+            best_constant.observe(label, weight);
+        }
         if let Some(certificate) = &mut self.certificate {
             certificate.observe(p, derivative, weight, x);
         }
@@ -152,14 +181,23 @@ impl Ledger {
         if self.curve.is_due(self.rounds) {
             self.mark();
         }
-        loss
     }
 
-    /// The row that is charged after the next one: what belongs to it may be fetched from memory
-    /// meanwhile. Changes nothing.
-    pub fn prefetch(&mut self, x: Features<'_>) {
-        if let Some(certificate) = &mut self.certificate {
-            certificate.prefetch(x);
+    fn observe_classes(&mut self, rows: Rows<'_>, scores: &[f64]) {
+        let outputs = scores.len().checked_div(rows.len()).unwrap_or(0);
+        rows.check_scores(outputs, scores);
+        for (row, example) in rows.iter().enumerate() {
+            let Some(label) = example.label_to_learn() else { continue };
+            let (class, scores) = (label as usize, &scores[row * outputs..][..outputs]);
+            let value = self.loss.value(scores, label);
+            self.pay(value, example.weight, example.features.values());
+            if let Baseline::Classes(frequencies) = &mut self.baseline {
+                frequencies.observe(class, example.weight);
+            }
+            self.metrics.observe_class(scores, class, value, example.weight);
+            if self.curve.is_due(self.rounds) {
+                self.mark();
+            }
         }
     }
 
@@ -167,13 +205,13 @@ impl Ledger {
     fn mark(&mut self) {
         let thorough = self.curve.is_logarithmic(self.rounds);
         let guarantee = if thorough { self.certificate().bound.ok() } else { None };
-        let baseline = if thorough { self.best_constant.risk() } else { None };
-        let (loss, weight) = (self.paid.total(), self.weight.total());
+        let baseline = if thorough { self.baseline_risk() } else { None };
+        let (loss, weight) = (self.paid(), self.weight());
         self.curve.push(LedgerPoint { round: self.rounds, loss, weight, guarantee, baseline });
     }
 
     /// The loss that is charged.
-    pub fn loss(&self) -> &SharedLoss {
+    pub fn loss(&self) -> &TaskLoss {
         &self.loss
     }
 
@@ -217,7 +255,9 @@ impl Ledger {
         }
         match self.rounds {
             0 => Err("nothing has been charged yet".to_owned()),
-            _ if self.loss.curvature() == Curvature::None => Err("the loss is not convex".to_owned()),
+            _ if self.loss.score().is_none_or(|loss| loss.curvature() == Curvature::None) => {
+                Err("the loss is not a convex one of a single score".to_owned())
+            }
             _ if !self.is_uniform => Err("importance weights differ from 1".to_owned()),
             _ if largest > range || smallest < 0.0 => {
                 Err(format!("losses were from {smallest} to {largest}, not within 0 and {range}"))
@@ -226,21 +266,40 @@ impl Ledger {
         }
     }
 
-    /// The mean loss of the best constant prediction in hindsight; `None` before the first round.
+    /// The mean loss of the best constant prediction in hindsight, for classes that of their frequencies; `None` before
+    /// the first round, and for classes whose scores stand for no probabilities.
     pub fn baseline_risk(&self) -> Option<f64> {
-        self.best_constant.risk()
+        match (&self.baseline, &self.loss) {
+            (Baseline::Classes(frequencies), TaskLoss::Classes(loss)) if loss.is_log_loss() => frequencies.risk(),
+            (Baseline::Classes(_), _) => None,
+            (Baseline::Score(best_constant), _) => best_constant.risk(),
+        }
     }
 
-    /// The mean loss of a predictor that always gives this score; `None` before the first round.
+    /// The mean loss of a predictor that always gives this score; `None` before the first round, and for classes.
     pub fn constant_risk(&self, score: f64) -> Option<f64> {
-        self.best_constant.risk_of(score)
+        match &self.baseline {
+            Baseline::Score(best_constant) => best_constant.risk_of(score),
+            Baseline::Classes(_) => None,
+        }
+    }
+
+    /// The frequencies of the classes, if there are some.
+    pub fn class_frequencies(&self) -> Option<&ClassFrequencies> {
+        match &self.baseline {
+            Baseline::Classes(frequencies) => Some(frequencies),
+            Baseline::Score(_) => None,
+        }
     }
 
     /// The universal certificate.
     pub fn certificate(&self) -> Guarantee {
-        if self.loss.curvature() == Curvature::None {
-            let name = self.loss.name();
-            let reason = format!("the {name} loss is not convex: the universal certificate needs convexity");
+        let Some(loss) = self.loss.score() else {
+            let reason = "the universal certificate is for one score per row, and classes have one each";
+            return Guarantee::none(GuaranteeKind::Universal, reason);
+        };
+        if loss.curvature() == Curvature::None {
+            let reason = format!("the {} loss is not convex: the universal certificate needs convexity", loss.name());
             return Guarantee::none(GuaranteeKind::Universal, reason);
         }
         match &self.certificate {
@@ -281,7 +340,12 @@ impl Ledger {
         archive.flag("is_uniform", &mut self.is_uniform)?;
         self.paid.persist("paid", archive)?;
         self.weight.persist("weight", archive)?;
-        archive.part("best_constant", |archive| self.best_constant.persist(archive))?;
+        match &mut self.baseline {
+            Baseline::Score(best_constant) => {
+                archive.part("best_constant", |archive| best_constant.persist(archive))?
+            }
+            Baseline::Classes(classes) => archive.part("class_frequencies", |archive| classes.persist(archive))?,
+        }
         // Written only where there is none.
         let mut is_certified = self.certificate.is_none().then_some(0.0);
         archive.optional("is_certified", &mut is_certified)?;
@@ -304,7 +368,7 @@ mod tests {
     fn ledger(weights: &[f64]) -> Ledger {
         let mut ledger = Ledger::new(loss::parse("absolute").unwrap());
         for &weight in weights {
-            ledger.observe(Prediction::new(0.25), 1.0, weight, Features::new(&[0], &[1.0]).unwrap());
+            ledger.observe_one(0.25, 1.0, weight, Features::new(&[0], &[1.0]).unwrap());
         }
         ledger
     }
@@ -328,7 +392,7 @@ mod tests {
     #[test]
     fn an_uncertified_ledger_stays_so() {
         let mut ledger = ledger(&[1.0, 2.0]).uncertified();
-        ledger.observe(Prediction::new(0.25), 1.0, 1.0, Features::new(&[0], &[1.0]).unwrap());
+        ledger.observe_one(0.25, 1.0, 1.0, Features::new(&[0], &[1.0]).unwrap());
         let mut restored = Ledger::new(loss::parse("absolute").unwrap());
         assert!(restored.sums().is_some() && restored.certificate().bound.is_ok());
         let state = Archive::saved(|archive| ledger.persist(archive)).unwrap();
@@ -351,7 +415,7 @@ mod tests {
             for round in 1..=rounds {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let label = f64::from((state >> 60) < 6);
-                ledger.observe(Prediction::new(point), label, 1.0, Features::new(&[0], &[1.0]).unwrap());
+                ledger.observe_one(point, label, 1.0, Features::new(&[0], &[1.0]).unwrap());
                 mean += point / f64::from(rounds);
                 let g = if point > label {
                     1.0

@@ -3,11 +3,13 @@
 
 pub mod baseline;
 pub mod certificate;
+mod class_frequencies;
 pub mod curve;
 mod grid;
 pub mod ledger;
 
 pub use baseline::BestConstant;
 pub use certificate::{Certificate, DEFAULT_RADIUS};
+pub use class_frequencies::ClassFrequencies;
 pub use curve::{Curve, LedgerPoint};
 pub use ledger::Ledger;

@@ -1,12 +1,13 @@
 //! Examples, one by one and many in one arena.
 
 use std::fmt::Debug;
-use std::ops::Range;
+use std::ops::{Bound, Range, RangeBounds};
 use std::sync::Arc;
 
 use super::features::{Features, INDEX_LIMIT, is_offset};
 use super::reach::{MaxPositions, max_positions};
 use super::repeats::REPEATS;
+use super::rows::{Layout, Rows};
 use crate::simd::scan::{FEW, are_alone, are_finite, ascend, max_index};
 use crate::{Error, ErrorKind};
 
@@ -72,14 +73,14 @@ pub trait BorrowedColumns: Debug + Send + Sync {
     fn values(&self) -> &[f32];
 }
 
-/// What is not lent of rows: a number for each.
-#[derive(Debug, Clone, Copy)]
+/// What rows have beside their features: a number for each.
+#[derive(Debug, Clone, Copy, Default)]
 pub struct RowColumns<'a> {
-    /// Labels; NaN where one is missing.
+    /// Labels; NaN where one is missing. Empty: no row has one.
     pub labels: &'a [f64],
-    /// Importance weights.
+    /// Importance weights. Empty: all are 1.
     pub weights: &'a [f64],
-    /// What scores start from.
+    /// What scores start from. Empty: all start from 0.
     pub offsets: &'a [f64],
 }
 
@@ -104,7 +105,8 @@ impl Batch {
         assert!(self.is_empty() && self.indices.is_empty(), "a batch with rows of its own is not lent others");
         let RowColumns { labels, weights, offsets } = rows;
         self.ends.extend(ends);
-        let fit = check_ends(&self.ends, labels.len(), &*lent).and_then(|()| check_columns(rows));
+        let lengths = [labels.len(), weights.len(), offsets.len()];
+        let fit = check_ends(&self.ends, lengths, &*lent).and_then(|()| rows.check());
         if let Err(error) = fit {
             self.ends.clear();
             return Err(error);
@@ -313,26 +315,85 @@ impl Batch {
     /// When `row` is not below [`len`](Batch::len).
     #[inline]
     pub fn get(&self, row: usize) -> Example<'_> {
-        self.row(self.arena(), row)
+        self.all_rows().get(row)
+    }
+
+    /// Some finished rows, as learners and ledgers take them.
+    ///
+    /// # Panics
+    /// When there are not so many rows.
+    ///
+    /// ```
+    /// let mut batch = onward::Batch::default();
+    /// for index in [3, 7] {
+    ///     batch.push(index, 1.0);
+    ///     batch.finish(Some(1.0), 1.0);
+    /// }
+    /// assert_eq!((batch.rows(..).len(), batch.rows(1..).get(0).features.indices()), (2, &[7][..]));
+    /// ```
+    pub fn rows(&self, range: impl RangeBounds<usize>) -> Rows<'_> {
+        let start = match range.start_bound() {
+            Bound::Included(&start) => start,
+            Bound::Excluded(&before) => before + 1,
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&last) => last + 1,
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => self.len(),
+        };
+        self.all_rows().slice(start..end)
     }
 
     #[inline]
-    fn row<'a>(&'a self, (indices, values): (&'a [u32], &'a [f32]), row: usize) -> Example<'a> {
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        let end = self.ends[row];
-        let features = Features {
-            indices: &indices[start..end],
-            values: &values[start..end],
-            hints: self.hints.get(start..end).unwrap_or_default(),
+    fn all_rows(&self) -> Rows<'_> {
+        let (indices, values) = self.arena();
+        Rows {
+            layout: Layout::Sparse { ends: &self.ends, first: 0 },
+            indices,
+            values,
+            hints: &self.hints,
             hints_of: self.hints_of,
+            max_hints: self.max_hints,
             max_index: self.max_index,
             // What is lent may be other numbers each time, whatever its owner promises.
             trusted_max_index: if self.lent.is_none() { self.max_index } else { u32::MAX },
-            max_hints: self.max_hints,
-            offset: self.offsets[row],
-        };
-        let label = self.labels[row];
-        Example { features, label: (!label.is_nan()).then_some(label), weight: self.weights[row] }
+            columns: RowColumns { labels: &self.labels, weights: &self.weights, offsets: &self.offsets },
+        }
+    }
+
+    /// Adds rows that have no bias: index 0 with the value 1 comes before their features, whose indices grow by one, as
+    /// readers have it. Copies the features.
+    ///
+    /// # Errors
+    /// When an index would become too large; nothing is added then.
+    ///
+    /// # Panics
+    /// When a row is being filled.
+    ///
+    /// ```
+    /// use onward::{Batch, RowColumns, Rows};
+    /// let mut batch = Batch::default();
+    /// batch.extend_with_bias(Rows::from_dense(&[0.5, 2.0], &[0, 1], RowColumns::default())?)?;
+    /// assert_eq!(batch.get(0).features.indices(), [0, 1, 2]);
+    /// assert_eq!(batch.get(0).features.values(), [1.0, 0.5, 2.0]);
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn extend_with_bias(&mut self, rows: Rows<'_>) -> Result<(), Error> {
+        assert_eq!(self.pending(), 0, "the row that is being filled ends first");
+        if rows.max_index >= INDEX_LIMIT - 1 {
+            let message = format!("indices must be below 2^31 - 1 where a bias is added; got {}", rows.max_index);
+            return Err(Error::new(ErrorKind::Features, message));
+        }
+        for Example { features, label, weight } in rows.iter() {
+            self.push(0, 1.0);
+            self.indices.extend(features.indices.iter().map(|index| index + 1));
+            self.values.extend_from_slice(features.values);
+            self.row_max_index = rows.max_index + 1;
+            self.offset = features.offset;
+            self.end_row(label, weight);
+        }
+        Ok(())
     }
 
     /// No index of a finished row is larger.
@@ -395,47 +456,21 @@ impl Batch {
         &self.weights
     }
 
-    /// Some finished rows in order, each with the features of the one after it, which may be
-    /// [expected](crate::Learner::prefetch).
-    ///
-    /// # Panics
-    /// When there are not so many rows.
-    ///
-    /// ```
-    /// let mut batch = onward::Batch::default();
-    /// for index in [3, 7] {
-    ///     batch.push(index, 1.0);
-    ///     batch.finish(Some(1.0), 1.0);
-    /// }
-    /// let next: Vec<_> = batch.with_next(0..2).map(|(_, next)| next.map(|x| x.indices()[0])).collect();
-    /// assert_eq!(next, [Some(7), None]);
-    /// ```
-    pub fn with_next(&self, rows: Range<usize>) -> impl Iterator<Item = (Example<'_>, Option<Features<'_>>)> {
-        let arena = self.arena();
-        let mut later = rows.map(move |row| self.row(arena, row));
-        let mut next = later.next();
-        std::iter::from_fn(move || {
-            let example = next.take()?;
-            next = later.next();
-            Some((example, next.map(|example| example.features)))
-        })
-    }
-
     /// All finished rows in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Example<'_>> {
-        let arena = self.arena();
-        (0..self.len()).map(move |row| self.row(arena, row))
+        self.all_rows().iter()
     }
 }
 
-/// Whether ends are those of so many rows, which have all features that are lent.
-fn check_ends(ends: &[usize], rows: usize, lent: &dyn BorrowedColumns) -> Result<(), Error> {
+/// Whether ends are those of so many rows, which have all features that are lent, and columns as long.
+fn check_ends(ends: &[usize], columns: [usize; 3], lent: &dyn BorrowedColumns) -> Result<(), Error> {
     let (indices, values) = (lent.indices(), lent.values());
     let ascend = ends.windows(2).all(|pair| pair[0] <= pair[1]);
     let all = ends.last().copied().unwrap_or(0);
-    if ends.len() != rows || !ascend || all != indices.len() || all != values.len() {
+    if columns != [ends.len(); 3] || !ascend || all != indices.len() || all != values.len() {
         let message = format!(
-            "the ends of {} rows, of which the last is {all}, do not fit {rows} labels, {} indices and {} values",
+            "the ends of {} rows, of which the last is {all}, do not fit {columns:?} labels, weights and offsets, {} \
+             indices and {} values",
             ends.len(),
             indices.len(),
             values.len()
@@ -446,17 +481,6 @@ fn check_ends(ends: &[usize], rows: usize, lent: &dyn BorrowedColumns) -> Result
         true => Ok(()),
         false => Err(Error::new(ErrorKind::Features, "an index is 2^31 or more, or a value is not finite")),
     }
-}
-
-/// Whether all rows have a label that may be one (or none), a weight and an offset.
-fn check_columns(RowColumns { labels, weights, offsets }: RowColumns<'_>) -> Result<(), Error> {
-    let is_weight = |&weight: &f64| weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight);
-    let fit = weights.len() == labels.len()
-        && offsets.len() == labels.len()
-        && !labels.iter().any(|label| label.is_infinite())
-        && weights.iter().all(is_weight)
-        && offsets.iter().all(|&offset| is_offset(offset));
-    if fit { Ok(()) } else { Err(Error::new(ErrorKind::Features, "a label, weight or offset is out of its range")) }
 }
 
 #[cfg(test)]

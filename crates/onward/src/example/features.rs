@@ -157,15 +157,6 @@ impl<'a> Features<'a> {
         let pairs = self.indices.iter().copied().zip(self.values.iter().copied());
         pairs.enumerate().map(move |(at, (index, value))| (index, hints.get(at).copied().unwrap_or(0), value))
     }
-
-    /// The same indices with other values, finite and as many.
-    pub(crate) fn with_values<'b>(&self, values: &'b [f32]) -> Features<'b>
-    where
-        'a: 'b,
-    {
-        debug_assert_eq!(values.len(), self.indices.len());
-        Features { values, ..*self }
-    }
 }
 
 /// Indices of features are below this.

@@ -24,7 +24,7 @@ pub fn seed(group: &[u8]) -> u64 {
 /// The hash of a name in the group with this seed.
 ///
 /// ```
-/// use onward::hashing::feature_hash;
+/// use onward::hashing::feature_hash as hash;
 /// let carrier = hash::seed(b"carrier");
 /// assert_ne!(hash::name(carrier, b"UA"), hash::name(carrier, b"AA"));
 /// ```
@@ -66,7 +66,7 @@ pub fn short(seed: u64, first: u64, last: u64, length: u32) -> u64 {
 /// index) and the index of the next factor.
 ///
 /// ```
-/// use onward::hashing::feature_hash;
+/// use onward::hashing::feature_hash as hash;
 /// let pair = hash::product(3, 7);
 /// let triple = hash::product(pair, 9);
 /// assert_ne!(pair, hash::product(7, 3));

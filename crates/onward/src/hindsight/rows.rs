@@ -201,7 +201,7 @@ pub fn share(blocks: usize, shard: usize) -> Range<usize> {
 /// The labelled rows of a stream, in memory.
 ///
 /// ```
-/// use onward::{Batch, regret::hindsight::{RowsInMemory, RowSource}};
+/// use onward::{Batch, hindsight::{RowSource, RowsInMemory}};
 /// let mut batch = Batch::default();
 /// batch.push(7, 2.0);
 /// batch.finish(Some(1.0), 1.0);

@@ -121,7 +121,8 @@ struct Here {
 }
 
 /// A step.
-struct SearchStep {
+#[derive(Default)]
+struct Trial {
     /// Where it leads.
     w: Vec<f64>,
     /// By how much the model falls.
@@ -328,14 +329,7 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
     }
 
     /// The minimiser of the quadratic model, nearly.
-    fn step(
-        &mut self,
-        here: &Here,
-        radius: f64,
-        damping: f64,
-        target: f64,
-        until: u32,
-    ) -> Result<SearchStep, R::Error> {
+    fn step(&mut self, here: &Here, radius: f64, damping: f64, target: f64, until: u32) -> Result<Trial, R::Error> {
         let (v, g, size) = (&here.v, &here.at.gradient, norm(&here.v));
         let (u, bend) = (self.frame.raw(v), self.bend());
         // Without a ball, a loss without curvature must not lead out of sight.
@@ -360,8 +354,7 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
             basis.push(scaled(v, 1.0 / size));
         }
         let mut first = None;
-        let mut step =
-            SearchStep { w: v.clone(), decrease: 0.0, curvature: 0.0, slack: 0.0, dual: None, is_cut: false };
+        let mut step = Trial { w: v.clone(), ..Trial::default() };
         loop {
             let direction = self.preconditioner.apply(&residual, multiplier + damping);
             // By how much the model would fall along it: what steps are measured by.
@@ -449,7 +442,7 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
     }
 
     /// Takes the step, or as much of it as makes the loss fall.
-    fn go(&mut self, here: &mut Here, step: SearchStep, damping: &mut f64) -> Result<(), R::Error> {
+    fn go(&mut self, here: &mut Here, step: Trial, damping: &mut f64) -> Result<(), R::Error> {
         let noise = 1e-13 * here.at.smooth.abs();
         let at = self.passes.assess(&self.frame, &self.frame.raw(&step.w), self.mu)?;
         if at.smooth <= here.at.smooth - 1e-4 * step.decrease + noise {

@@ -31,7 +31,7 @@ use crate::loss::LossKind;
 use crate::numeric::{saturate, sum};
 use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_rate};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// What is kept of the covariance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,21 +91,21 @@ impl Arow {
     }
 }
 
-impl Learner for Arow {
-    fn predict(&self, x: Features<'_>) -> Prediction {
+impl ScoreLearner for Arow {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
         let product = match &self.gaussian {
             Gaussian::Diagonal(entries) => {
                 sum::sum(x.iter().map(|(index, value)| f64::from(entries.get(index).weight) * f64::from(value)))
             }
             Gaussian::Full(ridge) => ridge.dot(x),
         };
-        Prediction::new(x.offset() + product)
+        x.offset() + product
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
-        let shortfall = 1.0 - label * prediction.score;
-        if weight == 0.0 || shortfall <= 0.0 {
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
+        let prediction = self.predict_one(x);
+        let shortfall = 1.0 - label * prediction;
+        if shortfall <= 0.0 {
             return prediction;
         }
         match &mut self.gaussian {
@@ -117,7 +117,7 @@ impl Learner for Arow {
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }
 
@@ -126,13 +126,6 @@ impl Learner for Arow {
             Gaussian::Diagonal(_) => format!("arow:form=diagonal,r={}", self.r),
             Gaussian::Full(ridge) => format!("arow:form=full,limit={},r={}", ridge.columns().limit(), self.r),
         }
-    }
-
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(match &self.gaussian {
-            Gaussian::Diagonal(entries) => f64::from(entries.get(index).weight),
-            Gaussian::Full(ridge) => ridge.weight(index),
-        })
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -149,6 +142,19 @@ impl Learner for Arow {
                 entries.persist(archive, |entry| entry.variance > 0.0, &fields)
             }
             Gaussian::Full(ridge) => ridge.persist(archive),
+        }
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for Arow {
+    fn weight(&self, index: u32) -> f64 {
+        match &self.gaussian {
+            Gaussian::Diagonal(entries) => f64::from(entries.get(index).weight),
+            Gaussian::Full(ridge) => ridge.weight(index),
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::protocol::{
     COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_positive,
     expect_rate,
 };
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// What is kept of the past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,17 +220,14 @@ impl LeastSquares {
     }
 }
 
-impl Learner for LeastSquares {
-    fn predict(&self, x: Features<'_>) -> Prediction {
+impl ScoreLearner for LeastSquares {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
         let products = x.iter().map(|(index, value)| self.weight_of(index) * f64::from(value));
-        Prediction::new(x.offset() + sum::sum(products))
+        x.offset() + sum::sum(products)
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
-        if weight == 0.0 {
-            return prediction;
-        }
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
+        let prediction = self.predict_one(x);
         if let LeastSquaresForm::Scratch(rows) = self.form
             && self.rows.ends.len() as u64 >= rows
         {
@@ -239,13 +236,13 @@ impl Learner for LeastSquares {
         }
         self.columns.meet(x);
         let q = weight * self.variance(x);
-        let residual = label - prediction.score;
+        let residual = label - prediction;
         self.paid.add(weight * residual * residual * (q / (1.0 + q)));
         self.solve(x, label - x.offset(), weight);
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.charged.loss)
     }
 
@@ -259,10 +256,6 @@ impl Learner for LeastSquares {
                 format!("least-squares:form=scratch,lambda={lambda},limit={limit},radius={radius},rows={rows}")
             }
         }
-    }
-
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(self.weight_of(index))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -287,6 +280,16 @@ impl Learner for LeastSquares {
             self.sums.solve(self.lambda, &mut self.root, &mut self.weights);
         }
         Ok(())
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for LeastSquares {
+    fn weight(&self, index: u32) -> f64 {
+        self.weight_of(index)
     }
 }
 

@@ -26,6 +26,5 @@ pub use rls::Rls;
 pub use vaw::Vaw;
 
 pub use crate::protocol::{
-    Clip, FrozenLinear, LearnerDescriptor, LearnerSpec, Linear, Losses, ParameterDescriptor, Params, ProblemBounds,
-    Standardised,
+    Clip, LearnerDescriptor, LearnerSpec, Linear, Losses, ParameterDescriptor, Params, ProblemBounds, Standardised,
 };

@@ -26,7 +26,7 @@ use crate::loss::LossKind;
 use crate::numeric::{saturate, sum};
 use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_rate};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// How far an update goes; C is the aggressiveness.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,8 +47,8 @@ pub enum Aggressiveness {
 /// let mut learner = PassiveAggressive::new(loss, Aggressiveness::Capped(1.0))?;
 /// let x = Features::new(&[0], &[2.0])?;
 /// // ℓ = 1, τ = min(1, 1/4).
-/// learner.learn(x, 1.0, 1.0);
-/// assert_eq!(learner.predict(x).score, 1.0);
+/// learner.learn_one(x, 1.0, 1.0);
+/// assert_eq!(learner.predict_one(x), 1.0);
 /// # Ok::<(), onward::Error>(())
 /// ```
 pub struct PassiveAggressive {
@@ -84,17 +84,17 @@ impl PassiveAggressive {
     }
 }
 
-impl Learner for PassiveAggressive {
-    fn predict(&self, x: Features<'_>) -> Prediction {
+impl ScoreLearner for PassiveAggressive {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
         let products = x.iter().map(|(index, value)| f64::from(self.weights.get(index)) * f64::from(value));
-        Prediction::new(x.offset() + sum::sum(products))
+        x.offset() + sum::sum(products)
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
-        let shortfall = self.shortfall(prediction.score, label);
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
+        let prediction = self.predict_one(x);
+        let shortfall = self.shortfall(prediction, label);
         let square = sum::squares(x.values());
-        if weight == 0.0 || shortfall == 0.0 || square == 0.0 {
+        if shortfall == 0.0 || square == 0.0 {
             return prediction;
         }
         let step = match self.aggressiveness {
@@ -109,7 +109,7 @@ impl Learner for PassiveAggressive {
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }
 
@@ -121,16 +121,22 @@ impl Learner for PassiveAggressive {
         }
     }
 
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(f64::from(self.weights.get(index)))
-    }
-
     fn guarantee(&self) -> Guarantee {
         none()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.weights.persist(archive, |weight| *weight != 0.0, &[("weight", Field::F32(&|it| it))])
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for PassiveAggressive {
+    fn weight(&self, index: u32) -> f64 {
+        f64::from(self.weights.get(index))
     }
 }
 

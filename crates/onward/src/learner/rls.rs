@@ -32,16 +32,16 @@ use crate::protocol::{
     COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_positive,
     expect_rate,
 };
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// Recursive least squares.
 ///
 /// ```
 /// use onward::{Features, Learner, learner::Rls};
 /// let mut learner = Rls::new(0.5, 1.0, 10, 1.0)?;
-/// learner.learn(Features::new(&[0], &[1.0])?, 3.0, 1.0);
+/// learner.learn_one(Features::new(&[0], &[1.0])?, 3.0, 1.0);
 /// // The minimum of ½u² + (3 − u)² is 3, at u = 2.
-/// assert!((learner.weight(0).unwrap() - 2.0).abs() < 1e-12);
+/// assert!((learner.linear().unwrap().weight(0) - 2.0).abs() < 1e-12);
 /// assert!((learner.best_regularised_loss() - 3.0).abs() < 1e-12);
 /// # Ok::<(), onward::Error>(())
 /// ```
@@ -126,17 +126,14 @@ impl Rls {
     }
 }
 
-impl Learner for Rls {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        Prediction::new(x.offset() + self.ridge.dot(x))
+impl ScoreLearner for Rls {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
+        x.offset() + self.ridge.dot(x)
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
-        if weight == 0.0 {
-            return prediction;
-        }
-        let residual = label - prediction.score;
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
+        let prediction = self.predict_one(x);
+        let residual = label - prediction;
         if self.forgetting < 1.0 {
             self.forget();
         }
@@ -149,17 +146,13 @@ impl Learner for Rls {
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.charged.loss)
     }
 
     fn describe(&self) -> String {
         let limit = self.ridge.columns().limit();
         format!("rls:forgetting={},lambda={},limit={limit},radius={}", self.forgetting, self.lambda, self.radius)
-    }
-
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(self.ridge.weight(index))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -183,6 +176,16 @@ impl Learner for Rls {
         self.turn = turn as usize;
         self.least.persist("least", archive)?;
         self.paid.persist("paid", archive)
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for Rls {
+    fn weight(&self, index: u32) -> f64 {
+        self.ridge.weight(index)
     }
 }
 

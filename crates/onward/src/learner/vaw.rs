@@ -30,7 +30,7 @@ use crate::numeric::sum::Sum;
 use crate::protocol::{
     COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE, expect_positive, expect_rate,
 };
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// The Vovk–Azoury–Warmuth forecaster.
 ///
@@ -38,9 +38,9 @@ use crate::{Error, Features, Learner, Prediction, SharedLoss};
 /// use onward::{Features, Learner, learner::Vaw};
 /// let mut learner = Vaw::new(1.0, 10, 1.0)?;
 /// let x = Features::new(&[0], &[1.0])?;
-/// learner.learn(x, 3.0, 1.0);
+/// learner.learn_one(x, 3.0, 1.0);
 /// // Γ_2 = 1/(1 + 2), although one row has been seen.
-/// assert!((learner.predict(x).score - 3.0 / 3.0).abs() < 1e-12);
+/// assert!((learner.predict_one(x) - 3.0 / 3.0).abs() < 1e-12);
 /// # Ok::<(), onward::Error>(())
 /// ```
 pub struct Vaw {
@@ -100,35 +100,27 @@ impl Vaw {
     }
 }
 
-impl Learner for Vaw {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        Prediction::new(x.offset() + self.forecast(x, 1.0).0)
+impl ScoreLearner for Vaw {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
+        x.offset() + self.forecast(x, 1.0).0
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        if weight == 0.0 {
-            return self.predict(x);
-        }
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let (p, q) = self.forecast(x, weight);
         let y = label - x.offset();
         let leverage = self.ridge.observe(x, y, weight).leverage;
         self.paid.add(weight * y * y * leverage - weight * (q * p) * p);
         self.largest = self.largest.max(y.abs() * weight.sqrt());
         self.determinant.add(libm::log1p(q));
-        Prediction::new(x.offset() + p)
+        x.offset() + p
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.charged.loss)
     }
 
     fn describe(&self) -> String {
         format!("vaw:lambda={},limit={},radius={}", self.lambda, self.ridge.columns().limit(), self.radius)
-    }
-
-    /// The weight of ridge regression: scores are a share 1/(1 + q) of what such weights say.
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(self.ridge.weight(index))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -144,6 +136,17 @@ impl Learner for Vaw {
         archive.number("largest", &mut self.largest)?;
         self.paid.persist("paid", archive)?;
         self.determinant.persist("determinant", archive)
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for Vaw {
+    /// The weight of ridge regression: scores are a share 1/(1 + q) of what such weights say.
+    fn weight(&self, index: u32) -> f64 {
+        self.ridge.weight(index)
     }
 }
 

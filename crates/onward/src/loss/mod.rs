@@ -8,6 +8,7 @@
 //! overshoot.
 
 pub mod absolute;
+mod class;
 mod flow;
 pub mod hinge;
 pub mod huber;
@@ -24,12 +25,14 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 pub use absolute::{Absolute, EpsilonInsensitive, Quantile, SquaredEpsilonInsensitive};
+pub use class::{ClassLoss, SharedClassLoss, TaskLoss};
 pub use hinge::{Hinge, ModifiedHuber, PerceptronLoss, SquaredHinge, ZeroOne};
 pub use huber::Huber;
 pub use linear::LinearLoss;
 pub use logistic::Logistic;
 pub use parse::{LOSSES, LossDescriptor, LossParams, parse, parse_among};
 pub use poisson::Poisson;
+pub use softmax::Softmax;
 pub use squared::{Expectile, Squared};
 
 use crate::{Error, ErrorKind};
@@ -45,6 +48,8 @@ pub enum Task {
     Binary,
     /// Real labels.
     Regression,
+    /// One of several classes, labels 0, 1, 2, …; a score for each.
+    Classes,
 }
 
 /// From a score to what people read.
@@ -202,7 +207,7 @@ pub trait Loss: Debug + Send + Sync {
         InverseLink::Identity
     }
 
-    /// What many predictions are charged, one after the other: what [`charge`](Self::evaluate) gives, to the bit. A label that is
+    /// What many predictions are charged, one after the other: what [`evaluate`](Self::evaluate) gives, to the bit. A label that is
     /// NaN may be charged anything.
     fn evaluate_all(&self, scores: &[f64], labels: &[f64], evaluations: &mut Vec<Evaluation>) {
         evaluations.clear();
@@ -223,7 +228,7 @@ pub trait Loss: Debug + Send + Sync {
         Gradient { derivative: self.derivative(p, y), exponential: 0.0 }
     }
 
-    /// The same as [`flow`](Self::importance_step) where the [gradient](Self::gradient) at p and y is known.
+    /// The same as [`importance_step`](Self::importance_step) where the [gradient](Self::gradient) at p and y is known.
     fn importance_step_from(&self, _gradient: Gradient, p: f64, y: f64, time: f64, q: f64) -> f64 {
         self.importance_step(p, y, time, q)
     }

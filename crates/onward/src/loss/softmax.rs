@@ -5,10 +5,48 @@
 //! the label, and ∇²ℓ = diag(s) − ssᵀ, whose eigenvalues lie in [0, ½]. The
 //! gradient's components sum to 0, so no step changes the sum of the scores.
 
+use super::ClassLoss;
 use super::flow::reach;
 use super::logistic::softplus;
 
-/// How closely [`flow`] solves its equation: the scores that it leads to are
+/// The softmax loss, as losses of several scores are.
+///
+/// ```
+/// use onward::loss::{ClassLoss, Softmax};
+/// let mut gradient = [0.0; 3];
+/// Softmax.gradient(&[0.0; 3], 1, &mut gradient);
+/// assert!((Softmax.value(&[0.0; 3], 1) - 3f64.ln()).abs() < 1e-15 && gradient[0] == 1.0 / 3.0);
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Softmax;
+
+impl ClassLoss for Softmax {
+    fn name(&self) -> String {
+        "softmax".to_owned()
+    }
+
+    fn value(&self, scores: &[f64], class: usize) -> f64 {
+        value(scores, class)
+    }
+
+    fn gradient(&self, scores: &[f64], class: usize, out: &mut [f64]) {
+        gradient(scores, class, out);
+    }
+
+    fn importance_step(&self, scores: &[f64], class: usize, time: f64, q: f64, u: &mut [f64]) {
+        importance_step(scores, class, time, q, u);
+    }
+
+    fn probabilities(&self, scores: &[f64], out: &mut [f64]) {
+        probabilities(scores, out);
+    }
+
+    fn is_log_loss(&self) -> bool {
+        true
+    }
+}
+
+/// How closely [`importance_step`] solves its equation: the scores that it leads to are
 /// off by at most this much, relative to 1 + max |p_k|.
 pub const FLOW_TOLERANCE: f64 = 1e-11;
 

@@ -12,12 +12,14 @@
 pub mod auc;
 pub mod binary;
 pub mod calibration;
+mod classes;
 pub mod regression;
 mod total;
 
 pub use auc::Auc;
 pub use binary::{Accuracy, Brier, LogLoss};
 pub use calibration::{Calibration, CalibrationBin};
+pub use classes::Classes;
 pub use regression::Regression;
 
 use serde_json::{Map, Value};
@@ -50,6 +52,7 @@ pub struct Metrics {
 enum Measures {
     Binary(Box<Binary>),
     Regression(Regression),
+    Classes { classes: Classes, has_log_loss: bool },
 }
 
 /// What two classes are measured by.
@@ -76,8 +79,21 @@ impl Metrics {
         let measures = match task {
             Task::Binary => Measures::Binary(Box::new(Binary::new(link))),
             Task::Regression => Measures::Regression(Regression::default()),
+            Task::Classes => Measures::Classes { classes: Classes::default(), has_log_loss: true },
         };
         Self { link, measures }
+    }
+
+    /// The measures for several classes, log loss among them if scores stand for probabilities.
+    pub(crate) fn of_classes(has_log_loss: bool) -> Self {
+        Self { link: InverseLink::Identity, measures: Measures::Classes { classes: Classes::default(), has_log_loss } }
+    }
+
+    /// Takes in the scores of a row, its class and, where they stand for probabilities, the log loss.
+    pub(crate) fn observe_class(&mut self, scores: &[f64], class: usize, log_loss: f64, weight: f64) {
+        if let Measures::Classes { classes, .. } = &mut self.measures {
+            classes.observe(scores, class, log_loss, weight);
+        }
     }
 
     /// Takes in the score of a prediction, the label that came, and the importance
@@ -96,6 +112,7 @@ impl Metrics {
                 Measures::Regression(regression) => {
                     regression.observe(self.link.response(score), label, weight);
                 }
+                Measures::Classes { .. } => {}
             }
         }
     }
@@ -114,6 +131,7 @@ impl Metrics {
         match &self.measures {
             Measures::Binary(binary) => Some(binary.accuracy.mistakes()),
             Measures::Regression(_) => None,
+            Measures::Classes { classes, .. } => Some(classes.mistakes()),
         }
     }
 
@@ -123,11 +141,16 @@ impl Metrics {
     ///   `log_loss`, `brier`, `calibration_error` and `calibration`, an array of
     ///   {`from`, `to`, `weight`, `predicted`, `observed`} without empty bins.
     /// - Regression: `rmse`, `mae`, `r2`, `bias`.
+    /// - Several classes: `accuracy`, and `log_loss` where scores stand for probabilities.
     pub fn summary(&self) -> Map<String, Value> {
         let mut summary = Map::new();
         match &self.measures {
             Measures::Binary(binary) => binary.summarise(&mut summary),
             Measures::Regression(regression) => summarise(regression, &mut summary),
+            Measures::Classes { classes, has_log_loss } => {
+                put(&mut summary, "accuracy", classes.accuracy());
+                put(&mut summary, "log_loss", classes.log_loss().filter(|_| *has_log_loss));
+            }
         }
         summary
     }
@@ -141,6 +164,7 @@ impl Metrics {
         match &mut self.measures {
             Measures::Binary(binary) => binary.persist(archive),
             Measures::Regression(regression) => archive.part("regression", |archive| regression.persist(archive)),
+            Measures::Classes { classes, .. } => archive.part("classes", |archive| classes.persist(archive)),
         }
     }
 }

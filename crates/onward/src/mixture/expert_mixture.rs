@@ -15,11 +15,11 @@
 
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
-use crate::loss::Curvature;
+use crate::loss::{Curvature, TaskLoss};
 use crate::mixture::experts::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
 use crate::numeric::rng::SplitMix64;
 use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Params, Promise};
-use crate::{Error, ExpertReport, Features, Learner, MixtureReport, Prediction, SharedLoss};
+use crate::{Error, ExpertReport, Learner, LinearWeights, MixtureReport, Predictor, Rows, SharedLoss};
 
 /// A mixture has no more experts than this.
 pub const MOST_EXPERTS: usize = 256;
@@ -41,9 +41,10 @@ pub struct ExpertMixture<E> {
     predict: Predict,
     /// Where the draw of the next round comes from.
     draws: SplitMix64,
-    /// w_k for the next round, and p_k and ℓ_k of the last.
-    weights: Vec<f64>,
+    /// The scores of some rows, expert after expert: kept for its memory.
     scores: Vec<f64>,
+    /// w_k for the next round, and ℓ_k of the last.
+    weights: Vec<f64>,
     losses: Vec<f64>,
     /// Σ h·ℓ_k.
     sums: Vec<f64>,
@@ -63,8 +64,9 @@ impl<E: Experts> ExpertMixture<E> {
     ///
     /// ```
     /// use onward::mixture::experts::AdaHedge;
-    /// use onward::learner::{ExpertMixture, Predict, LearnerSpec};
-    /// use onward::{Features, Learner};
+    /// use onward::LearnerSpec;
+    /// use onward::mixture::{ExpertMixture, Predict};
+    /// use onward::{Example, Features, Learner};
     ///
     /// let loss = onward::loss::parse("squared")?;
     /// let build = |text: &str| text.parse::<LearnerSpec>()?.build(&loss, None);
@@ -72,7 +74,8 @@ impl<E: Experts> ExpertMixture<E> {
     /// let mut advice = ExpertMixture::new(loss, AdaHedge::new(2)?, learners, Predict::Mix)?;
     /// for round in 0..200 {
     ///     let x = [1.0, (round % 5) as f32];
-    ///     advice.learn(Features::new(&[0, 1], &x)?, f64::from(2 * (round % 5)), 1.0);
+    ///     let example = Example { features: Features::new(&[0, 1], &x)?, label: Some(f64::from(2 * (round % 5))), weight: 1.0 };
+    ///     example.as_rows(|rows| advice.learn(rows, &mut [0.0]));
     /// }
     /// let mixed = advice.mixture().unwrap();
     /// assert_eq!(mixed.best().unwrap().name, "nag:eta=0.5");
@@ -96,11 +99,11 @@ impl<E: Experts> ExpertMixture<E> {
                 loss.name()
             )));
         }
-        if let Some(other) = learners.iter().find(|learner| learner.charged_loss().name() != loss.name()) {
+        if let Some(other) = learners.iter().find(|learner| learner.loss().name() != loss.name()) {
             return Err(Error::parameter(format!(
                 "the expert '{}' is charged by the {} loss: it cannot be one for the {} loss",
                 other.describe(),
-                other.charged_loss().name(),
+                other.loss().name(),
                 loss.name()
             )));
         }
@@ -115,7 +118,7 @@ impl<E: Experts> ExpertMixture<E> {
             predict,
             draws: SplitMix64::new(seed),
             weights,
-            scores: zeros(),
+            scores: Vec::new(),
             losses: zeros(),
             sums: zeros(),
             paid: 0.0,
@@ -163,22 +166,17 @@ fn expect_learners(count: usize) -> Result<usize, Error> {
     }
 }
 
-impl<E: Experts> Learner for ExpertMixture<E> {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        Prediction::new(self.combine(|expert| self.learners[expert].predict(x).score))
-    }
+/// How many rows the experts see before their scores are mixed.
+const TOGETHER: usize = 64;
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        if weight == 0.0 {
-            return self.predict(x);
+impl<E: Experts> ExpertMixture<E> {
+    /// The experts have made these scores, the mixture this one.
+    fn observe(&mut self, score_of: impl Fn(usize) -> f64, score: f64, label: f64, weight: f64) {
+        for (expert, (expert_loss, sum)) in self.losses.iter_mut().zip(&mut self.sums).enumerate() {
+            *expert_loss = self.loss.value(score_of(expert), label);
+            *sum = held(*sum + weight * *expert_loss);
         }
-        for (expert, learner) in self.learners.iter_mut().enumerate() {
-            self.scores[expert] = learner.learn(x, label, weight).score;
-            self.losses[expert] = self.loss.value(self.scores[expert], label);
-            self.sums[expert] = held(self.sums[expert] + weight * self.losses[expert]);
-        }
-        let prediction = Prediction::new(self.combine(|expert| self.scores[expert]));
-        let loss = self.loss.value(prediction.score, label);
+        let loss = self.loss.value(score, label);
         self.paid = held(self.paid + weight * loss);
         self.total = held(self.total + weight);
         if let Predict::Draw(_) = self.predict {
@@ -188,11 +186,48 @@ impl<E: Experts> Learner for ExpertMixture<E> {
         }
         self.algorithm.observe(&self.losses, weight);
         self.algorithm.weights(&mut self.weights);
-        prediction
+    }
+}
+
+impl<E: Experts> Predictor for ExpertMixture<E> {
+    fn predict(&self, rows: Rows<'_>, scores: &mut [f64]) {
+        rows.check_scores(1, scores);
+        let mut of_experts = vec![0.0; self.learners.len() * rows.len().min(TOGETHER)];
+        for (rows, scores) in rows.chunks(TOGETHER).zip(scores.chunks_mut(TOGETHER)) {
+            let count = rows.len();
+            for (learner, scores) in self.learners.iter().zip(of_experts.chunks_exact_mut(count)) {
+                learner.predict(rows, scores);
+            }
+            for (row, score) in scores.iter_mut().enumerate() {
+                *score = self.combine(|expert| of_experts[expert * count + row]);
+            }
+        }
+    }
+}
+
+impl<E: Experts> Learner for ExpertMixture<E> {
+    fn learn(&mut self, rows: Rows<'_>, scores: &mut [f64]) {
+        rows.check_scores(1, scores);
+        let mut of_experts = std::mem::take(&mut self.scores);
+        of_experts.resize(self.learners.len() * rows.len().min(TOGETHER), 0.0);
+        for (rows, scores) in rows.chunks(TOGETHER).zip(scores.chunks_mut(TOGETHER)) {
+            let count = rows.len();
+            for (learner, scores) in self.learners.iter_mut().zip(of_experts.chunks_exact_mut(count)) {
+                learner.learn(rows, scores);
+            }
+            for ((row, example), score) in rows.iter().enumerate().zip(scores) {
+                let score_of = |expert: usize| of_experts[expert * count + row];
+                *score = self.combine(score_of);
+                if let Some(label) = example.label_to_learn() {
+                    self.observe(score_of, *score, label, example.weight);
+                }
+            }
+        }
+        self.scores = of_experts;
     }
 
-    fn charged_loss(&self) -> SharedLoss {
-        SharedLoss::clone(&self.loss)
+    fn loss(&self) -> TaskLoss {
+        TaskLoss::Score(SharedLoss::clone(&self.loss))
     }
 
     fn describe(&self) -> String {
@@ -207,13 +242,9 @@ impl<E: Experts> Learner for ExpertMixture<E> {
     }
 
     /// Of the mean of experts, if all are linear.
-    fn weight(&self, index: u32) -> Option<f64> {
-        let of_experts = self.learners.iter().zip(&self.weights);
-        of_experts.map(|(learner, weight)| Some(weight * learner.weight(index)?)).sum()
-    }
-
-    fn deviation(&self, index: u32) -> Option<f64> {
-        self.learners.iter().find_map(|learner| learner.deviation(index))
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        let are_linear = self.learners.iter().all(|learner| learner.linear().is_some());
+        are_linear.then_some(self as &dyn LinearWeights)
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -243,6 +274,17 @@ impl<E: Experts> Learner for ExpertMixture<E> {
         archive.number("total", &mut self.total)?;
         archive.number("luck", &mut self.luck)?;
         self.draws.persist("draws", archive)
+    }
+}
+
+impl<E: Experts> LinearWeights for ExpertMixture<E> {
+    fn weight(&self, index: u32) -> f64 {
+        let of_experts = self.learners.iter().zip(&self.weights);
+        of_experts.map(|(learner, weight)| weight * learner.linear().map_or(0.0, |linear| linear.weight(index))).sum()
+    }
+
+    fn deviation(&self, index: u32) -> Option<f64> {
+        self.learners.iter().find_map(|learner| learner.linear()?.deviation(index))
     }
 }
 
@@ -503,9 +545,9 @@ mod tests {
             let values = [1.0, (round * 7 % 11) as f32 / 11.0];
             let x = Features::new(&[0, 1], &values).unwrap();
             let label = f64::from(values[1]) * 2.0 - 1.0;
-            let score = advice.learn(x, label, 1.0).score;
+            let score = advice.learn_one(x, label, 1.0);
             for expert in 0..2 {
-                let other = alone[expert].learn(x, label, 1.0).score;
+                let other = alone[expert].learn_one(x, label, 1.0);
                 drawn[expert] += usize::from(other == score);
                 sums[expert] += (other - label) * (other - label);
             }

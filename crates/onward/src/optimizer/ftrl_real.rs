@@ -22,7 +22,7 @@ use crate::loss::{Curvature, LossKind};
 use crate::numeric::sum::{self, held};
 use crate::protocol::{Params, expect_rate};
 use crate::storage::feature_index::FeatureIndex;
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// Newton's method stops when it is within this part of the least F.
 const PRECISION: f64 = 1e-13;
@@ -74,7 +74,7 @@ pub struct FtrlReal {
 }
 
 /// A learner from the parameters of `ftrl`.
-pub(crate) fn build(arguments: &Params<'_>) -> Result<Box<dyn Learner>, Error> {
+pub(crate) fn build(arguments: &Params<'_>) -> Result<Box<dyn crate::Learner>, Error> {
     let (alpha, radius) = (arguments.number("alpha")?, arguments.number("radius")?);
     let limit = arguments.whole("features", 1..=1000, "for a system of that size is solved each round")? as u32;
     Ok(Box::new(FtrlReal::new(arguments.loss(), alpha, radius, limit)?))
@@ -268,33 +268,26 @@ fn substitute(factor: &[f64], d: usize, v: &mut [f64]) {
     }
 }
 
-impl Learner for FtrlReal {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        Prediction::new(self.score(x))
+impl ScoreLearner for FtrlReal {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
+        self.score(x)
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
-        if weight == 0.0 {
-            return prediction;
-        }
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
+        let prediction = self.predict_one(x);
         let row = SeenExample { features: self.place(x), label, weight, offset: x.offset() };
         self.minimise(row);
         let after = self.loss.value(self.score(x), label);
-        self.paid = held(self.paid + weight * (self.loss.value(prediction.score, label) - after));
+        self.paid = held(self.paid + weight * (self.loss.value(prediction, label) - after));
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }
 
     fn describe(&self) -> String {
         format!("ftrl:alpha={},features={},losses=real,radius={}", self.alpha, self.features.limit(), self.radius)
-    }
-
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(self.weight_of(index))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -319,6 +312,16 @@ impl Learner for FtrlReal {
             }
             PastLosses::Rows(rows) => archive.part("row", |archive| persist_rows(archive, rows, self.weights.len())),
         }
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for FtrlReal {
+    fn weight(&self, index: u32) -> f64 {
+        self.weight_of(index)
     }
 }
 
@@ -364,13 +367,13 @@ mod tests {
         let mut learner = FtrlReal::new(loss, 0.3, 1.0, 5).unwrap();
         for t in 0..40 {
             let (values, label, weight) = row(t);
-            learner.learn(Features::new(&[0, 4, 9], &values).unwrap(), label, weight);
+            learner.learn_one(Features::new(&[0, 4, 9], &values).unwrap(), label, weight);
         }
         // The gradient of Σ h(p − y)² + ½α‖w‖² at w is 0.
-        let mut gradient = [0, 4, 9].map(|index| 0.3 * learner.weight(index).unwrap());
+        let mut gradient = [0, 4, 9].map(|index| 0.3 * learner.weight(index));
         for t in 0..40 {
             let (values, label, weight) = row(t);
-            let p: f64 = [0, 4, 9].iter().zip(values).map(|(&i, x)| learner.weight(i).unwrap() * f64::from(x)).sum();
+            let p: f64 = [0, 4, 9].iter().zip(values).map(|(&i, x)| learner.weight(i) * f64::from(x)).sum();
             gradient.iter_mut().zip(values).for_each(|(g, x)| *g += weight * 2.0 * (p - label) * f64::from(x));
         }
         assert!(gradient.iter().all(|g| g.abs() < 1e-11), "{gradient:?}");
@@ -394,13 +397,12 @@ mod tests {
             };
             for t in 0..40 {
                 let (values, _, weight) = row(t);
-                learner.learn(Features::new(&[0, 4, 9], &values).unwrap(), label(t), weight);
+                learner.learn_one(Features::new(&[0, 4, 9], &values).unwrap(), label(t), weight);
             }
-            let mut gradient = [0, 4, 9].map(|index| 0.3 * learner.weight(index).unwrap());
+            let mut gradient = [0, 4, 9].map(|index| 0.3 * learner.weight(index));
             for t in 0..40 {
                 let (values, _, weight) = row(t);
-                let p: f64 =
-                    [0, 4, 9].iter().zip(values).map(|(&i, x)| learner.weight(i).unwrap() * f64::from(x)).sum();
+                let p: f64 = [0, 4, 9].iter().zip(values).map(|(&i, x)| learner.weight(i) * f64::from(x)).sum();
                 let g = weight * loss.derivative(p, label(t));
                 gradient.iter_mut().zip(values).for_each(|(sum, x)| *sum += g * f64::from(x));
             }
@@ -416,10 +418,10 @@ mod tests {
         assert!(FtrlReal::new(parse("squared"), 0.0, 1.0, 5).is_err());
         assert!(FtrlReal::new(parse("squared"), 1.0, 1.0, 1001).is_err());
         let mut learner = FtrlReal::new(parse("squared"), 1.0, 1.0, 2).unwrap();
-        learner.learn(Features::new(&[3, 5], &[1.0, 1.0]).unwrap(), 1.0, 1.0);
+        learner.learn_one(Features::new(&[3, 5], &[1.0, 1.0]).unwrap(), 1.0, 1.0);
         assert!(learner.guarantee().bound.is_ok());
-        learner.learn(Features::new(&[3, 6], &[1.0, 1.0]).unwrap(), 1.0, 1.0);
+        learner.learn_one(Features::new(&[3, 6], &[1.0, 1.0]).unwrap(), 1.0, 1.0);
         assert!(learner.guarantee().bound.is_err());
-        assert_eq!(learner.weight(6), Some(0.0));
+        assert_eq!(learner.weight(6), 0.0);
     }
 }

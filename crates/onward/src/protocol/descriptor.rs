@@ -114,6 +114,9 @@ impl LearnerDescriptor {
         match (self.losses, task) {
             (Losses::Convex, Task::Binary) => Ok("logistic"),
             (Losses::Convex, Task::Regression) => Ok("squared"),
+            (_, Task::Classes) => {
+                Err(Error::parameter(format!("{} gives one score per row, and classes need one each", self.name)))
+            }
             (Losses::Only(kinds), task) => {
                 let mut named = kinds.iter().filter_map(|kind| kind.named());
                 let fits = named.clone().find(|entry| entry.default_loss().task() == task);

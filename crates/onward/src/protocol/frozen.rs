@@ -9,25 +9,15 @@ use bytemuck::Zeroable;
 use crate::hashing::index_map::GOLDEN;
 use crate::numeric::sum::{self, LANES};
 use crate::simd::{prefer_huge_pages, prefetch_at};
-use crate::{Features, Prediction};
+use crate::{Features, Predictor, Rows};
 
 /// Weights are addressed directly where that takes at most so many times as many as there are: otherwise each has four entries or
 /// more of at least twice its size.
 const MOST_TIMES: usize = 8;
 
 /// The weights of a linear predictor, and how its scores are kept plausible.
-///
-/// ```
-/// use onward::{Features, learner::LearnerSpec};
-/// let mut learner = "nag".parse::<LearnerSpec>()?.build(&onward::loss::parse("logistic")?, None)?;
-/// let x = Features::new(&[0, 3_000_000], &[1.0, 0.5])?;
-/// learner.learn(x, 1.0, 1.0);
-/// let fixed = learner.freeze().unwrap();
-/// assert_eq!(fixed.predict(x), learner.predict(x));
-/// # Ok::<(), onward::Error>(())
-/// ```
 #[derive(Debug, Clone)]
-pub struct FrozenLinear {
+pub(super) struct FrozenLinear {
     weights: FrozenWeights,
     clipping: Clipping,
 }
@@ -63,7 +53,7 @@ enum FrozenWeights {
 
 impl FrozenLinear {
     /// These weights, one for each index, every other one being 0.
-    pub(crate) fn new(indices: &[u32], weights: &[f64], clipping: Clipping) -> Self {
+    pub(super) fn new(indices: &[u32], weights: &[f64], clipping: Clipping) -> Self {
         let narrow: Vec<f32> = weights.iter().map(|&weight| weight as f32).collect();
         let is_narrow =
             narrow.iter().zip(weights).all(|(&narrow, weight)| f64::from(narrow).to_bits() == weight.to_bits());
@@ -75,19 +65,31 @@ impl FrozenLinear {
     }
 
     /// What the learner would predict.
-    pub fn predict(&self, x: Features<'_>) -> Prediction {
+    fn score(&self, x: Features<'_>) -> f64 {
         let dot = match &self.weights {
             FrozenWeights::Narrow(map) => map.dot(x),
             FrozenWeights::Wide(map) => map.dot(x),
         };
-        Prediction::new(self.clipping.clip(x.offset() + dot, x.offset()))
+        self.clipping.clip(x.offset() + dot, x.offset())
     }
 
     /// The row that is predicted after the next one: its weights may be fetched from memory meanwhile.
-    pub fn prefetch(&self, x: Features<'_>) {
+    fn prefetch(&self, x: Features<'_>) {
         match &self.weights {
             FrozenWeights::Narrow(map) => map.prefetch(x),
             FrozenWeights::Wide(map) => map.prefetch(x),
+        }
+    }
+}
+
+impl Predictor for FrozenLinear {
+    fn predict(&self, rows: Rows<'_>, scores: &mut [f64]) {
+        rows.check_scores(1, scores);
+        for ((example, next), score) in rows.with_next().zip(scores) {
+            if let Some(next) = next {
+                self.prefetch(next);
+            }
+            *score = self.score(example.features);
         }
     }
 }
@@ -223,14 +225,13 @@ mod tests {
                 for _ in 0..300 {
                     let (indices, values) = row(&mut random, spread);
                     let label = random.below(2) as f64;
-                    learner.learn(Features::new(&indices, &values).unwrap(), label, 1.0);
+                    learner.learn_one(Features::new(&indices, &values).unwrap(), label, 1.0);
                 }
                 let fixed = learner.freeze().unwrap();
                 for round in 0..300 {
                     let (indices, values) = row(&mut random, spread);
                     let x = Features::new(&indices, &values).unwrap().with_offset(f64::from(round % 3) * 7.0).unwrap();
-                    fixed.prefetch(x);
-                    let (one, other) = (fixed.predict(x).score, learner.predict(x).score);
+                    let (one, other) = (fixed.predict_one(x), learner.predict_one(x));
                     assert_eq!(one.to_bits(), other.to_bits(), "{} {spread} {round}", learner.describe());
                 }
             }
@@ -250,14 +251,14 @@ mod tests {
             let weights: Vec<f64> = indices.iter().map(|&index| 1e300 * f64::from(index % 5)).collect();
             let fixed = FrozenLinear::new(&indices, &weights, Clipping::Never);
             for (&index, &weight) in indices.iter().zip(&weights) {
-                assert_eq!(fixed.predict(Features::new(&[index], &[1.0]).unwrap()).score, weight);
+                assert_eq!(fixed.score(Features::new(&[index], &[1.0]).unwrap()), weight);
                 let before = [index - u32::from(index > 0)];
-                let score = fixed.predict(Features::new(&before, &[1.0]).unwrap()).score;
+                let score = fixed.score(Features::new(&before, &[1.0]).unwrap());
                 assert_eq!(score, if index > 0 { 0.0 } else { weight });
             }
         }
         // Of no weights the map is empty.
         let fixed = FrozenLinear::new(&[], &[], Clipping::Never);
-        assert_eq!(fixed.predict(Features::new(&[5], &[1.0]).unwrap()).score, 0.0);
+        assert_eq!(fixed.score(Features::new(&[5], &[1.0]).unwrap()), 0.0);
     }
 }

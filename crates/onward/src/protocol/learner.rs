@@ -1,37 +1,241 @@
-//! The protocol of online learning: a learner sees one example at a time. Each round: observe the
-//! features, predict, observe the label, pay weight × loss, update. The loss is always that of the
-//! prediction made *before* the label was seen.
+//! The protocol of online learning: each round, observe the features, predict, observe the label, pay
+//! weight × loss, update. The loss is always that of the prediction made *before* the label was seen.
+//!
+//! Calls take many rows and play one round for each, in order. A prediction is its scores: one, or one per class.
 
-use super::FrozenLinear;
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
-use crate::loss::{InverseLink, SharedLoss};
-use crate::{Error, Features};
+use crate::loss::{SharedLoss, TaskLoss};
+use crate::{Error, Example, Features, Rows};
 
-/// What a learner says before it sees the label.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct Prediction {
-    /// The score p on the scale of the loss, as it is charged: offset + ⟨w, x⟩ for
-    /// a linear learner, clipped where the learner clips.
-    pub score: f64,
-}
-
-impl Prediction {
-    /// A prediction with this score.
-    pub fn new(score: f64) -> Self {
-        Self { score }
+/// Reads rows and gives scores. What does not change any more serves many threads.
+pub trait Predictor: Send + Sync {
+    /// How many scores a row gets: 1, or one per class.
+    fn outputs(&self) -> usize {
+        1
     }
 
-    /// The score on the scale that people read: a probability for the logistic
-    /// loss, a rate for Poisson, the score itself otherwise.
+    /// Writes the scores of all rows, row after row: those that [`Learner::learn`] would make for the next row.
+    /// Changes nothing.
     ///
-    /// ```
-    /// use onward::{Prediction, loss::InverseLink};
-    /// assert_eq!(Prediction::new(0.0).response(InverseLink::Logistic), 0.5);
-    /// ```
-    pub fn response(&self, link: InverseLink) -> f64 {
-        link.response(self.score)
+    /// # Panics
+    /// When there are not [`outputs`](Self::outputs) scores per row.
+    fn predict(&self, rows: Rows<'_>, scores: &mut [f64]);
+}
+
+impl dyn Predictor + '_ {
+    /// The score of one row.
+    ///
+    /// # Panics
+    /// When it has several.
+    pub fn predict_one(&self, x: Features<'_>) -> f64 {
+        let mut score = [0.0];
+        Example { features: x, label: None, weight: 1.0 }.as_rows(|rows| self.predict(rows, &mut score));
+        score[0]
+    }
+}
+
+/// Predicts, is told the truth, updates.
+///
+/// All state is inside; equal rows in equal order give equal bits, however many come in a call. Every learner goes
+/// through one battery of tests (`tests/it/battery.rs`). Learners whose rows have one score implement
+/// [`ScoreLearner`] instead, for one row at a time, and are learners by that.
+pub trait Learner: Predictor {
+    /// One round per row, in order: writes the scores that are made before the row's label is used, then
+    /// updates with the label and the importance weight (from 1e-38 to 3.4e38: what sums can hold). Rows without a
+    /// label or of weight 0 are predicted only. Labels must be such as [`TaskLoss::check_label`] accepts.
+    ///
+    /// # Panics
+    /// When there are not [`outputs`](Predictor::outputs) scores per row.
+    fn learn(&mut self, rows: Rows<'_>, scores: &mut [f64]);
+
+    /// The loss that predictions are charged by.
+    fn loss(&self) -> TaskLoss;
+
+    /// Name and all parameters, as `--learner` takes them, the inferred ones included.
+    fn describe(&self) -> String;
+
+    /// The learner's own guarantee, from sums of what happened so far.
+    fn guarantee(&self) -> Guarantee;
+
+    /// Saves or loads all that is needed to continue to the bit. Loaded is what a learner with the same parameters saved.
+    ///
+    /// # Errors
+    /// When something is missing or does not match.
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error>;
+
+    /// Said before rows are learnt from: how many classes have been met up to their end, those rows included. Learners
+    /// of classes give as many scores from here on.
+    fn set_classes(&mut self, _classes: usize) {}
+
+    /// The predictor that this learner is now: faster, and the same to the bit. `None` where there is no such form.
+    fn freeze(&self) -> Option<Box<dyn Predictor>> {
+        None
+    }
+
+    /// The weights of linear learners.
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        None
+    }
+
+    /// The experts that the learner mixes, if it does.
+    fn mixture(&self) -> Option<MixtureReport> {
+        None
+    }
+
+    /// M: the importance of the rounds in which it moved, for learners that move at mistakes only.
+    fn updates(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// One record at a time, for learners with one score.
+impl dyn Learner + '_ {
+    /// One round of [`learn`](Learner::learn): returns the score that was made before the label was used.
+    ///
+    /// # Panics
+    /// When rows have several scores.
+    pub fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
+        let mut score = [0.0];
+        Example { features: x, label: Some(label), weight }.as_rows(|rows| self.learn(rows, &mut score));
+        score[0]
+    }
+
+    /// The score that [`learn_one`](Self::learn_one) would make next. Changes nothing.
+    ///
+    /// # Panics
+    /// When rows have several scores.
+    pub fn predict_one(&self, x: Features<'_>) -> f64 {
+        (self as &dyn Predictor).predict_one(x)
+    }
+}
+
+/// A learner with one score, one row at a time. It is a [`Learner`] of many: the loop over rows is written once and
+/// compiled with the learner in it.
+pub trait ScoreLearner: Send + Sync {
+    /// The score of a row on the scale of the loss, as it is charged: offset + ⟨w, x⟩ for a linear learner, clipped
+    /// where the learner clips. Changes nothing.
+    fn predict_one(&self, x: Features<'_>) -> f64;
+
+    /// One round: returns the score that [`predict_one`](Self::predict_one) would give, then updates with the label
+    /// and the importance weight, which is above 0.
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64;
+
+    /// The row after the next one: what belongs to it may be fetched from memory meanwhile. Changes nothing but the time.
+    fn prefetch(&mut self, _next: Features<'_>) {}
+
+    /// As [`Learner::loss`].
+    fn loss(&self) -> SharedLoss;
+
+    /// As [`Learner::describe`].
+    fn describe(&self) -> String;
+
+    /// As [`Learner::guarantee`].
+    fn guarantee(&self) -> Guarantee;
+
+    /// As [`Learner::persist`].
+    ///
+    /// # Errors
+    /// When something is missing or does not match.
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error>;
+
+    /// As [`Learner::freeze`].
+    fn freeze(&self) -> Option<Box<dyn Predictor>> {
+        None
+    }
+
+    /// As [`Learner::linear`].
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        None
+    }
+
+    /// As [`Learner::mixture`].
+    fn mixture(&self) -> Option<MixtureReport> {
+        None
+    }
+
+    /// As [`Learner::updates`].
+    fn updates(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl<L: ScoreLearner> Predictor for L {
+    fn predict(&self, rows: Rows<'_>, scores: &mut [f64]) {
+        rows.check_scores(1, scores);
+        for (example, score) in rows.iter().zip(scores) {
+            *score = self.predict_one(example.features);
+        }
+    }
+}
+
+impl<L: ScoreLearner> Learner for L {
+    fn learn(&mut self, rows: Rows<'_>, scores: &mut [f64]) {
+        rows.check_scores(1, scores);
+        for ((example, next), score) in rows.with_next().zip(scores) {
+            if let Some(next) = next {
+                self.prefetch(next);
+            }
+            *score = match example.label_to_learn() {
+                Some(label) => self.learn_one(example.features, label, example.weight),
+                None => self.predict_one(example.features),
+            };
+        }
+    }
+
+    fn loss(&self) -> TaskLoss {
+        TaskLoss::Score(ScoreLearner::loss(self))
+    }
+
+    fn describe(&self) -> String {
+        ScoreLearner::describe(self)
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        ScoreLearner::guarantee(self)
+    }
+
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        ScoreLearner::persist(self, archive)
+    }
+
+    fn freeze(&self) -> Option<Box<dyn Predictor>> {
+        ScoreLearner::freeze(self)
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        ScoreLearner::linear(self)
+    }
+
+    fn mixture(&self) -> Option<MixtureReport> {
+        ScoreLearner::mixture(self)
+    }
+
+    fn updates(&self) -> Option<f64> {
+        ScoreLearner::updates(self)
+    }
+}
+
+/// The weights of a linear learner, in raw units: how much the score changes when a feature grows by one.
+pub trait LinearWeights {
+    /// The weight of a feature.
+    fn weight(&self, index: u32) -> f64;
+
+    /// The weights of many features, one for each index. Fastest where indices come in the order in which the learner
+    /// met them.
+    fn weights(&self, indices: &[u32]) -> Vec<f64> {
+        indices.iter().map(|&index| self.weight(index)).collect()
+    }
+
+    /// The running standard deviation of a feature, if the learner sees it centred: `weight` times it is by how
+    /// much the feature moves the score.
+    fn deviation(&self, _index: u32) -> Option<f64> {
+        None
+    }
+
+    /// The average of the points that made the predictions so far, as (index, weight), where it is kept.
+    fn averaged(&self) -> Option<Vec<(u32, f64)>> {
+        None
     }
 }
 
@@ -67,77 +271,4 @@ pub struct ExpertReport {
     pub weight: f64,
     /// What it would have paid alone: its mean loss.
     pub loss: f64,
-}
-
-/// Predicts, is told the truth, updates.
-///
-/// All state is inside; equal calls in equal order give equal bits. Every
-/// learner goes through one battery of tests (`tests/it/battery.rs`).
-pub trait Learner: Send + Sync {
-    /// The prediction that [`learn`](Learner::learn) would make next. Changes nothing.
-    fn predict(&self, x: Features<'_>) -> Prediction;
-
-    /// One round: predicts, then updates with the label and the importance
-    /// weight (0, which changes nothing, or from 1e-38 to 3.4e38: what sums can
-    /// hold). Returns the prediction made
-    /// before the update. The label must be one that
-    /// [`Loss::check_label`](crate::Loss::check_label) accepts.
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction;
-
-    /// The row that is predicted or learnt from after the next one: what belongs to it may be fetched
-    /// from memory meanwhile. Changes nothing but the time.
-    fn prefetch(&mut self, _x: Features<'_>) {}
-
-    /// The loss that predictions are charged by.
-    fn charged_loss(&self) -> SharedLoss;
-
-    /// Name and all parameters, as `--learner` takes them, the inferred ones included.
-    fn describe(&self) -> String;
-
-    /// The weight of a feature in raw units, for linear learners: how much the
-    /// score changes when the feature grows by one.
-    fn weight(&self, index: u32) -> Option<f64>;
-
-    /// The weights of many features, one for each index; `None` where [`weight`](Self::weight) gives none. Fastest where
-    /// indices come in the order in which the learner met them.
-    fn weights(&self, indices: &[u32]) -> Option<Vec<f64>> {
-        indices.iter().map(|&index| self.weight(index)).collect()
-    }
-
-    /// The running standard deviation of a feature, if the learner sees it centred:
-    /// `weight` times it is by how much the feature moves the score.
-    fn deviation(&self, _index: u32) -> Option<f64> {
-        None
-    }
-
-    /// The learner's own guarantee, from sums of what happened so far.
-    fn guarantee(&self) -> Guarantee;
-
-    /// M: the importance of the rounds in which it moved, for learners that move at mistakes only.
-    fn updates(&self) -> Option<f64> {
-        None
-    }
-
-    /// The predictor that this learner is now, for those who only [predict](Self::predict) from here on: faster, and the
-    /// same to the bit. `None` where scores are no sums of weights that stay.
-    fn freeze(&self) -> Option<FrozenLinear> {
-        None
-    }
-
-    /// The average of the points that made the predictions so far, as (index, weight), for
-    /// linear learners that keep it.
-    fn averaged(&self) -> Option<Vec<(u32, f64)>> {
-        None
-    }
-
-    /// The experts that the learner mixes, if it does.
-    fn mixture(&self) -> Option<MixtureReport> {
-        None
-    }
-
-    /// Saves or loads what is needed to continue to the bit. It loads what a learner with the same parameters saved.
-    ///
-    /// # Errors
-    /// When something is missing or does not match.
-    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error>;
 }

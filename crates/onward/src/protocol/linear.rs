@@ -8,8 +8,8 @@ use super::frozen::{Clipping, FrozenLinear};
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 use crate::loss::{InverseLink, Task};
-use crate::protocol::{Optimizer, Step};
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::protocol::{Optimizer, Predictor, Step};
+use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// The largest score for losses with a probability or rate: e^±50.
 const LARGEST_SCORE: f64 = 50.0;
@@ -45,7 +45,7 @@ impl<O: Optimizer> Linear<O> {
             (Clip::Never, ..) => Clipping::Never,
             (_, InverseLink::Logistic | InverseLink::Log, _) => Clipping::Within(-LARGEST_SCORE, LARGEST_SCORE),
             (_, _, Task::Regression) => Clipping::WithinOrOffset(self.range.0, self.range.1),
-            (_, _, Task::Binary) => Clipping::Never,
+            (_, _, Task::Binary | Task::Classes) => Clipping::Never,
         }
     }
 
@@ -55,18 +55,14 @@ impl<O: Optimizer> Linear<O> {
     }
 }
 
-impl<O: Optimizer> Learner for Linear<O> {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        Prediction::new(self.clipped(x.offset() + self.optimizer.dot(x), x.offset()))
+impl<O: Optimizer> ScoreLearner for Linear<O> {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
+        self.clipped(x.offset() + self.optimizer.dot(x), x.offset())
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        if weight == 0.0 {
-            return self.predict(x);
-        }
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let score = x.offset() + self.optimizer.begin(x);
-        let prediction = Prediction::new(self.clipped(score, x.offset()));
-        let p = prediction.score;
+        let p = self.clipped(score, x.offset());
         let loss = &self.loss;
         self.optimizer.observe_loss(&|| weight * loss.value(p, label), weight);
         let gradient = self.loss.gradient(p, label);
@@ -77,14 +73,14 @@ impl<O: Optimizer> Learner for Linear<O> {
         };
         self.optimizer.advance(u, x);
         self.range = (self.range.0.min(label), self.range.1.max(label));
-        prediction
+        p
     }
 
     fn prefetch(&mut self, x: Features<'_>) {
         self.optimizer.prefetch(x);
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }
 
@@ -92,21 +88,9 @@ impl<O: Optimizer> Learner for Linear<O> {
         self.optimizer.describe()
     }
 
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(self.optimizer.weight(index))
-    }
-
-    fn weights(&self, indices: &[u32]) -> Option<Vec<f64>> {
-        Some(self.optimizer.weights(indices))
-    }
-
-    fn freeze(&self) -> Option<FrozenLinear> {
+    fn freeze(&self) -> Option<Box<dyn Predictor>> {
         let (indices, weights) = self.optimizer.frozen_weights()?;
-        Some(FrozenLinear::new(&indices, &weights, self.clipping()))
-    }
-
-    fn averaged(&self) -> Option<Vec<(u32, f64)>> {
-        self.optimizer.averaged()
+        Some(Box::new(FrozenLinear::new(&indices, &weights, self.clipping())))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -118,5 +102,23 @@ impl<O: Optimizer> Learner for Linear<O> {
         archive.number("label.largest", &mut self.range.1)?;
         archive.check(self.range.0 <= self.range.1, "label.smallest", "must be at most 'label.largest'")?;
         self.optimizer.persist(archive)
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl<O: Optimizer> LinearWeights for Linear<O> {
+    fn weight(&self, index: u32) -> f64 {
+        self.optimizer.weight(index)
+    }
+
+    fn weights(&self, indices: &[u32]) -> Vec<f64> {
+        self.optimizer.weights(indices)
+    }
+
+    fn averaged(&self) -> Option<Vec<(u32, f64)>> {
+        self.optimizer.averaged()
     }
 }

@@ -171,7 +171,7 @@ impl LearnerSpec {
     /// As [`build`](Self::build), and when the scales are no sizes.
     ///
     /// ```
-    /// use onward::learner::{ProblemBounds, LearnerSpec};
+    /// use onward::protocol::{LearnerSpec, ProblemBounds};
     /// let specification: LearnerSpec = "ogd:radius=1".parse()?;
     /// let scales = ProblemBounds { rounds: 1e4, label: 1.0, ..ProblemBounds::default() };
     /// // (p − y)²: G = 4, and self-tuned rates give √2·D·√(ΣG²) = √2·2·4·√T.

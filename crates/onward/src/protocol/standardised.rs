@@ -5,23 +5,20 @@
 //! theorem of the learner inside is about features that do not change with time,
 //! so it has no guarantee of its own.
 
-use std::cell::RefCell;
-
 use crate::archive::Archive;
 use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::loss::TaskLoss;
 use crate::storage::RunningScale;
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Learner, LinearWeights, Predictor, Rows};
+
+/// How many rows are scaled before they are learnt from.
+const TOGETHER: usize = 64;
 
 /// A learner on standardised features.
 pub struct Standardised {
     inner: Box<dyn Learner>,
     scale: RunningScale,
     scaled: Vec<f32>,
-}
-
-thread_local! {
-    /// Predicting changes nothing, and must not allocate for each row either.
-    static SCALED: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Standardised {
@@ -31,36 +28,54 @@ impl Standardised {
     }
 }
 
-impl Learner for Standardised {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        SCALED.with_borrow_mut(|scaled| {
-            self.scale.scale(x, scaled);
-            self.inner.predict(x.with_values(scaled))
-        })
+impl Predictor for Standardised {
+    fn outputs(&self) -> usize {
+        self.inner.outputs()
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        if weight == 0.0 {
-            return self.predict(x);
+    fn predict(&self, rows: Rows<'_>, scores: &mut [f64]) {
+        let outputs = self.outputs();
+        rows.check_scores(outputs, scores);
+        let mut scaled = Vec::new();
+        for (rows, scores) in rows.chunks(TOGETHER).zip(scores.chunks_mut(TOGETHER * outputs)) {
+            scaled.clear();
+            rows.iter().for_each(|example| self.scale.scale(example.features, &mut scaled));
+            self.inner.predict(rows.with_values(&scaled), scores);
         }
-        self.scale.observe(x, weight, &mut self.scaled);
-        self.inner.learn(x.with_values(&self.scaled), label, weight)
+    }
+}
+
+impl Learner for Standardised {
+    fn learn(&mut self, rows: Rows<'_>, scores: &mut [f64]) {
+        let outputs = self.outputs();
+        rows.check_scores(outputs, scores);
+        let Self { inner, scale, scaled } = self;
+        for (rows, scores) in rows.chunks(TOGETHER).zip(scores.chunks_mut(TOGETHER * outputs)) {
+            scaled.clear();
+            for example in rows.iter() {
+                match example.label_to_learn() {
+                    Some(_) => scale.observe(example.features, example.weight, scaled),
+                    None => scale.scale(example.features, scaled),
+                }
+            }
+            inner.learn(rows.with_values(scaled), scores);
+        }
     }
 
-    fn charged_loss(&self) -> SharedLoss {
-        self.inner.charged_loss()
+    fn loss(&self) -> TaskLoss {
+        self.inner.loss()
     }
 
     fn describe(&self) -> String {
         format!("{},standardise=true", self.inner.describe())
     }
 
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(self.inner.weight(index)? / self.scale.deviation(index))
+    fn set_classes(&mut self, classes: usize) {
+        self.inner.set_classes(classes);
     }
 
-    fn deviation(&self, index: u32) -> Option<f64> {
-        self.scale.is_centred(index).then(|| self.scale.deviation(index))
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        self.inner.linear().map(|_| self as &dyn LinearWeights)
     }
 
     fn updates(&self) -> Option<f64> {
@@ -75,5 +90,15 @@ impl Learner for Standardised {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.part("scale", |archive| self.scale.persist(archive))?;
         self.inner.persist(archive)
+    }
+}
+
+impl LinearWeights for Standardised {
+    fn weight(&self, index: u32) -> f64 {
+        self.inner.linear().map_or(0.0, |inner| inner.weight(index) / self.scale.deviation(index))
+    }
+
+    fn deviation(&self, index: u32) -> Option<f64> {
+        self.scale.is_centred(index).then(|| self.scale.deviation(index))
     }
 }

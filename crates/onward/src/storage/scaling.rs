@@ -80,10 +80,9 @@ pub struct RunningScale {
 }
 
 impl RunningScale {
-    /// Takes in a row of importance > 0 and writes its scaled values.
+    /// Takes in a row of importance > 0 and adds its scaled values.
     pub fn observe(&mut self, x: Features<'_>, weight: f64, scaled: &mut Vec<f32>) {
         self.total += weight;
-        scaled.clear();
         let mut shares = WeightShare::default();
         for (index, value) in x.iter() {
             if index == 0 {
@@ -96,9 +95,8 @@ impl RunningScale {
         }
     }
 
-    /// Writes the values that [`observe`](Self::observe) would give with importance 1, and keeps nothing.
+    /// Adds the values that [`observe`](Self::observe) would give with importance 1, and keeps nothing.
     pub fn scale(&self, x: Features<'_>, scaled: &mut Vec<f32>) {
-        scaled.clear();
         let mut shares = WeightShare::default();
         for (index, value) in x.iter() {
             if index == 0 {
@@ -147,6 +145,7 @@ mod tests {
         let (mut scale, mut scaled) = (RunningScale::default(), Vec::new());
         let values: Vec<f32> = (0..1000u32).map(|row| 5.0 + (row * 7919 % 1000) as f32).collect();
         for &value in &values {
+            scaled.clear();
             scale.observe(Features::new(&[0, 1], &[1.0, value]).unwrap(), 1.0, &mut scaled);
             assert_eq!(scaled[0], 1.0);
         }
@@ -165,6 +164,7 @@ mod tests {
             let (indices, values): (Vec<_>, Vec<_>) = rare.iter().copied().unzip();
             scale.observe(Features::new(&indices, &values).unwrap(), 1.0, &mut scaled);
         }
+        scaled.clear();
         scale.scale(Features::new(&[1, 2], &[9.0, 3.0]).unwrap(), &mut scaled);
         assert_eq!(scaled, [0.0, 3.0]);
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use onward::archive::Archive;
 use onward::mixture::{Auto, LaneCount};
 use onward::regret::Guarantee;
-use onward::{Features, Learner, loss};
+use onward::{Features, ScoreLearner, loss};
 
 use crate::common::{self, Random, Row, stream};
 
@@ -41,7 +41,7 @@ fn the_first_six_lanes_are_those_of_the_reference_program() {
             assert!((scores[lane] - expected).abs() < 1e-4, "row {row}, lane {lane}: {} {expected}", scores[lane]);
             tried += 1;
         }
-        learner.learn(x, label, 1.0);
+        learner.learn_one(x, label, 1.0);
     }
     assert_eq!(tried, 500 * 6);
 }
@@ -53,14 +53,14 @@ fn the_first_prediction_does_not_depend_on_the_first_label_nor_any_on_its_own() 
         for cut in [0, 1, 2, 50] {
             let [mut one, mut other] = [auto(name), auto(name)];
             for row in &rows[..cut] {
-                one.learn(row.features(), row.label, row.weight);
-                other.learn(row.features(), row.label, row.weight);
+                one.learn_one(row.features(), row.label, row.weight);
+                other.learn_one(row.features(), row.label, row.weight);
             }
             let row = &rows[cut];
             let label = if row.label == 1.0 && name != "squared" { 0.0f64.max(-1.0) } else { row.label + 7.0 };
             let label = if loss::parse(name).unwrap().check_label(label).is_ok() { label } else { -row.label };
-            let predicted = one.learn(row.features(), row.label, 1.0).score;
-            assert_eq!(predicted.to_bits(), other.learn(row.features(), label, 1.0).score.to_bits(), "{name} {cut}");
+            let predicted = one.learn_one(row.features(), row.label, 1.0);
+            assert_eq!(predicted.to_bits(), other.learn_one(row.features(), label, 1.0).to_bits(), "{name} {cut}");
             if cut == 0 && name != "poisson" {
                 assert_eq!(predicted, 0.0, "{name}");
             }
@@ -77,11 +77,11 @@ fn scaled(rows: &[Row], unit: impl Fn(u32) -> f32) -> Vec<Row> {
     rows
 }
 
-fn mean_loss(learner: &mut dyn Learner, rows: &[Row]) -> f64 {
-    let loss = learner.charged_loss();
+fn mean_loss(learner: &mut dyn onward::Learner, rows: &[Row]) -> f64 {
+    let loss = learner.loss();
     let paid = rows.iter().map(|row| {
-        let score = learner.learn(row.features(), row.label, row.weight).score;
-        row.weight * loss.value(score, row.label)
+        let score = learner.learn_one(row.features(), row.label, row.weight);
+        row.weight * loss.value(&[score], row.label)
     });
     paid.sum::<f64>() / rows.iter().map(|row| row.weight).sum::<f64>()
 }
@@ -149,7 +149,7 @@ fn the_mixture_pays_no_more_than_its_bound_above_the_best_expert() {
         for (kind, rows) in hard_streams(name).into_iter().enumerate() {
             let mut learner = auto(name);
             for (round, row) in rows.iter().enumerate() {
-                learner.learn(row.features(), row.label, row.weight);
+                learner.learn_one(row.features(), row.label, row.weight);
                 if !(round + 1).is_power_of_two() && round + 1 != rows.len() {
                     continue;
                 }
@@ -170,7 +170,7 @@ fn the_bound_for_log_loss_is_ln_k_and_the_shares() {
     let experts = learner.mixture().unwrap().experts.len() as f64;
     let mut expected = experts.ln();
     for (round, row) in stream(loss::parse("logistic").unwrap().as_ref(), 300, 27).iter().enumerate() {
-        learner.learn(row.features(), row.label, 1.0);
+        learner.learn_one(row.features(), row.label, 1.0);
         let share = (1.0 / (round as f64 + 2.0) + 1e-4).min(0.5);
         expected -= (1.0 - share + share / experts).ln();
     }
@@ -222,7 +222,7 @@ fn importance_that_varies_keeps_the_mixture_within_its_bound() {
             let mut learner = auto(name);
             let mut weight = 0.0;
             for (round, row) in rows.iter().enumerate() {
-                learner.learn(row.features(), row.label, row.weight);
+                learner.learn_one(row.features(), row.label, row.weight);
                 weight += row.weight;
                 if (round + 1).is_power_of_two() || round + 1 == rows.len() {
                     let (gap, bound) = (learner.mixture().unwrap().gap() * weight, learner.guarantee().bound.unwrap());
@@ -241,8 +241,8 @@ fn a_row_s_own_importance_does_not_enter_its_prediction() {
         let rows = stream(loss::parse(name).unwrap().as_ref(), 300, 35);
         let mut learner = auto(name);
         for (at, row) in rows.iter().enumerate() {
-            let predicted = learner.predict(row.features()).score;
-            let said = learner.learn(row.features(), row.label, [1.0, 1e6, 1e-3, 30.0][at % 4]).score;
+            let predicted = learner.predict_one(row.features());
+            let said = learner.learn_one(row.features(), row.label, [1.0, 1e6, 1e-3, 30.0][at % 4]);
             assert_eq!(predicted.to_bits(), said.to_bits(), "{name} {at}");
         }
     }
@@ -254,7 +254,7 @@ fn where_all_experts_agree_the_mixture_says_what_they_say() {
         for label in [0.1, 1.7e9, 1e30] {
             let mut learner = auto(name);
             (0..20).for_each(|_| {
-                learner.learn(Features::new(&[0], &[1.0]).unwrap(), label, 1.0);
+                learner.learn_one(Features::new(&[0], &[1.0]).unwrap(), label, 1.0);
             });
             assert!(learner.mixture().unwrap().gap() <= 0.0, "{name} {label}");
         }
@@ -270,7 +270,7 @@ fn a_million_separable_rows_end_without_a_nan() {
     for round in 0..1_000_000 {
         let label = if random.next().is_multiple_of(2) { 1.0 } else { -1.0 };
         let values = [1.0, (label * (0.5 + random.uniform())) as f32, random.uniform() as f32];
-        let score = learner.learn(Features::new(&[0, 1, 2], &values).unwrap(), label, 1.0).score;
+        let score = learner.learn_one(Features::new(&[0, 1, 2], &values).unwrap(), label, 1.0);
         assert!(score.is_finite(), "round {round}");
         paid += (-label * score).exp().ln_1p();
         last = label * score;
@@ -324,11 +324,11 @@ fn an_importance_however_large_does_not_overshoot() {
         let rows = stream(loss::parse(name).unwrap().as_ref(), 200, 31);
         let mut learner = auto(name);
         rows.iter().for_each(|row| {
-            learner.learn(row.features(), row.label, 1.0);
+            learner.learn_one(row.features(), row.label, 1.0);
         });
         let (x, label) = (rows[0].features(), rows[0].label);
         let before = learner.scores(x);
-        learner.learn(x, label, 1e9);
+        learner.learn_one(x, label, 1e9);
         let after = learner.scores(x);
         // Of raw lanes: for the others the row has moved the mean to where it is itself.
         for lane in [2, 4, 5] {
@@ -367,7 +367,7 @@ fn four_lanes_go_on_where_seven_are_too_wide() {
     };
     let mut narrowed = None;
     for (round, row) in rows.iter().enumerate() {
-        assert!(learner.learn(row.features(), row.label, 1.0).score.is_finite());
+        assert!(learner.learn_one(row.features(), row.label, 1.0).is_finite());
         if names(&learner).len() == 9 {
             narrowed.get_or_insert(round);
         } else {
@@ -385,12 +385,12 @@ fn four_lanes_go_on_where_seven_are_too_wide() {
     let state = Archive::saved(|archive| learner.persist(archive)).unwrap();
     again.persist(&mut Archive::loading(state)).unwrap();
     for row in wide(400..420) {
-        let one = learner.learn(row.features(), row.label, 1.0).score;
-        assert_eq!(one.to_bits(), again.learn(row.features(), row.label, 1.0).score.to_bits());
+        let one = learner.learn_one(row.features(), row.label, 1.0);
+        assert_eq!(one.to_bits(), again.learn_one(row.features(), row.label, 1.0).to_bits());
     }
     let mut kept = Auto::new(loss::parse("logistic").unwrap(), LaneCount::Seven).unwrap();
     rows.iter().for_each(|row| {
-        kept.learn(row.features(), row.label, 1.0);
+        kept.learn_one(row.features(), row.label, 1.0);
     });
     assert_eq!(names(&kept).len(), 12, "asked for, seven stay seven");
 }
@@ -399,7 +399,7 @@ fn four_lanes_go_on_where_seven_are_too_wide() {
 fn streams_of_many_features_cost_no_matrix() {
     let mut learner = auto("logistic");
     wide(0..3).iter().for_each(|row| {
-        learner.learn(row.features(), row.label, 1.0);
+        learner.learn_one(row.features(), row.label, 1.0);
     });
     let names: Vec<String> = learner.mixture().unwrap().experts.into_iter().map(|expert| expert.name).collect();
     assert!(names.contains(&"newton (gave up)".to_owned()) && names.contains(&"newton on pairs (gave up)".to_owned()));
@@ -427,7 +427,7 @@ fn bits(name: &str, lanes: LaneCount, rows: &[Row], is_expected: bool) -> Vec<u6
         if let Some(next) = rows.get(at + 1).filter(|_| is_expected) {
             learner.prefetch(next.features());
         }
-        bits.push(learner.learn(row.features(), row.label, row.weight).score.to_bits());
+        bits.push(learner.learn_one(row.features(), row.label, row.weight).to_bits());
         bits.extend(learner.scores(row.features()).into_iter().map(f64::to_bits));
     }
     bits

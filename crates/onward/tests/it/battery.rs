@@ -7,7 +7,7 @@ use onward::loss::{self, Curvature};
 use onward::protocol::Bound;
 use onward::registry::LEARNERS;
 use onward::regret::{Comparator, Ledger};
-use onward::{Features, Learner, SharedLoss};
+use onward::{Features, SharedLoss};
 
 use crate::common::{Form, Random, Row, Saved, forms, is_asked, stream};
 
@@ -50,13 +50,13 @@ fn is_mixture(name: &str) -> bool {
     name.starts_with("auto")
 }
 
-fn build(name: &str, loss: &SharedLoss) -> Box<dyn Learner> {
+fn build(name: &str, loss: &SharedLoss) -> Box<dyn onward::Learner> {
     name.parse::<LearnerSpec>().unwrap().build(loss, None).unwrap()
 }
 
 /// Learns from rows and returns the scores.
-fn learn(learner: &mut dyn Learner, rows: &[Row]) -> Vec<f64> {
-    rows.iter().map(|row| learner.learn(row.features(), row.label, row.weight).score).collect()
+fn learn(learner: &mut dyn onward::Learner, rows: &[Row]) -> Vec<f64> {
+    rows.iter().map(|row| learner.learn_one(row.features(), row.label, row.weight)).collect()
 }
 
 fn bits(scores: &[f64]) -> Vec<u64> {
@@ -69,12 +69,12 @@ fn predicting_changes_nothing_and_says_what_learning_will_say() {
         let rows = stream(loss.as_ref(), 200, 1);
         let (mut asked, mut silent) = (build(&name, &loss), build(&name, &loss));
         for row in &rows {
-            let predicted = asked.predict(row.features()).score;
-            asked.predict(rows[0].features());
+            let predicted = asked.predict_one(row.features());
+            asked.predict_one(rows[0].features());
             // Standardising looks at the row's weight: a row of weight 1 is what is predicted.
-            let said = asked.learn(row.features(), row.label, 1.0).score;
+            let said = asked.learn_one(row.features(), row.label, 1.0);
             assert_eq!(predicted.to_bits(), said.to_bits(), "{name} {}", loss.name());
-            silent.learn(row.features(), row.label, 1.0);
+            silent.learn_one(row.features(), row.label, 1.0);
         }
         assert_eq!(asked.state(), silent.state(), "{name} {}", loss.name());
     }
@@ -88,7 +88,7 @@ fn weight_zero_changes_nothing() {
         learn(learner.as_mut(), &rows);
         let before = learner.state();
         for row in stream(loss.as_ref(), 20, 3) {
-            learner.learn(row.features(), row.label, 0.0);
+            learner.learn_one(row.features(), row.label, 0.0);
         }
         assert_eq!(learner.state(), before, "{name} {}", loss.name());
     }
@@ -147,8 +147,8 @@ fn an_absent_feature_equals_a_feature_of_value_zero() {
             let mut full = [0.0; 8];
             row.indices.iter().zip(&row.values).for_each(|(&index, &value)| full[index as usize] = value);
             let indices: Vec<u32> = (0..8).collect();
-            let one = sparse.learn(row.features(), row.label, row.weight).score;
-            let other = dense.learn(Features::new(&indices, &full).unwrap(), row.label, row.weight).score;
+            let one = sparse.learn_one(row.features(), row.label, row.weight);
+            let other = dense.learn_one(Features::new(&indices, &full).unwrap(), row.label, row.weight);
             // The sums run in other accumulators: equal to rounding, which 200 rounds may amplify.
             assert!((one - other).abs() <= 1e-5 * one.abs().max(1.0), "{name} {}: {one} {other}", loss.name());
         }
@@ -161,7 +161,7 @@ fn everything_stays_finite_under_any_finite_input() {
     for (name, loss) in every() {
         let mut random = Random(8);
         let mut learner = build(&name, &loss);
-        let mut ledger = Ledger::new(learner.charged_loss());
+        let mut ledger = Ledger::new(learner.loss());
         for round in 0..300 {
             let values: Vec<f32> = (0..6).map(|_| extremes[(random.next() % 10) as usize]).collect();
             let label = match (loss.task(), loss.check_label(-1.0).is_ok()) {
@@ -172,14 +172,16 @@ fn everything_stays_finite_under_any_finite_input() {
             let weight = [1.0, 1e-38, 1e9, 3.0e38][(random.next() % 4) as usize];
             let offset = f64::from(extremes[(random.next() % 10) as usize]);
             let x = Features::new(&[0, 1, 2, 3, 4, 5], &values).unwrap().with_offset(offset).unwrap();
-            let prediction = learner.learn(x, label, weight);
-            assert!(prediction.score.is_finite(), "{name} {} round {round}", loss.name());
-            ledger.observe(prediction, label, weight, x);
+            let prediction = learner.learn_one(x, label, weight);
+            assert!(prediction.is_finite(), "{name} {} round {round}", loss.name());
+            ledger.observe_one(prediction, label, weight, x);
         }
-        assert!((0..6).all(|index| learner.weight(index).is_none_or(f64::is_finite)), "{name} {}", loss.name());
-        let indices = [5, 0, 70_000, 3];
-        let one_by_one: Option<Vec<f64>> = indices.iter().map(|&index| learner.weight(index)).collect();
-        assert_eq!(learner.weights(&indices), one_by_one, "{name} {}", loss.name());
+        if let Some(linear) = learner.linear() {
+            assert!((0..6).all(|index| linear.weight(index).is_finite()), "{name} {}", loss.name());
+            let indices = [5, 0, 70_000, 3];
+            let one_by_one = indices.map(|index| linear.weight(index));
+            assert_eq!(linear.weights(&indices), one_by_one, "{name} {}", loss.name());
+        }
         assert!(learner.state().numbers().values().all(|number| number.is_finite()), "{name} {}", loss.name());
     }
 }
@@ -192,8 +194,8 @@ fn scores_start_from_the_offset() {
         let mut learner = build(&name, &loss);
         learn(learner.as_mut(), &rows);
         for row in &rows {
-            let without = learner.predict(row.features()).score;
-            let with = learner.predict(row.features().with_offset(1.25).unwrap()).score;
+            let without = learner.predict_one(row.features());
+            let with = learner.predict_one(row.features().with_offset(1.25).unwrap());
             // Without a ball ogd-strong may be far out: relative.
             assert!(
                 (with - without - 1.25).abs() <= 1e-12 * without.abs().max(1.0),
@@ -211,7 +213,7 @@ fn the_experts_of_a_mixture_start_from_the_offset() {
         let mut learner = build(&name, &loss);
         for (round, row) in rows.iter().enumerate() {
             let offset = (round as f64 - 50.0) / 2.0;
-            let score = learner.predict(row.features().with_offset(offset).unwrap()).score;
+            let score = learner.predict_one(row.features().with_offset(offset).unwrap());
             assert!((score - offset).abs() <= 1e-12 * offset.abs().max(1.0), "{name} {}: {score}", loss.name());
         }
         learn(learner.as_mut(), &rows);
@@ -219,12 +221,12 @@ fn the_experts_of_a_mixture_start_from_the_offset() {
             // Scores are held within the range of labels. These widen it and weigh nothing.
             let x = rows[0].features();
             for label in [1e6, -1e6].into_iter().filter(|&label| loss.check_label(label).is_ok()) {
-                learner.learn(x, label, 1e-38);
+                learner.learn_one(x, label, 1e-38);
             }
         }
         for row in &rows {
-            let without = learner.predict(row.features()).score;
-            let with = learner.predict(row.features().with_offset(1.25).unwrap()).score;
+            let without = learner.predict_one(row.features());
+            let with = learner.predict_one(row.features().with_offset(1.25).unwrap());
             let context = format!("{name} {}: {with} {without}", loss.name());
             match (loss.task(), loss.inverse_link()) {
                 // A mean of scores moves as they do.
@@ -247,7 +249,7 @@ fn the_experts_of_a_mixture_start_from_the_offset() {
 #[test]
 fn labels_outside_the_task_are_refused() {
     for (name, loss) in plain() {
-        let charged = build(&name, &loss).charged_loss();
+        let charged = build(&name, &loss).loss();
         assert!(charged.check_label(f64::NAN).is_err());
         assert!(charged.check_label(f64::INFINITY).is_err());
         if charged.task() == loss::Task::Binary {
@@ -262,6 +264,45 @@ fn the_description_builds_the_same_learner_again() {
     for (name, loss) in every() {
         let learner = build(&name, &loss);
         assert_eq!(build(&learner.describe(), &loss).describe(), learner.describe());
+    }
+}
+
+/// Rows by themselves and together in parts, those to come being known: scores, what is learnt, and what is predicted
+/// afterwards. Some rows have no label and some no importance.
+#[test]
+fn one_row_at_a_time_or_many_are_the_same_to_the_bit() {
+    for (name, loss) in every() {
+        let rows = stream(loss.as_ref(), 200, 46);
+        let mut batch = onward::Batch::default();
+        for (round, row) in rows.iter().enumerate() {
+            batch.extend(&row.indices, &row.values);
+            batch.set_offset(row.offset);
+            batch.finish((round % 7 != 3).then_some(row.label), if round % 11 == 5 { 0.0 } else { row.weight });
+        }
+        let mut alone = build(&name, &loss);
+        let round = |example: onward::Example<'_>| match example.label {
+            Some(label) => alone.learn_one(example.features, label, example.weight).to_bits(),
+            None => alone.predict_one(example.features).to_bits(),
+        };
+        let expected: Vec<u64> = batch.iter().map(round).collect();
+        let state = format!("{:?}", alone.state());
+        let later: Vec<u64> = batch.iter().map(|it| alone.predict_one(it.features).to_bits()).collect();
+        let bits = |scores: &[f64]| scores.iter().map(|score| score.to_bits()).collect::<Vec<_>>();
+        for size in [3, 65, 200] {
+            let (mut learner, mut scores) = (build(&name, &loss), [f64::NAN; 200]);
+            for (rows, scores) in batch.rows(..).chunks(size).zip(scores.chunks_mut(size)) {
+                learner.learn(rows, scores);
+            }
+            assert_eq!(bits(&scores), expected, "{name} {} {size}", loss.name());
+            assert_eq!(format!("{:?}", learner.state()), state, "{name} {} {size}", loss.name());
+            learner.predict(batch.rows(..), &mut scores);
+            assert_eq!(bits(&scores), later, "{name} {} {size}", loss.name());
+        }
+        if let Some(frozen) = alone.freeze() {
+            let mut scores = [f64::NAN; 200];
+            frozen.predict(batch.rows(..), &mut scores);
+            assert_eq!(bits(&scores), later, "{name} {}", loss.name());
+        }
     }
 }
 
@@ -426,13 +467,13 @@ fn rows_of_zeros_and_rows_without_features_leave_numbers() {
         // First of all, then among others.
         for row in &rows {
             for row in [&idle(row, &[]), &idle(row, &[0, 3, 70_000]), &idle(row, &[5]), row] {
-                let score = learner.learn(row.features(), row.label, row.weight).score;
+                let score = learner.learn_one(row.features(), row.label, row.weight);
                 assert!(score.is_finite(), "{context}: {score} after a row of zeros or without features");
             }
-            let nothing = learner.predict(idle(row, &[]).features()).score;
+            let nothing = learner.predict_one(idle(row, &[]).features());
             assert!(nothing.is_finite(), "{context}: {nothing} of a row without features");
         }
-        let scores: Vec<f64> = rows.iter().map(|row| learner.predict(row.features()).score).collect();
+        let scores: Vec<f64> = rows.iter().map(|row| learner.predict_one(row.features())).collect();
         assert!(scores.iter().all(|score| score.is_finite()), "{context}: {scores:?}");
         assert!(numbers(&learner.state()).iter().all(|number| number.is_finite()), "{context}: its state");
     }
@@ -464,12 +505,12 @@ fn learnable(loss: &dyn onward::Loss, rounds: usize, lies: Option<f64>) -> Vec<R
 /// Why a learner does not learn from rows that tell: on the later half it pays no less than the best constant does.
 fn unlearned(form: &Form, rows: &[Row]) -> Option<String> {
     let mut learner = form.build();
-    let mut ledger = Ledger::new(learner.charged_loss());
+    let mut ledger = Ledger::new(learner.loss());
     let (early, late) = rows.split_at(rows.len() / 2);
     learn(learner.as_mut(), early);
     for row in late {
-        let prediction = learner.learn(row.features(), row.label, row.weight);
-        ledger.observe(prediction, row.label, row.weight, row.features());
+        let prediction = learner.learn_one(row.features(), row.label, row.weight);
+        ledger.observe_one(prediction, row.label, row.weight, row.features());
     }
     let (paid, constant) = (ledger.sequential_risk(), ledger.baseline_risk().unwrap());
     (paid >= constant).then(|| format!("{} pays {paid}, the best constant {constant}", form.context()))
@@ -523,11 +564,11 @@ fn a_whole_importance_counts_as_so_many_rows_where_that_is_promised() {
         let (mut weighted, mut repeated) = (form.build(), form.build());
         let mut farthest = 0.0f64;
         for row in &rows {
-            let (one, other) = (weighted.predict(row.features()).score, repeated.predict(row.features()).score);
+            let (one, other) = (weighted.predict_one(row.features()), repeated.predict_one(row.features()));
             farthest = farthest.max((one - other).abs() / one.abs().max(1.0));
-            weighted.learn(row.features(), row.label, row.weight);
+            weighted.learn_one(row.features(), row.label, row.weight);
             for _ in 0..row.weight as usize {
-                repeated.learn(row.features(), row.label, 1.0);
+                repeated.learn_one(row.features(), row.label, 1.0);
             }
         }
         if form.promise.repeats && farthest > 1e-5 {
@@ -570,8 +611,8 @@ fn the_point_stays_in_its_domain() {
             let values: Vec<f32> = indices.iter().map(|_| random.between(-1.0, 1.0) as f32).collect();
             let score = 1e3 * f64::from(values[1] - values[2]);
             let label = if form.loss.task() == loss::Task::Binary { 1f64.copysign(score) } else { score };
-            learner.learn(Features::new(&indices, &values).unwrap(), label, 1.0 + f64::from(round % 50));
-            let unit = |index: &u32| learner.predict(Features::new(&[*index], &[1.0]).unwrap()).score;
+            learner.learn_one(Features::new(&indices, &values).unwrap(), label, 1.0 + f64::from(round % 50));
+            let unit = |index: &u32| learner.predict_one(Features::new(&[*index], &[1.0]).unwrap());
             let (outside, size) = outside(&indices.iter().map(unit).collect::<Vec<_>>(), domain);
             (most, edge) = (most.max(outside), edge.max(size));
         }

@@ -6,7 +6,7 @@ use onward::expert::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squ
 use onward::learner::LearnerSpec;
 use onward::mixture::{ExpertMixture, Predict};
 use onward::regret::{Comparator, Guarantee, GuaranteeKind};
-use onward::{Features, Learner, Prediction, loss};
+use onward::{Features, Learner, ScoreLearner, loss};
 
 use crate::common::{Random, Saved};
 
@@ -541,8 +541,8 @@ fn regret_of_learner(text: &str, seed: u64) -> (f64, f64) {
     for round in 0..rounds {
         let x = [1.0, random.between(-1.0, 1.0) as f32];
         let label = 3.0 * f64::from(x[1]) * if (round / 40) % 2 == 0 { 1.0 } else { -1.0 } + random.between(-1.0, 1.0);
-        let prediction = learner.learn(Features::new(&[0, 1], &x).unwrap(), label, 1.0);
-        paid += loss.value(prediction.score, label);
+        let prediction = learner.learn_one(Features::new(&[0, 1], &x).unwrap(), label, 1.0);
+        paid += loss.value(prediction, label);
     }
     let best = learner.mixture().unwrap().best().unwrap().loss * f64::from(rounds);
     (paid - best, learner.guarantee().bound.unwrap())
@@ -585,12 +585,12 @@ fn predicting_says_what_learning_will_draw() {
         let x = [1.0, random.between(-1.0, 1.0) as f32];
         let x = Features::new(&[0, 1], &x).unwrap();
         let before = learner.state();
-        let predicted = learner.predict(x);
-        assert_eq!(learner.predict(x), predicted);
-        learner.learn(x, 1.0, 0.0);
+        let predicted = learner.predict_one(x);
+        assert_eq!(learner.predict_one(x), predicted);
+        learner.learn_one(x, 1.0, 0.0);
         assert_eq!(learner.state(), before);
         let label = if random.uniform() < 0.3 { 1.0 } else { -1.0 };
-        assert_eq!(learner.learn(x, label, 1.0), predicted);
+        assert_eq!(learner.learn_one(x, label, 1.0), predicted);
     }
 }
 
@@ -602,38 +602,34 @@ fn a_mixture_follows_the_expert_that_is_best() {
         let mut random = Random(11);
         for _ in 0..2000 {
             let x = [1.0, random.between(-1.0, 1.0) as f32];
-            learner.learn(Features::new(&[0, 1], &x).unwrap(), 2.0 + f64::from(x[1]), 1.0);
+            learner.learn_one(Features::new(&[0, 1], &x).unwrap(), 2.0 + f64::from(x[1]), 1.0);
         }
         let mixed = learner.mixture().unwrap();
         assert_eq!(mixed.best().unwrap().name, "nag:eta=0.5");
         assert!(mixed.experts[1].weight > 0.9, "{algorithm}: {mixed:?}");
         assert!(mixed.gap() * 2000.0 <= learner.guarantee().bound.unwrap());
-        assert!((learner.weight(1).unwrap() - 1.0).abs() < 0.2, "{algorithm}: {:?}", learner.weight(1));
+        assert!((learner.linear().unwrap().weight(1) - 1.0).abs() < 0.2, "{algorithm}");
     }
 }
 
 /// An expert that always says the same.
 struct Constant(f64, onward::SharedLoss);
 
-impl Learner for Constant {
-    fn predict(&self, _: Features<'_>) -> Prediction {
-        Prediction::new(self.0)
+impl ScoreLearner for Constant {
+    fn predict_one(&self, _: Features<'_>) -> f64 {
+        self.0
     }
 
-    fn learn(&mut self, _: Features<'_>, _: f64, _: f64) -> Prediction {
-        Prediction::new(self.0)
+    fn learn_one(&mut self, _: Features<'_>, _: f64, _: f64) -> f64 {
+        self.0
     }
 
-    fn charged_loss(&self) -> onward::SharedLoss {
+    fn loss(&self) -> onward::SharedLoss {
         self.1.clone()
     }
 
     fn describe(&self) -> String {
         format!("constant {}", self.0)
-    }
-
-    fn weight(&self, _: u32) -> Option<f64> {
-        None
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -647,17 +643,18 @@ impl Learner for Constant {
 
 /// Regret over bound of a mixture of the constants 0 and 1 on labels 0 and 1 at random, on average over seeds: by
 /// the absolute loss, which is straight between them, so that mixing gains nothing.
-fn part_of_the_bound<E: Experts>(algorithm: impl Fn() -> E) -> f64 {
+fn part_of_the_bound<E: Experts + 'static>(algorithm: impl Fn() -> E) -> f64 {
     let loss = loss::parse("absolute").unwrap();
     let seeds = 20;
     let part = |seed| {
         let learners: Vec<Box<dyn Learner>> =
             vec![Box::new(Constant(0.0, loss.clone())), Box::new(Constant(1.0, loss.clone()))];
-        let mut advice = ExpertMixture::new(loss.clone(), algorithm(), learners, Predict::Mix).unwrap();
+        let advice = ExpertMixture::new(loss.clone(), algorithm(), learners, Predict::Mix).unwrap();
+        let mut advice: Box<dyn Learner> = Box::new(advice);
         let (mut random, mut game) = (Random(seed), Game::default());
         for _ in 0..1 << 12 {
             let label = (random.next() % 2) as f64;
-            let score = advice.learn(Features::new(&[0], &[1.0]).unwrap(), label, 2.0).score;
+            let score = advice.learn_one(Features::new(&[0], &[1.0]).unwrap(), label, 2.0);
             game.paid += 2.0 * loss.value(score, label);
             game.losses.push(vec![2.0 * label, 2.0 * (1.0 - label)]);
         }
@@ -713,9 +710,10 @@ fn draws_are_independent_and_by_weight() {
         let constants = [1.0, 0.0, 0.0, 0.0];
         let learners = constants.map(|constant| Box::new(Constant(constant, loss.clone())) as Box<dyn Learner>);
         let hedge = Hedge::new(4, HedgeRate::Fixed(1e-30)).unwrap();
-        let mut advice = ExpertMixture::new(loss.clone(), hedge, learners.into(), Predict::Draw(seed)).unwrap();
+        let advice = ExpertMixture::new(loss.clone(), hedge, learners.into(), Predict::Draw(seed)).unwrap();
+        let mut advice: Box<dyn Learner> = Box::new(advice);
         let x = Features::new(&[0], &[1.0]).unwrap();
-        let drawn: Vec<f64> = (0..rounds).map(|_| advice.learn(x, 0.0, 1.0).score).collect();
+        let drawn: Vec<f64> = (0..rounds).map(|_| advice.learn_one(x, 0.0, 1.0)).collect();
         let pairs = drawn.windows(2).filter(|pair| pair[0] == 1.0 && pair[1] == 1.0).count() as f64;
         let ones: f64 = drawn.iter().sum();
         // Within four standard deviations of T/4 and about as many of T/16.

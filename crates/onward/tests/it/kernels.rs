@@ -10,7 +10,7 @@ use onward::learner::{LearnerSpec, ProblemBounds};
 use onward::loss::{self, LinearLoss, ZeroOne};
 use onward::model::{SavedColumn, State};
 use onward::regret::Comparator;
-use onward::{Features, Learner, SharedLoss};
+use onward::{Features, ScoreLearner, SharedLoss};
 
 use crate::common::{Random, Row, Saved, stream};
 
@@ -21,7 +21,7 @@ const SPACES: [Kernel; 4] = [
     Kernel::Laplacian { gamma: 0.3 },
 ];
 
-fn build(specification: &str, loss: &SharedLoss) -> Box<dyn Learner> {
+fn build(specification: &str, loss: &SharedLoss) -> Box<dyn onward::Learner> {
     specification.parse::<LearnerSpec>().unwrap().build(loss, None).unwrap()
 }
 
@@ -132,7 +132,7 @@ fn with_the_linear_kernel_it_is_linear_gradient_descent_step_for_step() {
                 let mut learner = learner.with_step(step);
                 let (twin, bound) = plain_descent(&rows, &loss, rate, step, radius);
                 for (round, (row, expected)) in rows.iter().zip(twin).enumerate() {
-                    let score = learner.learn(row.features(), row.label, row.weight).score;
+                    let score = learner.learn_one(row.features(), row.label, row.weight);
                     assert!((score - expected).abs() < 1e-9, "{name} {rate:?} {step:?} {round}: {score} {expected}");
                 }
                 let printed = learner.guarantee().bound.unwrap();
@@ -156,7 +156,7 @@ fn coefficients_are_the_rate_times_the_gradient() {
             let x = dense(row);
             let products = rows[..round].iter().map(|other| plain_kernel(&kernel, &dense(other), &x));
             let expected: f64 = coefficients.iter().zip(products).map(|(c, product)| c * product).sum();
-            let score = learner.learn(row.features(), row.label, row.weight).score;
+            let score = learner.learn_one(row.features(), row.label, row.weight);
             assert!((score - expected).abs() < 1e-9 * expected.abs().max(1.0), "{kernel:?} {round}");
             coefficients.push(-0.01 * row.weight * 2.0 * (expected - row.label));
         }
@@ -176,7 +176,7 @@ fn with_the_linear_kernel_the_kernel_perceptron_is_the_perceptron() {
         let label = if values[1] + values[2] + (random.next() % 3) as f32 > 1.0 { 1.0 } else { -1.0 };
         let weight = [1.0, 2.0][(random.next() % 2) as usize];
         let x = Features::new(&[0, 1, 2, 3], &values).unwrap().with_offset((round % 3) as f64 - 1.0).unwrap();
-        assert_eq!(linear.learn(x, label, weight), kernel.learn(x, label, weight));
+        assert_eq!(linear.learn_one(x, label, weight), kernel.learn_one(x, label, weight));
         assert_eq!(linear.guarantee().bound, kernel.guarantee().bound);
     }
     assert!(linear.guarantee().bound.unwrap() > 10.0);
@@ -199,8 +199,8 @@ fn a_row_with_its_zeros_written_gives_the_same_bits() {
         let indices: Vec<u32> = (0..8).rev().collect();
         for row in stream(loss.as_ref(), 150, 34) {
             let values: Vec<f32> = dense(&row).iter().rev().map(|&value| value as f32).collect();
-            let one = sparse.learn(row.features(), row.label, row.weight).score;
-            let other = full.learn(Features::new(&indices, &values).unwrap(), row.label, row.weight).score;
+            let one = sparse.learn_one(row.features(), row.label, row.weight);
+            let other = full.learn_one(Features::new(&indices, &values).unwrap(), row.label, row.weight);
             assert_eq!(one.to_bits(), other.to_bits(), "{name}");
         }
     }
@@ -238,7 +238,7 @@ fn budgets_drop_what_they_say() {
                 let learner = KernelDescent::new(loss.clone(), kernel, budget, rate, 1.0).unwrap();
                 let mut learner = learner.with_step(KernelStep::Gradient);
                 for (row, expected) in rows.iter().zip(plain_budget(&rows, &kernel, 0.05, size, keep)) {
-                    let score = learner.learn(row.features(), row.label, row.weight).score;
+                    let score = learner.learn_one(row.features(), row.label, row.weight);
                     assert!((score - expected).abs() < 1e-9 * expected.abs().max(1.0), "{kernel:?} {budget:?}");
                     assert!(learner.support() <= size);
                 }
@@ -307,7 +307,7 @@ fn projectron_projects_on_the_span_of_what_it_keeps() {
             let mut learner = learner.with_step(KernelStep::Gradient);
             let twin = plain_projectron(&rows, &kernel, 0.05, budget, threshold);
             for (row, expected) in rows.iter().zip(twin) {
-                let score = learner.learn(row.features(), row.label, row.weight).score;
+                let score = learner.learn_one(row.features(), row.label, row.weight);
                 assert!((score - expected).abs() < 1e-8, "{kernel:?} {budget} {threshold}: {score} {expected}");
             }
             assert!(learner.support() <= budget && learner.support() < 120, "{}", learner.support());
@@ -329,8 +329,8 @@ fn projectron_with_threshold_zero_is_exact() {
             let mut exact = new(Budget::NONE);
             let mut projected = new(Budget { size: None, keep: Keep::Projectron { threshold: 0.0 } });
             for row in &rows {
-                let one = exact.learn(row.features(), row.label, row.weight).score;
-                let other = projected.learn(row.features(), row.label, row.weight).score;
+                let one = exact.learn_one(row.features(), row.label, row.weight);
+                let other = projected.learn_one(row.features(), row.label, row.weight);
                 // What is within a millionth of the span counts as in it.
                 assert!((one - other).abs() < 1e-5, "{kernel:?} {name}: {one} {other}");
             }
@@ -443,8 +443,8 @@ fn with_landmarks_enough_nystrom_is_the_exact_kernel_learner() {
         let mut made = build("nystrom:components=11,bias=false,learner=(ogd:radius=2)", &loss);
         for _ in 0..300 {
             let row = &points[(random.next() % 11) as usize];
-            let one = exact.learn(row.features(), row.label, row.weight).score;
-            let other = made.learn(row.features(), row.label, row.weight).score;
+            let one = exact.learn_one(row.features(), row.label, row.weight);
+            let other = made.learn_one(row.features(), row.label, row.weight);
             // The learner inside keeps f32 weights of f32 features.
             assert!((one - other).abs() < 1e-4, "{name}: {one} {other}");
         }
@@ -544,7 +544,7 @@ fn no_function_of_the_ball_beats_the_guarantee() {
                 let mut paid = [0.0; 4];
                 for (round, row) in rows.iter().enumerate() {
                     for (learner, paid) in learners.iter_mut().zip(&mut paid) {
-                        let score = learner.learn(row.features(), row.label, row.weight).score;
+                        let score = learner.learn_one(row.features(), row.label, row.weight);
                         *paid += row.weight * loss.value(score, row.label);
                     }
                     if !(round + 1).is_power_of_two() {
@@ -576,9 +576,9 @@ fn orthogonal_game(rate: KernelRate, radius: f64, rounds: usize) -> (f64, f64) {
     for round in 0..rounds {
         let row = at(round as f32 * 100.0);
         // The sign against the learner; what it says is 0, and any sign will do.
-        let score = learner.predict(row.features()).score;
+        let score = learner.predict_one(row.features());
         let sign = if score < 0.0 { -1.0 } else { 1.0 };
-        paid += sign * learner.learn(row.features(), sign, 1.0).score;
+        paid += sign * learner.learn_one(row.features(), sign, 1.0);
     }
     // The best function is −U·Σ z_t/‖Σ z_t‖, and pays −U√T.
     (paid + radius * (rounds as f64).sqrt(), learner.guarantee().bound.unwrap())
@@ -613,9 +613,9 @@ fn against_the_sign_of_the_score_the_bounds_hold() {
             let (mut paid, mut sums) = (0.0, vec![0.0; period]);
             for round in 0..512usize {
                 let row = &points[round % period];
-                let score = learner.predict(row.features()).score;
+                let score = learner.predict_one(row.features());
                 let sign = if score < 0.0 { -1.0 } else { 1.0 };
-                paid += sign * learner.learn(row.features(), sign, 1.0).score;
+                paid += sign * learner.learn_one(row.features(), sign, 1.0);
                 sums[round % period] += sign;
                 if !(round + 1).is_power_of_two() {
                     continue;
@@ -642,7 +642,7 @@ fn the_kernel_perceptron_exceeds_no_function_by_more_than_its_bound_and_reaches_
         let mut learner = KernelPerceptron::new(Kernel::Rbf { gamma: 1.0 }, Budget::NONE, radius, &ZeroOne).unwrap();
         for round in 0..rounds {
             let label = if round % 3 == 0 { 1.0 } else { -1.0 };
-            learner.learn(at(round as f32 * 100.0).features(), label, 1.0);
+            learner.learn_one(at(round as f32 * 100.0).features(), label, 1.0);
         }
         let margin = radius / (rounds as f64).sqrt();
         let hinge = rounds as f64 * (1.0 - margin).max(0.0);
@@ -669,7 +669,7 @@ fn on_noisy_streams_no_function_beats_the_kernel_perceptron_by_more_than_its_bou
             let mut updated: Vec<Row> = Vec::new();
             for row in &rows {
                 let before = learner.updates();
-                learner.learn(row.features(), row.label, row.weight);
+                learner.learn_one(row.features(), row.label, row.weight);
                 if learner.updates() > before {
                     updated.push(row.clone());
                 }
@@ -686,11 +686,11 @@ fn on_noisy_streams_no_function_beats_the_kernel_perceptron_by_more_than_its_bou
 fn on_classes_with_a_margin_the_kernel_perceptron_stops_making_mistakes() {
     let mut learner = KernelPerceptron::new(Kernel::Rbf { gamma: 1.0 }, Budget::NONE, 1.0, &ZeroOne).unwrap();
     for row in ring(1000, 50) {
-        learner.learn(row.features(), row.label, 1.0);
+        learner.learn_one(row.features(), row.label, 1.0);
     }
     let after = learner.updates();
     for row in ring(1000, 51) {
-        learner.learn(row.features(), row.label, 1.0);
+        learner.learn_one(row.features(), row.label, 1.0);
     }
     assert!(after > 0.0 && after < 100.0 && learner.updates() - after <= 3.0, "{after} {}", learner.updates());
     assert_eq!(learner.support() as f64, learner.updates());
@@ -712,7 +712,7 @@ fn where_the_theorem_does_not_apply_there_is_no_number() {
     ] {
         let mut learner = build(name, loss);
         for row in stream(loss.as_ref(), 30, 52) {
-            learner.learn(row.features(), row.label, row.weight);
+            learner.learn_one(row.features(), row.label, row.weight);
         }
         assert!(learner.guarantee().bound.is_err(), "{name}");
         let specification: LearnerSpec = name.parse().unwrap();
@@ -720,7 +720,7 @@ fn where_the_theorem_does_not_apply_there_is_no_number() {
     }
     // Cut off: the theorem is about what was not.
     let mut learner = build("kernel:kernel=polynomial", &logistic);
-    learner.learn(at(3e38).features(), 1.0, 1.0);
+    learner.learn_one(at(3e38).features(), 1.0, 1.0);
     assert!(learner.guarantee().bound.is_err());
     // A mixture behind a map keeps its promise against its experts.
     let mut learner = build("rff:learner=auto", &logistic);
@@ -751,7 +751,7 @@ fn what_is_planned_is_kept() {
                     (loss::Task::Binary, _) | (_, Ok(())) => [-1.0, 1.0][(random.next() % 2) as usize],
                     _ => random.uniform().round(),
                 };
-                learner.learn(Features::new(&[0, 1, 2], &values).unwrap(), label, 1.0);
+                learner.learn_one(Features::new(&[0, 1, 2], &values).unwrap(), label, 1.0);
             }
             let scales = ProblemBounds {
                 rounds: 200.0,
@@ -780,8 +780,8 @@ fn what_is_planned_is_kept() {
 
 // ---- What kernels are for ----
 
-fn accuracy(learner: &mut dyn Learner, rows: &[Row]) -> f64 {
-    let correct = rows.iter().filter(|row| learner.learn(row.features(), row.label, 1.0).score * row.label > 0.0);
+fn accuracy(learner: &mut dyn onward::Learner, rows: &[Row]) -> f64 {
+    let correct = rows.iter().filter(|row| learner.learn_one(row.features(), row.label, 1.0) * row.label > 0.0);
     correct.count() as f64 / rows.len() as f64
 }
 
@@ -925,7 +925,7 @@ fn damaged_states_are_refused() {
     ] {
         let mut learner = build(name, loss);
         for row in stream(loss.as_ref(), 40, 57) {
-            learner.learn(row.features(), row.label, row.weight);
+            learner.learn_one(row.features(), row.label, row.weight);
         }
         // What the learner inside refuses is its own affair.
         let is_ours = |what: &str| !what.starts_with("learner.");
@@ -988,7 +988,7 @@ fn everything_stays_finite_under_any_finite_input_with_any_parameters() {
             let weight = [1.0, 1e-38, 1e9, 3.0e38][(random.next() % 4) as usize];
             let offset = f64::from(extremes[(random.next() % 10) as usize]);
             let x = Features::new(&[0, 1, 2, 3, 4, 5], &values).unwrap().with_offset(offset).unwrap();
-            let score = learner.learn(x, label, weight).score;
+            let score = learner.learn_one(x, label, weight);
             assert!(score.is_finite(), "{name} {} round {round}: {score}", loss.name());
             assert!(learner.guarantee().bound.is_ok_and(f64::is_finite) || learner.guarantee().bound.is_err());
         }
@@ -1010,14 +1010,14 @@ fn variants_too_are_saved_and_continued_to_the_bit() {
     for name in VARIANTS {
         let (mut whole, mut first) = (build(name, &loss), build(name, &loss));
         rows[..100].iter().for_each(|row| {
-            whole.learn(row.features(), row.label, row.weight);
-            first.learn(row.features(), row.label, row.weight);
+            whole.learn_one(row.features(), row.label, row.weight);
+            first.learn_one(row.features(), row.label, row.weight);
         });
         let mut second = build(&first.describe(), &loss);
         second.restore(&first.state()).unwrap();
         for row in &rows[100..] {
-            let one = whole.learn(row.features(), row.label, row.weight).score;
-            let other = second.learn(row.features(), row.label, row.weight).score;
+            let one = whole.learn_one(row.features(), row.label, row.weight);
+            let other = second.learn_one(row.features(), row.label, row.weight);
             assert_eq!(one.to_bits(), other.to_bits(), "{name}");
         }
         assert_eq!((whole.state(), whole.guarantee()), (second.state(), second.guarantee()), "{name}");

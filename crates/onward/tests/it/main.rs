@@ -2,6 +2,7 @@
 
 mod auto;
 mod battery;
+mod classes;
 mod common;
 mod documentation;
 mod experts;

@@ -167,10 +167,10 @@ fn a_million_steps_of_separable_data_leave_no_weight_without_a_number() {
             let y = if random.next().is_multiple_of(2) { 1.0 } else { -1.0 };
             let values = [1.0, (y * 0.01) as f32, (-y * 100.0) as f32];
             let x = features(&values[..if round % 2 == 0 { 3 } else { 2 }]);
-            let p = learner.learn(x, y, 1.0).score;
+            let p = learner.learn_one(x, y, 1.0);
             assert!(p.is_finite(), "{name} round {round}");
         }
-        let all: Vec<f64> = (0..3).map(|index| learner.weight(index).unwrap()).collect();
+        let all: Vec<f64> = (0..3).map(|index| learner.linear().unwrap().weight(index)).collect();
         assert!(all.iter().all(|weight| weight.is_finite()), "{name}: {all:?}");
         assert!(all.iter().map(|weight| weight.abs()).sum::<f64>() <= 50.0 * (1.0 + 1e-9), "{name}: {all:?}");
         assert!(learner.guarantee().bound.unwrap().is_finite());
@@ -213,8 +213,8 @@ fn the_two_norm_is_gradient_descent_step_for_step() {
     let build = |name: &str| name.parse::<LearnerSpec>().unwrap().build(&logistic, Some(3.0)).unwrap();
     let (mut it, mut twin) = (build("mirror-descent:map=euclidean"), build("ogd"));
     for row in stream(logistic.as_ref(), 300, 6) {
-        let one = it.learn(row.features(), row.label, row.weight).score;
-        let other = twin.learn(row.features(), row.label, row.weight).score;
+        let one = it.learn_one(row.features(), row.label, row.weight);
+        let other = twin.learn_one(row.features(), row.label, row.weight);
         assert!((one - other).abs() < 1e-4, "{one} {other}");
     }
 }
@@ -424,8 +424,8 @@ fn scinol_predicts_the_same_in_any_units() {
         let scaled: Vec<f32> =
             row.indices.iter().zip(&row.values).map(|(&index, value)| value * units(index)).collect();
         let scaled = Features::new(&row.indices, &scaled).unwrap();
-        let a = one.learn(row.features(), row.label, row.weight).score;
-        let b = other.learn(scaled, row.label, row.weight).score;
+        let a = one.learn_one(row.features(), row.label, row.weight);
+        let b = other.learn_one(scaled, row.label, row.weight);
         // Powers of two: to the bit.
         assert!((a - b).abs() <= 1e-12 * a.abs().max(1.0), "{a} {b}");
     }
@@ -507,7 +507,7 @@ fn the_newton_step_of_squared_loss_is_ridge_regression() {
     let mut right = vec![0.0; d];
     for row in stream(squared.as_ref(), 200, 13) {
         let twin = solve(&normal, &right);
-        let score = learner.learn(row.features(), row.label, row.weight).score;
+        let score = learner.learn_one(row.features(), row.label, row.weight);
         assert!((score - row.score(&twin)).abs() < 1e-9, "{score} {}", row.score(&twin));
         let mut x = vec![0.0; d];
         row.indices.iter().zip(&row.values).for_each(|(&index, &value)| x[index as usize] = f64::from(value));
@@ -523,7 +523,7 @@ fn the_bound_of_the_newton_step_is_not_zero_after_one_round() {
     let squared = loss::parse("squared").unwrap();
     for name in ["ons:radius=2", "ons:radius=2,alpha=0.01,gradient=4", "ons:radius=2,alpha=0.01"] {
         let mut learner = name.parse::<LearnerSpec>().unwrap().build(&squared, None).unwrap();
-        let p = learner.learn(features(&[1.0]), 1.0, 1.0).score;
+        let p = learner.learn_one(features(&[1.0]), 1.0, 1.0);
         // u = 1 pays nothing.
         let regret = squared.value(p, 1.0);
         let bound = learner.guarantee().bound.unwrap();
@@ -535,7 +535,7 @@ fn the_bound_of_the_newton_step_is_not_zero_after_one_round() {
 fn the_newton_step_says_when_its_theorem_does_not_hold() {
     let reason = |name: &str, loss_name: &str, d: usize| {
         let mut learner = name.parse::<LearnerSpec>().unwrap().build(&loss::parse(loss_name).unwrap(), None).unwrap();
-        learner.learn(features(&[1.0; 8][..d]), 1.0, 1.0);
+        learner.learn_one(features(&[1.0; 8][..d]), 1.0, 1.0);
         learner.guarantee().bound.err()
     };
     assert_eq!(reason("ons", "squared", 8), None);
@@ -724,7 +724,7 @@ fn the_bound_of_the_newton_step_is_not_vacuous_on_labels_without_a_pattern() {
                 let (mut rows, mut paid) = (Vec::new(), 0.0);
                 for round in 0..64 {
                     // At random, or away from the prediction.
-                    let p = learner.predict(features(&[1.0])).score;
+                    let p = learner.predict_one(features(&[1.0]));
                     let away = seed % 2 == 0 && p != 0.0;
                     let y = if away {
                         -p.signum()
@@ -733,7 +733,7 @@ fn the_bound_of_the_newton_step_is_not_vacuous_on_labels_without_a_pattern() {
                     } else {
                         -sign
                     };
-                    paid += squared.value(learner.learn(features(&[1.0]), y, 1.0).score, y);
+                    paid += squared.value(learner.learn_one(features(&[1.0]), y, 1.0), y);
                     rows.push(y);
                     let mean = (rows.iter().sum::<f64>() / rows.len() as f64).clamp(-2.0, 2.0);
                     let regret = paid - rows.iter().map(|y| squared.value(mean, *y)).sum::<f64>();
@@ -769,7 +769,7 @@ fn bounds_hold_for_curved_and_kinked_losses() {
             let rows = stream(loss.as_ref(), 256, 18);
             let mut paid = 0.0;
             for row in &rows {
-                let p = learner.learn(row.features(), row.label, row.weight).score;
+                let p = learner.learn_one(row.features(), row.label, row.weight);
                 paid += row.weight * loss.value(p, row.label);
             }
             let Guarantee { comparator, bound, .. } = learner.guarantee();
@@ -842,7 +842,7 @@ fn plans_are_not_below_what_the_bounds_become() {
                     let largest = row.values.iter().fold(0.0f32, |most, value| most.max(value.abs()));
                     scales.largest = scales.largest.max(f64::from(largest));
                     scales.label = scales.label.max(row.label.abs()).max(1e-3);
-                    learner.learn(row.features(), row.label, 1.0);
+                    learner.learn_one(row.features(), row.label, 1.0);
                 }
                 let (own, plan) = (learner.guarantee(), specification.plan(&loss, Some(radius), &scales).unwrap());
                 if let (Ok(bound), Ok(promise)) = (&own.bound, &plan.bound) {
@@ -870,7 +870,11 @@ fn the_textbooks_constants_give_the_textbooks_bound() {
     for (name, expected) in cases {
         let mut learner = name.parse::<LearnerSpec>().unwrap().build(&linear, Some(3.0)).unwrap();
         for round in 0..100 {
-            learner.learn(Features::new(&[round % 5], &[1.0]).unwrap(), if round % 3 == 0 { 1.0 } else { -1.0 }, 1.0);
+            learner.learn_one(
+                Features::new(&[round % 5], &[1.0]).unwrap(),
+                if round % 3 == 0 { 1.0 } else { -1.0 },
+                1.0,
+            );
         }
         close(&[3.0 * expected], &[learner.guarantee().bound.unwrap()], 1e-6, name);
     }
@@ -936,16 +940,16 @@ fn variants_continue_to_the_bit() {
             let (mut whole, mut first) = (build(name), build(name));
             let rows = stream(loss.as_ref(), 300, 21);
             for row in &rows[..150] {
-                whole.learn(row.features(), row.label, row.weight);
-                first.learn(row.features(), row.label, row.weight);
+                whole.learn_one(row.features(), row.label, row.weight);
+                first.learn_one(row.features(), row.label, row.weight);
             }
             let mut second = build(&first.describe());
             assert_eq!(second.describe(), first.describe());
             second.restore(&first.state()).unwrap();
             for row in &rows[150..] {
-                assert_eq!(second.predict(row.features()), whole.predict(row.features()), "{name}");
-                let one = whole.learn(row.features(), row.label, row.weight).score;
-                let other = second.learn(row.features(), row.label, row.weight).score;
+                assert_eq!(second.predict_one(row.features()), whole.predict_one(row.features()), "{name}");
+                let one = whole.learn_one(row.features(), row.label, row.weight);
+                let other = second.learn_one(row.features(), row.label, row.weight);
                 assert_eq!(one.to_bits(), other.to_bits(), "{name} {loss_name}");
             }
             assert_eq!(whole.state(), second.state(), "{name}");
@@ -972,10 +976,10 @@ fn variants_stay_finite_under_any_finite_input() {
                 let weight = [1.0, 1e-38, 1e9, 3.0e38][(random.next() % 4) as usize];
                 let offset = f64::from(extremes[(random.next() % 10) as usize]);
                 let x = features(&values).with_offset(offset).unwrap();
-                let score = learner.learn(x, label, weight).score;
+                let score = learner.learn_one(x, label, weight);
                 assert!(score.is_finite(), "{name} {loss_name} round {round}");
             }
-            assert!((0..4).all(|index| learner.weight(index).unwrap().is_finite()), "{name} {loss_name}");
+            assert!((0..4).all(|index| learner.linear().unwrap().weight(index).is_finite()), "{name} {loss_name}");
             let state = learner.state();
             assert!(state.numbers().values().all(|number| number.is_finite()), "{name} {loss_name}: {state:?}");
         }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use onward::learner::LearnerSpec;
-use onward::{Features, Learner, loss};
+use onward::{Features, loss};
 
 use crate::common::{self, stream};
 
-fn nag(loss: &str) -> Box<dyn Learner> {
+fn nag(loss: &str) -> Box<dyn onward::Learner> {
     "nag".parse::<LearnerSpec>().unwrap().build(&loss::parse(loss).unwrap(), None).unwrap()
 }
 
@@ -36,7 +36,7 @@ fn agrees_with_vowpal_wabbit(file: &str, importance: impl Fn(usize) -> f64, base
         values.insert(0, 1.0);
         let indices: Vec<u32> = (0..10).collect();
         let x = Features::new(&indices, &values).unwrap().with_offset(base(row)).unwrap();
-        let score = learner.learn(x, *label, importance(row)).score;
+        let score = learner.learn_one(x, *label, importance(row));
         // Six decimals are printed, and Vowpal Wabbit computes in f32 with approximate roots and exponentials.
         assert!((score - expected).abs() < 1e-4, "row {row}: {score} {expected}");
     }
@@ -116,7 +116,7 @@ fn the_rule_in_units_of_the_scale_equals_the_rule_in_raw_units() {
         for (round, row) in stream(loss.as_ref(), 2000, 11).iter().enumerate() {
             let limits = if log_link { (-50.0, 50.0) } else { range };
             let expected = plain.learn(loss.as_ref(), row, limits);
-            let score = learner.learn(row.features(), row.label, row.weight).score;
+            let score = learner.learn_one(row.features(), row.label, row.weight);
             range = (range.0.min(row.label), range.1.max(row.label));
             // Weights are f32: relative rounding 6e-8 a step, of steps that shrink like 1/√t.
             assert!((score - expected).abs() < 2e-5 * expected.abs().max(1.0), "{name} {round}: {score} {expected}");
@@ -132,9 +132,10 @@ fn units_do_not_matter() {
         let mut scaled = row.clone();
         let unit = |index: u32| 2f32.powi(7 * index as i32 - 20);
         scaled.values.iter_mut().zip(&row.indices).for_each(|(value, &index)| *value *= unit(index));
-        let (a, b) = (one.learn(row.features(), row.label, 1.0), other.learn(scaled.features(), row.label, 1.0));
+        let (a, b) =
+            (one.learn_one(row.features(), row.label, 1.0), other.learn_one(scaled.features(), row.label, 1.0));
         // Powers of two scale exactly.
-        assert_eq!(a.score.to_bits(), b.score.to_bits());
+        assert_eq!(a.to_bits(), b.to_bits());
     }
 }
 
@@ -143,6 +144,6 @@ fn the_first_prediction_does_not_depend_on_the_first_label() {
     for label in [-1e9, 0.0, 5.0] {
         let mut learner = nag("squared");
         let x = Features::new(&[0, 1], &[1.0, 3.0]).unwrap();
-        assert_eq!(learner.learn(x, label, 1.0).score, 0.0);
+        assert_eq!(learner.learn_one(x, label, 1.0), 0.0);
     }
 }

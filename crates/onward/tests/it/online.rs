@@ -10,17 +10,17 @@ use onward::loss::{self, Curvature, LinearLoss};
 use onward::optimizer::sgd::{Schedule, Sgd};
 use onward::optimizer::{Ftl, Ftrl, Ogd, OgdRate, Optimizer, RunningMean, sgd};
 use onward::regret::Comparator;
-use onward::{Features, Learner, Loss, SharedLoss};
+use onward::{Features, Loss, SharedLoss};
 
 use crate::common::{Random, Row, Saved, stream};
 
-fn build(text: &str, loss: &SharedLoss) -> Box<dyn Learner> {
+fn build(text: &str, loss: &SharedLoss) -> Box<dyn onward::Learner> {
     text.parse::<LearnerSpec>().unwrap().build(loss, None).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 /// A game of linear losses ⟨w, z⟩.
 struct Game {
-    learner: Box<dyn Learner>,
+    learner: Box<dyn onward::Learner>,
     paid: f64,
     sum: Vec<f64>,
 }
@@ -32,12 +32,12 @@ impl Game {
     }
 
     fn w(&self, index: u32) -> f64 {
-        self.learner.weight(index).unwrap()
+        self.learner.linear().unwrap().weight(index)
     }
 
     fn play(&mut self, z: &[f32]) {
         let indices: Vec<u32> = (0..z.len() as u32).collect();
-        self.paid += self.learner.learn(Features::new(&indices, z).unwrap(), 1.0, 1.0).score;
+        self.paid += self.learner.learn_one(Features::new(&indices, z).unwrap(), 1.0, 1.0);
         self.sum.iter_mut().zip(z).for_each(|(sum, z)| *sum += f64::from(*z));
     }
 
@@ -246,12 +246,12 @@ fn lazy_projection_moves_against_the_gradient() {
         let mut learner = build(text, &absolute);
         let x = Features::new(&[0], &[1.0]).unwrap();
         // |w − 3| from w = 0: to the right.
-        learner.learn(x, 3.0, 1.0);
-        assert!(learner.weight(0).unwrap() > 0.0, "{text}");
+        learner.learn_one(x, 3.0, 1.0);
+        assert!(learner.linear().unwrap().weight(0) > 0.0, "{text}");
         for _ in 0..400 {
-            learner.learn(x, 3.0, 1.0);
+            learner.learn_one(x, 3.0, 1.0);
         }
-        assert!((learner.weight(0).unwrap() - 3.0).abs() < 1.0, "{text} {:?}", learner.weight(0));
+        assert!((learner.linear().unwrap().weight(0) - 3.0).abs() < 1.0, "{text}");
     }
 }
 
@@ -337,11 +337,11 @@ fn strongly_convex_descent_needs_gradients_that_are_bounded() {
                 let angle = if t % 2 == 0 { 0.3 } else { random.between(0.0, 6.3) };
                 let x = [angle.cos() as f32, angle.sin() as f32];
                 let features = Features::new(&[0, 1], &x).unwrap();
-                let (p, label) = (learner.predict(features).score, if random.uniform() < 0.6 { 1.0 } else { -1.0 });
+                let (p, label) = (learner.predict_one(features), if random.uniform() < 0.6 { 1.0 } else { -1.0 });
                 let g = loss.derivative(p, label);
-                let z = [0, 1].map(|i| g * f64::from(x[i]) + sigma * learner.weight(i as u32).unwrap());
+                let z = [0, 1].map(|i| g * f64::from(x[i]) + sigma * learner.linear().unwrap().weight(i as u32));
                 largest = largest.max((z[0] * z[0] + z[1] * z[1]).sqrt());
-                learner.learn(features, label, 1.0);
+                learner.learn_one(features, label, 1.0);
             }
             assert!(largest <= 2.0 * (1.0 + 1e-6), "{name} {sigma} {largest}");
         }
@@ -349,8 +349,8 @@ fn strongly_convex_descent_needs_gradients_that_are_bounded() {
     // The squared loss has no L: one step of 1/σ, and the gradient is hundreds of times the first.
     let mut learner = build("ogd-strong:sigma=0.01", &loss::parse("squared").unwrap());
     let x = Features::new(&[0], &[1.0]).unwrap();
-    learner.learn(x, 1.0, 1.0);
-    assert!(2.0 * (learner.predict(x).score - 1.0) > 300.0);
+    learner.learn_one(x, 1.0, 1.0);
+    assert!(2.0 * (learner.predict_one(x) - 1.0) > 300.0);
 }
 
 #[test]
@@ -361,15 +361,15 @@ fn importance_is_flow_two_rows_or_one_of_weight_2_and_never_beyond_the_label() {
         {
             let loss = loss::parse(name).unwrap();
             let (mut once, mut twice) = (build(text, &loss), build(text, &loss));
-            once.learn(x, label, 2.0);
-            twice.learn(x, label, 1.0);
-            twice.learn(x, label, 1.0);
-            let (one, two) = (once.predict(x).score, twice.predict(x).score);
+            once.learn_one(x, label, 2.0);
+            twice.learn_one(x, label, 1.0);
+            twice.learn_one(x, label, 1.0);
+            let (one, two) = (once.predict_one(x), twice.predict_one(x));
             // Weights are f32 between the two rows.
             assert!((one - two).abs() <= 3e-7 * one.abs().max(1.0), "{text} {name}: {one} {two}");
             let mut heavy = build(text, &loss);
-            heavy.learn(x, label, 1e9);
-            let after = heavy.predict(x).score;
+            heavy.learn_one(x, label, 1e9);
+            let after = heavy.predict_one(x);
             match name {
                 // Down to the label or margin 1, not beyond.
                 "logistic" => assert!(after > 0.0 && after < 30.0, "{text} {after}"),
@@ -400,7 +400,7 @@ fn the_regret_of_the_average_may_look_negative_where_that_of_the_predictions_is_
                 }
             }
         };
-        let average = game.learner.averaged().unwrap();
+        let average = game.learner.linear().unwrap().averaged().unwrap();
         paid_by_average += f64::from(z) * average.first().map_or(0.0, |(_, w)| *w);
         game.play(&[z]);
     }
@@ -416,8 +416,8 @@ fn euclidean_ftrl_without_domain_is_descent_step_for_step() {
         let loss = loss::parse(name).unwrap();
         let (mut leader, mut descent) = (build("ftrl:eta=0.05", &loss), build("osd:eta=0.05,domain=all", &loss));
         for row in stream(loss.as_ref(), 300, 21) {
-            let one = leader.learn(row.features(), row.label, row.weight).score;
-            let other = descent.learn(row.features(), row.label, row.weight).score;
+            let one = leader.learn_one(row.features(), row.label, row.weight);
+            let other = descent.learn_one(row.features(), row.label, row.weight);
             // The weights of descent are f32.
             assert!((one - other).abs() < 2e-5 * one.abs().max(1.0), "{name}: {one} {other}");
         }
@@ -519,13 +519,13 @@ fn lazy_penalties_equal_those_that_every_weight_pays_in_every_round() {
                     row.indices.iter().zip(&row.values).for_each(|(&i, x)| step[i as usize] = u * f64::from(*x));
                     twin.step(rate, row.weight, &step);
                 }
-                lazy.learn(row.features(), row.label, row.weight);
+                lazy.learn_one(row.features(), row.label, row.weight);
                 for (i, w) in full.w.iter().enumerate() {
-                    let difference = (lazy.weight(i as u32).unwrap() - w).abs();
+                    let difference = (lazy.linear().unwrap().weight(i as u32) - w).abs();
                     assert!(difference < 1e-11, "{text} round {at} feature {i}: {difference}");
                 }
             }
-            let averaged = lazy.averaged().unwrap();
+            let averaged = lazy.linear().unwrap().averaged().unwrap();
             for (i, sum) in sums.iter().enumerate() {
                 let found = averaged.iter().find(|(index, _)| *index as usize == i).map_or(0.0, |(_, w)| *w);
                 assert!((found - sum / 351.0).abs() < 1e-10, "{text} average of feature {i}");
@@ -547,9 +547,9 @@ fn ogd_strong_shrinks_absent_features_too() {
         let g = loss.derivative(row.score(&w), row.label);
         w.iter_mut().for_each(|w| *w -= rate * 0.05 * *w);
         row.indices.iter().zip(&row.values).for_each(|(&i, x)| w[i as usize] -= rate * g * f64::from(*x));
-        lazy.learn(row.features(), row.label, row.weight);
+        lazy.learn_one(row.features(), row.label, row.weight);
         for (i, w) in w.iter().enumerate() {
-            assert!((lazy.weight(i as u32).unwrap() - w).abs() < 1e-4 * w.abs().max(1.0), "feature {i}");
+            assert!((lazy.linear().unwrap().weight(i as u32) - w).abs() < 1e-4 * w.abs().max(1.0), "feature {i}");
         }
     }
 }
@@ -565,7 +565,7 @@ fn a_mini_batch_is_one_step_with_the_mean_gradient() {
         for row in batch {
             let g = row.weight * loss.derivative(row.score(&w), row.label) / 4.0;
             row.indices.iter().zip(&row.values).for_each(|(&i, x)| gradient[i as usize] += g * f64::from(*x));
-            assert!((learner.learn(row.features(), row.label, row.weight).score - row.score(&w)).abs() < 1e-12);
+            assert!((learner.learn_one(row.features(), row.label, row.weight) - row.score(&w)).abs() < 1e-12);
         }
         if batch.len() == 4 {
             let weight = batch.iter().map(|row| row.weight).sum::<f64>() / 4.0;
@@ -573,7 +573,7 @@ fn a_mini_batch_is_one_step_with_the_mean_gradient() {
         }
     }
     for (i, w) in w.iter().enumerate() {
-        assert!((learner.weight(i as u32).unwrap() - w).abs() < 1e-12);
+        assert!((learner.linear().unwrap().weight(i as u32) - w).abs() < 1e-12);
     }
 }
 
@@ -636,8 +636,8 @@ fn forms() -> Vec<(&'static str, SharedLoss)> {
     all
 }
 
-fn scores(learner: &mut dyn Learner, rows: &[Row]) -> Vec<u64> {
-    rows.iter().map(|row| learner.learn(row.features(), row.label, row.weight).score.to_bits()).collect()
+fn scores(learner: &mut dyn onward::Learner, rows: &[Row]) -> Vec<u64> {
+    rows.iter().map(|row| learner.learn_one(row.features(), row.label, row.weight).to_bits()).collect()
 }
 
 #[test]
@@ -655,7 +655,7 @@ fn every_form_can_be_saved_and_goes_on_to_the_bit() {
         assert_eq!(all, parts, "{text} {}", loss.name());
         assert_eq!(whole.state(), second.state(), "{text} {}", loss.name());
         assert_eq!(whole.guarantee(), second.guarantee(), "{text} {}", loss.name());
-        assert_eq!(whole.averaged(), second.averaged(), "{text} {}", loss.name());
+        assert_eq!(whole.linear().unwrap().averaged(), second.linear().unwrap().averaged(), "{text} {}", loss.name());
         let state = whole.state();
         for missing in state.numbers().keys().chain(state.columns().keys()) {
             let mut damaged = onward::model::State::default();
@@ -676,13 +676,13 @@ fn every_form_takes_absent_for_zero_and_weight_zero_for_nothing() {
             let mut full = [0.0; 8];
             row.indices.iter().zip(&row.values).for_each(|(&index, &value)| full[index as usize] = value);
             let indices: Vec<u32> = (0..8).collect();
-            let one = sparse.learn(row.features(), row.label, row.weight).score;
-            let other = dense.learn(Features::new(&indices, &full).unwrap(), row.label, row.weight).score;
+            let one = sparse.learn_one(row.features(), row.label, row.weight);
+            let other = dense.learn_one(Features::new(&indices, &full).unwrap(), row.label, row.weight);
             assert!((one - other).abs() <= 1e-5 * one.abs().max(1.0), "{text} {}: {one} {other}", loss.name());
         }
         let before = sparse.state();
         for row in &rows {
-            sparse.learn(row.features(), row.label, 0.0);
+            sparse.learn_one(row.features(), row.label, 0.0);
         }
         assert_eq!(sparse.state(), before, "{text}");
     }
@@ -704,14 +704,14 @@ fn every_form_stays_finite() {
             let weight = [1.0, 1e-38, 1e9, 3.0e38][(random.next() % 4) as usize];
             let offset = f64::from(extremes[(random.next() % 10) as usize]);
             let x = Features::new(&[0, 1, 2, 3, 4, 5], &values).unwrap().with_offset(offset).unwrap();
-            let prediction = learner.learn(x, label, weight);
-            assert!(prediction.score.is_finite(), "{text} {} round {round}", loss.name());
+            let prediction = learner.learn_one(x, label, weight);
+            assert!(prediction.is_finite(), "{text} {} round {round}", loss.name());
         }
-        assert!((0..6).all(|index| learner.weight(index).unwrap().is_finite()), "{text} {}", loss.name());
+        assert!((0..6).all(|index| learner.linear().unwrap().weight(index).is_finite()), "{text} {}", loss.name());
         for (name, number) in learner.state().numbers() {
             assert!(number.is_finite(), "{text} {}: {name} is {number}", loss.name());
         }
-        let averaged = learner.averaged().unwrap_or_default();
+        let averaged = learner.linear().unwrap().averaged().unwrap_or_default();
         assert!(averaged.iter().all(|(_, w)| w.is_finite()), "{text} {}", loss.name());
     }
 }
@@ -771,7 +771,7 @@ fn no_form_has_a_guarantee_below_its_regret() {
             let mut learner = build(text, &loss);
             let mut paid = 0.0;
             for (round, row) in rows.iter().enumerate() {
-                paid += row.weight * loss.value(learner.learn(row.features(), row.label, row.weight).score, row.label);
+                paid += row.weight * loss.value(learner.learn_one(row.features(), row.label, row.weight), row.label);
                 if (round + 1).is_power_of_two() {
                     let guarantee = learner.guarantee();
                     if let (Ok(bound), Some(class)) = (guarantee.bound, guarantee.comparator) {
@@ -880,7 +880,7 @@ fn the_bound_of_ftrl_on_the_losses_themselves_is_nearly_reached() {
         let rows = stream(loss.as_ref(), 64, 71);
         let mut paid = 0.0;
         for row in &rows {
-            paid += row.weight * loss.value(learner.learn(row.features(), row.label, row.weight).score, row.label);
+            paid += row.weight * loss.value(learner.learn_one(row.features(), row.label, row.weight), row.label);
         }
         let regret = paid - best_in(Comparator::Ball(1.0), &rows, loss.as_ref());
         let bound = learner.guarantee().bound.unwrap();
@@ -909,7 +909,7 @@ fn what_is_promised_beforehand_is_not_less_than_what_is_printed_afterwards() {
         let plan = specification.plan(&loss, None, &scales).unwrap();
         let mut learner = build(text, &loss);
         for row in &rows {
-            learner.learn(row.features(), row.label, row.weight);
+            learner.learn_one(row.features(), row.label, row.weight);
         }
         let printed = learner.guarantee();
         if let Ok(promise) = plan.bound {

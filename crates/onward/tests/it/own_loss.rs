@@ -7,7 +7,7 @@ use onward::loss::{Curvature, LossKind, Squared, Task, ZeroOne};
 use onward::registry::LEARNERS;
 use onward::regret::hindsight::{Best, ComparatorClass, RowsInMemory, Serial, best};
 use onward::regret::{BestConstant, Ledger};
-use onward::{Batch, Error, Learner, Loss, SharedLoss};
+use onward::{Batch, Error, Loss, SharedLoss};
 
 use crate::common::{Saved, stream};
 
@@ -99,7 +99,7 @@ fn half() -> SharedLoss {
     Arc::new(HalfSquared)
 }
 
-fn build(text: &str, loss: SharedLoss) -> Result<Box<dyn Learner>, Error> {
+fn build(text: &str, loss: SharedLoss) -> Result<Box<dyn onward::Learner>, Error> {
     text.parse::<LearnerSpec>()?.build(&loss, None)
 }
 
@@ -108,11 +108,11 @@ fn learners_of_the_squared_loss_take_half_of_it_and_promise_half() {
     for entry in LEARNERS.iter().filter(|entry| entry.losses == Losses::Only(&[LossKind::Quadratic])) {
         let (mut whole, mut halved) =
             (build(entry.name, Arc::new(Squared)).unwrap(), build(entry.name, half()).unwrap());
-        assert_eq!(halved.charged_loss().name(), "half-squared");
+        assert_eq!(halved.loss().name(), "half-squared");
         let mut paid = 0.0;
         for row in stream(&Squared, 100, 1) {
-            let one = whole.learn(row.features(), row.label, row.weight).score;
-            assert_eq!(one, halved.learn(row.features(), row.label, row.weight).score, "{}", entry.name);
+            let one = whole.learn_one(row.features(), row.label, row.weight);
+            assert_eq!(one, halved.learn_one(row.features(), row.label, row.weight), "{}", entry.name);
             paid += row.weight * HalfSquared.value(one, row.label);
         }
         let (bound, of_half) = (whole.guarantee().bound.unwrap(), halved.guarantee().bound.unwrap());
@@ -134,8 +134,8 @@ fn following_the_leader_of_half_squares_solves_for_them() {
     let mut whole = build("ftrl:alpha=2,losses=real", Arc::new(Squared)).unwrap();
     let mut halved = build("ftrl:alpha=1,losses=real", half()).unwrap();
     for row in stream(&Squared, 60, 2) {
-        let one = whole.learn(row.features(), row.label, row.weight).score;
-        let other = halved.learn(row.features(), row.label, row.weight).score;
+        let one = whole.learn_one(row.features(), row.label, row.weight);
+        let other = halved.learn_one(row.features(), row.label, row.weight);
         assert!((one - other).abs() <= 1e-9 * one.abs().max(1.0), "{one} {other}");
     }
     // It keeps a matrix, not the rows.
@@ -147,7 +147,7 @@ fn following_the_leader_of_half_squares_solves_for_them() {
 fn steps_that_need_curvature_find_it() {
     for row in stream(&Squared, 1, 3) {
         let mut learner = build("ons", half()).unwrap();
-        learner.learn(row.features(), row.label, row.weight);
+        learner.learn_one(row.features(), row.label, row.weight);
         assert!(learner.guarantee().bound.is_ok());
     }
     let scales = ProblemBounds { label: 3.0, norm: 2.0, ..ProblemBounds::default() };
@@ -156,13 +156,13 @@ fn steps_that_need_curvature_find_it() {
 
 #[test]
 fn the_account_of_half_squares_is_half() {
-    let mut ledgers = [Ledger::new(Arc::new(Squared)), Ledger::new(half())];
+    let mut ledgers = [Ledger::new(Arc::new(Squared) as SharedLoss), Ledger::new(half())];
     let mut constants = [BestConstant::new(Arc::new(Squared)), BestConstant::new(half())];
     let mut learner = build("nag", Arc::new(Squared)).unwrap();
     for row in stream(&Squared, 200, 4) {
-        let prediction = learner.learn(row.features(), row.label, row.weight);
+        let prediction = learner.learn_one(row.features(), row.label, row.weight);
         for ledger in &mut ledgers {
-            ledger.observe(prediction, row.label, row.weight, row.features());
+            ledger.observe_one(prediction, row.label, row.weight, row.features());
         }
         constants.iter_mut().for_each(|constant| constant.observe(row.label, row.weight));
     }

@@ -7,7 +7,7 @@ use onward::learner::{
 };
 use onward::loss::{self, ZeroOne};
 use onward::regret::Comparator;
-use onward::{Features, Learner};
+use onward::{Features, ScoreLearner};
 
 use crate::common::Random;
 
@@ -29,12 +29,12 @@ fn length(x: &[f32]) -> f64 {
     x.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt()
 }
 
-fn build(name: &str, loss: &str) -> Box<dyn Learner> {
+fn build(name: &str, loss: &str) -> Box<dyn onward::Learner> {
     name.parse::<LearnerSpec>().unwrap().build(&loss::parse(loss).unwrap(), None).unwrap()
 }
 
 /// A perceptron that counts.
-trait Counts: Learner {
+trait Counts: ScoreLearner {
     fn counts(&self) -> (f64, f64);
 }
 
@@ -71,11 +71,11 @@ fn trap_a_score_of_zero_is_a_mistake_to_learn_from() {
     for label in [1.0, -1.0] {
         for mut learner in every() {
             let x = Features::new(&[0], &[1.0]).unwrap();
-            learner.learn(x, label, 1.0);
+            learner.learn_one(x, label, 1.0);
             // The score 0 predicts 1: the sign is wrong for the label −1 alone.
             assert_eq!(learner.counts(), (1.0, if label > 0.0 { 0.0 } else { 1.0 }));
-            assert!(learner.weight(0).is_none_or(|weight| weight * label > 0.0));
-            assert!(learner.predict(x).score * label > 0.0);
+            assert!(learner.linear().is_none_or(|linear| linear.weight(0) * label > 0.0));
+            assert!(learner.predict_one(x) * label > 0.0);
         }
     }
 }
@@ -107,14 +107,14 @@ fn on_separable_streams_updates_stay_below_diameter_over_margin_squared() {
         let (rows, margin, diameter) = separable(seed, 0.05);
         let mut learner = Perceptron::new(1.0, &ZeroOne).unwrap();
         for (x, y) in &rows {
-            learner.learn(features(x), *y, 1.0);
+            learner.learn_one(features(x), *y, 1.0);
         }
         assert!(learner.updates() > 0.0 && learner.updates() <= (diameter / margin).powi(2));
         assert!(learner.mistakes() <= learner.updates());
         for least in [0.1, 1.0] {
             let mut learner = Perceptron::with_margin(least, 1.0, &ZeroOne).unwrap();
             for (x, y) in &rows {
-                learner.learn(features(x), *y, 1.0);
+                learner.learn_one(features(x), *y, 1.0);
             }
             let bound = (diameter * diameter + 2.0 * least) / (margin * margin);
             assert!(learner.updates() > 0.0 && learner.updates() <= bound);
@@ -128,13 +128,13 @@ fn novikoffs_bound_does_not_depend_on_how_long_the_stream_is() {
     let mut learner = Perceptron::new(1.0, &ZeroOne).unwrap();
     for _ in 0..50 {
         for (x, y) in &rows {
-            learner.learn(features(x), *y, 1.0);
+            learner.learn_one(features(x), *y, 1.0);
         }
     }
     assert!(learner.updates() <= (diameter / margin).powi(2));
     let before = learner.updates();
     for (x, y) in &rows {
-        learner.learn(features(x), *y, 1.0);
+        learner.learn_one(features(x), *y, 1.0);
     }
     assert_eq!(learner.updates(), before, "it has converged");
 }
@@ -173,7 +173,7 @@ fn exceed_no_comparator(seed: u64, offset: impl Fn(&mut Random, f64) -> f64) {
             let weight = [1.0, 2.0][(random.next() % 2) as usize];
             let before = learner.counts().0;
             let offset = offset(&mut random, label);
-            learner.learn(features(&values).with_offset(offset).unwrap(), label, weight);
+            learner.learn_one(features(&values).with_offset(offset).unwrap(), label, weight);
             if learner.counts().0 > before {
                 updated.push((values, label, weight, offset));
             }
@@ -201,7 +201,7 @@ fn updates_stay_below_the_hinge_loss_on_all_rounds_and_the_root_of_it() {
         for _ in 0..800 {
             let values: Vec<f32> = (0..3).map(|_| random.between(-1.0, 1.0) as f32).collect();
             let label = if (values[0] > values[1]) != (random.uniform() < noise) { 1.0 } else { -1.0 };
-            learner.learn(features(&values), label, 1.0);
+            learner.learn_one(features(&values), label, 1.0);
             largest = largest.max(length(&values));
             rows.push((values, label, 1.0, 0.0));
         }
@@ -226,12 +226,12 @@ fn trap_the_length_of_the_weights_is_at_least_m_less_the_hinge_loss_not_m_and_mo
         // No direction separates these.
         let label = if (values[0] > 0.0) != (random.uniform() < 0.3) { 1.0 } else { -1.0 };
         let before = learner.updates();
-        learner.learn(features(&values), label, 1.0);
+        learner.learn_one(features(&values), label, 1.0);
         if learner.updates() > before {
             updated.push((values, label, 1.0, 0.0));
         }
     }
-    let w: Vec<f64> = (0..3).map(|index| learner.weight(index).unwrap()).collect();
+    let w: Vec<f64> = (0..3).map(|index| learner.linear().unwrap().weight(index)).collect();
     let mut wrong = 0;
     for _ in 0..200 {
         let u: Vec<f64> = (0..3).map(|_| random.between(-3.0, 3.0)).collect();
@@ -255,11 +255,11 @@ fn rows_that_have_nothing_in_common_attain_the_bounds_and_half_of_them_would_be_
         ("perceptron:variant=second-order,radius=2", 1.0),
     ] {
         let mut learner = build(name, "zero-one");
-        let charged = learner.charged_loss();
+        let charged = learner.loss();
         let mut paid = 0.0;
         for index in 0..rounds {
             let x = Features::new(std::slice::from_ref(&index), &[1.0]).unwrap();
-            paid += charged.value(learner.learn(x, -1.0, 1.0).score, -1.0);
+            paid += charged.value(&[learner.learn_one(x, -1.0, 1.0)], -1.0);
         }
         let root = f64::from(rounds).sqrt();
         let regret = paid - f64::from(rounds) * (1.0 - radius / root);
@@ -287,7 +287,7 @@ fn what_is_promised_beforehand_is_not_below_what_comes_true() {
         let mut random = Random(2);
         for _ in 0..rounds {
             let values: Vec<f32> = (0..3).map(|_| random.between(-1.0, 1.0) as f32).collect();
-            learner.learn(features(&values), if random.uniform() < 0.5 { 1.0 } else { -1.0 }, 1.0);
+            learner.learn_one(features(&values), if random.uniform() < 0.5 { 1.0 } else { -1.0 }, 1.0);
         }
         let own = learner.guarantee();
         assert_eq!(promise.comparator, own.comparator);
@@ -340,7 +340,7 @@ fn the_averaged_perceptron_predicts_with_the_mean_of_all_vectors() {
     let (mut sum, mut total, mut mistakes) = (vec![0.0; 4], 0.0, 0.0);
     for ((x, y, h), (after, ..)) in rows.iter().zip(&vectors) {
         let expected = if total > 0.0 { dot(&sum, x) / total } else { 0.0 };
-        let score = learner.learn(features(x), *y, *h).score;
+        let score = learner.learn_one(features(x), *y, *h);
         assert!((score - expected).abs() < 1e-12);
         mistakes += if (expected >= 0.0) == (*y > 0.0) { 0.0 } else { *h };
         sum.iter_mut().zip(after).for_each(|(sum, w)| *sum += h * w);
@@ -363,7 +363,7 @@ fn the_voted_perceptron_lets_all_vectors_or_the_last_ones_vote() {
             let total: f64 = last.iter().map(|(_, votes)| votes).sum();
             let vote = |w: &[f64]| if dot(w, x) >= 0.0 { 1.0 } else { -1.0 };
             let mean = last.iter().map(|(w, votes)| votes * vote(w)).sum::<f64>() / total;
-            let score = learner.learn(features(x), *y, *h).score;
+            let score = learner.learn_one(features(x), *y, *h);
             assert_eq!(score, if total > 0.0 { mean } else { 1.0 }, "{limit}");
             match is_mistake {
                 true => voters.push((after.clone(), *h)),
@@ -380,7 +380,7 @@ fn the_last_voter_alone_is_the_plain_perceptron() {
     let mut voted = VotedPerceptron::new(1, &ZeroOne).unwrap();
     let mut plain = Perceptron::new(1.0, &ZeroOne).unwrap();
     for (x, y, h) in eighths(300, 23) {
-        let (one, other) = (voted.learn(features(&x), y, h).score, plain.learn(features(&x), y, h).score);
+        let (one, other) = (voted.learn_one(features(&x), y, h), plain.learn_one(features(&x), y, h));
         assert_eq!(one >= 0.0, other >= 0.0);
     }
     assert_eq!(voted.counts(), plain.counts());
@@ -415,7 +415,7 @@ fn the_second_order_perceptron_includes_the_row_and_stays_below_the_bound_of_its
             let mut with = s.clone();
             add(&mut with, 1.0, &x);
             let expected = dot(&solve(with, v.clone()), &x);
-            let score = learner.learn(features(&x), y, 1.0).score;
+            let score = learner.learn_one(features(&x), y, 1.0);
             assert!((score - expected).abs() < 1e-12);
             if y * score <= 0.0 {
                 add(&mut s, 1.0, &x);
@@ -459,8 +459,8 @@ fn where_one_direction_dominates_the_second_order_needs_fewer_updates() {
         let score = values[1] - values[2];
         if score.abs() > 0.1 {
             let label = f64::from(score.signum());
-            plain.learn(features(&values), label, 1.0);
-            second.learn(features(&values), label, 1.0);
+            plain.learn_one(features(&values), label, 1.0);
+            second.learn_one(features(&values), label, 1.0);
         }
     }
     assert!(2.0 * second.updates() < plain.updates(), "{} {}", second.updates(), plain.updates());
@@ -503,15 +503,15 @@ fn passive_aggressive_learners_equal_their_plain_twins() {
                     true => (1.0 - y * p, y),
                     false => ((y - p).abs() - 0.2, (y - p).signum()),
                 };
-                let score = learner.learn(features(&x).with_offset(offset).unwrap(), y, h).score;
+                let score = learner.learn_one(features(&x).with_offset(offset).unwrap(), y, h);
                 assert!((score - p).abs() < 1e-5 * (1.0 + norm(&w)), "{way:?} {name}");
                 let paid = if name.starts_with("squared") { loss.max(0.0).powi(2) } else { loss.max(0.0) };
-                assert!((learner.charged_loss().value(p, y) - paid).abs() < 1e-12);
+                assert!((learner.loss().value(p, y) - paid).abs() < 1e-12);
                 if loss > 0.0 && length(&x) > 0.0 {
                     passive_aggressive(&mut w, &x, loss, direction, way, h);
                 }
             }
-            assert!((0..4u32).all(|i| (learner.weight(i).unwrap() - w[i as usize]).abs() < 1e-4 * norm(&w)));
+            assert!((0..4u32).all(|i| (learner.linear().unwrap().weight(i) - w[i as usize]).abs() < 1e-4 * norm(&w)));
         }
     }
 }
@@ -521,7 +521,7 @@ fn pay(way: Aggressiveness, rows: &[(Vec<f32>, f64)], us: &[Vec<f64>]) -> (f64, 
     let mut learner = PassiveAggressive::new(loss::parse("hinge").unwrap(), way).unwrap();
     let (mut squares, mut mistakes) = (0.0, 0.0);
     for (x, y) in rows {
-        let margin = y * learner.learn(features(x), *y, 1.0).score;
+        let margin = y * learner.learn_one(features(x), *y, 1.0);
         squares += (1.0 - margin).max(0.0).powi(2);
         mistakes += if margin <= 0.0 { 1.0 } else { 0.0 };
     }
@@ -605,7 +605,7 @@ fn rows_that_have_nothing_in_common_attain_the_theorems_and_half_of_them_would_b
         for index in 0..rounds {
             let x = Features::new(std::slice::from_ref(&index), &[1.0]).unwrap();
             let y = if index % 3 == 0 { 1.0 } else { -1.0 };
-            let margin = y * learner.learn(x, y, 1.0).score;
+            let margin = y * learner.learn_one(x, y, 1.0);
             squares += (1.0 - margin).max(0.0).powi(2);
             mistakes += if margin <= 0.0 { 1.0 } else { 0.0 };
         }
@@ -621,12 +621,12 @@ fn in_regression_squared_losses_sum_to_at_most_the_norm_of_a_comparator_within_t
     let mut random = Random(61);
     let u = [1.5, -0.5, 0.25, 2.0];
     let mut learner = build("pa:variant=0", "epsilon-insensitive:epsilon=0.25");
-    let loss = learner.charged_loss();
+    let loss = learner.loss();
     let (mut squares, mut radius) = (0.0, 0f64);
     for _ in 0..2000 {
         let values: Vec<f32> = (0..4).map(|_| random.between(-1.0, 1.0) as f32).collect();
         let label = dot(&u, &values) + random.between(-0.25, 0.25);
-        squares += loss.value(learner.learn(features(&values), label, 1.0).score, label).powi(2);
+        squares += loss.value(&[learner.learn_one(features(&values), label, 1.0)], label).powi(2);
         radius = radius.max(length(&values));
     }
     assert!(squares > 0.1 && squares <= (norm(&u) * radius).powi(2), "{squares}");
@@ -637,8 +637,8 @@ fn in_regression_squared_losses_sum_to_at_most_the_norm_of_a_comparator_within_t
 fn a_row_of_importance_0_or_without_features_teaches_nothing() {
     for name in ["pa:variant=0", "pa:variant=1", "pa:variant=2"] {
         let mut learner = build(name, "hinge");
-        learner.learn(features(&[0.0, 0.0]), 1.0, 1.0);
-        learner.learn(features(&[1.0, 2.0]), 1.0, 0.0);
-        assert_eq!((learner.weight(0), learner.weight(1)), (Some(0.0), Some(0.0)));
+        learner.learn_one(features(&[0.0, 0.0]), 1.0, 1.0);
+        learner.learn_one(features(&[1.0, 2.0]), 1.0, 0.0);
+        assert_eq!(learner.linear().unwrap().weights(&[0, 1]), [0.0; 2]);
     }
 }

@@ -5,7 +5,7 @@ use onward::learner::{LearnerSpec, LeastSquares, LeastSquaresForm, ProblemBounds
 use onward::loss::{self, Squared};
 use onward::model::{SavedColumn, State};
 use onward::regret::Comparator;
-use onward::{Features, Learner, Loss};
+use onward::{Features, Loss, ScoreLearner};
 
 use crate::common::{Random, Row, Saved, best_on_ball, stream};
 
@@ -103,8 +103,8 @@ fn normal_equations(rows: &[Row], lambda: f64) -> (Matrix, Vec<f64>) {
     (a, b)
 }
 
-fn weights(learner: &dyn Learner) -> Vec<f64> {
-    (0..5).map(|index| learner.weight(index).unwrap()).collect()
+fn weights(learner: &dyn onward::Learner) -> Vec<f64> {
+    (0..5).map(|index| learner.linear().unwrap().weight(index)).collect()
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
@@ -115,15 +115,15 @@ fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
 }
 
-fn build(specification: &str, loss: &str) -> Box<dyn Learner> {
+fn build(specification: &str, loss: &str) -> Box<dyn onward::Learner> {
     specification.parse::<LearnerSpec>().unwrap().build(&loss::parse(loss).unwrap(), None).unwrap()
 }
 
-fn learn(learner: &mut dyn Learner, row: &Row) -> f64 {
-    learner.learn(row.features(), row.label, row.weight).score
+fn learn(learner: &mut dyn onward::Learner, row: &Row) -> f64 {
+    learner.learn_one(row.features(), row.label, row.weight)
 }
 
-fn learn_all(learner: &mut dyn Learner, rows: &[Row]) {
+fn learn_all(learner: &mut dyn onward::Learner, rows: &[Row]) {
     for row in rows {
         learn(learner, row);
     }
@@ -197,8 +197,8 @@ fn trap_the_gradient_of_the_squared_loss_has_its_2() {
     // The first step of gradient descent from 0 at a small rate η is 2ηyx; the flow bends it by a
     // relative ηx².
     let mut learner = build("ogd:eta=1e-6,radius=1", "squared");
-    learner.learn(Features::new(&[0], &[3.0]).unwrap(), 2.0, 1.0);
-    assert!((learner.weight(0).unwrap() / (2.0 * 1e-6 * 2.0 * 3.0) - 1.0).abs() < 1e-5 + 1e-7);
+    learner.learn_one(Features::new(&[0], &[3.0]).unwrap(), 2.0, 1.0);
+    assert!((learner.linear().unwrap().weight(0) / (2.0 * 1e-6 * 2.0 * 3.0) - 1.0).abs() < 1e-5 + 1e-7);
     // At the minimum of ridge regression the gradient of λ‖w‖² is that of the squares: 2 beside 2.
     let rows = rows(30, false, 4);
     let mut learner = Rls::new(3.0, 1.0, 10, 1.0).unwrap();
@@ -307,7 +307,7 @@ fn stays_exact(steps: u64) {
             values[4] = values[3] * 1e-3;
             let label = f64::from(values[1] - values[3]) + random.between(-1.0, 1.0);
             let x = values.map(f64::from);
-            learner.learn(Features::new(&[0, 1, 2, 3, 4], &values).unwrap(), label, 1.0);
+            learner.learn_one(Features::new(&[0, 1, 2, 3, 4], &values).unwrap(), label, 1.0);
             if forgetting < 1.0 {
                 twin.observe(&x, label, 1.0, 1.0, forgetting, step == 0);
             } else {
@@ -391,9 +391,9 @@ fn features_beyond_the_limit_are_ignored_and_end_the_guarantee() {
         for row in rows(40, false, 10) {
             let score = learn(limited.as_mut(), &row);
             let first = Features::new(&row.indices[..3], &row.values[..3]).unwrap().with_offset(row.offset).unwrap();
-            assert_eq!(score.to_bits(), full.learn(first, row.label, row.weight).score.to_bits(), "{name}");
+            assert_eq!(score.to_bits(), full.learn_one(first, row.label, row.weight).to_bits(), "{name}");
         }
-        assert_eq!(limited.weight(3), Some(0.0));
+        assert_eq!(limited.linear().unwrap().weight(3), 0.0);
         assert!(limited.guarantee().bound.is_err() && full.guarantee().bound.is_ok(), "{name}");
     }
 }
@@ -409,7 +409,7 @@ fn the_forecaster_includes_the_row_that_it_predicts() {
             let says = |a: &Matrix| row.offset + dot(&times(&inverse(a), &b), &x);
             let mut light = a.clone();
             add_outer(&mut light, 1.0, &x);
-            assert!((learner.predict(row.features()).score - says(&light)).abs() < 1e-12);
+            assert!((learner.predict_one(row.features()) - says(&light)).abs() < 1e-12);
             add_outer(&mut a, row.weight, &x);
             assert!((learn(&mut learner, row) - says(&a)).abs() < 1e-12);
         }
@@ -417,7 +417,7 @@ fn the_forecaster_includes_the_row_that_it_predicts() {
 }
 
 /// What is paid, and the bounds of a learner, on rows.
-fn account(learner: &mut dyn Learner, rows: &[Row]) -> (f64, f64) {
+fn account(learner: &mut dyn onward::Learner, rows: &[Row]) -> (f64, f64) {
     let paid = rows.iter().map(|row| row.weight * Squared.value(learn(learner, row), row.label)).sum();
     (paid, learner.guarantee().bound.unwrap())
 }
@@ -443,7 +443,7 @@ fn the_bounds_of_least_squares_hold_and_are_the_regret_against_the_regularised_s
     for (seed, is_ill) in [(12, false), (13, true), (14, false)] {
         let rows = rows(100, is_ill, seed);
         for radius in [0.1, 1.0, 5.0] {
-            let mut learners: Vec<Box<dyn Learner>> =
+            let mut learners: Vec<Box<dyn onward::Learner>> =
                 vec![Box::new(Rls::new(0.5, 1.0, 10, radius).unwrap()), Box::new(Vaw::new(0.5, 10, radius).unwrap())];
             for learner in &mut learners {
                 let (paid, bound) = account(learner.as_mut(), &rows);
@@ -461,11 +461,11 @@ fn the_bounds_of_least_squares_hold_and_are_the_regret_against_the_regularised_s
 }
 
 /// The labels ±1 that are against the prediction, on x = 1.
-fn contrary(learner: &mut dyn Learner, rounds: usize) -> Vec<Row> {
+fn contrary(learner: &mut dyn onward::Learner, rounds: usize) -> Vec<Row> {
     (0..rounds)
         .map(|_| {
             let mut row = Row { indices: vec![0], values: vec![1.0], label: 1.0, weight: 1.0, offset: 0.0 };
-            row.label = if learner.predict(row.features()).score > 0.0 { -1.0 } else { 1.0 };
+            row.label = if learner.predict_one(row.features()) > 0.0 { -1.0 } else { 1.0 };
             learn(learner, &row);
             row
         })
@@ -593,7 +593,7 @@ fn arow_equals_its_plain_twin() {
                     assert!((score - expected).abs() < tolerance * expected.abs().max(1.0), "{name} {r}");
                 }
                 assert!(distance(&weights(learner.as_ref()), &w) < tolerance * norm(&w), "{name} {r}");
-                assert_eq!(learner.charged_loss().name(), loss);
+                assert_eq!(learner.loss().name(), loss);
             }
         }
     }
@@ -605,8 +605,8 @@ fn trap_the_kink_of_the_hinge_is_at_a_margin_of_1() {
         let at = |label: f64, offset: f64| {
             let mut learner = build(name, "hinge");
             let x = Features::new(&[0], &[1.0]).unwrap().with_offset(offset).unwrap();
-            learner.learn(x, label, 1.0);
-            learner.weight(0).unwrap()
+            learner.learn_one(x, label, 1.0);
+            learner.linear().unwrap().weight(0)
         };
         for y in [-1.0, 1.0] {
             // A margin of exactly 1 is left as it is; 0, which is no kink, and 0.5 are not.
@@ -614,7 +614,7 @@ fn trap_the_kink_of_the_hinge_is_at_a_margin_of_1() {
             if name != "ogd" {
                 // Nothing else moves either: the covariance of AROW neither.
                 let (mut learner, mut fresh) = (build(name, "hinge"), build(name, "hinge"));
-                learner.learn(Features::new(&[0], &[1.0]).unwrap().with_offset(y).unwrap(), y, 1.0);
+                learner.learn_one(Features::new(&[0], &[1.0]).unwrap().with_offset(y).unwrap(), y, 1.0);
                 assert_eq!(learner.state(), fresh.state(), "{name}");
             }
             assert!(at(y, 0.0) * y > 0.0 && at(y, 0.5 * y) * y > 0.0 && at(y, -0.25 * y) * y > 0.0, "{name}");
@@ -654,8 +654,8 @@ fn every_form_says_what_it_predicts_and_continues_to_the_bit() {
         let mut second = build(&first.describe(), loss);
         assert_eq!(first.describe(), second.describe());
         for (round, row) in rows.iter().enumerate() {
-            let asked = whole.predict(row.features()).score;
-            whole.learn(row.features(), row.label, 0.0);
+            let asked = whole.predict_one(row.features());
+            whole.learn_one(row.features(), row.label, 0.0);
             let score = learn(whole.as_mut(), row);
             assert!(row.weight != 1.0 || asked.to_bits() == score.to_bits(), "{name}");
             if round == 150 {
@@ -751,11 +751,14 @@ fn every_form_stays_finite_under_any_finite_input() {
                 };
                 let weight = [1.0, 1e-38, 1e9, 3.0e38][(random.next() % 4) as usize];
                 let x = Features::new(&[0, 1, 2, 3, 4, 5], &values).unwrap().with_offset(offset).unwrap();
-                let score = learner.learn(x, label, weight).score;
+                let score = learner.learn_one(x, label, weight);
                 assert!(score.is_finite() && loss.value(score, label).is_finite(), "{name} round {round}");
-                assert!(learner.predict(x).score.is_finite(), "{name} round {round}");
+                assert!(learner.predict_one(x).is_finite(), "{name} round {round}");
             }
-            assert!((0..6).all(|index| learner.weight(index).is_none_or(f64::is_finite)), "{name}");
+            assert!(
+                (0..6).all(|index| learner.linear().is_none_or(|linear| linear.weight(index).is_finite())),
+                "{name}"
+            );
             let state = learner.state();
             assert!(state.numbers().values().all(|number| number.is_finite()), "{name} {:?}", state.numbers());
             for (key, column) in state.columns() {
@@ -780,7 +783,7 @@ fn dense_rows_equal_sparse_ones() {
             let mut full = [0.0; 8];
             row.indices.iter().zip(&row.values).for_each(|(&index, &value)| full[index as usize] = value);
             let all = Features::new(&[0, 1, 2, 3, 4, 5, 6, 7], &full).unwrap();
-            let (one, other) = (learn(sparse.as_mut(), row), dense.learn(all, row.label, row.weight).score);
+            let (one, other) = (learn(sparse.as_mut(), row), dense.learn_one(all, row.label, row.weight));
             assert!((one - other).abs() <= 1e-5 * one.abs().max(1.0), "{name}: {one} {other}");
         }
     }

@@ -4,11 +4,11 @@
 
 use onward::learner::LearnerSpec;
 use onward::registry::LEARNERS;
-use onward::{Learner, Loss, SharedLoss, loss};
+use onward::{Loss, SharedLoss, loss};
 
 use crate::common::{Random, Row, stream};
 
-fn build(name: &str, loss: &SharedLoss) -> Box<dyn Learner> {
+fn build(name: &str, loss: &SharedLoss) -> Box<dyn onward::Learner> {
     name.parse::<LearnerSpec>().unwrap().build(loss, None).unwrap()
 }
 
@@ -57,7 +57,7 @@ fn on_random_labels_nobody_pays_less_than_chance() {
         let rows = coins(1024, 5);
         let losses: Vec<f64> = rows
             .iter()
-            .map(|row| logistic.value(learner.learn(row.features(), row.label, 1.0).score, row.label))
+            .map(|row| logistic.value(learner.learn_one(row.features(), row.label, 1.0), row.label))
             .collect();
         let above = above_chance(&losses);
         assert!(above > -3.0, "{}: {above} standard errors", entry.name);
@@ -76,8 +76,8 @@ fn charging_after_the_update_is_seen_on_random_labels() {
         let losses: Vec<f64> = rows
             .iter()
             .map(|row| {
-                learner.learn(row.features(), row.label, 1.0);
-                logistic.value(learner.predict(row.features()).score, row.label)
+                learner.learn_one(row.features(), row.label, 1.0);
+                logistic.value(learner.predict_one(row.features()), row.label)
             })
             .collect();
         let above = above_chance(&losses);
@@ -89,7 +89,7 @@ fn charging_after_the_update_is_seen_on_random_labels() {
 fn the_first_prediction_does_not_depend_on_the_first_label() {
     for (name, loss) in learners() {
         let row = &stream(loss.as_ref(), 1, 3)[0];
-        let first = |label: f64| build(name, &loss).learn(row.features(), label, 1.0).score.to_bits();
+        let first = |label: f64| build(name, &loss).learn_one(row.features(), label, 1.0).to_bits();
         let (one, other) = if loss.task() == loss::Task::Binary { (-1.0, 1.0) } else { (0.0, 7.0) };
         assert_eq!(first(one), first(other), "{name} {}", loss.name());
     }
@@ -108,7 +108,7 @@ fn another_future_leaves_the_prediction_as_it_is() {
         turned[30].weight = rows[30].weight;
         let scores = |rows: &[Row]| -> Vec<u64> {
             let mut learner = build(name, &loss);
-            let score = |row: &Row| learner.learn(row.features(), row.label, row.weight).score.to_bits();
+            let score = |row: &Row| learner.learn_one(row.features(), row.label, row.weight).to_bits();
             rows[..=30].iter().map(score).collect()
         };
         assert_eq!(scores(&rows), scores(&turned), "{name} {}", loss.name());

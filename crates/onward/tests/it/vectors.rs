@@ -34,8 +34,9 @@ fn batches() -> Vec<Batch> {
     batches
 }
 
-/// All predictions, and what the ledger and the learner come to, by their bits. With hints, rows are expected before they
-/// come, and half-way a learner and a ledger go on from what is saved: these were filled without hints.
+/// All predictions, and what the ledger and the learner come to, by their bits. With hints, rows come together, so that
+/// those to come are fetched before, and half-way a learner and a ledger go on from what is saved: these were filled
+/// without hints.
 fn run(name: &str, loss: &str, hinted: bool, is_portable: bool) -> Vec<u64> {
     vector::set_portable(is_portable);
     let loss = loss::parse(loss).unwrap();
@@ -53,19 +54,11 @@ fn run(name: &str, loss: &str, hinted: bool, is_portable: bool) -> Vec<u64> {
             learner.persist(&mut Archive::loading(state)).unwrap();
             ledger.persist(&mut Archive::loading(books)).unwrap();
         }
-        for (row, example) in batch.iter().enumerate() {
-            if hinted && row + 1 < batch.len() {
-                learner.prefetch(batch.get(row + 1).features);
-                ledger.prefetch(batch.get(row + 1).features);
-            }
-            let prediction = match example.label {
-                Some(label) => learner.learn(example.features, label, example.weight),
-                None => learner.predict(example.features),
-            };
-            bits.push(prediction.score.to_bits());
-            if let Some(label) = example.label {
-                ledger.observe(prediction, label, example.weight, example.features);
-            }
+        for rows in batch.rows(..).chunks(if hinted { batch.len() } else { 1 }) {
+            let mut scores = vec![f64::NAN; rows.len()];
+            learner.learn(rows, &mut scores);
+            ledger.observe(rows, &scores);
+            bits.extend(scores.into_iter().map(f64::to_bits));
         }
     }
     vector::set_portable(false);

@@ -43,6 +43,7 @@ pub(crate) fn task_name(task: TaskKind) -> &'static str {
     match task {
         TaskKind::Binary => "binary",
         TaskKind::Regression => "regression",
+        TaskKind::Classes => "classes",
     }
 }
 

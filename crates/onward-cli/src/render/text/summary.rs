@@ -29,7 +29,7 @@ pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
         });
         return text;
     };
-    let loss = model.learner().charged_loss().name();
+    let loss = model.learner().loss().name();
     let meaning = format!("mean {loss} loss, each example predicted before its label was seen");
     row(&mut text, "sequential risk", &number(risk), &meaning);
     measures(&mut text, stream, &learner.metrics, learner.mistakes);
@@ -143,7 +143,7 @@ pub(crate) fn diverged(model: &Model) -> Option<String> {
     let risk = ledger.sequential_risk();
     let start = ledger.constant_risk(0.0)?;
     // Losses that cost nothing at 0 (or jump there) give no scale.
-    let has_scale = start > 0.0 && ledger.loss().curvature() != Curvature::None;
+    let has_scale = start > 0.0 && ledger.loss().score().is_some_and(|loss| loss.curvature() != Curvature::None);
     if risk.is_finite() && !(has_scale && risk > RUNAWAY * start) {
         return None;
     }

@@ -76,7 +76,15 @@ pub fn read_all<P: AsRef<Path>>(paths: &[P], options: Options) -> Result<Read, D
 
 /// The error of reading files that have one.
 pub fn error_of<P: AsRef<Path>>(paths: &[P], options: Options) -> String {
-    read_all(paths, options).expect_err("there should be an error").to_string()
+    read_all(paths, options).expect_err("there should be an error").command_line()
+}
+
+/// An error as the command line words it.
+pub fn worded(error: onward_data::ConvertError) -> String {
+    match error {
+        onward_data::ConvertError::Data(error) => error.command_line(),
+        other => other.to_string(),
+    }
 }
 
 pub fn target(name: &str) -> Options {

@@ -32,7 +32,7 @@ fn both_ways(text: &[u8], options: &Options, parse: impl Fn(&[u8], &Options) -> 
 
 /// SVMlight's format.
 pub fn svmlight(text: &[u8]) {
-    let options = Options { task: Some(Task::Regression), ..options(Format::Svmlight, OnError::Stop) };
+    let options = Options { task: Some(Task::Regression), ..options(Format::SVMLIGHT, OnError::Stop) };
     let bits = options.bits;
     let text = padded(cut(text), "1 1:0.5 20:-3 300:1.25 4000:7\n");
     both_ways(&text, &options, |text, options| check(text, options, |line| super::svmlight::plain(line, bits)));
@@ -40,7 +40,7 @@ pub fn svmlight(text: &[u8]) {
 
 /// Vowpal Wabbit's text.
 pub fn vw(text: &[u8]) {
-    let options = Options { task: Some(Task::Regression), bits: super::vw::BITS, ..options(Format::Vw, OnError::Stop) };
+    let options = Options { task: Some(Task::Regression), bits: super::vw::BITS, ..options(Format::VW, OnError::Stop) };
     let text = padded(cut(text), "1 |a x:0.5 y z:-3 |b name u:1.25\n");
     both_ways(&text, &options, |text, options| check(text, options, |line| super::vw::plain(line, &[])));
 }
@@ -57,7 +57,7 @@ pub fn csv(text: &[u8]) {
         threads,
         target: Some("y".to_owned()),
         task: Some(Task::Regression),
-        ..options(Format::Csv, on_error)
+        ..options(Format::CSV, on_error)
     };
     for on_error in [OnError::Skip, OnError::Stop] {
         let expected = read(text, options(on_error, 1 << 18, 1));

@@ -118,7 +118,7 @@ fn checked(outcome: Outcome) -> Outcome {
 /// Reads inputs to the end, with messages changed by `without_place`.
 pub fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(String) -> String) -> Outcome {
     let mut outcome = Outcome::default();
-    let shown = |error: onward_data::DataError| without_place(error.to_string());
+    let shown = |error: onward_data::DataError| without_place(error.command_line());
     let mut reader = match Reader::open(inputs, options) {
         Ok(reader) => reader,
         Err(error) => {
@@ -127,8 +127,8 @@ pub fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(St
         }
     };
     outcome.schema = Some(reader.schema().clone());
-    outcome.notes = reader.notes().iter().cloned().map(&without_place).collect();
-    outcome.format = Some(reader.format());
+    outcome.notes = reader.notes().iter().map(|note| without_place(note.command_line())).collect();
+    outcome.format = Some(reader.format().clone());
     loop {
         match reader.next_batch() {
             Ok(Some(parsed)) => {
@@ -151,7 +151,7 @@ pub fn read_inputs(inputs: &[Input], options: Options, without_place: impl Fn(St
     }
 }
 
-fn row_of(parsed: &onward_data::Parsed, row: usize) -> Row {
+pub fn row_of(parsed: &onward_data::ParsedBatch, row: usize) -> Row {
     let example = parsed.batch.get(row);
     let ids = parsed.ids(row).map(|id| String::from_utf8_lossy(id).into_owned());
     Row {
@@ -169,7 +169,7 @@ pub fn converted(text: impl AsRef<[u8]>, options: Options, format: Format) -> Ve
     file.write_all(text.as_ref()).unwrap();
     let mut reader = Reader::open(&[Input::from(file.path())], options).unwrap();
     let mut out = Vec::new();
-    onward_data::convert(&mut reader, format, onward_data::Compression::None, &mut out).unwrap();
+    onward_data::convert(&mut reader, &format, onward_data::Compression::None, &mut out).unwrap();
     out
 }
 

@@ -30,7 +30,7 @@ use crate::protocol::{
     FIXED_RATE, LearnerDescriptor, Losses, ParameterDescriptor, Params, ProblemBounds, Promise, STANDARDISE,
     expect_rate,
 };
-use crate::{Error, Features, Learner, Prediction, SharedLoss};
+use crate::{Error, Features, ScoreLearner, SharedLoss};
 
 /// How fast a kernel learner moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,9 +60,9 @@ pub enum KernelStep {
 /// // y = x² is not linear in x. The points come in mixed order.
 /// for round in 0..300 {
 ///     let x = [(8 * round % 21) as f32 / 10.0 - 1.0];
-///     learner.learn(Features::new(&[1], &x)?, f64::from(x[0] * x[0]), 1.0);
+///     learner.learn_one(Features::new(&[1], &x)?, f64::from(x[0] * x[0]), 1.0);
 /// }
-/// let at = |x: f32| learner.predict(Features::new(&[1], &[x]).unwrap()).score;
+/// let at = |x: f32| learner.predict_one(Features::new(&[1], &[x]).unwrap());
 /// assert!((at(-0.9) - 0.81).abs() < 0.05 && at(0.0).abs() < 0.05 && (at(0.9) - 0.81).abs() < 0.05);
 /// # Ok::<(), onward::Error>(())
 /// ```
@@ -142,21 +142,18 @@ impl KernelDescent {
     }
 }
 
-impl Learner for KernelDescent {
-    fn predict(&self, x: Features<'_>) -> Prediction {
+impl ScoreLearner for KernelDescent {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
         let sorted = Sorted::new(x);
-        Prediction::new(x.offset() + self.function.value(&self.function.products(sorted.row())))
+        x.offset() + self.function.value(&self.function.products(sorted.row()))
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let sorted = Sorted::new(x);
         let products = self.function.products(sorted.row());
         let value = self.function.value(&products);
-        let prediction = Prediction::new(x.offset() + value);
-        if weight == 0.0 {
-            return prediction;
-        }
-        let p = prediction.score;
+        let prediction = x.offset() + value;
+        let p = prediction;
         let g = self.loss.derivative(p, label);
         let rate = self.rate_with((weight * g) * (weight * g) * products.itself.abs());
         let c = match self.step {
@@ -170,7 +167,7 @@ impl Learner for KernelDescent {
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }
 
@@ -185,10 +182,6 @@ impl Learner for KernelDescent {
         };
         let (kernel, budget) = (self.function.kernel().describe(), self.function.budget().describe());
         format!("kernel:{kernel},eta={eta},radius={},step={step},{budget}", self.radius)
-    }
-
-    fn weight(&self, _index: u32) -> Option<f64> {
-        None
     }
 
     fn guarantee(&self) -> Guarantee {

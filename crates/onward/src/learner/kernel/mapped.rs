@@ -9,8 +9,9 @@
 
 use crate::archive::Archive;
 use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::loss::TaskLoss;
 use crate::protocol::{ParameterDescriptor, Params};
-use crate::{Error, Features, Learner, MixtureReport, Prediction, SharedLoss};
+use crate::{Batch, Error, Example, Features, INDEX_LIMIT, Learner, MixtureReport, Predictor, Rows};
 
 /// Makes features.
 pub trait KernelMap: Send + Sync {
@@ -59,55 +60,77 @@ impl<M: KernelMap> MappedLearner<M> {
         };
         Ok(Box::new(Self::new(map, arguments.flag("bias")?, arguments.build(specification)?)))
     }
+}
 
-    /// The indices and values that the learner inside sees.
-    fn features(&self, x: Features<'_>) -> (Vec<u32>, Vec<f32>) {
-        let mut values = Vec::new();
-        if self.has_bias {
+/// How many rows have their features made before they are learnt from.
+const TOGETHER: usize = 64;
+
+/// Makes the features of rows by `make`, which adds those of a row, and hands out rows that have them instead, some at
+/// a time with their scores. A row with a feature that is not finite is left out: its scores are what they start from.
+fn in_batches(
+    rows: Rows<'_>,
+    outputs: usize,
+    scores: &mut [f64],
+    has_bias: bool,
+    mut make: impl FnMut(&Example<'_>, &mut Vec<f32>),
+    mut call: impl FnMut(Rows<'_>, &mut [f64]),
+) {
+    rows.check_scores(outputs, scores);
+    let first = u32::from(!has_bias);
+    let (mut batch, mut indices, mut values) = (Batch::default(), Vec::new(), Vec::new());
+    let mut start = 0;
+    for (row, example) in rows.iter().enumerate() {
+        values.clear();
+        if has_bias {
             values.push(1.0);
         }
-        self.map.append(x, &mut values);
-        let first = u32::from(!self.has_bias);
-        ((first..).take(values.len()).collect(), values)
+        make(&example, &mut values);
+        indices.extend((first..).skip(indices.len()).take(values.len().saturating_sub(indices.len())));
+        let is_finite = batch.extend_ascending(&indices[..values.len()], &values, INDEX_LIMIT - 1);
+        if is_finite {
+            batch.set_offset(example.features.offset());
+            batch.finish(example.label, example.weight);
+        } else {
+            scores[row * outputs..][..outputs].fill(example.features.offset());
+        }
+        if !is_finite || batch.len() == TOGETHER || row + 1 == rows.len() {
+            call(batch.rows(..), &mut scores[start * outputs..][..batch.len() * outputs]);
+            batch.clear();
+            start = row + 1;
+        }
     }
 }
 
-/// Calls with the features: indices are distinct and values finite, as the map makes them.
-fn with<R>(
-    x: Features<'_>,
-    (indices, values): &(Vec<u32>, Vec<f32>),
-    call: impl FnOnce(Features<'_>) -> R,
-) -> Option<R> {
-    let mapped = Features::new(indices, values).and_then(|mapped| mapped.with_offset(x.offset()));
-    mapped.ok().map(call)
+impl<M: KernelMap> Predictor for MappedLearner<M> {
+    fn outputs(&self) -> usize {
+        self.learner.outputs()
+    }
+
+    fn predict(&self, rows: Rows<'_>, scores: &mut [f64]) {
+        let Self { map, has_bias, learner } = self;
+        let make = |example: &Example<'_>, values: &mut Vec<f32>| map.append(example.features, values);
+        in_batches(rows, learner.outputs(), scores, *has_bias, make, |rows, scores| learner.predict(rows, scores));
+    }
 }
 
 impl<M: KernelMap> Learner for MappedLearner<M> {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        let prediction = with(x, &self.features(x), |mapped| self.learner.predict(mapped));
-        prediction.unwrap_or_else(|| Prediction::new(x.offset()))
+    fn learn(&mut self, rows: Rows<'_>, scores: &mut [f64]) {
+        let Self { map, has_bias, learner } = self;
+        let make = |example: &Example<'_>, values: &mut Vec<f32>| {
+            map.append(example.features, values);
+            if example.label_to_learn().is_some() {
+                map.observe(example.features);
+            }
+        };
+        in_batches(rows, learner.outputs(), scores, *has_bias, make, |rows, scores| learner.learn(rows, scores));
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        if weight == 0.0 {
-            return self.predict(x);
-        }
-        let features = self.features(x);
-        self.map.observe(x);
-        let prediction = with(x, &features, |mapped| self.learner.learn(mapped, label, weight));
-        prediction.unwrap_or_else(|| Prediction::new(x.offset()))
-    }
-
-    fn charged_loss(&self) -> SharedLoss {
-        self.learner.charged_loss()
+    fn loss(&self) -> TaskLoss {
+        self.learner.loss()
     }
 
     fn describe(&self) -> String {
         format!("{},bias={},learner=({})", self.map.describe(), self.has_bias, self.learner.describe())
-    }
-
-    fn weight(&self, _index: u32) -> Option<f64> {
-        None
     }
 
     fn guarantee(&self) -> Guarantee {

@@ -22,7 +22,7 @@ use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{LossKind, ZeroOne};
 use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE, expect_positive};
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
+use crate::{Error, Features, Loss, ScoreLearner, SharedLoss};
 
 /// The kernel perceptron.
 ///
@@ -33,10 +33,10 @@ use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 /// // Exclusive or: no line tells these apart.
 /// let corners = [([0.0, 0.0], -1.0), ([0.0, 1.0], 1.0), ([1.0, 0.0], 1.0), ([1.0, 1.0], -1.0)];
 /// for (x, label) in corners.iter().cycle().take(40) {
-///     learner.learn(Features::new(&[1, 2], x)?, *label, 1.0);
+///     learner.learn_one(Features::new(&[1, 2], x)?, *label, 1.0);
 /// }
 /// for (x, label) in corners {
-///     assert!(learner.predict(Features::new(&[1, 2], &x)?).score * label > 0.0);
+///     assert!(learner.predict_one(Features::new(&[1, 2], &x)?) * label > 0.0);
 /// }
 /// # Ok::<(), onward::Error>(())
 /// ```
@@ -81,18 +81,18 @@ impl KernelPerceptron {
     }
 }
 
-impl Learner for KernelPerceptron {
-    fn predict(&self, x: Features<'_>) -> Prediction {
+impl ScoreLearner for KernelPerceptron {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
         let sorted = Sorted::new(x);
-        Prediction::new(x.offset() + self.function.value(&self.function.products(sorted.row())))
+        x.offset() + self.function.value(&self.function.products(sorted.row()))
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let sorted = Sorted::new(x);
         let products = self.function.products(sorted.row());
         let value = self.function.value(&products);
-        let prediction = Prediction::new(x.offset() + value);
-        if weight == 0.0 || label * prediction.score > 0.0 {
+        let prediction = x.offset() + value;
+        if label * prediction > 0.0 {
             return prediction;
         }
         self.function.add(weight * label, sorted.row(), &products, value);
@@ -103,17 +103,13 @@ impl Learner for KernelPerceptron {
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         Arc::new(ZeroOne)
     }
 
     fn describe(&self) -> String {
         let (kernel, budget) = (self.function.kernel().describe(), self.function.budget().describe());
         format!("kernel-perceptron:{kernel},radius={},{budget}", self.radius)
-    }
-
-    fn weight(&self, _index: u32) -> Option<f64> {
-        None
     }
 
     fn updates(&self) -> Option<f64> {

@@ -21,7 +21,7 @@ use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
 use crate::numeric::{saturate, sum};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, Loss, ScoreLearner, SharedLoss};
 
 /// The averaged perceptron.
 pub struct AveragedPerceptron {
@@ -70,17 +70,14 @@ impl AveragedPerceptron {
     }
 }
 
-impl Learner for AveragedPerceptron {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        Prediction::new(x.offset() + sum::sum(x.iter().map(|(index, value)| self.average(index) * f64::from(value))))
+impl ScoreLearner for AveragedPerceptron {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
+        x.offset() + sum::sum(x.iter().map(|(index, value)| self.average(index) * f64::from(value)))
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
-        if weight == 0.0 {
-            return prediction;
-        }
-        self.count.observe(prediction.score, label, weight);
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
+        let prediction = self.predict_one(x);
+        self.count.observe(prediction, label, weight);
         let products = x.iter().map(|(index, value)| f64::from(self.entries.get(index).weight) * f64::from(value));
         let score = x.offset() + sum::sum(products);
         if label * score <= 0.0 {
@@ -96,16 +93,12 @@ impl Learner for AveragedPerceptron {
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         Arc::new(ZeroOne)
     }
 
     fn describe(&self) -> String {
         "perceptron:variant=averaged".to_owned()
-    }
-
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(self.average(index))
     }
 
     fn updates(&self) -> Option<f64> {
@@ -124,5 +117,15 @@ impl Learner for AveragedPerceptron {
             ("correction", Field::F64(&|entry| &mut entry.correction)),
         ];
         self.entries.persist(archive, |entry| entry.weight != 0.0 || entry.correction != 0.0, &fields)
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for AveragedPerceptron {
+    fn weight(&self, index: u32) -> f64 {
+        self.average(index)
     }
 }

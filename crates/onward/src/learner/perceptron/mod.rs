@@ -43,7 +43,7 @@ use crate::protocol::{
     expect_rate,
 };
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, Loss, ScoreLearner, SharedLoss};
 
 /// The perceptron, with a margin or without.
 ///
@@ -52,7 +52,7 @@ use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
 /// let mut learner = Perceptron::new(1.0, &ZeroOne)?;
 /// let x = Features::new(&[0], &[1.0])?;
 /// // The score 0 predicts 1, which is right, and is learnt from nevertheless.
-/// learner.learn(x, 1.0, 1.0);
+/// learner.learn_one(x, 1.0, 1.0);
 /// assert_eq!((learner.updates(), learner.mistakes()), (1.0, 0.0));
 /// # Ok::<(), onward::Error>(())
 /// ```
@@ -133,22 +133,22 @@ impl Perceptron {
     }
 }
 
-impl Learner for Perceptron {
-    fn predict(&self, x: Features<'_>) -> Prediction {
+impl ScoreLearner for Perceptron {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
         let products = x.iter().map(|(index, value)| f64::from(self.weights.get(index)) * f64::from(value));
-        Prediction::new(x.offset() + sum::sum(products))
+        x.offset() + sum::sum(products)
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
-        if weight == 0.0 || label * prediction.score > self.margin {
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
+        let prediction = self.predict_one(x);
+        if label * prediction > self.margin {
             return prediction;
         }
         for (index, value) in x.iter() {
             let entry = self.weights.entry(index);
             *entry = saturate(f64::from(*entry) + weight * label * f64::from(value));
         }
-        self.count.observe(prediction.score, label, weight);
+        self.count.observe(prediction, label, weight);
         self.count.updates += weight;
         let offset = weight * label * x.offset();
         self.squares += weight * weight * sum::squares(x.values()) - 2.0 * offset + 2.0 * weight * self.margin;
@@ -156,7 +156,7 @@ impl Learner for Perceptron {
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         Arc::new(ZeroOne)
     }
 
@@ -165,10 +165,6 @@ impl Learner for Perceptron {
             true => format!("perceptron:margin={},radius={},variant=margin", self.margin, self.radius),
             false => format!("perceptron:radius={}", self.radius),
         }
-    }
-
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(f64::from(self.weights.get(index)))
     }
 
     fn updates(&self) -> Option<f64> {
@@ -185,6 +181,16 @@ impl Learner for Perceptron {
         archive.number("squares", &mut self.squares)?;
         archive.number("offsets", &mut self.offsets)?;
         self.weights.persist(archive, |weight| *weight != 0.0, &[("weight", Field::F32(&|it| it))])
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for Perceptron {
+    fn weight(&self, index: u32) -> f64 {
+        f64::from(self.weights.get(index))
     }
 }
 

@@ -26,7 +26,7 @@ use crate::learner::rls::beyond_the_limit;
 use crate::loss::ZeroOne;
 use crate::numeric::sum::{self, Sum};
 use crate::protocol::{expect_positive, expect_rate};
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
+use crate::{Error, Features, LinearWeights, Loss, ScoreLearner, SharedLoss};
 
 /// The second-order perceptron.
 pub struct SecondOrderPerceptron {
@@ -78,14 +78,14 @@ impl SecondOrderPerceptron {
     }
 }
 
-impl Learner for SecondOrderPerceptron {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        Prediction::new(x.offset() + self.ridge.dot(x) / (1.0 + self.ridge.variance(x)))
+impl ScoreLearner for SecondOrderPerceptron {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
+        x.offset() + self.ridge.dot(x) / (1.0 + self.ridge.variance(x))
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
-        if weight == 0.0 || label * prediction.score > 0.0 {
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
+        let prediction = self.predict_one(x);
+        if label * prediction > 0.0 {
             return prediction;
         }
         self.determinant.add(libm::log1p(weight * self.ridge.variance(x)));
@@ -97,23 +97,18 @@ impl Learner for SecondOrderPerceptron {
             }
         }
         self.offsets += weight * label * x.offset();
-        self.count.observe(prediction.score, label, weight);
+        self.count.observe(prediction, label, weight);
         self.count.updates += weight;
         prediction
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         Arc::new(ZeroOne)
     }
 
     fn describe(&self) -> String {
         let limit = self.ridge.columns().limit();
         format!("perceptron:a={},limit={limit},radius={},variant=second-order", self.a, self.radius)
-    }
-
-    /// (A⁻¹v)_i: scores are a share 1/(1 + xᵀA⁻¹x) of what such weights say.
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(self.ridge.weight(index))
     }
 
     fn updates(&self) -> Option<f64> {
@@ -134,5 +129,16 @@ impl Learner for SecondOrderPerceptron {
         archive.column_of(self.ridge.columns().len(), "v", &mut self.v)?;
         archive.number("offsets", &mut self.offsets)?;
         self.determinant.persist("determinant", archive)
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for SecondOrderPerceptron {
+    /// (A⁻¹v)_i: scores are a share 1/(1 + xᵀA⁻¹x) of what such weights say.
+    fn weight(&self, index: u32) -> f64 {
+        self.ridge.weight(index)
     }
 }

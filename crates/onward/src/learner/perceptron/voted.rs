@@ -24,7 +24,7 @@ use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
 use crate::numeric::sum;
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features, Learner, Loss, Prediction, SharedLoss};
+use crate::{Error, Features, Loss, ScoreLearner, SharedLoss};
 
 /// The voted perceptron.
 pub struct VotedPerceptron {
@@ -119,16 +119,13 @@ impl VotedPerceptron {
     }
 }
 
-impl Learner for VotedPerceptron {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        Prediction::new(self.vote(x).0)
+impl ScoreLearner for VotedPerceptron {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
+        self.vote(x).0
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let (mean, score) = self.vote(x);
-        if weight == 0.0 {
-            return Prediction::new(mean);
-        }
         self.count.observe(mean, label, weight);
         if label * score <= 0.0 {
             self.step(x, weight * label, weight);
@@ -136,20 +133,15 @@ impl Learner for VotedPerceptron {
         } else {
             *self.steps.back_mut().map_or(&mut self.votes, |step| &mut step.votes) += weight;
         }
-        Prediction::new(mean)
+        mean
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         Arc::new(ZeroOne)
     }
 
     fn describe(&self) -> String {
         format!("perceptron:variant=voted,vectors={}", self.vectors)
-    }
-
-    /// None: the vote is not linear.
-    fn weight(&self, _index: u32) -> Option<f64> {
-        None
     }
 
     fn updates(&self) -> Option<f64> {

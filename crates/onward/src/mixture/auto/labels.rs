@@ -25,7 +25,7 @@ impl ScoreKind {
             (InverseLink::Logistic, _) => Self::Logits,
             (InverseLink::Log, _) => Self::Rates,
             (InverseLink::Identity, Task::Regression) => Self::Labels,
-            (InverseLink::Identity, Task::Binary) => Self::Margins,
+            (InverseLink::Identity, _) => Self::Margins,
         }
     }
 }

@@ -59,7 +59,7 @@ use crate::loss::{Curvature, InverseLink};
 use crate::numeric::exp_log;
 use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise};
 use crate::simd::{self, SimdKernel, larger, smaller, vectorised};
-use crate::{Error, ExpertReport, Features, Learner, Loss, MixtureReport, Prediction, SharedLoss};
+use crate::{Error, ExpertReport, Features, LinearWeights, Loss, MixtureReport, ScoreLearner, SharedLoss};
 
 /// How many lanes there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ const ROUNDING: f64 = 1e-12;
 /// The most experts there are: three vectors of four numbers.
 const MOST_EXPERTS: usize = 12;
 
-/// A number of each expert, in the order of [`Learner::mixed`], and 0 beyond the last.
+/// A number of each expert, in the order of [`Learner::mixture`](crate::Learner::mixture), and 0 beyond the last.
 type Experts = [f64; MOST_EXPERTS];
 
 /// Their sum, in a fixed tree.
@@ -153,13 +153,13 @@ impl Auto {
     /// When the loss has no slope.
     ///
     /// ```
-    /// use onward::{Features, Learner, learner::{Auto, LaneCount}};
+    /// use onward::{Features, ScoreLearner, mixture::{Auto, LaneCount}};
     /// let mut learner = Auto::new(onward::loss::parse("logistic")?, LaneCount::Auto)?;
     /// for round in 0..100 {
     ///     let value = [1.0, (round % 7) as f32 * 1e6];
-    ///     learner.learn(Features::new(&[0, 1], &value)?, if round % 7 > 3 { 1.0 } else { -1.0 }, 1.0);
+    ///     learner.learn_one(Features::new(&[0, 1], &value)?, if round % 7 > 3 { 1.0 } else { -1.0 }, 1.0);
     /// }
-    /// assert!(learner.predict(Features::new(&[0, 1], &[1.0, 6e6])?).score > 1.0);
+    /// assert!(learner.predict_one(Features::new(&[0, 1], &[1.0, 6e6])?) > 1.0);
     /// # Ok::<(), onward::Error>(())
     /// ```
     pub fn new(loss: SharedLoss, lane_count: LaneCount) -> Result<Self, Error> {
@@ -189,10 +189,10 @@ impl Auto {
         Self { loss, lane_count, labels, lanes, newtons, stacks, mixture, round: None }
     }
 
-    /// The score that each expert would predict for a row, in the order of [`Learner::mixed`].
+    /// The score that each expert would predict for a row, in the order of [`Learner::mixture`](crate::Learner::mixture).
     ///
     /// ```
-    /// use onward::{Features, Learner, learner::{Auto, LaneCount}};
+    /// use onward::{Features, ScoreLearner, mixture::{Auto, LaneCount}};
     /// let learner = Auto::new(onward::loss::parse("squared")?, LaneCount::Auto)?;
     /// let scores = learner.scores(Features::new(&[0], &[1.0])?);
     /// assert_eq!(scores.len(), learner.mixture().unwrap().experts.len());
@@ -215,7 +215,7 @@ impl Auto {
 
     /// Completes the scores, the lanes' ⟨w_k, x⟩ being there, and predicts.
     #[inline(always)]
-    fn conclude(&self, round: &mut Round, x: Features<'_>) -> Prediction {
+    fn conclude(&self, round: &mut Round, x: Features<'_>) -> f64 {
         let (low, high) = self.labels.bounds(x.offset());
         let clip = |score: f64| smaller(high, larger(low, score));
         let origin = x.offset() + self.labels.origin();
@@ -234,7 +234,7 @@ impl Auto {
         let stacked = self.stacks.each_ref().map(|stack| clip(origin + stack.dot(&round.scores, origin)));
         let first = self.expert_total() - stacked.len();
         round.scores[first..][..stacked.len()].copy_from_slice(&stacked);
-        Prediction::new(self.mix(round))
+        self.mix(round)
     }
 
     /// The mean of scores, or for log loss that of probabilities.
@@ -403,10 +403,10 @@ struct Play<'a> {
 }
 
 impl SimdKernel for Play<'_> {
-    type Output = Prediction;
+    type Output = f64;
 
     #[inline(always)]
-    fn run(self) -> Prediction {
+    fn run(self) -> f64 {
         let Self { learner, round, x, label, weight } = self;
         // Lanes, Newton experts and stacks take importance in units of its mean: whatever unit it comes in,
         // their steps are as long, and what matrices hold stays in range.
@@ -417,7 +417,7 @@ impl SimdKernel for Play<'_> {
             learner.lanes.sizes(&mut round.seen, &mut round.sizes);
         }
         let prediction = learner.conclude(round, x);
-        learner.judge(round, prediction.score, label, weight);
+        learner.judge(round, prediction, label, weight);
         learner.labels.observe(label, x.offset(), weight);
         learner.shift_origin(round, x.offset());
         learner.move_newtons(round, x, label, relative);
@@ -469,18 +469,15 @@ fn slope(loss: &dyn Loss, kind: ScoreKind, score: f64, label: f64) -> (f64, f64)
     }
 }
 
-impl Learner for Auto {
-    fn predict(&self, x: Features<'_>) -> Prediction {
+impl ScoreLearner for Auto {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
         ROUND.with_borrow_mut(|round| {
             self.lanes.dot(x, &mut round.scores[..self.lane_total()], &mut round.seen);
             self.conclude(round, x)
         })
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        if weight == 0.0 {
-            return self.predict(x);
-        }
+    fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let mut round = self.round.take().unwrap_or_default();
         let prediction = simd::run(Play { learner: self, round: &mut round, x, label, weight });
         self.round = Some(round);
@@ -494,7 +491,7 @@ impl Learner for Auto {
         self.lanes.prefetch(x);
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }
 
@@ -504,31 +501,6 @@ impl Learner for Auto {
             LaneCount::Seven => "auto:lanes=7".to_owned(),
             LaneCount::Four => "auto:lanes=4".to_owned(),
         }
-    }
-
-    /// Of the linear experts as they are mixed and stacked now; what pairs add is left out.
-    fn weight(&self, index: u32) -> Option<f64> {
-        self.weights(&[index])?.pop()
-    }
-
-    fn weights(&self, indices: &[u32]) -> Option<Vec<f64>> {
-        let (beliefs, lanes) = (self.mixture.weights(), self.lane_total());
-        let stacks = self.stacks.iter().zip(&beliefs[beliefs.len() - self.stacks.len()..]);
-        let share =
-            |at: usize| beliefs[at] + stacks.clone().map(|(stack, share)| share * stack.weights()[at]).sum::<f64>();
-        let shares: Vec<f64> = (0..lanes + self.newtons.len()).map(share).collect();
-        let (of_lanes, of_newtons) = shares.split_at(lanes);
-        let mut weights = self.lanes.mixed(indices, of_lanes);
-        for ((weight, largest), &index) in weights.iter_mut().zip(indices).filter(|((_, largest), _)| *largest > 0.0) {
-            for (newton, share) in self.newtons.iter().zip(of_newtons) {
-                *weight += share * newton.weight(index) / *largest;
-            }
-        }
-        Some(weights.into_iter().map(|(weight, _)| weight).collect())
-    }
-
-    fn deviation(&self, index: u32) -> Option<f64> {
-        self.lanes.deviation(index)
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -566,6 +538,37 @@ impl Learner for Auto {
             archive.part(name, |archive| stack.persist(archive))?;
         }
         Ok(())
+    }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
+}
+
+impl LinearWeights for Auto {
+    /// Of the linear experts as they are mixed and stacked now; what pairs add is left out.
+    fn weight(&self, index: u32) -> f64 {
+        self.weights(&[index])[0]
+    }
+
+    fn weights(&self, indices: &[u32]) -> Vec<f64> {
+        let (beliefs, lanes) = (self.mixture.weights(), self.lane_total());
+        let stacks = self.stacks.iter().zip(&beliefs[beliefs.len() - self.stacks.len()..]);
+        let share =
+            |at: usize| beliefs[at] + stacks.clone().map(|(stack, share)| share * stack.weights()[at]).sum::<f64>();
+        let shares: Vec<f64> = (0..lanes + self.newtons.len()).map(share).collect();
+        let (of_lanes, of_newtons) = shares.split_at(lanes);
+        let mut weights = self.lanes.mixed(indices, of_lanes);
+        for ((weight, largest), &index) in weights.iter_mut().zip(indices).filter(|((_, largest), _)| *largest > 0.0) {
+            for (newton, share) in self.newtons.iter().zip(of_newtons) {
+                *weight += share * newton.weight(index) / *largest;
+            }
+        }
+        weights.into_iter().map(|(weight, _)| weight).collect()
+    }
+
+    fn deviation(&self, index: u32) -> Option<f64> {
+        self.lanes.deviation(index)
     }
 }
 

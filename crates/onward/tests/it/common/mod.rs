@@ -8,7 +8,7 @@ use onward::expert::Experts;
 use onward::loss::Task;
 use onward::protocol::{LearnerDescriptor, Promise};
 use onward::registry::LEARNERS;
-use onward::{Error, Features, Learner, LearnerSpec, Loss, SharedLoss, loss};
+use onward::{Error, Features, LearnerSpec, Loss, SharedLoss, loss};
 
 /// For tests that choose how loops run: one at a time, since all of a process run alike.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
@@ -51,9 +51,9 @@ pub(crate) trait Saved {
     }
 }
 
-impl Saved for dyn Learner {
+impl Saved for dyn onward::Learner {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        Learner::persist(self, archive)
+        onward::Learner::persist(self, archive)
     }
 }
 
@@ -98,7 +98,7 @@ impl Form {
         form_name(self.entry, self.promise)
     }
 
-    pub(crate) fn build(&self) -> Box<dyn Learner> {
+    pub(crate) fn build(&self) -> Box<dyn onward::Learner> {
         let name = self.name();
         let built = name.parse().and_then(|specification: LearnerSpec| specification.build(&self.loss, None));
         built.unwrap_or_else(|error| panic!("`promises` of {} has '{name}': {error}", self.entry.name))

@@ -3,7 +3,7 @@
 
 use onward::learner::LearnerSpec;
 use onward::loss::LinearLoss;
-use onward::{Features, Learner, SharedLoss};
+use onward::{Features, SharedLoss};
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ pub(crate) const ADVERSARIES: [Adversary; 9] = [
 
 /// A game in progress.
 pub(crate) struct Game {
-    pub(crate) learner: Box<dyn Learner>,
+    pub(crate) learner: Box<dyn onward::Learner>,
     adversary: Adversary,
     random: Random,
     round: usize,
@@ -80,7 +80,7 @@ impl Game {
         let z = self.choose();
         let indices: Vec<u32> = (0..DIMENSION as u32).collect();
         let x = Features::new(&indices, &z).unwrap();
-        self.paid += self.learner.learn(x, 1.0, 1.0).score;
+        self.paid += self.learner.learn_one(x, 1.0, 1.0);
         self.theta.iter_mut().zip(&z).for_each(|(sum, &z)| *sum += f64::from(z));
         self.round += 1;
     }
@@ -89,7 +89,7 @@ impl Game {
     fn point(&self) -> Vec<f64> {
         let at = |index: u32| {
             let unit = Features::new(std::slice::from_ref(&index), &[1.0]).unwrap();
-            self.learner.predict(unit).score
+            self.learner.predict_one(unit)
         };
         (0..DIMENSION as u32).map(at).collect()
     }

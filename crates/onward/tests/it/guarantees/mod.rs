@@ -19,7 +19,7 @@ use games::{ADVERSARIES, Adversary, Game};
 use onward::protocol::{Bound, LearnerSpec, Promise};
 use onward::registry::LEARNERS;
 use onward::regret::{Comparator, Guarantee, Ledger};
-use onward::{Learner, SharedLoss, loss};
+use onward::{SharedLoss, loss};
 
 use crate::common::{Random, Row, form_name, is_asked};
 
@@ -124,13 +124,13 @@ fn losses(specification: &LearnerSpec) -> Vec<SharedLoss> {
 /// Compares what the learner and the certificate say now with the regrets of the rows so far.
 fn check(
     finding: &mut Finding,
-    learner: &dyn Learner,
+    learner: &dyn onward::Learner,
     ledger: &Ledger,
     rows: &[Row],
     known: (&Mutex<Known>, &str),
     place: Place<'_>,
 ) {
-    let charged = ledger.loss();
+    let charged = ledger.loss().score().unwrap();
     let paid = ledger.paid();
     let least = |class: Comparator| Known::least(known.0, known.1, rows, charged, class);
     // The certificate is tested at a radius that no guarantee has by default.
@@ -177,14 +177,14 @@ fn examine((name, promise): &(String, &'static Promise), known: &Mutex<Known>) -
     for loss in losses(&specification) {
         for (kind, rows) in streams::fixed(loss.as_ref(), rounds) {
             let mut learner = specification.build(&loss, None).unwrap();
-            let mut ledger = Ledger::new(learner.charged_loss());
+            let mut ledger = Ledger::new(learner.loss());
             ledger.set_radius(Some(2.0));
             let mut bounds = Vec::new();
             // Slow learners are given shorter streams, whose beginnings may differ: a sorted one's do.
             let stream = format!("{kind} of {}", rows.len());
             for (round, row) in rows.iter().enumerate() {
-                let prediction = learner.learn(row.features(), row.label, row.weight);
-                ledger.observe(prediction, row.label, row.weight, row.features());
+                let prediction = learner.learn_one(row.features(), row.label, row.weight);
+                ledger.observe_one(prediction, row.label, row.weight, row.features());
                 if is_due(round, rows.len()) {
                     let place = || format!("{kind}, {}, T = {}", loss.name(), round + 1);
                     check(
@@ -204,16 +204,16 @@ fn examine((name, promise): &(String, &'static Promise), known: &Mutex<Known>) -
         }
         for (kind, mut rows) in streams::unlabelled(loss.as_ref(), rounds) {
             let mut learner = specification.build(&loss, None).unwrap();
-            let mut ledger = Ledger::new(learner.charged_loss());
+            let mut ledger = Ledger::new(learner.loss());
             ledger.set_radius(Some(2.0));
             let mut random = Random(33);
             let own = Mutex::new(Known::default());
             for round in 0..rows.len() {
-                let score = learner.predict(rows[round].features()).score;
-                rows[round].label = streams::worst_label(learner.charged_loss().as_ref(), score, &mut random);
+                let score = learner.predict_one(rows[round].features());
+                rows[round].label = streams::worst_label(learner.loss().score().unwrap().as_ref(), score, &mut random);
                 let row = &rows[round];
-                let prediction = learner.learn(row.features(), row.label, row.weight);
-                ledger.observe(prediction, row.label, row.weight, row.features());
+                let prediction = learner.learn_one(row.features(), row.label, row.weight);
+                ledger.observe_one(prediction, row.label, row.weight, row.features());
                 if is_due(round, rows.len()) {
                     let place = || format!("{kind}, {}, T = {}", loss.name(), round + 1);
                     check(

@@ -1,0 +1,89 @@
+//! Examples kept from one run for the next, which then parses nothing.
+
+#[cfg(feature = "arrow")]
+mod identity;
+#[cfg(feature = "arrow")]
+mod map;
+#[cfg(feature = "arrow")]
+mod read;
+#[cfg(feature = "arrow")]
+mod store;
+#[cfg(feature = "arrow")]
+mod write;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use crate::encode::ParsedBatch;
+use crate::error::DataError;
+use crate::open::{self, Opening, Purpose};
+use crate::options::Options;
+use crate::source::Input;
+
+/// Keeps batches as they are handed out, for the next run.
+trait BatchSink: Send {
+    /// Takes in the next batch; after an error it is to be dropped.
+    fn add(&mut self, parsed: &ParsedBatch) -> Result<(), String>;
+
+    /// Makes what was kept ready to be read, after the last batch.
+    fn finish(self: Box<Self>) -> Result<(), String>;
+}
+
+/// What is done about a cache.
+#[derive(Default)]
+pub(crate) struct CacheState {
+    /// Where batches go, while all is well.
+    writer: Option<Box<dyn BatchSink>>,
+    /// What is to be said of the cache that was found.
+    pub(crate) note: Option<String>,
+    /// Why none was made.
+    failed: Option<String>,
+    /// How many bytes are read, where they are those of a cache.
+    pub(crate) total: Option<u64>,
+}
+
+impl CacheState {
+    /// Takes in a batch.
+    pub(crate) fn add(&mut self, parsed: &ParsedBatch) {
+        if let Some(Err(reason)) = self.writer.as_mut().map(|writer| writer.add(parsed)) {
+            self.give_up(reason);
+        }
+    }
+
+    /// The last batch has come.
+    pub(crate) fn finish(&mut self) {
+        self.failed = self.writer.take().and_then(|writer| writer.finish().err()).or(self.failed.take());
+    }
+
+    /// No more will come, though there is more.
+    pub(crate) fn give_up(&mut self, reason: String) {
+        if self.writer.take().is_some() {
+            self.failed = Some(reason);
+        }
+    }
+
+    /// Why no cache was made, if one was to be.
+    pub(crate) fn loss(&self) -> Option<&str> {
+        let ended = || self.writer.as_ref().map(|_| "the run ended before the input did");
+        self.failed.as_deref().or_else(ended)
+    }
+}
+
+/// Opens inputs, by way of a cache if one is asked for.
+pub(crate) fn open(
+    inputs: &[Input],
+    options: &Options,
+    purpose: Purpose,
+    read: &Arc<AtomicU64>,
+) -> Result<(Opening, CacheState), DataError> {
+    let Some(_path) = options.cache.as_deref().filter(|_| purpose == Purpose::Learn) else {
+        return Ok((open::open(inputs, options, purpose, Arc::clone(read))?, CacheState::default()));
+    };
+    #[cfg(feature = "arrow")]
+    return store::open(_path, inputs, options, read);
+    #[cfg(not(feature = "arrow"))]
+    Err(DataError::new(
+        crate::error::DataErrorKind::Options,
+        "this onward was built without Arrow, in which caches are written",
+    ))
+}

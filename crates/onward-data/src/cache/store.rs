@@ -1,0 +1,306 @@
+//! What a cache is, and whether it may be used.
+//!
+//! A cache is an Arrow file (IPC, not compressed) of examples, with the columns that
+//! [`convert`](crate::convert) writes and two more:
+//!
+//! | column | type | |
+//! |---|---|---|
+//! | `label` | f64 | null (NaN below it) where it is missing |
+//! | `weight`, `offset` | f64 | |
+//! | `indices`, `values` | lists of u32 and of f32 | each row has as many of both |
+//! | `names` | map from u32 to string | the features that were met first in this record batch, all with its first row |
+//! | `products` | list of u32 | the same of [products](crate::Interaction): index, number of factors, factors |
+//! | `ids` | fixed-size list of large binary | what goes into predictions; only where there are ids |
+//!
+//! Record batches have about half a megabyte: a thread reads one at a time, and few are in
+//! memory. The metadata of the schema has `onward.cache`, the version of this layout, by which a
+//! cache is known as one however damaged it may be. The footer's metadata has `onward.cache.index`,
+//! JSON of [`CacheIndex`] (what was read, how, and where each record batch is, with its CRC-32), and
+//! `onward.cache.checksum`, the CRC-32 of that text. Who reads relies on the index alone.
+//!
+//! A cache is used where reading the inputs would give the same rows to the bit: the inputs have
+//! the same content ([`identity`]), and what their columns mean (the [`Schema`], which is found
+//! anew from the first rows) and which records are errors are the same. Else it is made anew.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use onward::SharedLoss;
+use serde::{Deserialize, Serialize};
+
+use super::CacheState;
+use super::identity::{InputIdentity, InputStamps};
+use super::map::map;
+use super::read::{CacheParser, CacheSource};
+use super::write::{CacheWriter, schema};
+use crate::error::{DataError, DataErrorKind};
+use crate::format::arrow::footer_metadata;
+use crate::format::columnar::{damaged, guarded};
+use crate::format::{Definition, Format};
+use crate::open::{self, Opening, Purpose};
+use crate::options::{OnError, Options};
+use crate::schema::{Schema, TargetRule};
+use crate::source::Input;
+
+/// The version of the layout.
+pub(super) const LAYOUT: &str = "2";
+/// In the schema's metadata: that this is a cache, and of which layout.
+pub(super) const LAYOUT_KEY: &str = "onward.cache";
+/// In the footer's: the index, and its checksum.
+pub(super) const INDEX_KEY: &str = "onward.cache.index";
+pub(super) const CHECKSUM_KEY: &str = "onward.cache.checksum";
+/// What parses the same text in the same way: another version may have mended a parser.
+pub(super) const PARSERS: &str = env!("CARGO_PKG_VERSION");
+
+/// What else a cache has than a file of examples.
+pub(super) const NAMES: &str = "names";
+pub(super) const PRODUCTS: &str = "products";
+pub(super) const IDS: &str = "ids";
+
+/// Which onward made a cache: all that is looked at of an [`CacheIndex`] where it was another.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+struct CacheMaker {
+    layout: String,
+    onward: String,
+}
+
+/// What a cache says of itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct CacheIndex {
+    pub(super) layout: String,
+    pub(super) onward: String,
+    pub(super) rules: ParsingRules,
+    /// When reading began, in nanoseconds since 1970.
+    pub(super) begun: u64,
+    /// The names of the inputs, for messages about skipped records.
+    pub(super) names: Vec<String>,
+    pub(super) inputs: Vec<InputIdentity>,
+    /// The CRC-32 of all that comes before the first record batch.
+    pub(super) head: u32,
+    pub(super) blocks: Vec<CachedBatch>,
+}
+
+/// A record batch.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct CachedBatch {
+    /// Where its message begins.
+    pub(super) at: u64,
+    /// How long message and body are.
+    pub(super) length: u64,
+    pub(super) checksum: u32,
+    pub(super) rows: u64,
+    /// What is told of the records that it was made from.
+    pub(super) bytes: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) skipped: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) errors: Vec<DataError>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// What decides which rows a text gives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ParsingRules {
+    pub(super) format: Format,
+    pub(super) schema: Schema,
+    pub(super) header: bool,
+    pub(super) skips_errors: bool,
+    pub(super) record_limit: u64,
+    pub(super) requires_target: bool,
+    /// The loss by which labels were checked.
+    pub(super) loss: Option<String>,
+}
+
+impl ParsingRules {
+    fn new(options: &Options, format: &Definition, schema: &Schema) -> Self {
+        Self {
+            format: format.handle(),
+            schema: schema.clone(),
+            header: options.header,
+            skips_errors: options.on_error == OnError::Skip,
+            record_limit: options.record_limit as u64,
+            requires_target: options.require_target,
+            loss: options.loss.as_ref().map(|loss| loss.name()),
+        }
+    }
+
+    /// Whether rows that were parsed by these rules are those that `asked` would give. Where no
+    /// record was refused, rules that refuse no more give the same.
+    fn fits(&self, asked: &Self, loss: Option<&SharedLoss>, refused: bool) -> bool {
+        let reading = |rules: &Self| (rules.format.clone(), rules.header, rules.schema.clone());
+        if reading(self) != reading(asked) {
+            return false;
+        }
+        if refused {
+            return self == asked;
+        }
+        let fits_loss = match loss {
+            None => true,
+            Some(_) if self.loss == asked.loss => true,
+            Some(loss) => {
+                let are_signs = !matches!(self.schema.target.rule, TargetRule::Number | TargetRule::Probability);
+                are_signs && [-1.0, 1.0].iter().all(|&label| loss.check_label(label).is_ok())
+            }
+        };
+        fits_loss
+            && self.record_limit <= asked.record_limit
+            && (self.requires_target || self.requires_target == asked.requires_target)
+    }
+}
+
+/// Opens inputs by way of a cache: of it, if it fits them, and else so that it is made.
+pub(super) fn open(
+    path: &Path,
+    inputs: &[Input],
+    options: &Options,
+    count: &Arc<AtomicU64>,
+) -> Result<(Opening, CacheState), DataError> {
+    let name = path.display().to_string();
+    if path == Path::new("-") {
+        return Err(DataError::new(DataErrorKind::Options, "⟦cache⟧ is a file that later runs read: give it a name"));
+    }
+    for input in inputs {
+        input.check()?;
+        let found = match input {
+            Input::Path(_) if input.is_repeatable() => continue,
+            Input::Bytes(_) => "is in memory, and a cache is for files",
+            _ => "can be read once, and a cache is for what is read again",
+        };
+        return Err(DataError::new(DataErrorKind::Options, found)
+            .advise("save it to a file first, or leave out ⟦cache⟧")
+            .input(&input.name()));
+    }
+    // Before a byte is read: what changes from now on is noticed.
+    let stamps = InputStamps::new(inputs)?;
+    // Opened though it may not be read: so columns, notes and errors are the same in any case.
+    let opening = open::open(inputs, options, Purpose::Learn, Arc::clone(count))?;
+    let rules = ParsingRules::new(options, &opening.format, &opening.schema);
+    let found = look(path, &name)?;
+    let misfit = match &found {
+        None => None,
+        Some(Err(misfit)) => Some(*misfit),
+        Some(Ok((index, _))) => index.misfit(&rules, options.loss.as_ref(), &stamps, inputs)?,
+    };
+    let read = Arc::clone(count);
+    let id_columns = opening.format.id_names(&opening.schema).len();
+    match (found, misfit) {
+        (Some(Ok((index, file))), None) => {
+            drop(opening.source);
+            read.store(0, Ordering::Relaxed);
+            let total = index.blocks.iter().map(|block| block.length).sum();
+            let parser = CacheParser {
+                file: Arc::new(file),
+                blocks: Arc::from(index.blocks),
+                schema: Arc::new(schema(&rules, id_columns)),
+                id_columns,
+                renamed: index.names.into_iter().zip(inputs.iter().map(Input::name)).collect(),
+            };
+            let opening = Opening {
+                source: Box::new(CacheSource::new(&name, Arc::clone(&parser.blocks), read)),
+                parser: Box::new(move || Box::new(parser.clone())),
+                ..opening
+            };
+            let note = Some(format!("cache: {name} is read, and not the input"));
+            Ok((opening, CacheState { note, total: Some(total), ..CacheState::default() }))
+        }
+        (_, misfit) => {
+            let note = misfit.map(|misfit| format!("cache: {name} {misfit}: it is made anew"));
+            let writer = CacheWriter::create(path, rules, id_columns, inputs, stamps, read)?;
+            Ok((opening, CacheState { writer: Some(Box::new(writer)), note, ..CacheState::default() }))
+        }
+    }
+}
+
+/// Why a cache is of no use.
+type Misfit = &'static str;
+
+const DAMAGED: Misfit = "is damaged";
+const OF_OTHER_VERSION: Misfit = "was made by another version of onward";
+const OF_OTHER_SCHEMA: Misfit = "holds rows that were read in another way (columns, loss or other options)";
+const OF_OTHER_CONTENT: Misfit = "is of other inputs, or of what they held before";
+
+impl CacheIndex {
+    fn misfit(
+        &self,
+        asked: &ParsingRules,
+        loss: Option<&SharedLoss>,
+        stamps: &InputStamps,
+        inputs: &[Input],
+    ) -> Result<Option<Misfit>, DataError> {
+        let refused = self.blocks.iter().any(|block| block.skipped > 0);
+        if !self.rules.fits(asked, loss, refused) {
+            return Ok(Some(OF_OTHER_SCHEMA));
+        }
+        let is_same = stamps.saw(&self.inputs, self.begun, inputs)?;
+        Ok((!is_same).then_some(OF_OTHER_CONTENT))
+    }
+}
+
+/// A cache, or what is wrong with it.
+type Found = Result<(CacheIndex, File), Misfit>;
+
+/// Looks for a cache: `None` where there is no file.
+fn look(path: &Path, name: &str) -> Result<Option<Found>, DataError> {
+    let failed = |error: io::Error| {
+        DataError::new(DataErrorKind::Open, format!("the cache cannot be read: {error}")).input(name)
+    };
+    match path.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+        Ok(metadata) if !metadata.is_file() => return Err(foreign(name)),
+        Ok(_) => {}
+    }
+    let mut file = File::open(path).map_err(failed)?;
+    if !is_ours(&mut file).map_err(failed)? {
+        return Err(foreign(name));
+    }
+    Ok(Some(match guarded(name, || index(&mut file)) {
+        Ok(Ok(index)) => Ok((index, file)),
+        Ok(Err(misfit)) => Err(misfit),
+        Err(_) => Err(DAMAGED),
+    }))
+}
+
+/// What is no cache may be dear to somebody.
+fn foreign(name: &str) -> DataError {
+    DataError::new(DataErrorKind::Options, "⟦cache⟧ names something that is no cache of onward's, and is left as it is")
+        .advise("name another file, or remove it")
+        .input(name)
+}
+
+/// Whether a file begins as caches do.
+fn is_ours(file: &mut File) -> io::Result<bool> {
+    /// The description of the schema, with much to spare.
+    const HEAD: u64 = 8192;
+    let mut head = Vec::new();
+    file.take(HEAD).read_to_end(&mut head)?;
+    Ok(head.starts_with(b"ARROW1") && memchr::memmem::find(&head, LAYOUT_KEY.as_bytes()).is_some())
+}
+
+/// The index of a file that is not wholly trusted.
+fn index(file: &mut File) -> Result<Result<CacheIndex, Misfit>, DataError> {
+    let metadata = footer_metadata(file)?;
+    let text = metadata.get(INDEX_KEY).ok_or_else(|| damaged("it has no index"))?;
+    let checksum = metadata.get(CHECKSUM_KEY).and_then(|text| text.parse().ok());
+    if checksum != Some(crc32fast::hash(text.as_bytes())) {
+        return Err(damaged("its index does not have its checksum"));
+    }
+    let maker: CacheMaker = serde_json::from_str(text).map_err(damaged)?;
+    if maker.layout != LAYOUT || maker.onward != PARSERS {
+        return Ok(Err(OF_OTHER_VERSION));
+    }
+    let index: CacheIndex = serde_json::from_str(text).map_err(damaged)?;
+    if let Some(first) = index.blocks.first() {
+        let head = map(file, 0, first.at).map_err(damaged)?;
+        if crc32fast::hash(&head) != index.head {
+            return Err(damaged("its head does not have its checksum"));
+        }
+    }
+    Ok(Ok(index))
+}

@@ -1,0 +1,28 @@
+//! From cells to features: what all formats share.
+
+mod encoder;
+mod interactions;
+mod mapping;
+mod names_seen;
+mod parsed_batch;
+mod rules;
+mod timestamps;
+mod words;
+
+pub(crate) use encoder::{ColumnEncoding, RowEncoder};
+pub(crate) use interactions::InteractionEncoder;
+pub(crate) use mapping::ColumnMapping;
+pub(crate) use names_seen::NamesSeen;
+#[cfg(feature = "arrow")]
+pub(crate) use parsed_batch::KEPT_ERRORS;
+pub(crate) use parsed_batch::name_of;
+pub use parsed_batch::{NewNames, ParsedBatch};
+pub use rules::Rules;
+#[cfg(feature = "arrow")]
+pub(crate) use rules::bad_offset;
+pub(crate) use rules::{bad_weight, checked_offset, checked_weight};
+pub(crate) use timestamps::FEATURES_OF_TIMESTAMP;
+pub(crate) use words::IdentityHasher;
+
+/// The index of the bias, whose value is always 1.
+pub(crate) const BIAS: u32 = 0;

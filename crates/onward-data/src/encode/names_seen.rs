@@ -1,0 +1,84 @@
+//! Which features have had their name handed on.
+
+use super::BIAS;
+
+/// Which indices have had their name handed on: one bit each.
+#[derive(Debug, Clone)]
+pub(crate) struct NamesSeen {
+    bits: Vec<u64>,
+    /// All from [`RUN`] on that are below this have.
+    run_end: u32,
+}
+
+/// Behind the bias, and what a feature 0 would have, of which there is none in files that count from 1.
+const RUN: u32 = BIAS + 2;
+
+impl Default for NamesSeen {
+    fn default() -> Self {
+        Self { bits: Vec::new(), run_end: RUN }
+    }
+}
+
+impl NamesSeen {
+    /// Has the processor fetch what tells whether an index has been met.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, index: u32) {
+        onward::vector::prefetch_at(&self.bits, (index / 64) as usize);
+    }
+
+    /// Whether none of the indices is met for the first time.
+    #[inline]
+    pub(crate) fn all(&self, indices: &[u32]) -> bool {
+        let mut all = 1;
+        for &index in indices {
+            all &= self.bits.get((index / 64) as usize).copied().unwrap_or(0) >> (index % 64);
+        }
+        all & 1 == 1
+    }
+
+    /// Which of the indices have not been met.
+    pub(crate) fn find_new(&self, indices: &[u32], new: &mut Vec<u32>) {
+        new.clear();
+        new.resize(indices.len(), 0);
+        let mut count = 0;
+        for (at, &index) in (0..).zip(indices) {
+            let word = self.bits.get((index / 64) as usize).copied().unwrap_or(0);
+            // Written in any case: which are new is what a processor guesses wrong.
+            new[count] = at;
+            count += usize::from(word >> (index % 64) & 1 == 0);
+        }
+        new.truncate(count);
+    }
+
+    /// The same of indices that ascend: where all features of a file have been met, which is soon, only their ends are looked at.
+    #[inline]
+    pub(crate) fn all_ascending(&self, indices: &[u32]) -> bool {
+        match indices {
+            [first, .., last] if *first >= RUN && *last < self.run_end => true,
+            _ => self.all(indices),
+        }
+    }
+
+    /// Whether the index is met for the first time.
+    #[inline]
+    pub(crate) fn first(&mut self, index: u32) -> bool {
+        let word = self.bits.get((index / 64) as usize).copied().unwrap_or(0);
+        word >> (index % 64) & 1 == 0 && self.note(index)
+    }
+
+    #[cold]
+    fn note(&mut self, index: u32) -> bool {
+        let word = (index / 64) as usize;
+        if word >= self.bits.len() {
+            self.bits.reserve_exact((word + 1).next_power_of_two() - self.bits.len());
+            onward::memory::prefer_huge_pages(&self.bits);
+            self.bits.resize((word + 1).next_power_of_two(), 0);
+        }
+        self.bits[word] |= 1 << (index % 64);
+        let has = |index: u32| self.bits.get((index / 64) as usize).is_some_and(|word| word >> (index % 64) & 1 == 1);
+        while has(self.run_end) {
+            self.run_end += 1;
+        }
+        true
+    }
+}

@@ -1,0 +1,90 @@
+//! What may stand in a record, whatever its format.
+
+use std::sync::Arc;
+
+use onward::SharedLoss;
+
+use crate::error::{DataError, MEND};
+use crate::schema::sample::InvalidTokens;
+use crate::schema::target::TargetValue;
+use crate::schema::{Kind, Role, Schema};
+use crate::text::numbers;
+
+/// What every parser needs: the schema, what labels are allowed, and whether bad
+/// records are skipped.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) reserved: u32,
+    pub(crate) loss: Option<SharedLoss>,
+    pub(crate) skip_errors: bool,
+    /// Whether each row needs a weight, if there is a column of them: for learning.
+    pub(crate) require_weight: bool,
+    /// What is known from the first rows about values that are no numbers, for messages.
+    pub(crate) invalid: Arc<InvalidTokens>,
+    /// Whether the schema is that of a model, which options do not change.
+    pub(crate) is_bound: bool,
+}
+
+impl Rules {
+    /// Whether a row without such a column differs from one where nothing is to be said
+    /// about it: JSON may have very many columns, of which a row has few.
+    pub(super) fn says_missing(&self, role: &Role) -> bool {
+        match role {
+            Role::Weight => self.require_weight,
+            Role::Feature(Kind::Numeric { .. } | Kind::Boolean { .. } | Kind::Timestamp { .. }) => true,
+            Role::Target | Role::Id | Role::Ignored | Role::Feature(Kind::Categorical { .. } | Kind::Text) => false,
+        }
+    }
+
+    /// The label of a target value, checked against the task and the loss.
+    pub(crate) fn label(&self, value: TargetValue<'_>) -> Result<Option<f64>, DataError> {
+        let label = self.schema.target.label(value).map_err(|error| match value {
+            TargetValue::Text(text) if numbers::with_point(text).is_some() => error,
+            _ if self.is_bound => error.advise(MEND),
+            _ => error,
+        })?;
+        label.map_or(Ok(()), |label| self.check_label(label))?;
+        Ok(label)
+    }
+
+    /// Refuses a label that the loss does not have.
+    pub(crate) fn check_label(&self, label: f64) -> Result<(), DataError> {
+        let Some(Err(error)) = self.loss.as_ref().map(|loss| loss.check_label(label)) else {
+            return Ok(());
+        };
+        Err(DataError::record(error).advise(match self.is_bound {
+            true => MEND,
+            false => "choose another ⟦loss⟧, or leave such records out with ⟦on_error=skip⟧",
+        }))
+    }
+}
+
+/// An importance weight: 0, or of a size whose squares f64 can add up.
+pub(crate) fn checked_weight(weight: f64) -> Result<f64, DataError> {
+    if weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight) {
+        return Ok(weight);
+    }
+    let shown = if (1e-4..1e7).contains(&weight.abs()) { weight.to_string() } else { format!("{weight:e}") };
+    Err(DataError::record(format!("the importance weight is {shown}")).advise(WEIGHTS))
+}
+
+/// What weights may be.
+const WEIGHTS: &str = "weights are numbers from 1e-38 to 3.4e38, or 0";
+
+/// What a prediction starts from: within the range that labels have.
+pub(crate) fn checked_offset(offset: f64) -> Result<f64, DataError> {
+    if offset.abs() <= f64::from(f32::MAX) {
+        return Ok(offset);
+    }
+    Err(bad_offset(&format!("{offset:e}")))
+}
+
+pub(crate) fn bad_offset(found: &str) -> DataError {
+    DataError::record(format!("the offset (initial prediction) is {found}"))
+        .advise("offsets are numbers within ±3.4e38, 0 for none")
+}
+
+pub(crate) fn bad_weight(found: &str) -> DataError {
+    DataError::record(format!("the importance weight is {found}")).advise(WEIGHTS)
+}

@@ -1,0 +1,65 @@
+//! The features of moments in time.
+
+use onward::feature::hash;
+
+use super::BIAS;
+use crate::schema::Schema;
+use crate::schema::timestamp::{Timestamp, WEEKDAYS};
+
+/// The indices of the parts of a moment.
+#[derive(Debug)]
+pub(super) struct TimestampIndices {
+    hours: [u32; 24],
+    weekdays: [u32; WEEKDAYS.len()],
+    /// From 1 on.
+    months: [u32; 13],
+}
+
+impl TimestampPart {
+    /// What it is called, in a column of this name.
+    pub(super) fn name(self, column: &str) -> String {
+        match self {
+            Self::Hour(hour) => format!("{column} hour={hour}"),
+            Self::Weekday(day) => format!("{column} weekday={}", WEEKDAYS[day as usize % WEEKDAYS.len()]),
+            Self::Month(month) => format!("{column} month={month}"),
+        }
+    }
+}
+
+impl TimestampIndices {
+    pub(super) fn new(schema: &Schema, reserved: u32, seed: u64) -> Self {
+        // Codes that no column=value text can be: a zero byte, the part, its number.
+        let of = |code: u8, number: usize| schema.hashed(reserved, hash::name(seed, &[0, code, number as u8]));
+        Self {
+            hours: std::array::from_fn(|hour| of(b'h', hour)),
+            weekdays: std::array::from_fn(|weekday| of(b'd', weekday)),
+            months: std::array::from_fn(|month| of(b'm', month)),
+        }
+    }
+}
+
+/// The most features that a moment has: how long ago it was, the hour, the weekday, the month.
+pub(crate) const FEATURES_OF_TIMESTAMP: usize = 4;
+
+/// What the features of a moment are, but how long ago it was.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum TimestampPart {
+    Hour(u32),
+    Weekday(u32),
+    Month(u32),
+}
+
+/// The parts of a moment with their indices.
+#[inline]
+pub(super) fn features_of(
+    parts: &Option<Box<TimestampIndices>>,
+    moment: Timestamp,
+) -> impl Iterator<Item = (u32, TimestampPart)> + use<> {
+    let of = |indices: &[u32], number: u32| indices.get(number as usize).copied().unwrap_or(BIAS);
+    let all = parts.as_deref().map(|parts| {
+        let hour = moment.hour.map(|hour| (of(&parts.hours, hour), TimestampPart::Hour(hour)));
+        let weekday = (of(&parts.weekdays, moment.weekday), TimestampPart::Weekday(moment.weekday));
+        [hour, Some(weekday), Some((of(&parts.months, moment.month), TimestampPart::Month(moment.month)))]
+    });
+    all.into_iter().flatten().flatten()
+}

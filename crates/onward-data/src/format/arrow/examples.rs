@@ -1,0 +1,293 @@
+//! Arrow files of examples that are ready, as `onward convert` writes them.
+//!
+//! The columns: `indices` (list of u32) and `values` (list of f32), of which each row has
+//! as many; `label` (a number, null where it is missing), `weight` and `offset` (numbers:
+//! what the prediction starts from), which may all be absent. Indices are used as they are: whoever wants a bias has index 0 with value
+//! 1 in every row. The metadata, all of which may be absent: `onward.version` of this layout,
+//! which is 1; `onward.schema`, what the examples were made from, as JSON, and `onward.target`,
+//! their target for people to read, in the schema's; `onward.names`, an object of JSON from
+//! indices to names, in the footer's.
+
+use std::collections::HashMap;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, UInt32Type};
+use arrow_array::{Array, OffsetSizeTrait, PrimitiveArray, RecordBatch};
+use arrow_schema::DataType;
+use onward::INDEX_LIMIT;
+
+use crate::encode::{NamesSeen, ParsedBatch, Rules, bad_offset, bad_weight, checked_offset, checked_weight};
+use crate::error::{DataError, DataErrorKind};
+use crate::format::columnar::cells::{self, ArrayCells, CellForm, LeafColumn};
+use crate::format::columnar::{ColumnarFile, damaged, named_leaves};
+use crate::schema::sample::{LabelSample, SAMPLE_ROWS};
+use crate::schema::target::TargetValue;
+use crate::schema::{CellValue, Schema, TargetRule};
+use crate::source::{Chunk, ChunkContent, Parser};
+
+pub(crate) const LABEL: &str = "label";
+pub(crate) const WEIGHT: &str = "weight";
+pub(crate) const OFFSET: &str = "offset";
+pub(crate) const INDICES: &str = "indices";
+pub(crate) const VALUES: &str = "values";
+pub(crate) const NAMES_KEY: &str = "onward.names";
+pub(crate) const SCHEMA_KEY: &str = "onward.schema";
+pub(crate) const TARGET_KEY: &str = "onward.target";
+pub(crate) const VERSION_KEY: &str = "onward.version";
+/// About how many bytes are looked at together for labels.
+const SAMPLED_BYTES: usize = 256 << 10;
+/// The version of the layout.
+pub(crate) const VERSION: &str = "1";
+
+/// Whether a file holds examples: a table has no use for lists of numbers.
+pub(super) fn are_examples(schema: &arrow_schema::Schema) -> bool {
+    let is_list_of = |name: &str, of: &DataType| match schema.field_with_name(name).map(|field| field.data_type()) {
+        Ok(DataType::List(field) | DataType::LargeList(field)) => field.data_type() == of,
+        _ => false,
+    };
+    is_list_of(INDICES, &DataType::UInt32) && is_list_of(VALUES, &DataType::Float32)
+}
+
+/// The columns of a file of examples.
+pub(crate) fn columns(file: &dyn ColumnarFile) -> Result<Vec<LeafColumn>, DataError> {
+    if let Some(version) = file.metadata(VERSION_KEY).filter(|&version| version != VERSION) {
+        let found = format!("holds examples in layout {version}, and this onward reads layout {VERSION}");
+        return Err(DataError::new(DataErrorKind::Format, found).advise("read it with a newer onward"));
+    }
+    let mut columns = named_leaves(file)?;
+    columns.retain(|leaf| [LABEL, WEIGHT, OFFSET, INDICES, VALUES].contains(&leaf.name.as_str()));
+    for leaf in &columns {
+        let is_number =
+            |data_type: &DataType| data_type.is_numeric() || matches!(data_type, DataType::Null | DataType::Boolean);
+        if [LABEL, WEIGHT, OFFSET].contains(&leaf.name.as_str()) && !is_number(&leaf.data_type) {
+            let found = format!("its type is {}", leaf.data_type);
+            let error = DataError::new(DataErrorKind::Format, found).column(&leaf.name);
+            return Err(error.advise("in a file of examples (columns 'indices' and 'values') it is a number"));
+        }
+    }
+    Ok(columns)
+}
+
+/// The names of features in a file of examples.
+pub(crate) fn names(file: &dyn ColumnarFile) -> Result<HashMap<u32, Box<str>>, DataError> {
+    metadata(file, NAMES_KEY).map(Option::unwrap_or_default)
+}
+
+/// What a file says about itself, as JSON.
+fn metadata<T: serde::de::DeserializeOwned>(file: &dyn ColumnarFile, key: &str) -> Result<Option<T>, DataError> {
+    let read = file.metadata(key).map(serde_json::from_str).transpose();
+    read.map_err(|error| damaged(format!("its metadata '{key}' cannot be read ({error})")))
+}
+
+/// The labels of the first rows, if there are any rows, and the rule by which they were made.
+pub(crate) fn first_labels(
+    file: Box<dyn ColumnarFile>,
+) -> Result<(Option<LabelSample>, Option<TargetRule>), DataError> {
+    let origin: Option<Schema> = metadata(file.as_ref(), SCHEMA_KEY)?;
+    let rule = origin.map(|schema| schema.target.rule);
+    let mut columns = columns(file.as_ref())?;
+    columns.retain(|leaf| leaf.name == LABEL);
+    let mut rows = file.rows(&columns, SAMPLED_BYTES)?;
+    let (mut sample, mut count) = (LabelSample::default(), 0);
+    while count < SAMPLE_ROWS
+        && let Some(table) = rows.next()?
+    {
+        let label = scalar(&table.rows, LABEL);
+        for row in 0..table.rows.num_rows().min(SAMPLE_ROWS - count) {
+            match &label {
+                Some(label) => label.look(row, &mut sample.labels),
+                None => sample.labels.cell(CellValue::Missing),
+            }
+        }
+        count += table.rows.num_rows();
+    }
+    Ok(((count > 0).then_some(sample), rule))
+}
+
+fn scalar<'a>(rows: &'a RecordBatch, name: &str) -> Option<ArrayCells<'a>> {
+    let array = rows.column_by_name(name)?;
+    ArrayCells::new(array, array.nulls().cloned(), CellForm::Typed).filter(|_| cells::is_scalar(array.data_type()))
+}
+
+/// A column of lists, downcast.
+struct ListColumn<'a, T: arrow_array::ArrowPrimitiveType> {
+    array: &'a dyn Array,
+    starts: Vec<usize>,
+    elements: &'a PrimitiveArray<T>,
+}
+
+impl<'a, T: arrow_array::ArrowPrimitiveType> ListColumn<'a, T> {
+    fn new(rows: &'a RecordBatch, name: &str) -> Option<Self> {
+        let array = rows.column_by_name(name)?;
+        match array.data_type() {
+            DataType::List(_) => Self::of::<i32>(array),
+            _ => Self::of::<i64>(array),
+        }
+    }
+
+    fn of<O: OffsetSizeTrait>(array: &'a dyn Array) -> Option<Self> {
+        let list = array.as_list_opt::<O>()?;
+        Some(Self {
+            array,
+            starts: list.value_offsets().iter().map(|offset| offset.as_usize()).collect(),
+            elements: list.values().as_primitive_opt()?,
+        })
+    }
+
+    /// The elements of a row; `None` if the list or one of them is null.
+    fn get(&self, row: usize) -> Option<&[T::Native]> {
+        let (start, end) = (self.starts[row], self.starts[row + 1]);
+        let has_nulls = self.array.is_null(row)
+            || self.elements.null_count() > 0 && (start..end).any(|at| self.elements.is_null(at));
+        (!has_nulls).then(|| &self.elements.values()[start..end])
+    }
+}
+
+/// Takes examples out of record batches.
+pub(crate) struct ExampleParser {
+    rules: Rules,
+    seen: NamesSeen,
+}
+
+/// The columns of a record batch of examples.
+struct ExampleColumns<'a> {
+    label: Option<ArrayCells<'a>>,
+    weight: Option<ArrayCells<'a>>,
+    offset: Option<ArrayCells<'a>>,
+    indices: ListColumn<'a, UInt32Type>,
+    values: ListColumn<'a, Float32Type>,
+}
+
+impl<'a> ExampleColumns<'a> {
+    fn new(rows: &'a RecordBatch) -> Option<Self> {
+        Some(Self {
+            label: scalar(rows, LABEL),
+            weight: scalar(rows, WEIGHT),
+            offset: scalar(rows, OFFSET),
+            indices: ListColumn::new(rows, INDICES)?,
+            values: ListColumn::new(rows, VALUES)?,
+        })
+    }
+}
+
+impl ExampleParser {
+    pub(crate) fn new(rules: Rules) -> Self {
+        Self { rules, seen: NamesSeen::default() }
+    }
+
+    fn row(
+        &mut self,
+        columns: &ExampleColumns<'_>,
+        row: usize,
+        names: &HashMap<u32, Box<str>>,
+        out: &mut ParsedBatch,
+    ) -> Result<(), DataError> {
+        let label = label(columns.label.as_ref().map(|label| label.cell(row)));
+        let label = self.rules.label(label).map_err(|error| error.column(LABEL))?;
+        let weight = weight(columns.weight.as_ref().map(|weight| weight.cell(row)))?;
+        let offset = offset(columns.offset.as_ref().map(|offset| offset.cell(row)))?;
+        let (indices, values) = lists(columns, row)?;
+        for (&index, &value) in indices.iter().zip(values) {
+            check_feature(index, value)?;
+            if self.seen.first(index)
+                && let Some(name) = names.get(&index)
+            {
+                out.names.push(index, name);
+            }
+            out.batch.push(index, value);
+        }
+        out.batch.set_offset(offset);
+        out.batch.finish(label, weight);
+        Ok(())
+    }
+}
+
+fn label(cell: Option<CellValue<'_>>) -> TargetValue<'static> {
+    match cell {
+        Some(CellValue::Number(number)) if !number.is_nan() => TargetValue::Number(number),
+        Some(CellValue::Boolean(flag)) => TargetValue::Boolean(flag),
+        _ => TargetValue::Missing,
+    }
+}
+
+/// 1 when there is no such column.
+fn weight(cell: Option<CellValue<'_>>) -> Result<f64, DataError> {
+    let weight = match cell {
+        Some(CellValue::Missing) => Err(bad_weight("missing")),
+        cell => checked_weight(number_or(1.0, cell)),
+    };
+    weight.map_err(|error| error.column(WEIGHT))
+}
+
+/// 0 when there is no such column.
+fn offset(cell: Option<CellValue<'_>>) -> Result<f64, DataError> {
+    let offset = match cell {
+        Some(CellValue::Missing) => Err(bad_offset("missing")),
+        cell => checked_offset(number_or(0.0, cell)),
+    };
+    offset.map_err(|error| error.column(OFFSET))
+}
+
+/// The number in a cell; NaN where there is none in a column that is there.
+fn number_or(absent: f64, cell: Option<CellValue<'_>>) -> f64 {
+    match cell {
+        None => absent,
+        Some(CellValue::Number(number)) => number,
+        Some(CellValue::Boolean(flag)) => f64::from(u8::from(flag)),
+        Some(_) => f64::NAN,
+    }
+}
+
+fn lists<'a>(columns: &'a ExampleColumns<'_>, row: usize) -> Result<(&'a [u32], &'a [f32]), DataError> {
+    let null = |name: &str| {
+        DataError::record("holds a null")
+            .column(name)
+            .advise("every row is a list of numbers: leave out a feature that is missing")
+    };
+    let indices = columns.indices.get(row).ok_or_else(|| null(INDICES))?;
+    let values = columns.values.get(row).ok_or_else(|| null(VALUES))?;
+    if indices.len() != values.len() {
+        let found = format!("the row has {} indices and {} values", indices.len(), values.len());
+        return Err(DataError::record(found).advise("a feature is an index with a value: a row has as many of both"));
+    }
+    Ok((indices, values))
+}
+
+#[inline]
+fn check_feature(index: u32, value: f32) -> Result<(), DataError> {
+    if index < INDEX_LIMIT && value.is_finite() {
+        return Ok(());
+    }
+    Err(bad_feature(index, value))
+}
+
+#[cold]
+fn bad_feature(index: u32, value: f32) -> DataError {
+    if index >= INDEX_LIMIT {
+        return DataError::record(format!("the index {index} is 2^31 or more"))
+            .column(INDICES)
+            .advise("indices are below 2^31: number the features anew");
+    }
+    DataError::record(format!("the value of feature {index} is {value}"))
+        .column(VALUES)
+        .advise("values are finite: leave out a feature that is missing")
+}
+
+impl Parser for ExampleParser {
+    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
+        let ChunkContent::Rows { rows, first_row, bytes, names } = &chunk.content else {
+            return Ok(());
+        };
+        out.bytes += bytes;
+        let Some(columns) = ExampleColumns::new(rows) else {
+            return Ok(());
+        };
+        for row in 0..rows.num_rows() {
+            if let Err(error) = self.row(&columns, row, names, out) {
+                let error = error.input(&chunk.input).row(first_row + row as u64);
+                out.refuse(error, self.rules.skip_errors)?;
+            }
+        }
+        Ok(())
+    }
+}

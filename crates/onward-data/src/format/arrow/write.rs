@@ -1,0 +1,113 @@
+//! Examples as an Arrow file of lists, read by [`examples`](super::examples).
+//!
+//! Names come with the examples and the schema of the file comes first: so the names are in
+//! the metadata of the footer, where pyarrow has them as `ipc.open_file(path).metadata`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+use arrow_schema::{ArrowError, SchemaRef};
+use onward::Example;
+
+use super::examples::{NAMES_KEY, SCHEMA_KEY, TARGET_KEY, VERSION, VERSION_KEY};
+use super::rows::ExampleRows;
+use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter};
+use crate::schema::Schema;
+
+/// The most rows of a record batch.
+const MOST_ROWS: usize = 1 << 16;
+/// The most features of a record batch: 128 MB of them.
+const MOST_FEATURES: usize = 1 << 24;
+/// The most bytes of names: a footer can hold twice as much.
+const MOST_NAMES: usize = 1 << 30;
+
+/// Writes examples as an Arrow file.
+pub(super) fn arrow<'a>(
+    origin: &Schema,
+    compression: Compression,
+    out: &'a mut dyn Write,
+) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError> {
+    Ok(Box::new(ArrowWriter::new(origin, compression, out)?))
+}
+
+struct ArrowWriter<'a> {
+    writer: FileWriter<&'a mut dyn Write>,
+    schema: SchemaRef,
+    rows: ExampleRows,
+    names: BTreeMap<u32, Box<str>>,
+}
+
+impl<'a> ArrowWriter<'a> {
+    fn new(origin: &Schema, compression: Compression, out: &'a mut dyn Write) -> Result<Self, ConvertError> {
+        let codec = match compression {
+            Compression::None => None,
+            Compression::Lz4 => Some(CompressionType::LZ4_FRAME),
+            Compression::Zstd => Some(CompressionType::ZSTD),
+        };
+        let options = IpcWriteOptions::default().try_with_compression(codec).map_err(failed)?;
+        let schema = Arc::new(schema(origin)?);
+        Ok(Self {
+            writer: FileWriter::try_new_with_options(out, &schema, options).map_err(failed)?,
+            schema,
+            rows: ExampleRows::default(),
+            names: BTreeMap::new(),
+        })
+    }
+
+    fn flush(&mut self) -> Result<(), ConvertError> {
+        let rows = std::mem::take(&mut self.rows);
+        if rows.len() == 0 {
+            return Ok(());
+        }
+        let batch = rows.columns().and_then(|columns| RecordBatch::try_new(SchemaRef::clone(&self.schema), columns));
+        self.writer.write(&batch.map_err(failed)?).map_err(failed)
+    }
+}
+
+fn schema(origin: &Schema) -> Result<arrow_schema::Schema, ConvertError> {
+    let origin_json = serde_json::to_string(origin).map_err(io::Error::other)?;
+    let metadata = HashMap::from([
+        (VERSION_KEY.to_owned(), VERSION.to_owned()),
+        (TARGET_KEY.to_owned(), origin.target.to_string()),
+        (SCHEMA_KEY.to_owned(), origin_json),
+    ]);
+    Ok(arrow_schema::Schema::new(ExampleRows::fields()).with_metadata(metadata))
+}
+
+impl ExampleWriter for ArrowWriter<'_> {
+    fn name(&mut self, index: u32, name: &str) {
+        self.names.insert(index, name.into());
+    }
+
+    fn row(&mut self, _number: u64, example: Example<'_>, _ids: &[&[u8]]) -> Result<(), ConvertError> {
+        if self.rows.features() + example.features.len() > MOST_FEATURES {
+            self.flush()?;
+        }
+        self.rows.push(example);
+        if self.rows.len() == MOST_ROWS {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, converted: &mut Converted) -> Result<(), ConvertError> {
+        self.flush()?;
+        let names = serde_json::to_string(&self.names).map_err(io::Error::other)?;
+        if names.len() <= MOST_NAMES {
+            converted.names = self.names.len() as u64;
+            self.writer.write_metadata(NAMES_KEY, names);
+        }
+        self.writer.finish().map_err(failed)
+    }
+}
+
+fn failed(error: ArrowError) -> ConvertError {
+    ConvertError::Write(match error {
+        ArrowError::IoError(_, error) => error,
+        error => io::Error::other(error),
+    })
+}

@@ -1,0 +1,233 @@
+//! Files of columns: Parquet and Arrow IPC.
+//!
+//! Record batches are read and decoded a few thousand rows at a time, and only the columns that
+//! are used; parsers walk their columns row by row. Structs are flattened (`a.b`), lists of
+//! strings are sets.
+
+pub(crate) mod cells;
+
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+
+use super::write::Writing;
+use crate::encode::{ParsedBatch, RowEncoder, Rules};
+use crate::error::{DataError, DataErrorKind};
+use crate::schema::{Kind, Layout, Role, Schema};
+use crate::source::{Chunk, ChunkContent, Parser, Seekable};
+use cells::{ArrayCells, CellForm, LeafColumn};
+
+/// The most rows of a chunk.
+pub(super) const MOST_ROWS: usize = 8192;
+
+/// A format of files of columns.
+pub(crate) trait ColumnarFormat: Send + Sync {
+    /// What it is called, in lower case.
+    fn name(&self) -> &'static str;
+
+    /// The endings of file names that stand for it where something is written.
+    fn endings(&self) -> &'static [&'static str];
+
+    /// Whether a file that begins like this is in this format.
+    fn has_magic(&self, head: &[u8]) -> bool;
+
+    /// Opens a file, without reading its rows.
+    fn open(&self, file: Seekable) -> Result<Box<dyn ColumnarFile>, DataError>;
+
+    /// What [`convert`](crate::convert) writes in this format.
+    fn writing(&self) -> Writing;
+}
+
+/// A file, open and not yet read.
+pub(crate) trait ColumnarFile {
+    fn schema(&self) -> &SchemaRef;
+
+    /// Whether it holds a table or examples.
+    fn layout(&self) -> Layout {
+        Layout::Table
+    }
+
+    /// What the file says about itself, by name.
+    fn metadata(&self, _key: &str) -> Option<&str> {
+        None
+    }
+
+    /// The rows with some of the columns (and perhaps more), about `size` bytes at a time.
+    fn rows(self: Box<Self>, columns: &[LeafColumn], size: usize) -> Result<Box<dyn TableReader>, DataError>;
+}
+
+/// Some rows of a file.
+pub(crate) struct TableSlice {
+    pub(crate) rows: RecordBatch,
+    /// About how many bytes of the input (decompressed) they take.
+    pub(crate) bytes: u64,
+    /// About how many bytes of the file were read for them.
+    pub(crate) read: u64,
+}
+
+/// The rows of a file, some of bounded size at a time.
+pub(crate) trait TableReader: Send {
+    /// The columns of the tables.
+    fn schema(&self) -> Result<arrow_schema::Schema, DataError>;
+
+    /// The next rows, at least one; `None` at the end.
+    fn next(&mut self) -> Result<Option<TableSlice>, DataError>;
+}
+
+/// The columns of a file; no two have the same name.
+pub(crate) fn named_leaves(file: &dyn ColumnarFile) -> Result<Vec<LeafColumn>, DataError> {
+    let leaves = cells::leaves(file.schema());
+    let mut seen = std::collections::HashMap::with_capacity(leaves.len());
+    for (at, leaf) in leaves.iter().enumerate() {
+        if let Some(before) = seen.insert(leaf.name.as_str(), at) {
+            let found = format!("columns {} and {} are both named '{}'", before + 1, at + 1, leaf.name);
+            return Err(DataError::new(DataErrorKind::Format, found).advise("rename one of them"));
+        }
+    }
+    Ok(leaves)
+}
+
+/// Refuses a column whose type has no place among features.
+pub(crate) fn check_type(leaf: &LeafColumn) -> Result<(), DataError> {
+    let Some(name) = cells::refused(&leaf.data_type) else {
+        return Ok(());
+    };
+    let found = format!("its type is {name}, which cannot be a feature");
+    let error = DataError::new(DataErrorKind::Format, found).column(&leaf.name);
+    Err(error.advise(format!("leave it out with ⟦ignore={}⟧", leaf.name)))
+}
+
+fn one_value(leaf: &LeafColumn, what: &str) -> DataError {
+    let found = format!("its type is list, and {what} is one value a row");
+    DataError::new(DataErrorKind::Options, found).column(&leaf.name).advise("name another column")
+}
+
+/// Checks the columns of a file that a schema uses, and tells which they are.
+pub(crate) fn wanted(leaves: Vec<LeafColumn>, schema: &Schema) -> Result<Vec<LeafColumn>, DataError> {
+    let role = |leaf: &LeafColumn| schema.columns.iter().find(|column| column.name == leaf.name);
+    let mut wanted = Vec::with_capacity(leaves.len());
+    for leaf in leaves {
+        let Some(column) = role(&leaf).filter(|column| column.role != Role::Ignored) else {
+            continue;
+        };
+        check_type(&leaf)?;
+        let single = match column.role {
+            Role::Target => "the target",
+            Role::Weight => "the weight",
+            Role::Id => "an id",
+            Role::Feature(_) | Role::Ignored => "",
+        };
+        if cells::is_set(&leaf.data_type) && !single.is_empty() {
+            return Err(one_value(&leaf, single));
+        }
+        wanted.push(leaf);
+    }
+    Ok(wanted)
+}
+
+/// What a damaged file is.
+pub(crate) fn damaged(found: impl fmt::Display) -> DataError {
+    DataError::new(DataErrorKind::Format, format!("is damaged: {found}")).advise("copy or write it again")
+}
+
+/// What the library says of a file that it does not read.
+pub(crate) fn broken(error: &dyn fmt::Display) -> DataError {
+    DataError::new(DataErrorKind::Format, format!("cannot be read ({error})"))
+        .advise("if it is damaged or cut short, copy or write it again")
+}
+
+/// Reading failed.
+pub(crate) fn failed(error: &io::Error) -> DataError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            DataError::new(DataErrorKind::Format, "ends too early").advise("it was cut short: copy or write it again")
+        }
+        _ => DataError::new(DataErrorKind::Io, format!("reading failed: {error}")),
+    }
+}
+
+/// Calls what may meet a damaged file: the libraries refuse most damage with an error, and
+/// some with a panic, which is one more error here.
+pub(crate) fn guarded<T>(input: &str, read: impl FnOnce() -> Result<T, DataError>) -> Result<T, DataError> {
+    let result = catch_unwind(AssertUnwindSafe(read));
+    result
+        .unwrap_or_else(|panic| {
+            let found =
+                panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+            Err(damaged(found.unwrap_or("it makes no sense")))
+        })
+        .map_err(|error| error.input(input))
+}
+
+/// Walks the columns of record batches row by row.
+pub(crate) struct TableParser {
+    encoder: RowEncoder,
+}
+
+impl TableParser {
+    pub(crate) fn new(rules: &Rules) -> Self {
+        Self { encoder: RowEncoder::new(rules.clone()).with_nulls() }
+    }
+}
+
+impl Parser for TableParser {
+    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
+        let ChunkContent::Rows { rows, first_row, bytes, .. } = &chunk.content else {
+            return Ok(());
+        };
+        out.bytes += bytes;
+        out.set_id_columns(self.encoder.id_columns());
+        let schema = self.encoder.schema();
+        let arrays = cells::arrays(rows);
+        let mut columns = Vec::with_capacity(arrays.len());
+        for ((array, nulls), at) in arrays.iter().zip(&chunk.mapping.columns) {
+            let Some(at) = *at else {
+                continue;
+            };
+            let column = ArrayCells::new(array, nulls.clone(), form(&schema.columns[at].role));
+            columns.extend(column.map(|column| (at, column)));
+        }
+        for row in 0..rows.num_rows() {
+            if let Err(error) = self.row(&schema, &columns, row, out) {
+                let error = error.input(&chunk.input).row(first_row + row as u64);
+                out.refuse(error, self.encoder.skips_errors())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TableParser {
+    fn row(
+        &mut self,
+        schema: &Schema,
+        columns: &[(usize, ArrayCells<'_>)],
+        row: usize,
+        out: &mut ParsedBatch,
+    ) -> Result<(), DataError> {
+        self.encoder.begin(out);
+        for (at, column) in columns {
+            if column.is_set() {
+                for element in column.elements(row).into_iter().flatten() {
+                    self.encoder.element(Some(*at), &schema.columns[*at].name, element, out);
+                }
+            } else {
+                self.encoder.cell(schema, *at, column.cell(row), out)?;
+            }
+        }
+        self.encoder.end(schema, out)
+    }
+}
+
+fn form(role: &Role) -> CellForm {
+    match role {
+        Role::Weight | Role::Feature(Kind::Numeric { .. } | Kind::Boolean { .. } | Kind::Timestamp { .. }) => {
+            CellForm::Typed
+        }
+        Role::Target | Role::Ignored => CellForm::Exact,
+        Role::Id | Role::Feature(Kind::Categorical { .. } | Kind::Text) => CellForm::Written,
+    }
+}

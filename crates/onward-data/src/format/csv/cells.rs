@@ -1,0 +1,286 @@
+//! The records and cells of delimited text, read one by one.
+
+use std::collections::HashMap;
+
+use memchr::memchr;
+
+use crate::error::{DataError, DataErrorKind, quoted};
+use crate::schema::names::shown;
+use crate::source::{RecordExtent, closing_quote, is_blank, record_extent, too_long};
+use crate::text::lines::{LineNumber, count_lines, invalid_utf8, not_utf8};
+use crate::text::numbers::{self, Number};
+
+/// A cell, where it ends, and whether it is the last of its record.
+pub(super) struct CellSpan<'a> {
+    pub(super) cell: &'a [u8],
+    /// Where the next cell or record begins.
+    pub(super) next: usize,
+    pub(super) is_last: bool,
+}
+
+/// Reads cells out of bytes; unquoted ones in place, quoted ones with doubled
+/// quotes through a buffer.
+#[derive(Default)]
+pub(super) struct CellReader {
+    buffer: Vec<u8>,
+}
+
+impl CellReader {
+    /// The cell that begins at `start`. At the end of the bytes the cell is empty and the last.
+    #[inline]
+    pub(super) fn read<'a>(
+        &'a mut self,
+        bytes: &'a [u8],
+        start: usize,
+        delimiter: u8,
+    ) -> Result<CellSpan<'a>, DataError> {
+        if bytes.get(start) == Some(&b'"') {
+            return self.quoted(bytes, start, delimiter);
+        }
+        Ok(plain(bytes, start, delimiter))
+    }
+
+    #[cold]
+    fn quoted<'a>(&'a mut self, bytes: &'a [u8], start: usize, delimiter: u8) -> Result<CellSpan<'a>, DataError> {
+        let Some(close) = closing_quote(bytes, start + 1) else {
+            return Err(never_closed());
+        };
+        let tail = plain(bytes, close + 1, delimiter);
+        self.buffer.clear();
+        let mut from = start + 1;
+        while let Some(at) = memchr(b'"', &bytes[from..close]) {
+            self.buffer.extend_from_slice(&bytes[from..=from + at]);
+            from += at + 2;
+        }
+        self.buffer.extend_from_slice(bytes.get(from..close).unwrap_or(&[]));
+        self.buffer.extend_from_slice(tail.cell);
+        Ok(CellSpan { cell: &self.buffer, next: tail.next, is_last: tail.is_last })
+    }
+}
+
+#[cold]
+fn never_closed() -> DataError {
+    DataError::record("a quote is opened and never closed").advise("close it, or double it if it is part of the text")
+}
+
+/// The unquoted cell (or rest of a cell) that begins at `start`.
+#[inline]
+fn plain(bytes: &[u8], start: usize, delimiter: u8) -> CellSpan<'_> {
+    let mut end = start;
+    while end < bytes.len() && bytes[end] != delimiter && bytes[end] != b'\n' {
+        end += 1;
+    }
+    let is_last = end >= bytes.len() || bytes[end] == b'\n';
+    let cell = bytes.get(start..end).unwrap_or(&[]);
+    let cell = if is_last { cell.strip_suffix(b"\r").unwrap_or(cell) } else { cell };
+    CellSpan { cell, next: end + 1, is_last }
+}
+
+/// All cells of the first record of `bytes`, as names of columns: one without a name is called by
+/// its number, as in what pandas writes.
+pub(crate) fn header(bytes: &[u8], delimiter: u8) -> Result<Vec<String>, DataError> {
+    if let Some(at) = invalid_utf8(bytes, 0) {
+        return Err(not_utf8(&bytes[..(at + 4).min(bytes.len())]));
+    }
+    let mut reader = CellReader::default();
+    let mut names = Vec::new();
+    let mut at = 0;
+    loop {
+        let found = reader.read(bytes, at, delimiter)?;
+        names.push(match found.cell.trim_ascii() {
+            b"" => unnamed(names.len()),
+            name => String::from_utf8_lossy(name).into_owned(),
+        });
+        at = found.next;
+        if found.is_last {
+            return Ok(names);
+        }
+    }
+}
+
+/// The names of columns without a header.
+pub(crate) fn numbered(columns: usize) -> Vec<String> {
+    (1..=columns).map(|number| number.to_string()).collect()
+}
+
+/// What a column without a name is called.
+pub(crate) fn unnamed(at: usize) -> String {
+    format!("column {}", at + 1)
+}
+
+/// Refuses a header that names a column twice, or that is data by all its looks: empty cells
+/// and numbers.
+pub(crate) fn check_header(names: &[String]) -> Result<(), DataError> {
+    let wrong = |found: String| {
+        DataError::new(DataErrorKind::Format, found).advise("rename a column, or say ⟦header=no⟧ if this line is data")
+    };
+    let is_unnamed = |(at, name): (usize, &String)| *name == unnamed(at);
+    let first = names.iter().enumerate().position(is_unnamed);
+    if let Some(at) = first
+        && names.iter().enumerate().all(|(at, name)| is_unnamed((at, name)) || is_number(name))
+    {
+        return Err(wrong(format!("column {} has no name, and no other has one but numbers", at + 1)));
+    }
+    let mut places = HashMap::with_capacity(names.len());
+    for (at, name) in names.iter().enumerate() {
+        if let Some(before) = places.insert(name, at) {
+            let name = quoted(name.as_bytes());
+            return Err(wrong(format!("columns {} and {} are both named {name}", before + 1, at + 1)));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a first line of numbers only: it is data.
+pub(super) fn refuse_numbers(names: &[String]) -> Result<(), DataError> {
+    if !names.iter().all(is_number) {
+        return Ok(());
+    }
+    Err(DataError::new(
+        DataErrorKind::Format,
+        format!("the first line should name the columns, found only numbers: {}", shown(names)),
+    )
+    .advise("say ⟦header=no⟧ if it is data; its columns are then named 1, 2, …"))
+}
+
+fn is_number(name: &String) -> bool {
+    matches!(numbers::parse(name.as_bytes()), Number::Finite(_))
+}
+
+/// Whether a text is no more than a line of column names, from which no columns can be judged.
+pub(crate) fn is_bare(text: &[u8], delimiter: u8) -> bool {
+    let text = without_blank_lines(text);
+    let end = crate::source::Boundaries::Quoted { delimiter }.first(text).unwrap_or(text.len());
+    let (line, rest) = text.split_at(end);
+    // One word may be anything, and lines may end as they did on old Macs.
+    rest.iter().all(u8::is_ascii_whitespace)
+        && !line.trim_ascii().contains(&b'\r')
+        && header(line, delimiter).is_ok_and(|names| names.len() > 1 && refuse_numbers(&names).is_ok())
+}
+
+/// What separates cells, by the first line: most often a comma.
+pub(crate) fn guess_delimiter(head: &[u8]) -> u8 {
+    let mut is_quoted = false;
+    let line = without_blank_lines(head).iter().take_while(|&&byte| byte != b'\n');
+    let unquoted = line.filter(|&&byte| {
+        is_quoted ^= byte == b'"';
+        !is_quoted
+    });
+    let unquoted: Vec<u8> = unquoted.copied().collect();
+    let marks = [b',', b';', b'|', b'\t'];
+    marks.into_iter().find(|mark| unquoted.contains(mark)).unwrap_or(b',')
+}
+
+/// What follows the blank lines at the head of an input.
+pub(crate) fn without_blank_lines(mut bytes: &[u8]) -> &[u8] {
+    while let Some(end) = memchr(b'\n', bytes)
+        && is_blank(&bytes[..end])
+    {
+        bytes = &bytes[end + 1..];
+    }
+    bytes
+}
+
+/// Whole records.
+pub(super) struct RecordText<'a> {
+    pub(super) bytes: &'a [u8],
+    /// The number of the first line.
+    pub(super) first_line: u64,
+    pub(super) delimiter: u8,
+    pub(super) record_limit: usize,
+}
+
+/// If the first record of `bytes` is longer than is allowed, where reading goes on: after it,
+/// or if it has a quote that stays open beyond the limit, after the line of that quote.
+fn end_if_too_long(bytes: &[u8], delimiter: u8, limit: usize) -> Option<usize> {
+    // Most often all that there is is shorter, and this costs nothing.
+    let look = bytes.get(..=limit)?;
+    let RecordExtent { end, open_quote } = record_extent(look, delimiter);
+    if open_quote.is_none() && end <= limit {
+        return None;
+    }
+    match look[end - 1] {
+        b'\n' => Some(end),
+        _ => Some(memchr(b'\n', &bytes[end..]).map_or(bytes.len(), |at| end + at + 1)),
+    }
+}
+
+/// Calls `read` with where each record begins; it returns where the next one does. An error
+/// gets its line and goes to `refuse`; if that has none, the records after the bad one follow.
+pub(super) fn each_record<T>(
+    text: &RecordText<'_>,
+    out: &mut T,
+    mut read: impl FnMut(&mut T, usize) -> Result<usize, DataError>,
+    mut refuse: impl FnMut(&mut T, DataError) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    let RecordText { bytes, first_line, delimiter, record_limit } = *text;
+    let mut invalid = invalid_utf8(bytes, 0);
+    let mut number = LineNumber::new(first_line);
+    let mut at = 0;
+    while at < bytes.len() {
+        if let Some(next) = blank_line(bytes, at) {
+            at = next;
+            continue;
+        }
+        let (error, next) = match end_if_too_long(&bytes[at..], delimiter, record_limit) {
+            Some(end) => (too_long(record_limit).line(number.at(bytes, at)), at + end),
+            None => {
+                let result = match invalid {
+                    Some(bad) if bad < at + record_extent(&bytes[at..], delimiter).end => {
+                        Err(not_utf8(&bytes[at..at + record_extent(&bytes[at..], delimiter).end]))
+                    }
+                    _ => read(out, at),
+                };
+                match result {
+                    Ok(next) => {
+                        at = next;
+                        continue;
+                    }
+                    Err(error) => located(error, text, at, &mut number),
+                }
+            }
+        };
+        refuse(out, error)?;
+        if invalid.is_some_and(|bad| bad < next) {
+            invalid = invalid_utf8(bytes, next);
+        }
+        at = next;
+    }
+    Ok(())
+}
+
+/// What is wrong with the record at `at`, with its line, and where the next begins.
+#[cold]
+fn located(error: DataError, text: &RecordText<'_>, at: usize, number: &mut LineNumber) -> (DataError, usize) {
+    let RecordExtent { end, open_quote } = record_extent(&text.bytes[at..], text.delimiter);
+    let error = match open_quote {
+        Some(quote) => never_closed().line(number.at(text.bytes, at + quote)),
+        None => error.line(number.at(text.bytes, at)),
+    };
+    (error, at + end)
+}
+
+/// Where the next line begins, if the line at `at` is blank.
+#[inline]
+fn blank_line(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes[at] {
+        b'\n' => Some(at + 1),
+        b'\r' if bytes.get(at + 1).is_none_or(|&byte| byte == b'\n') => Some(at + 2),
+        _ => None,
+    }
+}
+
+#[cold]
+pub(super) fn ragged(bytes: &[u8], expected: usize, delimiter: u8) -> DataError {
+    let record = &bytes[..record_extent(bytes, delimiter).end];
+    let found = header(record, delimiter).map_or(0, |cells| cells.len());
+    let lines = count_lines(record.strip_suffix(b"\n").unwrap_or(record)) + 1;
+    let goes_on = if lines > 1 { format!(", going on for {lines} lines,") } else { String::new() };
+    let error = DataError::record(format!("the record{goes_on} has {found} cells where the header has {expected}"));
+    error.advise(match lines {
+        1 => "quote cells that hold the delimiter, or leave such records out with ⟦on_error=skip⟧",
+        _ => {
+            "is a quote left open? Quote cells that hold the delimiter, or leave such records out with ⟦on_error=skip⟧"
+        }
+    })
+}

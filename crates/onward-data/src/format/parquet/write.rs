@@ -1,0 +1,177 @@
+//! Tables as Parquet.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::basic;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+
+use crate::format::write::{Compression, ConvertError, TableColumn, TableWriter};
+use crate::schema::ColumnType;
+
+/// The most rows that wait to be encoded, and the most bytes of text.
+const MOST_ROWS: usize = 1 << 13;
+const MOST_BYTES: usize = 16 << 20;
+/// A row group holds about so many bytes.
+const ROW_GROUP_BYTES: usize = 64 << 20;
+
+/// Writes Parquet.
+pub(super) fn parquet(
+    columns: Vec<TableColumn>,
+    compression: Compression,
+    out: &mut dyn Write,
+) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
+    Ok(Box::new(ParquetWriter::new(columns, compression, out)?))
+}
+
+struct ParquetWriter<'a> {
+    columns: Vec<(TableColumn, ColumnBuilder)>,
+    schema: SchemaRef,
+    writer: ArrowWriter<SharedBytes>,
+    bytes: SharedBytes,
+    rows: usize,
+    /// SharedBytes of text that wait.
+    waiting: usize,
+    out: &'a mut dyn Write,
+}
+
+/// What Parquet's writer has written and `out`, which cannot be sent to a thread, has not.
+#[derive(Clone, Default)]
+struct SharedBytes(Arc<Mutex<Vec<u8>>>);
+
+impl Write for SharedBytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl SharedBytes {
+    fn drain(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        out.write_all(&bytes)?;
+        bytes.clear();
+        Ok(())
+    }
+}
+
+/// Collects the cells of a column.
+enum ColumnBuilder {
+    Text(StringBuilder),
+    Whole(Int64Builder),
+    Number(Float64Builder),
+    Boolean(BooleanBuilder),
+}
+
+impl ColumnBuilder {
+    fn new(holds: ColumnType) -> Self {
+        match holds {
+            ColumnType::Text => Self::Text(StringBuilder::new()),
+            ColumnType::Whole => Self::Whole(Int64Builder::new()),
+            ColumnType::Number => Self::Number(Float64Builder::new()),
+            ColumnType::Boolean => Self::Boolean(BooleanBuilder::new()),
+        }
+    }
+
+    fn push(&mut self, column: &TableColumn, number: u64, cell: &[u8]) -> Result<(), ConvertError> {
+        match self {
+            Self::Text(builder) if cell.is_empty() => builder.append_null(),
+            Self::Text(builder) => builder.append_value(String::from_utf8_lossy(cell)),
+            Self::Whole(builder) => builder.append_option(column.whole(number, cell)?),
+            Self::Number(builder) => {
+                builder.append_option(column.numeric(number, cell)?.map(|(_, value)| value));
+            }
+            Self::Boolean(builder) => builder.append_option(column.truth(number, cell)?),
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> ArrayRef {
+        match self {
+            Self::Text(builder) => Arc::new(builder.finish()),
+            Self::Whole(builder) => Arc::new(builder.finish()),
+            Self::Number(builder) => Arc::new(builder.finish()),
+            Self::Boolean(builder) => Arc::new(builder.finish()),
+        }
+    }
+}
+
+fn data_type(holds: ColumnType) -> DataType {
+    match holds {
+        ColumnType::Text => DataType::Utf8,
+        ColumnType::Whole => DataType::Int64,
+        ColumnType::Number => DataType::Float64,
+        ColumnType::Boolean => DataType::Boolean,
+    }
+}
+
+impl<'a> ParquetWriter<'a> {
+    fn new(columns: Vec<TableColumn>, compression: Compression, out: &'a mut dyn Write) -> Result<Self, ConvertError> {
+        let field = |column: &TableColumn| Field::new(&column.name, data_type(column.holds), true);
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let codec = match compression {
+            Compression::None => basic::Compression::UNCOMPRESSED,
+            Compression::Lz4 => basic::Compression::LZ4_RAW,
+            Compression::Zstd => basic::Compression::ZSTD(basic::ZstdLevel::default()),
+        };
+        let properties = WriterProperties::builder().set_compression(codec).build();
+        let bytes = SharedBytes::default();
+        let writer =
+            ArrowWriter::try_new(bytes.clone(), SchemaRef::clone(&schema), Some(properties)).map_err(failed)?;
+        let columns = columns.into_iter().map(|column| {
+            let builder = ColumnBuilder::new(column.holds);
+            (column, builder)
+        });
+        Ok(Self { columns: columns.collect(), schema, writer, bytes, rows: 0, waiting: 0, out })
+    }
+
+    /// Hands on the rows that wait.
+    fn encode(&mut self) -> Result<(), ConvertError> {
+        let arrays = self.columns.iter_mut().map(|(_, builder)| builder.finish()).collect();
+        let batch = RecordBatch::try_new(SchemaRef::clone(&self.schema), arrays)
+            .map_err(|error: ArrowError| ConvertError::Write(io::Error::other(error)))?;
+        self.writer.write(&batch).map_err(failed)?;
+        if self.writer.in_progress_size() > ROW_GROUP_BYTES {
+            self.writer.flush().map_err(failed)?;
+        }
+        self.bytes.drain(self.out)?;
+        (self.rows, self.waiting) = (0, 0);
+        Ok(())
+    }
+}
+
+impl TableWriter for ParquetWriter<'_> {
+    fn row(&mut self, number: u64, cells: &mut dyn Iterator<Item = &[u8]>) -> Result<(), ConvertError> {
+        for ((column, builder), cell) in self.columns.iter_mut().zip(cells) {
+            builder.push(column, number, cell)?;
+            self.waiting += cell.len();
+        }
+        self.rows += 1;
+        if self.rows == MOST_ROWS || self.waiting > MOST_BYTES {
+            self.encode()?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), ConvertError> {
+        if self.rows > 0 {
+            self.encode()?;
+        }
+        self.writer.finish().map_err(failed)?;
+        self.bytes.drain(self.out)?;
+        Ok(self.out.flush()?)
+    }
+}
+
+fn failed(error: ParquetError) -> ConvertError {
+    ConvertError::Write(io::Error::other(error))
+}

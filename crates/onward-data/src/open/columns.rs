@@ -1,0 +1,156 @@
+//! Whether the columns of an input are those that a schema knows.
+
+use std::collections::HashSet;
+
+use super::Purpose;
+use crate::error::{DataError, DataErrorKind};
+use crate::options::Options;
+use crate::schema::names::{no_such_column, shown};
+use crate::schema::{Layout, Role, Schema};
+
+/// An input without named columns, where a table is to be copied.
+pub(crate) fn no_table(format: &str) -> DataError {
+    DataError::new(DataErrorKind::Format, format!("is {format}, which holds examples and no table"))
+        .advise("convert it to svmlight, vw or arrow")
+}
+
+/// Refuses an input that is laid out in another way than a model's.
+pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: &str) -> Result<(), DataError> {
+    if schema.layout == layout {
+        return Ok(());
+    }
+    let of = |layout| match layout {
+        Layout::Table => "named columns",
+        Layout::Indexed => "numbered features (svmlight)",
+        Layout::Named => "Vowpal Wabbit's namespaces",
+    };
+    Err(DataError::new(
+        DataErrorKind::Options,
+        format!("the model was learnt from {}, and this is {format}", of(schema.layout)),
+    )
+    .advise("say what it is with ⟦format⟧ if it is something else, convert it with onward convert, or learn a model from it"))
+}
+
+/// What columns an input is to have, besides those of the schema's features.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ColumnRequirements {
+    /// Whether the schema is that of a model, and not of the first input.
+    pub(crate) of_model: bool,
+    /// Whether rows are to be learnt from.
+    pub(crate) requires_target: bool,
+}
+
+impl ColumnRequirements {
+    pub(crate) fn new(options: &Options, purpose: Purpose) -> Self {
+        Self {
+            of_model: options.schema.is_some(),
+            requires_target: options.require_target && purpose == Purpose::Learn,
+        }
+    }
+
+    /// Who named the target.
+    pub(crate) fn target(self) -> &'static str {
+        if self.of_model { "the model's target" } else { "⟦target⟧" }
+    }
+
+    fn owner(self) -> &'static str {
+        if self.of_model { "the model" } else { "the first input" }
+    }
+}
+
+/// Says what the input lacks of the schema's columns, and what it has besides; refuses if it
+/// lacks all of them.
+pub(crate) fn bind_columns(
+    schema: &Schema,
+    names: &[String],
+    requirements: &ColumnRequirements,
+) -> Result<Vec<String>, DataError> {
+    let mut notes = check_columns(schema, names, requirements)?;
+    let weight = schema.columns.iter().find(|column| column.role == Role::Weight && !names.contains(&column.name));
+    if let Some(weight) = weight.filter(|_| requirements.requires_target) {
+        let named = if requirements.of_model { "the model's weight" } else { "⟦weight⟧" };
+        return Err(no_such_column(&weight.name, named, names));
+    }
+    let known: HashSet<_> = schema.columns.iter().map(|column| &column.name).collect();
+    let extra: Vec<_> = names.iter().filter(|name| !known.contains(name)).cloned().collect();
+    if !extra.is_empty() {
+        let owner = requirements.owner();
+        let lacks = if requirements.of_model { "does not know" } else { "does not have" };
+        notes.push(format!("columns that {owner} {lacks}, ignored: {}", shown(&extra)));
+    }
+    Ok(notes)
+}
+
+/// Says what the input lacks of the schema's columns; refuses if it lacks all of them.
+pub(crate) fn check_columns(
+    schema: &Schema,
+    names: &[String],
+    requirements: &ColumnRequirements,
+) -> Result<Vec<String>, DataError> {
+    let mut notes = Vec::new();
+    let owner = requirements.owner();
+    let there: HashSet<_> = names.iter().map(String::as_str).collect();
+    let has = |name: &str| there.contains(name);
+    let features: Vec<_> = schema.columns.iter().filter(|column| matches!(column.role, Role::Feature(_))).collect();
+    let lacking: Vec<_> =
+        features.iter().filter(|column| !has(&column.name)).map(|column| column.name.clone()).collect();
+    if !features.is_empty() && lacking.len() == features.len() {
+        return Err(has_none(owner, &lacking));
+    }
+    if requirements.requires_target && !has(&schema.target.column) {
+        return Err(no_such_column(&schema.target.column, requirements.target(), names));
+    }
+    if !lacking.is_empty() {
+        notes.push(format!("columns of {owner} that the input lacks, taken as missing: {}", shown(&lacking)));
+    }
+    let lacking = |role: &Role| {
+        let columns = schema.columns.iter().filter(|column| column.role == *role && !has(&column.name));
+        columns.map(|column| column.name.clone()).collect::<Vec<_>>()
+    };
+    let ids = lacking(&Role::Id);
+    // Where tables are copied there are no features, and all columns are ids.
+    if features.is_empty() && !ids.is_empty() && ids.len() == schema.columns.len() {
+        return Err(has_none(owner, &ids));
+    }
+    if !ids.is_empty() {
+        let place = if features.is_empty() { "" } else { " in predictions" };
+        notes.push(format!("ids that the input lacks, left empty{place}: {}", shown(&ids)));
+    }
+    let weights = lacking(&Role::Weight);
+    // For learning a missing weight is an error of its first record.
+    if !weights.is_empty() && !requirements.requires_target {
+        notes.push(format!("weights that the input lacks, each example counts 1: {}", shown(&weights)));
+    }
+    Ok(notes)
+}
+
+/// An input that is another than was meant.
+fn has_none(owner: &str, lacking: &[String]) -> DataError {
+    DataError::new(DataErrorKind::Options, format!("has none of {owner}'s columns ({})", shown(lacking)))
+        .advise("is it the right file, and does it have a header?")
+}
+
+/// What is said of later inputs: the same of many only once.
+#[derive(Debug, Default)]
+pub(crate) struct LaterNotes {
+    /// A note, the first input that it is about, and of how many more.
+    said: Vec<(String, String, usize)>,
+}
+
+impl LaterNotes {
+    pub(crate) fn add(&mut self, input: &str, notes: Vec<String>) {
+        for note in notes {
+            match self.said.iter_mut().find(|(other, ..)| *other == note) {
+                Some((.., more)) => *more += 1,
+                None => self.said.push((note, input.to_owned(), 0)),
+            }
+        }
+    }
+
+    pub(crate) fn lines(self) -> impl Iterator<Item = String> {
+        self.said.into_iter().map(|(note, input, more)| match more {
+            0 => format!("{input}: {note}"),
+            _ => format!("{input} and {more} more: {note}"),
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! Opens inputs: recognises the format, infers or binds the schema, and makes
+//! the source and the parsers.
+
+#[cfg(feature = "arrow")]
+mod columnar;
+mod columns;
+pub(crate) mod infer;
+mod text;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use crate::encode::Rules;
+use crate::error::{DataError, DataErrorKind};
+use crate::format::Definition;
+use crate::options::{OnError, Options};
+use crate::schema::sample::InvalidTokens;
+use crate::schema::{ColumnType, Schema};
+use crate::source::{ChunkSource, Input, Parser};
+
+/// What inputs are opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Examples.
+    Learn,
+    /// The cells of tables, as text: each row has all its columns as ids.
+    Copy,
+}
+
+/// Inputs that are open, and what was found.
+pub(crate) struct Opening {
+    pub(crate) source: Box<dyn ChunkSource>,
+    /// Makes a parser for each thread.
+    pub(crate) parser: Box<dyn FnMut() -> Box<dyn Parser>>,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) format: Definition,
+    pub(crate) notes: Vec<String>,
+    /// What the columns hold, where tables are copied.
+    pub(crate) types: Option<Vec<ColumnType>>,
+}
+
+/// Opens inputs.
+pub(crate) fn open(
+    inputs: &[Input],
+    options: &Options,
+    purpose: Purpose,
+    count: Arc<AtomicU64>,
+) -> Result<Opening, DataError> {
+    check_options(options)?;
+    if inputs.is_empty() {
+        return Err(DataError::new(DataErrorKind::Options, "there is no input"));
+    }
+    for input in inputs {
+        // All files are there before the first is read for an hour.
+        input.check()?;
+    }
+    #[cfg(feature = "arrow")]
+    if let Some(format) = columnar::format_of(inputs, options)? {
+        return columnar::open(inputs, format, options, purpose, count);
+    }
+    text::open(inputs, options, purpose, count)
+}
+
+pub(crate) fn check_options(options: &Options) -> Result<(), DataError> {
+    let wrong = |what: &str, allowed: &str, found: u64| {
+        Err(DataError::new(DataErrorKind::Options, format!("{what} is {found}: it is {allowed}")))
+    };
+    if !(1..=30).contains(&options.bits) {
+        return wrong("⟦bits⟧", "from 1 to 30", options.bits.into());
+    }
+    if !(1..=8).contains(&options.ngrams) {
+        return wrong("⟦ngrams⟧", "from 1 to 8", options.ngrams.into());
+    }
+    if !(1..=256).contains(&options.threads) {
+        return wrong("⟦threads⟧", "from 1 to 256", options.threads as u64);
+    }
+    if let Some(format) = options.format.as_ref().filter(|format| options.formats.get(format).is_none()) {
+        return Err(options.formats.unknown(format));
+    }
+    Ok(())
+}
+
+/// What parsers need, from the schema and the options.
+pub(crate) fn rules(schema: Arc<Schema>, options: &Options, invalid: InvalidTokens) -> Rules {
+    Rules {
+        reserved: schema.reserved(),
+        schema,
+        loss: options.loss.clone(),
+        skip_errors: options.on_error == OnError::Skip,
+        require_weight: options.require_target,
+        invalid: Arc::new(invalid),
+        is_bound: options.schema.is_some(),
+    }
+}
+
+/// An input without anything in it.
+fn empty() -> DataError {
+    DataError::new(DataErrorKind::Format, "is empty").advise("give an input with examples in it")
+}

@@ -1,0 +1,263 @@
+//! The threads that read and parse, and what they share.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::hints::HintGiver;
+use crate::encode::ParsedBatch;
+use crate::error::{DataError, DataErrorKind};
+use crate::source::{Chunk, ChunkContent, ChunkSource, Parser};
+
+/// What the threads share.
+pub(super) struct Shared {
+    chunks: Mutex<ChunkQueue>,
+    ready: Mutex<ReadyQueue>,
+    hints: Mutex<HintGiver>,
+    /// Something became ready, or was taken.
+    changed: Condvar,
+    stop: AtomicBool,
+    /// How many chunks may be taken and not yet handed out.
+    window: u64,
+}
+
+/// The source with the number of its next chunk.
+struct ChunkQueue {
+    source: Box<dyn ChunkSource>,
+    next: u64,
+    ended: bool,
+}
+
+/// Batches that are ready, and wait to be handed out in order.
+struct ReadyQueue {
+    outcomes: BTreeMap<u64, Outcome>,
+    /// The number of the batch that is handed out next.
+    due: u64,
+    /// How many chunks have been taken.
+    taken: u64,
+    /// Memory to use again.
+    spare: Vec<ParsedBatch>,
+}
+
+/// What a thread has of its own.
+pub(super) struct Worker {
+    parser: Box<dyn Parser>,
+    /// The memory of the last chunk: near the processor on which it is used again.
+    buffer: Vec<u8>,
+}
+
+impl Worker {
+    pub(super) fn new(parser: Box<dyn Parser>) -> Self {
+        Self { parser, buffer: Vec::new() }
+    }
+}
+
+/// A chunk that has been taken, and an empty batch for it.
+struct TakenChunk {
+    number: u64,
+    /// `None` at the end.
+    chunk: Result<Option<Chunk>, DataError>,
+    parsed: ParsedBatch,
+}
+
+/// What became of a chunk.
+pub(super) enum Outcome {
+    Parsed(Box<ParsedChunk>),
+    Failed(DataError),
+    End,
+}
+
+/// A chunk that has been parsed, up to an error if there was one.
+pub(super) struct ParsedChunk {
+    pub(super) parsed: ParsedBatch,
+    pub(super) error: Option<DataError>,
+    is_hinted: bool,
+}
+
+impl ParsedChunk {
+    fn hint(&mut self, hints: &mut HintGiver) {
+        hints.add(&mut self.parsed);
+        self.is_hinted = true;
+    }
+}
+
+/// A panic elsewhere leaves these data as they were: plain values.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    pub(super) fn new(source: Box<dyn ChunkSource>, learns: bool, threads: usize) -> Self {
+        Self {
+            chunks: Mutex::new(ChunkQueue { source, next: 0, ended: false }),
+            ready: Mutex::new(ReadyQueue { outcomes: BTreeMap::new(), due: 0, taken: 0, spare: Vec::new() }),
+            hints: Mutex::new(HintGiver::new(learns)),
+            changed: Condvar::new(),
+            stop: AtomicBool::new(false),
+            window: 2 * threads.max(1) as u64 + 1,
+        }
+    }
+
+    /// Has a thread parse.
+    pub(super) fn spawn(self: &Arc<Self>, parser: Box<dyn Parser>) -> JoinHandle<()> {
+        let shared = Arc::clone(self);
+        std::thread::spawn(move || shared.run(&mut Worker::new(parser)))
+    }
+
+    /// Ends all threads.
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// Takes back a batch, to be filled again.
+    pub(super) fn give_back(&self, spent: ParsedBatch) {
+        lock(&self.ready).spare.push(spent);
+    }
+
+    /// Gives hints to a batch that is handed out, unless it has some.
+    pub(super) fn hint(&self, done: &mut ParsedChunk) {
+        if !done.is_hinted {
+            done.hint(&mut lock(&self.hints));
+        }
+    }
+
+    /// Gives no more hints.
+    pub(super) fn stop_hints(&self) {
+        lock(&self.hints).stop();
+    }
+
+    /// What became of the chunk that is due, if it is there.
+    pub(super) fn take_due(&self) -> Option<Outcome> {
+        let mut ready = lock(&self.ready);
+        let due = ready.due;
+        let outcome = ready.outcomes.remove(&due)?;
+        if matches!(outcome, Outcome::End) {
+            ready.outcomes.insert(due, Outcome::End);
+        } else {
+            ready.due += 1;
+        }
+        drop(ready);
+        self.changed.notify_all();
+        Some(outcome)
+    }
+
+    /// Waits a little for the chunk that is due.
+    pub(super) fn await_due(&self) {
+        let ready = lock(&self.ready);
+        if !ready.outcomes.contains_key(&ready.due) {
+            drop(self.changed.wait_timeout(ready, Duration::from_millis(20)));
+        }
+    }
+
+    /// Takes the next chunk and parses it. False when there is nothing to do now:
+    /// the end, or a full window.
+    pub(super) fn work(&self, worker: &mut Worker) -> bool {
+        let Some(TakenChunk { number, chunk, mut parsed }) = self.take(&mut worker.buffer) else {
+            return false;
+        };
+        let outcome = match chunk {
+            Ok(Some(chunk)) => {
+                let error = parse_guarded(worker.parser.as_mut(), &chunk, &mut parsed).err();
+                worker.buffer = buffer_of(chunk);
+                Outcome::Parsed(Box::new(ParsedChunk { parsed, error, is_hinted: false }))
+            }
+            Ok(None) => Outcome::End,
+            Err(error) => Outcome::Failed(error),
+        };
+        lock(&self.ready).outcomes.insert(number, outcome);
+        self.changed.notify_all();
+        true
+    }
+
+    /// Gives hints to the batches that are next and ready, unless somebody is at it. Who has nothing to parse does that: where
+    /// learning takes longer, the one who learns need not. Else they are given to a batch when it is handed out, and is near.
+    fn hint_ahead(&self) {
+        let Ok(mut hints) = self.hints.try_lock() else { return };
+        while let Some(mut outcome) = self.take_to_hint(hints.next) {
+            let number = hints.next;
+            // A panic (memory was refused) must not hang the run.
+            let hinted = catch_unwind(AssertUnwindSafe(|| {
+                if let Outcome::Parsed(done) = &mut outcome {
+                    done.hint(&mut hints);
+                }
+            }));
+            if hinted.is_err() {
+                let fault = "hints could not be given: memory was refused, or a fault of onward";
+                outcome = Outcome::Failed(DataError::new(DataErrorKind::Io, fault));
+            }
+            lock(&self.ready).outcomes.insert(number, outcome);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Takes out the batch of this number, if it is ready.
+    fn take_to_hint(&self, number: u64) -> Option<Outcome> {
+        let mut ready = lock(&self.ready);
+        let is_ready = matches!(ready.outcomes.get(&number), Some(Outcome::Parsed(done)) if !done.is_hinted);
+        if is_ready { ready.outcomes.remove(&number) } else { None }
+    }
+
+    /// Reads the next chunk, after whoever is reading: to go to sleep instead would cost the time of a chunk.
+    fn take(&self, buffer: &mut Vec<u8>) -> Option<TakenChunk> {
+        let mut chunks = lock(&self.chunks);
+        if chunks.ended || self.is_full() {
+            return None;
+        }
+        // Only now: memory taken before the checks would be lost whenever there is nothing to do.
+        let mut parsed = lock(&self.ready).spare.pop().unwrap_or_default();
+        parsed.clear();
+        let number = chunks.next;
+        let chunk = chunks.source.next(std::mem::take(buffer));
+        chunks.next += 1;
+        chunks.ended = !matches!(chunk, Ok(Some(_)));
+        lock(&self.ready).taken = chunks.next;
+        Some(TakenChunk { number, chunk, parsed })
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        let ready = lock(&self.ready);
+        ready.taken - ready.due >= self.window
+    }
+
+    /// The life of a worker thread.
+    fn run(&self, worker: &mut Worker) {
+        while !self.stop.load(Ordering::Relaxed) {
+            if self.work(worker) {
+                continue;
+            }
+            self.hint_ahead();
+            if lock(&self.chunks).ended {
+                return;
+            }
+            let ready = lock(&self.ready);
+            if ready.taken - ready.due >= self.window {
+                drop(self.changed.wait_timeout(ready, Duration::from_millis(50)));
+            }
+        }
+    }
+}
+
+/// A parser that panics is a fault of ours, and must not hang the run.
+fn parse_guarded(parser: &mut dyn Parser, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
+    if let ChunkContent::Skipped { error, bytes } = &chunk.content {
+        out.bytes += bytes;
+        return out.refuse(error.clone(), true);
+    }
+    catch_unwind(AssertUnwindSafe(|| parser.parse(chunk, out))).unwrap_or_else(|_| {
+        Err(DataError::new(DataErrorKind::Io, "the parser failed on this input: a fault of onward, please report it")
+            .input(&chunk.input))
+    })
+}
+
+fn buffer_of(chunk: Chunk) -> Vec<u8> {
+    match chunk.content {
+        ChunkContent::Text { bytes, .. } => bytes,
+        ChunkContent::Skipped { .. } => Vec::new(),
+        #[cfg(feature = "arrow")]
+        ChunkContent::Rows { .. } | ChunkContent::Cached { .. } => Vec::new(),
+    }
+}

@@ -1,0 +1,505 @@
+//! Interactions: what is multiplied with what.
+//!
+//! A group is a column of a table, or a namespace of Vowpal Wabbit's text. `a*b` is each
+//! feature of `a` times each of `b`. The term `*` stands for every group: `a * *` is `a` with
+//! each, itself among them, `* * *` are all pairs. Of two interactions of the same groups the first is
+//! made. Groups take the order in which the interaction names them; those that `*` stands
+//! for, the order of the columns, or of the names of the namespaces.
+//!
+//! The products are made by [`encode`](crate::encode).
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::names::{no_such_column, shown};
+use super::{Column, Layout, Role, Schema};
+use crate::error::{DataError, DataErrorKind, quoted};
+
+/// The most groups of an interaction: the product of so many 32-bit floats is a 64-bit one.
+pub(crate) const MOST_TERMS: usize = 8;
+/// The most products of a row, and the most combinations of groups.
+pub(crate) const MOST_PRODUCTS: u64 = 1_000_000;
+/// The group of features that take part in no interaction.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// What is multiplied with what: `a*b`.
+///
+/// ```
+/// use onward_data::Interaction;
+/// let all = Interaction::list("carrier*origin, \"a*b\"*c, hour * *")?;
+/// assert_eq!(all.len(), 3);
+/// assert_eq!(all[1].to_string(), "\"a*b\"*c");
+/// assert!("carrier".parse::<Interaction>().is_err());
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Interaction {
+    terms: Vec<Term>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Term {
+    /// A column or namespace.
+    Group(String),
+    /// Each of them.
+    Every,
+}
+
+impl Interaction {
+    /// Interactions separated by commas. Names that hold `*`, a comma or a quote stand in double
+    /// quotes, with those in them doubled. Blanks around terms do not count.
+    ///
+    /// # Errors
+    /// When a term or an asterisk between terms is missing, or there are fewer than two terms or more
+    /// than eight.
+    pub fn list(text: &str) -> Result<Vec<Self>, String> {
+        let mut rest = text;
+        let mut interactions = Vec::new();
+        loop {
+            let start = rest;
+            let mut terms = Vec::new();
+            let is_last = loop {
+                terms.push(term(&mut rest, text)?);
+                rest = rest.trim_start();
+                match rest.chars().next() {
+                    Some('*') => rest = &rest[1..],
+                    Some(',') => break false,
+                    None => break true,
+                    Some(_) => return Err(no_separator(text, rest)),
+                }
+            };
+            if !(2..=MOST_TERMS).contains(&terms.len()) {
+                let shown = &start[..start.len() - rest.len()];
+                return Err(wrong_length(shown.trim(), terms.len()));
+            }
+            interactions.push(Self { terms });
+            if is_last {
+                return Ok(interactions);
+            }
+            rest = &rest[1..];
+        }
+    }
+
+    /// Names of the columns or namespaces, without those that `*` stands for.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().filter_map(|term| match term {
+            Term::Group(name) => Some(name.as_str()),
+            Term::Every => None,
+        })
+    }
+
+    pub(crate) fn has_wildcards(&self) -> bool {
+        self.terms.contains(&Term::Every)
+    }
+}
+
+/// Takes a term from the head of `rest`.
+fn term(rest: &mut &str, whole: &str) -> Result<Term, String> {
+    *rest = rest.trim_start();
+    match rest.chars().next() {
+        Some('*') => {
+            *rest = &rest[1..];
+            Ok(Term::Every)
+        }
+        Some('"') => quoted_name(rest).ok_or_else(|| format!("a quote in '{whole}' is opened and never closed")),
+        _ => {
+            let end = rest.find(['*', ',', '"']).unwrap_or(rest.len());
+            let name = rest[..end].trim_end();
+            if name.is_empty() {
+                return Err(format!(
+                    "a name is missing in '{whole}': an interaction is a*b, columns or namespaces with * between \
+                     them, or * as one of them for each (a * *)"
+                ));
+            }
+            *rest = &rest[end..];
+            Ok(Term::Group(name.to_owned()))
+        }
+    }
+}
+
+/// Takes a name in quotes from the head of `rest`.
+fn quoted_name(rest: &mut &str) -> Option<Term> {
+    let mut name = String::new();
+    let mut tail = &rest[1..];
+    loop {
+        let end = tail.find('"')?;
+        name.push_str(&tail[..end]);
+        tail = &tail[end + 1..];
+        match tail.strip_prefix('"') {
+            Some(after) => {
+                name.push('"');
+                tail = after;
+            }
+            None => break,
+        }
+    }
+    *rest = tail;
+    Some(Term::Group(name))
+}
+
+fn no_separator(whole: &str, rest: &str) -> String {
+    format!(
+        "expected * or a comma before {} in '{whole}': the first of two asterisks side by side may be a term, which \
+         stands for every column or namespace (* * b), and a name with * or a comma in it goes into double quotes",
+        quoted(rest.as_bytes())
+    )
+}
+
+fn wrong_length(shown: &str, terms: usize) -> String {
+    match terms {
+        1 if shown == "*" => "'*' alone is no interaction: write '* * *' for all pairs".to_owned(),
+        1 => format!("'{shown}' names one column or namespace: an interaction is of two or more, as in {shown}*other"),
+        _ => format!("'{shown}' is of {terms} columns or namespaces: an interaction is of {MOST_TERMS} at the most"),
+    }
+}
+
+impl FromStr for Interaction {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut list = Self::list(text)?;
+        match (list.pop(), list.is_empty()) {
+            (Some(one), true) => Ok(one),
+            _ => Err(format!("'{text}' holds several interactions, and one is wanted")),
+        }
+    }
+}
+
+impl TryFrom<String> for Interaction {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Interaction> for String {
+    fn from(interaction: Interaction) -> Self {
+        interaction.to_string()
+    }
+}
+
+impl fmt::Display for Interaction {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // With a wildcard the asterisks need some air.
+        let between = if self.has_wildcards() { " * " } else { "*" };
+        for (at, term) in self.terms.iter().enumerate() {
+            out.write_str(if at > 0 { between } else { "" })?;
+            match term {
+                Term::Every => out.write_str("*")?,
+                Term::Group(name) if name.is_empty() || name.trim() != name || name.contains(['*', ',', '"']) => {
+                    write!(out, "\"{}\"", name.replace('"', "\"\""))?;
+                }
+                Term::Group(name) => out.write_str(name)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses interactions in a format without groups.
+pub(crate) fn refuse(interactions: &[Interaction]) -> Result<(), DataError> {
+    let Some(first) = interactions.first() else {
+        return Ok(());
+    };
+    let found = format!("the interaction '{first}' is of columns or namespaces, and this format has neither");
+    Err(DataError::new(DataErrorKind::Options, found)
+        .advise("leave ⟦interactions⟧ out, or convert a table or Vowpal Wabbit's text with it"))
+}
+
+/// Refuses interactions of columns that have no features; `names` are all that there are.
+pub(crate) fn check_columns(
+    interactions: &[Interaction],
+    columns: &[Column],
+    names: &[String],
+) -> Result<(), DataError> {
+    for name in interactions.iter().flat_map(Interaction::groups) {
+        let Some(column) = columns.iter().find(|column| column.name == name) else {
+            return Err(no_such_column(name, "⟦interactions⟧", names));
+        };
+        let reason = match column.role {
+            Role::Feature(_) => continue,
+            Role::Target => "the target",
+            Role::Weight => "the weight",
+            Role::Id => "an id",
+            Role::Ignored => "left out",
+        };
+        let found = format!("column '{name}' is {reason}, and named as ⟦interactions⟧, which are of features");
+        let error = DataError::new(DataErrorKind::Options, found);
+        return Err(match column.role {
+            Role::Ignored => error.advise(format!("leave it out there too, or name it in ⟦categorical={name}⟧")),
+            _ => error.advise("leave it out there"),
+        });
+    }
+    let combinations = Combinations::of_columns(interactions, columns);
+    combinations.map(drop).map_err(|count| {
+        let found = format!("⟦interactions⟧ stand for {count} combinations of columns");
+        DataError::new(DataErrorKind::Options, found)
+            .advise(format!("{MOST_PRODUCTS} are allowed: name columns instead of *, or ⟦ignore⟧ some"))
+    })
+}
+
+/// Refuses interactions of namespaces that are left out, and notes those that the first rows
+/// do not have.
+pub(crate) fn check_namespaces(
+    interactions: &[Interaction],
+    ignored: &[Column],
+    namespaces: &[String],
+) -> Result<Vec<String>, DataError> {
+    let mut notes: Vec<String> = Vec::new();
+    for name in interactions.iter().flat_map(Interaction::groups) {
+        if name.is_empty() || name.contains([' ', '\t', ':', '|', '\n', '\r']) {
+            let found = format!("{} can be no namespace, and is named as ⟦interactions⟧", quoted(name.as_bytes()));
+            return Err(DataError::new(DataErrorKind::Options, found)
+                .advise("names hold no blank, colon or bar; the namespace without a name is met by * alone"));
+        }
+        if ignored.iter().any(|column| column.name == name) {
+            let found = format!("namespace '{name}' is named as ⟦ignore⟧ and as ⟦interactions⟧");
+            return Err(DataError::new(DataErrorKind::Options, found).advise("name it in one of the two"));
+        }
+        if !namespaces.iter().any(|other| other == name) {
+            let there: Vec<_> = namespaces.iter().filter(|name| !name.is_empty()).cloned().collect();
+            let there = if there.is_empty() { "none with a name".to_owned() } else { shown(&there) };
+            let note = format!("⟦interactions⟧: no namespace '{name}' in the first rows; there are: {there}");
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    Ok(notes)
+}
+
+/// Whether the interactions of a schema are of groups that it has.
+pub(crate) fn fit(schema: &Schema) -> bool {
+    let interactions = &schema.interactions;
+    match schema.layout {
+        Layout::Indexed => interactions.is_empty(),
+        Layout::Named => true,
+        Layout::Table => {
+            let is_group = |name: &str| features(&schema.columns).any(|column| column.name == name);
+            interactions.iter().flat_map(Interaction::groups).all(is_group)
+                && Combinations::of_columns(interactions, &schema.columns).is_ok()
+        }
+    }
+}
+
+/// What is said of the interactions of a run.
+pub(crate) fn note(interactions: &[Interaction]) -> Option<String> {
+    let names: Vec<_> = interactions.iter().map(ToString::to_string).collect();
+    (!names.is_empty()).then(|| format!("interactions: {}", shown(&names)))
+}
+
+/// A group in a combination.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Level {
+    pub(crate) group: u32,
+    /// The nearest level before it of the same group: combinations that differ in order alone
+    /// are made once.
+    pub(crate) same: Option<u8>,
+}
+
+/// Combinations of groups, by number, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Combinations {
+    pub(crate) levels: Vec<Level>,
+    ends: Vec<usize>,
+    /// The groups of each in order of number, with its place: to find those that are equal.
+    keys: Vec<([u32; MOST_TERMS], usize)>,
+}
+
+impl Combinations {
+    /// The combinations of a table's columns, or how many there would be if they are too many.
+    pub(crate) fn of_columns(interactions: &[Interaction], columns: &[Column]) -> Result<Self, u64> {
+        let names: Vec<_> = features(columns).map(|column| column.name.as_str()).collect();
+        let mut combinations = Self::default();
+        combinations.expand(interactions, names.len(), |name| names.iter().position(|other| *other == name))?;
+        Ok(combinations)
+    }
+
+    fn clear(&mut self) {
+        self.levels.clear();
+        self.ends.clear();
+        self.keys.clear();
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[Level]> {
+        self.ends.iter().scan(0, |start, &end| Some(&self.levels[std::mem::replace(start, end)..end]))
+    }
+
+    /// Makes the combinations of `groups` groups, or tells how many there would be if they are too
+    /// many. An interaction of a group that is not found gives none.
+    pub(crate) fn expand(
+        &mut self,
+        interactions: &[Interaction],
+        groups: usize,
+        find: impl Fn(&str) -> Option<usize>,
+    ) -> Result<(), u64> {
+        self.clear();
+        let count = interactions.iter().map(|interaction| {
+            let wildcards = interaction.terms.iter().filter(|term| **term == Term::Every).count();
+            (0..wildcards).fold(1.0, |count, at| count * (groups + at) as f64 / (at + 1) as f64)
+        });
+        let count: f64 = count.sum();
+        if count > MOST_PRODUCTS as f64 {
+            return Err(count as u64);
+        }
+        for interaction in interactions {
+            let mut combination = [NONE; MOST_TERMS];
+            let combination = &mut combination[..interaction.terms.len()];
+            let is_found = interaction.terms.iter().zip(&mut *combination).all(|(term, group)| match term {
+                Term::Every => true,
+                Term::Group(name) => find(name).map(|found| *group = found as u32).is_some(),
+            });
+            if is_found {
+                self.fill(combination, 0, 0, groups as u32);
+            }
+        }
+        self.drop_repeated();
+        Ok(())
+    }
+
+    /// Puts each group from `lowest` on in place of the first wildcard from `at` on, and so forth.
+    fn fill(&mut self, combination: &mut [u32], at: usize, lowest: u32, groups: u32) {
+        let Some(wildcard) = combination[at..].iter().position(|&group| group == NONE) else {
+            return self.push(combination);
+        };
+        for group in lowest..groups {
+            combination[at + wildcard] = group;
+            self.fill(combination, at + wildcard + 1, group, groups);
+        }
+        combination[at + wildcard] = NONE;
+    }
+
+    fn push(&mut self, combination: &[u32]) {
+        for (at, &group) in combination.iter().enumerate() {
+            let same = combination[..at].iter().rposition(|&other| other == group).map(|same| same as u8);
+            self.levels.push(Level { group, same });
+        }
+        let mut key = [NONE; MOST_TERMS];
+        key[..combination.len()].copy_from_slice(combination);
+        key[..combination.len()].sort_unstable();
+        self.keys.push((key, self.ends.len()));
+        self.ends.push(self.levels.len());
+    }
+
+    /// Of combinations of the same groups keeps the first.
+    fn drop_repeated(&mut self) {
+        self.keys.sort_unstable();
+        let before = self.keys.len();
+        self.keys.dedup_by_key(|(key, _)| *key);
+        if self.keys.len() == before {
+            return;
+        }
+        self.keys.sort_unstable_by_key(|&(_, place)| place);
+        let (mut levels, mut ends) = (0, 0);
+        for at in 0..self.keys.len() {
+            let place = self.keys[at].1;
+            let start = if place == 0 { 0 } else { self.ends[place - 1] };
+            let end = self.ends[place];
+            // What is kept moves to the front, over what is not.
+            self.levels.copy_within(start..end, levels);
+            levels += end - start;
+            self.ends[ends] = levels;
+            ends += 1;
+        }
+        self.levels.truncate(levels);
+        self.ends.truncate(ends);
+    }
+}
+
+/// The columns that have features: the groups of a table.
+pub(crate) fn features(columns: &[Column]) -> impl Iterator<Item = &Column> {
+    columns.iter().filter(|column| matches!(column.role, Role::Feature(_)))
+}
+
+/// The names in interactions, each once.
+pub(crate) fn distinct_names(interactions: &[Interaction]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in interactions.iter().flat_map(Interaction::groups) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Vec<String> {
+        Interaction::list(text).unwrap().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn interactions_are_read_and_shown() {
+        assert_eq!(shown("a*b"), ["a*b"]);
+        assert_eq!(shown(" a * b ,a*b*c, long name*b"), ["a*b", "a*b*c", "long name*b"]);
+        assert_eq!(shown("a**"), ["a * *"]);
+        assert_eq!(shown("**b,***,*****"), ["* * b", "* * *", "* * * * *"]);
+        assert_eq!(shown("a***b"), ["a * * * b"]);
+        assert_eq!(shown(r#""a*b"*"c,d","*" * " ""x""#), [r#""a*b"*"c,d""#, r#""*"*" ""x""#]);
+    }
+
+    #[test]
+    fn what_is_shown_is_read_again() {
+        for text in ["a*b", "a * *", "* * * * b", r#""a*b"*"c,d"*" e "*"""f"""*g"#, r#""*"*""*x"#] {
+            let one: Interaction = text.parse().unwrap();
+            assert_eq!(one.to_string().parse(), Ok(one), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_interaction_is_refused() {
+        let message = |text: &str| Interaction::list(text).unwrap_err();
+        for missing in ["", " ", "a*", "a*b,", ",a*b", "a*,b*c", "**"] {
+            assert!(message(missing).starts_with("a name is missing"), "{missing}: {}", message(missing));
+        }
+        for unclear in ["*b", "a**b", "a\"b*c", "\"a\"b*c"] {
+            assert!(message(unclear).starts_with("expected * or a comma before"), "{unclear}: {}", message(unclear));
+        }
+        assert_eq!(message("\"a*b"), "a quote in '\"a*b' is opened and never closed");
+        assert_eq!(message("*"), "'*' alone is no interaction: write '* * *' for all pairs");
+        assert_eq!(
+            message("a*b,c,d*e"),
+            "'c' names one column or namespace: an interaction is of two or more, as in c*other"
+        );
+        assert_eq!(
+            message("a*b*c*d*e*f*g*h*i"),
+            "'a*b*c*d*e*f*g*h*i' is of 9 columns or namespaces: an interaction is of 8 at the most"
+        );
+        assert!("a*b,c*d".parse::<Interaction>().is_err());
+    }
+
+    /// The groups of each combination, as letters.
+    fn combinations(text: &str, groups: &str) -> Vec<String> {
+        let interactions = Interaction::list(text).unwrap();
+        let mut combinations = Combinations::default();
+        combinations.expand(&interactions, groups.len(), |name| groups.find(name)).unwrap();
+        let name = |level: &Level| groups.as_bytes()[level.group as usize] as char;
+        combinations.iter().map(|levels| levels.iter().map(name).collect()).collect()
+    }
+
+    #[test]
+    fn wildcards_give_each_combination_once() {
+        assert_eq!(combinations("a*b", "abc"), ["ab"]);
+        assert_eq!(combinations("c * *", "abc"), ["ca", "cb", "cc"]);
+        assert_eq!(combinations("***", "abc"), ["aa", "ab", "ac", "bb", "bc", "cc"]);
+        assert_eq!(combinations("*****", "ab"), ["aaa", "aab", "abb", "bbb"]);
+        assert_eq!(combinations("b*a,***,a*b*a", "ab"), ["ba", "aa", "bb", "aba"]);
+        assert_eq!(combinations("b * a * *", "ab"), ["baa", "bab"]);
+        assert_eq!(combinations("a*x,b*a", "ab"), ["ba"]);
+        assert_eq!(combinations("***", ""), [""; 0]);
+    }
+
+    #[test]
+    fn combinations_beyond_the_limit_are_counted_and_not_made() {
+        let pairs = Interaction::list("***").unwrap();
+        let mut combinations = Combinations::default();
+        assert_eq!(combinations.expand(&pairs, 1413, |_| None), Ok(()));
+        assert_eq!(combinations.ends.len(), 1413 * 1414 / 2);
+        assert_eq!(combinations.expand(&pairs, 1414, |_| None), Err(1414 * 1415 / 2));
+    }
+}

@@ -1,0 +1,297 @@
+//! Cuts an input into chunks at record boundaries.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use memchr::memchr;
+
+use super::boundaries::{Boundaries, record_extent, too_long};
+use super::chunk::ChunkContent;
+use super::input::Input;
+use super::live::InputStream;
+use super::read_buffer::ReadBuffer;
+use crate::encode::ColumnMapping;
+use crate::error::DataError;
+use crate::schema::sample::SAMPLE_ROWS;
+use crate::text::lines::count_lines;
+
+/// How much is read at a time.
+const READ: usize = 256 << 10;
+
+/// How many records of a live input are waited for before its columns are judged, however
+/// long it takes: a header and a row.
+const HEAD_RECORDS: u64 = 2;
+
+/// How long a live input may take to deliver the rows that its columns are judged from.
+/// What `cat` sends is judged as the file would be; who sends an event a minute need not
+/// wait for ten thousand.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// An input that is being cut into chunks.
+pub(crate) struct Chunker {
+    input: Input,
+    pub(crate) name: Arc<str>,
+    stream: InputStream,
+    /// What was read and not yet cut off.
+    buffer: ReadBuffer,
+    ended: bool,
+    /// Why it ended, if reading failed: what was read until then still counts.
+    failed: Option<DataError>,
+    /// The number of the line where the buffer begins.
+    pub(crate) line: u64,
+    /// The input's columns, once they are known.
+    pub(crate) mapping: Arc<ColumnMapping>,
+}
+
+/// What is known before the head is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeadLimits {
+    pub(crate) record_limit: usize,
+    /// Whether the columns are to be judged from the head.
+    pub(crate) infers: bool,
+    /// Records that are too long do not count.
+    pub(crate) skips_errors: bool,
+}
+
+/// What can be cut off next.
+pub(crate) enum Next {
+    /// Whole records, so many bytes.
+    Records(usize),
+    /// Nothing: the record is longer than is allowed.
+    TooLong,
+}
+
+/// How far the records of a head have been counted.
+struct HeadCounter<F> {
+    limits: HeadLimits,
+    /// Tells how records end, once the first line is there.
+    detect: F,
+    boundaries: Option<Boundaries>,
+    /// How much has been looked at.
+    seen: usize,
+    /// Where the first record begins that has not been counted.
+    at: usize,
+    records: u64,
+}
+
+impl<F: Fn(&[u8]) -> Option<Boundaries>> HeadCounter<F> {
+    /// Goes on counting in a head that has grown: blank lines and comments do not count, nor do
+    /// records that are too long where those are skipped.
+    fn count(&mut self, head: &[u8]) {
+        // A long line that comes in many parts is not looked at again for each.
+        let has_ended = memchr(b'\n', &head[self.seen..]).is_some();
+        self.seen = head.len();
+        if !has_ended {
+            return;
+        }
+        let Some(boundaries) = self.boundaries.or_else(|| (self.detect)(head)) else {
+            return;
+        };
+        self.boundaries = Some(boundaries);
+        while let Some(end) = boundaries.first(&head[self.at..]) {
+            let is_skipped = self.limits.skips_errors && end > self.limits.record_limit;
+            let counts = boundaries.counts(&head[self.at..self.at + end]);
+            self.records += u64::from(counts && !is_skipped);
+            self.at += end;
+        }
+    }
+}
+
+impl Chunker {
+    pub(crate) fn open(input: Input, count: Arc<AtomicU64>) -> Result<Self, DataError> {
+        let stream = input.open(count)?;
+        let mut chunker = Self {
+            name: Arc::from(input.name()),
+            input,
+            stream,
+            buffer: ReadBuffer::default(),
+            ended: false,
+            failed: None,
+            line: 1,
+            mapping: Arc::default(),
+        };
+        chunker.fill(3, false);
+        if chunker.buffer.starts_with(b"\xef\xbb\xbf") {
+            drop(chunker.buffer.take_front(3, Vec::new()));
+        }
+        Ok(chunker)
+    }
+
+    /// What was read and not yet cut off.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// Whether it is a pipe, of which a short read says that no more is there yet.
+    pub(crate) fn is_live(&self) -> bool {
+        self.stream.is_live()
+    }
+
+    /// Whether nothing is left to be read.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Why reading ended before the input did.
+    pub(crate) fn failure(&self) -> Option<&DataError> {
+        self.failed.as_ref()
+    }
+
+    /// Reads until `size` bytes are there, the input ends, or (if `eager`) the
+    /// input is live and has given what it had.
+    pub(crate) fn fill(&mut self, size: usize, eager: bool) {
+        while !self.ended && self.buffer.len() < size {
+            let result = self.buffer.read(&mut self.stream, size.min(self.buffer.len() + READ));
+            match result {
+                Ok(0) => self.ended = true,
+                Ok(_) if eager && self.stream.is_live() && self.buffer.len() < size => return,
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failed = Some(self.input.failed(&error));
+                    self.ended = true;
+                }
+            }
+        }
+    }
+
+    /// Reads what the columns are judged from: `size` bytes, or two records if they are longer
+    /// (up to the limit of records); of a live input only what comes within [`PATIENCE`], and
+    /// two records at least. `detect` tells how records end, once the first line is there.
+    pub(crate) fn fill_head(&mut self, size: usize, limits: HeadLimits, detect: impl Fn(&[u8]) -> Option<Boundaries>) {
+        let until = Instant::now() + if limits.infers { PATIENCE } else { Duration::ZERO };
+        let enough = if limits.infers { SAMPLE_ROWS as u64 } else { 1 };
+        let mut counter = HeadCounter { limits, detect, boundaries: None, seen: 0, at: 0, records: 0 };
+        while !self.ended && self.buffer.len() < size && counter.records <= enough {
+            if self.is_live() && counter.records >= HEAD_RECORDS.min(enough) && !self.stream.wait(until) {
+                break;
+            }
+            self.fill(size, true);
+            counter.count(&self.buffer);
+        }
+        while !self.ended && counter.records < HEAD_RECORDS && (size..=limits.record_limit).contains(&self.buffer.len())
+        {
+            self.fill(self.buffer.len() + size, true);
+            counter.count(&self.buffer);
+        }
+    }
+
+    pub(crate) fn is_blank(&self) -> bool {
+        self.buffer.iter().all(u8::is_ascii_whitespace)
+    }
+
+    /// The end of the first record, read as far as needed; `None` at the end of the input.
+    pub(crate) fn first_record(&mut self, boundaries: Boundaries, limit: usize) -> Result<Option<usize>, DataError> {
+        let mut size = 4096;
+        loop {
+            match boundaries.first(&self.buffer) {
+                Some(end) if end > limit => return Err(self.too_long(limit)),
+                Some(end) => return Ok(Some(end)),
+                None => {}
+            }
+            if let Some(error) = &self.failed {
+                return Err(error.clone());
+            }
+            if self.ended {
+                return Ok((!self.buffer.is_empty()).then_some(self.buffer.len()));
+            }
+            if self.buffer.len() > limit {
+                return Err(self.too_long(limit));
+            }
+            if self.buffer.len() >= size {
+                size *= 2;
+            }
+            self.fill(size, true);
+        }
+    }
+
+    pub(crate) fn too_long(&self, limit: usize) -> DataError {
+        too_long(limit).input(&self.name).line(self.line)
+    }
+
+    /// Reads on into `memory`, which is near the processor of the thread that reads.
+    pub(crate) fn reuse(&mut self, memory: &mut Vec<u8>) {
+        self.buffer.reuse(memory);
+    }
+
+    /// The last whole records in about `size` bytes, more if a record is longer; none at the
+    /// end of the input.
+    pub(crate) fn next_records(
+        &mut self,
+        boundaries: Boundaries,
+        mut size: usize,
+        limit: usize,
+    ) -> Result<Next, DataError> {
+        if self.is_live() {
+            // Whoever writes to it may wait for an answer before writing more.
+            let arrived = boundaries.last(&self.buffer[..self.buffer.len().min(size)]);
+            if arrived > 0 {
+                return Ok(Next::Records(arrived));
+            }
+        }
+        loop {
+            self.fill(size, true);
+            if self.ended && self.buffer.len() <= size {
+                return self.last_records(boundaries);
+            }
+            let window = &self.buffer[..self.buffer.len().min(size)];
+            match boundaries.last(window) {
+                0 if window.len() > limit => return Ok(Next::TooLong),
+                // A record longer than the window, or one of which only a part has arrived.
+                0 if window.len() == size => size = (size * 2).min(limit.saturating_add(1)).max(size),
+                0 => {}
+                end => return Ok(Next::Records(end)),
+            }
+        }
+    }
+
+    /// What is left at the end: if reading failed, the last record is not all there.
+    fn last_records(&self, boundaries: Boundaries) -> Result<Next, DataError> {
+        match (&self.failed, boundaries.last(&self.buffer)) {
+            (None, _) => Ok(Next::Records(self.buffer.len())),
+            (Some(error), 0) => Err(error.clone()),
+            (Some(_), end) => Ok(Next::Records(end)),
+        }
+    }
+
+    /// Passes over a record that is too long, without keeping it: to the end of the line, or
+    /// to that of the line where it opens a quote.
+    pub(crate) fn discard(&mut self, boundaries: Boundaries, limit: usize) -> ChunkContent {
+        let error = self.too_long(limit);
+        let mut bytes = 0;
+        let mut end = match boundaries {
+            Boundaries::Lines => 0,
+            // No more than has been looked at, however much has been read.
+            Boundaries::Quoted { delimiter } => {
+                let looked_at = self.buffer.len().min(limit.saturating_add(1));
+                record_extent(&self.buffer[..looked_at], delimiter).end
+            }
+        };
+        if end == 0 || self.buffer[end - 1] != b'\n' {
+            end = self.line_end(end);
+        }
+        while end == 0 && !self.buffer.is_empty() {
+            bytes += self.buffer.len() as u64;
+            self.buffer.clear();
+            self.fill(READ, true);
+            end = self.line_end(0);
+        }
+        bytes += end as u64;
+        drop(self.take_front(end, Vec::new()));
+        ChunkContent::Skipped { error, bytes }
+    }
+
+    /// The end of the first line that ends after `start`; 0 if none does.
+    fn line_end(&self, start: usize) -> usize {
+        memchr(b'\n', &self.buffer[start..]).map_or(0, |at| start + at + 1)
+    }
+
+    /// Cuts off the first `end` bytes into the memory of `spare`.
+    pub(crate) fn take_front(&mut self, end: usize, spare: Vec<u8>) -> Vec<u8> {
+        let first = self.buffer.take_front(end, spare);
+        self.line += count_lines(&first);
+        first
+    }
+}

@@ -1,0 +1,6 @@
+//! Text: its lines, where their words end, and the numbers in them.
+
+pub(crate) mod delimiters;
+pub(crate) mod lines;
+pub(crate) mod numbers;
+pub(crate) mod window;

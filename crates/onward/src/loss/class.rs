@@ -1,0 +1,127 @@
+//! Losses of several scores, one per class; and what a task is charged by.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::{SharedLoss, Task};
+use crate::{Error, ErrorKind};
+
+/// A loss of several scores that is shared between a learner and the ledger that charges it.
+pub type SharedClassLoss = Arc<dyn ClassLoss>;
+
+/// A loss ℓ(p, y) of a vector p of scores, one per class, and the number y of the class that is true. A class without
+/// a score of its own may have −∞, as long as one score is finite.
+pub trait ClassLoss: Debug + Send + Sync {
+    /// The name, with parameters.
+    fn name(&self) -> String;
+
+    /// ℓ(p, y) ≥ 0; +∞ if the class has the score −∞.
+    ///
+    /// # Panics
+    /// When the class has no score.
+    fn value(&self, scores: &[f64], class: usize) -> f64;
+
+    /// Writes ∂ℓ/∂p, or a subgradient.
+    ///
+    /// # Panics
+    /// When the class has no score, or the gradient is not as long as the scores.
+    fn gradient(&self, scores: &[f64], class: usize, gradient: &mut [f64]);
+
+    /// Writes u such that scores p + q·u are those that gradient flow, dp/ds = −q·∂ℓ/∂p, leads to in this time;
+    /// −time·∂ℓ/∂p in the limit q → 0. The importance-aware step, as [`Loss::importance_step`](super::Loss::importance_step) is for one score.
+    ///
+    /// # Panics
+    /// As [`gradient`](Self::gradient).
+    fn importance_step(&self, scores: &[f64], class: usize, time: f64, q: f64, u: &mut [f64]);
+
+    /// Writes the probabilities of the classes, for losses whose scores stand for some.
+    ///
+    /// # Panics
+    /// When there are not as many of both.
+    fn probabilities(&self, scores: &[f64], probabilities: &mut [f64]);
+
+    /// Whether scores stand for probabilities, of which this is the log loss.
+    fn is_log_loss(&self) -> bool;
+}
+
+/// The loss that the predictions of a learner are charged by.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum TaskLoss {
+    /// Of one score and a label.
+    Score(SharedLoss),
+    /// Of a score per class and the number of a class.
+    Classes(SharedClassLoss),
+}
+
+impl TaskLoss {
+    /// The name of the loss, with parameters.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Score(loss) => loss.name(),
+            Self::Classes(loss) => loss.name(),
+        }
+    }
+
+    /// What the labels are.
+    pub fn task(&self) -> Task {
+        match self {
+            Self::Score(loss) => loss.task(),
+            Self::Classes(_) => Task::Classes,
+        }
+    }
+
+    /// The loss, if it is one of a single score.
+    pub fn score(&self) -> Option<&SharedLoss> {
+        match self {
+            Self::Score(loss) => Some(loss),
+            Self::Classes(_) => None,
+        }
+    }
+
+    /// What the scores of a row pay for a label.
+    ///
+    /// # Panics
+    /// When the label is no class that has a score.
+    pub fn value(&self, scores: &[f64], label: f64) -> f64 {
+        match self {
+            Self::Score(loss) => loss.value(scores[0], label),
+            Self::Classes(loss) => {
+                let class = label as usize;
+                let count = scores.len();
+                assert!(
+                    class < count && class as f64 == label,
+                    "label {label} is not a class with one of {count} scores"
+                );
+                loss.value(scores, class)
+            }
+        }
+    }
+
+    /// Whether the loss takes this label.
+    ///
+    /// # Errors
+    /// Names what labels the loss takes.
+    pub fn check_label(&self, label: f64) -> Result<(), Error> {
+        match self {
+            Self::Score(loss) => loss.check_label(label),
+            Self::Classes(_) if label >= 0.0 && label <= f64::from(u32::MAX) && label.fract() == 0.0 => Ok(()),
+            Self::Classes(loss) => {
+                let message = format!("label {label} is not one for the {} loss, which takes 0, 1, 2, …", loss.name());
+                Err(Error::new(ErrorKind::Label, message))
+            }
+        }
+    }
+}
+
+impl From<SharedLoss> for TaskLoss {
+    fn from(loss: SharedLoss) -> Self {
+        Self::Score(loss)
+    }
+}
+
+impl From<SharedClassLoss> for TaskLoss {
+    fn from(loss: SharedClassLoss) -> Self {
+        Self::Classes(loss)
+    }
+}

@@ -1,4 +1,4 @@
-//! A loss and a learner of your own, used by name.
+//! A format, a loss and a learner of your own, used by name.
 //!
 //!     cargo run -p onward-examples --example extend
 
@@ -8,9 +8,44 @@ use onward::archive::Archive;
 use onward::guarantee::{Guarantee, GuaranteeKind};
 use onward::loss::{Curvature, LossDescriptor, Task};
 use onward::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise};
-use onward::{Features, Learner, Loss, Prediction, SharedLoss};
-use onward_data::{Input, Options};
+use onward::{Features, LinearWeights, Loss, ScoreLearner, SharedLoss};
+use onward_data::formats::{Boundaries, FirstLines, FirstRows, LabelSample, Parser, Rules, TextFormat, by_line};
+use onward_data::{DataError, Format, Input, Layout, Options};
 use onward_engine::{LearnOptions, Model, ModelOptions, Registry, learn};
+
+/// Lines such as `3.5 <- sun=0.2 rain=1`: a label, and features by name.
+struct Arrows;
+
+impl TextFormat for Arrows {
+    fn name(&self) -> &str {
+        "arrows"
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Named
+    }
+
+    /// The labels of the first lines tell whether they are numbers or classes.
+    fn sample(&self, first: &FirstLines<'_>) -> Result<FirstRows, DataError> {
+        let mut labels = LabelSample::default();
+        first.lines().for_each(|line| labels.label(line.split(|&byte| byte == b' ').next().unwrap_or_default()));
+        Ok(FirstRows::Labels(labels))
+    }
+
+    fn parser(&self, _: Boundaries, rules: &Rules) -> Box<dyn Parser> {
+        by_line(rules, |line, row| {
+            let wrong = || DataError::record("expected LABEL <- NAME=NUMBER …");
+            let text = std::str::from_utf8(line).map_err(|_| wrong())?;
+            let (label, features) = text.split_once(" <- ").ok_or_else(wrong)?;
+            row.label(label.as_bytes())?;
+            for feature in features.split_whitespace() {
+                let (name, value) = feature.split_once('=').ok_or_else(wrong)?;
+                row.feature("", name, value.parse().map_err(|_| wrong())?)?;
+            }
+            Ok(())
+        })
+    }
+}
 
 /// ln cosh(p − y): like the square for small errors, like the absolute value for large ones.
 #[derive(Debug)]
@@ -76,33 +111,27 @@ static SIGN: LearnerDescriptor = LearnerDescriptor {
     plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, "it has no theorem")),
 };
 
-impl Learner for Sign {
-    fn predict(&self, x: Features<'_>) -> Prediction {
-        let weight = |index: u32| self.weight(index).unwrap_or(0.0);
-        let products = x.iter().map(|(index, value)| weight(index) * f64::from(value));
-        Prediction::new(x.offset() + products.sum::<f64>())
+impl ScoreLearner for Sign {
+    fn predict_one(&self, x: Features<'_>) -> f64 {
+        x.offset() + x.iter().map(|(index, value)| self.weight(index) * f64::from(value)).sum::<f64>()
     }
 
-    fn learn(&mut self, x: Features<'_>, label: f64, weight: f64) -> Prediction {
-        let prediction = self.predict(x);
-        let slope = self.loss.derivative(prediction.score, label);
-        for (index, value) in x.iter().filter(|_| weight > 0.0) {
+    fn learn_one(&mut self, x: Features<'_>, label: f64, _weight: f64) -> f64 {
+        let score = self.predict_one(x);
+        let slope = self.loss.derivative(score, label);
+        for (index, value) in x.iter() {
             self.weights.resize(self.weights.len().max(index as usize + 1), 0.0);
             self.weights[index as usize] -= self.eta * (slope * f64::from(value)).signum();
         }
-        prediction
+        score
     }
 
-    fn charged_loss(&self) -> SharedLoss {
+    fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }
 
     fn describe(&self) -> String {
         format!("sign:eta={}", self.eta)
-    }
-
-    fn weight(&self, index: u32) -> Option<f64> {
-        Some(self.weights.get(index as usize).copied().unwrap_or(0.0))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -112,19 +141,27 @@ impl Learner for Sign {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), onward::Error> {
         archive.column("weight", &mut self.weights)
     }
+
+    fn linear(&self) -> Option<&dyn LinearWeights> {
+        Some(self)
+    }
 }
 
-/// Learns y = 3 − 2x with both, saves the model and continues.
+/// For those who ask what a feature does.
+impl LinearWeights for Sign {
+    fn weight(&self, index: u32) -> f64 {
+        self.weights.get(index as usize).copied().unwrap_or(0.0)
+    }
+}
+
+/// Learns y = 3 − 2x with all three, saves the model and continues.
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let loss = LossDescriptor::new("log-cosh", "ln cosh(p-y)", &[], |given| given.build(LogCosh));
-    let registry = Registry::default().with_learner(&SIGN).with_loss(loss);
+    let registry = Registry::default().with_format(Arrows).with_loss(loss).with_learner(&SIGN);
 
-    let folder = tempfile::tempdir()?;
-    let rows: String =
-        (0..2000).map(|t| f64::from(t * 37 % 101) / 101.0).map(|x| format!("{},{x}\n", 3.0 - 2.0 * x)).collect();
-    std::fs::write(folder.path().join("line.csv"), format!("y,x\n{rows}"))?;
-    let input = [Input::from(&*folder.path().join("line.csv"))];
-
+    let line = |x: f64| format!("{} <- x={x}\n", 3.0 - 2.0 * x);
+    let text: String = (1..=2000).map(|t| line(f64::from(t * 37 % 101) / 101.0)).collect();
+    let input = [Input::bytes("line.arrows", text)];
     // Mixtures find it too: `hedge:learners=nag+sign`.
     let options = ModelOptions {
         learner: "sign:eta=0.005".to_owned(),
@@ -132,15 +169,15 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         registry: registry.clone(),
         ..ModelOptions::default()
     };
-    let reading = Options { target: Some("y".to_owned()), ..Options::default() };
-    let mut model =
-        learn(&input, LearnOptions { start: options.into(), reading, ..LearnOptions::default() }, &())?.model;
+    let reading = Options { format: Some(Format::named("arrows")), ..Options::default() };
+    let options = LearnOptions { start: options.into(), reading, ..LearnOptions::default() };
+    let mut model = learn(&input, options, &())?.model;
     println!("{} pays {:.4}", model.learner().describe(), model.ledger().sequential_risk());
     assert!(model.ledger().sequential_risk() < 0.5);
 
-    model.save(folder.path().join("model"))?;
-    let mut loaded = Model::load_with(folder.path().join("model"), &registry)?;
-    assert_eq!(loaded.to_bytes()?, model.to_bytes()?);
-    assert!(Model::load(folder.path().join("model")).is_err(), "without the registry nothing has that name");
+    let bytes = model.to_bytes()?;
+    let mut loaded = Model::from_bytes(&bytes, &registry)?;
+    assert_eq!(loaded.to_bytes()?, bytes);
+    assert!(Model::from_bytes(&bytes, &Registry::default()).is_err(), "without the registry nothing has that name");
     Ok(())
 }

@@ -16,6 +16,8 @@ mod learn_in_memory;
 mod matrix;
 #[path = "../portfolio.rs"]
 mod portfolio;
+#[path = "../records.rs"]
+mod records;
 #[path = "../serve.rs"]
 mod serve;
 
@@ -37,6 +39,11 @@ fn learn_and_continue_runs() {
 #[test]
 fn matrix_runs() {
     matrix::main().unwrap();
+}
+
+#[test]
+fn records_runs() {
+    records::main().unwrap();
 }
 
 #[test]

@@ -1,13 +1,15 @@
-//! Learners and losses by name.
+//! Learners, losses and formats by name.
 
 use onward::SharedLoss;
 use onward::loss::{self, LOSSES, LossDescriptor};
 use onward::protocol::{LearnerDescriptor, LearnerSpec};
 use onward::registry::LEARNERS;
+use onward_data::Formats;
+use onward_data::formats::TextFormat;
 
 use crate::error::EngineError;
 
-/// Where the names of learners and losses are looked up: the built-in ones, and your own beside them.
+/// Where the names of learners, losses and formats are looked up: the built-in ones, and your own beside them.
 ///
 /// ```
 /// use onward::loss::{LossDescriptor, Squared};
@@ -23,12 +25,13 @@ use crate::error::EngineError;
 pub struct Registry {
     learners: &'static [&'static LearnerDescriptor],
     losses: Vec<LossDescriptor>,
+    formats: Formats,
 }
 
 impl Default for Registry {
     /// All that is built in.
     fn default() -> Self {
-        Self { learners: LEARNERS, losses: LOSSES.to_vec() }
+        Self { learners: LEARNERS, losses: LOSSES.to_vec(), formats: Formats::default() }
     }
 }
 
@@ -47,6 +50,11 @@ impl Registry {
         self
     }
 
+    /// Adds a format. It hides another one of its name, and inputs are tried as one of it first.
+    pub fn with_format(self, format: impl TextFormat + 'static) -> Self {
+        Self { formats: self.formats.with(format), ..self }
+    }
+
     /// All learners.
     pub fn learners(&self) -> &[&'static LearnerDescriptor] {
         self.learners
@@ -55,6 +63,11 @@ impl Registry {
     /// All losses.
     pub fn losses(&self) -> &[LossDescriptor] {
         &self.losses
+    }
+
+    /// All formats.
+    pub fn formats(&self) -> &Formats {
+        &self.formats
     }
 
     /// The learner of a name with its parameters.

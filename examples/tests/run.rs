@@ -1,5 +1,7 @@
 //! Every example runs, and what it asserts holds.
 
+#[path = "../extend.rs"]
+mod extend;
 #[path = "../follow_the_leader.rs"]
 mod follow_the_leader;
 #[path = "../game.rs"]
@@ -14,12 +16,19 @@ mod learn_in_memory;
 mod matrix;
 #[path = "../portfolio.rs"]
 mod portfolio;
+#[path = "../records.rs"]
+mod records;
 #[path = "../serve.rs"]
 mod serve;
 
 #[test]
 fn learn_in_memory_runs() {
     learn_in_memory::main().unwrap();
+}
+
+#[test]
+fn extend_runs() {
+    extend::main().unwrap();
 }
 
 #[test]
@@ -30,6 +39,11 @@ fn learn_and_continue_runs() {
 #[test]
 fn matrix_runs() {
     matrix::main().unwrap();
+}
+
+#[test]
+fn records_runs() {
+    records::main().unwrap();
 }
 
 #[test]

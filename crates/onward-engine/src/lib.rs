@@ -27,7 +27,7 @@ pub use model::{
 };
 pub use plan::Plan;
 pub use predictions::{PredictionCsv, PredictionSink};
-pub use registry::{LossEntry, Registry};
+pub use registry::Registry;
 pub use report::*;
 pub use rows::PassOrder;
 pub use run::{

@@ -1,50 +1,37 @@
-//! Learners and losses by name.
+//! Learners, losses and formats by name.
 
-use std::fmt;
-
-use onward::loss::{self, LOSSES};
+use onward::SharedLoss;
+use onward::loss::{self, LOSSES, LossDescriptor};
 use onward::protocol::{LearnerDescriptor, LearnerSpec};
 use onward::registry::LEARNERS;
-use onward::{Error, SharedLoss};
+use onward_data::Formats;
+use onward_data::formats::TextFormat;
 
 use crate::error::EngineError;
 
-/// A loss that can be asked for by name.
-#[derive(Clone, Copy)]
-pub struct LossEntry {
-    /// Its name, which begins what [`Loss::name`](onward::Loss::name) gives.
-    pub name: &'static str,
-    /// What it is, in a line.
-    pub summary: &'static str,
-    /// Builds it from what stands after the colon: `delta=2` in `huber:delta=2`.
-    pub build: fn(&str) -> Result<SharedLoss, Error>,
-}
-
-/// Where the names of learners and losses are looked up: the built-in ones, and your own beside them.
+/// Where the names of learners, losses and formats are looked up: the built-in ones, and your own beside them.
 ///
 /// ```
-/// use std::sync::Arc;
-/// use onward_engine::{LossEntry, Registry};
+/// use onward::loss::{LossDescriptor, Squared};
+/// use onward_engine::Registry;
 ///
-/// let registry = Registry::default().with_loss(LossEntry {
-///     name: "my-squared",
-///     summary: "(p-y)^2 under another name",
-///     build: |_| Ok(Arc::new(onward::loss::Squared)),
-/// });
-/// assert_eq!(registry.loss("my-squared")?.value(1.0, 3.0), 4.0);
+/// let mine = LossDescriptor::new("mine", "(p-y)^2 by another name", &[], |given| given.build(Squared));
+/// let registry = Registry::default().with_loss(mine);
+/// assert_eq!(registry.loss("mine")?.value(1.0, 3.0), 4.0);
 /// assert_eq!(registry.loss("huber:delta=2")?.name(), "huber:delta=2");
 /// # Ok::<(), onward_engine::EngineError>(())
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Registry {
     learners: &'static [&'static LearnerDescriptor],
-    losses: Vec<LossEntry>,
+    losses: Vec<LossDescriptor>,
+    formats: Formats,
 }
 
 impl Default for Registry {
     /// All that is built in.
     fn default() -> Self {
-        Self { learners: LEARNERS, losses: Vec::new() }
+        Self { learners: LEARNERS, losses: LOSSES.to_vec(), formats: Formats::default() }
     }
 }
 
@@ -58,9 +45,14 @@ impl Registry {
     }
 
     /// Adds a loss. It hides another one of its name.
-    pub fn with_loss(mut self, loss: LossEntry) -> Self {
+    pub fn with_loss(mut self, loss: LossDescriptor) -> Self {
         self.losses.insert(0, loss);
         self
+    }
+
+    /// Adds a format. It hides another one of its name, and inputs are tried as one of it first.
+    pub fn with_format(self, format: impl TextFormat + 'static) -> Self {
+        Self { formats: self.formats.with(format), ..self }
     }
 
     /// All learners.
@@ -68,12 +60,14 @@ impl Registry {
         self.learners
     }
 
-    /// All losses: name with parameter and default, and what they are in a line.
-    pub fn losses(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        self.losses
-            .iter()
-            .map(|loss| (loss.name, loss.summary))
-            .chain(LOSSES.iter().map(|loss| (loss.name, loss.summary)))
+    /// All losses.
+    pub fn losses(&self) -> &[LossDescriptor] {
+        &self.losses
+    }
+
+    /// All formats.
+    pub fn formats(&self) -> &Formats {
+        &self.formats
     }
 
     /// The learner of a name with its parameters.
@@ -89,18 +83,6 @@ impl Registry {
     /// # Errors
     /// When there is none, or its parameter is out of range.
     pub fn loss(&self, text: &str) -> Result<SharedLoss, EngineError> {
-        let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
-        Ok(match self.losses.iter().find(|loss| loss.name == name) {
-            Some(loss) => (loss.build)(parameters)?,
-            None => loss::parse(text)?,
-        })
-    }
-}
-
-impl fmt::Debug for Registry {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let learners: Vec<_> = self.learners.iter().map(|learner| learner.name).collect();
-        let losses: Vec<_> = self.losses().map(|(name, _)| name).collect();
-        out.debug_struct("Registry").field("learners", &learners).field("losses", &losses).finish()
+        Ok(loss::parse_among(text, &self.losses)?)
     }
 }

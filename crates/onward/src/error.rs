@@ -30,8 +30,8 @@ impl Error {
         Self { kind, message: message.to_string() }
     }
 
-    /// An error about a parameter.
-    pub(crate) fn parameter(message: impl fmt::Display) -> Self {
+    /// An error about a parameter, which learners and losses of your own give too.
+    pub fn parameter(message: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Parameter, message)
     }
 

@@ -19,19 +19,8 @@ pub(super) fn run(what: Listed) -> Result<ExitCode, Failure> {
             let mut parameters = learner.parameters.iter();
             parameters.try_for_each(|it| writeln!(text, "    {}={}  {}", it.name, it.default, it.meaning))
         }),
-        Listed::Losses => registry.losses().try_for_each(|(name, summary)| writeln!(text, "{name:40} {summary}")),
-        Listed::Formats => FORMATS.iter().try_for_each(|(name, summary)| writeln!(text, "{name:10} {summary}")),
+        Listed::Losses => registry.losses().iter().try_for_each(|it| writeln!(text, "{:40} {}", it.name, it.summary)),
+        Listed::Formats => registry.formats().names().try_for_each(|name| writeln!(text, "{name}")),
     };
     outputs::print(text.as_bytes())
 }
-
-/// The formats in which examples are read.
-const FORMATS: [(&str, &str); 7] = [
-    ("csv", "comma-separated values with a header; also separated by ; or |"),
-    ("tsv", "tab-separated values"),
-    ("jsonl", "one JSON object per line"),
-    ("svmlight", "label index:value …, as LIBSVM writes it"),
-    ("vw", "Vowpal Wabbit's text"),
-    ("parquet", "Apache Parquet"),
-    ("arrow", "Apache Arrow IPC, file or stream"),
-];

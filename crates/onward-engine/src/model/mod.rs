@@ -36,7 +36,7 @@ pub struct ModelOptions {
     pub loss: Option<String>,
     /// The comparators of the certificate are ‖u‖₂ ≤ radius, and learners that project stay there.
     pub radius: Option<f64>,
-    /// Where the names of learners and losses are looked up.
+    /// Where the names of learners, losses and formats are looked up.
     pub registry: Registry,
 }
 
@@ -112,7 +112,7 @@ pub struct Model {
     pub(crate) names: Names,
     pub(crate) schema: Schema,
     pub(crate) metadata: ModelMetadata,
-    registry: Registry,
+    pub(crate) registry: Registry,
     scores: Vec<f64>,
 }
 
@@ -272,10 +272,9 @@ impl Model {
         named.collect()
     }
 
-    /// Takes in the names of features that came with a batch.
-    pub(crate) fn add_names(names: &mut Names, parsed: &ParsedBatch) {
-        names.add_all(parsed.names.indices(), parsed.names.iter().map(|(_, name)| name));
-        parsed.products().for_each(|(index, factors)| names.add_product(index, factors));
+    /// Remembers the names of features that came with a batch: by them [`heaviest`](Self::heaviest) calls its features.
+    pub fn remember_names(&mut self, parsed: &ParsedBatch) {
+        add_names(&mut self.names, parsed);
     }
 
     fn check(&self, label: f64, weight: f64) -> Result<(), EngineError> {
@@ -300,6 +299,12 @@ pub(crate) fn own_guarantee(learner: &dyn Learner, passes: u32) -> Guarantee {
         return Guarantee::none(learner.guarantee().kind, reason);
     }
     learner.guarantee()
+}
+
+/// Takes in the names of features that came with a batch.
+pub(crate) fn add_names(names: &mut Names, parsed: &ParsedBatch) {
+    names.add_all(parsed.names.indices(), parsed.names.iter().map(|(_, name)| name));
+    parsed.products().for_each(|(index, factors)| names.add_product(index, factors));
 }
 
 /// Learns from rows, and leaves their scores.

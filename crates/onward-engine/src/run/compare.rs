@@ -36,7 +36,7 @@ pub struct CompareOptions {
     pub radius: Option<f64>,
     /// Where names are looked up.
     pub registry: Registry,
-    /// How the inputs are read.
+    /// How the inputs are read. The formats are those of the registry.
     pub reading: Options,
     /// Looks for the best fixed predictor in hindsight.
     pub hindsight: Option<HindsightOptions>,
@@ -89,6 +89,7 @@ impl CompareRun {
         let radius = checked_radius(radius)?;
         let hindsight = hindsight.map(|it| HindsightRequest::new(it, radius, reading.threads)).transpose()?;
         let threads = reading.threads;
+        reading.formats = registry.formats().clone();
         let learners = specifications(&learners, &registry)?;
         let loss = match loss {
             Some(name) => Some(registry.loss(&name)?),

@@ -14,7 +14,7 @@ use super::{Arrival, PassLoss, ReadCounts, each_batch, learn_batch, read_for};
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
 use crate::hindsight::{Hindsight, HindsightOptions, HindsightRequest};
-use crate::model::{Model, ModelMetadata, ModelOptions, checked_radius};
+use crate::model::{Model, ModelMetadata, ModelOptions, add_names, checked_radius};
 use crate::predictions::PredictionSink;
 use crate::report::{DELTA, Timing};
 use crate::rows::{PassOrder, RowStore};
@@ -44,7 +44,8 @@ impl From<ModelOptions> for Start {
 pub struct LearnOptions {
     /// What learns.
     pub start: Start,
-    /// How the inputs are read. What a continued model knows (columns, task, loss) is the model's.
+    /// How the inputs are read. The formats are those of the registry; what a continued model knows (columns, task, loss)
+    /// is the model's.
     pub reading: Options,
     /// Looks for the best fixed predictor in hindsight.
     pub hindsight: Option<HindsightOptions>,
@@ -252,11 +253,12 @@ impl Prepared {
         let options = match start {
             Start::New(options) => options,
             Start::Continue(model) => {
-                let schema = Some(model.schema.clone());
-                let reading = Options { schema, loss: model.learner.loss().score().cloned(), ..reading };
+                let (schema, formats) = (Some(model.schema.clone()), model.registry.formats().clone());
+                let reading = Options { schema, formats, loss: model.learner.loss().score().cloned(), ..reading };
                 return Ok(Self { reading, model: Err(model) });
             }
         };
+        reading.formats = options.registry.formats().clone();
         let learner = options.registry.learner(&options.learner)?;
         let loss = match (&options.loss, learner.task()) {
             (Some(name), _) => Some(options.registry.loss(name)?),
@@ -317,7 +319,7 @@ impl FirstPass<'_> {
         ScoringWorker::run(destinations, is_aside, |worker| {
             each_batch(reader, *control, counts, |reader, arrival| {
                 let Some(Arrival { parsed, needs_exact_risk }) = arrival else { return worker.poll() };
-                Model::add_names(names, &parsed);
+                add_names(names, &parsed);
                 metadata.skipped += parsed.skipped;
                 metadata.count(parsed.batch.rows(..));
                 let parsed = Arc::new(parsed);

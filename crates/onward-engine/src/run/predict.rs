@@ -40,15 +40,17 @@ pub struct PredictRun<'a> {
 }
 
 impl<'a> PredictRun<'a> {
-    /// Opens the inputs: recognises the format, and finds the model's columns. The columns of `reading` are the
-    /// model's.
+    /// Opens the inputs: recognises the format, and finds the model's columns. Columns and formats are the model's, not
+    /// those of `reading`.
     ///
     /// # Errors
     /// When an input cannot be opened, or does not fit the model.
     pub fn open(model: &'a mut Model, inputs: &[Input], reading: Options) -> Result<Self, EngineError> {
         let is_aside = reading.threads > 1;
         let (schema, loss) = (Some(model.schema.clone()), model.learner.loss().score().cloned());
-        let mut reader = Reader::open(inputs, Options { schema, loss, require_target: false, ..reading })?;
+        let formats = model.registry.formats().clone();
+        let reading = Options { schema, loss, formats, require_target: false, ..reading };
+        let mut reader = Reader::open(inputs, reading)?;
         // Hints are for those who learn.
         reader.without_hints();
         let frozen = model.learner.freeze();

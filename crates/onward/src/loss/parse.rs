@@ -10,7 +10,7 @@ use crate::Error;
 use crate::nearest::nearest;
 
 /// A loss that can be asked for by name.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct LossDescriptor {
     /// The name, with its parameter at the default value.
     pub name: &'static str,
@@ -19,15 +19,28 @@ pub struct LossDescriptor {
     /// The loss at other values of its parameter, which the tests try beside the default.
     pub examples: &'static [&'static str],
     /// Builds it from what was asked for.
-    build: fn(&Given<'_>) -> Result<SharedLoss, Error>,
+    build: fn(&LossParams<'_>) -> Result<SharedLoss, Error>,
 }
 
 impl LossDescriptor {
-    const fn new(
+    /// A loss with its name and parameter at the default value, a line about it, other values of its parameter to be tried
+    /// by tests, and what builds it.
+    ///
+    /// ```
+    /// use onward::loss::{Huber, LossDescriptor, Squared, parse_among};
+    /// let losses = [
+    ///     LossDescriptor::new("mine", "the squared loss by another name", &[], |given| given.build(Squared)),
+    ///     LossDescriptor::new("bent:delta=2", "Huber's", &["bent:delta=0.5"], |given| given.build_with(Huber::new)),
+    /// ];
+    /// assert_eq!(parse_among("mine", &losses)?.value(1.0, 3.0), 4.0);
+    /// assert_eq!(parse_among("bent", &losses)?.name(), "huber:delta=2");
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub const fn new(
         name: &'static str,
         summary: &'static str,
         examples: &'static [&'static str],
-        build: fn(&Given<'_>) -> Result<SharedLoss, Error>,
+        build: fn(&LossParams<'_>) -> Result<SharedLoss, Error>,
     ) -> Self {
         Self { name, summary, examples, build }
     }
@@ -38,8 +51,8 @@ impl LossDescriptor {
     }
 
     /// The loss at its default value.
-    pub fn default_loss(&'static self) -> SharedLoss {
-        let built = (self.build)(&Given { entry: self, parameters: None });
+    pub fn default_loss(&self) -> SharedLoss {
+        let built = (self.build)(&LossParams { entry: self, parameters: None });
         built.expect("a default value is one that the loss takes")
     }
 }
@@ -112,25 +125,36 @@ pub const LOSSES: &[LossDescriptor] = &[
 /// Names the nearest loss and lists all for an unknown name; says what is
 /// allowed for an unknown, repeated, unreadable or outlying parameter.
 pub fn parse(text: &str) -> Result<SharedLoss, Error> {
+    parse_among(text, LOSSES)
+}
+
+/// The same among these losses, of which the first one of a name counts.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_among(text: &str, losses: &[LossDescriptor]) -> Result<SharedLoss, Error> {
     let (name, parameters) = match text.split_once(':') {
         Some((name, parameters)) => (name, Some(parameters)),
         None => (text, None),
     };
-    match LOSSES.iter().find(|entry| entry.base() == name) {
-        Some(entry) => (entry.build)(&Given { entry, parameters }),
-        None => Err(unknown_loss(name)),
+    match losses.iter().find(|entry| entry.base() == name) {
+        Some(entry) => (entry.build)(&LossParams { entry, parameters }),
+        None => Err(unknown_loss(name, losses)),
     }
 }
 
-/// What was asked for of a loss.
-struct Given<'a> {
-    entry: &'static LossDescriptor,
+/// What a loss is built from.
+pub struct LossParams<'a> {
+    entry: &'a LossDescriptor,
     parameters: Option<&'a str>,
 }
 
-impl Given<'_> {
+impl LossParams<'_> {
     /// A loss without parameters.
-    fn build(&self, loss: impl Loss + 'static) -> Result<SharedLoss, Error> {
+    ///
+    /// # Errors
+    /// When some are given.
+    pub fn build(&self, loss: impl Loss + 'static) -> Result<SharedLoss, Error> {
         match self.parameters {
             None => Ok(Arc::new(loss)),
             Some(_) => Err(self.refuse("takes no parameters")),
@@ -138,7 +162,10 @@ impl Given<'_> {
     }
 
     /// A loss with the parameter that its entry names.
-    fn build_with<L: Loss + 'static>(&self, new: impl Fn(f64) -> Result<L, Error>) -> Result<SharedLoss, Error> {
+    ///
+    /// # Errors
+    /// When another one is given, or it is out of range.
+    pub fn build_with<L: Loss + 'static>(&self, new: impl Fn(f64) -> Result<L, Error>) -> Result<SharedLoss, Error> {
         let (_, default) = self.entry.name.split_once(':').unwrap_or_default();
         let (parameter, default) = default.split_once('=').unwrap_or_default();
         let value = match self.value(parameter)? {
@@ -179,9 +206,9 @@ impl Given<'_> {
 }
 
 /// An error that suggests the nearest name and lists all.
-fn unknown_loss(name: &str) -> Error {
-    let all: Vec<&str> = LOSSES.iter().map(|entry| entry.name).collect();
-    let suggestion = match nearest(name, LOSSES.iter().map(LossDescriptor::base)) {
+fn unknown_loss(name: &str, losses: &[LossDescriptor]) -> Error {
+    let all: Vec<&str> = losses.iter().map(|entry| entry.name).collect();
+    let suggestion = match nearest(name, losses.iter().map(LossDescriptor::base)) {
         Some(near) => format!(", did you mean '{near}'?"),
         None => ".".into(),
     };

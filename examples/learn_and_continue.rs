@@ -26,12 +26,12 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
     // Days later: the model continues as if it had never stopped.
     let options = LearnOptions { start: Model::load(&saved)?.into(), ..LearnOptions::default() };
-    let mut model = learn(&sites, options, &())?.model;
+    let model = learn(&sites, options, &())?.model;
     assert_eq!(model.metadata().examples, 2500);
 
     // Predicting learns nothing. Where there are labels, the report has the loss.
     let mut scores: Vec<f64> = Vec::new();
-    let report = predict(&mut model, &sites, Options::default(), &mut scores, &())?;
+    let report = predict(&model, &sites, Options::default(), &mut scores, &())?;
     println!("mean loss of the model as it is {:.4}", report.mean_loss.unwrap_or(f64::NAN));
     assert_eq!((scores.len(), model.metadata().examples), (1250, 2500));
     Ok(())

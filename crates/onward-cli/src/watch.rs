@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use onward_data::{Message, Reader};
+use onward_data::{Format, Formats, Kind, Layout, Message, Reader, Role};
 use onward_engine::{Event, Progress, RunControl};
 
 use crate::args::{ColumnArguments, FormatArguments, InputArguments};
@@ -46,7 +46,7 @@ impl Watch {
         }
         reader.notes().iter().map(Message::command_line).for_each(stderr::line);
         reader.cache_note().iter().for_each(stderr::line);
-        idle_options(&input.format, input.record_limit, columns, reader).iter().for_each(stderr::line);
+        idle_options(&input.format, input.record_limit, columns, reader).for_each(stderr::line);
     }
 
     /// Says something, unless it is to be quiet.
@@ -126,42 +126,40 @@ impl RunControl for Watch {
     }
 }
 
-/// Says which options change nothing for this input.
+/// Notes on options that change nothing for this input.
 pub(crate) fn idle_options(
     format: &FormatArguments,
     record_limit: Option<usize>,
     columns: Option<&ColumnArguments>,
     reader: &Reader,
-) -> Vec<String> {
-    use onward_data::{Format, Formats, Kind, Layout, Role};
-    let (schema, found) = (reader.schema(), reader.format());
-    let kinds = || {
-        schema.columns.iter().filter_map(|column| match &column.role {
-            Role::Feature(kind) => Some(kind),
-            _ => None,
-        })
+) -> impl Iterator<Item = String> {
+    let (schema, found, formats) = (reader.schema(), reader.format(), Formats::default());
+    let has = |is_meant: fn(&Kind) -> bool| {
+        schema.columns.iter().any(|column| matches!(&column.role, Role::Feature(kind) if is_meant(kind)))
     };
-    let has_text = kinds().any(|kind| *kind == Kind::Text);
-    let is_hashed = |kind: &Kind| matches!(kind, Kind::Categorical { .. } | Kind::Text | Kind::Timestamp { .. });
     // A key that comes later in JSON lines is hashed, whatever the columns are.
     let hashes = schema.layout != Layout::Table
         || *found == Format::JSONL
-        || kinds().any(is_hashed)
-        || !schema.interactions.is_empty();
-    let no_header = format.no_header && !Formats::default().has_header(found);
-    let record_limit = record_limit.is_some() && !Formats::default().is_text(found);
-    let given = |of: fn(&ColumnArguments) -> Option<u32>| columns.and_then(of).is_some();
+        || !schema.interactions.is_empty()
+        || has(|kind| !matches!(kind, Kind::Numeric { .. } | Kind::Boolean { .. }));
+    let given = |option: fn(&ColumnArguments) -> bool| columns.is_some_and(option);
     let notes = [
-        (no_header, format!("--no-header changes nothing: it is for csv and tsv, and this is {found}")),
-        (record_limit, format!("--record-limit changes nothing: it is for text formats, and this is {found}")),
         (
-            given(|columns| columns.ngrams) && !has_text,
+            format.no_header && !formats.has_header(found),
+            format!("--no-header changes nothing: it is for csv and tsv, and this is {found}"),
+        ),
+        (
+            record_limit.is_some() && !formats.is_text(found),
+            format!("--record-limit changes nothing: it is for text formats, and this is {found}"),
+        ),
+        (
+            given(|columns| columns.ngrams.is_some()) && !has(|kind| *kind == Kind::Text),
             "--ngrams changes nothing: no column is text (name such columns in --text)".to_owned(),
         ),
         (
-            given(|columns| columns.bits) && !hashes,
+            given(|columns| columns.bits.is_some()) && !hashes,
             "--bits changes nothing: no column is hashed, as categories, text, dates and interactions are".to_owned(),
         ),
     ];
-    notes.into_iter().filter(|(is_idle, _)| *is_idle).map(|(_, note)| note).collect()
+    notes.into_iter().filter(|(is_idle, _)| *is_idle).map(|(_, note)| note)
 }

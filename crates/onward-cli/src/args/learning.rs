@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
+use onward::protocol::ProblemBounds;
 use onward_engine::{CompareOptions, HindsightOptions, LearnOptions, Model, ModelOptions, PassOrder, Start};
 
 use super::OutputArguments;
@@ -232,7 +233,7 @@ impl CompareArguments {
 pub(crate) struct PlanArguments {
     /// How many examples there will be
     #[arg(value_name = "EXAMPLES", value_parser = parse_rounds, allow_negative_numbers = true)]
-    pub(crate) examples: u64,
+    examples: u64,
 
     /// The learner [default: auto]; see `onward list learners`
     #[arg(long, value_name = "NAME[:KEY=VALUE,…]")]
@@ -246,7 +247,7 @@ pub(crate) struct PlanArguments {
     pub(crate) task: TaskOption,
 
     #[command(flatten)]
-    pub(crate) bounds: BoundArguments,
+    bounds: BoundArguments,
 }
 
 impl PlanArguments {
@@ -254,34 +255,53 @@ impl PlanArguments {
     pub(crate) fn model_options(&self) -> ModelOptions {
         self.model_options.options(self.learner.as_ref())
     }
+
+    /// All bounds: those that are not given follow from others, or are 1.
+    pub(crate) fn bounds(&self) -> Result<ProblemBounds, String> {
+        let BoundArguments { norm, largest, label, features, range } = self.bounds;
+        let (dimension, label, range) = (features.unwrap_or(1) as f64, label.unwrap_or(1.0), range.unwrap_or(1.0));
+        let largest = largest.or(norm).unwrap_or(1.0);
+        let most = largest * dimension.sqrt();
+        let norm = norm.unwrap_or(most);
+        match norm >= largest && norm <= most * (1.0 + 1e-9) || self.bounds.largest.is_none() {
+            true => Ok(ProblemBounds { rounds: self.examples as f64, norm, largest, label, dimension, range }),
+            false => Err(format!("--norm must be from largest to largest·√features, {largest} to {most}; got {norm}")),
+        }
+    }
 }
 
 /// How large features, labels and losses are.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Bounds")]
-pub(crate) struct BoundArguments {
+struct BoundArguments {
     /// The largest ‖x‖₂ [default: largest·√features, or 1]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub(crate) norm: Option<f64>,
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = parse_positive)]
+    norm: Option<f64>,
 
     /// The largest |x_i| [default: the norm, or 1]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub(crate) largest: Option<f64>,
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = parse_positive)]
+    largest: Option<f64>,
 
     /// The largest |y| [default: 1]
-    #[arg(long, value_name = "Y", allow_negative_numbers = true)]
-    pub(crate) label: Option<f64>,
+    #[arg(long, value_name = "Y", allow_negative_numbers = true, value_parser = parse_positive)]
+    label: Option<f64>,
 
     /// How many features there are [default: 1]
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
-    pub(crate) features: Option<u64>,
+    features: Option<u64>,
 
     /// By how much the losses of a mixture's experts differ at most in a round [default: 1]
-    #[arg(long, value_name = "R", allow_negative_numbers = true)]
-    pub(crate) range: Option<f64>,
+    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = parse_positive)]
+    range: Option<f64>,
 }
 
 /// A number of examples.
 fn parse_rounds(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "must be a whole number of examples, from 0 to 18446744073709551615".to_owned())
+}
+
+/// A number above 0.
+fn parse_positive(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| "must be a number above 0".to_owned())
 }

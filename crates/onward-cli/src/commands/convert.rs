@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &ConvertArguments) -> Result<ExitCode, Failure> {
     let mut reader = if is_table { Reader::open_table(&inputs, reading)? } else { Reader::open(&inputs, reading)? };
     if !arguments.quiet {
         reader.notes().iter().map(Message::command_line).for_each(stderr::line);
-        idle_options(&arguments.format, None, Some(&arguments.columns), &reader).iter().for_each(stderr::line);
+        idle_options(&arguments.format, None, Some(&arguments.columns), &reader).for_each(stderr::line);
     }
     let writing = |error: io::Error| Failure::writing(&arguments.to, error);
     // From now on there is a file to be cleaned up.
@@ -71,15 +71,14 @@ impl Write for UntilSignal<'_> {
 
 /// Where a table is copied, nothing is a target, a weight or hashed.
 fn refuse_what_a_copy_ignores(arguments: &ConvertArguments, format: &Format, is_table: bool) -> Result<(), Failure> {
-    let given = arguments.columns.for_learners();
-    if given.is_empty() || !is_table {
-        return Ok(());
+    match arguments.columns.for_learners().as_slice() {
+        given if is_table && !given.is_empty() => Err(Failure::user(format!(
+            "{} cannot be used here: {format} keeps the table as it is; convert to svmlight, vw or arrow for what a \
+             learner would see",
+            given.join(" and ")
+        ))),
+        _ => Ok(()),
     }
-    Err(Failure::user(format!(
-        "{} cannot be used here: {format} keeps the table as it is; convert to svmlight, vw or arrow for what a \
-         learner would see",
-        given.join(" and ")
-    )))
 }
 
 /// The format to write: as asked, or as the ending of the name says.

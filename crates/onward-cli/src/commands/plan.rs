@@ -7,14 +7,11 @@ use onward_engine::Plan;
 use crate::args::PlanArguments;
 use crate::failure::Failure;
 use crate::outputs;
-use crate::render::text::plan::{Bounds, text};
+use crate::render::text::plan::text;
 
 /// Prints the promise for the stream, and for some shorter and longer ones.
 pub(super) fn run(arguments: &PlanArguments) -> Result<ExitCode, Failure> {
     let plan = Plan::new(&arguments.model_options(), arguments.task.into())?;
-    let given = &arguments.bounds;
-    let features = given.features.map(|features| features as f64);
-    let bounds = Bounds([given.norm, given.largest, given.label, features, given.range]);
-    bounds.check().map_err(Failure::user)?;
-    outputs::print(text(&plan, arguments.examples, &bounds)?.as_bytes())
+    let bounds = arguments.bounds().map_err(Failure::user)?;
+    outputs::print(text(&plan, &bounds)?.as_bytes())
 }

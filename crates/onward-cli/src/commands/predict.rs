@@ -20,9 +20,9 @@ pub(super) fn run(arguments: &PredictArguments) -> Result<ExitCode, Failure> {
     let written = [("--predictions", Some(path)), ("--report", report), ("--cache", arguments.input.cache.as_ref())];
     outputs::check(&written, &[&inputs[..], &[Input::Path(arguments.model.clone())]].concat())?;
     [Some(path), report].into_iter().try_for_each(outputs::probe)?;
-    let mut model = load(&arguments.model, &inputs)?;
+    let model = load(&arguments.model, &inputs)?;
     let watch = Watch::begin(&arguments.input, arguments.output.quiet, "mean loss")?;
-    let run = PredictRun::open(&mut model, &inputs, arguments.input.reading())?;
+    let run = PredictRun::open(&model, &inputs, arguments.input.reading())?;
     watch.opened(run.reader(), &arguments.input, None);
     let mut csv = outputs::predictions(path, run.reader(), run.model())?;
     let predicted = run.run(&mut csv, &watch);

@@ -77,8 +77,8 @@ fn what_makes_no_plan_is_refused() {
         (&["10", "--norm", "9", "--largest", "2", "--features", "16"], "to largest·√features, 2 to 8; got 9"),
         (&["-1"], "must be a whole number of examples, from 0 to"),
         (&["many"], "invalid value 'many'"),
-        (&["10", "--norm", "0"], "--norm must be above 0; got 0"),
-        (&["10", "--range", "-1"], "--range must be above 0; got -1"),
+        (&["10", "--norm", "0"], "for '--norm <X>': must be a number above 0"),
+        (&["10", "--range", "-1"], "for '--range <R>': must be a number above 0"),
         (&["10", "--learner", "ogd:radius=0"], "radius is 0.0: it is a number from 1e-30 to 1e30"),
         (&["10", "--radius", "-1"], "--radius must be above 0; got -1"),
         (&["10", "--learner", "ogd:eta=0"], "eta is 0.0: it is a number from 1e-30 to 1e30"),
@@ -95,21 +95,6 @@ fn plan(learner: &str, loss: &str, bounds: &str) -> String {
     let mut arguments = vec!["plan", "100", "--learner", learner, "--loss", loss];
     arguments.extend(bounds.iter().map(String::as_str));
     Folder::new().run(&arguments).stdout
-}
-
-#[test]
-fn bounds_that_a_promise_does_not_depend_on_are_named() {
-    let text = plan("ogd:radius=1", "hinge", "norm=2,label=3,range=4");
-    assert!(text.ends_with("it does not depend on label or range\n"), "{text}");
-    assert!(!plan("ogd:radius=1", "squared", "norm=2,label=3").contains("does not depend"));
-    assert!(plan("hedge:rounds=100", "logistic", "norm=2,range=3").ends_with("it does not depend on norm\n"));
-    // What one scale says of another counts.
-    for (learner, scales) in
-        [("ogd", "features=4"), ("ogd", "largest=2"), ("mirror-descent", "norm=3"), ("ogd:domain=box", "features=9")]
-    {
-        let text = plan(learner, "logistic", scales);
-        assert!(text.contains("← this stream") && !text.contains("does not depend"), "{learner} {scales}: {text}");
-    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::report::{PredictReport, Timing};
 /// # Errors
 /// When the inputs do not fit the model, cannot be read, or predictions cannot be kept.
 pub fn predict(
-    model: &mut Model,
+    model: &Model,
     inputs: &[Input],
     reading: Options,
     sink: &mut dyn PredictionSink,
@@ -31,7 +31,7 @@ pub fn predict(
 
 /// A run of predicting whose inputs are open.
 pub struct PredictRun<'a> {
-    model: &'a mut Model,
+    model: &'a Model,
     inputs: Vec<String>,
     reader: Reader,
     /// What the learner predicts by, if it has a form for that alone.
@@ -45,7 +45,7 @@ impl<'a> PredictRun<'a> {
     ///
     /// # Errors
     /// When an input cannot be opened, or does not fit the model.
-    pub fn open(model: &'a mut Model, inputs: &[Input], reading: Options) -> Result<Self, EngineError> {
+    pub fn open(model: &'a Model, inputs: &[Input], reading: Options) -> Result<Self, EngineError> {
         let is_aside = reading.threads > 1;
         let (schema, loss) = (Some(model.schema.clone()), model.learner.loss().score().cloned());
         let formats = model.registry.formats().clone();

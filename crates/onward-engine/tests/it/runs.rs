@@ -37,8 +37,8 @@ fn reports_read_back_as_what_they_were() {
     let report = reads_back(&to_json(&report).unwrap());
     let names: Vec<_> = report.learners().iter().map(|learner| learner.name()).collect();
     assert_eq!(names, ["auto", "nag", "adagrad", "ogd"]);
-    let (mut model, mut scores) = (outcome.model, Vec::new());
-    let predicted = predict(&mut model, &[input], Options::default(), &mut scores, &()).unwrap();
+    let (model, mut scores) = (outcome.model, Vec::new());
+    let predicted = predict(&model, &[input], Options::default(), &mut scores, &()).unwrap();
     assert_eq!((scores.len(), predicted.stream.rounds()), (600, 588));
     assert!(matches!(reads_back(&to_json(&predicted).unwrap()), Report::Predict(_)));
 }

@@ -42,7 +42,7 @@ pub fn convert(
     reader: &mut Reader,
     format: &Format,
     compression: Compression,
-    out: &mut dyn Write,
+    out: &mut (dyn Write + Send),
 ) -> Result<Converted, ConvertError> {
     // Nobody looks for slots.
     reader.without_hints();

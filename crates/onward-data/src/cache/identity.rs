@@ -39,12 +39,6 @@ struct FileStamp {
     changed: u64,
 }
 
-impl FileStamp {
-    fn of(metadata: &Metadata) -> Self {
-        Self { size: metadata.len(), changed: changed(metadata) }
-    }
-}
-
 /// When a file was changed last.
 #[cfg(unix)]
 fn changed(metadata: &Metadata) -> u64 {
@@ -72,7 +66,6 @@ pub(super) struct InputStamps {
 impl InputStamps {
     pub(super) fn new(inputs: &[Input]) -> Result<Self, DataError> {
         let begun = nanoseconds(SystemTime::now());
-        let stamp = |input: &Input| opened(input).and_then(|file| file.metadata()).map(|it| FileStamp::of(&it));
         let stamps = inputs.iter().map(|input| stamp(input).map_err(|error| input.failed(&error)));
         Ok(Self { begun, stamps: stamps.collect::<Result<_, _>>()? })
     }
@@ -84,23 +77,31 @@ impl InputStamps {
             return Ok(false);
         }
         for ((kept, stamp), input) in kept.iter().zip(&self.stamps).zip(inputs) {
-            let is_same = kept.is(*stamp, begun, input).map_err(|error| input.failed(&error))?;
-            if !is_same {
+            if !kept.is(*stamp, begun, input).map_err(|error| input.failed(&error))? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
+
+    /// All inputs as they were read; `None` if one has changed meanwhile.
+    pub(super) fn identities(&self, inputs: &[Input]) -> io::Result<Option<Vec<InputIdentity>>> {
+        let mut identities = Vec::with_capacity(inputs.len());
+        for (input, kept) in inputs.iter().zip(&self.stamps) {
+            let content = content(input)?;
+            if stamp(input)? != *kept {
+                return Ok(None);
+            }
+            identities.push(InputIdentity { size: kept.size, changed: kept.changed, content });
+        }
+        Ok(Some(identities))
+    }
 }
 
 impl InputIdentity {
     fn is(&self, stamp: FileStamp, begun: u64, input: &Input) -> io::Result<bool> {
-        if self.changed == stamp.changed && self.changed.saturating_add(COARSEST) <= begun {
-            return Ok(true);
-        }
-        let mut content = ContentHasher::new(opened(input)?);
-        content.read_to(stamp.size)?;
-        Ok(content.hash() == self.content)
+        let is_old = self.changed.saturating_add(COARSEST) <= begun;
+        Ok(self.changed == stamp.changed && is_old || content(input)? == self.content)
     }
 }
 
@@ -111,102 +112,20 @@ fn opened(input: &Input) -> io::Result<File> {
     }
 }
 
-/// The hash of a file's content, of which ever more is read.
-struct ContentHasher {
-    file: File,
-    part: Vec<u8>,
-    read: u64,
-    state: u64,
+fn stamp(input: &Input) -> io::Result<FileStamp> {
+    let metadata = opened(input)?.metadata()?;
+    Ok(FileStamp { size: metadata.len(), changed: changed(&metadata) })
 }
 
-impl ContentHasher {
-    fn new(file: File) -> Self {
-        Self { file, part: Vec::with_capacity(PART), read: 0, state: 0 }
+/// The hash of a file's content.
+fn content(input: &Input) -> io::Result<u64> {
+    let (mut file, mut part, mut state) = (opened(input)?, Vec::with_capacity(PART), 0u64);
+    while Read::by_ref(&mut file).take(PART as u64).read_to_end(&mut part)? > 0 {
+        let [before, part_hash] = [state, rapidhash_v3(&part)].map(u64::to_le_bytes);
+        state = rapidhash_v3(&[before, part_hash].concat());
+        part.clear();
     }
-
-    /// Reads on to this place, or the end.
-    fn read_to(&mut self, place: u64) -> io::Result<()> {
-        while self.read < place {
-            let wanted = ((PART - self.part.len()) as u64).min(place - self.read);
-            let got = Read::by_ref(&mut self.file).take(wanted).read_to_end(&mut self.part)?;
-            if got == 0 {
-                return Ok(());
-            }
-            self.read += got as u64;
-            if self.part.len() == PART {
-                self.take_in();
-            }
-        }
-        Ok(())
-    }
-
-    fn take_in(&mut self) {
-        let [before, part] = [self.state, rapidhash_v3(&self.part)].map(u64::to_le_bytes);
-        self.state = rapidhash_v3(&[before, part].concat());
-        self.part.clear();
-    }
-
-    fn hash(mut self) -> u64 {
-        self.take_in();
-        self.state
-    }
-}
-
-/// Hashes the inputs of a run along with it: so a file is read from the disk once, though it is
-/// looked at twice.
-pub(super) struct InputHasher {
-    inputs: Vec<Input>,
-    stamps: Vec<FileStamp>,
-    pub(super) begun: u64,
-    /// The inputs that are read to their end.
-    done: Vec<InputIdentity>,
-    /// How long these are.
-    passed: u64,
-    current: Option<ContentHasher>,
-}
-
-impl InputHasher {
-    pub(super) fn new(inputs: &[Input], stamps: InputStamps) -> Self {
-        Self {
-            inputs: inputs.to_vec(),
-            stamps: stamps.stamps,
-            begun: stamps.begun,
-            done: Vec::new(),
-            passed: 0,
-            current: None,
-        }
-    }
-
-    /// Goes on until so many bytes of all inputs together are hashed.
-    pub(super) fn follow(&mut self, read: u64) -> io::Result<()> {
-        while let Some(stamp) = self.stamps.get(self.done.len()).copied() {
-            let end = self.passed + stamp.size;
-            let mut content = match self.current.take() {
-                Some(content) => content,
-                None => ContentHasher::new(opened(&self.inputs[self.done.len()])?),
-            };
-            content.read_to(read.min(end) - self.passed)?;
-            if read < end {
-                self.current = Some(content);
-                break;
-            }
-            let FileStamp { size, changed } = stamp;
-            self.done.push(InputIdentity { size, changed, content: content.hash() });
-            self.passed = end;
-        }
-        Ok(())
-    }
-
-    /// All inputs as they were read; `None` if one has changed meanwhile.
-    pub(super) fn finish(mut self) -> io::Result<Option<Vec<InputIdentity>>> {
-        self.follow(u64::MAX)?;
-        for (input, stamp) in self.inputs.iter().zip(&self.stamps) {
-            if FileStamp::of(&opened(input)?.metadata()?) != *stamp {
-                return Ok(None);
-            }
-        }
-        Ok(Some(self.done))
-    }
+    Ok(state)
 }
 
 #[cfg(test)]
@@ -221,8 +140,7 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         let input = Input::from(path.as_path());
         let inputs = [input.clone()];
-        let hasher = InputHasher::new(&inputs, InputStamps::new(&inputs).unwrap());
-        let identity = hasher.finish().unwrap().unwrap().remove(0);
+        let identity = InputStamps::new(&inputs).unwrap().identities(&inputs).unwrap().unwrap().remove(0);
         (folder, input, bytes, identity)
     }
 
@@ -249,28 +167,11 @@ mod tests {
     }
 
     #[test]
-    fn following_in_steps_gives_the_same_as_reading_at_once() {
-        let (folder, input, bytes, whole) = example();
-        let other = Input::from(folder.path().join("y").as_path());
-        write(&other, &bytes[..300_000]);
-        let inputs = [input, other];
-        for step in [1 << 17, 70_001, 250_000, 900_000] {
-            let mut hasher = InputHasher::new(&inputs, InputStamps::new(&inputs).unwrap());
-            (0..800_000).step_by(step).for_each(|read| hasher.follow(read as u64).unwrap());
-            let found = hasher.finish().unwrap().unwrap();
-            assert_eq!(found[0].content, whole.content, "{step}");
-            assert_eq!(found[1].size, 300_000);
-            assert_ne!(found[1].content, whole.content);
-        }
-    }
-
-    #[test]
     fn what_changes_after_the_first_look_has_no_identity() {
         let (_folder, input, bytes, _) = example();
         let inputs = [input];
-        let mut hasher = InputHasher::new(&inputs, InputStamps::new(&inputs).unwrap());
-        hasher.follow(100_000).unwrap();
+        let stamps = InputStamps::new(&inputs).unwrap();
         write(&inputs[0], &bytes[..400_000]);
-        assert_eq!(hasher.finish().unwrap(), None);
+        assert!(stamps.identities(&inputs).unwrap().is_none());
     }
 }

@@ -211,7 +211,7 @@ pub(super) fn open(
         }
         (_, misfit) => {
             let note = misfit.map(|misfit| format!("cache: {name} {misfit}: it is made anew"));
-            let writer = CacheWriter::create(path, rules, id_columns, inputs, stamps, read)?;
+            let writer = CacheWriter::create(path, rules, id_columns, inputs, stamps)?;
             Ok((opening, CacheState { writer: Some(Box::new(writer)), note, ..CacheState::default() }))
         }
     }

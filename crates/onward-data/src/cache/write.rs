@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::{
     ArrayRef, FixedSizeListArray, LargeBinaryArray, LargeStringArray, ListArray, MapArray, RecordBatch, StructArray,
@@ -15,7 +14,7 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, Schema
 use onward::Example;
 
 use super::BatchSink;
-use super::identity::{InputHasher, InputStamps};
+use super::identity::InputStamps;
 use super::store::{
     CHECKSUM_KEY, CacheIndex, CachedBatch, IDS, INDEX_KEY, LAYOUT, LAYOUT_KEY, NAMES, PARSERS, PRODUCTS, ParsingRules,
 };
@@ -40,9 +39,8 @@ pub(super) struct CacheWriter {
     seen_products: NamesSeen,
     id_columns: usize,
     index: CacheIndex,
-    hasher: InputHasher,
-    /// How far the inputs have been read.
-    read: Arc<AtomicU64>,
+    inputs: Vec<Input>,
+    stamps: InputStamps,
 }
 
 /// A writer that keeps the checksum of what was written since the last was asked for.
@@ -160,7 +158,6 @@ impl CacheWriter {
         id_columns: usize,
         inputs: &[Input],
         stamps: InputStamps,
-        read: Arc<AtomicU64>,
     ) -> Result<Self, DataError> {
         let unwritable = |error: io::Error| {
             DataError::new(DataErrorKind::Open, format!("the cache cannot be written: {error}"))
@@ -171,7 +168,6 @@ impl CacheWriter {
         let mut writer =
             FileWriter::try_new(ChecksumWriter::new(file), &schema).map_err(|error| unwritable(plain(error)))?;
         let head = writer.get_mut().take_checksum();
-        let hasher = InputHasher::new(inputs, stamps);
         Ok(Self {
             writer,
             schema: Arc::new(schema),
@@ -183,14 +179,14 @@ impl CacheWriter {
                 layout: LAYOUT.to_owned(),
                 onward: PARSERS.to_owned(),
                 rules,
-                begun: hasher.begun,
+                begun: stamps.begun,
                 names: inputs.iter().map(Input::name).collect(),
                 inputs: Vec::new(),
                 head,
                 blocks: Vec::new(),
             },
-            hasher,
-            read,
+            inputs: inputs.to_vec(),
+            stamps,
         })
     }
 
@@ -237,7 +233,7 @@ impl CacheWriter {
     /// Puts the cache in its place; not if an input has changed since reading began.
     fn complete(mut self) -> io::Result<bool> {
         self.flush()?;
-        let Some(inputs) = self.hasher.finish()? else {
+        let Some(inputs) = self.stamps.identities(&self.inputs)? else {
             return Ok(false);
         };
         self.index.inputs = inputs;
@@ -251,8 +247,7 @@ impl CacheWriter {
 
 impl BatchSink for CacheWriter {
     fn add(&mut self, parsed: &ParsedBatch) -> Result<(), String> {
-        let read = self.read.load(Ordering::Relaxed);
-        self.take_in(parsed).and_then(|()| self.hasher.follow(read)).map_err(|error| error.to_string())
+        self.take_in(parsed).map_err(|error| error.to_string())
     }
 
     fn finish(self: Box<Self>) -> Result<(), String> {

@@ -24,17 +24,13 @@ pub struct Position {
 
 impl fmt::Display for Position {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.input)?;
-        if let Some(line) = self.line {
-            write!(out, ", line {line}")?;
-        }
-        if let Some(row) = self.row {
-            write!(out, ", row {row}")?;
-        }
-        if let Some(column) = &self.column {
-            write!(out, ", column '{column}'")?;
-        }
-        Ok(())
+        let parts = [
+            Some(self.input.clone()).filter(|input| !input.is_empty()),
+            self.line.map(|line| format!("line {line}")),
+            self.row.map(|row| format!("row {row}")),
+            self.column.as_ref().map(|column| format!("column '{column}'")),
+        ];
+        out.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 }
 

@@ -53,10 +53,20 @@ pub enum Writing {
     /// Nothing: it is only read.
     None,
     /// Examples, whatever they were made from; with the schema they were made by.
-    Examples(for<'a> fn(&Schema, Compression, &'a mut dyn Write) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError>),
+    Examples(
+        for<'a> fn(
+            &Schema,
+            Compression,
+            &'a mut (dyn Write + Send),
+        ) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError>,
+    ),
     /// The rows of tables.
     Table(
-        for<'a> fn(Vec<TableColumn>, Compression, &'a mut dyn Write) -> Result<Box<dyn TableWriter + 'a>, ConvertError>,
+        for<'a> fn(
+            Vec<TableColumn>,
+            Compression,
+            &'a mut (dyn Write + Send),
+        ) -> Result<Box<dyn TableWriter + 'a>, ConvertError>,
     ),
 }
 

@@ -115,12 +115,13 @@ proptest! {
         let options = Options { target: Some("y>0".to_owned()), categorical: vec!["x".to_owned()], ..Options::default() };
         let schema = RecordEncoder::new(&options).unwrap().schema().clone();
         let x = if flag { x.trunc() } else { x };
-        let value = if flag { json!(x as i64) } else { json!(x) };
+        let value = if x.fract() == 0.0 { json!(x as i64) } else { json!(x) };
         let record = json!({"y": 1.5, "x": value, "c": c, "flag": flag, "list": list, "none": null});
         let numbers: Vec<f64> = list.iter().map(|&number| f64::from(number)).collect();
         let fields = [
-            ("y", Field::from(1.5)), ("x", x.into()), ("c", c.as_str().into()), ("flag", flag.into()),
-            ("list", numbers.into()), ("none", None::<f64>.into()),
+            // In the order that a map of JSON has.
+            ("c", Field::from(c.as_str())), ("flag", flag.into()), ("list", numbers.into()), ("none", None::<f64>.into()),
+            ("x", x.into()), ("y", 1.5.into()),
         ];
         let mut encoder = RecordEncoder::with_schema(schema).unwrap();
         let (mut one, mut other) = (ParsedBatch::default(), ParsedBatch::default());

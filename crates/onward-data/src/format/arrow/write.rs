@@ -29,20 +29,20 @@ const MOST_NAMES: usize = 1 << 30;
 pub(super) fn arrow<'a>(
     origin: &Schema,
     compression: Compression,
-    out: &'a mut dyn Write,
+    out: &'a mut (dyn Write + Send),
 ) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError> {
     Ok(Box::new(ArrowWriter::new(origin, compression, out)?))
 }
 
 struct ArrowWriter<'a> {
-    writer: FileWriter<&'a mut dyn Write>,
+    writer: FileWriter<&'a mut (dyn Write + Send)>,
     schema: SchemaRef,
     rows: ExampleRows,
     names: BTreeMap<u32, Box<str>>,
 }
 
 impl<'a> ArrowWriter<'a> {
-    fn new(origin: &Schema, compression: Compression, out: &'a mut dyn Write) -> Result<Self, ConvertError> {
+    fn new(origin: &Schema, compression: Compression, out: &'a mut (dyn Write + Send)) -> Result<Self, ConvertError> {
         let codec = match compression {
             Compression::None => None,
             Compression::Lz4 => Some(CompressionType::LZ4_FRAME),

@@ -9,7 +9,7 @@ use crate::text::numbers::{self, Number};
 pub(super) fn csv(
     columns: Vec<TableColumn>,
     _: Compression,
-    out: &mut dyn Write,
+    out: &mut (dyn Write + Send),
 ) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
     Ok(Box::new(DelimitedWriter::new(&columns, b',', out)?))
 }
@@ -18,7 +18,7 @@ pub(super) fn csv(
 pub(super) fn tsv(
     columns: Vec<TableColumn>,
     _: Compression,
-    out: &mut dyn Write,
+    out: &mut (dyn Write + Send),
 ) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
     Ok(Box::new(DelimitedWriter::new(&columns, b'\t', out)?))
 }
@@ -26,11 +26,11 @@ pub(super) fn tsv(
 struct DelimitedWriter<'a> {
     delimiter: u8,
     line: Vec<u8>,
-    out: &'a mut dyn Write,
+    out: &'a mut (dyn Write + Send),
 }
 
 impl<'a> DelimitedWriter<'a> {
-    fn new(columns: &[TableColumn], delimiter: u8, out: &'a mut dyn Write) -> Result<Self, ConvertError> {
+    fn new(columns: &[TableColumn], delimiter: u8, out: &'a mut (dyn Write + Send)) -> Result<Self, ConvertError> {
         let mut writer = Self { delimiter, line: Vec::new(), out };
         // A header of numbers only would be refused when it is read: such are the columns of --no-header.
         let is_number = |column: &TableColumn| matches!(numbers::parse(column.name.as_bytes()), Number::Finite(_));

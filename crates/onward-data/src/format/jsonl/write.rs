@@ -10,7 +10,7 @@ use crate::text::numbers::print::shortest;
 pub(super) fn json_lines(
     columns: Vec<TableColumn>,
     _: Compression,
-    out: &mut dyn Write,
+    out: &mut (dyn Write + Send),
 ) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
     Ok(Box::new(JsonWriter::new(columns, out)?))
 }
@@ -19,11 +19,11 @@ struct JsonWriter<'a> {
     /// With the name as it is written: in quotes, with a colon.
     columns: Vec<(TableColumn, Vec<u8>)>,
     line: Vec<u8>,
-    out: &'a mut dyn Write,
+    out: &'a mut (dyn Write + Send),
 }
 
 impl<'a> JsonWriter<'a> {
-    fn new(columns: Vec<TableColumn>, out: &'a mut dyn Write) -> Result<Self, ConvertError> {
+    fn new(columns: Vec<TableColumn>, out: &'a mut (dyn Write + Send)) -> Result<Self, ConvertError> {
         let key = |column: TableColumn| {
             let mut key = Vec::new();
             string(&column.name, &mut key)?;

@@ -1,7 +1,7 @@
 //! Tables as Parquet.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
@@ -24,7 +24,7 @@ const ROW_GROUP_BYTES: usize = 64 << 20;
 pub(super) fn parquet(
     columns: Vec<TableColumn>,
     compression: Compression,
-    out: &mut dyn Write,
+    out: &mut (dyn Write + Send),
 ) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
     Ok(Box::new(ParquetWriter::new(columns, compression, out)?))
 }
@@ -32,36 +32,10 @@ pub(super) fn parquet(
 struct ParquetWriter<'a> {
     columns: Vec<(TableColumn, ColumnBuilder)>,
     schema: SchemaRef,
-    writer: ArrowWriter<SharedBytes>,
-    bytes: SharedBytes,
+    writer: ArrowWriter<&'a mut (dyn Write + Send)>,
     rows: usize,
     /// SharedBytes of text that wait.
     waiting: usize,
-    out: &'a mut dyn Write,
-}
-
-/// What Parquet's writer has written and `out`, which cannot be sent to a thread, has not.
-#[derive(Clone, Default)]
-struct SharedBytes(Arc<Mutex<Vec<u8>>>);
-
-impl Write for SharedBytes {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl SharedBytes {
-    fn drain(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        out.write_all(&bytes)?;
-        bytes.clear();
-        Ok(())
-    }
 }
 
 /// Collects the cells of a column.
@@ -115,7 +89,11 @@ fn data_type(holds: ColumnType) -> DataType {
 }
 
 impl<'a> ParquetWriter<'a> {
-    fn new(columns: Vec<TableColumn>, compression: Compression, out: &'a mut dyn Write) -> Result<Self, ConvertError> {
+    fn new(
+        columns: Vec<TableColumn>,
+        compression: Compression,
+        out: &'a mut (dyn Write + Send),
+    ) -> Result<Self, ConvertError> {
         let field = |column: &TableColumn| Field::new(&column.name, data_type(column.holds), true);
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let codec = match compression {
@@ -124,14 +102,12 @@ impl<'a> ParquetWriter<'a> {
             Compression::Zstd => basic::Compression::ZSTD(basic::ZstdLevel::default()),
         };
         let properties = WriterProperties::builder().set_compression(codec).build();
-        let bytes = SharedBytes::default();
-        let writer =
-            ArrowWriter::try_new(bytes.clone(), SchemaRef::clone(&schema), Some(properties)).map_err(failed)?;
+        let writer = ArrowWriter::try_new(out, SchemaRef::clone(&schema), Some(properties)).map_err(failed)?;
         let columns = columns.into_iter().map(|column| {
             let builder = ColumnBuilder::new(column.holds);
             (column, builder)
         });
-        Ok(Self { columns: columns.collect(), schema, writer, bytes, rows: 0, waiting: 0, out })
+        Ok(Self { columns: columns.collect(), schema, writer, rows: 0, waiting: 0 })
     }
 
     /// Hands on the rows that wait.
@@ -143,7 +119,6 @@ impl<'a> ParquetWriter<'a> {
         if self.writer.in_progress_size() > ROW_GROUP_BYTES {
             self.writer.flush().map_err(failed)?;
         }
-        self.bytes.drain(self.out)?;
         (self.rows, self.waiting) = (0, 0);
         Ok(())
     }
@@ -167,8 +142,7 @@ impl TableWriter for ParquetWriter<'_> {
             self.encode()?;
         }
         self.writer.finish().map_err(failed)?;
-        self.bytes.drain(self.out)?;
-        Ok(self.out.flush()?)
+        Ok(self.writer.inner_mut().flush()?)
     }
 }
 

@@ -17,19 +17,19 @@ use crate::text::numbers::print::{shortest, shortest_single};
 pub(super) fn svmlight<'a>(
     _: &Schema,
     _: Compression,
-    out: &'a mut dyn Write,
+    out: &'a mut (dyn Write + Send),
 ) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError> {
     Ok(Box::new(SvmlightWriter::new(out)))
 }
 
 struct SvmlightWriter<'a> {
-    out: &'a mut dyn Write,
+    out: &'a mut (dyn Write + Send),
     line: Vec<u8>,
     largest: u32,
 }
 
 impl<'a> SvmlightWriter<'a> {
-    fn new(out: &'a mut dyn Write) -> Self {
+    fn new(out: &'a mut (dyn Write + Send)) -> Self {
         Self { out, line: Vec::new(), largest: 0 }
     }
 }

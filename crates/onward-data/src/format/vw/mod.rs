@@ -380,7 +380,7 @@ impl FastNamedLines {
         if !numbers.read_decimals(text, &found.names, &found.ends) {
             for row in window.rows_mut().iter_mut().filter(|row| row.is_plain) {
                 let (names, ends) = (&found.names[row.features.clone()], &found.ends[row.features.clone()]);
-                row.is_plain = numbers.settle_decimals(row.features.start, text, names, ends);
+                row.is_plain = numbers.read_each(row.features.start, text, names, ends);
             }
         }
         hash_names(text, schema, seen, found);

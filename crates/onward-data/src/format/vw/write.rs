@@ -21,20 +21,20 @@ use crate::text::numbers::print::{shortest, shortest_single};
 pub(super) fn vw<'a>(
     _: &Schema,
     _: Compression,
-    out: &'a mut dyn Write,
+    out: &'a mut (dyn Write + Send),
 ) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError> {
     Ok(Box::new(VwWriter::new(out)))
 }
 
 struct VwWriter<'a> {
-    out: &'a mut dyn Write,
+    out: &'a mut (dyn Write + Send),
     line: Vec<u8>,
     /// The names as they are written.
     names: HashMap<u32, Box<[u8]>>,
 }
 
 impl<'a> VwWriter<'a> {
-    fn new(out: &'a mut dyn Write) -> Self {
+    fn new(out: &'a mut (dyn Write + Send)) -> Self {
         Self { out, line: Vec::new(), names: HashMap::new() }
     }
 

@@ -1,15 +1,13 @@
 //! The numbers of a line, or of some lines, all of them together.
 //!
-//! Where each number begins and ends is known beforehand ([`delimiters`](crate::text::delimiters)). Where the processor has AVX2 those of the
-//! common form are read by [`batch_avx2`](super::batch_avx2). Here, of each the last eight characters are taken as one integer of 64
-//! bits; what follows is arithmetic on eight of these side by side, which the compiler turns into vector code, without a
-//! branch; and numbers of any other form are looked at one by one.
+//! Where each number begins and ends is known beforehand ([`delimiters`](crate::text::delimiters)). Where the processor has AVX2, those of
+//! the common form are read four at a time ([`batch_avx2`](super::batch_avx2)); all others one by one, to the same bits.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
+use super as numbers;
 #[cfg(target_arch = "x86_64")]
 use super::batch_avx2;
-use super::{self as numbers, EXACT_POWERS};
 
 /// How many bytes have to be before and behind a number for its surroundings to be looked at.
 pub(crate) const ROOM: usize = 8;
@@ -56,73 +54,13 @@ impl<'a> PaddedText<'a> {
     }
 }
 
-/// A byte in each of eight.
-const EACH: u64 = 0x0101_0101_0101_0101;
-
-/// Below which part of a number is its first byte.
-const BYTE: u64 = 0xff;
-
-/// The number of whose digits `count` are the last of eight characters, and not 0 in the place of it if they are none.
-#[inline(always)]
-fn digits(eight: u64, count: u64) -> (u64, u64) {
-    // Zeros in front of the digits.
-    let shift = 64u64.wrapping_sub(count << 3) & 63;
-    let digits = (eight ^ (EACH * 0x30)) >> shift << shift;
-    // The high bit of each byte that is above 9; and what is not 0 unless there are from 1 to 8.
-    let others = (((digits & (EACH * 0x7f)) + EACH * 0x76) | digits) & (EACH * 0x80) | (count.wrapping_sub(1) & !7);
-    // Pairs, then fours, then all eight: ten, a hundred, ten thousand times the first and the second.
-    let pairs = (digits << 3).wrapping_add(digits << 1).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;
-    let hundreds = (pairs << 6).wrapping_add(pairs << 5).wrapping_add(pairs << 2);
-    let fours = hundreds.wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
-    ((fours & 0xffff_ffff) * 10_000 + (fours >> 32), others)
-}
-
-/// A decimal of the common form: a minus or none, one digit, a point, and one to eight digits more, or up to eight digits.
-/// `head` is the colon before it with seven characters, `tail` its last eight. Not 0 behind the value if it is of another form.
-#[inline(always)]
-fn decimal(head: u64, tail: u64, length: u64) -> (f32, u64) {
-    let is_negative = u64::from((head >> 8) & BYTE == u64::from(b'-'));
-    let head = head >> (8 + 8 * is_negative);
-    let has_point = u64::from((head >> 8) & BYTE == u64::from(b'.'));
-    // Above 9 for what is no digit.
-    let digit = (head & BYTE) ^ 0x30;
-    // Without a point, all digits are behind it and divided by 1.
-    let count = length.wrapping_sub(is_negative + 2 * has_point);
-    let (number, others) = digits(tail, count);
-    let point = 0u64.wrapping_sub(has_point);
-    // Ten to the count, exactly.
-    let power = |bit: u64, times: f64| if count & point & bit == 0 { 1.0 } else { times };
-    let divisor = (power(1, 1e1) * power(2, 1e2)) * (power(4, 1e4) * power(8, 1e8));
-    let (whole, number) = (float(digit & point), float(number));
-    // Rounded once but for the narrowing: above and below are whole and below 2^53.
-    let value = (whole * divisor + number) / divisor;
-    let signed = f64::from_bits(value.to_bits() | is_negative << 63);
-    (signed as f32, others | ((digit + 6) >> 4))
-}
-
-/// A whole number below 2^31, in an instruction that there is for four at once.
-#[inline(always)]
-fn float(number: u64) -> f64 {
-    f64::from(number as u32 as i32)
-}
-
 /// The features of some lines of svmlight: whole numbers, colons, decimals; or the decimals alone.
 #[derive(Debug, Default)]
 pub(crate) struct DecimalBatch {
     count: usize,
-    /// The characters before the colons.
-    indices: Vec<u64>,
-    /// The colons and the seven characters after them.
-    heads: Vec<u64>,
-    /// The last characters of the decimals.
-    tails: Vec<u64>,
-    /// How long they are, in the upper halves; in the lower ones how long the indices are.
-    lengths: Vec<u64>,
-    values: Vec<f32>,
     /// Indices plus 1.
-    found: Vec<u32>,
-    /// Not 0 where a decimal is of another than the common form.
-    others: Vec<u64>,
+    indices: Vec<u32>,
+    values: Vec<f32>,
     /// Whether a value is 0.
     has_zero: bool,
 }
@@ -138,16 +76,14 @@ impl DecimalBatch {
         self.count
     }
 
-    /// Makes room for more.
-    fn reserve(&mut self, more: usize) {
+    /// Makes room for more, and gives where they go.
+    fn reserve(&mut self, more: usize) -> (&mut [u32], &mut [f32]) {
         let size = self.count + more;
-        if self.heads.len() < size {
-            for eights in [&mut self.indices, &mut self.heads, &mut self.tails, &mut self.lengths, &mut self.others] {
-                eights.resize(size, 0);
-            }
+        if self.values.len() < size {
+            self.indices.resize(size, 0);
             self.values.resize(size, 0.0);
-            self.found.resize(size, 0);
         }
+        (&mut self.indices[self.count..size], &mut self.values[self.count..size])
     }
 
     /// Reads the pairs of an index and a decimal of a line. `places`: where the blank before each, its colon and the
@@ -155,61 +91,54 @@ impl DecimalBatch {
     /// Gives whether they are plain: blanks and colons at their places, indices of one to eight digits, values that
     /// are numbers 32 bits hold; if they are not, they do not count.
     pub(crate) fn read_pairs(&mut self, text: &[u8], places: &[u32]) -> bool {
-        let range = self.count..self.count + places.len() / 2;
-        self.reserve(range.len());
+        let count = places.len() / 2;
+        let (indices, values) = self.reserve(count);
         #[cfg(target_arch = "x86_64")]
-        if let Some(has_zero) =
-            batch_avx2::read_pairs(text, places, &mut self.found[range.clone()], &mut self.values[range.clone()])
-        {
+        if let Some(has_zero) = batch_avx2::read_pairs(text, places, indices, values) {
             self.has_zero |= has_zero;
-            self.count = range.end;
+            self.count += count;
             return true;
         }
-        look_at_pairs(text, places, range.clone(), self);
-        let others = self.work_out_decimals(range.clone());
-        let faults = work_out_indices(
-            &self.indices[range.clone()],
-            &self.heads[range.clone()],
-            &self.lengths[range.clone()],
-            &mut self.found[range.clone()],
-        );
-        // Colons are where colons are looked for; so no other mark may be one, as between 2:3:4:5.
-        let mut blanks = places[..2 * range.len()].iter().step_by(2);
-        let is_plain = faults == 0
-            && blanks.all(|&place| text.get(place as usize) == Some(&b' '))
-            && (others == 0
-                || self.settle(range.clone(), text, |number| (places[2 * number + 1], places[2 * number + 2])));
-        self.count += if is_plain { range.len() } else { 0 };
-        is_plain
+        let mut has_zero = false;
+        for (number, (index, value)) in indices.iter_mut().zip(values).enumerate() {
+            let Some(found) = pair(text, &places[2 * number..]) else {
+                return false;
+            };
+            (*index, *value) = found;
+            has_zero |= *value == 0.0;
+        }
+        self.has_zero |= has_zero;
+        self.count += count;
+        true
     }
 
     /// Reads the decimals after the second of each of `colons` up to these ends; where both are one, there is none, and it is 1.
     /// None is among the first or last [`ROOM`] bytes. Gives whether all are of the common form; if not, they are to be
-    /// [settled](Self::settle_decimals).
+    /// [read one by one](Self::read_each).
     pub(crate) fn read_decimals(&mut self, text: &[u8], colons: &[[u32; 2]], ends: &[u32]) -> bool {
-        let range = self.count..self.count + ends.len();
-        self.reserve(range.len());
-        self.count = range.end;
+        let (_, values) = self.reserve(ends.len());
         #[cfg(target_arch = "x86_64")]
-        if let Some(has_zero) = batch_avx2::read_decimals(text, colons, ends, &mut self.values[range.clone()]) {
-            self.has_zero |= has_zero;
-            return true;
-        }
-        look_at_decimals(text, colons, ends, range.clone(), self);
-        self.work_out_decimals(range) == 0
+        let read = batch_avx2::read_decimals(text, colons, ends, values);
+        #[cfg(not(target_arch = "x86_64"))]
+        let read: Option<bool> = None;
+        self.has_zero |= read.unwrap_or(false);
+        self.count += ends.len();
+        read.is_some()
     }
 
-    /// Works out decimals that were looked at; not 0 if one is of another than the common form.
-    fn work_out_decimals(&mut self, range: Range<usize>) -> u64 {
-        let (others, has_zero) = work_out_decimals(
-            &self.heads[range.clone()],
-            &self.tails[range.clone()],
-            &self.lengths[range.clone()],
-            &mut self.values[range.clone()],
-            &mut self.others[range],
-        );
-        self.has_zero |= has_zero;
-        others
+    /// Reads some of these decimals one by one: false if one is no number that 32 bits hold.
+    pub(crate) fn read_each(&mut self, from: usize, text: &[u8], colons: &[[u32; 2]], ends: &[u32]) -> bool {
+        for ((value, &[_, colon]), &end) in self.values[from..].iter_mut().zip(colons).zip(ends) {
+            *value = match colon == end {
+                true => 1.0,
+                false => match single(text, colon, end) {
+                    Some(value) => value,
+                    None => return false,
+                },
+            };
+            self.has_zero |= *value == 0.0;
+        }
+        true
     }
 
     /// Whether some of these have a value that is 0.
@@ -217,36 +146,31 @@ impl DecimalBatch {
         self.has_zero && self.values[from..from + count].contains(&0.0)
     }
 
-    /// Looks closer at some of the decimals: false if one is no number that 32 bits hold.
-    #[cold]
-    pub(crate) fn settle_decimals(&mut self, from: usize, text: &[u8], colons: &[[u32; 2]], ends: &[u32]) -> bool {
-        self.settle(from..from + ends.len(), text, |number| (colons[number][1], ends[number]))
-    }
-
-    /// Reads those values that are not of the common form. `place` tells where a colon and an end are.
-    fn settle(&mut self, range: Range<usize>, text: &[u8], place: impl Fn(usize) -> (u32, u32)) -> bool {
-        let others = &self.others[range.clone()];
-        let values = &mut self.values[range];
-        for (number, value) in values.iter_mut().enumerate().filter(|&(number, _)| others[number] != 0) {
-            let (colon, end) = place(number);
-            match long(text, colon, end) {
-                Some(long) if (long as f32).is_finite() => *value = long as f32,
-                _ => return false,
-            }
-            self.has_zero |= *value == 0.0;
-        }
-        true
-    }
-
     /// The indices, plus 1, and the values of some pairs.
     pub(crate) fn pairs(&self, from: usize, count: usize) -> (&[u32], &[f32]) {
-        (&self.found[from..from + count], self.values(from, count))
+        (&self.indices[from..from + count], self.values(from, count))
     }
 
     /// Some of the values.
     pub(crate) fn values(&self, from: usize, count: usize) -> &[f32] {
         &self.values[from..from + count]
     }
+}
+
+/// The index, plus 1, and the value of the pair between three places, if it is plain.
+fn pair(text: &[u8], places: &[u32]) -> Option<(u32, f32)> {
+    let &[blank, colon, end] = places.first_chunk()?;
+    let is_plain = text.get(blank as usize) == Some(&b' ') && text.get(colon as usize) == Some(&b':');
+    let index =
+        text.get(blank as usize + 1..colon as usize).filter(|index| is_plain && (1..=8).contains(&index.len()))?;
+    let (number, length) = numbers::digits_from(index, 0, 0);
+    Some((number as u32 + 1, single(text, colon, end).filter(|_| length == index.len())?))
+}
+
+/// The number after `colon` up to `end`, if 32 bits hold it.
+fn single(text: &[u8], colon: u32, end: u32) -> Option<f32> {
+    let value = numbers::whole(text.get(colon as usize + 1..end as usize)?)? as f32;
+    value.is_finite().then_some(value)
 }
 
 /// The lengths of the texts that [`read_cells`] reads.
@@ -293,112 +217,6 @@ onward::vectorised! {
     }
 }
 
-onward::vectorised! {
-    fn look_at_pairs(text: &[u8], places: &[u32], range: Range<usize>, numbers: &mut DecimalBatch) {
-        let Some(text) = PaddedText::new(text) else { return };
-        let indices = &mut numbers.indices[range.clone()];
-        let heads = &mut numbers.heads[range.clone()];
-        let tails = &mut numbers.tails[range.clone()];
-        // A loop of our own: an iterator's would not be compiled for this machine.
-        for (((index, head), tail), place) in indices.iter_mut().zip(heads).zip(tails).zip(places[1..].chunks_exact(2)) {
-            (*index, *head) = text.around(place[0]);
-            *tail = text.before(place[1]);
-        }
-        // From mark to mark: an index, a decimal, an index, …
-        let lengths: &mut [u32] = bytemuck::must_cast_slice_mut(&mut numbers.lengths[range]);
-        for (length, pair) in lengths.iter_mut().zip(places.windows(2)) {
-            *length = pair[1].wrapping_sub(pair[0]).wrapping_sub(1);
-        }
-    }
-}
-
-/// The lengths of an index and of its decimal, of two integers one after the other.
-#[inline(always)]
-fn two_lengths(length: u64) -> (u64, u64) {
-    let length = if cfg!(target_endian = "big") { length.rotate_left(32) } else { length };
-    (length & 0xffff_ffff, length >> 32)
-}
-
-/// The length of a decimal without an index.
-#[inline(always)]
-fn one_length(length: u32) -> u64 {
-    let length = u64::from(length) << 32;
-    if cfg!(target_endian = "big") { length.rotate_left(32) } else { length }
-}
-
-onward::vectorised! {
-    fn look_at_decimals(text: &[u8], colons: &[[u32; 2]], ends: &[u32], range: Range<usize>, numbers: &mut DecimalBatch) {
-        /// A 1 that is not written.
-        const ONE: (u64, u64) = (u64::from_le_bytes(*b":1      "), u64::from_le_bytes(*b"       1"));
-        let Some(text) = PaddedText::new(text) else { return };
-        let heads = &mut numbers.heads[range.clone()];
-        let tails = &mut numbers.tails[range.clone()];
-        let lengths = &mut numbers.lengths[range];
-        let into = heads.iter_mut().zip(tails).zip(lengths);
-        for (((head, tail), length), (&[_, colon], &end)) in into.zip(colons.iter().zip(ends)) {
-            (*head, *tail, *length) = match colon != end {
-                true => (text.around(colon).1, text.before(end), one_length(end.wrapping_sub(colon).wrapping_sub(1))),
-                false => (ONE.0, ONE.1, one_length(1)),
-            };
-        }
-    }
-}
-
-onward::vectorised! {
-    fn work_out_indices(indices: &[u64], heads: &[u64], lengths: &[u64], found: &mut [u32]) -> u64 {
-        let mut faults = 0;
-        for (((&index, &head), &length), found) in indices.iter().zip(heads).zip(lengths).zip(found.iter_mut()) {
-            let (number, fault) = digits(index, two_lengths(length).0);
-            // What follows an index is its colon.
-            faults |= fault | ((head & BYTE) ^ u64::from(b':'));
-            *found = number as u32 + 1;
-        }
-        faults
-    }
-}
-
-onward::vectorised! {
-    fn work_out_decimals(heads: &[u64], tails: &[u64], lengths: &[u64], values: &mut [f32], others: &mut [u64]) -> (u64, bool) {
-        let (mut all, mut has_zero) = (0, false);
-        for (((&head, &tail), &length), (value, other)) in heads.iter().zip(tails).zip(lengths).zip(values.iter_mut().zip(others)) {
-            (*value, *other) = decimal(head, tail, two_lengths(length).1);
-            all |= *other;
-            has_zero |= *value == 0.0;
-        }
-        (all, has_zero)
-    }
-}
-
-/// The decimal after `colon` up to `end`, whatever its form; `None` if it is not a finite number.
-fn long(text: &[u8], colon: u32, end: u32) -> Option<f64> {
-    pointed(text, colon, end).or_else(|| numbers::whole(text.get(colon as usize + 1..end as usize)?))
-}
-
-/// The same, of digits with a point anywhere among them, eight characters at the most.
-fn pointed(text: &[u8], colon: u32, end: u32) -> Option<f64> {
-    let text = PaddedText::new(text)?;
-    let (_, head) = text.around(colon);
-    let eight = text.before(end);
-    let is_negative = u32::from((head >> 8) as u8 == b'-');
-    let length = end.wrapping_sub(colon).wrapping_sub(1 + is_negative);
-    if !(2..=8).contains(&length) {
-        return None;
-    }
-    let begins = 64 - 8 * length;
-    let difference = (eight >> begins << begins) ^ (EACH * u64::from(b'.'));
-    // The high bit of each byte that is a point.
-    let points = !(((difference & (EACH * 0x7f)) + EACH * 0x7f) | difference) & (EACH * 0x80);
-    if points.count_ones() != 1 {
-        return None;
-    }
-    // Without the point: what was before it moves up by a byte.
-    let point = points >> 7;
-    let joined = (eight & !(point - 1) & !(point * 0xff)) | (eight & (point - 1)) << 8;
-    let (number, others) = digits(joined, u64::from(length) - 1);
-    let value = number as f64 / EXACT_POWERS[(points.leading_zeros() / 8) as usize];
-    (others == 0).then_some(if is_negative == 1 { -value } else { value })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -413,7 +231,7 @@ mod tests {
         let mut numbers = DecimalBatch::default();
         let (colons, ends) = ([[0, colon]; 4], [end; 4]);
         let is_common = numbers.read_decimals(text.as_bytes(), &colons, &ends);
-        let is_plain = is_common || numbers.settle_decimals(0, text.as_bytes(), &colons, &ends);
+        let is_plain = is_common || numbers.read_each(0, text.as_bytes(), &colons, &ends);
         is_plain.then(|| numbers.values(0, 1)[0].to_bits())
     }
 
@@ -575,7 +393,7 @@ mod tests {
             let (colons, ends): (Vec<_>, Vec<_>) = places.into_iter().unzip();
             numbers.clear();
             let is_common = numbers.read_decimals(text.as_bytes(), &colons, &ends);
-            assert!(is_common || numbers.settle_decimals(0, text.as_bytes(), &colons, &ends), "{line}");
+            assert!(is_common || numbers.read_each(0, text.as_bytes(), &colons, &ends), "{line}");
             let values = numbers.values(0, words.len());
             for (word, value) in words.iter().zip(values) {
                 let expected = word.parse::<f64>().unwrap() as f32;

@@ -117,7 +117,7 @@ impl Message {
 
     /// The settings that it names, with the values that are meant.
     pub fn settings(&self) -> impl Iterator<Item = (Setting, Option<&str>)> {
-        self.0.split(BEGIN).skip(1).filter_map(|part| parsed(part.split(END).next()?))
+        self.0.split(BEGIN).skip(1).filter_map(|part| parsed(part.split_once(END)?.0))
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     for t in 0..500 {
         let (shop, price) = (["web", "store"][t % 2], 5.0 + (t * 37 % 90) as f64);
         let returned = shop == "web" && price > 40.0;
-        encoder.encode(&json!({"shop": shop, "price": price, "returned": returned}), &mut rows)?;
+        encoder.encode(json!({"shop": shop, "price": price, "returned": returned}), &mut rows)?;
     }
     model.remember_names(&rows);
     model.learn(rows.batch.rows(..))?;
@@ -52,7 +52,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     assert!(model.ledger().sequential_risk() < 0.4);
 
     // What is no record is refused, and says where.
-    let error = encoder.encode(&json!({"price": [1, {"net": 2}]}), &mut rows);
+    let error = encoder.encode(json!({"price": [1, {"net": 2}]}), &mut rows);
     println!("{:?}", error.err().map(|error| error.to_string()));
     Ok(())
 }

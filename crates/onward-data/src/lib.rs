@@ -50,7 +50,9 @@ pub mod formats {
     //! that a run knows.
 
     pub use crate::encode::Rules;
-    pub use crate::format::write::{ExampleWriter, TableColumn, TableWriter, Writing};
+    pub use crate::format::write::{
+        ExampleWriter, NewExampleWriter, NewTableWriter, TableColumn, TableWriter, Writing,
+    };
     pub use crate::format::{FirstLines, Head, Recognition, RowBuilder, TextFormat, by_line};
     pub use crate::schema::ColumnType;
     pub use crate::schema::sample::{FirstRows, LabelSample, TableSample};

@@ -14,6 +14,7 @@ pub(crate) const DELTA: f64 = 0.05;
 /// A report as it is saved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
+#[allow(clippy::large_enum_variant, reason = "a run has one report")]
 pub enum Report {
     /// Of a comparison.
     Compare(CompareReport),

@@ -49,7 +49,7 @@ impl<'a> Head<'a> {
     /// Whether a row of a table may stand in the first line, since the user says that there is no header, unless it
     /// holds both this mark and a blank: `1` and `1|2` may be rows, `1 a:2` and `1 |a` hardly.
     pub(super) fn may_be_row(&self, mark: u8) -> bool {
-        !self.has_header && !(self.line.contains(&mark) && self.line.contains(&b' '))
+        !(self.has_header || self.line.contains(&mark) && self.line.contains(&b' '))
     }
 
     /// NULs do not occur in text, and other control characters (but for tab, line ends, form

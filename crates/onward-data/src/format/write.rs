@@ -47,27 +47,26 @@ pub enum Compression {
     Zstd,
 }
 
+/// Begins to write examples of a schema.
+pub type NewExampleWriter =
+    for<'a> fn(&Schema, Compression, &'a mut (dyn Write + Send)) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError>;
+
+/// Begins to write a table of these columns.
+pub type NewTableWriter = for<'a> fn(
+    Vec<TableColumn>,
+    Compression,
+    &'a mut (dyn Write + Send),
+) -> Result<Box<dyn TableWriter + 'a>, ConvertError>;
+
 /// What is written in a format, and who does it.
 #[derive(Clone, Copy)]
 pub enum Writing {
     /// Nothing: it is only read.
     None,
     /// Examples, whatever they were made from; with the schema they were made by.
-    Examples(
-        for<'a> fn(
-            &Schema,
-            Compression,
-            &'a mut (dyn Write + Send),
-        ) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError>,
-    ),
+    Examples(NewExampleWriter),
     /// The rows of tables.
-    Table(
-        for<'a> fn(
-            Vec<TableColumn>,
-            Compression,
-            &'a mut (dyn Write + Send),
-        ) -> Result<Box<dyn TableWriter + 'a>, ConvertError>,
-    ),
+    Table(NewTableWriter),
 }
 
 /// Writes examples in a format.

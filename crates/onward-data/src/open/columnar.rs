@@ -260,6 +260,9 @@ struct ColumnSource {
     current: Option<CurrentFile>,
 }
 
+/// The rows of a table that was opened, with where its columns are in the schema and what is to be said about them.
+type OpenTable = (ColumnMapping, Box<dyn TableReader>, Vec<String>);
+
 /// The file that is being read.
 struct CurrentFile {
     name: Arc<str>,
@@ -308,11 +311,8 @@ impl ColumnSource {
         Ok((current, notes))
     }
 
-    /// The rows of a table, with where its columns are in the schema and what is to be said about them.
-    fn table(
-        &self,
-        file: Box<dyn ColumnarFile>,
-    ) -> Result<(ColumnMapping, Box<dyn TableReader>, Vec<String>), DataError> {
+    /// Opens a table.
+    fn table(&self, file: Box<dyn ColumnarFile>) -> Result<OpenTable, DataError> {
         let leaves = named_leaves(file.as_ref())?;
         self.check_target(&leaves)?;
         let wanted = wanted(leaves, &self.schema)?;

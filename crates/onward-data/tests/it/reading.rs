@@ -258,7 +258,7 @@ fn several_inputs_of_different_kinds_are_one_sequence() {
 fn a_reader_is_read_once_and_says_so() {
     let input = Input::reader("pipe", std::io::Cursor::new("1 1:1\n"));
     assert!(!input.is_repeatable());
-    assert_eq!(read_inputs(&[input.clone()], Options::default(), |text| text).rows.len(), 1);
+    assert_eq!(read_inputs(std::slice::from_ref(&input), Options::default(), |text| text).rows.len(), 1);
     let again = read_inputs(&[input], Options::default(), |text| text);
     assert_eq!(again.error.as_deref(), Some("pipe: has been read before, and can be read once"));
 }

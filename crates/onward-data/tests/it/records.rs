@@ -160,12 +160,12 @@ fn labels_are_given_apart_or_come_later() {
     let options = Options { target: Some("y".to_owned()), ..Options::default() };
     let mut encoder = RecordEncoder::new(&options).unwrap();
     let mut out = ParsedBatch::default();
-    encoder.encode(&json!({"x": 1}), &mut out).unwrap();
-    encoder.encode_labelled(&json!({"x": 1}), 2.5, &mut out).unwrap();
+    encoder.encode(json!({"x": 1}), &mut out).unwrap();
+    encoder.encode_labelled(json!({"x": 1}), 2.5, &mut out).unwrap();
     assert_eq!([0, 1].map(|row| out.batch.get(row).label), [None, Some(2.5)]);
     let binary = Options { task: Some(Task::Binary), ..options };
     let mut encoder = RecordEncoder::new(&binary).unwrap();
-    let error = encoder.encode_labelled(&json!({"x": 1}), 2.0, &mut out).unwrap_err();
+    let error = encoder.encode_labelled(json!({"x": 1}), 2.0, &mut out).unwrap_err();
     assert_eq!(
         error.to_string(),
         "column 'y': the label is 2; labels of two classes are 1 for the positive one, and -1"
@@ -195,7 +195,7 @@ fn what_is_wrong_is_said_with_its_column_and_the_batch_stays() {
     let error = encoder.encode_fields(twice, &mut out).unwrap_err();
     assert!(error.to_string().starts_with("column 'x': the key occurs twice in the record"), "{error}");
     // And goes on.
-    encoder.encode(&json!({"y": 1, "x": 2}), &mut out).unwrap();
+    encoder.encode(json!({"y": 1, "x": 2}), &mut out).unwrap();
     assert_eq!(rows(&out)[1], before[0]);
 }
 

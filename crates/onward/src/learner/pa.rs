@@ -42,7 +42,7 @@ pub enum Aggressiveness {
 /// A passive-aggressive learner.
 ///
 /// ```
-/// use onward::{Features, Learner, learner::{Aggressiveness, PassiveAggressive}};
+/// use onward::{Features, ScoreLearner, learner::{Aggressiveness, PassiveAggressive}};
 /// let loss = onward::loss::parse("hinge")?;
 /// let mut learner = PassiveAggressive::new(loss, Aggressiveness::Capped(1.0))?;
 /// let x = Features::new(&[0], &[2.0])?;

@@ -37,7 +37,7 @@ use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 /// Recursive least squares.
 ///
 /// ```
-/// use onward::{Features, Learner, learner::Rls};
+/// use onward::{Features, ScoreLearner, learner::Rls};
 /// let mut learner = Rls::new(0.5, 1.0, 10, 1.0)?;
 /// learner.learn_one(Features::new(&[0], &[1.0])?, 3.0, 1.0);
 /// // The minimum of ½u² + (3 − u)² is 3, at u = 2.

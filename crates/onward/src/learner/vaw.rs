@@ -35,7 +35,7 @@ use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 /// The Vovk–Azoury–Warmuth forecaster.
 ///
 /// ```
-/// use onward::{Features, Learner, learner::Vaw};
+/// use onward::{Features, ScoreLearner, learner::Vaw};
 /// let mut learner = Vaw::new(1.0, 10, 1.0)?;
 /// let x = Features::new(&[0], &[1.0])?;
 /// learner.learn_one(x, 3.0, 1.0);

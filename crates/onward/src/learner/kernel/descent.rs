@@ -54,7 +54,7 @@ pub enum KernelStep {
 ///
 /// ```
 /// use onward::learner::kernel::{Budget, Kernel, KernelDescent, KernelRate};
-/// use onward::{Features, Learner, loss};
+/// use onward::{Features, ScoreLearner, loss};
 /// let kernel = Kernel::Rbf { gamma: 1.0 };
 /// let mut learner = KernelDescent::new(loss::parse("squared")?, kernel, Budget::NONE, KernelRate::SelfTuned, 10.0)?;
 /// // y = x² is not linear in x. The points come in mixed order.

@@ -28,7 +28,7 @@ use crate::{Error, Features, Loss, ScoreLearner, SharedLoss};
 ///
 /// ```
 /// use onward::learner::kernel::{Budget, Kernel, KernelPerceptron};
-/// use onward::{Features, Learner, loss::ZeroOne};
+/// use onward::{Features, ScoreLearner, loss::ZeroOne};
 /// let mut learner = KernelPerceptron::new(Kernel::Rbf { gamma: 1.0 }, Budget::NONE, 1.0, &ZeroOne)?;
 /// // Exclusive or: no line tells these apart.
 /// let corners = [([0.0, 0.0], -1.0), ([0.0, 1.0], 1.0), ([1.0, 0.0], 1.0), ([1.0, 1.0], -1.0)];

@@ -48,7 +48,7 @@ use crate::{Error, Features, LinearWeights, Loss, ScoreLearner, SharedLoss};
 /// The perceptron, with a margin or without.
 ///
 /// ```
-/// use onward::{Features, Learner, learner::Perceptron, loss::ZeroOne};
+/// use onward::{Features, ScoreLearner, learner::Perceptron, loss::ZeroOne};
 /// let mut learner = Perceptron::new(1.0, &ZeroOne)?;
 /// let x = Features::new(&[0], &[1.0])?;
 /// // The score 0 predicts 1, which is right, and is learnt from nevertheless.

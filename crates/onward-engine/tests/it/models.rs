@@ -98,7 +98,7 @@ fn a_saved_model_is_the_same_model() {
 #[test]
 fn a_cancelled_run_has_what_it_learnt_so_far() {
     let folder = Folder::new();
-    let input = folder.input("data.csv", classes().repeat(1));
+    let input = folder.input("data.csv", classes());
     // It is asked before each batch: at the second.
     struct AfterOneBatch(AtomicBool);
     impl onward_engine::RunControl for AfterOneBatch {

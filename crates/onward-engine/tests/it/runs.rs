@@ -33,7 +33,7 @@ fn reports_read_back_as_what_they_were() {
     }
     let reading = Options { target: Some("y".to_owned()), ..Options::default() };
     let options = CompareOptions { reading: reading.clone(), ..CompareOptions::default() };
-    let report = compare(&[input.clone()], options, &()).unwrap().report();
+    let report = compare(std::slice::from_ref(&input), options, &()).unwrap().report();
     let report = reads_back(&to_json(&report).unwrap());
     let names: Vec<_> = report.learners().iter().map(|learner| learner.name()).collect();
     assert_eq!(names, ["auto", "nag", "adagrad", "ogd"]);
@@ -70,7 +70,7 @@ fn options_that_do_not_fit_are_refused_by_name() {
         let reading = Options { target: Some("y".to_owned()), ..Options::default() };
         let mut options = LearnOptions { reading, ..LearnOptions::default() };
         change(&mut options);
-        match learn(&[input.clone()], options, &()) {
+        match learn(std::slice::from_ref(&input), options, &()) {
             Err(EngineError::Option { name, .. }) => assert_eq!(name, expected),
             other => panic!("{expected}: {:?}", other.err()),
         }

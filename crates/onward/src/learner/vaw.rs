@@ -81,7 +81,7 @@ impl Vaw {
     }
 
     /// λU² + Y² ln det(I + Σ h·xxᵀ/λ): the bound as it is usually stated, never below that of
-    /// [`guarantee`](Learner::guarantee).
+    /// [`guarantee`](crate::Learner::guarantee).
     pub fn logarithmic_bound(&self) -> f64 {
         let of_squares =
             self.lambda * self.radius * self.radius + self.largest * self.largest * self.determinant.total();

@@ -101,7 +101,7 @@ impl dyn Learner + '_ {
         score[0]
     }
 
-    /// The score that [`learn_one`](Self::learn_one) would make next. Changes nothing.
+    /// The score that `learn_one` would make next. Changes nothing.
     ///
     /// # Panics
     /// When rows have several scores.

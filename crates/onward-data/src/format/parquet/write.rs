@@ -146,6 +146,13 @@ impl TableWriter for ParquetWriter<'_> {
     }
 }
 
+/// An error of the output stays what it was: a full disk is told from other faults.
 fn failed(error: ParquetError) -> ConvertError {
-    ConvertError::Write(io::Error::other(error))
+    ConvertError::Write(match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(error) => io::Error::other(error),
+        },
+        error => io::Error::other(error),
+    })
 }

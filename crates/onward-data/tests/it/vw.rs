@@ -231,7 +231,12 @@ proptest! {
         let text: String = lines.iter().map(|(head, features)| format!("{head}|{features}\n")).collect();
         prop_assume!(read(&text, regression()).error.is_none());
         let again = text::converted(&text, regression(), Format::VW);
-        prop_assert_eq!(read(again, regression()).whole().rows, read(text, regression()).whole().rows);
+        // A feature whose values add up to 0 is not written: it could not be read back.
+        let mut expected = read(text, regression()).whole().rows;
+        for row in &mut expected {
+            row.features.retain(|&(_, value)| f32::from_bits(value) != 0.0);
+        }
+        prop_assert_eq!(read(again, regression()).whole().rows, expected);
     }
 
     #[test]

@@ -44,8 +44,6 @@ pub fn convert(
     compression: Compression,
     out: &mut (dyn Write + Send),
 ) -> Result<Converted, ConvertError> {
-    // Nobody looks for slots.
-    reader.without_hints();
     let formats = reader.formats();
     let Some(definition) = formats.get(format) else {
         return Err(formats.unknown(format).into());

@@ -54,7 +54,8 @@ pub mod storage;
 
 pub use error::{Error, ErrorKind};
 pub use evaluation::Ledger;
-pub use example::{Batch, BorrowedColumns, Example, FeatureMap, Features, INDEX_LIMIT, RowColumns, Rows};
+pub use example::{Batch, BorrowedColumns, Example, Features, RowColumns, Rows};
+pub use hashing::feature_map::{FeatureMap, INDEX_LIMIT};
 pub use loss::{Loss, SharedLoss};
 pub use protocol::{ExpertReport, Learner, LearnerSpec, LinearWeights, MixtureReport, Predictor, ScoreLearner};
 

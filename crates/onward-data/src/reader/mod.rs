@@ -7,13 +7,15 @@
 //! is due, and none waits for the other for long. What comes out depends on the
 //! chunks alone, never on who parsed them.
 
-mod hints;
+mod numbering;
 mod workers;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use onward::FeatureMap;
 
 use crate::cache::{self, CacheState};
 use crate::encode::ParsedBatch;
@@ -76,7 +78,7 @@ impl Reader {
         let (opening, cache) = cache::open(inputs, options, purpose, &read)?;
         let Opening { source, mut parser, schema, format, notes, types } = opening;
         let is_live = source.is_live();
-        let shared = Arc::new(Shared::new(source, options.require_target, threads));
+        let shared = Arc::new(Shared::new(source, threads));
         // A thread that waits for a pipe must not be the one that learns.
         let count = if is_live { threads.saturating_sub(1).max(1) } else { threads.saturating_sub(1) };
         let workers = (0..count).map(|_| shared.spawn(parser())).collect();
@@ -185,7 +187,7 @@ impl Reader {
                 Err(error)
             }
             Some(Outcome::Parsed(mut done)) => {
-                self.shared.hint(&mut done);
+                self.shared.number(&mut done);
                 self.handed_out(*done)
             }
         }
@@ -210,10 +212,14 @@ impl Reader {
         self.shared.give_back(spent);
     }
 
-    /// Gives no more hints where the slots of features are: for those who look for none, as in converting. What has been
-    /// read ahead may have some.
-    pub fn without_hints(&mut self) {
-        self.shared.stop_hints();
+    /// Gives the batches from here on the ids of this map, ahead of time where threads are idle.
+    pub fn number_features(&mut self, map: FeatureMap) {
+        self.shared.number_with(Some(map));
+    }
+
+    /// Takes the map back, with the features that came since: an empty one if there is none.
+    pub fn take_features(&mut self) -> FeatureMap {
+        self.shared.number_with(None).unwrap_or_default()
     }
 
     /// Whether those who parse have nothing to do until the next batch is taken: they are faster than whoever takes it.

@@ -7,7 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::hints::HintGiver;
+use onward::FeatureMap;
+
+use super::numbering::Numbering;
 use crate::encode::ParsedBatch;
 use crate::error::{DataError, DataErrorKind};
 use crate::source::{Chunk, ChunkContent, ChunkSource, Parser};
@@ -16,7 +18,7 @@ use crate::source::{Chunk, ChunkContent, ChunkSource, Parser};
 pub(super) struct Shared {
     chunks: Mutex<ChunkQueue>,
     ready: Mutex<ReadyQueue>,
-    hints: Mutex<HintGiver>,
+    numbering: Mutex<Numbering>,
     /// Something became ready, or was taken.
     changed: Condvar,
     stop: AtomicBool,
@@ -74,13 +76,13 @@ pub(super) enum Outcome {
 pub(super) struct ParsedChunk {
     pub(super) parsed: ParsedBatch,
     pub(super) error: Option<DataError>,
-    is_hinted: bool,
+    is_numbered: bool,
 }
 
 impl ParsedChunk {
-    fn hint(&mut self, hints: &mut HintGiver) {
-        hints.add(&mut self.parsed);
-        self.is_hinted = true;
+    fn number(&mut self, numbering: &mut Numbering) {
+        numbering.number(&mut self.parsed);
+        self.is_numbered = true;
     }
 }
 
@@ -90,11 +92,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    pub(super) fn new(source: Box<dyn ChunkSource>, learns: bool, threads: usize) -> Self {
+    pub(super) fn new(source: Box<dyn ChunkSource>, threads: usize) -> Self {
         Self {
             chunks: Mutex::new(ChunkQueue { source, next: 0, ended: false }),
             ready: Mutex::new(ReadyQueue { outcomes: BTreeMap::new(), due: 0, taken: 0, spare: Vec::new() }),
-            hints: Mutex::new(HintGiver::new(learns)),
+            numbering: Mutex::new(Numbering::default()),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),
             window: 2 * threads.max(1) as u64 + 1,
@@ -118,16 +120,16 @@ impl Shared {
         lock(&self.ready).spare.push(spent);
     }
 
-    /// Gives hints to a batch that is handed out, unless it has some.
-    pub(super) fn hint(&self, done: &mut ParsedChunk) {
-        if !done.is_hinted {
-            done.hint(&mut lock(&self.hints));
+    /// Gives ids to a batch that is handed out, unless it has some.
+    pub(super) fn number(&self, done: &mut ParsedChunk) {
+        if !done.is_numbered {
+            done.number(&mut lock(&self.numbering));
         }
     }
 
-    /// Gives no more hints.
-    pub(super) fn stop_hints(&self) {
-        lock(&self.hints).stop();
+    /// Takes ids from this map from here on, and gives back the one that they were taken from.
+    pub(super) fn number_with(&self, map: Option<FeatureMap>) -> Option<FeatureMap> {
+        std::mem::replace(&mut lock(&self.numbering).map, map)
     }
 
     /// What became of the chunk that is due, if it is there.
@@ -163,7 +165,7 @@ impl Shared {
             Ok(Some(chunk)) => {
                 let error = parse_guarded(worker.parser.as_mut(), &chunk, &mut parsed).err();
                 worker.buffer = buffer_of(chunk);
-                Outcome::Parsed(Box::new(ParsedChunk { parsed, error, is_hinted: false }))
+                Outcome::Parsed(Box::new(ParsedChunk { parsed, error, is_numbered: false }))
             }
             Ok(None) => Outcome::End,
             Err(error) => Outcome::Failed(error),
@@ -173,20 +175,22 @@ impl Shared {
         true
     }
 
-    /// Gives hints to the batches that are next and ready, unless somebody is at it. Who has nothing to parse does that: where
-    /// learning takes longer, the one who learns need not. Else they are given to a batch when it is handed out, and is near.
-    fn hint_ahead(&self) {
-        let Ok(mut hints) = self.hints.try_lock() else { return };
-        while let Some(mut outcome) = self.take_to_hint(hints.next) {
-            let number = hints.next;
+    /// Gives ids to the batches that are next and ready, unless another thread is doing that. Idle threads assign ids ahead
+    /// of time; otherwise a batch gets them when it is handed out, while it is in the cache.
+    fn number_ahead(&self) {
+        let Ok(mut numbering) = self.numbering.try_lock() else { return };
+        while numbering.map.is_some()
+            && let Some(mut outcome) = self.take_to_number(numbering.next)
+        {
+            let number = numbering.next;
             // A panic (memory was refused) must not hang the run.
-            let hinted = catch_unwind(AssertUnwindSafe(|| {
+            let numbered = catch_unwind(AssertUnwindSafe(|| {
                 if let Outcome::Parsed(done) = &mut outcome {
-                    done.hint(&mut hints);
+                    done.number(&mut numbering);
                 }
             }));
-            if hinted.is_err() {
-                let fault = "hints could not be given: memory was refused, or a fault of onward";
+            if numbered.is_err() {
+                let fault = "features could not be numbered: memory was refused, or a fault of onward";
                 outcome = Outcome::Failed(DataError::new(DataErrorKind::Io, fault));
             }
             lock(&self.ready).outcomes.insert(number, outcome);
@@ -195,9 +199,9 @@ impl Shared {
     }
 
     /// Takes out the batch of this number, if it is ready.
-    fn take_to_hint(&self, number: u64) -> Option<Outcome> {
+    fn take_to_number(&self, number: u64) -> Option<Outcome> {
         let mut ready = lock(&self.ready);
-        let is_ready = matches!(ready.outcomes.get(&number), Some(Outcome::Parsed(done)) if !done.is_hinted);
+        let is_ready = matches!(ready.outcomes.get(&number), Some(Outcome::Parsed(done)) if !done.is_numbered);
         if is_ready { ready.outcomes.remove(&number) } else { None }
     }
 
@@ -229,7 +233,7 @@ impl Shared {
             if self.work(worker) {
                 continue;
             }
-            self.hint_ahead();
+            self.number_ahead();
             if lock(&self.chunks).ended {
                 return;
             }

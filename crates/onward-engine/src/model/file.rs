@@ -45,7 +45,9 @@ impl Model {
         schema.check().map_err(EngineError::model)?;
         let (learner, loss) = (registry.learner(&file.learner)?, registry.loss(&file.loss)?);
         let mut model = Self::build(&learner, loss, file.radius, schema, metadata, registry)?;
-        model.persist(&mut Archive::loading(file.state))?;
+        let mut archive = Archive::loading_with_map(file.state, &["learner", "ledger"]);
+        model.persist(&mut archive)?;
+        model.features = archive.into_map();
         Ok(model)
     }
 

@@ -12,7 +12,7 @@ use onward::evaluation::Ledger;
 use onward::guarantee::Guarantee;
 use onward::loss::Task;
 use onward::protocol::LearnerSpec;
-use onward::{Features, Learner, Rows, SharedLoss};
+use onward::{Example, FeatureMap, Features, Learner, Rows, SharedLoss};
 use onward_data::{Layout, Options, ParsedBatch, Schema, Target, TargetRule};
 use serde::{Deserialize, Serialize};
 
@@ -110,10 +110,14 @@ pub struct Model {
     pub(crate) radius: Option<f64>,
     pub(crate) ledger: Ledger,
     pub(crate) names: Names,
+    /// The ids of features, by which learner and ledger keep what belongs to them.
+    pub(crate) features: FeatureMap,
     pub(crate) schema: Schema,
     pub(crate) metadata: ModelMetadata,
     pub(crate) registry: Registry,
     scores: Vec<f64>,
+    /// Those of the rows that are being learnt from.
+    ids: Vec<u32>,
 }
 
 impl Model {
@@ -154,8 +158,9 @@ impl Model {
         let learner = learner.build(&loss, checked_radius(radius)?)?;
         let mut ledger = Ledger::new(learner.loss());
         ledger.set_radius(radius);
-        let (names, scores, registry) = (Names::default(), Vec::new(), registry.clone());
-        Ok(Self { learner, loss, radius, ledger, names, schema, metadata, registry, scores })
+        let (names, features, registry) = (Names::default(), FeatureMap::default(), registry.clone());
+        let (scores, ids) = (Vec::new(), Vec::new());
+        Ok(Self { learner, loss, radius, ledger, names, features, schema, metadata, registry, scores, ids })
     }
 
     /// What learns.
@@ -203,12 +208,7 @@ impl Model {
     /// # Errors
     /// When the loss cannot take the label, or the weight is negative or not finite.
     pub fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> Result<f64, EngineError> {
-        self.check(label, weight)?;
-        let score = self.learner.learn_one(x, label, weight);
-        self.metadata.examples += 1;
-        self.metadata.weightless += u64::from(weight == 0.0);
-        self.ledger.observe_one(score, label, weight, x);
-        Ok(score)
+        Example { features: x, label: Some(label), weight }.as_rows(|rows| Ok(self.learn(rows)?[0]))
     }
 
     /// What [`learn_one`](Self::learn_one) would predict. Changes nothing.
@@ -227,6 +227,7 @@ impl Model {
                 self.check(label, example.weight)?;
             }
         }
+        let rows = self.features.number_rows(rows, &mut self.ids);
         learn_rows(&mut *self.learner, rows, &mut self.scores);
         self.metadata.count(rows);
         self.ledger.observe(rows, &self.scores);

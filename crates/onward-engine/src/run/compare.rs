@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use onward::loss::Task;
 use onward::protocol::LearnerSpec;
-use onward::{Batch, SharedLoss};
+use onward::{Batch, FeatureMap, SharedLoss};
 use onward_data::{Input, Options, Reader};
 
 use super::learn::FinishedRun;
@@ -136,6 +136,7 @@ impl CompareRun {
         let started = Instant::now();
         let mut counts = ReadCounts::default();
         let mut rows = hindsight.map(|_| RowStore::new(true));
+        reader.number_features(FeatureMap::default());
         let learnt = each_batch(&mut reader, control, &mut counts, |reader, arrival| {
             let Some(Arrival { parsed, .. }) = arrival else { return Ok(f64::NAN) };
             side_by_side(&mut contestants, &parsed.batch, threads)?;

@@ -1,5 +1,6 @@
 //! Learning from inputs.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -311,12 +312,13 @@ impl FirstPass<'_> {
         is_aside: bool,
     ) -> Result<(), EngineError> {
         let Self { model, trace, counts, control } = self;
-        let Model { learner, ledger, names, metadata, .. } = &mut **model;
+        let Model { learner, ledger, names, features, metadata, .. } = &mut **model;
+        reader.number_features(mem::take(features));
         let (mut rounds, passes) = (ledger.rounds(), metadata.passes);
         let sink = sink.map(|sink| sink as &mut dyn PredictionSink);
         let destinations = Destinations { ledger, sink, rows, control: *control };
         let mut blank = Vec::new();
-        ScoringWorker::run(destinations, is_aside, |worker| {
+        let learnt = ScoringWorker::run(destinations, is_aside, |worker| {
             each_batch(reader, *control, counts, |reader, arrival| {
                 let Some(Arrival { parsed, needs_exact_risk }) = arrival else { return worker.poll() };
                 add_names(names, &parsed);
@@ -337,7 +339,9 @@ impl FirstPass<'_> {
                 worker.returned().for_each(|spent| reader.give_back(spent));
                 worker.risk(needs_exact_risk)
             })
-        })?;
+        });
+        *features = reader.take_features();
+        learnt?;
         self.trace.mark(&*self.model.learner, &self.model.ledger, passes);
         Ok(())
     }
@@ -352,6 +356,7 @@ fn read_again(
     control: &dyn RunControl,
 ) -> Result<Option<f64>, EngineError> {
     let mut pass = PassLoss::new(&*model.learner);
+    reader.number_features(mem::take(&mut model.features));
     let is_whole = each_batch(reader, control, counts, |reader, arrival| {
         if let Some(Arrival { parsed, .. }) = arrival {
             pass.learn(&mut *model.learner, parsed.batch.rows(..));
@@ -359,8 +364,9 @@ fn read_again(
             reader.give_back(parsed);
         }
         Ok(model.ledger.sequential_risk())
-    })?;
-    Ok(is_whole.then(|| pass.risk()))
+    });
+    model.features = reader.take_features();
+    Ok(is_whole?.then(|| pass.risk()))
 }
 
 /// How many rows are replayed at a time.
@@ -382,6 +388,7 @@ fn replay(
         }
         batch.clear();
         store.read(rows.iter().copied(), &mut batch).map_err(EngineError::RowStore)?;
+        model.features.number(&mut batch);
         pass.learn(&mut *model.learner, batch.rows(..));
     }
     counts.examples += order.len() as u64;

@@ -50,9 +50,7 @@ impl<'a> PredictRun<'a> {
         let (schema, loss) = (Some(model.schema.clone()), model.learner.loss().score().cloned());
         let formats = model.registry.formats().clone();
         let reading = Options { schema, loss, formats, require_target: false, ..reading };
-        let mut reader = Reader::open(inputs, reading)?;
-        // Hints are for those who learn.
-        reader.without_hints();
+        let reader = Reader::open(inputs, reading)?;
         let frozen = model.learner.freeze();
         let inputs = inputs.iter().map(Input::name).collect();
         Ok(Self { model, inputs, reader, frozen, is_aside })

@@ -3,6 +3,7 @@
 
 use super::{SavedColumn, State};
 use crate::Error;
+use crate::hashing::feature_map::{FeatureMap, INDEX_LIMIT};
 
 /// A visitor of all that a learner or ledger needs to continue to the bit.
 ///
@@ -33,6 +34,8 @@ pub struct Archive {
     is_loading: bool,
     /// What names begin with: the parts that are being visited, each with its dot.
     prefix: String,
+    /// By which ids tables are laid out that are read.
+    features: Option<FeatureMap>,
 }
 
 /// A number that columns hold.
@@ -93,12 +96,42 @@ pub enum Field<'a, R> {
 impl Archive {
     /// An empty archive that is written to.
     pub fn saving() -> Self {
-        Self { state: State::default(), is_loading: false, prefix: String::new() }
+        Self { state: State::default(), is_loading: false, prefix: String::new(), features: None }
     }
 
     /// An archive that is read from.
     pub fn loading(state: State) -> Self {
-        Self { state, is_loading: true, prefix: String::new() }
+        Self { state, is_loading: true, prefix: String::new(), features: None }
+    }
+
+    /// An archive that is read from by what uses one map of features: the map of all that these parts have numbers for.
+    pub fn loading_with_map(state: State, parts: &[&str]) -> Self {
+        let mut features = FeatureMap::default();
+        let mut ids = Vec::new();
+        for (name, column) in state.columns() {
+            let is_of_part = |part: &&str| name.strip_prefix(*part).is_some_and(|rest| rest.starts_with('.'));
+            let (true, SavedColumn::U32(indices)) = (name.ends_with(".index") && parts.iter().any(is_of_part), column)
+            else {
+                continue;
+            };
+            // Too large ones are refused where they are read.
+            if let Some(&max_index) = indices.iter().max().filter(|&&index| index < INDEX_LIMIT) {
+                ids.clear();
+                features.add_ids(indices, &mut ids);
+                features.is_useful_for(max_index);
+            }
+        }
+        Self { features: Some(features), ..Self::loading(state) }
+    }
+
+    /// The map by whose ids tables are laid out that are read, if there is one.
+    pub(crate) fn features(&self) -> Option<&FeatureMap> {
+        self.features.as_ref()
+    }
+
+    /// The map by whose ids tables have been laid out.
+    pub fn into_map(self) -> FeatureMap {
+        self.features.unwrap_or_default()
     }
 
     /// What a visit writes.

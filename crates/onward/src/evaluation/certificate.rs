@@ -124,7 +124,7 @@ impl Certificate {
     }
 
     /// A row that will be taken in: its entries may be fetched meanwhile.
-    pub(crate) fn prefetch(&mut self, x: Features<'_>) {
+    pub(crate) fn prefetch(&self, x: Features<'_>) {
         self.table.prefetch(x);
     }
 
@@ -205,7 +205,7 @@ impl Certificate {
         archive.check(entries.iter().all(|entry| entry.square != 0.0), "square", "must not be 0")?;
         archive.column("index", &mut self.seen)?;
         if archive.is_loading() {
-            self.table = ParameterTable::filled(&self.seen, entries.into_iter())?;
+            self.table = ParameterTable::loaded(archive, &self.seen, entries.into_iter())?;
             self.find_seen();
         }
         Ok(())

@@ -1,13 +1,14 @@
 //! Examples, one by one and many in one arena.
 
 use std::fmt::Debug;
-use std::ops::{Bound, Range, RangeBounds};
+use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
-use super::features::{Features, INDEX_LIMIT, is_offset};
+use super::features::{Features, is_offset};
 use super::reach::{MaxPositions, max_positions};
 use super::repeats::REPEATS;
 use super::rows::{RowLayout, Rows};
+use crate::hashing::feature_map::INDEX_LIMIT;
 use crate::simd::scan::{FEW, are_alone, are_finite, ascend, max_index};
 use crate::{Error, ErrorKind};
 
@@ -41,11 +42,11 @@ pub struct Example<'a> {
 pub struct Batch {
     indices: Vec<u32>,
     values: Vec<f32>,
-    /// A hint for each feature, or none at all.
-    hints: Vec<u32>,
-    hints_of: u64,
-    /// How far they reach; unknown unless they were [all given](Batch::settle_hints).
-    max_hints: MaxPositions,
+    /// An id for each feature, or none at all.
+    ids: Vec<u32>,
+    /// The map that gave them.
+    map: u64,
+    max_ids: MaxPositions,
     ends: Vec<usize>,
     /// NaN stands for a missing label.
     labels: Vec<f64>,
@@ -271,8 +272,8 @@ impl Batch {
     pub fn clear(&mut self) {
         self.indices.clear();
         self.values.clear();
-        self.hints.clear();
-        self.max_hints = MaxPositions::UNKNOWN;
+        self.ids.clear();
+        self.max_ids = MaxPositions::UNKNOWN;
         self.ends.clear();
         self.labels.clear();
         self.weights.clear();
@@ -352,9 +353,9 @@ impl Batch {
             layout: RowLayout::Sparse { ends: &self.ends, first: 0 },
             indices,
             values,
-            hints: &self.hints,
-            hints_of: self.hints_of,
-            max_hints: self.max_hints,
+            ids: &self.ids,
+            map: self.map,
+            max_ids: self.max_ids,
             max_index: self.max_index,
             // What is lent may be other numbers each time, whatever its owner promises.
             trusted_max_index: if self.lent.is_none() { self.max_index } else { u32::MAX },
@@ -396,54 +397,15 @@ impl Batch {
         Ok(())
     }
 
-    /// No index of a finished row is larger.
-    pub(crate) fn max_index(&self) -> u32 {
-        self.max_index
+    /// Takes out the memory of the ids, to be [given back](Self::set_ids) with those of all finished rows.
+    pub(super) fn take_ids(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.ids)
     }
 
-    /// The indices of all finished rows, and the memory for their hints, which are then to be [settled](Self::settle_hints).
-    pub(crate) fn indices_and_hints(&mut self, hints_of: u64) -> (&[u32], &mut Vec<u32>) {
-        self.hints_of = hints_of;
-        self.max_hints = MaxPositions::UNKNOWN;
-        let finished = self.features();
-        let indices = match &self.lent {
-            None => &self.indices[..finished],
-            Some(lent) => lent.indices(),
-        };
-        (indices, &mut self.hints)
-    }
-
-    /// All hints have been given: looks how far they reach.
-    pub(crate) fn settle_hints(&mut self) {
-        self.max_hints = max_positions(&self.hints);
-    }
-
-    /// Whether something is learnt from each row: it has a label and an importance.
-    pub(crate) fn is_all_learnt(&self) -> bool {
-        (0..self.len()).all(|row| self.is_learnt(row))
-    }
-
-    fn is_learnt(&self, row: usize) -> bool {
-        !self.labels[row].is_nan() && self.weights[row] != 0.0
-    }
-
-    /// Hands out the rows to be given hints, those one after the other together that are alike in whether they are learnt from:
-    /// which that is, where their features are in all indices, these, and their hints.
-    pub(crate) fn each_row_to_hint(&mut self, mut each: impl FnMut(bool, Range<usize>, &[u32], &mut [u32])) {
-        self.max_hints = MaxPositions::UNKNOWN;
-        let mut hints = std::mem::take(&mut self.hints);
-        let (indices, _) = self.arena();
-        let (mut row, mut start) = (0, 0);
-        while row < self.len() {
-            let is_learnt = self.is_learnt(row);
-            while row < self.len() && self.is_learnt(row) == is_learnt {
-                row += 1;
-            }
-            let end = self.ends[row - 1];
-            each(is_learnt, start..end, indices, &mut hints[start..end]);
-            start = end;
-        }
-        self.hints = hints;
+    /// The ids of all finished rows, or none, from this map.
+    pub(super) fn set_ids(&mut self, ids: Vec<u32>, map: u64) {
+        self.max_ids = max_positions(&ids);
+        (self.ids, self.map) = (ids, map);
     }
 
     /// The labels of all finished rows; NaN where one is missing.
@@ -519,7 +481,7 @@ mod tests {
             batch.finish(None, 1.0);
             let rows: Vec<Vec<(u32, f32)>> = batch.iter().map(|example| example.features.iter().collect()).collect();
             assert_eq!(rows, [vec![(0, 1.0), (2, 1.0), (5, 2.0)], vec![(3, 5.0), (4, 2.0)], vec![(6, 2.0), (1, 1.0)]]);
-            assert_eq!(batch.max_index(), 6);
+            assert_eq!(batch.all_rows().max_index, 6);
             batch.clear();
         }
     }
@@ -597,7 +559,7 @@ mod tests {
         let shown = |batch: &Batch| {
             let shown = |example: Example<'_>| {
                 let Example { features: x, label, weight } = example;
-                format!("{:?}", (x.indices(), x.values(), x.hints(), x.max_index(), x.offset(), label, weight))
+                format!("{:?}", (x.indices(), x.values(), x.ids(), x.max_index(), x.offset(), label, weight))
             };
             batch.iter().map(shown).collect::<Vec<_>>()
         };

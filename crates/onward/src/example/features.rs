@@ -1,6 +1,7 @@
 //! A row of features.
 
 use super::reach::MaxPositions;
+use crate::hashing::feature_map::INDEX_LIMIT;
 use crate::simd::scan::ascend;
 use crate::{Error, ErrorKind};
 
@@ -13,15 +14,15 @@ use crate::{Error, ErrorKind};
 pub struct Features<'a> {
     pub(super) indices: &'a [u32],
     pub(super) values: &'a [f32],
-    /// Where tables may find the entries of the features; empty if nobody said.
-    pub(super) hints: &'a [u32],
-    /// Who said.
-    pub(super) hints_of: u64,
+    /// The ids of the features in a feature map; empty if the row has not been numbered.
+    pub(super) ids: &'a [u32],
+    /// Which map gave them.
+    pub(super) map: u64,
     /// No index is larger.
     pub(super) max_index: u32,
     /// The same, and whoever made the row cannot be wrong; [`u32::MAX`] where that is not known.
     pub(super) trusted_max_index: u32,
-    pub(super) max_hints: MaxPositions,
+    pub(super) max_ids: MaxPositions,
     pub(super) offset: f64,
 }
 
@@ -62,11 +63,11 @@ impl<'a> Features<'a> {
         Ok(Self {
             indices,
             values,
-            hints: &[],
-            hints_of: 0,
+            ids: &[],
+            map: 0,
             max_index,
             trusted_max_index: max_index,
-            max_hints: MaxPositions::UNKNOWN,
+            max_ids: MaxPositions::UNKNOWN,
             offset: 0.0,
         })
     }
@@ -122,14 +123,14 @@ impl<'a> Features<'a> {
         self.indices.iter().copied().zip(self.values.iter().copied())
     }
 
-    /// A hint for each feature, or none at all.
-    pub(crate) fn hints(&self) -> &'a [u32] {
-        self.hints
+    /// An id for each feature, or none at all.
+    pub(crate) fn ids(&self) -> &'a [u32] {
+        self.ids
     }
 
-    /// Who gave the hints, if there are some.
-    pub(crate) fn hints_of(&self) -> Option<u64> {
-        (!self.hints.is_empty()).then_some(self.hints_of)
+    /// The map that gave the ids, if there are some.
+    pub(crate) fn map(&self) -> Option<u64> {
+        (!self.ids.is_empty()).then_some(self.map)
     }
 
     /// No index is larger than this, here or elsewhere in the batch.
@@ -144,23 +145,12 @@ impl<'a> Features<'a> {
         self.trusted_max_index
     }
 
-    /// How far the hints of the batch reach, as surely.
+    /// The largest ids of the batch, as surely.
     #[inline]
-    pub(crate) fn max_hints(&self) -> MaxPositions {
-        self.max_hints
-    }
-
-    /// Index, hint and value of each feature.
-    #[inline]
-    pub(crate) fn hinted(self) -> impl ExactSizeIterator<Item = (u32, u32, f32)> + 'a {
-        let hints = self.hints;
-        let pairs = self.indices.iter().copied().zip(self.values.iter().copied());
-        pairs.enumerate().map(move |(at, (index, value))| (index, hints.get(at).copied().unwrap_or(0), value))
+    pub(crate) fn max_ids(&self) -> MaxPositions {
+        self.max_ids
     }
 }
-
-/// Indices of features are below this.
-pub const INDEX_LIMIT: u32 = 1 << 31;
 
 /// An index that occurs twice.
 fn repeated(indices: &[u32]) -> Option<u32> {

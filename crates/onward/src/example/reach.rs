@@ -1,6 +1,6 @@
-//! How far the positions that hints name reach: whether a table has them all is then asked once, not for each.
+//! The largest of some ids: whether a table has entries for all is then asked once, not for each.
 
-use super::feature_map::LOW;
+use crate::hashing::feature_map::LOW;
 use crate::simd::u32x8::{EIGHT, by_u32x8, largest_of, last};
 
 /// The largest of some positions, and of those that are low indices.

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::batch::{Example, RowColumns};
-use super::features::{Features, INDEX_LIMIT, is_offset};
-use super::reach::MaxPositions;
+use super::features::{Features, is_offset};
+use super::reach::{MaxPositions, max_positions};
+use crate::hashing::feature_map::INDEX_LIMIT;
 use crate::simd::scan::{are_finite, ascend, max_index};
 use crate::{Error, ErrorKind};
 
@@ -30,10 +31,11 @@ pub struct Rows<'a> {
     /// Of all features of these rows, or of each row if they are dense.
     pub(super) indices: &'a [u32],
     pub(super) values: &'a [f32],
-    /// A hint for each index, or none at all.
-    pub(super) hints: &'a [u32],
-    pub(super) hints_of: u64,
-    pub(super) max_hints: MaxPositions,
+    /// An id for each index, or none at all.
+    pub(super) ids: &'a [u32],
+    /// The map that gave them.
+    pub(super) map: u64,
+    pub(super) max_ids: MaxPositions,
     /// No index is larger.
     pub(super) max_index: u32,
     /// The same, and whoever made the rows cannot be wrong; [`u32::MAX`] where that is not known.
@@ -122,8 +124,8 @@ impl<'a> Rows<'a> {
 
     fn borrowed(layout: RowLayout<'a>, indices: &'a [u32], values: &'a [f32], columns: RowColumns<'a>) -> Self {
         let max_index = max_index(indices);
-        let (hints, hints_of, max_hints) = (&[][..], 0, MaxPositions::UNKNOWN);
-        Self { layout, indices, values, hints, hints_of, max_hints, max_index, trusted_max_index: max_index, columns }
+        let (ids, map, max_ids) = (&[][..], 0, MaxPositions::UNKNOWN);
+        Self { layout, indices, values, ids, map, max_ids, max_index, trusted_max_index: max_index, columns }
     }
 
     /// What is wrong with a feature that is out of range.
@@ -204,13 +206,13 @@ impl<'a> Rows<'a> {
             }
         };
         let features = Features {
-            hints: self.hints.get(indices.clone()).unwrap_or_default(),
+            ids: self.ids.get(indices.clone()).unwrap_or_default(),
             indices: &self.indices[indices],
             values: &self.values[range],
-            hints_of: self.hints_of,
+            map: self.map,
             max_index: self.max_index,
             trusted_max_index: self.trusted_max_index,
-            max_hints: self.max_hints,
+            max_ids: self.max_ids,
             offset: self.columns.offsets.get(row).copied().unwrap_or(0.0),
         };
         let label = self.columns.labels.get(row).copied().filter(|label| !label.is_nan());
@@ -225,6 +227,21 @@ impl<'a> Rows<'a> {
     /// All rows in order.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Example<'a>> {
         (0..self.len()).map(move |row| self.get(row))
+    }
+
+    /// Whether something is learnt from a row: it has a label and an importance.
+    pub(super) fn is_learnt(&self, row: usize) -> bool {
+        let RowColumns { labels, weights, .. } = self.columns;
+        labels.get(row).is_some_and(|label| !label.is_nan()) && weights.get(row) != Some(&0.0)
+    }
+
+    /// The same rows with ids from this map, one for each index or none at all.
+    pub(super) fn with_ids<'b>(self, ids: &'b [u32], map: u64) -> Rows<'b>
+    where
+        'a: 'b,
+    {
+        assert!(ids.is_empty() || ids.len() == self.indices.len(), "each feature has an id");
+        Rows { ids, map, max_ids: max_positions(ids), ..self }
     }
 
     /// All rows in order, each with the features of the one after it, which may be fetched from memory meanwhile.
@@ -283,9 +300,9 @@ impl<'a> Rows<'a> {
                 let start_of = |row: usize| if row == 0 { 0 } else { ends[row - 1] - first };
                 let features = start_of(range.start)..start_of(range.end);
                 let layout = RowLayout::Sparse { ends: &ends[range], first: first + features.start };
-                let hints = self.hints.get(features.clone()).unwrap_or_default();
+                let ids = self.ids.get(features.clone()).unwrap_or_default();
                 let (indices, values) = (&self.indices[features.clone()], &self.values[features]);
-                Self { layout, indices, values, hints, columns, ..self }
+                Self { layout, indices, values, ids, columns, ..self }
             }
             RowLayout::Dense { rows } => {
                 assert!(range.start <= range.end && range.end <= rows, "there are {rows} rows, not {}", range.end);
@@ -339,9 +356,9 @@ impl<'a> Example<'a> {
             layout: RowLayout::Sparse { ends: &end, first: 0 },
             indices: x.indices,
             values: x.values,
-            hints: x.hints,
-            hints_of: x.hints_of,
-            max_hints: x.max_hints,
+            ids: x.ids,
+            map: x.map,
+            max_ids: x.max_ids,
             max_index: x.max_index,
             trusted_max_index: x.trusted_max_index,
             columns: RowColumns { labels: &label, weights: &weights, offsets: &offsets },
@@ -388,7 +405,7 @@ mod tests {
 
     fn shown(example: &Example<'_>) -> String {
         let x = example.features;
-        format!("{:?}", (x.indices(), x.values(), x.hints(), x.offset(), example.label, example.weight))
+        format!("{:?}", (x.indices(), x.values(), x.ids(), x.offset(), example.label, example.weight))
     }
 
     /// Five rows of 0 to 4 features.

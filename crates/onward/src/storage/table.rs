@@ -1,12 +1,13 @@
-//! A table of entries, one for each feature index, that costs what is used.
+//! A table of entries, one for each feature, that costs what is used.
 //!
 //! Low indices (columns of numbers, the numbered features of most svmlight files) address
 //! their entries directly. Higher ones, which are mostly hashes, have their entries one after the
-//! other in the order in which they were first written: scattered over millions, most of what
+//! other in the order in which they first came: scattered over millions, most of what
 //! the processor fetches and keeps would never be used. (On the flights file, 10,000 distinct
 //! features of 2^22 indices, a pass took 0.75 s and 39 MB; with entries in pages of 16 consecutive
-//! indices 1.00 s and 58 MB.) Which entry is whose is told by the row's hints
-//! ([`FeatureMap`](crate::FeatureMap)), or looked up. Once so many indices have an entry that all could have
+//! indices 1.00 s and 58 MB.) That is the order of the ids that rows get from the model's
+//! [`FeatureMap`](crate::FeatureMap): the table is an array by id. Rows that have not been numbered
+//! are looked up. Once so many indices have an entry that all could have
 //! one in four times the memory of those and a map of them, all are addressed directly.
 
 use std::sync::OnceLock;
@@ -14,13 +15,13 @@ use std::sync::OnceLock;
 use bytemuck::{Pod, Zeroable};
 
 use crate::archive::{Archive, Field};
-use crate::example::feature_map::{AHEAD, LOW, NONE};
 use crate::example::reach::{MaxPositions, max_positions};
+use crate::hashing::feature_map::{AHEAD, INDEX_LIMIT, LOW, NO_ID};
 use crate::hashing::index_map::IndexMap;
 use crate::simd::f64x4::Record16;
 use crate::simd::scan::max_index;
 use crate::simd::{prefer_huge_pages, prefetch_all, prefetch_at};
-use crate::{Error, Features, INDEX_LIMIT};
+use crate::{Error, Features};
 
 /// Entries addressed by feature index; one that was never written is all zeros.
 #[derive(Debug, Clone)]
@@ -33,12 +34,10 @@ pub(crate) struct ParameterTable<S> {
     low: usize,
     /// Of each high one its index.
     indices: Vec<u32>,
-    /// Where they are: made when it is first asked, since while hints are followed nobody may.
+    /// Where they are: made when it is first asked, since while rows are numbered nobody may.
     numbers: OnceLock<IndexMap>,
-    /// Those which tell the positions of all high entries, if there are such.
-    hints: Follows,
-    /// Where entries are of which they do not tell the positions.
-    translated: Translated,
+    /// Whose ids are the positions of all high entries.
+    numbering: Numbering,
     /// How often entries have been laid out anew.
     layout: u32,
     /// The largest high index.
@@ -49,47 +48,16 @@ pub(crate) struct ParameterTable<S> {
     due_at: usize,
 }
 
-/// Whose hints tell where all high entries are. A hint of theirs need not be compared with the index that is
+/// Whose ids are the positions of the high entries. An id of theirs need not be compared with the index that is
 /// kept there, which would be one more access to memory for each feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Follows {
+enum Numbering {
     /// There is no high entry yet.
     Undecided,
-    Hints(u64),
-    /// There are entries that no hint told of, or hints of which there are no entries; or entries have been laid out anew.
-    Nobody,
-}
-
-/// The positions of high entries by those that hints tell: of a table that was filled before there were hints, or from other rows.
-#[derive(Debug, Clone, Default)]
-struct Translated {
-    /// Whose hints they are.
-    hints_of: Option<u64>,
-    /// By what a hint is above [`LOW`]; 0: not known.
-    positions: Vec<u32>,
-}
-
-impl Translated {
-    /// The position of a hint, if it is known.
-    #[inline]
-    fn get(&self, hint: u32) -> Option<u32> {
-        self.positions.get(hint.wrapping_sub(LOW) as usize).copied().filter(|&position| position != 0)
-    }
-
-    fn set(&mut self, hint: u32, position: u32) {
-        let Some(at) = hint.checked_sub(LOW).filter(|_| hint != NONE) else { return };
-        if at as usize >= self.positions.len() {
-            self.positions.resize((at as usize + 1).next_power_of_two(), 0);
-        }
-        self.positions[at as usize] = position;
-    }
-
-    /// Forgets what hints of others tell.
-    fn follow(&mut self, id: u64) {
-        if self.hints_of != Some(id) {
-            *self = Self { hints_of: Some(id), positions: Vec::new() };
-        }
-    }
+    /// Those of this map.
+    Map(u64),
+    /// Nobody's: rows came without ids or with those of several maps, or entries have been laid out anew.
+    Own,
 }
 
 /// Where the entries of a row are, the last one to be [located](ParameterTable::locate).
@@ -109,8 +77,8 @@ enum Told {
     Found,
     /// The row itself, by its indices.
     Indices,
-    /// The same, by its hints.
-    Hints,
+    /// The same, by its ids.
+    Ids,
 }
 
 /// The positions of the entries of a row, one for each of its features.
@@ -129,7 +97,7 @@ impl Positions {
         match self.told {
             Told::Found => RowPositions { positions: &self.found, largest: self.largest },
             Told::Indices => RowPositions { positions: x.indices(), largest: x.trusted_max_index() },
-            Told::Hints => RowPositions { positions: x.hints(), largest: x.max_hints().largest },
+            Told::Ids => RowPositions { positions: x.ids(), largest: x.max_ids().largest },
         }
     }
 
@@ -167,8 +135,7 @@ impl<S> Default for ParameterTable<S> {
             low: 0,
             indices: Vec::new(),
             numbers: OnceLock::new(),
-            hints: Follows::Undecided,
-            translated: Translated::default(),
+            numbering: Numbering::Undecided,
             layout: 0,
             largest: 0,
             is_due: false,
@@ -187,6 +154,9 @@ pub(crate) fn records<'a, S: Pod>(entries: &'a mut [S], positions: RowPositions<
     bytemuck::must_cast_slice_mut(entries)
 }
 
+/// Columns differ in length, or an index is too large.
+const MISMATCH: &str = "the model's columns do not match: it is damaged";
+
 /// The low entries of the smallest table.
 const FEWEST: usize = 64;
 
@@ -203,26 +173,13 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
     /// The entry of an index; all zeros if it was never written.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> S {
-        self.get_hinted(index, 0)
-    }
-
-    /// The same, where it may be at this position, or at that which it stands for.
-    #[inline]
-    fn get_hinted(&self, index: u32, hint: u32) -> S {
-        let position = if index < self.limit { Some(index) } else { self.find(index, hint) };
-        position.and_then(|position| self.entries.get(position as usize)).copied().unwrap_or_else(S::zeroed)
+        let position = if index < self.limit { Some(index) } else { self.find(index) };
+        position.map_or_else(S::zeroed, |position| self.there(position))
     }
 
     /// The position of the entry of a high index, if there is one.
     #[inline]
-    fn find(&self, index: u32, hint: u32) -> Option<u32> {
-        let told = match self.hints {
-            Follows::Nobody => self.translated.get(hint).unwrap_or(hint),
-            _ => hint,
-        };
-        if self.is_at(index, told) {
-            return Some(told);
-        }
+    fn find(&self, index: u32) -> Option<u32> {
         self.numbers().find(index).ok().map(|number| self.limit + number)
     }
 
@@ -249,7 +206,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
                 }
                 return self.there(index);
             }
-            let position = if self.is_at(index, next) { Some(next) } else { self.find(index, next) };
+            let position = if self.is_at(index, next) { Some(next) } else { self.find(index) };
             let Some(position) = position else { return S::zeroed() };
             next = position + 1;
             self.there(position)
@@ -269,19 +226,14 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
     /// The entries of a row, with its values.
     #[inline]
     pub(crate) fn row<'a>(&'a self, x: Features<'a>) -> impl Iterator<Item = (S, f32)> + 'a {
-        let id = x.hints_of();
-        // What these hints tell need not be compared with the indices.
-        let follows = id.is_some_and(|id| self.hints == Follows::Hints(id));
-        let is_translated = !follows && id.is_some() && self.translated.hints_of == id;
-        x.hinted().map(move |(index, hint, value)| {
-            let told = match index < self.limit {
-                true => Some(index),
+        let ids = if x.map().is_some_and(|map| self.numbering == Numbering::Map(map)) { x.ids() } else { &[] };
+        x.indices().iter().zip(x.values()).enumerate().map(move |(at, (&index, &value))| {
+            let entry = match ids.get(at) {
                 // Without one, it was not learnt from before its row; it may have been since.
-                false if follows && hint != NONE => Some(hint),
-                false if is_translated => self.translated.get(hint),
-                false => None,
+                Some(&id) if id != NO_ID => self.there(id),
+                _ => self.get(index),
             };
-            (told.map_or_else(|| self.get_hinted(index, hint), |position| self.there(position)), value)
+            (entry, value)
         })
     }
 
@@ -304,48 +256,24 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         let number = match self.numbers().find(index) {
             Ok(number) => number as usize,
             Err(vacancy) => {
-                self.hints = Follows::Nobody;
+                self.numbering = Numbering::Own;
                 self.insert(index, vacancy)
             }
         };
         self.limit as usize + number
     }
 
-    /// Finds out where the entries of a row are that is going to be worked on, if that takes looking them up.
-    pub(crate) fn look_up(&mut self, x: Features<'_>) {
-        if let Some(id) = x.hints_of().filter(|_| self.hints == Follows::Nobody) {
-            self.translate(id, x);
-        }
-    }
-
-    /// Has the entries of a row fetched that is going to be worked on, and finds out where they are.
+    /// Has the entries of a row fetched that is going to be worked on.
     #[inline]
-    pub(crate) fn prefetch(&mut self, x: Features<'_>) {
-        let positions = match x.hints_of() {
+    pub(crate) fn prefetch(&self, x: Features<'_>) {
+        let is_numbered = || x.map().is_some_and(|map| self.numbering == Numbering::Map(map));
+        let positions = match x {
             _ if (x.max_index() as usize) < self.low => x.indices(),
-            Some(id) if self.hints == Follows::Nobody => return self.translate(id, x),
-            Some(_) => x.hints(),
-            None if self.are_low(x) => x.indices(),
-            None => return,
+            _ if is_numbered() => x.ids(),
+            _ if self.are_low(x) => x.indices(),
+            _ => return,
         };
         prefetch_all(&self.entries, positions);
-    }
-
-    /// Finds out for which positions the hints of a row stand, and has their entries fetched.
-    #[inline(never)]
-    fn translate(&mut self, id: u64, x: Features<'_>) {
-        self.translated.follow(id);
-        for (index, hint, _) in x.hinted() {
-            let known = if index < self.limit { Some(index) } else { self.translated.get(hint) };
-            let position = known.or_else(|| {
-                let found = self.find(index, hint)?;
-                self.translated.set(hint, found);
-                Some(found)
-            });
-            if let Some(position) = position {
-                prefetch_at(&self.entries, position as usize);
-            }
-        }
     }
 
     /// Finds the positions of the entries of a row, which there are from now on.
@@ -358,13 +286,14 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
             positions.told = Told::Indices;
             return;
         }
-        if self.are_where_hints_tell(x, positions) {
+        if self.are_at_ids(x, positions) {
             return;
         }
         if positions.copy(x.indices()).largest as usize >= self.low {
             // Nobody may rely on positions that are being looked for.
             positions.largest = u32::MAX;
-            self.search(x, &mut positions.found);
+            positions.found.clear();
+            positions.found.extend(x.indices().iter().map(|&index| self.position(index) as u32));
             positions.largest = max_index(&positions.found);
         }
     }
@@ -375,95 +304,47 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         (x.max_index() as usize) < self.low || (max_index(x.indices()) as usize) < self.low
     }
 
-    /// Whether all entries of a row are where its hints tell, which are then its positions; those that are new are made.
+    /// Whether all entries of a row are at its ids, which are then its positions; those that are new are made.
     #[inline]
-    fn are_where_hints_tell(&mut self, x: Features<'_>, positions: &mut Positions) -> bool {
-        if !x.hints_of().is_some_and(|id| self.hints == Follows::Hints(id)) {
+    fn are_at_ids(&mut self, x: Features<'_>, positions: &mut Positions) -> bool {
+        let Some(map) = x.map() else { return false };
+        if self.numbering == Numbering::Undecided {
+            self.numbering = Numbering::Map(map);
+        }
+        if self.numbering != Numbering::Map(map) {
             return false;
         }
-        let is_there = |reach: MaxPositions| {
-            (reach.largest_low as usize) < self.low && (reach.largest as usize) < self.entries.len()
-        };
-        if is_there(x.max_hints()) {
-            positions.told = Told::Hints;
+        let are_there =
+            |max: MaxPositions| (max.largest_low as usize) < self.low && (max.largest as usize) < self.entries.len();
+        if are_there(x.max_ids()) {
+            positions.told = Told::Ids;
             return true;
         }
-        let reach = positions.copy(x.hints());
-        is_there(reach) || (reach.largest_low as usize) < self.low && self.make_new(x)
+        are_there(positions.copy(x.ids())) || self.make_new(x)
     }
 
-    /// Makes the entries of a row that are new, by its hints; false if they are not those to come next.
+    /// Makes the entries of a row that are new, by its ids. False if they are not those to come next: ids come in order, one
+    /// for each feature, unless rows are left out, and then they are no longer relied on.
     #[inline(never)]
     fn make_new(&mut self, x: Features<'_>) -> bool {
-        for (&index, &hint) in x.indices().iter().zip(x.hints()) {
-            if hint as usize >= self.limit as usize + self.indices.len() && !self.make_next(index, hint) {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Makes the entry of an index, if its hint tells that it is the next one. Hints come in order, one for each index; with others
-    /// a row was left out, and they are no longer followed.
-    #[cold]
-    fn make_next(&mut self, index: u32, hint: u32) -> bool {
-        let next = self.limit as usize + self.indices.len();
-        match self.numbers.get().map_or(Err(0), |numbers| numbers.find(index)) {
-            Err(vacancy) if hint as usize == next => drop(self.insert(index, vacancy)),
-            _ => {
-                self.hints = Follows::Nobody;
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Finds the positions of entries one by one.
-    #[inline(never)]
-    fn search(&mut self, x: Features<'_>, found: &mut Vec<u32>) {
-        found.clear();
-        if self.follow(x, found) {
-            return;
-        }
-        found.clear();
-        let Some(id) = x.hints_of() else {
-            found.extend(x.indices().iter().map(|&index| self.position(index) as u32));
-            return;
-        };
-        self.translated.follow(id);
-        for (index, hint, _) in x.hinted() {
-            let position = match self.translated.get(hint) {
-                Some(position) if index >= self.limit => position,
-                _ => {
-                    let position = self.position(index) as u32;
-                    if index >= self.limit {
-                        self.translated.set(hint, position);
-                    }
-                    position
+        for (&index, &id) in x.indices().iter().zip(x.ids()) {
+            if index < self.limit {
+                if index as usize >= self.low {
+                    self.grow_low(index as usize);
                 }
-            };
-            found.push(position);
-        }
-    }
-
-    /// Finds the positions where hints tell they are, and makes the entries that are new, if hints are to be relied on.
-    fn follow(&mut self, x: Features<'_>, found: &mut Vec<u32>) -> bool {
-        let (hints, Some(id)) = (x.hints(), x.hints_of()) else { return false };
-        if self.hints == Follows::Undecided {
-            self.hints = Follows::Hints(id);
-        }
-        if self.hints != Follows::Hints(id) {
-            return false;
-        }
-        for (&index, &hint) in x.indices().iter().zip(hints) {
-            if index < self.limit && index as usize >= self.low {
-                self.grow_low(index as usize);
+                continue;
             }
             let next = self.limit as usize + self.indices.len();
-            if index >= self.limit && hint as usize >= next && !self.make_next(index, hint) {
-                return false;
+            if (id as usize) < next {
+                continue;
             }
-            found.push(hint);
+            match self.numbers.get().map_or(Err(0), |numbers| numbers.find(index)) {
+                Err(vacancy) if id as usize == next => drop(self.insert(index, vacancy)),
+                _ => {
+                    self.numbering = Numbering::Own;
+                    return false;
+                }
+            }
         }
         true
     }
@@ -531,7 +412,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
     }
 
     /// Addresses all entries directly, if that takes at most four times the memory that they and a map of them take: most rows
-    /// then need one access to memory for a feature, and no hint. Where there are so many, more are going to come, and what
+    /// then need one access to memory for a feature, and no id. Where there are so many, more are going to come, and what
     /// grows is copied: with 36 million products in 2^24 entries this took a tenth less time than at twice the memory, and a fifth
     /// less memory. Places that were told before are void.
     #[cold]
@@ -553,9 +434,8 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
             entries[index as usize] = *entry;
         }
         (self.entries, self.low, self.limit) = (entries, size, size as u32);
-        (self.indices, self.numbers, self.hints) = (Vec::new(), OnceLock::new(), Follows::Nobody);
+        (self.indices, self.numbers, self.numbering) = (Vec::new(), OnceLock::new(), Numbering::Own);
         self.layout += 1;
-        self.translated = Translated::default();
     }
 
     /// How many entries there are: all low ones up to the largest, and the high ones that were written.
@@ -611,21 +491,70 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         archive.records(&mut entries, &S::zeroed(), fields)?;
         if archive.is_loading() {
             archive.check(entries.iter().all(is_used), "index", "must have no entry that says nothing")?;
-            *self = Self::filled(&indices, entries.into_iter())?;
+            *self = Self::loaded(archive, &indices, entries.into_iter())?;
         }
         Ok(())
+    }
+
+    /// A table with these entries filled, by the ids of the map that the archive has.
+    pub(crate) fn loaded(
+        archive: &Archive,
+        indices: &[u32],
+        entries: impl ExactSizeIterator<Item = S>,
+    ) -> Result<Self, Error> {
+        let Some((map, all)) = archive.features().and_then(|map| Some((map, map.indices()?))) else {
+            return Self::filled(indices, entries);
+        };
+        let (mut table, mut ids) = (Self::default(), Vec::new());
+        map.add_known_ids(indices, &mut ids);
+        if all.is_empty() || ids.contains(&NO_ID) {
+            return Self::filled(indices, entries);
+        }
+        for &index in all {
+            table.insert(index, 0);
+        }
+        table.numbering = Numbering::Map(map.map());
+        if indices.len() != entries.len() {
+            return Err(Error::model(MISMATCH));
+        }
+        for (id, entry) in ids.into_iter().zip(entries) {
+            if id < table.limit {
+                table.position(id);
+            }
+            *table.at(id as usize) = entry;
+        }
+        Ok(table)
     }
 
     /// A table with these entries filled.
     pub(crate) fn filled(indices: &[u32], entries: impl ExactSizeIterator<Item = S>) -> Result<Self, Error> {
         if indices.len() != entries.len() || indices.iter().any(|&index| index >= INDEX_LIMIT) {
-            return Err(Error::model("the model's columns do not match: it is damaged"));
+            return Err(Error::model(MISMATCH));
         }
         let mut table = Self::default();
         for (&index, entry) in indices.iter().zip(entries) {
             *table.entry(index) = entry;
         }
         Ok(table)
+    }
+
+    /// A table with the same features, whose entries are made of those of this one.
+    pub(crate) fn map<T: Copy + Zeroable>(&self, make: impl Fn(&S) -> T) -> ParameterTable<T> {
+        let (limit, low, numbering, layout) = (self.limit, self.low, self.numbering, self.layout);
+        let entries: Vec<T> = self.entries.iter().map(make).collect();
+        prefer_huge_pages(&entries);
+        ParameterTable {
+            entries,
+            limit,
+            low,
+            indices: self.indices.clone(),
+            numbers: self.numbers.clone(),
+            numbering,
+            layout,
+            largest: self.largest,
+            is_due: self.is_due,
+            due_at: self.due_at,
+        }
     }
 }
 
@@ -660,29 +589,44 @@ mod tests {
         }
     }
 
-    /// Counts how often indices occur, row by row, with hints or without; some rows are not learnt from.
-    /// `before`: what a saved table had, which was filled before there were hints.
-    fn counted(rows: &[Vec<u32>], hinted: bool, before: &[u32]) -> (ParameterTable<u8>, BTreeMap<u32, u8>) {
-        let mut table: ParameterTable<u8> = ParameterTable::filled(before, before.iter().map(|_| 3)).unwrap();
+    /// How rows come to a table.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Rows {
+        Unnumbered,
+        Numbered,
+        /// A row that was numbered to be learnt from does not come.
+        OneLeftOut,
+    }
+
+    /// Counts how often indices occur, row by row; some rows are not learnt from.
+    /// `before`: what a saved table had.
+    fn counted(rows: &[Vec<u32>], come: Rows, before: &[u32]) -> (ParameterTable<u8>, BTreeMap<u32, u8>) {
+        let state = Archive::saved(|archive| archive.column("table.index", &mut before.to_vec())).unwrap();
+        let archive = Archive::loading_with_map(state, &["table"]);
+        let threes = before.iter().map(|_| 3);
+        let mut table: ParameterTable<u8> = match come {
+            Rows::Unnumbered => ParameterTable::filled(before, threes).unwrap(),
+            _ => ParameterTable::loaded(&archive, before, threes).unwrap(),
+        };
+        let mut features = archive.into_map();
         let (mut map, mut positions) =
             (before.iter().map(|&index| (index, 3)).collect::<BTreeMap<_, _>>(), Positions::default());
-        let (mut hints, mut everywhere) = (crate::FeatureMap::for_learning(), crate::FeatureMap::default());
         let mut batch = crate::Batch::default();
-        for chunk in rows.chunks(7) {
+        for (chunk_number, chunk) in rows.chunks(7).enumerate() {
             batch.clear();
             for (number, row) in chunk.iter().enumerate() {
                 row.iter().for_each(|&index| batch.push(index, 1.0));
-                // Some have no label or no importance; and of some it was not known that they would be left out.
                 let (label, weight) = ((number != 3).then_some(1.0), if number == 5 { 0.0 } else { 1.0 });
                 batch.finish(label, weight);
             }
-            match hinted {
-                true if rows.len().is_multiple_of(2) => hints.add(&mut batch),
-                true => everywhere.add(&mut batch),
-                false => {}
+            if come != Rows::Unnumbered {
+                features.number(&mut batch);
             }
             for (number, example) in batch.iter().enumerate() {
                 let x = example.features;
+                if come == Rows::OneLeftOut && (chunk_number, number) == (1, 2) {
+                    continue;
+                }
                 // Predicted only: some of its features have no entries.
                 if number == 3 || number == 5 {
                     for (&index, (entry, _)) in x.indices().iter().zip(table.row(x)) {
@@ -690,6 +634,7 @@ mod tests {
                     }
                     continue;
                 }
+                table.prefetch(x);
                 table.locate(x, &mut positions);
                 for (&position, &index) in positions.of(x).all().iter().zip(x.indices()) {
                     let entry = table.at(position as usize);
@@ -702,67 +647,68 @@ mod tests {
         (table, map)
     }
 
-    /// Of a table that was filled before there were hints, and of one that follows them: rows that are predicted, expected
-    /// before or not, and all entries at once.
+    /// Of a table that was filled from rows without ids, and of one that is laid out by ids: rows that are predicted, and
+    /// all entries at once.
     #[test]
-    fn entries_are_found_by_translated_hints_and_all_at_once() {
+    fn entries_are_found_row_by_row_and_all_at_once() {
         let mut random = crate::numeric::rng::SplitMix64::new(5);
         let mut index = || (u64::from(LOW) - 50 + random.below(3000)) as u32;
         let kept: Vec<u32> = (0..400).map(|_| index()).collect();
-        let mut table: ParameterTable<u32> = ParameterTable::filled(&kept, kept.iter().copied()).unwrap();
-        let (mut hints, mut batch) = (crate::FeatureMap::default(), crate::Batch::default());
+        let table: ParameterTable<u32> = ParameterTable::filled(&kept, kept.iter().copied()).unwrap();
+        let (mut map, mut batch) = (crate::FeatureMap::default(), crate::Batch::default());
         for _ in 0..50 {
             (0..20).for_each(|_| batch.push(index(), 1.0));
-            batch.finish(None, 1.0);
+            batch.finish(Some(1.0), 1.0);
         }
-        hints.add(&mut batch);
+        map.number(&mut batch);
         let is_kept = |index: u32| if kept.contains(&index) { index } else { 0 };
-        for is_expected in [false, true, true] {
-            for example in batch.iter() {
-                if is_expected {
-                    table.prefetch(example.features);
-                }
-                for (&index, (entry, _)) in example.features.indices().iter().zip(table.row(example.features)) {
-                    assert_eq!(entry, is_kept(index));
-                }
+        for example in batch.iter() {
+            table.prefetch(example.features);
+            for (&index, (entry, _)) in example.features.indices().iter().zip(table.row(example.features)) {
+                assert_eq!(entry, is_kept(index));
             }
         }
         let asked: Vec<u32> =
             kept.iter().copied().chain(kept.iter().rev().copied()).chain((0..500).map(|_| index())).collect();
         let found: Vec<u32> = table.each(&asked).collect();
         assert_eq!(found, asked.iter().map(|&index| is_kept(index)).collect::<Vec<_>>());
-        let (mut follower, mut positions) = (ParameterTable::<u32>::default(), Positions::default());
+        let (mut by_id, mut positions) = (ParameterTable::<u32>::default(), Positions::default());
         for example in batch.iter() {
-            follower.locate(example.features, &mut positions);
+            by_id.locate(example.features, &mut positions);
             for (&position, &index) in positions.of(example.features).all().iter().zip(example.features.indices()) {
-                *follower.at(position as usize) = index;
+                *by_id.at(position as usize) = index;
             }
         }
-        assert!(matches!(follower.hints, Follows::Hints(_)) && follower.numbers.get().is_none());
+        assert!(matches!(by_id.numbering, Numbering::Map(_)) && by_id.numbers.get().is_none());
         let met: Vec<u32> = batch.iter().flat_map(|example| example.features.indices().to_vec()).collect();
-        assert_eq!(follower.each(&met).collect::<Vec<_>>(), met);
-        assert_eq!(met.iter().map(|&index| follower.get(index)).collect::<Vec<_>>(), met);
+        assert_eq!(by_id.each(&met).collect::<Vec<_>>(), met);
+        assert_eq!(met.iter().map(|&index| by_id.get(index)).collect::<Vec<_>>(), met);
+        let twice = by_id.map(|&entry| 2 * u64::from(entry));
+        let row = batch.get(9).features;
+        assert!(twice.row(row).map(|(entry, _)| entry).eq(row.indices().iter().map(|&index| 2 * u64::from(index))));
     }
 
     #[test]
-    fn tables_follow_hints_where_some_rows_are_not_learnt_from() {
+    fn a_table_is_laid_out_by_ids_until_a_row_is_left_out() {
         let mut random = crate::numeric::rng::SplitMix64::new(23);
         let mut index = || (u64::from(LOW) - 50 + random.below(8000)) as u32;
-        let rows: Vec<Vec<u32>> = (0..200).map(|_| (0..30).map(|_| index()).collect()).collect();
-        let (table, _) = counted(&rows[..20], true, &[]);
-        assert!(matches!(table.hints, Follows::Hints(_)));
-        let (table, _) = counted(&rows[..21], true, &[]);
-        assert!(table.hints == Follows::Nobody, "of all rows: a slot is missing");
+        let rows: Vec<Vec<u32>> = (0..20).map(|_| (0..30).map(|_| index()).collect()).collect();
+        for before in [&[][..], &[LOW + 7, 9, LOW + 70_000]] {
+            let (table, _) = counted(&rows, Rows::Numbered, before);
+            assert!(matches!(table.numbering, Numbering::Map(_)));
+            let (table, _) = counted(&rows, Rows::OneLeftOut, before);
+            assert!(table.numbering == Numbering::Own);
+        }
     }
 
     #[test]
-    fn a_row_without_hints_of_its_own_is_predicted_after_later_ones_as_it_should_be() {
-        let (mut hints, mut batch) = (crate::FeatureMap::for_learning(), crate::Batch::default());
+    fn a_row_without_ids_of_its_own_is_predicted_after_later_ones_as_it_should_be() {
+        let (mut map, mut batch) = (crate::FeatureMap::default(), crate::Batch::default());
         for label in [None, Some(1.0)] {
             batch.push(3_000_000, 1.0);
             batch.finish(label, 1.0);
         }
-        hints.add(&mut batch);
+        map.number(&mut batch);
         let (mut table, mut positions) = (ParameterTable::<u32>::default(), Positions::default());
         table.locate(batch.get(1).features, &mut positions);
         *table.at(positions.of(batch.get(1).features).all()[0] as usize) = 7;
@@ -775,15 +721,15 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(16))]
 
         #[test]
-        fn entries_are_found_by_hints_and_without_and_when_all_are_addressed_directly(
+        fn entries_are_found_by_ids_and_without_and_when_all_are_addressed_directly(
             seed: u64, spread in prop_oneof![Just(8000u64), Just(40_000), Just(1 << 30)], count in 1usize..400,
         ) {
             let mut random = crate::numeric::rng::SplitMix64::new(seed);
             let index = |random: &mut crate::numeric::rng::SplitMix64| (u64::from(LOW) - 50 + random.below(spread)) as u32;
             let rows: Vec<Vec<u32>> = (0..count).map(|_| (0..30).map(|_| index(&mut random)).collect()).collect();
             let before: Vec<u32> = if seed % 2 == 0 { Vec::new() } else { vec![LOW + 7, LOW + 3, 9, LOW + 3000] };
-            for hinted in [false, true] {
-                let (table, map) = counted(&rows, hinted, &before);
+            for come in [Rows::Unnumbered, Rows::Numbered, Rows::OneLeftOut] {
+                let (table, map) = counted(&rows, come, &before);
                 for (&index, &count) in &map {
                     prop_assert_eq!(table.get(index), count, "{}", index);
                 }

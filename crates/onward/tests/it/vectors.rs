@@ -34,27 +34,30 @@ fn batches() -> Vec<Batch> {
     batches
 }
 
-/// All predictions, and what the ledger and the learner come to, by their bits. With hints, rows come together, so that
-/// those to come are fetched before, and half-way a learner and a ledger go on from what is saved: these were filled
-/// without hints.
-fn run(name: &str, loss: &str, hinted: bool, is_portable: bool) -> Vec<u64> {
+/// All predictions, and what the ledger and the learner come to, by their bits. Numbered rows come together, so that
+/// entries are fetched ahead of time, and half-way a learner and a ledger go on from what is saved.
+fn run(name: &str, loss: &str, is_numbered: bool, is_portable: bool) -> Vec<u64> {
     vector::set_portable(is_portable);
     let loss = loss::parse(loss).unwrap();
     let specification = name.parse::<LearnerSpec>().unwrap();
     let mut learner = specification.build(&loss, None).unwrap();
-    let (mut ledger, mut hints, mut bits) = (Ledger::new(loss.clone()), FeatureMap::for_learning(), Vec::new());
+    let (mut ledger, mut features, mut bits) = (Ledger::new(loss.clone()), FeatureMap::default(), Vec::new());
     for (number, mut batch) in batches().into_iter().enumerate() {
-        if hinted {
-            hints.add(&mut batch);
-        }
-        if hinted && number == 4 {
-            let state = Archive::saved(|archive| learner.persist(archive)).unwrap();
-            let books = Archive::saved(|archive| ledger.persist(archive)).unwrap();
+        if is_numbered && number == 4 {
+            let mut visit = |archive: &mut Archive| {
+                archive.part("learner", |archive| learner.persist(archive))?;
+                archive.part("ledger", |archive| ledger.persist(archive))
+            };
+            let mut archive = Archive::loading_with_map(Archive::saved(&mut visit).unwrap(), &["learner", "ledger"]);
             (learner, ledger) = (specification.build(&loss, None).unwrap(), Ledger::new(loss.clone()));
-            learner.persist(&mut Archive::loading(state)).unwrap();
-            ledger.persist(&mut Archive::loading(books)).unwrap();
+            archive.part("learner", |archive| learner.persist(archive)).unwrap();
+            archive.part("ledger", |archive| ledger.persist(archive)).unwrap();
+            features = archive.into_map();
         }
-        for rows in batch.rows(..).chunks(if hinted { batch.len() } else { 1 }) {
+        if is_numbered {
+            features.number(&mut batch);
+        }
+        for rows in batch.rows(..).chunks(if is_numbered { batch.len() } else { 1 }) {
             let mut scores = vec![f64::NAN; rows.len()];
             learner.learn(rows, &mut scores);
             ledger.observe(rows, &scores);
@@ -69,7 +72,7 @@ fn run(name: &str, loss: &str, hinted: bool, is_portable: bool) -> Vec<u64> {
 }
 
 #[test]
-fn vectors_and_hints_change_no_bit() {
+fn vectors_and_ids_change_no_bit() {
     let _alone = alone();
     for (learner, loss) in [
         ("nag", "logistic"),
@@ -87,8 +90,11 @@ fn vectors_and_hints_change_no_bit() {
     ] {
         let portable = run(learner, loss, false, true);
         assert!(portable.iter().all(|&bits| f64::from_bits(bits).is_finite()), "{learner}");
-        for (hinted, is_portable) in [(false, false), (true, false), (true, true)] {
-            assert!(run(learner, loss, hinted, is_portable) == portable, "{learner} {loss} {hinted} {is_portable}");
+        for (is_numbered, is_portable) in [(false, false), (true, false), (true, true)] {
+            assert!(
+                run(learner, loss, is_numbered, is_portable) == portable,
+                "{learner} {loss} {is_numbered} {is_portable}"
+            );
         }
     }
 }

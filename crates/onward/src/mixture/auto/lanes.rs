@@ -189,10 +189,6 @@ pub(super) trait LanePasses: Send + Sync {
     /// The deviation of a feature that lanes see centred, if there is room to keep it.
     fn deviation(&self, index: u32) -> Option<f64>;
 
-    /// A row to come: where its entries are is found out, if that takes looking them up. (To fetch them gains nothing:
-    /// tables that are beyond the processor's caches wait for how much memory can be moved.)
-    fn prefetch(&mut self, x: Features<'_>);
-
     /// The bytes of all entries.
     fn bytes(&self) -> usize;
 
@@ -394,25 +390,18 @@ impl<F: LaneLayout<W>, const W: usize, const D: usize> LanePasses for Lanes<F, W
         self.table.len() * size_of::<LaneEntry<W, D>>()
     }
 
-    fn prefetch(&mut self, x: Features<'_>) {
-        self.table.look_up(x);
-    }
-
     fn narrowed(&self) -> Option<Box<dyn LanePasses>> {
         if W == KEPT.len() {
             return None;
         }
-        let mut narrow = FourLanes { norms: self.norms, ..FourLanes::default() };
-        for (index, entry) in self.table.entries().filter(|(_, entry)| entry.past.count > 0.0) {
-            *narrow.table.entry(index) = LaneEntry {
-                weights: KEPT.map(|lane| entry.weights[lane]),
-                squares: KEPT.map(|lane| entry.squares[lane]),
-                distances: [KEPT[0], KEPT[1]].map(|lane| entry.distances[lane]),
-                largest: entry.largest,
-                past: entry.past,
-            };
-        }
-        Some(Box::new(narrow))
+        let table = self.table.map(|entry| LaneEntry {
+            weights: KEPT.map(|lane| entry.weights[lane]),
+            squares: KEPT.map(|lane| entry.squares[lane]),
+            distances: [KEPT[0], KEPT[1]].map(|lane| entry.distances[lane]),
+            largest: entry.largest,
+            past: entry.past,
+        });
+        Some(Box::new(FourLanes { table, norms: self.norms, ..FourLanes::default() }))
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

@@ -487,10 +487,6 @@ impl ScoreLearner for Auto {
         prediction
     }
 
-    fn prefetch(&mut self, x: Features<'_>) {
-        self.lanes.prefetch(x);
-    }
-
     fn loss(&self) -> SharedLoss {
         SharedLoss::clone(&self.loss)
     }

@@ -1,0 +1,114 @@
+//! Dense ids for features.
+//!
+//! Indices of features are mostly hashes, scattered over millions. A [`FeatureMap`] gives each feature of a stream an
+//! id, once, in order of appearance, and everything that keeps numbers for each feature (the learner, the certificate,
+//! the experts of a mixture) keeps them in arrays by these ids. So a feature is looked up once per row, whatever uses
+//! it afterwards, and by whichever thread is free.
+//!
+//! A model owns its map. Its file keeps indices, from which the map is made again.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::index_map::IndexMap;
+
+/// Indices below this are their own ids: a hash that is so low is one in dozens.
+pub(crate) const LOW: u32 = 1 << 16;
+
+/// Indices of features are below this.
+pub const INDEX_LIMIT: u32 = 1 << 31;
+
+/// The id of a feature that has none.
+pub(crate) const NO_ID: u32 = u32::MAX;
+
+/// How far ahead entries are fetched.
+pub(crate) const AHEAD: usize = 24;
+
+/// Ids end when one in so many indices has one.
+const FEWEST_SHARE: u32 = 7;
+
+/// How many maps there have been.
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// The ids of the features of a stream. It changes no result: only how long it takes to find what belongs to a feature.
+///
+/// ```
+/// let (mut map, mut batch) = (onward::FeatureMap::default(), onward::Batch::default());
+/// batch.push(3_000_000, 0.5);
+/// batch.finish(Some(1.0), 1.0);
+/// map.number(&mut batch);
+/// ```
+#[derive(Debug)]
+pub struct FeatureMap {
+    /// Which map it is: another one has other ids.
+    map: u64,
+    numbers: IndexMap,
+    /// Of each id from [`LOW`] on its index.
+    indices: Vec<u32>,
+    max_index: u32,
+    /// Whether features have become so many that they are addressed by their indices.
+    has_ended: bool,
+}
+
+impl Default for FeatureMap {
+    fn default() -> Self {
+        let map = COUNT.fetch_add(1, Ordering::Relaxed);
+        Self { map, numbers: IndexMap::default(), indices: Vec::new(), max_index: 0, has_ended: false }
+    }
+}
+
+impl FeatureMap {
+    /// Which map it is.
+    pub(crate) fn map(&self) -> u64 {
+        self.map
+    }
+
+    /// Of each id from [`LOW`] on its index; `None` where features are addressed by their indices.
+    pub(crate) fn indices(&self) -> Option<&[u32]> {
+        (!self.has_ended).then_some(&self.indices)
+    }
+
+    /// Makes known how large indices become. False where there is no use for ids: all are low, or they are so many that small
+    /// entries are addressed directly by now, or soon, and a map of them would take as much memory as they.
+    pub(crate) fn is_useful_for(&mut self, max_index: u32) -> bool {
+        self.max_index = self.max_index.max(max_index);
+        let count = self.indices.len() as u32;
+        if count >= LOW && count > self.max_index / FEWEST_SHARE {
+            (self.numbers, self.indices, self.has_ended) = (IndexMap::default(), Vec::new(), true);
+        }
+        self.max_index >= LOW && !self.has_ended
+    }
+
+    /// Adds the ids of features, which they have from now on.
+    pub(crate) fn add_ids(&mut self, indices: &[u32], ids: &mut Vec<u32>) {
+        for (at, &index) in indices.iter().enumerate() {
+            if let Some(&later) = indices.get(at + AHEAD)
+                && later >= LOW
+            {
+                self.numbers.prefetch(later);
+            }
+            ids.push(self.id(index));
+        }
+    }
+
+    /// Adds the ids of features that have one, and [`NO_ID`] for others.
+    pub(crate) fn add_known_ids(&self, indices: &[u32], ids: &mut Vec<u32>) {
+        let known = |&index: &u32| match index < LOW {
+            true => index,
+            false => self.numbers.find(index).map_or(NO_ID, |number| LOW + number),
+        };
+        ids.extend(indices.iter().map(known));
+    }
+
+    #[inline]
+    fn id(&mut self, index: u32) -> u32 {
+        if index < LOW {
+            return index;
+        }
+        LOW + self.numbers.find(index).unwrap_or_else(|vacancy| {
+            let number = self.indices.len() as u32;
+            self.numbers.insert(index, number, vacancy);
+            self.indices.push(index);
+            number
+        })
+    }
+}

@@ -80,14 +80,14 @@ impl FeatureMap {
 
     /// Adds the ids of features, which they have from now on.
     pub(crate) fn add_ids(&mut self, indices: &[u32], ids: &mut Vec<u32>) {
-        for (at, &index) in indices.iter().enumerate() {
+        ids.extend(indices.iter().enumerate().map(|(at, &index)| {
             if let Some(&later) = indices.get(at + AHEAD)
                 && later >= LOW
             {
                 self.numbers.prefetch(later);
             }
-            ids.push(self.id(index));
-        }
+            self.id(index)
+        }));
     }
 
     /// Adds the ids of features that have one, and [`NO_ID`] for others.

@@ -134,16 +134,16 @@ impl AdaptiveRule<3> for AdaGradRule {
         weight
     }
 
-    /// The direction is η·x_i/√G_i, and the sum that by which Σ√G_i grows.
+    /// The direction is η·x_i/√G_i, and the sums are q and that by which Σ√G_i grows.
     #[inline(always)]
-    fn observe<Q: F64x4>(&mut self, [before, weight, unused]: [Q; 3], value: Q) -> ([Q; 3], Q, Q) {
+    fn observe<Q: F64x4>(&mut self, [before, weight, unused]: [Q; 3], value: Q) -> ([Q; 3], Q, [Q; 2]) {
         let z = Q::all(self.scalar) * value;
         let sum = before * before + z * z;
         // Rounding must not make it smaller.
         let root = sum.smaller(Q::all(LARGEST_SUM)).sqrt().larger(before);
         let zero = Q::all(0.0);
         let direction = value * (Q::all(self.eta) / root).where_above(root, zero, zero);
-        ([root, weight, unused], direction, root - before)
+        ([root, weight, unused], direction, [value * direction, root - before])
     }
 
     #[inline(always)]
@@ -154,7 +154,7 @@ impl AdaptiveRule<3> for AdaGradRule {
 
     fn prepare(&mut self, g: f64, h: f64, features: &mut AdaptiveTable<Self, 3>) -> Step {
         self.scalar = h * g;
-        let (q, grown) = features.observe(self);
+        let [q, grown] = features.observe(self);
         self.roots += grown;
         Step::Flow { time: h, q }
     }

@@ -76,16 +76,16 @@ impl AdaptiveRule<3> for NagRule {
         [gradients, Self::Entry::rounded(shrunk), size.where_above(size, scale, scale)]
     }
 
-    /// The direction is x_i/(M_i√S_i), and the sum that of x̂_i².
+    /// The direction is x_i/(M_i√S_i), and the sums are q and Σ x̂_i².
     #[inline(always)]
-    fn observe<Q: F64x4>(&mut self, [gradients, weight, scale]: [Q; 3], value: Q) -> ([Q; 3], Q, Q) {
+    fn observe<Q: F64x4>(&mut self, [gradients, weight, scale]: [Q; 3], value: Q) -> ([Q; 3], Q, [Q; 2]) {
         let gradients = gradients + Q::all(self.square) * (value * value);
         let root = gradients.sqrt();
         let (product, zero) = (root * scale, Q::all(0.0));
         let direction = value * (Q::all(1.0) / product).where_above(product, zero, zero);
         // x_i/M_i without a division of its own.
         let normalised = direction * root;
-        ([gradients, weight, scale], direction, normalised * normalised)
+        ([gradients, weight, scale], direction, [value * direction, normalised * normalised])
     }
 
     #[inline(always)]
@@ -99,7 +99,7 @@ impl AdaptiveRule<3> for NagRule {
         if !self.has_gradient {
             return Step::Flow { time: 0.0, q: 0.0 };
         }
-        let (q, squares) = features.observe(self);
+        let [q, squares] = features.observe(self);
         self.squares += h * squares;
         self.weight += h;
         self.multiplier = if self.squares > 0.0 { (self.weight / self.squares).sqrt() } else { 0.0 };

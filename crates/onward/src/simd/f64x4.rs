@@ -13,7 +13,9 @@ pub(crate) type Record16 = [u64; 2];
 pub(crate) const FOUR: usize = 4;
 
 /// A number of 64 bits, or several side by side: what is written with it is one formula for any number of features.
-pub(crate) trait Real: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
+pub(crate) trait Real:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
     fn all(number: f64) -> Self;
     fn sqrt(self) -> Self;
     fn abs(self) -> Self;
@@ -354,9 +356,7 @@ mod wide {
         #[inline(always)]
         fn saturate(self) -> __m128 {
             // SAFETY: see `Avx2F64x4`. What is no number stays: the second is taken where two cannot be compared.
-            unsafe {
-                _mm_min_ps(_mm_set1_ps(f32::MAX), _mm_max_ps(_mm_set1_ps(f32::MIN), self.narrow()))
-            }
+            unsafe { _mm_min_ps(_mm_set1_ps(f32::MAX), _mm_max_ps(_mm_set1_ps(f32::MIN), self.narrow())) }
         }
 
         #[inline(always)]

@@ -43,8 +43,8 @@ pub(crate) trait AdaptiveRule<const N: usize>: Send + Sync + Sized {
     }
 
     /// Takes in this round's gradient. Gives the numbers, the direction x·rate in which the weight moves, and a term of
-    /// the sum over the row that [`AdaptiveTable::observe`] gives.
-    fn observe<Q: F64x4>(&mut self, numbers: [Q; N], value: Q) -> ([Q; N], Q, Q);
+    /// each of the two sums over the row that [`AdaptiveTable::observe`] gives.
+    fn observe<Q: F64x4>(&mut self, numbers: [Q; N], value: Q) -> ([Q; N], Q, [Q; 2]);
 
     /// Moves the weight by `change`.
     fn step<Q: F64x4>(&self, numbers: [Q; N], change: Q) -> [Q; N];

@@ -18,6 +18,8 @@ pub(crate) struct AdaptiveTable<R: AdaptiveRule<N>, const N: usize> {
     /// Where the entries of this round's features are.
     positions: Positions,
     row: Vec<Block<N>>,
+    /// How many blocks it fills.
+    blocks: usize,
     /// Whether one of its features has a larger value than ever.
     is_wider: bool,
 }
@@ -39,7 +41,7 @@ const IN_ORDER: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7];
 impl<R: AdaptiveRule<N>, const N: usize> Default for AdaptiveTable<R, N> {
     fn default() -> Self {
         let (entries, positions, row) = Default::default();
-        Self { entries, positions, row, is_wider: false }
+        Self { entries, positions, row, blocks: 0, is_wider: false }
     }
 }
 
@@ -75,25 +77,28 @@ impl<R: AdaptiveRule<N>, const N: usize> AdaptiveTable<R, N> {
     pub(super) fn begin(&mut self, rule: &R, x: Features<'_>) -> f64 {
         self.entries.locate(x, &mut self.positions);
         let positions = self.positions.of(x);
-        self.row.resize(positions.all().len().div_ceil(LANES), Block::zeroed());
-        let (score, is_wider) = gather(rule, self.entries.all(), positions, x.values(), &mut self.row);
+        self.blocks = positions.all().len().div_ceil(LANES);
+        if self.blocks > self.row.len() {
+            self.row.resize(self.blocks, Block::zeroed());
+        }
+        let (score, is_wider) = gather(rule, self.entries.all(), positions, x.values(), &mut self.row[..self.blocks]);
         self.is_wider = is_wider;
         score
     }
 
-    /// Has the rule take in the gradient of the row that has begun. Gives q = Σ x·direction, and the sum of the rule's
-    /// own terms.
-    pub(crate) fn observe(&mut self, rule: &mut R) -> (f64, f64) {
+    /// Has the rule take in the gradient of the row that has begun. Gives the sums of its terms.
+    pub(crate) fn observe(&mut self, rule: &mut R) -> [f64; 2] {
+        let row = &mut self.row[..self.blocks];
         if self.is_wider {
-            widen(&*rule, &mut self.row);
+            widen(&*rule, row);
         }
-        observe(rule, &mut self.row)
+        observe(rule, row)
     }
 
     /// Moves the weights of the row by u times their directions, and writes all back. Gives the largest |w| of the row,
     /// if the rule [wants to know](AdaptiveRule::KNOWS_LARGEST) it.
     pub(crate) fn advance(&mut self, rule: &R, u: f64, x: Features<'_>) -> f64 {
-        advance(rule, self.entries.all(), self.positions.of(x), &self.row, u)
+        advance(rule, self.entries.all(), self.positions.of(x), &self.row[..self.blocks], u)
     }
 }
 
@@ -139,19 +144,20 @@ by_f64x4! {
 }
 
 by_f64x4! {
-    fn observe<Q, R: AdaptiveRule<N>; const N: usize>(rule: &mut R, row: &mut [Block<N>]) -> (f64, f64) {
-        let (mut q, mut terms) = ([Q::all(0.0); 2], [Q::all(0.0); 2]);
+    fn observe<Q, R: AdaptiveRule<N>; const N: usize>(rule: &mut R, row: &mut [Block<N>]) -> [f64; 2] {
+        let mut sums = [[Q::all(0.0); 2]; 2];
         for block in row {
             for half in 0..2 {
                 let value = Q::load(&block.value[half]);
-                let (numbers, direction, term) = rule.observe(load::<Q, N>(&block.numbers[half]), value);
-                q[half] = q[half] + value * direction;
-                terms[half] = terms[half] + term;
+                let (numbers, direction, terms) = rule.observe(load::<Q, N>(&block.numbers[half]), value);
+                for at in 0..2 {
+                    sums[at][half] = sums[at][half] + terms[at];
+                }
                 store(numbers, &mut block.numbers[half]);
                 direction.store(&mut block.direction[half]);
             }
         }
-        (f64x4::join(q), f64x4::join(terms))
+        [f64x4::join(sums[0]), f64x4::join(sums[1])]
     }
 }
 

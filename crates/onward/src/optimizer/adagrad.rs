@@ -164,15 +164,13 @@ impl AdaptiveRule<3> for AdaGradRule {
             self.largest = self.largest.max(features.advance(self, u, x));
             return;
         }
-        let norm = |rule: &Self, features: &AdaptiveTable<Self, 3>| {
-            sum::sum(features.row_weights(rule, x).map(|weight| weight * weight))
-        };
-        let before = norm(self, features);
+        let norm = |features: &AdaptiveTable<Self, 3>| sum::sum(features.row(x).map(|[_, weight, _]| weight * weight));
+        let before = norm(features);
         features.advance(self, u, x);
-        self.norm = (self.norm + (norm(self, features) - before)).max(0.0);
+        self.norm = (self.norm + (norm(features) - before)).max(0.0);
         self.project_on_ball(features.entries_mut());
         // Only weights of this row can have grown.
-        self.largest = features.row_weights(self, x).fold(self.largest, |most, weight| most.max(weight.abs()));
+        self.largest = features.row(x).fold(self.largest, |most, [_, weight, _]| most.max(weight.abs()));
     }
 
     fn guarantee(&self, _features: &ParameterTable<F32Entry>) -> Guarantee {

@@ -92,10 +92,6 @@ impl AdaGradFull {
 }
 
 impl Optimizer for AdaGradFull {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.weight(index) * f64::from(value)))
-    }
-
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
         let scale = h * g;
         self.direction.clear();

@@ -2,6 +2,7 @@
 
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
+use crate::numeric::sum;
 use crate::{Error, Features};
 
 /// How far to move: w_i += u·x_i·rate_i, where u is chosen by the caller.
@@ -25,7 +26,9 @@ pub enum Step {
 /// An algorithm of online convex optimisation on sparse vectors.
 pub trait Optimizer: Send + Sync {
     /// ⟨w, x⟩.
-    fn dot(&self, x: Features<'_>) -> f64;
+    fn dot(&self, x: Features<'_>) -> f64 {
+        sum::sum(x.iter().map(|(index, value)| self.weight(index) * f64::from(value)))
+    }
 
     /// The row of a round to come: what belongs to it may be fetched from memory. Changes nothing.
     fn prefetch(&mut self, _x: Features<'_>) {}

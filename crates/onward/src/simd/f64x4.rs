@@ -25,6 +25,12 @@ pub(crate) trait Real:
     fn larger(self, other: Self) -> Self;
     /// Each where `one` > `two`, else that of `other`.
     fn where_above(self, one: Self, two: Self, other: Self) -> Self;
+
+    /// Each held within ± `most` > 0. What is no number stays.
+    #[inline(always)]
+    fn held(self, most: Self) -> Self {
+        most.smaller((Self::all(0.0) - most).larger(self))
+    }
 }
 
 /// Four numbers of 64 bits.
@@ -34,6 +40,14 @@ pub(crate) trait F64x4: Real {
 
     fn load(from: &[f64; FOUR]) -> Self;
     fn store(self, into: &mut [f64; FOUR]);
+
+    #[inline(always)]
+    fn numbers(self) -> [f64; FOUR] {
+        let mut numbers = [0.0; FOUR];
+        self.store(&mut numbers);
+        numbers
+    }
+
     fn load_f32(from: &[f32; FOUR]) -> Self::F32x4;
     fn widen(narrow: Self::F32x4) -> Self;
     /// Each rounded to 32 bits.
@@ -68,9 +82,8 @@ pub(crate) trait F64x4: Real {
 /// Joins eight accumulators in the fixed tree of [`sum`](crate::numeric::sum).
 #[inline(always)]
 pub(crate) fn join<Q: F64x4>([low, high]: [Q; 2]) -> f64 {
-    let mut sums = [0.0; FOUR];
-    (low + high).store(&mut sums);
-    (sums[0] + sums[2]) + (sums[1] + sums[3])
+    let [a, b, c, d] = (low + high).numbers();
+    (a + c) + (b + d)
 }
 
 /// Runs a function of a [`F64x4`] as fast as this machine can.

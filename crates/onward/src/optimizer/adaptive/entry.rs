@@ -80,8 +80,7 @@ impl<const N: usize> Entry<N> for [f64; N] {
 
     #[inline(always)]
     fn rounded<Q: F64x4>(weight: Q) -> Q {
-        // What is no number stays: the second is taken where two cannot be compared.
-        Q::all(f64::MAX).smaller(Q::all(f64::MIN).larger(weight))
+        weight.held(Q::all(f64::MAX))
     }
 
     #[inline(always)]
@@ -101,9 +100,7 @@ impl<const N: usize> Entry<N> for [f64; N] {
     #[allow(unsafe_code)]
     unsafe fn scatter<Q: F64x4>(entries: &mut [Self], positions: &[u32; FOUR], numbers: [Q; N]) {
         for (column, number) in numbers.into_iter().enumerate() {
-            let mut four = [0.0; FOUR];
-            number.store(&mut four);
-            for (&position, number) in positions.iter().zip(four) {
+            for (&position, number) in positions.iter().zip(number.numbers()) {
                 // SAFETY: the caller says that all positions are there.
                 unsafe { entries.get_unchecked_mut(position as usize)[column] = number };
             }

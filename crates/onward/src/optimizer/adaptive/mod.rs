@@ -27,6 +27,9 @@ pub(crate) trait AdaptiveRule<const N: usize>: Send + Sync + Sized {
     /// Whether the largest |w| of a row is asked for when a row [moves](AdaptiveTable::advance).
     const KNOWS_LARGEST: bool = false;
 
+    /// Whether w is the same for all values of a feature.
+    const HAS_FIXED_WEIGHTS: bool = true;
+
     /// w, where the feature has this value in the row; 0 if it is asked for without a row.
     fn weight<Q: Real>(&self, numbers: [Q; N], value: Q) -> Q;
 
@@ -46,8 +49,11 @@ pub(crate) trait AdaptiveRule<const N: usize>: Send + Sync + Sized {
     /// each of the two sums over the row that [`AdaptiveTable::observe`] gives.
     fn observe<Q: F64x4>(&mut self, numbers: [Q; N], value: Q) -> ([Q; N], Q, [Q; 2]);
 
-    /// Moves the weight by `change`.
-    fn step<Q: F64x4>(&self, numbers: [Q; N], change: Q) -> [Q; N];
+    /// Moves the weight by `change`, if there is anything left to move once the gradient is taken in.
+    #[inline(always)]
+    fn step<Q: F64x4>(&self, numbers: [Q; N], _change: Q) -> [Q; N] {
+        numbers
+    }
 
     /// As [`Optimizer::prepare`].
     fn prepare(&mut self, g: f64, h: f64, features: &mut AdaptiveTable<Self, N>) -> Step;
@@ -117,7 +123,7 @@ impl<R: AdaptiveRule<N>, const N: usize> Optimizer for Adaptive<R, N> {
     }
 
     fn frozen_weights(&self) -> Option<(Vec<u32>, Vec<f64>)> {
-        Some(self.features.entries().not_zero(|entry| self.weight_of(entry)))
+        R::HAS_FIXED_WEIGHTS.then(|| self.features.entries().not_zero(|entry| self.weight_of(entry)))
     }
 
     fn guarantee(&self) -> Guarantee {

@@ -56,9 +56,9 @@ impl<R: AdaptiveRule<N>, const N: usize> AdaptiveTable<R, N> {
         &mut self.entries
     }
 
-    /// The weights of the row that has begun, as they are in the table.
-    pub(crate) fn row_weights<'a>(&'a self, rule: &'a R, x: Features<'a>) -> impl Iterator<Item = f64> + 'a {
-        self.entries.these(self.positions.of(x).all()).map(|entry| rule.weight(entry.numbers(), 0.0))
+    /// The numbers of the row that has begun, as they are in the table.
+    pub(crate) fn row<'a>(&'a self, x: Features<'a>) -> impl Iterator<Item = [f64; N]> + 'a {
+        self.entries.these(self.positions.of(x).all()).map(R::Entry::numbers)
     }
 
     pub(super) fn dot(&self, rule: &R, x: Features<'_>) -> f64 {
@@ -186,9 +186,7 @@ by_f64x4! {
                 entries[position as usize] = entry;
             }
         }
-        let mut sizes = [0.0; FOUR];
-        largest[0].larger(largest[1]).store(&mut sizes);
-        sizes.into_iter().fold(0.0, f64::max)
+        largest[0].larger(largest[1]).numbers().into_iter().fold(0.0, f64::max)
     }
 }
 

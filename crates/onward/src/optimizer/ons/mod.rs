@@ -192,10 +192,6 @@ fn textbook_gamma(radius: f64, alpha: f64, gradient: f64) -> f64 {
 }
 
 impl Optimizer for Ons {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.weight(index) * f64::from(value)))
-    }
-
     fn begin(&mut self, x: Features<'_>) -> f64 {
         self.score = self.dot(x);
         self.score

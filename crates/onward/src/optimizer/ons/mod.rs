@@ -27,7 +27,6 @@
 //! `diagonal` takes O(non-zeros), `sketched` O(rank·d): M without its other entries is not what the
 //! proof needs, they have no bound of their own, and they project by scaling.
 
-mod cholesky;
 mod curve;
 mod diagonal;
 mod full;

@@ -3,11 +3,13 @@
 //! A rule ([`AdaptiveRule`]) says what happens to one feature, as a formula of [`Real`] numbers; it is compiled for four
 //! features at a time. All the rest is done here, once for all rules: the entries of a row are found, fetched and
 //! [gathered](AdaptiveTable), eight features side by side; ⟨w, x⟩ and other sums over the row are added up in the
-//! order of [`sum`]; a row that is no multiple of eight is filled up with features of value 0; and everything goes
+//! order of [`sum`](crate::numeric::sum); a row that is no multiple of eight is filled up with features of value 0; and everything goes
 //! back to where it came from.
 
 mod entry;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use entry::{Entry, F32Entry};
 pub(crate) use table::AdaptiveTable;

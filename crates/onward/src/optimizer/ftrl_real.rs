@@ -118,7 +118,7 @@ impl FtrlReal {
     }
 
     fn score(&self, x: Features<'_>) -> f64 {
-        x.offset() + sum::sum(x.iter().map(|(index, value)| self.weight_of(index) * f64::from(value)))
+        x.offset() + x.dot(|index| self.weight_of(index))
     }
 
     fn weight_of(&self, index: u32) -> f64 {

@@ -2,7 +2,6 @@
 
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
-use crate::numeric::sum;
 use crate::{Error, Features};
 
 /// How far to move: w_i += u·x_i·rate_i, where u is chosen by the caller.
@@ -27,7 +26,7 @@ pub enum Step {
 pub trait Optimizer: Send + Sync {
     /// ⟨w, x⟩.
     fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.weight(index) * f64::from(value)))
+        x.dot(|index| self.weight(index))
     }
 
     /// The row of a round to come: what belongs to it may be fetched from memory. Changes nothing.

@@ -2,6 +2,7 @@
 
 use super::Archive;
 use crate::Error;
+use crate::numeric::linalg::cholesky::Cholesky;
 use crate::numeric::linalg::triangle::Triangle;
 use crate::numeric::rng::SplitMix64;
 use crate::numeric::sum::Sum;
@@ -35,6 +36,16 @@ impl Triangle {
             *self = archive.require(triangle, name, "must be a triangle with a row for each feature")?;
         }
         Ok(())
+    }
+}
+
+impl Cholesky {
+    /// Saves its factor under a name, row by row, or loads it: then it must be of this size.
+    pub(crate) fn persist(&mut self, name: &str, size: usize, archive: &mut Archive) -> Result<(), Error> {
+        archive.column(name, &mut self.factor)?;
+        self.size = size;
+        let must = "must be a triangle with a row for each feature, above 0 on its diagonal";
+        archive.check(self.is_sound(), name, must)
     }
 }
 

@@ -66,7 +66,7 @@ impl BallVector {
 
     /// ⟨w, x⟩.
     pub fn dot(&self, x: Features<'_>) -> f64 {
-        self.scale * sum::sum(x.iter().map(|(index, value)| f64::from(self.entries.get(index)) * f64::from(value)))
+        self.scale * x.dot(|index| self.entries.get(index).into())
     }
 
     /// w_i.

@@ -97,7 +97,7 @@ impl LazyPoint {
 
     /// ⟨w, x⟩.
     pub fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.get(index) * f64::from(value)))
+        x.dot(|index| self.get(index))
     }
 
     /// w_i.

@@ -4,7 +4,7 @@ use bytemuck::Zeroable;
 
 use super::average::Average;
 use crate::archive::{Archive, Field};
-use crate::numeric::{saturate, sum};
+use crate::numeric::saturate;
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
@@ -34,7 +34,7 @@ impl PlainVector {
     }
 
     pub(super) fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.get(index) * f64::from(value)))
+        x.dot(|index| self.get(index))
     }
 
     pub(super) fn get(&self, index: u32) -> f64 {

@@ -71,7 +71,7 @@ by_f64x4! {
             if zeros != 0 {
                 new.extend((0..FOUR).filter(|at| zeros >> at & 1 != 0).map(|at| FOUR * number + at));
             }
-            let (theta, square) = (theta.add(hg.times(value)), square.add(h.times(value).times(value)));
+            let (theta, square) = (theta + hg * value, square + h * value * value);
             // SAFETY: as above.
             #[allow(unsafe_code)]
             unsafe { Q::scatter(entries, positions, theta, square) }

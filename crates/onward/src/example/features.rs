@@ -2,6 +2,7 @@
 
 use super::reach::MaxPositions;
 use crate::hashing::feature_map::INDEX_LIMIT;
+use crate::numeric::sum::{self, LANES};
 use crate::simd::scan::ascend;
 use crate::{Error, ErrorKind};
 
@@ -121,6 +122,24 @@ impl<'a> Features<'a> {
     /// Pairs of index and value.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, f32)> + 'a {
         self.indices.iter().copied().zip(self.values.iter().copied())
+    }
+
+    /// Σ w_i·x_i, added up as [`sum`](crate::numeric::sum) does.
+    #[inline(always)]
+    pub(crate) fn dot(self, weight: impl Fn(u32) -> f64) -> f64 {
+        let mut sums = [0.0; LANES];
+        let (eights, indices) = self.indices.as_chunks::<LANES>();
+        let (value_eights, values) = self.values.as_chunks::<LANES>();
+        // With the eights written out.
+        for (indices, values) in eights.iter().zip(value_eights) {
+            for lane in 0..LANES {
+                sums[lane] += weight(indices[lane]) * f64::from(values[lane]);
+            }
+        }
+        for ((sum, &index), &value) in sums.iter_mut().zip(indices).zip(values) {
+            *sum += weight(index) * f64::from(value);
+        }
+        sum::join(sums)
     }
 
     /// An id for each feature, or none at all.

@@ -4,8 +4,9 @@
 //! derivatives are computed and factored exactly; of the others the diagonal is. Where all
 //! features are among the former the approximation is exact.
 
-use super::cholesky::Cholesky;
+use super::cholesky;
 use super::passes::{Curvatures, OUTSIDE, Statistics};
+use crate::numeric::linalg::cholesky::Cholesky;
 
 /// The approximate inverse.
 pub(super) struct Preconditioner {
@@ -79,11 +80,11 @@ impl Preconditioner {
         }
         // A shift that is half or twice as large would do.
         if self.factor.as_ref().is_none_or(|(with, _)| !(0.7..=1.4).contains(&(shift / with))) {
-            self.factor = Some((shift, Cholesky::new(&self.curvatures.triangle, self.members.len(), shift)));
+            self.factor = Some((shift, cholesky::factor(&self.curvatures.triangle, self.members.len(), shift)));
         }
         if let Some((_, factor)) = &self.factor {
             let mut among: Vec<f64> = self.members.iter().map(|&at| r[at as usize]).collect();
-            factor.solve(&mut among);
+            cholesky::solve(factor, &mut among);
             self.members.iter().zip(among).for_each(|(&at, value)| out[at as usize] = value);
         }
         out

@@ -29,7 +29,7 @@
 
 use super::ascent::{Ascent, PASSES_OF_A_TURN};
 use super::bundle::Bundle;
-use super::cholesky::Cholesky;
+use super::cholesky;
 use super::passes::{Assessment, Passes, PerRow, SearchCoordinates};
 use super::preconditioner::Preconditioner;
 use super::rows::{RowSource, Workers};
@@ -514,7 +514,7 @@ impl Dual<'_> {
             }
             let pull = |(at, pull): (usize, &f64)| -pull - lambda * self.size * self.small[0][at];
             let mut z: Vec<f64> = self.pulls.iter().enumerate().map(pull).collect();
-            Cholesky::new(&triangle, z.len(), 0.0).solve(&mut z);
+            cholesky::solve(&cholesky::factor(&triangle, z.len(), 0.0), &mut z);
             let mut gradient = self.g.to_vec();
             self.images.iter().zip(&z).for_each(|(image, &z)| add_scaled(&mut gradient, z, image));
             lambda = norm(&gradient) / radius;

@@ -5,6 +5,9 @@
 //! else the λ > 0 that puts it on the sphere: the root of 1/U − 1/‖z(λ)‖, which is nearly
 //! straight in λ, by Newton's steps (Moré and Sorensen 1983).
 
+use crate::numeric::linalg::eigen::Jacobi;
+use crate::numeric::linalg::vector::dot_in_order;
+
 /// A symmetric matrix, taken apart: A = QΛQᵀ.
 pub(super) struct Spectrum {
     /// Λ.
@@ -13,35 +16,18 @@ pub(super) struct Spectrum {
     vectors: Vec<Vec<f64>>,
 }
 
-/// Sweeps over all pairs; six or seven make what is off the diagonal vanish.
-const SWEEPS: usize = 30;
+/// How it is taken apart.
+const SPECTRUM: Jacobi = Jacobi { tolerance: 1e-17, is_backward: true, clears: true };
 
 /// Newton's steps for the multiplier; a dozen suffice.
 const STEPS: usize = 100;
 
 impl Spectrum {
-    /// By Jacobi's rotations.
-    pub(super) fn new(mut a: Vec<Vec<f64>>) -> Self {
-        let size = a.len();
-        let mut vectors: Vec<Vec<f64>> =
-            (0..size).map(|i| (0..size).map(|j| f64::from(u8::from(i == j))).collect()).collect();
-        for _ in 0..SWEEPS {
-            let mut rotated = false;
-            for i in 1..size {
-                for j in 0..i {
-                    // Beside the diagonal it is rounding.
-                    if a[i][j].abs() <= 1e-17 * (a[i][i] * a[j][j]).abs().sqrt() {
-                        continue;
-                    }
-                    rotated = true;
-                    rotate(&mut a, &mut vectors, i, j);
-                }
-            }
-            if !rotated {
-                break;
-            }
-        }
-        Self { values: (0..size).map(|i| a[i][i].max(0.0)).collect(), vectors }
+    /// Of a matrix.
+    pub(super) fn new(a: Vec<Vec<f64>>) -> Self {
+        let (mut values, vectors) = SPECTRUM.eigen(a);
+        values.iter_mut().for_each(|value| *value = value.max(0.0));
+        Self { values, vectors }
     }
 
     /// The largest eigenvalue.
@@ -51,11 +37,11 @@ impl Spectrum {
 
     /// The solution and its multiplier λ.
     pub(super) fn minimise(&self, c: &[f64], radius: f64) -> (Vec<f64>, f64) {
-        let turned: Vec<f64> =
-            self.vectors.iter().map(|vector| vector.iter().zip(c).map(|(q, c)| q * c).sum()).collect();
+        let turned: Vec<f64> = self.vectors.iter().map(|vector| dot_in_order(vector, c)).collect();
         // Flatter than this, or without any pull, a direction is none.
         let least = 1e-13 * self.largest();
-        let pull = 1e-14 * turned.iter().map(|c| c * c).sum::<f64>().sqrt();
+        let size = |z: &[f64]| dot_in_order(z, z).sqrt();
+        let pull = 1e-14 * size(&turned);
         let solve = |multiplier: f64| -> Vec<f64> {
             let entry = |(&value, &c): (&f64, &f64)| {
                 let bend = value.max(least) + multiplier;
@@ -69,7 +55,6 @@ impl Spectrum {
             };
             self.values.iter().zip(&turned).map(entry).collect()
         };
-        let size = |z: &[f64]| z.iter().map(|z| z * z).sum::<f64>().sqrt();
         let mut multiplier = 0.0;
         let mut z = solve(multiplier);
         // Infinite where there is no curvature.
@@ -101,29 +86,6 @@ impl Spectrum {
         }
         let back = |at: usize| self.vectors.iter().zip(&z).map(|(vector, z)| vector[at] * z).sum();
         ((0..z.len()).map(back).collect(), multiplier)
-    }
-}
-
-/// Turns the plane of two axes so that a[i][j] vanishes.
-fn rotate(a: &mut [Vec<f64>], vectors: &mut [Vec<f64>], i: usize, j: usize) {
-    let half = 0.5 * (a[j][j] - a[i][i]) / a[i][j];
-    let tangent = half.signum() / (half.abs() + (half * half + 1.0).sqrt());
-    let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
-    let sine = tangent * cosine;
-    turn(a, i, j, cosine, sine);
-    for row in a.iter_mut() {
-        let (x, y) = (row[i], row[j]);
-        (row[i], row[j]) = (cosine * x - sine * y, sine * x + cosine * y);
-    }
-    (a[i][j], a[j][i]) = (0.0, 0.0);
-    turn(vectors, i, j, cosine, sine);
-}
-
-/// Turns two rows, j < i.
-fn turn(rows: &mut [Vec<f64>], i: usize, j: usize, cosine: f64, sine: f64) {
-    let (before, from) = rows.split_at_mut(i);
-    for (x, y) in from[0].iter_mut().zip(&mut before[j]) {
-        (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
     }
 }
 

@@ -93,13 +93,7 @@ impl Arow {
 
 impl ScoreLearner for Arow {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        let product = match &self.gaussian {
-            Gaussian::Diagonal(entries) => {
-                sum::sum(x.iter().map(|(index, value)| f64::from(entries.get(index).weight) * f64::from(value)))
-            }
-            Gaussian::Full(ridge) => ridge.dot(x),
-        };
-        x.offset() + product
+        x.offset() + x.dot(|index| self.weight(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {

@@ -222,8 +222,7 @@ impl LeastSquares {
 
 impl ScoreLearner for LeastSquares {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        let products = x.iter().map(|(index, value)| self.weight_of(index) * f64::from(value));
-        x.offset() + sum::sum(products)
+        x.offset() + x.dot(|index| self.weight_of(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {

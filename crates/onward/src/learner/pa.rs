@@ -86,8 +86,7 @@ impl PassiveAggressive {
 
 impl ScoreLearner for PassiveAggressive {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        let products = x.iter().map(|(index, value)| f64::from(self.weights.get(index)) * f64::from(value));
-        x.offset() + sum::sum(products)
+        x.offset() + x.dot(|index| self.weight(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {

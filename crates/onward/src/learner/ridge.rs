@@ -81,7 +81,7 @@ impl Ridge {
 
     /// ⟨w, x⟩.
     pub(super) fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.weight(index) * f64::from(value)))
+        x.dot(|index| self.weight(index))
     }
 
     /// xᵀΓx, with Γ = I/λ for features that were never met. O(d²).

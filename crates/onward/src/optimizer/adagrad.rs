@@ -14,46 +14,20 @@
 //! The other forms: [`adagrad_dual`](super::adagrad_dual) (`form=dual-averaging`) and the full
 //! matrix, [`adagrad_full`](super::adagrad_full) (`full=true`).
 
-// Of two halves of an eight, both are worked on alike.
-#![allow(clippy::needless_range_loop)]
-
-use bytemuck::{Pod, Zeroable};
-
+use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable, Entry, F32Entry};
 use super::{AdaGradDual, AdaGradFull};
 use crate::archive::{Archive, Field};
 use crate::domain::{Domain, weighted_ball};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::saturate;
-use crate::numeric::sum::{self, LANES, LARGEST_SUM};
+use crate::numeric::sum::{self, LARGEST_SUM};
 use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, Promise,
-    STANDARDISE, Step, expect_positive, expect_rate,
+    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Params, Promise, STANDARDISE,
+    Step, expect_positive, expect_rate,
 };
-use crate::simd::f64x4::{self, FOUR, Record16, by_f64x4};
-use crate::storage::table::{ParameterTable, Positions, RowPositions, records};
+use crate::simd::f64x4::{F64x4, Real};
+use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
-
-/// What an update touches: the weight and the root of the sum of squared gradients.
-#[derive(Debug, Clone, Copy, Zeroable, Pod)]
-#[repr(C)]
-struct AdaGradEntry {
-    /// √G_i, in f64: it neither stalls at 2²⁴ small terms nor overflows. The root, because Σ√G_i
-    /// is kept too, and one of G_i before and one after a round would be two roots.
-    root: f64,
-    weight: f32,
-    unused: u32,
-}
-
-/// Eight features of the row that is being learnt from, side by side: they are worked on together.
-#[derive(Debug, Clone, Copy, Zeroable)]
-#[repr(C)]
-struct AdaGradEight {
-    value: [[f64; FOUR]; 2],
-    root: [[f64; FOUR]; 2],
-    /// η·x_i/√G_i, what the weight moves by for u = 1.
-    direction: [[f64; FOUR]; 2],
-    weight: [[f32; FOUR]; 2],
-}
 
 /// Where AdaGrad keeps its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,23 +58,25 @@ impl AdaGradDomain {
 }
 
 /// AdaGrad with a diagonal metric.
+pub type AdaGrad = Adaptive<AdaGradRule, 3>;
+
+/// What [`AdaGrad`] knows of all features together.
 #[derive(Debug, Clone)]
-pub struct AdaGrad {
+pub struct AdaGradRule {
     eta: f64,
     domain: AdaGradDomain,
     /// U, the size of the domain, or of the comparators that the guarantee is for.
     radius: f64,
-    table: ParameterTable<AdaGradEntry>,
+    /// What |w_i| is held to.
+    limit: f64,
     /// Σ√G_i.
     roots: f64,
     /// max_t ‖w_t‖_∞.
     largest: f64,
     /// ‖w‖², for the ball.
     norm: f64,
-    /// Where the entries of this round's features are.
-    positions: Positions,
-    /// What was in them; the rest of the last eight is 0.
-    row: Vec<AdaGradEight>,
+    /// h·g of this round.
+    scalar: f64,
 }
 
 impl AdaGrad {
@@ -110,20 +86,7 @@ impl AdaGrad {
     /// # Errors
     /// When η is not from 1e-30 to 1e30, or the radius not positive and finite.
     pub fn new(eta: f64, radius: f64) -> Result<Self, Error> {
-        expect_rate("eta", eta)?;
-        expect_positive("radius", radius)?;
-        let domain = AdaGradDomain::All;
-        Ok(Self {
-            eta,
-            domain,
-            radius,
-            table: ParameterTable::default(),
-            roots: 0.0,
-            largest: 0.0,
-            norm: 0.0,
-            positions: Positions::default(),
-            row: Vec::new(),
-        })
+        Self::within(AdaGradDomain::All, eta, radius)
     }
 
     /// With this η in a domain of this radius.
@@ -131,211 +94,86 @@ impl AdaGrad {
     /// # Errors
     /// As [`new`](Self::new); for the box and the ball, when the radius is not from 1e-30 to 1e30.
     pub fn within(domain: AdaGradDomain, eta: f64, radius: f64) -> Result<Self, Error> {
-        if domain != AdaGradDomain::All {
-            expect_rate("radius", radius)?;
-        }
-        Ok(Self { domain, ..Self::new(eta, radius)? })
+        match domain {
+            AdaGradDomain::All => expect_positive("radius", radius)?,
+            AdaGradDomain::Box | AdaGradDomain::Ball => expect_rate("radius", radius)?,
+        };
+        let limit = if domain == AdaGradDomain::Box { radius } else { f64::INFINITY };
+        let (eta, roots, largest, norm, scalar) = (expect_rate("eta", eta)?, 0.0, 0.0, 0.0, 0.0);
+        Ok(Self::of(AdaGradRule { eta, domain, radius, limit, roots, largest, norm, scalar }))
     }
+}
 
+impl AdaGradRule {
     /// The nearest point of the ball in the norm √Σ √G_i w_i².
-    fn project_on_ball(&mut self) {
+    fn project_on_ball(&mut self, features: &mut ParameterTable<F32Entry>) {
         if self.norm <= self.radius * self.radius {
             return;
         }
         // In order of index, whatever the order in which they came: a saved learner goes on to the bit.
-        let indices = self.table.used(|entry| entry.weight != 0.0);
-        let pair = |entry: AdaGradEntry| (entry.root, f64::from(entry.weight));
-        let pairs: Vec<_> = indices.iter().map(|&index| pair(self.table.get(index))).collect();
+        let indices = features.used(|entry| entry.weight != 0.0);
+        let pair = |entry: F32Entry| (entry.accumulator, f64::from(entry.weight));
+        let pairs: Vec<_> = indices.iter().map(|&index| pair(features.get(index))).collect();
         let lambda = weighted_ball::multiplier(&pairs, self.radius);
         for (&index, &(root, weight)) in indices.iter().zip(&pairs) {
-            self.table.entry(index).weight = saturate(weighted_ball::shrunk(root, weight, lambda));
+            features.entry(index).weight = saturate(weighted_ball::shrunk(root, weight, lambda));
         }
-        self.norm = sum::sum(indices.iter().map(|&index| f64::from(self.table.get(index).weight).powi(2)));
+        self.norm = sum::sum(indices.iter().map(|&index| f64::from(features.get(index).weight).powi(2)));
     }
 }
 
-/// Reads the entries of a row. Gives ⟨w, x⟩.
-fn gather(
-    entries: &mut [AdaGradEntry],
-    positions: RowPositions<'_>,
-    values: &[f32],
-    row: &mut Vec<AdaGradEight>,
-) -> f64 {
-    row.resize(positions.all().len().div_ceil(LANES), AdaGradEight::zeroed());
-    let (_, last_places) = positions.all().as_chunks::<LANES>();
-    let (_, last_values) = values.as_chunks::<LANES>();
-    if !last_places.is_empty()
-        && let Some(last) = row.last_mut()
-    {
-        *last = AdaGradEight::zeroed();
-        for (at, (&position, &value)) in last_places.iter().zip(last_values).enumerate() {
-            let (half, at, entry) = (at / FOUR, at % FOUR, entries[position as usize]);
-            last.value[half][at] = f64::from(value);
-            last.root[half][at] = entry.root;
-            last.weight[half][at] = entry.weight;
-        }
-    }
-    gather_eights(records(entries, positions), positions.all(), values, row)
-}
+/// Of each feature: √G_i and w_i. The root, because Σ√G_i is kept too, and one of G_i before and one after a round
+/// would be two roots.
+impl AdaptiveRule<3> for AdaGradRule {
+    type Entry = F32Entry;
 
-by_f64x4! {
-    /// The same, where what is not a whole eight has been read.
-    fn gather_eights<Q>(entries: &[Record16], positions: &[u32], values: &[f32], row: &mut [AdaGradEight]) -> f64 {
-        let mut products = [Q::all(0.0); 2];
-        let (positions, _) = positions.as_chunks::<LANES>();
-        let (values, _) = values.as_chunks::<LANES>();
-        let (whole, last) = row.split_at_mut(positions.len());
-        for (eight, (positions, values)) in whole.iter_mut().zip(positions.iter().zip(values)) {
-            let positions: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(positions);
-            let values: &[[f32; FOUR]; 2] = bytemuck::must_cast_ref(values);
-            for half in 0..2 {
-                // SAFETY: `records` has seen that all positions are there.
-                #[allow(unsafe_code)]
-                let (root, others) = unsafe { Q::gather(entries, &positions[half]) };
-                let (weight, _) = others.unzip();
-                let value = Q::widen(Q::load_f32(&values[half]));
-                value.store(&mut eight.value[half]);
-                root.store(&mut eight.root[half]);
-                Q::store_f32(weight, &mut eight.weight[half]);
-                products[half] = products[half].add(Q::widen(weight).times(value));
-            }
-        }
-        for eight in last {
-            for half in 0..2 {
-                let weight = Q::widen(Q::load_f32(&eight.weight[half]));
-                products[half] = products[half].add(weight.times(Q::load(&eight.value[half])));
-            }
-        }
-        f64x4::join(products)
-    }
-}
+    const KNOWS_LARGEST: bool = true;
 
-by_f64x4! {
-    /// Takes in the gradient `scalar`·x, and sets the directions. Gives by how much Σ√G_i grew, and
-    /// Σ x²·rate.
-    fn turn<Q>(row: &mut [AdaGradEight], scalar: f64, eta: f64) -> (f64, f64) {
-        let (zero, scalar, eta, most) = (Q::all(0.0), Q::all(scalar), Q::all(eta), Q::all(LARGEST_SUM));
-        let (mut grown, mut q) = ([zero; 2], [zero; 2]);
-        for eight in row {
-            for half in 0..2 {
-                let (value, before) = (Q::load(&eight.value[half]), Q::load(&eight.root[half]));
-                let z = scalar.times(value);
-                let sum = before.times(before).add(z.times(z));
-                // Rounding must not make it smaller.
-                let root = sum.smaller(most).root().larger(before);
-                let direction = value.times(eta.over(root).where_above(root, zero, zero));
-                grown[half] = grown[half].add(root.subtract(before));
-                q[half] = q[half].add(value.times(direction));
-                root.store(&mut eight.root[half]);
-                direction.store(&mut eight.direction[half]);
-            }
-        }
-        (f64x4::join(grown), f64x4::join(q))
-    }
-}
-
-/// w_i += u·direction_i, held within ±`limit`, and all goes back to the entries. Gives the largest
-/// |w_i|.
-fn step(
-    entries: &mut [AdaGradEntry],
-    positions: RowPositions<'_>,
-    row: &mut [AdaGradEight],
-    u: f64,
-    limit: f64,
-) -> f64 {
-    let largest = step_eights(records(entries, positions), positions.all(), row, u, limit);
-    let (_, last_places) = positions.all().as_chunks::<LANES>();
-    if let Some(last) = row.last() {
-        for (at, &position) in last_places.iter().enumerate() {
-            let (half, at) = (at / FOUR, at % FOUR);
-            entries[position as usize] =
-                AdaGradEntry { root: last.root[half][at], weight: last.weight[half][at], unused: 0 };
-        }
-    }
-    largest
-}
-
-by_f64x4! {
-    /// The same, but that what is not a whole eight stays in the row.
-    fn step_eights<Q>(entries: &mut [Record16], positions: &[u32], row: &mut [AdaGradEight], u: f64, limit: f64) -> f64 {
-        let (u, most, least) = (Q::all(u), Q::all(limit), Q::all(-limit));
-        let unused = Q::all(0.0).saturate();
-        let mut largest = [Q::all(0.0); 2];
-        let (whole_places, _) = positions.as_chunks::<LANES>();
-        for (number, eight) in row.iter_mut().enumerate() {
-            for half in 0..2 {
-                let weight = Q::widen(Q::load_f32(&eight.weight[half]));
-                let moved = weight.add(u.times(Q::load(&eight.direction[half])));
-                let weight = moved.larger(least).smaller(most).saturate();
-                largest[half] = Q::widen(weight).size().larger(largest[half]);
-                Q::store_f32(weight, &mut eight.weight[half]);
-                if let Some(positions) = whole_places.get(number) {
-                    let positions: &[[u32; FOUR]; 2] = bytemuck::must_cast_ref(positions);
-                    // SAFETY: `records` has seen that all positions are there.
-                    #[allow(unsafe_code)]
-                    unsafe { Q::scatter(entries, &positions[half], Q::load(&eight.root[half]), Q::zip(weight, unused)) }
-                }
-            }
-        }
-        let mut sizes = [0.0; FOUR];
-        largest[0].larger(largest[1]).store(&mut sizes);
-        sizes.into_iter().fold(0.0, f64::max)
-    }
-}
-
-impl Optimizer for AdaGrad {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(self.table.row(x).map(|(entry, value)| f64::from(entry.weight) * f64::from(value)))
+    #[inline(always)]
+    fn weight<Q: Real>(&self, [_, weight, _]: [Q; 3], _value: Q) -> Q {
+        weight
     }
 
-    fn prefetch(&mut self, x: Features<'_>) {
-        self.table.prefetch(x);
+    /// The direction is η·x_i/√G_i, and the sums are q and that by which Σ√G_i grows.
+    #[inline(always)]
+    fn observe<Q: F64x4>(&mut self, [before, weight, unused]: [Q; 3], value: Q) -> ([Q; 3], Q, [Q; 2]) {
+        let z = Q::all(self.scalar) * value;
+        let sum = before * before + z * z;
+        // Rounding must not make it smaller.
+        let root = sum.smaller(Q::all(LARGEST_SUM)).sqrt().larger(before);
+        let zero = Q::all(0.0);
+        let direction = value * (Q::all(self.eta) / root).where_above(root, zero, zero);
+        ([root, weight, unused], direction, [value * direction, root - before])
     }
 
-    fn begin(&mut self, x: Features<'_>) -> f64 {
-        self.table.locate(x, &mut self.positions);
-        gather(self.table.all(), self.positions.of(x), x.values(), &mut self.row)
+    #[inline(always)]
+    fn step<Q: F64x4>(&self, [root, weight, unused]: [Q; 3], change: Q) -> [Q; 3] {
+        let held = (weight + change).larger(Q::all(-self.limit)).smaller(Q::all(self.limit));
+        [root, Self::Entry::rounded(held), unused]
     }
 
-    fn prepare(&mut self, g: f64, h: f64, _x: Features<'_>) -> Step {
-        let (grown, q) = turn(&mut self.row, h * g, self.eta);
+    fn prepare(&mut self, g: f64, h: f64, features: &mut AdaptiveTable<Self, 3>) -> Step {
+        self.scalar = h * g;
+        let [q, grown] = features.observe(self);
         self.roots += grown;
         Step::Flow { time: h, q }
     }
 
-    fn advance(&mut self, u: f64, x: Features<'_>) {
-        let limit = if self.domain == AdaGradDomain::Box { self.radius } else { f64::INFINITY };
-        let norm = |row: &[AdaGradEight]| {
-            let weights = row.iter().flat_map(|eight| eight.weight).flatten();
-            sum::sum(weights.map(|weight| f64::from(weight) * f64::from(weight)))
-        };
-        let before = if self.domain == AdaGradDomain::Ball { norm(&self.row) } else { 0.0 };
-        let largest = step(self.table.all(), self.positions.of(x), &mut self.row, u, limit);
+    fn advance(&mut self, u: f64, x: Features<'_>, features: &mut AdaptiveTable<Self, 3>) {
         if self.domain != AdaGradDomain::Ball {
-            self.largest = self.largest.max(largest);
+            self.largest = self.largest.max(features.advance(self, u, x));
             return;
         }
-        self.norm = (self.norm + (norm(&self.row) - before)).max(0.0);
-        self.project_on_ball();
+        let norm = |features: &AdaptiveTable<Self, 3>| sum::sum(features.row(x).map(|[_, weight, _]| weight * weight));
+        let before = norm(features);
+        features.advance(self, u, x);
+        self.norm = (self.norm + (norm(features) - before)).max(0.0);
+        self.project_on_ball(features.entries_mut());
         // Only weights of this row can have grown.
-        for &position in self.positions.of(x).all() {
-            self.largest = self.largest.max(f64::from(self.table.at(position as usize).weight).abs());
-        }
+        self.largest = features.row(x).fold(self.largest, |most, [_, weight, _]| most.max(weight.abs()));
     }
 
-    fn weight(&self, index: u32) -> f64 {
-        f64::from(self.table.get(index).weight)
-    }
-
-    fn weights(&self, indices: &[u32]) -> Vec<f64> {
-        self.table.each(indices).map(|entry| f64::from(entry.weight)).collect()
-    }
-
-    fn frozen_weights(&self) -> Option<(Vec<u32>, Vec<f64>)> {
-        Some(self.table.not_zero(|entry| f64::from(entry.weight)))
-    }
-
-    fn guarantee(&self) -> Guarantee {
+    fn guarantee(&self, _features: &ParameterTable<F32Entry>) -> Guarantee {
         let diameter = self.largest + self.radius;
         let bound = (diameter * diameter / (2.0 * self.eta) + self.eta) * self.roots;
         // √G_i ≤ Σ√G_i: held only where a square of it was.
@@ -346,17 +184,17 @@ impl Optimizer for AdaGrad {
         format!("adagrad:{}eta={},radius={}", self.domain.describe(), self.eta, self.radius)
     }
 
-    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+    fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<F32Entry>) -> Result<(), Error> {
         archive.number("roots", &mut self.roots)?;
         archive.number("largest", &mut self.largest)?;
         if self.domain == AdaGradDomain::Ball {
             archive.number("norm", &mut self.norm)?;
         }
         let fields = [
-            ("weight", Field::F32(&|entry: &mut AdaGradEntry| &mut entry.weight)),
-            ("root", Field::F64(&|entry| &mut entry.root)),
+            ("weight", Field::F32(&|entry: &mut F32Entry| &mut entry.weight)),
+            ("root", Field::F64(&|entry| &mut entry.accumulator)),
         ];
-        self.table.persist(archive, |entry| entry.root > 0.0, &fields)
+        features.persist(archive, |entry| entry.accumulator > 0.0, &fields)
     }
 }
 
@@ -512,7 +350,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::LearnerSpec;
+    use crate::protocol::{LearnerSpec, Optimizer};
 
     #[test]
     fn the_form_the_domain_and_the_rate_are_described() {

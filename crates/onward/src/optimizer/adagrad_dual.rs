@@ -18,37 +18,30 @@
 //! Cost: O(non-zeros) on R^d and in the box; on the ball O(d log d) in rounds whose point lies
 //! on its surface.
 
-use bytemuck::Zeroable;
-
 use super::adagrad::AdaGradDomain;
+use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
 use crate::archive::{Archive, Field};
-use crate::domain::{cube, weighted_ball};
+use crate::domain::weighted_ball;
 use crate::guarantee::{Guarantee, bound_of_sums};
-use crate::numeric::sum::{self, held};
-use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::numeric::sum::{self, LARGEST_SUM, held};
+use crate::protocol::{Step, expect_rate};
+use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
 /// Sums of gradients are held within this: their squares stay finite.
 const LARGEST: f64 = 1e150;
 
-#[derive(Debug, Clone, Copy, Zeroable)]
-#[repr(C)]
-struct AdaGradDualEntry {
-    /// θ_i.
-    sum: f64,
-    /// G_i.
-    squares: f64,
-}
-
 /// AdaGrad by dual averaging.
+pub type AdaGradDual = Adaptive<AdaGradDualRule, 2>;
+
+/// What [`AdaGradDual`] knows of all features together.
 #[derive(Debug, Clone)]
-pub struct AdaGradDual {
+pub struct AdaGradDualRule {
     domain: AdaGradDomain,
     eta: f64,
     radius: f64,
     delta: f64,
-    table: ParameterTable<AdaGradDualEntry>,
     /// λ of the projection on the ball.
     lambda: f64,
     /// Σ (η θ_i/H_i)², for the ball.
@@ -59,6 +52,8 @@ pub struct AdaGradDual {
     seen: f64,
     /// Σ c_t.
     paid: f64,
+    /// h·g of this round.
+    scalar: f64,
 }
 
 impl AdaGradDual {
@@ -71,97 +66,101 @@ impl AdaGradDual {
         expect_rate("eta", eta)?;
         expect_rate("radius", radius)?;
         expect_rate("delta", delta)?;
-        let table = ParameterTable::default();
-        let (lambda, norm, roots, largest, seen, paid) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
-        Ok(Self { domain, eta, radius, delta, table, lambda, norm, roots, largest, seen, paid })
+        let (lambda, norm, roots, largest, seen, paid, scalar) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+        Ok(Self::of(AdaGradDualRule { domain, eta, radius, delta, lambda, norm, roots, largest, seen, paid, scalar }))
     }
+}
 
-    fn metric(&self, entry: AdaGradDualEntry) -> f64 {
-        self.delta + entry.squares.sqrt()
+impl AdaGradDualRule {
+    /// H_i.
+    #[inline(always)]
+    fn metric<Q: Real>(&self, squares: Q) -> Q {
+        Q::all(self.delta) + squares.sqrt()
     }
 
     /// η θ_i/H_i: the weight where there is no domain.
-    fn free(&self, entry: AdaGradDualEntry) -> f64 {
-        self.eta * (entry.sum / self.metric(entry))
-    }
-
-    /// c_t, by the matrix that produced w_t.
-    fn cost(&self, scale: f64, x: Features<'_>) -> f64 {
-        let pairs = || x.iter().map(|(index, value)| (scale * f64::from(value), self.metric(self.table.get(index))));
-        let by_rate = |(z, metric): (f64, f64)| 0.5 * self.eta * (z / metric) * z;
-        match self.domain {
-            AdaGradDomain::All => sum::sum(pairs().map(by_rate)),
-            AdaGradDomain::Box => {
-                sum::sum(pairs().map(|(z, metric)| by_rate((z, metric)).min(2.0 * self.radius * z.abs())))
-            }
-            AdaGradDomain::Ball => {
-                let length = sum::sum(pairs().map(|(z, _)| z * z)).sqrt();
-                sum::sum(pairs().map(by_rate)).min(2.0 * self.radius * length)
-            }
-        }
+    #[inline(always)]
+    fn free<Q: Real>(&self, [sum, squares]: [Q; 2]) -> Q {
+        Q::all(self.eta) * (sum / self.metric(squares))
     }
 
     /// λ anew, and ‖·‖² of the point without a domain, which rounding has moved.
-    fn find_multiplier(&mut self) {
+    fn find_multiplier(&mut self, features: &ParameterTable<[f64; 2]>) {
         if self.norm <= self.radius * self.radius {
             self.lambda = 0.0;
             return;
         }
         // In order of index, whatever the order in which they came: a saved learner goes on to the bit.
-        let entries = self.table.used(|entry| entry.sum != 0.0).into_iter().map(|index| self.table.get(index));
-        let pairs: Vec<_> = entries.map(|entry| (self.metric(entry), self.free(entry))).collect();
+        let entries = features.used(|[sum, _]| *sum != 0.0).into_iter().map(|index| features.get(index));
+        let pairs: Vec<_> = entries.map(|entry| (self.metric(entry[1]), self.free(entry))).collect();
         self.lambda = weighted_ball::multiplier(&pairs, self.radius);
         self.norm = held(sum::sum(pairs.iter().map(|(_, weight)| weight * weight)));
     }
 }
 
-impl Optimizer for AdaGradDual {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.weight(index) * f64::from(value)))
+/// Of each feature: θ_i and G_i.
+impl AdaptiveRule<2> for AdaGradDualRule {
+    type Entry = [f64; 2];
+
+    #[inline(always)]
+    fn weight<Q: Real>(&self, numbers: [Q; 2], _value: Q) -> Q {
+        let (free, metric) = (self.free(numbers), self.metric(numbers[1]));
+        match self.domain {
+            AdaGradDomain::Box => free.held(Q::all(self.radius)),
+            AdaGradDomain::Ball if self.lambda > 0.0 => free * (metric / (metric + Q::all(self.lambda))),
+            AdaGradDomain::All | AdaGradDomain::Ball => free,
+        }
     }
 
-    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
-        let scale = h * g;
-        self.paid = held(self.paid + self.cost(scale, x));
-        for (index, value) in x.iter() {
-            let before = self.table.get(index);
-            // What its weight adds to the norm is taken away, and comes back when it has moved.
-            self.norm -= self.free(before).powi(2);
-            let z = scale * f64::from(value);
-            let entry = self.table.entry(index);
-            entry.squares = held(before.squares + z * z);
-            let after = entry.squares;
-            self.roots += after.sqrt() - before.squares.sqrt();
-            self.largest = self.largest.max(after);
-            if before.squares == 0.0 && after > 0.0 {
-                self.seen += 1.0;
-            }
+    /// The sums are that of ½η z_i²/H_i, by the matrix that produced w_t, and ‖z‖².
+    #[inline(always)]
+    fn observe<Q: F64x4>(&mut self, [sum, before]: [Q; 2], value: Q) -> ([Q; 2], Q, [Q; 2]) {
+        let z = Q::all(self.scalar) * value;
+        let cost = Q::all(0.5 * self.eta) * (z / self.metric(before)) * z;
+        let cost = match self.domain {
+            AdaGradDomain::Box => cost.smaller(Q::all(2.0 * self.radius) * z.abs()),
+            AdaGradDomain::All | AdaGradDomain::Ball => cost,
+        };
+        let squares = (before + z * z).smaller(Q::all(LARGEST_SUM));
+        // What a weight adds to the norm is taken away, and comes back when it has moved.
+        for weight in self.free([sum, before]).numbers() {
+            self.norm -= weight * weight;
         }
+        for grown in (squares.sqrt() - before.sqrt()).numbers() {
+            self.roots += grown;
+        }
+        for (before, after) in before.numbers().into_iter().zip(squares.numbers()) {
+            self.largest = self.largest.max(after);
+            self.seen += f64::from(u8::from(before == 0.0 && after > 0.0));
+        }
+        ([sum, squares], value, [cost, z * z])
+    }
+
+    #[inline(always)]
+    fn step<Q: F64x4>(&self, [sum, squares]: [Q; 2], change: Q) -> [Q; 2] {
+        [(sum + change).held(Q::all(LARGEST)), squares]
+    }
+
+    fn prepare(&mut self, g: f64, h: f64, features: &mut AdaptiveTable<Self, 2>) -> Step {
+        self.scalar = h * g;
+        let [cost, square] = features.observe(self);
+        let most = match self.domain {
+            AdaGradDomain::Ball => 2.0 * self.radius * square.sqrt(),
+            AdaGradDomain::All | AdaGradDomain::Box => f64::INFINITY,
+        };
+        self.paid = held(self.paid + cost.min(most));
         Step::Gradient { time: h }
     }
 
-    fn advance(&mut self, u: f64, x: Features<'_>) {
-        for (index, value) in x.iter() {
-            let entry = self.table.entry(index);
-            entry.sum = (entry.sum + u * f64::from(value)).clamp(-LARGEST, LARGEST);
-            let after = *entry;
-            self.norm = held(self.norm + self.free(after).powi(2));
-        }
+    fn advance(&mut self, u: f64, x: Features<'_>, features: &mut AdaptiveTable<Self, 2>) {
+        features.advance(self, u, x);
+        self.norm = features.row(x).fold(self.norm, |norm, entry| held(norm + self.free(entry).powi(2)));
         if self.domain == AdaGradDomain::Ball {
-            self.find_multiplier();
+            self.find_multiplier(features.entries());
         }
     }
 
-    fn weight(&self, index: u32) -> f64 {
-        let entry = self.table.get(index);
-        match self.domain {
-            AdaGradDomain::All => self.free(entry),
-            AdaGradDomain::Box => cube::project(self.free(entry), self.radius),
-            AdaGradDomain::Ball => weighted_ball::shrunk(self.metric(entry), self.free(entry), self.lambda),
-        }
-    }
-
-    fn guarantee(&self) -> Guarantee {
+    fn guarantee(&self, _features: &ParameterTable<[f64; 2]>) -> Guarantee {
         let metric = match self.domain {
             AdaGradDomain::Ball => self.delta + self.largest.sqrt(),
             AdaGradDomain::All | AdaGradDomain::Box => self.delta * self.seen + self.roots,
@@ -177,17 +176,15 @@ impl Optimizer for AdaGradDual {
         format!("adagrad:delta={delta},{domain}eta={},form=dual-averaging,radius={}", self.eta, self.radius)
     }
 
-    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+    fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<[f64; 2]>) -> Result<(), Error> {
         archive.number("lambda", &mut self.lambda)?;
         archive.number("norm", &mut self.norm)?;
         archive.number("roots", &mut self.roots)?;
         archive.number("largest", &mut self.largest)?;
         archive.number("seen", &mut self.seen)?;
         archive.number("paid", &mut self.paid)?;
-        let fields = [
-            ("sum", Field::F64(&|entry: &mut AdaGradDualEntry| &mut entry.sum)),
-            ("squares", Field::F64(&|entry| &mut entry.squares)),
-        ];
-        self.table.persist(archive, |entry| entry.squares > 0.0 || entry.sum != 0.0, &fields)
+        let fields =
+            [("sum", Field::F64(&|[sum, _]: &mut [f64; 2]| sum)), ("squares", Field::F64(&|[_, squares]| squares))];
+        features.persist(archive, |[sum, squares]| *squares > 0.0 || *sum != 0.0, &fields)
     }
 }

@@ -15,6 +15,8 @@
 
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
+use crate::numeric::linalg::eigen::Jacobi;
+use crate::numeric::linalg::vector::{add_scaled, dot_by_lanes};
 use crate::numeric::sum::{self, held};
 use crate::protocol::{Optimizer, Step, expect_rate};
 use crate::storage::feature_index::FeatureIndex;
@@ -23,8 +25,8 @@ use crate::{Error, Features};
 /// Eigenvalues below this part of the largest are what rounding left of 0.
 const ROUNDING: f64 = 1e-15;
 
-/// Jacobi's method has converged long before so many sweeps.
-const MOST_SWEEPS: usize = 60;
+/// How G is taken apart.
+const SPECTRUM: Jacobi = Jacobi { tolerance: 1e-16, is_backward: false, clears: true };
 
 /// Weights are held within the range of f32.
 const LARGEST: f64 = f32::MAX as f64;
@@ -92,10 +94,6 @@ impl AdaGradFull {
 }
 
 impl Optimizer for AdaGradFull {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.weight(index) * f64::from(value)))
-    }
-
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
         let scale = h * g;
         self.direction.clear();
@@ -110,18 +108,16 @@ impl Optimizer for AdaGradFull {
                 *entry = (*entry + (scale * one) * (scale * other)).clamp(-held(f64::MAX), held(f64::MAX));
             }
         }
-        let matrix = (0..d * d).map(|at| self.matrix[at / d * limit + at % d]).collect();
-        let (values, vectors) = eigen(matrix, d);
+        let (values, vectors) = eigen((0..d).map(|i| self.matrix[i * limit..][..d].to_vec()).collect());
         self.trace = sum::sum(values.iter().map(|value| value.max(0.0).sqrt()));
         let floor = ROUNDING * values.iter().copied().fold(0.0, f64::max);
         // S⁻¹x = Σ ⟨v, x⟩v/√λ.
         self.direction.resize(d, 0.0);
-        for (k, &value) in values.iter().enumerate().filter(|(_, value)| **value > floor) {
-            let vector = |i: usize| vectors[i * d + k];
-            let along = self.eta * sum::sum((0..d).map(|i| vector(i) * x[i])) / value.sqrt();
-            (0..d).for_each(|i| self.direction[i] += along * vector(i));
+        for (&value, vector) in values.iter().zip(&vectors).filter(|(value, _)| **value > floor) {
+            let along = self.eta * dot_by_lanes(vector, &x) / value.sqrt();
+            add_scaled(&mut self.direction, along, vector);
         }
-        let q = sum::sum(self.direction.iter().zip(&x).map(|(direction, x)| direction * x));
+        let q = dot_by_lanes(&self.direction, &x);
         Step::Flow { time: h, q: q.max(0.0) }
     }
 
@@ -129,7 +125,7 @@ impl Optimizer for AdaGradFull {
         for (weight, direction) in self.weights.iter_mut().zip(&self.direction) {
             *weight = (*weight + u * direction).clamp(-LARGEST, LARGEST);
         }
-        let norm = sum::sum(self.weights.iter().map(|weight| weight * weight)).sqrt();
+        let norm = dot_by_lanes(&self.weights, &self.weights).sqrt();
         self.largest = self.largest.max(norm);
     }
 
@@ -161,74 +157,20 @@ impl Optimizer for AdaGradFull {
     }
 }
 
-/// Eigenvalues and eigenvectors (columns) of a symmetric matrix, by Jacobi's rotations.
-fn eigen(mut matrix: Vec<f64>, d: usize) -> (Vec<f64>, Vec<f64>) {
+/// Eigenvalues and eigenvectors of a symmetric matrix.
+fn eigen(mut matrix: Vec<Vec<f64>>) -> (Vec<f64>, Vec<Vec<f64>>) {
     // To a size whose products stay finite.
-    let size = matrix.iter().fold(0.0f64, |size, entry| size.max(entry.abs()));
+    let size = matrix.iter().flatten().fold(0.0f64, |size, entry| size.max(entry.abs()));
     if size > 0.0 {
-        matrix.iter_mut().for_each(|entry| *entry /= size);
+        matrix.iter_mut().flatten().for_each(|entry| *entry /= size);
     }
-    let mut vectors = vec![0.0; d * d];
-    (0..d).for_each(|i| vectors[i * d + i] = 1.0);
-    for _ in 0..MOST_SWEEPS {
-        let mut is_diagonal = true;
-        for p in 0..d {
-            for q in p + 1..d {
-                let off = matrix[p * d + q];
-                // Relative to both diagonal entries: small eigenvalues are found as exactly as large ones.
-                let scale = (matrix[p * d + p] * matrix[q * d + q]).abs().sqrt();
-                if off == 0.0 || off.abs() <= 1e-16 * scale {
-                    continue;
-                }
-                is_diagonal = false;
-                let theta = (matrix[q * d + q] - matrix[p * d + p]) / (2.0 * off);
-                let tangent = 1.0f64.copysign(theta) / (theta.abs() + (theta * theta + 1.0).sqrt());
-                let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
-                rotate(&mut matrix, &mut vectors, d, (p, q), (cosine, tangent * cosine));
-                (matrix[p * d + q], matrix[q * d + p]) = (0.0, 0.0);
-            }
-        }
-        if is_diagonal {
-            break;
-        }
-    }
-    ((0..d).map(|i| size * matrix[i * d + i]).collect(), vectors)
-}
-
-/// One rotation in the plane of p and q, of the matrix from both sides and of the vectors.
-fn rotate(matrix: &mut [f64], vectors: &mut [f64], d: usize, (p, q): (usize, usize), (cosine, sine): (f64, f64)) {
-    let turn = |entries: &mut [f64], one: usize, other: usize| {
-        let (a, b) = (entries[one], entries[other]);
-        (entries[one], entries[other]) = (cosine * a - sine * b, sine * a + cosine * b);
-    };
-    (0..d).for_each(|k| turn(matrix, k * d + p, k * d + q));
-    (0..d).for_each(|k| turn(matrix, p * d + k, q * d + k));
-    (0..d).for_each(|k| turn(vectors, k * d + p, k * d + q));
+    let (values, vectors) = SPECTRUM.eigen(matrix);
+    (values.into_iter().map(|value| size * value).collect(), vectors)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn eigenvectors_take_a_matrix_apart() {
-        let d = 5;
-        let mut matrix = vec![0.0; d * d];
-        for t in 0..7u32 {
-            let z: Vec<f64> =
-                (0..d).map(|i| f64::from(t * 7 % 5) - 2.0 + (f64::from(t) * (i as f64 + 0.7)).sin()).collect();
-            (0..d * d).for_each(|at| matrix[at] += z[at / d] * z[at % d]);
-        }
-        let (values, vectors) = eigen(matrix.clone(), d);
-        for i in 0..d {
-            for j in 0..d {
-                let sum: f64 = (0..d).map(|k| values[k] * vectors[i * d + k] * vectors[j * d + k]).sum();
-                assert!((sum - matrix[i * d + j]).abs() < 1e-12 * matrix[0].abs().max(1.0) * 10.0);
-                let product: f64 = (0..d).map(|k| vectors[k * d + i] * vectors[k * d + j]).sum();
-                assert!((product - f64::from(u8::from(i == j))).abs() < 1e-13);
-            }
-        }
-    }
 
     #[test]
     fn with_one_feature_it_is_the_diagonal_form() {

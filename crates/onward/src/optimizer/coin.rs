@@ -27,17 +27,17 @@
 //!
 //! **Cost**: O(non-zeros) a round; printing the bound looks at all coordinates.
 
-use bytemuck::Zeroable;
-
+use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
+use crate::Error;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum::{self, Sum};
 use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, ProblemBounds, Promise,
+    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, ProblemBounds, Promise,
     STANDARDISE, Step, expect_positive, expect_rate,
 };
+use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features};
 
 /// The class that the guarantee is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,22 +46,6 @@ pub enum CoinDomain {
     Ball,
     /// |u_i| ≤ U.
     Box,
-}
-
-/// What is kept of a coordinate.
-#[derive(Debug, Clone, Copy, Zeroable)]
-#[repr(C)]
-struct CoinEntry {
-    /// Σz.
-    sum: f64,
-    /// Θ = −Σz̃.
-    coins: f64,
-    /// R = −Σz̃w.
-    reward: f64,
-    /// M, or 0 while it is that of the start.
-    largest: f64,
-    /// n.
-    count: f64,
 }
 
 /// Coin betting per coordinate.
@@ -74,16 +58,20 @@ struct CoinEntry {
 /// assert_eq!(it.weight(0), 0.5);
 /// # Ok::<(), onward::Error>(())
 /// ```
+pub type Coin = Adaptive<CoinRule, 5>;
+
+/// What [`Coin`] knows of all features together.
 #[derive(Debug, Clone)]
-pub struct Coin {
+pub struct CoinRule {
     epsilon: f64,
     radius: f64,
     class: CoinDomain,
     /// G: where M starts, if it is known.
     gradient: Option<f64>,
-    table: ParameterTable<CoinEntry>,
     /// Σ⟨z_t, w_t⟩.
     paid: Sum,
+    /// h·g of this round.
+    scalar: f64,
 }
 
 impl Coin {
@@ -98,57 +86,53 @@ impl Coin {
         if let Some(gradient) = gradient {
             expect_rate("gradient", gradient)?;
         }
-        Ok(Self { epsilon, radius, class, gradient, table: ParameterTable::default(), paid: Sum::default() })
-    }
-
-    fn bet(&self, entry: CoinEntry) -> f64 {
-        if entry.count == 0.0 {
-            return 0.0;
-        }
-        let fraction = entry.coins / entry.largest / (entry.count + 1.0);
-        let wealth = (self.epsilon + entry.reward / entry.largest).max(0.0);
-        (fraction * wealth).clamp(f64::from(f32::MIN), f64::from(f32::MAX))
+        Ok(Self::of(CoinRule { epsilon, radius, class, gradient, paid: Sum::default(), scalar: 0.0 }))
     }
 }
 
-impl Optimizer for Coin {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.bet(self.table.get(index)) * f64::from(value)))
+/// Of each feature: Σz, Θ = −Σz̃, R = −Σz̃w, M, which is 0 while it is that of the start, and n.
+impl AdaptiveRule<5> for CoinRule {
+    type Entry = [f64; 5];
+
+    #[inline(always)]
+    fn weight<Q: Real>(&self, [_, coins, reward, largest, count]: [Q; 5], _value: Q) -> Q {
+        let zero = Q::all(0.0);
+        let fraction = coins / largest / (count + Q::all(1.0));
+        let wealth = (Q::all(self.epsilon) + reward / largest).larger(zero);
+        (fraction * wealth).held(Q::all(f32::MAX.into())).where_above(count, zero, zero)
     }
 
-    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
-        for (index, value) in x.iter() {
-            let z = h * g * f64::from(value);
-            if z == 0.0 {
-                continue;
-            }
-            let mut entry = self.table.get(index);
-            let bet = self.bet(entry);
-            self.paid.add(z * bet);
-            if entry.largest == 0.0 {
-                entry.largest = self.gradient.unwrap_or(z.abs());
-            }
-            let cut = z.clamp(-entry.largest, entry.largest);
-            entry.sum += z;
-            entry.coins -= cut;
-            entry.reward -= cut * bet;
-            entry.largest = entry.largest.max(z.abs());
-            entry.count += 1.0;
-            *self.table.entry(index) = entry;
+    /// The point is a function of the sums: there is nothing left to move.
+    #[inline(always)]
+    fn observe<Q: F64x4>(&mut self, numbers: [Q; 5], value: Q) -> ([Q; 5], Q, [Q; 2]) {
+        let ([sum, coins, reward, before, count], zero) = (numbers, Q::all(0.0));
+        let z = Q::all(self.scalar) * value;
+        let (bet, size) = (self.weight(numbers, value), z.abs());
+        for term in (z * bet).where_above(size, zero, zero).numbers() {
+            self.paid.add(term);
         }
-        // The point is a function of the sums: there is nothing left to move.
+        let largest = before.where_above(before, zero, self.gradient.map_or(size, Q::all));
+        let cut = z.held(largest);
+        // Where z is 0 all stays.
+        let numbers = [
+            (sum + z).where_above(size, zero, sum),
+            (coins - cut).where_above(size, zero, coins),
+            (reward - cut * bet).where_above(size, zero, reward),
+            size.larger(largest).where_above(size, zero, before),
+            (count + Q::all(1.0)).where_above(size, zero, count),
+        ];
+        (numbers, zero, [zero; 2])
+    }
+
+    fn prepare(&mut self, g: f64, h: f64, features: &mut AdaptiveTable<Self, 5>) -> Step {
+        self.scalar = h * g;
+        features.observe(self);
         Step::Gradient { time: 0.0 }
     }
 
-    fn advance(&mut self, _u: f64, _x: Features<'_>) {}
-
-    fn weight(&self, index: u32) -> f64 {
-        self.bet(self.table.get(index))
-    }
-
-    fn guarantee(&self) -> Guarantee {
-        let indices = self.table.used(|entry| entry.count > 0.0);
-        let sums = || indices.iter().map(|&index| self.table.get(index).sum);
+    fn guarantee(&self, features: &ParameterTable<[f64; 5]>) -> Guarantee {
+        let indices = features.used(|[.., count]| *count > 0.0);
+        let sums = || indices.iter().map(|&index| features.get(index)[0]);
         let (comparator, norm) = match self.class {
             CoinDomain::Box => (Comparator::Box(self.radius), sum::sum(sums().map(f64::abs))),
             CoinDomain::Ball => {
@@ -170,16 +154,16 @@ impl Optimizer for Coin {
         format!("coin:class={class},epsilon={},gradient={gradient},radius={}", self.epsilon, self.radius)
     }
 
-    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+    fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<[f64; 5]>) -> Result<(), Error> {
         self.paid.persist("paid", archive)?;
         let fields = [
-            ("sum", Field::F64(&|entry: &mut CoinEntry| &mut entry.sum)),
-            ("coins", Field::F64(&|entry| &mut entry.coins)),
-            ("reward", Field::F64(&|entry| &mut entry.reward)),
-            ("largest", Field::F64(&|entry| &mut entry.largest)),
-            ("count", Field::F64(&|entry| &mut entry.count)),
+            ("sum", Field::F64(&|[sum, ..]: &mut [f64; 5]| sum)),
+            ("coins", Field::F64(&|[_, coins, ..]| coins)),
+            ("reward", Field::F64(&|[_, _, reward, ..]| reward)),
+            ("largest", Field::F64(&|[.., largest, _]| largest)),
+            ("count", Field::F64(&|[.., count]| count)),
         ];
-        self.table.persist(archive, |entry| entry.count > 0.0, &fields)
+        features.persist(archive, |[.., count]| *count > 0.0, &fields)
     }
 }
 

@@ -83,10 +83,6 @@ fn first_largest(values: impl Iterator<Item = (u32, f64)>) -> Option<(u32, f64)>
 }
 
 impl Optimizer for Ftl {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.weight(index) * f64::from(value)))
-    }
-
     fn prepare(&mut self, _g: f64, h: f64, _x: Features<'_>) -> Step {
         Step::Gradient { time: h }
     }

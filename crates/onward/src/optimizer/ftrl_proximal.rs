@@ -24,29 +24,17 @@
 //!
 //! **Cost**: O(non-zeros) a round; printing the bound looks at all coordinates.
 
-use bytemuck::Zeroable;
-
+use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
+use crate::Error;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
 use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Promise, STANDARDISE,
-    Step, expect_positive, expect_rate,
+    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Promise, STANDARDISE, Step,
+    expect_positive, expect_rate,
 };
-use crate::storage::table::{ParameterTable, Positions};
-use crate::{Error, Features};
-
-/// What is kept of a coordinate.
-#[derive(Debug, Clone, Copy, Zeroable)]
-#[repr(C)]
-struct FtrlProximalEntry {
-    /// n = Σz².
-    squares: f64,
-    /// ζ = Σ(z − σw).
-    sum: f64,
-    /// Σσw.
-    pull: f64,
-}
+use crate::simd::f64x4::{F64x4, Real};
+use crate::storage::table::ParameterTable;
 
 /// FTRL-Proximal.
 ///
@@ -58,21 +46,23 @@ struct FtrlProximalEntry {
 /// assert_eq!((it.weight(0), it.weight(1)), (0.0, -0.25));
 /// # Ok::<(), onward::Error>(())
 /// ```
+pub type FtrlProximal = Adaptive<FtrlProximalRule, 3>;
+
+/// What [`FtrlProximal`] knows of all features together.
 #[derive(Debug, Clone)]
-pub struct FtrlProximal {
+pub struct FtrlProximalRule {
     alpha: f64,
     beta: f64,
     l1: f64,
     l2: f64,
     /// U, the largest entry of the comparators that the guarantee is for.
     radius: f64,
-    table: ParameterTable<FtrlProximalEntry>,
-    /// Where the entries of a row are.
-    positions: Positions,
     /// ΣΣσw².
     pulled: f64,
     /// ½ΣΣ z²/((β + √n)/α + λ₂).
     paid: f64,
+    /// h·g of this round.
+    scalar: f64,
 }
 
 /// Refuses a parameter that is negative or too large for its products.
@@ -97,83 +87,63 @@ impl FtrlProximal {
         expect_strength("l1", l1)?;
         expect_strength("l2", l2)?;
         expect_positive("radius", radius)?;
-        Ok(Self {
-            alpha,
-            beta,
-            l1,
-            l2,
-            radius,
-            table: ParameterTable::default(),
-            positions: Positions::default(),
-            pulled: 0.0,
-            paid: 0.0,
-        })
-    }
-
-    /// (β + √n)/α + λ₂.
-    fn curvature(&self, squares: f64) -> f64 {
-        (self.beta + squares.sqrt()) / self.alpha + self.l2
-    }
-
-    fn point(&self, entry: FtrlProximalEntry) -> f64 {
-        if entry.sum.abs() <= self.l1 {
-            return 0.0;
-        }
-        let shrunk = entry.sum - self.l1.copysign(entry.sum);
-        (-shrunk / self.curvature(entry.squares)).clamp(f64::from(f32::MIN), f64::from(f32::MAX))
+        let (pulled, paid, scalar) = (0.0, 0.0, 0.0);
+        Ok(Self::of(FtrlProximalRule { alpha, beta, l1, l2, radius, pulled, paid, scalar }))
     }
 }
 
-impl Optimizer for FtrlProximal {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(self.table.row(x).map(|(entry, value)| self.point(entry) * f64::from(value)))
+impl FtrlProximalRule {
+    /// (β + √n)/α + λ₂.
+    #[inline(always)]
+    fn curvature<Q: Real>(&self, squares: Q) -> Q {
+        (Q::all(self.beta) + squares.sqrt()) / Q::all(self.alpha) + Q::all(self.l2)
+    }
+}
+
+/// Of each feature: n = Σz², ζ = Σ(z − σw) and Σσw.
+impl AdaptiveRule<3> for FtrlProximalRule {
+    type Entry = [f64; 3];
+
+    #[inline(always)]
+    fn weight<Q: Real>(&self, [squares, sum, _]: [Q; 3], _value: Q) -> Q {
+        let (zero, l1) = (Q::all(0.0), Q::all(self.l1));
+        let shrunk = (sum - l1).where_above(sum, zero, sum + l1);
+        let point = (zero - shrunk) / self.curvature(squares);
+        point.held(Q::all(f32::MAX.into())).where_above(sum.abs(), l1, zero)
     }
 
-    fn prefetch(&mut self, x: Features<'_>) {
-        self.table.prefetch(x);
-    }
-
-    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
-        let mut positions = std::mem::take(&mut self.positions);
-        self.table.locate(x, &mut positions);
-        for (&position, &value) in positions.of(x).all().iter().zip(x.values()) {
-            let z = h * g * f64::from(value);
-            let entry = *self.table.at(position as usize);
-            let (point, squares) = (self.point(entry), entry.squares + z * z);
-            if z * z == 0.0 {
-                // Too small for its square: not learnt from, and all of it counts as lost.
-                self.paid += z.abs() * (point.abs() + self.radius);
-                continue;
-            }
-            // (√(n + z²) − √n)/α without cancelling.
-            let sigma = z * z / (squares.sqrt() + entry.squares.sqrt()) / self.alpha;
-            let pull = sigma * point;
-            self.pulled += pull * point;
-            self.paid += 0.5 * z * z / self.curvature(squares);
-            *self.table.at(position as usize) =
-                FtrlProximalEntry { squares, sum: entry.sum + z - pull, pull: entry.pull + pull };
+    /// The point is a function of the sums: there is nothing left to move.
+    #[inline(always)]
+    fn observe<Q: F64x4>(&mut self, numbers: [Q; 3], value: Q) -> ([Q; 3], Q, [Q; 2]) {
+        let ([before, sum, pull], zero) = (numbers, Q::all(0.0));
+        let z = Q::all(self.scalar) * value;
+        let (point, square) = (self.weight(numbers, value), z * z);
+        let squares = before + square;
+        // (√(n + z²) − √n)/α without cancelling.
+        let sigma = square / (squares.sqrt() + before.sqrt()) / Q::all(self.alpha);
+        // Where z is too small for its square it is not learnt from, and all of it counts as lost.
+        let pulled = (sigma * point).where_above(square, zero, zero);
+        let lost = z.abs() * (point.abs() + Q::all(self.radius));
+        let paid = (Q::all(0.5) * z * z / self.curvature(squares)).where_above(square, zero, lost);
+        for (pulled, paid) in (pulled * point).numbers().into_iter().zip(paid.numbers()) {
+            self.pulled += pulled;
+            self.paid += paid;
         }
-        self.positions = positions;
-        // The point is a function of the sums: there is nothing left to move.
+        ([squares, (sum + z - pulled).where_above(square, zero, sum), pull + pulled], zero, [zero; 2])
+    }
+
+    fn prepare(&mut self, g: f64, h: f64, features: &mut AdaptiveTable<Self, 3>) -> Step {
+        self.scalar = h * g;
+        features.observe(self);
         Step::Gradient { time: 0.0 }
     }
 
-    fn advance(&mut self, _u: f64, _x: Features<'_>) {}
-
-    fn weight(&self, index: u32) -> f64 {
-        self.point(self.table.get(index))
-    }
-
-    fn frozen_weights(&self) -> Option<(Vec<u32>, Vec<f64>)> {
-        Some(self.table.not_zero(|entry| self.point(entry)))
-    }
-
-    fn guarantee(&self) -> Guarantee {
+    fn guarantee(&self, features: &ParameterTable<[f64; 3]>) -> Guarantee {
         let radius = self.radius;
-        let indices = self.table.used(|entry| entry.squares > 0.0);
+        let indices = features.used(|[squares, ..]| *squares > 0.0);
         let of_coordinates = sum::sum(indices.iter().map(|&index| {
-            let entry = self.table.get(index);
-            self.l1 * radius + 0.5 * self.curvature(entry.squares) * radius * radius + entry.pull.abs() * radius
+            let [squares, _, pull] = features.get(index);
+            self.l1 * radius + 0.5 * self.curvature(squares) * radius * radius + pull.abs() * radius
         }));
         Guarantee::own(Comparator::Box(radius), of_coordinates + 0.5 * self.pulled + self.paid)
     }
@@ -183,15 +153,15 @@ impl Optimizer for FtrlProximal {
         format!("ftrl-proximal:alpha={alpha},beta={beta},l1={l1},l2={l2},radius={radius}")
     }
 
-    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+    fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<[f64; 3]>) -> Result<(), Error> {
         archive.number("pulled", &mut self.pulled)?;
         archive.number("paid", &mut self.paid)?;
         let fields = [
-            ("squares", Field::F64(&|entry: &mut FtrlProximalEntry| &mut entry.squares)),
-            ("sum", Field::F64(&|entry| &mut entry.sum)),
-            ("pull", Field::F64(&|entry| &mut entry.pull)),
+            ("squares", Field::F64(&|[squares, ..]: &mut [f64; 3]| squares)),
+            ("sum", Field::F64(&|[_, sum, _]| sum)),
+            ("pull", Field::F64(&|[.., pull]| pull)),
         ];
-        self.table.persist(archive, |entry| entry.squares > 0.0, &fields)
+        features.persist(archive, |[squares, ..]| *squares > 0.0, &fields)
     }
 }
 

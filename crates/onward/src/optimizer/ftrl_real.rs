@@ -19,6 +19,8 @@
 use crate::archive::{Archive, Field, rows_of};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::loss::{Curvature, LossKind};
+use crate::numeric::linalg::cholesky::Cholesky;
+use crate::numeric::linalg::vector::dot_by_lanes;
 use crate::numeric::sum::{self, held};
 use crate::protocol::{Params, expect_rate};
 use crate::storage::feature_index::FeatureIndex;
@@ -116,7 +118,7 @@ impl FtrlReal {
     }
 
     fn score(&self, x: Features<'_>) -> f64 {
-        x.offset() + sum::sum(x.iter().map(|(index, value)| self.weight_of(index) * f64::from(value)))
+        x.offset() + x.dot(|index| self.weight_of(index))
     }
 
     fn weight_of(&self, index: u32) -> f64 {
@@ -160,19 +162,17 @@ impl FtrlReal {
     fn solve(&mut self) -> f64 {
         let PastLosses::Quadratic { matrix, moments, .. } = &self.past else { return 0.0 };
         let (d, limit, alpha) = (self.weights.len(), self.features.limit(), self.alpha);
-        let mut factor: Vec<f64> = (0..d * d).map(|at| matrix[at / d * limit + at % d]).collect();
-        (0..d).for_each(|i| factor[i * d + i] += alpha);
-        factorise(&mut factor, d);
+        let factor = factor(d, |i, j| matrix[i * limit + j] + if i == j { alpha } else { 0.0 });
         let residual = |w: &[f64]| -> Vec<f64> {
-            let row = |i: usize| sum::sum((0..d).map(|j| matrix[i * limit + j] * w[j]));
+            let row = |i: usize| dot_by_lanes(&matrix[i * limit..][..d], w);
             (0..d).map(|i| moments[i] - (row(i) + alpha * w[i])).collect()
         };
         let mut w = moments[..d].to_vec();
-        substitute(&factor, d, &mut w);
+        substitute(&factor, &mut w);
         hold(&mut w);
         // What rounding left, solved for once more.
         let mut correction = residual(&w);
-        substitute(&factor, d, &mut correction);
+        substitute(&factor, &mut correction);
         let mut refined: Vec<f64> = w.iter().zip(&correction).map(|(w, change)| w + change).collect();
         hold(&mut refined);
         let (before, after) = (squared(&residual(&w)), squared(&residual(&refined)));
@@ -211,10 +211,9 @@ impl FtrlReal {
                     }
                 }
             }
-            factorise(&mut hessian, d);
             let mut step = slope.clone();
-            substitute(&hessian, d, &mut step);
-            let descent = sum::sum(step.iter().zip(&slope).map(|(step, slope)| step * slope));
+            substitute(&factor(d, |i, j| hessian[i * d + j]), &mut step);
+            let descent = dot_by_lanes(&step, &slope);
             // At most 60 halvings: less is rounding.
             let lower = (0..60).map(|halvings| 0.5f64.powi(halvings)).find_map(|part| {
                 let mut next: Vec<f64> = w.iter().zip(&step).map(|(w, step)| w - part * step).collect();
@@ -233,7 +232,7 @@ impl FtrlReal {
 
 /// ‖v‖², within what sums can hold.
 fn squared(v: &[f64]) -> f64 {
-    held(sum::sum(v.iter().map(|v| v * v)))
+    held(dot_by_lanes(v, v))
 }
 
 /// Weights that are numbers, within the range of f32.
@@ -241,30 +240,18 @@ fn hold(w: &mut [f64]) {
     w.iter_mut().for_each(|w| *w = if w.is_nan() { 0.0 } else { w.clamp(-LARGEST, LARGEST) });
 }
 
-/// Cholesky's factor L of a symmetric matrix, in its lower half: LLᵀ. A pivot that rounding
-/// left nothing of is taken as the part of the diagonal that rounding is.
-fn factorise(matrix: &mut [f64], d: usize) {
-    for j in 0..d {
-        let diagonal = matrix[j * d + j];
-        let pivot = diagonal - sum::sum((0..j).map(|k| matrix[j * d + k] * matrix[j * d + k]));
-        let root = pivot.max(1e-15 * diagonal).max(f64::MIN_POSITIVE).sqrt();
-        matrix[j * d + j] = root;
-        for i in j + 1..d {
-            let products = sum::sum((0..j).map(|k| matrix[i * d + k] * matrix[j * d + k]));
-            matrix[i * d + j] = (matrix[i * d + j] - products) / root;
-        }
-    }
+/// The factor of a matrix. A pivot that rounding left nothing of is taken as the part of the diagonal that rounding is.
+fn factor(size: usize, entry: impl Fn(usize, usize) -> f64) -> Cholesky {
+    let root = |pivot: f64, diagonal: f64| Some(pivot.max(1e-15 * diagonal).max(f64::MIN_POSITIVE).sqrt());
+    Cholesky::of(size, entry, dot_by_lanes, root).unwrap_or_default()
 }
 
 /// Solves LLᵀv = b, b being what v holds.
-fn substitute(factor: &[f64], d: usize, v: &mut [f64]) {
-    for i in 0..d {
-        let known = sum::sum((0..i).map(|k| factor[i * d + k] * v[k]));
-        v[i] = (v[i] - known) / factor[i * d + i];
-    }
-    for i in (0..d).rev() {
-        let known = sum::sum((i + 1..d).map(|k| factor[k * d + i] * v[k]));
-        v[i] = (v[i] - known) / factor[i * d + i];
+fn substitute(factor: &Cholesky, v: &mut [f64]) {
+    factor.solve_lower(v, dot_by_lanes);
+    for i in (0..v.len()).rev() {
+        let known = sum::sum((i + 1..v.len()).map(|k| factor.row(k)[i] * v[k]));
+        v[i] = (v[i] - known) / factor.row(i)[i];
     }
 }
 

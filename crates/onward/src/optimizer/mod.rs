@@ -8,6 +8,7 @@
 pub mod adagrad;
 pub mod adagrad_dual;
 pub mod adagrad_full;
+mod adaptive;
 pub mod coin;
 pub mod dual_averaging;
 pub mod ftl;
@@ -26,6 +27,7 @@ pub mod sgd;
 pub use adagrad::AdaGrad;
 pub use adagrad_dual::AdaGradDual;
 pub use adagrad_full::AdaGradFull;
+pub use adaptive::Adaptive;
 pub use coin::Coin;
 pub use dual_averaging::{DualAveraging, LazyRate};
 pub use ftl::{Ftl, RunningMean};

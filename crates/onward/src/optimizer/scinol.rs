@@ -17,30 +17,13 @@
 //!
 //! **Cost**: O(non-zeros) a round.
 
-use bytemuck::Zeroable;
-
+use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
+use crate::Error;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::numeric::sum;
-use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Promise, Step, expect_rate,
-};
+use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Promise, Step, expect_rate};
+use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features};
-
-/// What is kept of a coordinate.
-#[derive(Debug, Clone, Copy, Zeroable)]
-#[repr(C)]
-struct ScinolEntry {
-    /// max|x|; 0: not seen.
-    largest: f64,
-    /// S² = Σz².
-    squares: f64,
-    /// Gsum = −Σz.
-    sum: f64,
-    /// What was won, −Σz·w, in units of ε: η = ε(1 + won).
-    won: f64,
-}
 
 /// Scale-invariant online learning.
 ///
@@ -52,12 +35,16 @@ struct ScinolEntry {
 /// assert!((metres.weight(0) * 1024.0 - kilometres.weight(0)).abs() < 1e-12);
 /// # Ok::<(), onward::Error>(())
 /// ```
+pub type Scinol = Adaptive<ScinolRule, 4>;
+
+/// What [`Scinol`] knows of all features together.
 #[derive(Debug, Clone)]
-pub struct Scinol {
+pub struct ScinolRule {
     epsilon: f64,
-    table: ParameterTable<ScinolEntry>,
     /// L: the largest h|g| so far, and 1.
     slope: f64,
+    /// h·g of this round.
+    scalar: f64,
 }
 
 /// What is won stays below this.
@@ -71,58 +58,53 @@ impl Scinol {
     /// # Errors
     /// When it is not from 1e-30 to 1e30.
     pub fn new(epsilon: f64) -> Result<Self, Error> {
-        expect_rate("epsilon", epsilon)?;
-        Ok(Self { epsilon, table: ParameterTable::default(), slope: 1.0 })
-    }
-
-    /// w for a coordinate whose M is up to date.
-    fn point(&self, entry: ScinolEntry) -> f64 {
-        let scale = entry.largest * self.slope;
-        if scale == 0.0 {
-            return 0.0;
-        }
-        // √(S² + M²) in units of M, whose square may be no number.
-        let root = scale * (entry.squares / scale / scale + 1.0).sqrt();
-        let wealth = self.epsilon * (1.0 + entry.won);
-        let point = (entry.sum / root).clamp(-1.0, 1.0) * (wealth / (2.0 * root));
-        point.clamp(f64::from(f32::MIN), f64::from(f32::MAX))
-    }
-
-    /// The coordinate once it has seen x.
-    fn widened(&self, index: u32, value: f32) -> ScinolEntry {
-        let entry = self.table.get(index);
-        ScinolEntry { largest: entry.largest.max(f64::from(value.abs())), ..entry }
+        Ok(Self::of(ScinolRule { epsilon: expect_rate("epsilon", epsilon)?, slope: 1.0, scalar: 0.0 }))
     }
 }
 
-impl Optimizer for Scinol {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.point(self.widened(index, value)) * f64::from(value)))
+/// Of each feature: max|x|, which is 0 before it was seen, S² = Σz², Gsum = −Σz, and what was won, −Σz·w, in units of
+/// ε: η = ε(1 + won).
+impl AdaptiveRule<4> for ScinolRule {
+    type Entry = [f64; 4];
+
+    const HAS_FIXED_WEIGHTS: bool = false;
+
+    #[inline(always)]
+    fn weight<Q: Real>(&self, [largest, squares, sum, won]: [Q; 4], value: Q) -> Q {
+        let (zero, one) = (Q::all(0.0), Q::all(1.0));
+        let scale = value.abs().larger(largest) * Q::all(self.slope);
+        // √(S² + M²) in units of M, whose square may be no number.
+        let root = scale * (squares / scale / scale + one).sqrt();
+        let wealth = Q::all(self.epsilon) * (one + won);
+        let point = (sum / root).held(one) * (wealth / (Q::all(2.0) * root));
+        point.held(Q::all(f32::MAX.into())).where_above(scale, zero, zero)
     }
 
-    fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
-        for (index, value) in x.iter().filter(|&(_, value)| value != 0.0) {
-            let mut entry = self.widened(index, value);
-            let point = self.point(entry);
-            let scale = entry.largest * self.slope;
-            let z = (h * g * f64::from(value)).clamp(-scale, scale);
-            entry.squares = (entry.squares + z * z).min(f64::MAX);
-            entry.sum -= z;
-            entry.won = (entry.won - z * point / self.epsilon).min(LARGEST);
-            *self.table.entry(index) = entry;
-        }
-        self.slope = self.slope.max((h * g).abs());
-        // The point is a function of the sums: there is nothing left to move.
+    /// The point is a function of the sums: there is nothing left to move.
+    #[inline(always)]
+    fn observe<Q: F64x4>(&mut self, numbers: [Q; 4], value: Q) -> ([Q; 4], Q, [Q; 2]) {
+        let ([largest, squares, sum, won], zero) = (numbers, Q::all(0.0));
+        let (point, size) = (self.weight(numbers, value), value.abs());
+        let largest = size.larger(largest);
+        let z = (Q::all(self.scalar) * value).held(largest * Q::all(self.slope));
+        // Where the value is 0 all stays.
+        let numbers = [
+            largest,
+            (squares + z * z).smaller(Q::all(f64::MAX)).where_above(size, zero, squares),
+            (sum - z).where_above(size, zero, sum),
+            (won - z * point / Q::all(self.epsilon)).smaller(Q::all(LARGEST)).where_above(size, zero, won),
+        ];
+        (numbers, zero, [zero; 2])
+    }
+
+    fn prepare(&mut self, g: f64, h: f64, features: &mut AdaptiveTable<Self, 4>) -> Step {
+        self.scalar = h * g;
+        features.observe(self);
+        self.slope = self.slope.max(self.scalar.abs());
         Step::Gradient { time: 0.0 }
     }
 
-    fn advance(&mut self, _u: f64, _x: Features<'_>) {}
-
-    fn weight(&self, index: u32) -> f64 {
-        self.point(self.table.get(index))
-    }
-
-    fn guarantee(&self) -> Guarantee {
+    fn guarantee(&self, _features: &ParameterTable<[f64; 4]>) -> Guarantee {
         Guarantee::none(GuaranteeKind::Own, REASON)
     }
 
@@ -130,15 +112,15 @@ impl Optimizer for Scinol {
         format!("scinol:epsilon={}", self.epsilon)
     }
 
-    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+    fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<[f64; 4]>) -> Result<(), Error> {
         archive.number("slope", &mut self.slope)?;
         let fields = [
-            ("largest", Field::F64(&|entry: &mut ScinolEntry| &mut entry.largest)),
-            ("squares", Field::F64(&|entry| &mut entry.squares)),
-            ("sum", Field::F64(&|entry| &mut entry.sum)),
-            ("won", Field::F64(&|entry| &mut entry.won)),
+            ("largest", Field::F64(&|[largest, ..]: &mut [f64; 4]| largest)),
+            ("squares", Field::F64(&|[_, squares, ..]| squares)),
+            ("sum", Field::F64(&|[.., sum, _]| sum)),
+            ("won", Field::F64(&|[.., won]| won)),
         ];
-        self.table.persist(archive, |entry| entry.largest > 0.0, &fields)
+        features.persist(archive, |[largest, ..]| *largest > 0.0, &fields)
     }
 }
 

@@ -7,7 +7,6 @@
 use bytemuck::Zeroable;
 
 use crate::hashing::index_map::GOLDEN;
-use crate::numeric::sum::{self, LANES};
 use crate::simd::{prefer_huge_pages, prefetch_at};
 use crate::{Features, Predictor, Rows};
 
@@ -142,8 +141,8 @@ impl<W: Copy + Zeroable + Into<f64>> WeightMap<W> {
     #[inline]
     fn dot(&self, x: Features<'_>) -> f64 {
         match self {
-            Self::Direct(weights) => dot(x, |index| weights.get(index as usize).map_or(0.0, |&weight| weight.into())),
-            Self::Hashed { entries, shift } => dot(x, |index| {
+            Self::Direct(weights) => x.dot(|index| weights.get(index as usize).map_or(0.0, |&weight| weight.into())),
+            Self::Hashed { entries, shift } => x.dot(|index| {
                 let mut at = home(index, *shift);
                 // Most entries are empty: the search ends.
                 while let Some(entry) = entries.get(at) {
@@ -174,23 +173,6 @@ impl<W: Copy + Zeroable + Into<f64>> WeightMap<W> {
 #[inline(always)]
 fn home(index: u32, shift: u32) -> usize {
     (index.wrapping_mul(GOLDEN) >> shift) as usize
-}
-
-/// Σ w_i·x_i in the order of [`sum::sum`], with the eights written out.
-#[inline(always)]
-fn dot(x: Features<'_>, weight: impl Fn(u32) -> f64) -> f64 {
-    let mut sums = [0.0; LANES];
-    let (eights, indices) = x.indices().as_chunks::<LANES>();
-    let (value_eights, values) = x.values().as_chunks::<LANES>();
-    for (indices, values) in eights.iter().zip(value_eights) {
-        for lane in 0..LANES {
-            sums[lane] += weight(indices[lane]) * f64::from(values[lane]);
-        }
-    }
-    for ((sum, &index), &value) in sums.iter_mut().zip(indices).zip(values) {
-        *sum += weight(index) * f64::from(value);
-    }
-    sum::join(sums)
 }
 
 #[cfg(test)]

@@ -25,7 +25,9 @@ pub enum Step {
 /// An algorithm of online convex optimisation on sparse vectors.
 pub trait Optimizer: Send + Sync {
     /// ⟨w, x⟩.
-    fn dot(&self, x: Features<'_>) -> f64;
+    fn dot(&self, x: Features<'_>) -> f64 {
+        x.dot(|index| self.weight(index))
+    }
 
     /// The row of a round to come: what belongs to it may be fetched from memory. Changes nothing.
     fn prefetch(&mut self, _x: Features<'_>) {}

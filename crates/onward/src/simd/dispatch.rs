@@ -72,30 +72,34 @@ macro_rules! vectorised {
 pub use vectorised;
 
 /// Defines a function of a kind of vectors, of which there are those of AVX2 and arrays: with the ones or the others, as this
-/// machine allows.
+/// machine allows. It may have a type parameter more, and a size.
 macro_rules! by_vectors {
     (
         [$kind:path, $wide:path, $portable:path] $(#[$meta:meta])*
-        $visibility:vis fn $name:ident<$vector:ident>($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block
+        $visibility:vis fn $name:ident<$vector:ident $(, $generic:ident: $bound:path; const $size:ident: usize)?>(
+            $($argument:ident: $type:ty),* $(,)?
+        ) $(-> $result:ty)? $body:block
     ) => {
         $(#[$meta])*
         #[inline]
-        $visibility fn $name($($argument: $type),*) $(-> $result)? {
+        $visibility fn $name$(<$generic: $bound, const $size: usize>)?($($argument: $type),*) $(-> $result)? {
             #[inline(always)]
-            fn generic<$vector: $kind>($($argument: $type),*) $(-> $result)? $body
+            fn generic<$vector: $kind $(, $generic: $bound, const $size: usize)?>(
+                $($argument: $type),*
+            ) $(-> $result)? $body
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-                fn wide($($argument: $type),*) $(-> $result)? {
-                    generic::<$wide>($($argument),*)
+                fn wide$(<$generic: $bound, const $size: usize>)?($($argument: $type),*) $(-> $result)? {
+                    generic::<$wide $(, $generic, $size)?>($($argument),*)
                 }
                 if $crate::simd::is_wide() {
                     // SAFETY: the processor was asked, and has what the function is compiled for.
                     #[allow(unsafe_code)]
-                    return unsafe { wide($($argument),*) };
+                    return unsafe { wide$(::<$generic, $size>)?($($argument),*) };
                 }
             }
-            generic::<$portable>($($argument),*)
+            generic::<$portable $(, $generic, $size)?>($($argument),*)
         }
     };
 }

@@ -4,37 +4,56 @@
 //! and shuffles (12 instructions a feature became 6 in `nag`). It is compiled twice: with the instructions of
 //! AVX2, and with arrays for any machine. Operation by operation both round alike, so they give the same bits.
 
+use std::ops::{Add, Div, Mul, Sub};
+
 /// An entry as it lies in memory: two words of 64 bits.
 pub(crate) type Record16 = [u64; 2];
 
 /// How many numbers a quad has.
 pub(crate) const FOUR: usize = 4;
 
-/// Four numbers of 64 bits.
-pub(crate) trait F64x4: Copy {
-    /// Four numbers of 32 bits.
-    type F32x4: Copy;
-
+/// A number of 64 bits, or several side by side: what is written with it is one formula for any number of features.
+pub(crate) trait Real:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
     fn all(number: f64) -> Self;
-    fn load(from: &[f64; FOUR]) -> Self;
-    fn store(self, into: &mut [f64; FOUR]);
-    fn load_f32(from: &[f32; FOUR]) -> Self::F32x4;
-    fn store_f32(narrow: Self::F32x4, into: &mut [f32; FOUR]);
-    fn widen(narrow: Self::F32x4) -> Self;
-    /// Each rounded to 32 bits, and held within what those hold.
-    fn saturate(self) -> Self::F32x4;
-    fn add(self, other: Self) -> Self;
-    fn subtract(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
-    fn over(self, other: Self) -> Self;
-    fn root(self) -> Self;
-    fn size(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn abs(self) -> Self;
     /// The smaller of each two, the second if they cannot be compared.
     fn smaller(self, other: Self) -> Self;
     /// The larger of each two, the second if they cannot be compared.
     fn larger(self, other: Self) -> Self;
     /// Each where `one` > `two`, else that of `other`.
     fn where_above(self, one: Self, two: Self, other: Self) -> Self;
+
+    /// Each held within ± `most` > 0. What is no number stays.
+    #[inline(always)]
+    fn held(self, most: Self) -> Self {
+        most.smaller((Self::all(0.0) - most).larger(self))
+    }
+}
+
+/// Four numbers of 64 bits.
+pub(crate) trait F64x4: Real {
+    /// Four numbers of 32 bits.
+    type F32x4: Copy;
+
+    fn load(from: &[f64; FOUR]) -> Self;
+    fn store(self, into: &mut [f64; FOUR]);
+
+    #[inline(always)]
+    fn numbers(self) -> [f64; FOUR] {
+        let mut numbers = [0.0; FOUR];
+        self.store(&mut numbers);
+        numbers
+    }
+
+    fn load_f32(from: &[f32; FOUR]) -> Self::F32x4;
+    fn widen(narrow: Self::F32x4) -> Self;
+    /// Each rounded to 32 bits.
+    fn narrow(self) -> Self::F32x4;
+    /// The same, held within what 32 bits hold.
+    fn saturate(self) -> Self::F32x4;
     /// Whether some are above those of another.
     fn is_above(self, other: Self) -> bool;
     /// Which have no bit set, a bit for each.
@@ -63,9 +82,8 @@ pub(crate) trait F64x4: Copy {
 /// Joins eight accumulators in the fixed tree of [`sum`](crate::numeric::sum).
 #[inline(always)]
 pub(crate) fn join<Q: F64x4>([low, high]: [Q; 2]) -> f64 {
-    let mut sums = [0.0; FOUR];
-    low.add(high).store(&mut sums);
-    (sums[0] + sums[2]) + (sums[1] + sums[3])
+    let [a, b, c, d] = (low + high).numbers();
+    (a + c) + (b + d)
 }
 
 /// Runs a function of a [`F64x4`] as fast as this machine can.
@@ -75,6 +93,38 @@ macro_rules! by_f64x4 {
     };
 }
 pub(crate) use by_f64x4;
+
+impl Real for f64 {
+    #[inline(always)]
+    fn all(number: f64) -> Self {
+        number
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        f64::sqrt(self)
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        f64::abs(self)
+    }
+
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        crate::simd::smaller(self, other)
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        crate::simd::larger(self, other)
+    }
+
+    #[inline(always)]
+    fn where_above(self, one: Self, two: Self, other: Self) -> Self {
+        if one > two { self } else { other }
+    }
+}
 
 /// For any machine.
 #[derive(Debug, Clone, Copy)]
@@ -88,13 +138,59 @@ impl PortableF64x4 {
     }
 }
 
-impl F64x4 for PortableF64x4 {
-    type F32x4 = [f32; FOUR];
+/// An operation, number by number.
+macro_rules! arithmetic {
+    ($trait:ident, $operation:ident, $operator:tt) => {
+        impl $trait for PortableF64x4 {
+            type Output = Self;
 
+            #[inline(always)]
+            fn $operation(self, other: Self) -> Self {
+                self.each(other, |one, other| one $operator other)
+            }
+        }
+    };
+}
+
+arithmetic!(Add, add, +);
+arithmetic!(Sub, sub, -);
+arithmetic!(Mul, mul, *);
+arithmetic!(Div, div, /);
+
+impl Real for PortableF64x4 {
     #[inline(always)]
     fn all(number: f64) -> Self {
         Self([number; FOUR])
     }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self(self.0.map(f64::sqrt))
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self(self.0.map(f64::abs))
+    }
+
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        self.each(other, crate::simd::smaller)
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        self.each(other, crate::simd::larger)
+    }
+
+    #[inline(always)]
+    fn where_above(self, one: Self, two: Self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| if one.0[at] > two.0[at] { self.0[at] } else { other.0[at] }))
+    }
+}
+
+impl F64x4 for PortableF64x4 {
+    type F32x4 = [f32; FOUR];
 
     #[inline(always)]
     fn load(from: &[f64; FOUR]) -> Self {
@@ -112,63 +208,18 @@ impl F64x4 for PortableF64x4 {
     }
 
     #[inline(always)]
-    fn store_f32(narrow: [f32; FOUR], into: &mut [f32; FOUR]) {
-        *into = narrow;
-    }
-
-    #[inline(always)]
     fn widen([a, b, c, d]: [f32; FOUR]) -> Self {
         Self([a.into(), b.into(), c.into(), d.into()])
     }
 
     #[inline(always)]
+    fn narrow(self) -> [f32; FOUR] {
+        self.0.map(|number| number as f32)
+    }
+
+    #[inline(always)]
     fn saturate(self) -> [f32; FOUR] {
         self.0.map(crate::numeric::saturate)
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.each(other, |one, other| one + other)
-    }
-
-    #[inline(always)]
-    fn subtract(self, other: Self) -> Self {
-        self.each(other, |one, other| one - other)
-    }
-
-    #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        self.each(other, |one, other| one * other)
-    }
-
-    #[inline(always)]
-    fn over(self, other: Self) -> Self {
-        self.each(other, |one, other| one / other)
-    }
-
-    #[inline(always)]
-    fn root(self) -> Self {
-        Self(self.0.map(f64::sqrt))
-    }
-
-    #[inline(always)]
-    fn size(self) -> Self {
-        Self(self.0.map(f64::abs))
-    }
-
-    #[inline(always)]
-    fn smaller(self, other: Self) -> Self {
-        self.each(other, crate::simd::smaller)
-    }
-
-    #[inline(always)]
-    fn larger(self, other: Self) -> Self {
-        self.each(other, crate::simd::larger)
-    }
-
-    #[inline(always)]
-    fn where_above(self, one: Self, two: Self, other: Self) -> Self {
-        Self(std::array::from_fn(|at| if one.0[at] > two.0[at] { self.0[at] } else { other.0[at] }))
     }
 
     #[inline(always)]
@@ -217,16 +268,34 @@ pub(crate) use wide::Avx2F64x4;
 mod wide {
     use std::arch::x86_64::*;
 
-    use super::{F64x4, FOUR, Record16};
+    use super::{Add, Div, F64x4, FOUR, Mul, Real, Record16, Sub};
 
     /// For machines with AVX2. SAFETY, of all its instructions: [`by_f64x4`](super::by_f64x4) and the tests alone name
     /// it, and run what names it only where the processor has them.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Avx2F64x4(__m256d);
 
-    impl F64x4 for Avx2F64x4 {
-        type F32x4 = __m128;
+    /// An operation, by its instruction.
+    macro_rules! arithmetic {
+        ($trait:ident, $operation:ident, $instruction:ident) => {
+            impl $trait for Avx2F64x4 {
+                type Output = Self;
 
+                #[inline(always)]
+                fn $operation(self, other: Self) -> Self {
+                    // SAFETY: see `Avx2F64x4`.
+                    Self(unsafe { $instruction(self.0, other.0) })
+                }
+            }
+        };
+    }
+
+    arithmetic!(Add, add, _mm256_add_pd);
+    arithmetic!(Sub, sub, _mm256_sub_pd);
+    arithmetic!(Mul, mul, _mm256_mul_pd);
+    arithmetic!(Div, div, _mm256_div_pd);
+
+    impl Real for Avx2F64x4 {
         #[inline(always)]
         fn all(number: f64) -> Self {
             // SAFETY: see `Avx2F64x4`.
@@ -234,76 +303,13 @@ mod wide {
         }
 
         #[inline(always)]
-        fn load(from: &[f64; FOUR]) -> Self {
-            // SAFETY: see `Avx2F64x4`; four numbers are there.
-            Self(unsafe { _mm256_loadu_pd(from.as_ptr()) })
-        }
-
-        #[inline(always)]
-        fn store(self, into: &mut [f64; FOUR]) {
-            // SAFETY: see `Avx2F64x4`; there is room for four numbers.
-            unsafe { _mm256_storeu_pd(into.as_mut_ptr(), self.0) }
-        }
-
-        #[inline(always)]
-        fn load_f32(from: &[f32; FOUR]) -> __m128 {
-            // SAFETY: see `Avx2F64x4`; four numbers are there.
-            unsafe { _mm_loadu_ps(from.as_ptr()) }
-        }
-
-        #[inline(always)]
-        fn store_f32(narrow: __m128, into: &mut [f32; FOUR]) {
-            // SAFETY: see `Avx2F64x4`; there is room for four numbers.
-            unsafe { _mm_storeu_ps(into.as_mut_ptr(), narrow) }
-        }
-
-        #[inline(always)]
-        fn widen(narrow: __m128) -> Self {
-            // SAFETY: see `Avx2F64x4`.
-            Self(unsafe { _mm256_cvtps_pd(narrow) })
-        }
-
-        #[inline(always)]
-        fn saturate(self) -> __m128 {
-            // SAFETY: see `Avx2F64x4`. What is no number stays: the second is taken where two cannot be compared.
-            unsafe {
-                let narrow = _mm256_cvtpd_ps(self.0);
-                _mm_min_ps(_mm_set1_ps(f32::MAX), _mm_max_ps(_mm_set1_ps(f32::MIN), narrow))
-            }
-        }
-
-        #[inline(always)]
-        fn add(self, other: Self) -> Self {
-            // SAFETY: see `Avx2F64x4`.
-            Self(unsafe { _mm256_add_pd(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn subtract(self, other: Self) -> Self {
-            // SAFETY: see `Avx2F64x4`.
-            Self(unsafe { _mm256_sub_pd(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn times(self, other: Self) -> Self {
-            // SAFETY: see `Avx2F64x4`.
-            Self(unsafe { _mm256_mul_pd(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn over(self, other: Self) -> Self {
-            // SAFETY: see `Avx2F64x4`.
-            Self(unsafe { _mm256_div_pd(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn root(self) -> Self {
+        fn sqrt(self) -> Self {
             // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_sqrt_pd(self.0) })
         }
 
         #[inline(always)]
-        fn size(self) -> Self {
+        fn abs(self) -> Self {
             // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), self.0) })
         }
@@ -324,6 +330,46 @@ mod wide {
         fn where_above(self, one: Self, two: Self, other: Self) -> Self {
             // SAFETY: see `Avx2F64x4`.
             Self(unsafe { _mm256_blendv_pd(other.0, self.0, _mm256_cmp_pd::<_CMP_GT_OQ>(one.0, two.0)) })
+        }
+    }
+
+    impl F64x4 for Avx2F64x4 {
+        type F32x4 = __m128;
+
+        #[inline(always)]
+        fn load(from: &[f64; FOUR]) -> Self {
+            // SAFETY: see `Avx2F64x4`; four numbers are there.
+            Self(unsafe { _mm256_loadu_pd(from.as_ptr()) })
+        }
+
+        #[inline(always)]
+        fn store(self, into: &mut [f64; FOUR]) {
+            // SAFETY: see `Avx2F64x4`; there is room for four numbers.
+            unsafe { _mm256_storeu_pd(into.as_mut_ptr(), self.0) }
+        }
+
+        #[inline(always)]
+        fn load_f32(from: &[f32; FOUR]) -> __m128 {
+            // SAFETY: see `Avx2F64x4`; four numbers are there.
+            unsafe { _mm_loadu_ps(from.as_ptr()) }
+        }
+
+        #[inline(always)]
+        fn widen(narrow: __m128) -> Self {
+            // SAFETY: see `Avx2F64x4`.
+            Self(unsafe { _mm256_cvtps_pd(narrow) })
+        }
+
+        #[inline(always)]
+        fn narrow(self) -> __m128 {
+            // SAFETY: see `Avx2F64x4`.
+            unsafe { _mm256_cvtpd_ps(self.0) }
+        }
+
+        #[inline(always)]
+        fn saturate(self) -> __m128 {
+            // SAFETY: see `Avx2F64x4`. What is no number stays: the second is taken where two cannot be compared.
+            unsafe { _mm_min_ps(_mm_set1_ps(f32::MAX), _mm_max_ps(_mm_set1_ps(f32::MIN), self.narrow())) }
         }
 
         #[inline(always)]
@@ -410,12 +456,12 @@ mod tests {
         let (front, behind) = second.unzip();
         let wide = [
             Q::all(numbers[0][1]),
-            a.add(b),
-            a.subtract(b),
-            a.times(b),
-            a.over(b),
-            a.root(),
-            a.size(),
+            a + b,
+            a - b,
+            a * b,
+            a / b,
+            a.sqrt(),
+            a.abs(),
             a.smaller(b),
             a.larger(b),
             a.where_above(b, c, b),
@@ -425,6 +471,9 @@ mod tests {
             Q::widen(front),
             Q::widen(behind),
             Q::zip(behind, x),
+            Q::widen(a.narrow()),
+            Q::widen(a.saturate()),
+            Q::widen(b.saturate()),
         ];
         let mut bits: Vec<u64> = Vec::new();
         for four in wide {
@@ -432,11 +481,6 @@ mod tests {
             four.store(&mut stored);
             // Which of the many that are no number is left to the processor.
             bits.extend(stored.map(|number| if number.is_nan() { 1 } else { number.to_bits() }));
-        }
-        let mut stored = [0.0; FOUR];
-        for narrow in [front, a.saturate(), b.saturate()] {
-            Q::store_f32(narrow, &mut stored);
-            bits.extend(stored.map(|number| if number.is_nan() { 1 } else { u64::from(number.to_bits()) }));
         }
         bits.extend([u64::from(a.is_above(b)), u64::from(a.zeros()), u64::from(b.zeros())]);
         let sum = join([a, b]);

@@ -25,6 +25,11 @@ impl FeatureIndex {
         self.indices.len()
     }
 
+    /// The features in order of number.
+    pub(crate) fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
     /// How many features may have a number.
     pub(crate) fn limit(&self) -> usize {
         self.limit

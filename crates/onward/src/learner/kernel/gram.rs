@@ -10,16 +10,17 @@
 //! the condition of L is the square root of that of K. Only points with δ² above
 //! [`DEPENDENT`]·K(x, x) are taken in, so the pivots of L stay above a millionth of the norms.
 
+use crate::numeric::linalg::cholesky::Cholesky;
+use crate::numeric::linalg::vector::dot_by_lanes;
+
 /// The share of K(x, x) below which the residual is that of rounding, not of a new direction.
 pub(super) const DEPENDENT: f64 = 1e-12;
 
 /// A factor of the Gram matrix.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Gram {
-    /// The rows of L up to the diagonal, one after the other.
-    factor: Vec<f64>,
-    /// How many points there are.
-    size: usize,
+    /// L, with a row for each point.
+    factor: Cholesky,
 }
 
 /// Where a point stands with respect to a span.
@@ -34,24 +35,17 @@ pub(super) struct Coordinates {
 }
 
 impl Gram {
-    /// Row i of L.
-    fn row(&self, at: usize) -> &[f64] {
-        let start = at * (at + 1) / 2;
-        &self.factor[start..=start + at]
-    }
-
     /// The coordinates of a point with these kernel values at the points, and K(x, x).
     pub(super) fn coordinates(&self, products: &[f64], itself: f64) -> Coordinates {
         // No coordinate of a point is larger than its norm: what rounding would add is cut off,
         // so that nothing can grow from row to row.
         let norm = itself.max(0.0).sqrt();
-        let mut inside: Vec<f64> = Vec::with_capacity(self.size + 1);
-        for (at, product) in products.iter().enumerate().take(self.size) {
-            let row = self.row(at);
-            let known = crate::numeric::sum::sum(row[..at].iter().zip(&inside).map(|(l, y)| l * y));
-            inside.push(((product - known) / row[at]).clamp(-norm, norm));
+        let mut inside: Vec<f64> = Vec::with_capacity(self.factor.size + 1);
+        for (at, product) in products.iter().enumerate().take(self.factor.size) {
+            let row = self.factor.row(at);
+            inside.push(((product - dot_by_lanes(&row[..at], &inside)) / row[at]).clamp(-norm, norm));
         }
-        let residual = (itself - crate::numeric::sum::sum(inside.iter().map(|y| y * y))).max(0.0);
+        let residual = (itself - dot_by_lanes(&inside, &inside)).max(0.0);
         // Where squares would be denormal there are no digits to divide by.
         let is_independent = residual > DEPENDENT * itself && residual > 1e-200;
         Coordinates { inside, residual, is_independent }
@@ -59,22 +53,15 @@ impl Gram {
 
     /// Takes in an independent point with these coordinates.
     pub(super) fn grow(&mut self, coordinates: &Coordinates) {
-        debug_assert!(coordinates.is_independent && coordinates.inside.len() == self.size);
-        self.factor.extend_from_slice(&coordinates.inside);
-        self.factor.push(coordinates.residual.sqrt());
-        self.size += 1;
+        debug_assert!(coordinates.is_independent);
+        self.factor.grow(coordinates.inside.iter().copied().chain([coordinates.residual.sqrt()]));
     }
 
     /// d = L⁻ᵀy: the combination of the points with these coordinates. `None` where it leaves the
     /// numbers that there are.
     pub(super) fn combination(&self, inside: &[f64]) -> Option<Vec<f64>> {
         let mut rest = inside.to_vec();
-        for at in (0..self.size).rev() {
-            let row = self.row(at);
-            let share = rest[at] / row[at];
-            rest[at] = share;
-            rest[..at].iter_mut().zip(row).for_each(|(rest, l)| *rest -= share * l);
-        }
+        self.factor.solve_upper(&mut rest);
         rest.iter().all(|share| share.is_finite()).then_some(rest)
     }
 }
@@ -107,7 +94,7 @@ mod tests {
         assert_eq!(kept.len(), 5);
         for (i, &x) in kept.iter().enumerate() {
             for (j, &y) in kept.iter().enumerate() {
-                let product: f64 = gram.row(i).iter().zip(gram.row(j)).map(|(a, b)| a * b).sum();
+                let product: f64 = gram.factor.entry(i, j);
                 assert!((product - kernel(x, y)).abs() < 1e-15);
             }
         }
@@ -150,6 +137,6 @@ mod tests {
     #[test]
     fn a_point_that_is_there_is_in_the_span() {
         let (gram, kept) = grown(&[0.0, 1.0, 0.0, 1.0]);
-        assert_eq!((gram.size, kept.as_slice()), (2, &[0.0, 1.0][..]));
+        assert_eq!((gram.factor.size, kept.as_slice()), (2, &[0.0, 1.0][..]));
     }
 }

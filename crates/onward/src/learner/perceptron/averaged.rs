@@ -19,7 +19,7 @@ use super::{Count, NO_BOUND, expect_mistakes};
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
-use crate::numeric::{saturate, sum};
+use crate::numeric::saturate;
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features, LinearWeights, Loss, ScoreLearner, SharedLoss};
 
@@ -72,14 +72,13 @@ impl AveragedPerceptron {
 
 impl ScoreLearner for AveragedPerceptron {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        x.offset() + sum::sum(x.iter().map(|(index, value)| self.average(index) * f64::from(value)))
+        x.offset() + x.dot(|index| self.average(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let prediction = self.predict_one(x);
         self.count.observe(prediction, label, weight);
-        let products = x.iter().map(|(index, value)| f64::from(self.entries.get(index).weight) * f64::from(value));
-        let score = x.offset() + sum::sum(products);
+        let score = x.offset() + x.dot(|index| self.entries.get(index).weight.into());
         if label * score <= 0.0 {
             for (index, value) in x.iter() {
                 let entry = self.entries.entry(index);

@@ -84,8 +84,7 @@ impl VotedPerceptron {
     /// The mean vote, and the score of the last vector.
     fn vote(&self, x: Features<'_>) -> (f64, f64) {
         let vote = |score: f64| if score >= 0.0 { 1.0 } else { -1.0 };
-        let products = x.iter().map(|(index, value)| self.oldest.get(index) * f64::from(value));
-        let mut score = x.offset() + sum::sum(products);
+        let mut score = x.offset() + x.dot(|index| self.oldest.get(index));
         let (mut total, mut mean) = (self.votes, self.votes * vote(score));
         SORTED.with_borrow_mut(|sorted| {
             sorted.clear();

@@ -10,12 +10,11 @@
 //! One takes the features as they are; the other adds the products of all pairs of them, the
 //! squares too: a linear learner on those bends.
 
-use std::collections::BTreeMap;
-
 use super::lane_entry::BIAS;
 use crate::Error;
 use crate::archive::Archive;
 use crate::simd::{larger, smaller, vectorised};
+use crate::storage::feature_index::FeatureIndex;
 
 /// An online Newton learner.
 #[derive(Debug, Clone)]
@@ -31,11 +30,10 @@ pub(super) struct Newton {
     row: NewtonRow,
 }
 
-/// The features that were met, numbered in order of appearance.
-#[derive(Debug, Clone, Default)]
+/// The features that were met.
+#[derive(Debug, Clone)]
 struct KnownFeatures {
-    indices: Vec<u32>,
-    numbers: BTreeMap<u32, usize>,
+    index: FeatureIndex,
     /// Σ h·x̂² and Σ h of each.
     squares: Vec<f64>,
     counts: Vec<f64>,
@@ -91,15 +89,14 @@ impl KnownFeatures {
     /// The number of a feature; those of a row often come in the order in which they were met.
     #[inline]
     fn number(&self, index: u32, guess: usize) -> Option<usize> {
-        match self.indices.get(guess) {
+        match self.index.indices().get(guess) {
             Some(&known) if known == index => Some(guess),
-            _ => self.numbers.get(&index).copied(),
+            _ => self.index.find(index),
         }
     }
 
     fn add(&mut self, index: u32) {
-        self.numbers.insert(index, self.indices.len());
-        self.indices.push(index);
+        self.index.number(index);
         self.squares.push(0.0);
         self.counts.push(0.0);
     }
@@ -118,7 +115,7 @@ impl NewtonRow {
     /// z of a row: of each feature itself, then its products with those met before and its square.
     fn fill(&mut self, features: &KnownFeatures, has_pairs: bool, indices: &[u32], sizes: &[f32]) {
         self.base.clear();
-        self.base.resize(features.indices.len(), 0.0);
+        self.base.resize(features.index.len(), 0.0);
         for (at, (&index, &size)) in indices.iter().zip(sizes).enumerate() {
             if let Some(number) = features.number(index, at) {
                 self.base[number] = features.scaled(number, size);
@@ -127,8 +124,8 @@ impl NewtonRow {
         self.z.clear();
         for (number, &value) in self.base.iter().enumerate() {
             self.z.push(value);
-            if has_pairs && features.indices[number] != BIAS {
-                let before = self.base[..=number].iter().zip(&features.indices);
+            if has_pairs && features.index.indices()[number] != BIAS {
+                let before = self.base[..=number].iter().zip(features.index.indices());
                 self.z.extend(before.filter(|(_, index)| **index != BIAS).map(|(other, _)| value * other));
             }
         }
@@ -140,7 +137,7 @@ impl Newton {
         Self {
             has_pairs,
             has_given_up: false,
-            features: KnownFeatures::default(),
+            features: KnownFeatures { index: FeatureIndex::new(usize::MAX), squares: Vec::new(), counts: Vec::new() },
             weights: Vec::new(),
             inverse: Vec::new(),
             stride: 0,
@@ -186,7 +183,7 @@ impl Newton {
 
     /// Where in z a feature is, those met before having been followed by their products.
     fn start(&self, number: usize) -> usize {
-        let paired = self.features.indices[..number].iter().filter(|&&index| index != BIAS).count();
+        let paired = self.features.index.indices()[..number].iter().filter(|&&index| index != BIAS).count();
         number + if self.has_pairs { paired * (paired + 1) / 2 } else { 0 }
     }
 
@@ -228,7 +225,7 @@ impl Newton {
                         *self = Self { has_given_up: true, ..Self::new(self.has_pairs) };
                         return false;
                     }
-                    self.features.indices.len() - 1
+                    self.features.index.len() - 1
                 }
             };
             self.features.squares[number] += h * f64::from(size) * f64::from(size);
@@ -239,7 +236,7 @@ impl Newton {
 
     /// Makes room for the features that are known; whether they are not too many.
     fn grow(&mut self) -> bool {
-        let size = self.start(self.features.indices.len());
+        let size = self.start(self.features.index.len());
         if size > MOST {
             return false;
         }
@@ -258,13 +255,13 @@ impl Newton {
     }
 
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        let mut indices = self.features.indices.clone();
+        let mut indices = self.features.index.indices().to_vec();
         archive.flag("has_given_up", &mut self.has_given_up)?;
         archive.column("indices", &mut indices)?;
         if archive.is_loading() {
             *self = Self { has_given_up: self.has_given_up, ..Self::new(self.has_pairs) };
             for index in indices {
-                let is_new = !self.features.numbers.contains_key(&index);
+                let is_new = self.features.index.find(index).is_none();
                 self.features.add(index);
                 archive.check(is_new && self.grow(), "indices", "must not repeat or be too many")?;
             }

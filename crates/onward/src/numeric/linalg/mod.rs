@@ -1,4 +1,7 @@
 //! Dense vectors and matrices.
 
+pub(crate) mod cholesky;
+pub(crate) mod eigen;
+mod rotation;
 pub(crate) mod triangle;
 pub(crate) mod vector;

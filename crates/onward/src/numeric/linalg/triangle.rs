@@ -6,6 +6,7 @@
 //! what rounding does, it does to the data, and A stays positive definite for ever.
 //! (Golub, Van Loan, Matrix Computations, sections 5.1 and 6.5.)
 
+use super::rotation::Rotation;
 use crate::numeric::sum;
 
 /// What solves a system is held to ± this: importance weights of 1e38 beside features of 1e38
@@ -78,16 +79,14 @@ impl Triangle {
                 continue;
             }
             let (head, tail) = self.entries[i * self.stride + i..i * self.stride + self.size].split_at_mut(1);
-            let length = (head[0] * head[0] + x[i] * x[i]).sqrt();
-            let (c, s) = (head[0] / length, x[i] / length);
-            head[0] = length;
-            x[i] = 0.0;
+            let (length, rotation) = Rotation::to_first(head[0], x[i]);
+            (head[0], x[i]) = (length, 0.0);
             for (entry, value) in tail.iter_mut().zip(&mut x[i + 1..]) {
-                (*entry, *value) = (c * *entry + s * *value, c * *value - s * *entry);
+                rotation.turn(entry, value);
             }
-            (z[i], residual) = (c * z[i] + s * residual, c * residual - s * z[i]);
-            leverage += left * (s * s);
-            left *= c * c;
+            rotation.turn(&mut z[i], &mut residual);
+            leverage += left * (rotation.sine * rotation.sine);
+            left *= rotation.cosine * rotation.cosine;
         }
         Folded { leverage: f64::min(leverage, 1.0), residual }
     }

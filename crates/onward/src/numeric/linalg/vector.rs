@@ -1,6 +1,6 @@
 //! Vectors of f64: products, norms and steps, with the same bits on every machine.
 
-use crate::numeric::sum::{LANES, join};
+use crate::numeric::sum::{LANES, join, sum};
 
 /// ⟨a, b⟩ with eight sums side by side.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -14,6 +14,16 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
         }
     }
     join(sums) + tail
+}
+
+/// ⟨a, b⟩, term after term.
+pub(crate) fn dot_in_order(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// ⟨a, b⟩ as [`sum`] adds up.
+pub(crate) fn dot_by_lanes(a: &[f64], b: &[f64]) -> f64 {
+    sum(a.iter().zip(b).map(|(a, b)| a * b))
 }
 
 /// ‖a‖₂.

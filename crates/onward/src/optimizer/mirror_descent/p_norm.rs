@@ -160,10 +160,6 @@ impl PNorm {
 }
 
 impl Optimizer for PNorm {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.link(self.table.get(index)) * f64::from(value)))
-    }
-
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
         let norm = (h * g).abs() * self.dual_norm(x.values());
         let square = (norm * norm).min(f64::MAX);

@@ -1,8 +1,9 @@
 //! The full matrix of the online Newton step, for the first features that appear.
 
-use super::cholesky::Cholesky;
 use super::diagonal::Diagonal;
 use crate::archive::Archive;
+use crate::numeric::linalg::cholesky::Cholesky;
+use crate::numeric::linalg::vector::dot_in_order;
 use crate::storage::feature_index::FeatureIndex;
 use crate::{Error, Features};
 
@@ -75,8 +76,8 @@ impl Full {
         }
         let size = self.features.len();
         self.weights.resize(size, 0.0);
-        while self.matrix.size() < size {
-            self.matrix.grow(self.epsilon);
+        while self.matrix.size < size {
+            self.matrix.grow(std::iter::repeat_n(0.0, self.matrix.size).chain([self.epsilon.sqrt()]));
         }
         let dense = |factor: f64| {
             let mut dense = vec![0.0; size];
@@ -88,8 +89,8 @@ impl Full {
             return 0.0;
         }
         let mut direction = dense(slope);
-        self.matrix.solve_lower(&mut direction);
-        let square = direction.iter().map(|entry| entry * entry).sum::<f64>();
+        self.matrix.solve_lower(&mut direction, dot_in_order);
+        let square = dot_in_order(&direction, &direction);
         self.matrix.solve_upper(&mut direction);
         self.weights.iter_mut().zip(&direction).for_each(|(weight, entry)| *weight -= entry);
         self.project();
@@ -119,10 +120,10 @@ impl Full {
         let target = self.matrix.product(&self.weights);
         let mut lambda = 0.0;
         for _ in 0..STEPS {
-            let shifted =
-                Cholesky::of(self.matrix.size(), |i, j| self.matrix.entry(i, j) + if i == j { lambda } else { 0.0 })?;
+            let entry = |i: usize, j: usize| self.matrix.entry(i, j) + if i == j { lambda } else { 0.0 };
+            let shifted = Cholesky::of(self.matrix.size, entry, dot_in_order, positive_root)?;
             let mut point = target.clone();
-            shifted.solve_lower(&mut point);
+            shifted.solve_lower(&mut point, dot_in_order);
             shifted.solve_upper(&mut point);
             let size = norm(&point);
             if !size.is_finite() {
@@ -133,7 +134,7 @@ impl Full {
                 point.iter_mut().for_each(|entry| *entry *= factor);
                 return Some(point);
             }
-            shifted.solve_lower(&mut point);
+            shifted.solve_lower(&mut point, dot_in_order);
             let ratio = size / norm(&point);
             lambda += ratio * ratio * (size - self.radius) / self.radius;
         }
@@ -153,5 +154,10 @@ impl Full {
 }
 
 pub(super) fn norm(v: &[f64]) -> f64 {
-    v.iter().map(|entry| entry * entry).sum::<f64>().sqrt()
+    dot_in_order(v, v).sqrt()
+}
+
+/// The root of what is left of a diagonal entry, if the matrix is positive definite.
+pub(super) fn positive_root(rest: f64, _diagonal: f64) -> Option<f64> {
+    (rest > 0.0).then(|| rest.sqrt())
 }

@@ -27,7 +27,6 @@
 //! `diagonal` takes O(non-zeros), `sketched` O(rank·d): M without its other entries is not what the
 //! proof needs, they have no bound of their own, and they project by scaling.
 
-mod cholesky;
 mod curve;
 mod diagonal;
 mod full;
@@ -192,10 +191,6 @@ fn textbook_gamma(radius: f64, alpha: f64, gradient: f64) -> f64 {
 }
 
 impl Optimizer for Ons {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        sum::sum(x.iter().map(|(index, value)| self.weight(index) * f64::from(value)))
-    }
-
     fn begin(&mut self, x: Features<'_>) -> f64 {
         self.score = self.dot(x);
         self.score

@@ -5,9 +5,11 @@
 //! σ_m² of direction m + 1 is taken off all squares, and m rows or fewer are left. M⁻¹z costs O(m·d + m³) by
 //! Woodbury's identity: (z − Bᵀ(εI + BBᵀ)⁻¹Bz)/ε. The projection is Euclidean.
 
-use super::cholesky::Cholesky;
-use super::full::norm;
+use super::full::{norm, positive_root};
 use crate::archive::{Archive, rows_of};
+use crate::numeric::linalg::cholesky::Cholesky;
+use crate::numeric::linalg::eigen::Jacobi;
+use crate::numeric::linalg::vector::dot_in_order as dot;
 use crate::storage::feature_index::FeatureIndex;
 use crate::{Error, Features};
 
@@ -24,12 +26,8 @@ pub(super) struct Sketched {
     products: Vec<Vec<f64>>,
 }
 
-/// Sweeps of rotations that diagonalise a matrix, at most; it takes about six.
-const SWEEPS: usize = 30;
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
+/// How the rows are turned to their principal directions.
+const DIRECTIONS: Jacobi = Jacobi { tolerance: f64::EPSILON, is_backward: false, clears: false };
 
 impl Sketched {
     pub(super) fn new(radius: f64, epsilon: f64, rank: usize) -> Self {
@@ -80,9 +78,9 @@ impl Sketched {
     /// z becomes M⁻¹z.
     fn solve(&self, z: &mut [f64]) {
         let with_epsilon = |i: usize, j: usize| self.products[i][j] + if i == j { self.epsilon } else { 0.0 };
-        if let Some(inner) = Cholesky::of(self.rows.len(), with_epsilon) {
+        if let Some(inner) = Cholesky::of(self.rows.len(), with_epsilon, dot, positive_root) {
             let mut coefficients: Vec<f64> = self.rows.iter().map(|row| dot(row, z)).collect();
-            inner.solve_lower(&mut coefficients);
+            inner.solve_lower(&mut coefficients, dot);
             inner.solve_upper(&mut coefficients);
             for (row, coefficient) in self.rows.iter().zip(&coefficients) {
                 z.iter_mut().zip(row).for_each(|(entry, value)| *entry -= coefficient * value);
@@ -97,7 +95,8 @@ impl Sketched {
         self.rows.iter_mut().for_each(|row| row.resize(size, 0.0));
         let gram: Vec<Vec<f64>> =
             self.rows.iter().map(|row| self.rows.iter().map(|other| dot(row, other)).collect()).collect();
-        let mut directions = eigen(gram);
+        let (squares, vectors) = DIRECTIONS.eigen(gram);
+        let mut directions: Vec<(f64, Vec<f64>)> = squares.into_iter().zip(vectors).collect();
         directions.sort_by(|a, b| b.0.total_cmp(&a.0));
         let least = directions.get(self.rank).map_or(0.0, |direction| direction.0);
         let kept = directions.iter().take(self.rank).filter(|direction| direction.0 > least.max(0.0));
@@ -131,55 +130,9 @@ impl Sketched {
     }
 }
 
-/// Eigenvalues and eigenvectors of a symmetric matrix, by Jacobi's rotations.
-fn eigen(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
-    let size = matrix.len();
-    let mut vectors: Vec<Vec<f64>> =
-        (0..size).map(|i| (0..size).map(|j| f64::from(u8::from(i == j))).collect()).collect();
-    for _ in 0..SWEEPS {
-        let mut is_done = true;
-        for i in 0..size {
-            for j in i + 1..size {
-                let off = matrix[i][j];
-                if off.abs() <= f64::EPSILON * (matrix[i][i].abs() * matrix[j][j].abs()).sqrt() {
-                    continue;
-                }
-                is_done = false;
-                let theta = (matrix[j][j] - matrix[i][i]) / (2.0 * off);
-                let tangent = 1.0f64.copysign(theta) / (theta.abs() + (theta * theta + 1.0).sqrt());
-                let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
-                let sine = tangent * cosine;
-                for row in &mut matrix {
-                    (row[i], row[j]) = (cosine * row[i] - sine * row[j], sine * row[i] + cosine * row[j]);
-                }
-                for k in 0..size {
-                    let (a, b) = (matrix[i][k], matrix[j][k]);
-                    (matrix[i][k], matrix[j][k]) = (cosine * a - sine * b, sine * a + cosine * b);
-                    let (a, b) = (vectors[i][k], vectors[j][k]);
-                    (vectors[i][k], vectors[j][k]) = (cosine * a - sine * b, sine * a + cosine * b);
-                }
-            }
-        }
-        if is_done {
-            break;
-        }
-    }
-    vectors.into_iter().enumerate().map(|(i, vector)| (matrix[i][i], vector)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rotations_find_the_eigenvectors() {
-        let matrix = vec![vec![4.0, 1.0, -2.0], vec![1.0, 3.0, 0.5], vec![-2.0, 0.5, 6.0]];
-        for (value, vector) in eigen(matrix.clone()) {
-            for (row, entry) in matrix.iter().zip(&vector) {
-                assert!((dot(row, &vector) - value * entry).abs() < 1e-12);
-            }
-        }
-    }
 
     #[test]
     fn a_sketch_of_enough_rank_solves_as_the_full_matrix() {

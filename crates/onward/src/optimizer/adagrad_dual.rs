@@ -20,12 +20,13 @@
 
 use bytemuck::Zeroable;
 
-use super::adagrad::AdaGradDomain;
+use super::adagrad::{AdaGradDomain, DELTA, DOMAIN, ETA, FORM};
 use crate::archive::{Archive, Field};
 use crate::domain::{cube, weighted_ball};
 use crate::guarantee::{Guarantee, bound_of_sums};
 use crate::numeric::sum::{self, held};
-use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::parameter::Description;
+use crate::protocol::{COMPARATOR_RADIUS, Optimizer, Step};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
@@ -68,9 +69,9 @@ impl AdaGradDual {
     /// # Errors
     /// When η, δ or the radius is not from 1e-30 to 1e30.
     pub fn new(domain: AdaGradDomain, eta: f64, radius: f64, delta: f64) -> Result<Self, Error> {
-        expect_rate("eta", eta)?;
-        expect_rate("radius", radius)?;
-        expect_rate("delta", delta)?;
+        ETA.check(eta)?;
+        COMPARATOR_RADIUS.check(radius)?;
+        DELTA.check(delta)?;
         let table = ParameterTable::default();
         let (lambda, norm, roots, largest, seen, paid) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         Ok(Self { domain, eta, radius, delta, table, lambda, norm, roots, largest, seen, paid })
@@ -173,8 +174,8 @@ impl Optimizer for AdaGradDual {
     }
 
     fn describe(&self) -> String {
-        let (delta, domain) = (self.delta, self.domain.describe());
-        format!("adagrad:delta={delta},{domain}eta={},form=dual-averaging,radius={}", self.eta, self.radius)
+        let adagrad = Description::of("adagrad").with(&DELTA, self.delta).with(&DOMAIN, self.domain.name());
+        adagrad.with(&ETA, self.eta).with(&FORM, "dual-averaging").with(&COMPARATOR_RADIUS, self.radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

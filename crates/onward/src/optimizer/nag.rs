@@ -23,9 +23,8 @@ use bytemuck::{Pod, Zeroable};
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::sum::{self, LANES};
-use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Promise, STANDARDISE, Step, expect_rate,
-};
+use crate::parameter::{Description, ParameterDescriptor, positive};
+use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, Promise, STANDARDISE, Step};
 use crate::simd::f64x4::{self, FOUR, Record16, by_f64x4};
 use crate::storage::table::{ParameterTable, Positions, RowPositions, records};
 use crate::{Error, Features};
@@ -81,7 +80,7 @@ impl Nag {
     /// # Errors
     /// When η is not from 1e-30 to 1e30.
     pub fn new(eta: f64) -> Result<Self, Error> {
-        expect_rate("eta", eta)?;
+        ETA.check(eta)?;
         Ok(Self {
             eta,
             table: ParameterTable::default(),
@@ -302,7 +301,7 @@ impl Optimizer for Nag {
     }
 
     fn describe(&self) -> String {
-        format!("nag:eta={}", self.eta)
+        Description::of("nag").with(&ETA, self.eta).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -319,15 +318,17 @@ impl Optimizer for Nag {
 
 const NONE: &str = "nag has no regret bound of its own: the universal certificate holds";
 
+const ETA: ParameterDescriptor = positive("eta").default("0.5").meaning("learning rate").remedy("a smaller eta");
+
 /// `nag` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "nag",
     summary: "normalised adaptive importance-aware gradient, Vowpal Wabbit's default rule",
     losses: Losses::Convex,
-    parameters: &[ParameterDescriptor { name: "eta", default: "0.5", meaning: "learning rate, above 0" }, STANDARDISE],
+    parameters: &[ETA, STANDARDISE],
     promises: &[Promise::never("", NONE), Promise::other("eta=1")],
     build: |arguments| {
-        let optimizer = Nag::new(arguments.number("eta")?)?;
+        let optimizer = Nag::new(arguments.number("eta"))?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Plausible)))
     },
     plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, "no theorem is known for it; the universal certificate holds")),

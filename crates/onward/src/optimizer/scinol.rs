@@ -22,9 +22,8 @@ use bytemuck::Zeroable;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::sum;
-use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Promise, Step, expect_rate,
-};
+use crate::parameter::{Description, ParameterDescriptor, positive};
+use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, Promise, Step};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
@@ -71,7 +70,7 @@ impl Scinol {
     /// # Errors
     /// When it is not from 1e-30 to 1e30.
     pub fn new(epsilon: f64) -> Result<Self, Error> {
-        expect_rate("epsilon", epsilon)?;
+        EPSILON.check(epsilon)?;
         Ok(Self { epsilon, table: ParameterTable::default(), slope: 1.0 })
     }
 
@@ -127,7 +126,7 @@ impl Optimizer for Scinol {
     }
 
     fn describe(&self) -> String {
-        format!("scinol:epsilon={}", self.epsilon)
+        Description::of("scinol").with(&EPSILON, self.epsilon).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -142,19 +141,17 @@ impl Optimizer for Scinol {
     }
 }
 
+const EPSILON: ParameterDescriptor = positive("epsilon").default("1").meaning("the wealth of each feature at first");
+
 /// `scinol` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "scinol",
     summary: "scale-invariant online learning: features in any units, no rate (Kempka, Kotłowski, Warmuth)",
     losses: Losses::Convex,
-    parameters: &[ParameterDescriptor {
-        name: "epsilon",
-        default: "1",
-        meaning: "the wealth of each feature at first, above 0",
-    }],
+    parameters: &[EPSILON],
     promises: &[Promise::never("", REASON), Promise::other("epsilon=2")],
     build: |arguments| {
-        let optimizer = Scinol::new(arguments.number("epsilon")?)?;
+        let optimizer = Scinol::new(arguments.number("epsilon"))?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
     },
     plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, REASON)),

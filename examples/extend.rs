@@ -3,11 +3,13 @@
 //!     cargo run -p onward-examples --example extend
 
 use std::error::Error;
+use std::sync::Arc;
 
 use onward::archive::Archive;
 use onward::guarantee::{Guarantee, GuaranteeKind};
 use onward::loss::{Curvature, LossDescriptor, Task};
-use onward::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise};
+use onward::parameter::{Description, ParameterDescriptor, positive};
+use onward::protocol::{LearnerDescriptor, Losses, Promise};
 use onward::{Features, LinearWeights, Loss, ScoreLearner, SharedLoss};
 use onward_data::formats::{Boundaries, FirstLines, FirstRows, LabelSample, Parser, Rules, TextFormat, by_line};
 use onward_data::{DataError, Format, Input, Layout, Options};
@@ -100,14 +102,16 @@ struct Sign {
     weights: Vec<f64>,
 }
 
+const ETA: ParameterDescriptor = positive("eta").default("0.01").meaning("the length of a step");
+
 /// By this it is found: `sign:eta=0.1`.
 static SIGN: LearnerDescriptor = LearnerDescriptor {
     name: "sign",
     summary: "steps of one length against the sign of the gradient",
     losses: Losses::Convex,
-    parameters: &[ParameterDescriptor { name: "eta", default: "0.01", meaning: "the length of a step" }],
+    parameters: &[ETA],
     promises: &[Promise::other("")],
-    build: |given| Ok(Box::new(Sign { loss: given.loss(), eta: given.number("eta")?, weights: Vec::new() })),
+    build: |given| Ok(Box::new(Sign { loss: given.loss(), eta: given.number("eta"), weights: Vec::new() })),
     plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, "it has no theorem")),
 };
 
@@ -131,7 +135,7 @@ impl ScoreLearner for Sign {
     }
 
     fn describe(&self) -> String {
-        format!("sign:eta={}", self.eta)
+        Description::of("sign").with(&ETA, self.eta).into()
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -156,7 +160,7 @@ impl LinearWeights for Sign {
 
 /// Learns y = 3 − 2x with all three, saves the model and continues.
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    let loss = LossDescriptor::new("log-cosh", "ln cosh(p-y)", &[], |given| given.build(LogCosh));
+    let loss = LossDescriptor::new("log-cosh", "ln cosh(p-y)", |_| Ok(Arc::new(LogCosh)));
     let registry = Registry::default().with_format(Arrows).with_loss(loss).with_learner(&SIGN);
 
     let line = |x: f64| format!("{} <- x={x}\n", 3.0 - 2.0 * x);

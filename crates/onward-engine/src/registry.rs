@@ -12,10 +12,11 @@ use crate::error::EngineError;
 /// Where the names of learners, losses and formats are looked up: the built-in ones, and your own beside them.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use onward::loss::{LossDescriptor, Squared};
 /// use onward_engine::Registry;
 ///
-/// let mine = LossDescriptor::new("mine", "(p-y)^2 by another name", &[], |given| given.build(Squared));
+/// let mine = LossDescriptor::new("mine", "(p-y)^2 by another name", |_| Ok(Arc::new(Squared)));
 /// let registry = Registry::default().with_loss(mine);
 /// assert_eq!(registry.loss("mine")?.value(1.0, 3.0), 4.0);
 /// assert_eq!(registry.loss("huber:delta=2")?.name(), "huber:delta=2");

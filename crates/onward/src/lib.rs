@@ -28,7 +28,7 @@
 //! and the `onward` program.
 //!
 //! The modules are layers, each of which imports only those above it:
-//! [`numeric`], [`simd`], [`hashing`], [`archive`], examples ([`Batch`]), [`loss`], [`metric`], [`storage`],
+//! [`numeric`], [`simd`], [`hashing`], [`archive`], examples ([`Batch`]), [`parameter`], [`loss`], [`metric`], [`storage`],
 //! [`guarantee`], [`protocol`] (what learners and optimisers are), [`domain`], [`optimizer`], [`learner`],
 //! [`mixture`], [`evaluation`], [`hindsight`], and [`registry`], which alone knows all learners.
 
@@ -47,6 +47,7 @@ pub mod mixture;
 mod nearest;
 pub mod numeric;
 pub mod optimizer;
+pub mod parameter;
 pub mod protocol;
 pub mod registry;
 pub mod simd;

@@ -3,11 +3,17 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use onward::parameter::ParameterDescriptor;
 use onward_engine::Registry;
 
 use crate::args::Listed;
 use crate::failure::Failure;
 use crate::outputs;
+
+fn parameters(text: &mut String, parameters: &[ParameterDescriptor]) -> std::fmt::Result {
+    let mut lines = parameters.iter().map(ParameterDescriptor::to_string);
+    lines.try_for_each(|lines| writeln!(text, "    {}", lines.replace('\n', "\n    ")))
+}
 
 /// Prints what can be asked for by name.
 pub(super) fn run(what: Listed) -> Result<ExitCode, Failure> {
@@ -16,10 +22,12 @@ pub(super) fn run(what: Listed) -> Result<ExitCode, Failure> {
     let _ = match what {
         Listed::Learners => registry.learners().iter().try_for_each(|learner| {
             writeln!(text, "{}\n    {}", learner.name, learner.summary)?;
-            let mut parameters = learner.parameters.iter();
-            parameters.try_for_each(|it| writeln!(text, "    {}={}  {}", it.name, it.default, it.meaning))
+            parameters(&mut text, learner.parameters)
         }),
-        Listed::Losses => registry.losses().iter().try_for_each(|it| writeln!(text, "{:40} {}", it.name, it.summary)),
+        Listed::Losses => registry.losses().iter().try_for_each(|loss| {
+            writeln!(text, "{}\n    {}", loss.name, loss.summary)?;
+            parameters(&mut text, loss.parameters)
+        }),
         Listed::Formats => registry.formats().names().try_for_each(|name| writeln!(text, "{name}")),
     };
     outputs::print(text.as_bytes())

@@ -133,8 +133,8 @@ fn parameters_that_auto_has_not_are_refused_with_those_it_has() {
     let folder = Folder::new();
     let file = data("phishing.csv");
     for (learner, message) in [
-        ("auto:lanes=5", "lanes of auto is '5': it is auto, 7 or 4"),
-        ("auto:lanes=", "lanes of auto is '': it is auto, 7 or 4"),
+        ("auto:lanes=5", "lanes of auto must be auto, 7 or 4; got 5"),
+        ("auto:lanes=", "lanes of auto must be auto, 7 or 4; got nothing"),
         ("auto:eta=1", "auto has no parameter 'eta': it has lanes"),
         ("auto:standardise=true", "auto has no parameter 'standardise': it has lanes"),
         ("auto:lane=4", "auto has no parameter 'lane', did you mean 'lanes'? It has lanes"),

@@ -437,11 +437,8 @@ fn parameters_out_of_range() {
         (vec!["--learner", "forest"], far.as_str()),
         (vec!["--learner", "nag:etta=1"], "nag has no parameter 'etta', did you mean 'eta'? It has eta, standardise"),
         (vec!["--learner", "nag:rate=1"], "nag has no parameter 'rate': it has eta, standardise"),
-        (
-            vec!["--learner", "nag:eta=0"],
-            "eta is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
-        ),
-        (vec!["--learner", "nag:eta=fast"], "eta of nag is 'fast': it is a number"),
+        (vec!["--learner", "nag:eta=0"], "eta of nag must be above 0; got 0"),
+        (vec!["--learner", "nag:eta=fast"], "eta of nag must be a number above 0; got fast"),
         (vec!["--radius", "-1"], "--radius must be above 0; got -1"),
         (vec!["--bits", "31"], "--bits is 31: it is from 1 to 30"),
         (vec!["--ngrams", "0"], "--ngrams is 0: it is from 1 to 8"),

@@ -500,12 +500,7 @@ fn learners_that_are_charged_by_different_losses() {
 
 #[test]
 fn parameters_and_radii_out_of_range() {
-    refused_learners(
-        &["auto", "nag:eta=0"],
-        &[],
-        "--learner nag:eta=0: eta is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor \
-         overflows",
-    );
+    refused_learners(&["auto", "nag:eta=0"], &[], "--learner nag:eta=0: eta of nag must be above 0; got 0");
     refused_learners(&["auto"], &["--radius", "-1"], "--radius must be above 0; got -1");
 }
 

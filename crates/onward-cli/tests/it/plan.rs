@@ -79,9 +79,9 @@ fn what_makes_no_plan_is_refused() {
         (&["many"], "invalid value 'many'"),
         (&["10", "--norm", "0"], "for '--norm <X>': must be a number above 0"),
         (&["10", "--range", "-1"], "for '--range <R>': must be a number above 0"),
-        (&["10", "--learner", "ogd:radius=0"], "radius is 0.0: it is a number from 1e-30 to 1e30"),
+        (&["10", "--learner", "ogd:radius=0"], "radius of ogd must be above 0; got 0"),
         (&["10", "--radius", "-1"], "--radius must be above 0; got -1"),
-        (&["10", "--learner", "ogd:eta=0"], "eta is 0.0: it is a number from 1e-30 to 1e30"),
+        (&["10", "--learner", "ogd:eta=0"], "eta of ogd must be above 0, or auto; got 0"),
     ] {
         let outcome = folder.run(&[&["plan"], arguments].concat());
         assert_eq!(outcome.code, Some(2), "{arguments:?}");

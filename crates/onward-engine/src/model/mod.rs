@@ -105,6 +105,7 @@ pub struct HeavyFeature {
 /// # Ok::<(), onward_engine::EngineError>(())
 /// ```
 pub struct Model {
+    specification: LearnerSpec,
     pub(crate) learner: Box<dyn Learner>,
     pub(crate) loss: SharedLoss,
     pub(crate) radius: Option<f64>,
@@ -148,24 +149,42 @@ impl Model {
     }
 
     pub(crate) fn build(
-        learner: &LearnerSpec,
+        specification: &LearnerSpec,
         loss: SharedLoss,
         radius: Option<f64>,
         schema: Schema,
         metadata: ModelMetadata,
         registry: &Registry,
     ) -> Result<Self, EngineError> {
-        let learner = learner.build(&loss, checked_radius(radius)?)?;
+        let learner = specification.build(&loss, checked_radius(radius)?)?;
         let mut ledger = Ledger::new(learner.loss());
         ledger.set_radius(radius);
         let (names, features, registry) = (Names::default(), FeatureMap::default(), registry.clone());
-        let (scores, ids) = (Vec::new(), Vec::new());
-        Ok(Self { learner, loss, radius, ledger, names, features, schema, metadata, registry, scores, ids })
+        let (specification, scores, ids) = (specification.clone(), Vec::new(), Vec::new());
+        Ok(Self {
+            specification,
+            learner,
+            loss,
+            radius,
+            ledger,
+            names,
+            features,
+            schema,
+            metadata,
+            registry,
+            scores,
+            ids,
+        })
     }
 
     /// What learns.
     pub fn learner(&self) -> &dyn Learner {
         &*self.learner
+    }
+
+    /// The learner as it was asked for.
+    pub fn specification(&self) -> &LearnerSpec {
+        &self.specification
     }
 
     /// The loss that was asked for.

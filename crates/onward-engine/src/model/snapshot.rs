@@ -20,8 +20,7 @@ impl Snapshot {
         if let Some(predictor) = model.learner.freeze() {
             return Ok(Self { predictor, link });
         }
-        let specification = model.registry.learner(&model.learner.describe())?;
-        let mut copy = specification.build(&model.loss, model.radius)?;
+        let mut copy = model.specification.build(&model.loss, model.radius)?;
         let state = Archive::saved(|archive| model.learner.persist(archive))?;
         copy.persist(&mut Archive::loading(state))?;
         Ok(Self { predictor: copy, link })

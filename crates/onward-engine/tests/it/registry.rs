@@ -1,12 +1,18 @@
 //! Learners and losses of one's own, by name.
 
+use std::sync::Arc;
+
 use onward::loss::{Huber, LossDescriptor, Task};
+use onward::parameter::{ParameterDescriptor, positive};
 use onward_engine::{EngineError, Model, ModelOptions, Registry};
 
 #[test]
 fn a_loss_of_ones_own_is_kept_in_a_model_and_found_again() {
-    let bent =
-        LossDescriptor::new("huber:delta=3", "hides the built-in one", &[], |given| given.build_with(Huber::new));
+    const DELTA: ParameterDescriptor = positive("delta").default("3").meaning("where it becomes straight");
+    let bent = LossDescriptor::new("huber", "hides the built-in one", |given| {
+        Ok(Arc::new(Huber::new(given.number("delta"))?))
+    })
+    .with(&[DELTA], &[]);
     let options = ModelOptions {
         loss: Some("huber".to_owned()),
         registry: Registry::default().with_loss(bent),
@@ -17,9 +23,10 @@ fn a_loss_of_ones_own_is_kept_in_a_model_and_found_again() {
     let bytes = model.to_bytes().unwrap();
     assert_eq!(Model::from_bytes(&bytes, &options.registry).unwrap().loss().name(), "huber:delta=3");
     let unknown = options.registry.loss("huver").unwrap_err().to_string();
-    assert!(
-        unknown.contains("did you mean 'huber:delta=3'?") || unknown.contains("did you mean 'huber'?"),
-        "{unknown}"
+    assert!(unknown.contains("did you mean 'huber'?"), "{unknown}");
+    assert_eq!(
+        options.registry.loss("huber:delta=0").unwrap_err().to_string(),
+        "delta of huber must be above 0; got 0"
     );
 }
 

@@ -19,4 +19,4 @@ pub use l2_ball::BallVector;
 pub use lazy::LazyPoint;
 pub use point::Point;
 pub use set::Domain;
-pub(crate) use set::{DIMENSION, DOMAIN};
+pub(crate) use set::{ALL, BALL, BOX, DIMENSION, DIMENSION_OF_RATE, DOMAIN, L1, RADIUS, SIMPLEX};

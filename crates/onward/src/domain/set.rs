@@ -2,7 +2,8 @@
 
 use crate::Error;
 use crate::guarantee::Comparator;
-use crate::protocol::{ParameterDescriptor, Params, expect_rate};
+use crate::parameter::{Description, ParameterDescriptor, positive, whole, words};
+use crate::protocol::Params;
 
 /// A convex set that a point is kept in.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,63 +27,58 @@ pub enum Domain {
     },
 }
 
-/// The largest dimension of a simplex: a round goes over all of it.
-const LARGEST_DIMENSION: u64 = 1 << 20;
+pub(crate) const ALL: (&str, &str) = ("all", "R^d");
+pub(crate) const BALL: (&str, &str) = ("ball", "‖w‖₂ ≤ radius");
+pub(crate) const BOX: (&str, &str) = ("box", "|w_i| ≤ radius");
+pub(crate) const L1: (&str, &str) = ("l1", "‖w‖₁ ≤ radius");
+pub(crate) const SIMPLEX: (&str, &str) = ("simplex", "w_i ≥ 0 and Σ w_i = radius, over the features below dimension");
 
-pub(crate) const DOMAIN: ParameterDescriptor = ParameterDescriptor {
-    name: "domain",
-    default: "ball",
-    meaning: "what the weights are kept in: all, ball, box, orthant, l1 or simplex, of size radius",
-};
+pub(crate) const DOMAIN: ParameterDescriptor = words("domain", &[ALL, BALL, BOX, ("orthant", "w_i ≥ 0"), L1, SIMPLEX])
+    .default("ball")
+    .meaning("what the weights are kept in")
+    .quiet();
 
-pub(crate) const DIMENSION: ParameterDescriptor = ParameterDescriptor {
-    name: "dimension",
-    default: "1",
-    meaning: "how many features have weights, from 1 to 1048576: those from 0 on in a simplex; in a box a rate that is \
-              set by gradient depends on it",
-};
+pub(crate) const RADIUS: ParameterDescriptor = positive("radius")
+    .default("10")
+    .meaning("size of the domain, on all and orthant that of the comparators of the guarantee, or --radius");
+
+/// A projection on a simplex goes over all of its coordinates: they are not too many.
+pub(crate) const DIMENSION: ParameterDescriptor = whole("dimension", 1..=1 << 20)
+    .default("1")
+    .meaning("how many features have weights, those from 0 on")
+    .only_with("domain=simplex");
+
+/// The same where a rate that is set by `gradient` depends on it in a box.
+pub(crate) const DIMENSION_OF_RATE: ParameterDescriptor =
+    DIMENSION.only_with("domain=simplex or domain=box and gradient");
 
 impl Domain {
     /// The domain that the parameters `domain`, `radius` and `dimension` name.
     pub(crate) fn from_arguments(arguments: &Params<'_>) -> Result<Self, Error> {
-        let radius = expect_rate("radius", arguments.number("radius")?)?;
-        let dimension =
-            arguments.whole("dimension", 1..=LARGEST_DIMENSION, "for a projection goes over all coordinates")? as u32;
-        let domain = arguments.choice(
-            "domain",
-            &[
-                ("all", Self::All),
-                ("ball", Self::Ball(radius)),
-                ("box", Self::Box(radius)),
-                ("orthant", Self::Orthant),
-                ("l1", Self::L1Ball(radius)),
-                ("simplex", Self::Simplex { radius, dimension }),
-            ],
-        )?;
-        match domain {
-            Self::Simplex { .. } if !arguments.is_given("dimension") => Err(Error::parameter(
+        let radius = arguments.number("radius");
+        match arguments.text("domain") {
+            "all" => Ok(Self::All),
+            "ball" => Ok(Self::Ball(radius)),
+            "box" => Ok(Self::Box(radius)),
+            "orthant" => Ok(Self::Orthant),
+            "l1" => Ok(Self::L1Ball(radius)),
+            _ if !arguments.is_given("dimension") => Err(Error::parameter(
                 "domain=simplex needs the dimension, the number of features that have weights: dimension=100",
             )),
-            _ => Ok(domain),
+            _ => Ok(Self::Simplex { radius, dimension: arguments.whole("dimension") as u32 }),
         }
     }
 
-    /// Refuses a size that is not from 1e-30 to 1e30, and a simplex without dimension or of more
-    /// than 2²⁰.
+    /// Refuses a size or a dimension out of range.
     pub(crate) fn check(self) -> Result<Self, Error> {
         match self {
             Self::All | Self::Orthant => {}
             Self::Ball(radius) | Self::Box(radius) | Self::L1Ball(radius) => {
-                expect_rate("radius", radius)?;
+                RADIUS.check(radius)?;
             }
             Self::Simplex { radius, dimension } => {
-                expect_rate("radius", radius)?;
-                if !(1..=LARGEST_DIMENSION).contains(&u64::from(dimension)) {
-                    return Err(Error::parameter(format!(
-                        "dimension is {dimension}: it is a whole number from 1 to {LARGEST_DIMENSION}, for a \
-                         projection goes over all coordinates"
-                    )));
-                }
+                RADIUS.check(radius)?;
+                DIMENSION.check(dimension)?;
             }
         }
         Ok(self)
@@ -100,14 +96,13 @@ impl Domain {
         }
     }
 
-    /// The parameters of a description that come before the others in the alphabet: the domain,
-    /// unless it is the learner's default, and the dimension of a simplex.
-    pub(crate) fn describe(&self, default: &str) -> String {
-        match self {
-            Self::Simplex { dimension, .. } => format!("dimension={dimension},domain=simplex,"),
-            other if other.name() == default => String::new(),
-            other => format!("domain={},", other.name()),
-        }
+    /// Adds the domain, and the dimension of a simplex, to what a learner says of itself.
+    pub(crate) fn describe(&self, description: Description, domain: &ParameterDescriptor) -> Description {
+        let description = match self {
+            Self::Simplex { dimension, .. } => description.with(&DIMENSION, dimension),
+            _ => description,
+        };
+        description.with(domain, self.name())
     }
 
     /// Whether the set is bounded.
@@ -189,20 +184,13 @@ mod tests {
             "ogd:dimension=3,domain=simplex,eta=auto,radius=1"
         );
         for (text, message) in [
-            ("ogd:domain=cone", "domain of ogd is 'cone': it is one of all, ball, box, orthant, l1, simplex"),
+            ("ogd:domain=cone", "domain of ogd must be all, ball, box, orthant, l1 or simplex; got cone"),
             (
                 "ogd:domain=simplex",
                 "domain=simplex needs the dimension, the number of features that have weights: dimension=100",
             ),
-            (
-                "ogd:domain=simplex,dimension=0",
-                "dimension of ogd is '0': it is a whole number from 1 to 1048576, for a projection goes over all \
-                 coordinates",
-            ),
-            (
-                "ogd:domain=box,radius=0",
-                "radius is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
-            ),
+            ("ogd:domain=simplex,dimension=0", "dimension of ogd must be a whole number from 1 to 1048576; got 0"),
+            ("ogd:domain=box,radius=0", "radius of ogd must be above 0; got 0"),
         ] {
             assert_eq!(build(text).unwrap_err().to_string(), message);
         }

@@ -22,14 +22,14 @@
 
 use bytemuck::Zeroable;
 
-use super::columns::LIMITS;
+use super::columns;
 use super::ridge::Ridge;
-use super::rls::LIMIT;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::LossKind;
 use crate::numeric::{saturate, sum};
-use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_rate};
+use crate::parameter::{Description, ParameterDescriptor, positive, words};
+use crate::protocol::{LearnerDescriptor, Losses, Promise, STANDARDISE};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
@@ -81,7 +81,7 @@ impl Arow {
     /// When the loss is another, r not from 1e-30 to 1e30, or the limit of the full form not from
     /// 1 to 8192.
     pub fn new(loss: SharedLoss, covariance: Covariance, r: f64) -> Result<Self, Error> {
-        expect_rate("r", r)?;
+        R.check(r)?;
         ENTRY.check_loss(loss.as_ref())?;
         let gaussian = match covariance {
             Covariance::Diagonal => Gaussian::Diagonal(ParameterTable::default()),
@@ -116,10 +116,12 @@ impl ScoreLearner for Arow {
     }
 
     fn describe(&self) -> String {
-        match &self.gaussian {
-            Gaussian::Diagonal(_) => format!("arow:form=diagonal,r={}", self.r),
-            Gaussian::Full(ridge) => format!("arow:form=full,limit={},r={}", ridge.columns().limit(), self.r),
-        }
+        let arow = Description::of("arow");
+        let arow = match &self.gaussian {
+            Gaussian::Diagonal(_) => arow.with(&FORM, "diagonal"),
+            Gaussian::Full(ridge) => arow.with(&FORM, "full").with(&LIMIT, ridge.columns().limit()),
+        };
+        arow.with(&R, self.r).into()
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -174,34 +176,28 @@ fn none() -> Guarantee {
 
 const NONE: &str = "the theorem of AROW bounds mistakes on the rows that it learns from, not regret";
 
+const FORM: ParameterDescriptor =
+    words("form", &[("diagonal", "a variance for each weight"), ("full", "all covariances, O(d²) a round")])
+        .meaning("what is kept of the covariance");
+
+const LIMIT: ParameterDescriptor = columns::LIMIT.only_with("form=full");
+
+const R: ParameterDescriptor =
+    positive("r").default("1").meaning("the noise: the larger, the slower").remedy("a larger r");
+
 /// `arow` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "arow",
     summary: "adaptive regularisation of weights: each with its confidence (Crammer, Kulesza, Dredze)",
     losses: Losses::Only(&[LossKind::Hinge, LossKind::SquaredHinge]),
-    parameters: &[
-        ParameterDescriptor {
-            name: "form",
-            default: "diagonal",
-            meaning: "diagonal keeps a variance for each weight; full keeps all covariances, O(d²) a round",
-        },
-        LIMIT,
-        ParameterDescriptor {
-            name: "r",
-            default: "1",
-            meaning: "the noise: the larger, the slower, from 1e-30 to 1e30",
-        },
-        STANDARDISE,
-    ],
+    parameters: &[FORM, LIMIT, R, STANDARDISE],
     promises: &[Promise::never("", NONE), Promise::other("form=full,limit=20,r=2").repeating()],
     build: |arguments| {
-        let limit = arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?;
-        let forms = [("diagonal", Covariance::Diagonal), ("full", Covariance::Full(limit))];
-        let form = arguments.choice("form", &forms)?;
-        if form == Covariance::Diagonal && arguments.is_given("limit") {
-            return Err(Error::parameter("limit of arow is given, and form=diagonal has none: say form=full"));
-        }
-        Ok(Box::new(Arow::new(arguments.loss(), form, arguments.number("r")?)?))
+        let form = match arguments.text("form") {
+            "diagonal" => Covariance::Diagonal,
+            _ => Covariance::Full(arguments.whole("limit")),
+        };
+        Ok(Box::new(Arow::new(arguments.loss(), form, arguments.number("r"))?))
     },
     plan: |_, _| Ok(none()),
 };

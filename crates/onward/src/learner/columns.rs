@@ -2,14 +2,14 @@
 //! limit, since a round costs O(d²).
 
 use crate::archive::Archive;
+use crate::parameter::{ParameterDescriptor, whole};
 use crate::storage::feature_index::FeatureIndex;
 use crate::{Error, Features};
 
-/// The most that a limit may be: half a gigabyte of matrix.
-const MOST: u64 = 8192;
-
-/// What a limit may be.
-pub(super) const LIMITS: std::ops::RangeInclusive<u64> = 1..=MOST;
+/// How many features have a column: at most half a gigabyte of matrix.
+pub(super) const LIMIT: ParameterDescriptor = whole("limit", 1..=8192)
+    .default("512")
+    .meaning("how many features are used, the first that come: a round costs its square");
 
 /// The features that have a column.
 #[derive(Debug, Clone)]
@@ -22,11 +22,7 @@ pub(super) struct FeatureColumns {
 impl FeatureColumns {
     /// None, and room for so many.
     pub(super) fn new(limit: u64) -> Result<Self, Error> {
-        if !LIMITS.contains(&limit) {
-            return Err(Error::parameter(format!(
-                "limit is {limit}: it is a whole number from 1 to {MOST}, for the matrix has its square of entries"
-            )));
-        }
+        LIMIT.check(limit)?;
         Ok(Self { features: FeatureIndex::new(limit as usize), ignored: 0.0 })
     }
 

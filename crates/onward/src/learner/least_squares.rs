@@ -12,18 +12,16 @@
 //! **Guarantee**: as `rls`, R_T(u) ≤ λ‖u‖² + Σ h·r²·q/(1 + q) from what happened, until features or
 //! rows had to be ignored. Squared loss only; predictions are not clipped.
 
-use super::columns::{FeatureColumns, LIMITS};
+use super::columns::{FeatureColumns, LIMIT};
 use super::ridge::Charged;
-use super::rls::{LAMBDA, LIMIT};
+use super::rls::LAMBDA;
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::LossKind;
 use crate::numeric::linalg::triangle::Triangle;
 use crate::numeric::sum::{self, Sum};
-use crate::protocol::{
-    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_positive,
-    expect_rate,
-};
+use crate::parameter::{Description, ParameterDescriptor, whole, words};
+use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE};
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// What is kept of the past.
@@ -130,18 +128,13 @@ impl LeastSquares {
     /// comparators in the ball of this radius.
     ///
     /// # Errors
-    /// When λ is not from 1e-30 to 1e30, the limit not from 1 to 8192, the most rows not from 1 to
-    /// a million, or the radius not positive and finite.
+    /// When λ or the radius is not from 1e-30 to 1e30, the limit not from 1 to 8192, or the most rows
+    /// not from 1 to a million.
     pub fn new(form: LeastSquaresForm, lambda: f64, limit: u64, radius: f64) -> Result<Self, Error> {
-        expect_rate("lambda", lambda)?;
-        expect_positive("radius", radius)?;
-        if let LeastSquaresForm::Scratch(rows) = form
-            && !MOST_ROWS.contains(&rows)
-        {
-            return Err(Error::parameter(format!(
-                "rows is {rows}: it is a whole number from 1 to 1000000, for they are kept, and solved for anew each \
-                 round"
-            )));
+        LAMBDA.check(lambda)?;
+        COMPARATOR_RADIUS.check(radius)?;
+        if let LeastSquaresForm::Scratch(rows) = form {
+            ROWS.check(rows)?;
         }
         Ok(Self {
             charged: Charged::default(),
@@ -246,14 +239,12 @@ impl ScoreLearner for LeastSquares {
     }
 
     fn describe(&self) -> String {
-        let (lambda, limit, radius) = (self.lambda, self.columns.limit(), self.radius);
+        let name = if let LeastSquaresForm::Running = self.form { "running" } else { "scratch" };
+        let it = Description::of("least-squares").with(&FORM, name).with(&LAMBDA, self.lambda);
+        let it = it.with(&LIMIT, self.columns.limit()).with(&COMPARATOR_RADIUS, self.radius);
         match self.form {
-            LeastSquaresForm::Running => {
-                format!("least-squares:form=running,lambda={lambda},limit={limit},radius={radius}")
-            }
-            LeastSquaresForm::Scratch(rows) => {
-                format!("least-squares:form=scratch,lambda={lambda},limit={limit},radius={radius},rows={rows}")
-            }
+            LeastSquaresForm::Running => it.into(),
+            LeastSquaresForm::Scratch(rows) => it.with(&ROWS, rows).into(),
         }
     }
 
@@ -292,40 +283,35 @@ impl LinearWeights for LeastSquares {
     }
 }
 
-/// How many rows may be kept.
-const MOST_ROWS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
+const FORM: ParameterDescriptor = words(
+    "form",
+    &[("running", "the sums of the normal equations, O(d³) a round"), ("scratch", "the rows, O(td² + d³) in round t")],
+)
+.meaning("what is kept of the past");
+
+/// They are kept, and solved for anew each round.
+const ROWS: ParameterDescriptor = whole("rows", 1..=1_000_000)
+    .default("10000")
+    .meaning("how many rows are kept: later ones are predicted, not learnt from")
+    .only_with("form=scratch");
 
 /// `least-squares` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "least-squares",
     summary: "batch ridge regression, solved anew after every row: what rls says, at the batch's cost",
     losses: Losses::Only(&[LossKind::Quadratic]),
-    parameters: &[
-        ParameterDescriptor {
-            name: "form",
-            default: "running",
-            meaning: "running keeps the sums of the normal equations, O(d³) a round; scratch keeps the rows, O(td² + d³)",
-        },
-        LAMBDA,
-        LIMIT,
-        COMPARATOR_RADIUS,
-        ParameterDescriptor {
-            name: "rows",
-            default: "10000",
-            meaning: "how many rows scratch keeps, from 1 to 1000000: later ones are predicted, not learnt from",
-        },
-        STANDARDISE,
-    ],
+    parameters: &[FORM, LAMBDA, LIMIT, COMPARATOR_RADIUS, ROWS, STANDARDISE],
     promises: &[
         Promise::always("").repeating().at_most(512),
         Promise::other("form=scratch,lambda=2,limit=20,radius=2,rows=2000").repeating(),
     ],
     build: |arguments| {
-        let rows = arguments.whole("rows", MOST_ROWS, "for they are kept, and solved for anew each round")?;
-        let forms = [("running", LeastSquaresForm::Running), ("scratch", LeastSquaresForm::Scratch(rows))];
-        let form = arguments.choice("form", &forms)?;
-        let limit = arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?;
-        let (lambda, radius) = (arguments.number("lambda")?, arguments.number("radius")?);
+        let form = match arguments.text("form") {
+            "running" => LeastSquaresForm::Running,
+            _ => LeastSquaresForm::Scratch(arguments.whole("rows")),
+        };
+        let (lambda, limit, radius) =
+            (arguments.number("lambda"), arguments.whole("limit"), arguments.number("radius"));
         Ok(Box::new(LeastSquares::new(form, lambda, limit, radius)?.charged_by(arguments.loss())?))
     },
     plan: super::rls::ENTRY.plan,

@@ -24,7 +24,8 @@ use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::LossKind;
 use crate::numeric::{saturate, sum};
-use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_rate};
+use crate::parameter::{Description, ParameterDescriptor, positive, words};
+use crate::protocol::{LearnerDescriptor, Losses, Promise, STANDARDISE};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
@@ -66,7 +67,7 @@ impl PassiveAggressive {
     /// When the loss is another, or C not from 1e-30 to 1e30.
     pub fn new(loss: SharedLoss, aggressiveness: Aggressiveness) -> Result<Self, Error> {
         if let Aggressiveness::Capped(c) | Aggressiveness::Damped(c) = aggressiveness {
-            expect_rate("c", c)?;
+            C.check(c)?;
         }
         ENTRY.check_loss(loss.as_ref())?;
         let is_squared = matches!(loss.kind(), LossKind::SquaredHinge | LossKind::SquaredEpsilonInsensitive);
@@ -113,11 +114,13 @@ impl ScoreLearner for PassiveAggressive {
     }
 
     fn describe(&self) -> String {
-        match self.aggressiveness {
-            Aggressiveness::Unbounded => "pa:variant=0".to_owned(),
-            Aggressiveness::Capped(c) => format!("pa:c={c},variant=1"),
-            Aggressiveness::Damped(c) => format!("pa:c={c},variant=2"),
-        }
+        let pa = Description::of("pa");
+        let pa = match self.aggressiveness {
+            Aggressiveness::Unbounded => pa.with(&VARIANT, 0),
+            Aggressiveness::Capped(c) => pa.with(&C, c).with(&VARIANT, 1),
+            Aggressiveness::Damped(c) => pa.with(&C, c).with(&VARIANT, 2),
+        };
+        pa.into()
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -145,6 +148,14 @@ fn none() -> Guarantee {
 
 const NONE: &str = "the theorems of passive-aggressive learning bound squared losses and mistakes, not regret";
 
+const C: ParameterDescriptor =
+    positive("c").default("1").meaning("the aggressiveness").unless("variant=0").remedy("a smaller c");
+
+const VARIANT: ParameterDescriptor =
+    words("variant", &[("0", "the loss becomes 0"), ("1", "steps up to c"), ("2", "steps damped by c")])
+        .default("1")
+        .meaning("how far a step goes");
+
 /// `pa` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "pa",
@@ -155,32 +166,19 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         LossKind::EpsilonInsensitive,
         LossKind::SquaredEpsilonInsensitive,
     ]),
-    parameters: &[
-        ParameterDescriptor {
-            name: "c",
-            default: "1",
-            meaning: "the aggressiveness of the variants 1 and 2, from 1e-30 to 1e30",
-        },
-        STANDARDISE,
-        ParameterDescriptor {
-            name: "variant",
-            default: "1",
-            meaning: "0 (the loss becomes 0), 1 (steps up to c) or 2 (steps damped by c)",
-        },
-    ],
+    parameters: &[C, STANDARDISE, VARIANT],
     promises: &[
         Promise::never("", NONE).repeating(),
         Promise::other("c=0.5,variant=2"),
         Promise::other("variant=0").repeating().unweighted("whatever the importance, the loss becomes 0"),
     ],
     build: |arguments| {
-        let c = arguments.number("c")?;
-        let variants =
-            [("0", Aggressiveness::Unbounded), ("1", Aggressiveness::Capped(c)), ("2", Aggressiveness::Damped(c))];
-        let variant = arguments.choice("variant", &variants)?;
-        if variant == Aggressiveness::Unbounded && arguments.is_given("c") {
-            return Err(Error::parameter("c of pa is given, and variant=0 has none: leave one of them out"));
-        }
+        let c = arguments.number("c");
+        let variant = match arguments.text("variant") {
+            "0" => Aggressiveness::Unbounded,
+            "1" => Aggressiveness::Capped(c),
+            _ => Aggressiveness::Damped(c),
+        };
         Ok(Box::new(PassiveAggressive::new(arguments.loss(), variant)?))
     },
     plan: |_, _| Ok(none()),

@@ -22,16 +22,14 @@
 //! **Cost**: O(d²) a round and 8·d² bytes for d features, so features beyond the first `limit`
 //! with a value other than 0 are ignored and counted; there is no guarantee from then on.
 
-use super::columns::LIMITS;
+use super::columns::LIMIT;
 use super::ridge::{Charged, Ridge};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::LossKind;
 use crate::numeric::sum::Sum;
-use crate::protocol::{
-    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_positive,
-    expect_rate,
-};
+use crate::parameter::{Description, ParameterDescriptor, number, positive};
+use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE};
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// Recursive least squares.
@@ -67,17 +65,12 @@ impl Rls {
     /// radius.
     ///
     /// # Errors
-    /// When λ is not from 1e-30 to 1e30, the factor not from 0.5 to 1, the limit not from 1 to
-    /// 8192, or the radius not positive and finite.
+    /// When λ or the radius is not from 1e-30 to 1e30, the factor not from 0.5 to 1, or the limit not
+    /// from 1 to 8192.
     pub fn new(lambda: f64, forgetting: f64, limit: u64, radius: f64) -> Result<Self, Error> {
-        expect_rate("lambda", lambda)?;
-        expect_positive("radius", radius)?;
-        if !(0.5..=1.0).contains(&forgetting) {
-            return Err(Error::parameter(format!(
-                "forgetting is {forgetting}: it is a number from 0.5 to 1, for with less than half the last rows are \
-                 all that counts, and with more than 1 the past would grow"
-            )));
-        }
+        LAMBDA.check(lambda)?;
+        COMPARATOR_RADIUS.check(radius)?;
+        FORGETTING.check(forgetting)?;
         let ridge = Ridge::new(lambda, limit)?;
         let (charged, least, paid) = Default::default();
         Ok(Self { charged, radius, lambda, forgetting, ridge, lambdas: Vec::new(), turn: 0, least, paid })
@@ -151,8 +144,8 @@ impl ScoreLearner for Rls {
     }
 
     fn describe(&self) -> String {
-        let limit = self.ridge.columns().limit();
-        format!("rls:forgetting={},lambda={},limit={limit},radius={}", self.forgetting, self.lambda, self.radius)
+        let rls = Description::of("rls").with(&FORGETTING, self.forgetting).with(&LAMBDA, self.lambda);
+        rls.with(&LIMIT, self.ridge.columns().limit()).with(&COMPARATOR_RADIUS, self.radius).into()
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -197,43 +190,29 @@ pub(super) fn beyond_the_limit(ridge: &Ridge) -> String {
     format!("there were more features than limit={limit}, and the rest was ignored, which comparators may use")
 }
 
-pub(super) const LAMBDA: ParameterDescriptor = ParameterDescriptor {
-    name: "lambda",
-    default: "1",
-    meaning: "the regularisation lambda·‖u‖² beside the sum of squares, from 1e-30 to 1e30",
-};
+pub(super) const LAMBDA: ParameterDescriptor = positive("lambda")
+    .default("1")
+    .meaning("the regularisation lambda·‖u‖² beside the sum of squares")
+    .remedy("a larger lambda");
 
-pub(super) const LIMIT: ParameterDescriptor = ParameterDescriptor {
-    name: "limit",
-    default: "512",
-    meaning: "how many features are used, the first that come, from 1 to 8192: a round costs its square",
-};
+/// With less than half the last rows are all that counts, and with more than 1 the past would grow.
+const FORGETTING: ParameterDescriptor =
+    number("forgetting", 0.5..=1.0).default("1").meaning("by what the past counts less with each row; 1: not at all");
 
 /// `rls` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "rls",
     summary: "recursive least squares: ridge regression solved after every row, O(d²) (Plackett)",
     losses: Losses::Only(&[LossKind::Quadratic]),
-    parameters: &[
-        ParameterDescriptor {
-            name: "forgetting",
-            default: "1",
-            meaning: "by what the past counts less with each row, from 0.5 to 1 (1: not at all)",
-        },
-        LAMBDA,
-        LIMIT,
-        COMPARATOR_RADIUS,
-        STANDARDISE,
-    ],
+    parameters: &[FORGETTING, LAMBDA, LIMIT, COMPARATOR_RADIUS, STANDARDISE],
     promises: &[
         Promise::always("").repeating(),
         Promise::other("lambda=2,limit=20,radius=2").repeating(),
         Promise::never("forgetting=0.9", FORGETFUL),
     ],
     build: |arguments| {
-        let (lambda, forgetting) = (arguments.number("lambda")?, arguments.number("forgetting")?);
-        let limit = arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?;
-        let rls = Rls::new(lambda, forgetting, limit, arguments.number("radius")?)?;
+        let (lambda, forgetting) = (arguments.number("lambda"), arguments.number("forgetting"));
+        let rls = Rls::new(lambda, forgetting, arguments.whole("limit"), arguments.number("radius"))?;
         Ok(Box::new(rls.charged_by(arguments.loss())?))
     },
     plan: |_, _| {

@@ -20,16 +20,15 @@
 //!
 //! **Cost**: as `rls`, features beyond the first `limit` included.
 
-use super::columns::LIMITS;
+use super::columns::LIMIT;
 use super::ridge::{Charged, Ridge};
-use super::rls::{LAMBDA, LIMIT, beyond_the_limit};
+use super::rls::{LAMBDA, beyond_the_limit};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::LossKind;
 use crate::numeric::sum::Sum;
-use crate::protocol::{
-    COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE, expect_positive, expect_rate,
-};
+use crate::parameter::Description;
+use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE};
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// The Vovk–Azoury–Warmuth forecaster.
@@ -61,11 +60,10 @@ impl Vaw {
     /// comparators in the ball of this radius.
     ///
     /// # Errors
-    /// When λ is not from 1e-30 to 1e30, the limit not from 1 to 8192, or the radius not positive
-    /// and finite.
+    /// When λ or the radius is not from 1e-30 to 1e30, or the limit not from 1 to 8192.
     pub fn new(lambda: f64, limit: u64, radius: f64) -> Result<Self, Error> {
-        expect_rate("lambda", lambda)?;
-        expect_positive("radius", radius)?;
+        LAMBDA.check(lambda)?;
+        COMPARATOR_RADIUS.check(radius)?;
         let ridge = Ridge::new(lambda, limit)?;
         let (charged, paid, determinant) = Default::default();
         Ok(Self { charged, radius, lambda, ridge, paid, largest: 0.0, determinant })
@@ -120,7 +118,8 @@ impl ScoreLearner for Vaw {
     }
 
     fn describe(&self) -> String {
-        format!("vaw:lambda={},limit={},radius={}", self.lambda, self.ridge.columns().limit(), self.radius)
+        let vaw = Description::of("vaw").with(&LAMBDA, self.lambda).with(&LIMIT, self.ridge.columns().limit());
+        vaw.with(&COMPARATOR_RADIUS, self.radius).into()
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -158,13 +157,12 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     parameters: &[LAMBDA, LIMIT, COMPARATOR_RADIUS, STANDARDISE],
     promises: &[Promise::always("").repeating(), Promise::other("lambda=2,limit=20,radius=2").repeating()],
     build: |arguments| {
-        let limit = arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?;
-        let vaw = Vaw::new(arguments.number("lambda")?, limit, arguments.number("radius")?)?;
+        let vaw = Vaw::new(arguments.number("lambda"), arguments.whole("limit"), arguments.number("radius"))?;
         Ok(Box::new(vaw.charged_by(arguments.loss())?))
     },
     plan: |arguments, scales| {
-        let (lambda, radius) = (arguments.number("lambda")?, arguments.number("radius")?);
-        if scales.dimension > arguments.number("limit")? {
+        let (lambda, radius) = (arguments.number("lambda"), arguments.number("radius"));
+        if scales.dimension > arguments.number("limit") {
             let reason = "there are more features than its limit, and those beyond are ignored: give a larger limit";
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         }

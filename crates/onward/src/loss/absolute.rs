@@ -1,8 +1,11 @@
 //! Absolute losses: the median, the quantiles, and tubes without charge.
 
+use std::sync::Arc;
+
 use super::flow::{settle, slide};
-use super::{Curvature, Kinks, Loss, LossKind, Task, expect_not_negative, expect_open_unit, finite_label};
+use super::{Curvature, Kinks, Loss, LossDescriptor, LossKind, Task, finite_label};
 use crate::Error;
+use crate::parameter::{ParameterDescriptor, number, within};
 
 /// The sign of a number: −1, 0 or 1.
 fn sign(r: f64) -> f64 {
@@ -77,8 +80,7 @@ impl Quantile {
     /// # Errors
     /// Refuses a τ outside (0, 1).
     pub fn new(tau: f64) -> Result<Self, Error> {
-        expect_open_unit("quantile", "tau", tau)?;
-        Ok(Self { tau })
+        Ok(Self { tau: TAU.check(tau)? })
     }
 
     /// |g| on the side that the score is on.
@@ -146,8 +148,7 @@ impl EpsilonInsensitive {
     /// # Errors
     /// Refuses an ε that is negative or not finite.
     pub fn new(epsilon: f64) -> Result<Self, Error> {
-        expect_not_negative("epsilon-insensitive", "epsilon", epsilon)?;
-        Ok(Self { epsilon })
+        Ok(Self { epsilon: EPSILON.check(epsilon)? })
     }
 
     /// How far the score is outside the tube; at most 0 inside.
@@ -218,8 +219,7 @@ impl SquaredEpsilonInsensitive {
     /// # Errors
     /// Refuses an ε that is negative or not finite.
     pub fn new(epsilon: f64) -> Result<Self, Error> {
-        expect_not_negative("squared-epsilon-insensitive", "epsilon", epsilon)?;
-        Ok(Self { epsilon })
+        Ok(Self { epsilon: EPSILON.check(epsilon)? })
     }
 
     /// How far the score is outside the tube, 0 inside.
@@ -269,6 +269,32 @@ impl Loss for SquaredEpsilonInsensitive {
         finite_label(self, y)
     }
 }
+
+pub(super) const ABSOLUTE: LossDescriptor =
+    LossDescriptor::new("absolute", "|p-y|; predicts the median", |_| Ok(Arc::new(Absolute)));
+
+const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("which quantile");
+
+pub(super) const QUANTILE: LossDescriptor =
+    LossDescriptor::new("quantile", "pinball loss; predicts the tau-quantile", |it| {
+        Ok(Arc::new(Quantile::new(it.number("tau"))?))
+    })
+    .with(&[TAU], &["quantile:tau=0.2"]);
+
+const EPSILON: ParameterDescriptor =
+    number("epsilon", 0.0..=f64::MAX).default("0.1").meaning("how large an error is free");
+
+pub(super) const EPSILON_INSENSITIVE: LossDescriptor =
+    LossDescriptor::new("epsilon-insensitive", "max(0, |p-y|-epsilon): errors up to epsilon are free", |it| {
+        Ok(Arc::new(EpsilonInsensitive::new(it.number("epsilon"))?))
+    })
+    .with(&[EPSILON], &["epsilon-insensitive:epsilon=0", "epsilon-insensitive:epsilon=0.5"]);
+
+pub(super) const SQUARED_EPSILON_INSENSITIVE: LossDescriptor =
+    LossDescriptor::new("squared-epsilon-insensitive", "the square of epsilon-insensitive", |it| {
+        Ok(Arc::new(SquaredEpsilonInsensitive::new(it.number("epsilon"))?))
+    })
+    .with(&[EPSILON], &["squared-epsilon-insensitive:epsilon=0.5"]);
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,11 @@
 //! Huber's loss: a square near the label, straight far from it.
 
+use std::sync::Arc;
+
 use super::flow::slide_then_settle;
-use super::{Curvature, Loss, Task, expect_positive, finite_label};
+use super::{Curvature, Loss, LossDescriptor, Task, finite_label};
 use crate::Error;
+use crate::parameter::{ParameterDescriptor, within};
 
 /// Huber's loss with threshold δ: with r = p − y, ℓ = r² where |r| ≤ δ and
 /// δ(2|r| − δ) outside.
@@ -22,8 +25,7 @@ impl Huber {
     /// # Errors
     /// Refuses a δ that is not a finite number above 0.
     pub fn new(delta: f64) -> Result<Self, Error> {
-        expect_positive("huber", "delta", delta)?;
-        Ok(Self { delta })
+        Ok(Self { delta: DELTA.check(delta)? })
     }
 }
 
@@ -69,6 +71,15 @@ impl Loss for Huber {
 pub(super) fn huber(gap: f64, delta: f64) -> f64 {
     if gap <= delta { gap * gap } else { delta * (2.0 * gap - delta) }
 }
+
+const DELTA: ParameterDescriptor =
+    within("delta", 0.0, f64::INFINITY).default("1").meaning("where it becomes straight");
+
+pub(super) const HUBER: LossDescriptor =
+    LossDescriptor::new("huber", "squared up to delta, straight beyond: outliers pull no harder than 2 delta", |it| {
+        Ok(Arc::new(Huber::new(it.number("delta"))?))
+    })
+    .with(&[DELTA], &["huber:delta=0.3"]);
 
 #[cfg(test)]
 mod tests {

@@ -3,8 +3,10 @@
 // Loops over arrays of one length say what vectors are made of, and compile to them.
 #![allow(clippy::needless_range_loop)]
 
+use std::sync::Arc;
+
 use super::flow::{SMALL, reach};
-use super::{Curvature, Evaluation, Gradient, InverseLink, Loss, LossKind, Task, refuse_label};
+use super::{Curvature, Evaluation, Gradient, InverseLink, Loss, LossDescriptor, LossKind, Task, refuse_label};
 use crate::Error;
 use crate::numeric::exp_log;
 use crate::simd::{smaller, vectorised};
@@ -413,6 +415,11 @@ fn rise_to_minimum(d: f64, c: f64, h: f64) -> f64 {
     }
     delta
 }
+
+pub(super) const LOGISTIC: LossDescriptor =
+    LossDescriptor::new("logistic", "ln(1+e^(-yp)) for labels -1 and 1, cross-entropy for probabilities", |_| {
+        Ok(Arc::new(Logistic))
+    });
 
 #[cfg(test)]
 mod tests {

@@ -30,7 +30,7 @@ pub use hinge::{Hinge, ModifiedHuber, PerceptronLoss, SquaredHinge, ZeroOne};
 pub use huber::Huber;
 pub use linear::LinearLoss;
 pub use logistic::Logistic;
-pub use parse::{LOSSES, LossDescriptor, LossParams, parse, parse_among};
+pub use parse::{LOSSES, LossDescriptor, parse, parse_among};
 pub use poisson::Poisson;
 pub use softmax::Softmax;
 pub use squared::{Expectile, Squared};
@@ -274,36 +274,4 @@ fn finite_label(loss: &dyn Loss, y: f64) -> Result<(), Error> {
 /// Accepts −1 and 1.
 fn sign_label(loss: &dyn Loss, y: f64) -> Result<(), Error> {
     if y == 1.0 || y == -1.0 { Ok(()) } else { Err(refuse_label(loss, y, "-1 and 1")) }
-}
-
-/// Refuses a parameter with a message of one form for all losses.
-fn refuse_parameter(loss: &str, parameter: &str, value: f64, allowed: &str) -> Error {
-    Error::parameter(format!("{parameter} of the {loss} loss must be {allowed}, not {value}"))
-}
-
-/// Accepts the open interval (0, 1).
-fn expect_open_unit(loss: &str, parameter: &str, value: f64) -> Result<(), Error> {
-    if value > 0.0 && value < 1.0 {
-        Ok(())
-    } else {
-        Err(refuse_parameter(loss, parameter, value, "between 0 and 1, both excluded"))
-    }
-}
-
-/// Accepts finite numbers above 0.
-fn expect_positive(loss: &str, parameter: &str, value: f64) -> Result<(), Error> {
-    if value > 0.0 && value.is_finite() {
-        Ok(())
-    } else {
-        Err(refuse_parameter(loss, parameter, value, "a finite number above 0"))
-    }
-}
-
-/// Accepts finite numbers from 0.
-fn expect_not_negative(loss: &str, parameter: &str, value: f64) -> Result<(), Error> {
-    if value >= 0.0 && value.is_finite() {
-        Ok(())
-    } else {
-        Err(refuse_parameter(loss, parameter, value, "a finite number, 0 or above"))
-    }
 }

@@ -1,36 +1,39 @@
 //! Losses by name: `logistic`, `huber:delta=1.35`.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use super::{
-    Absolute, EpsilonInsensitive, Expectile, Hinge, Huber, Logistic, Loss, ModifiedHuber, PerceptronLoss, Poisson,
-    Quantile, SharedLoss, Squared, SquaredEpsilonInsensitive, SquaredHinge, ZeroOne,
-};
+use super::{SharedLoss, absolute, hinge, huber, logistic, poisson, squared};
 use crate::Error;
 use crate::nearest::nearest;
+use crate::parameter::{GivenParameters, ParameterDescriptor};
 
 /// A loss that can be asked for by name.
 #[derive(Debug, Clone, Copy)]
 pub struct LossDescriptor {
-    /// The name, with its parameter at the default value.
+    /// The name on the command line.
     pub name: &'static str,
     /// What it is, in a line.
     pub summary: &'static str,
-    /// The loss at other values of its parameter, which the tests try beside the default.
+    /// Its parameters.
+    pub parameters: &'static [ParameterDescriptor],
+    /// The loss at other values of its parameters, which the tests try beside the defaults.
     pub examples: &'static [&'static str],
-    /// Builds it from what was asked for.
-    build: fn(&LossParams<'_>) -> Result<SharedLoss, Error>,
+    /// Builds it.
+    pub build: fn(&GivenParameters) -> Result<SharedLoss, Error>,
 }
 
 impl LossDescriptor {
-    /// A loss with its name and parameter at the default value, a line about it, other values of its parameter to be tried
-    /// by tests, and what builds it.
+    /// A loss without parameters: its name, a line about it, and what builds it.
     ///
     /// ```
+    /// use std::sync::Arc;
     /// use onward::loss::{Huber, LossDescriptor, Squared, parse_among};
+    /// use onward::parameter::{ParameterDescriptor, positive};
+    /// const DELTA: ParameterDescriptor = positive("delta").default("2").meaning("where it becomes straight");
     /// let losses = [
-    ///     LossDescriptor::new("mine", "the squared loss by another name", &[], |given| given.build(Squared)),
-    ///     LossDescriptor::new("bent:delta=2", "Huber's", &["bent:delta=0.5"], |given| given.build_with(Huber::new)),
+    ///     LossDescriptor::new("mine", "the squared loss by another name", |_| Ok(Arc::new(Squared))),
+    ///     LossDescriptor::new("bent", "Huber's", |given| Ok(Arc::new(Huber::new(given.number("delta"))?)))
+    ///         .with(&[DELTA], &["bent:delta=0.5"]),
     /// ];
     /// assert_eq!(parse_among("mine", &losses)?.value(1.0, 3.0), 4.0);
     /// assert_eq!(parse_among("bent", &losses)?.name(), "huber:delta=2");
@@ -39,76 +42,43 @@ impl LossDescriptor {
     pub const fn new(
         name: &'static str,
         summary: &'static str,
-        examples: &'static [&'static str],
-        build: fn(&LossParams<'_>) -> Result<SharedLoss, Error>,
+        build: fn(&GivenParameters) -> Result<SharedLoss, Error>,
     ) -> Self {
-        Self { name, summary, examples, build }
+        Self { name, summary, parameters: &[], examples: &[], build }
     }
 
-    /// The name without a parameter, by which the loss has its default value.
-    pub fn base(&self) -> &'static str {
-        self.name.split(':').next().unwrap_or(self.name)
+    /// With these parameters, and the loss at other values of them, which the tests try.
+    pub const fn with(self, parameters: &'static [ParameterDescriptor], examples: &'static [&'static str]) -> Self {
+        Self { parameters, examples, ..self }
     }
 
-    /// The loss at its default value.
+    /// The loss with these parameters, and the others at their defaults.
+    fn build(&self, given: BTreeMap<String, String>) -> Result<SharedLoss, Error> {
+        (self.build)(&GivenParameters::new(self.name, self.parameters, given)?)
+    }
+
+    /// The loss with all parameters at their defaults.
     pub fn default_loss(&self) -> SharedLoss {
-        let built = (self.build)(&LossParams { entry: self, parameters: None });
-        built.expect("a default value is one that the loss takes")
+        self.build(BTreeMap::new()).expect("a default value is one that the loss takes")
     }
 }
 
 /// All losses.
 pub const LOSSES: &[LossDescriptor] = &[
-    LossDescriptor::new("squared", "(p-y)^2; predicts the mean", &[], |given| given.build(Squared)),
-    LossDescriptor::new("absolute", "|p-y|; predicts the median", &[], |given| given.build(Absolute)),
-    LossDescriptor::new(
-        "huber:delta=1",
-        "squared up to delta, straight beyond: outliers pull no harder than 2 delta",
-        &["huber:delta=0.3"],
-        |given| given.build_with(Huber::new),
-    ),
-    LossDescriptor::new(
-        "quantile:tau=0.5",
-        "pinball loss; predicts the tau-quantile",
-        &["quantile:tau=0.2"],
-        |given| given.build_with(Quantile::new),
-    ),
-    LossDescriptor::new(
-        "expectile:tau=0.5",
-        "asymmetric square; predicts the tau-expectile",
-        &["expectile:tau=0.9"],
-        |given| given.build_with(Expectile::new),
-    ),
-    LossDescriptor::new(
-        "epsilon-insensitive:epsilon=0.1",
-        "max(0, |p-y|-epsilon): errors up to epsilon are free",
-        &["epsilon-insensitive:epsilon=0", "epsilon-insensitive:epsilon=0.5"],
-        |given| given.build_with(EpsilonInsensitive::new),
-    ),
-    LossDescriptor::new(
-        "squared-epsilon-insensitive:epsilon=0.1",
-        "the square of epsilon-insensitive",
-        &["squared-epsilon-insensitive:epsilon=0.5"],
-        |given| given.build_with(SquaredEpsilonInsensitive::new),
-    ),
-    LossDescriptor::new(
-        "logistic",
-        "ln(1+e^(-yp)) for labels -1 and 1, cross-entropy for probabilities",
-        &[],
-        |given| given.build(Logistic),
-    ),
-    LossDescriptor::new("hinge", "max(0, 1-yp) for labels -1 and 1", &[], |given| given.build(Hinge)),
-    LossDescriptor::new("squared-hinge", "max(0, 1-yp)^2 for labels -1 and 1", &[], |given| given.build(SquaredHinge)),
-    LossDescriptor::new("modified-huber", "squared hinge, straight below a margin of -1", &[], |given| {
-        given.build(ModifiedHuber)
-    }),
-    LossDescriptor::new("perceptron", "max(0, -yp) for labels -1 and 1; a score of 0 costs nothing", &[], |given| {
-        given.build(PerceptronLoss)
-    }),
-    LossDescriptor::new("zero-one", "1 if the sign is wrong; charges, teaches nothing", &[], |given| {
-        given.build(ZeroOne)
-    }),
-    LossDescriptor::new("poisson", "e^p-yp for counts and rates y >= 0", &[], |given| given.build(Poisson)),
+    squared::SQUARED,
+    absolute::ABSOLUTE,
+    huber::HUBER,
+    absolute::QUANTILE,
+    squared::EXPECTILE,
+    absolute::EPSILON_INSENSITIVE,
+    absolute::SQUARED_EPSILON_INSENSITIVE,
+    logistic::LOGISTIC,
+    hinge::HINGE,
+    hinge::SQUARED_HINGE,
+    hinge::MODIFIED_HUBER,
+    hinge::PERCEPTRON,
+    hinge::ZERO_ONE,
+    poisson::POISSON,
 ];
 
 /// Reads a loss from its name and, after a colon, its parameter; what is not
@@ -133,82 +103,15 @@ pub fn parse(text: &str) -> Result<SharedLoss, Error> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_among(text: &str, losses: &[LossDescriptor]) -> Result<SharedLoss, Error> {
-    let (name, parameters) = match text.split_once(':') {
-        Some((name, parameters)) => (name, Some(parameters)),
-        None => (text, None),
-    };
-    match losses.iter().find(|entry| entry.base() == name) {
-        Some(entry) => (entry.build)(&LossParams { entry, parameters }),
-        None => Err(unknown_loss(name, losses)),
-    }
-}
-
-/// What a loss is built from.
-pub struct LossParams<'a> {
-    entry: &'a LossDescriptor,
-    parameters: Option<&'a str>,
-}
-
-impl LossParams<'_> {
-    /// A loss without parameters.
-    ///
-    /// # Errors
-    /// When some are given.
-    pub fn build(&self, loss: impl Loss + 'static) -> Result<SharedLoss, Error> {
-        match self.parameters {
-            None => Ok(Arc::new(loss)),
-            Some(_) => Err(self.refuse("takes no parameters")),
-        }
-    }
-
-    /// A loss with the parameter that its entry names.
-    ///
-    /// # Errors
-    /// When another one is given, or it is out of range.
-    pub fn build_with<L: Loss + 'static>(&self, new: impl Fn(f64) -> Result<L, Error>) -> Result<SharedLoss, Error> {
-        let (_, default) = self.entry.name.split_once(':').unwrap_or_default();
-        let (parameter, default) = default.split_once('=').unwrap_or_default();
-        let value = match self.value(parameter)? {
-            Some(value) => value,
-            None => self.number(parameter, default)?,
-        };
-        Ok(Arc::new(new(value)?))
-    }
-
-    /// The value of the one parameter that the loss has, if it is given.
-    fn value(&self, parameter: &str) -> Result<Option<f64>, Error> {
-        let mut value = None;
-        for item in self.parameters.into_iter().flat_map(|text| text.split(',')) {
-            match item.split_once('=') {
-                Some((name, _)) if name == parameter && value.is_some() => {
-                    return Err(self.refuse(format_args!("takes its parameter {name} once")));
-                }
-                Some((name, number)) if name == parameter => {
-                    value = Some(self.number(parameter, number)?);
-                }
-                _ => return Err(self.refuse(format_args!("takes {parameter}=NUMBER only"))),
-            }
-        }
-        Ok(value)
-    }
-
-    /// A parameter's number.
-    fn number(&self, parameter: &str, number: &str) -> Result<f64, Error> {
-        let refused = format_args!("takes a number for {parameter}");
-        number.parse().map_err(|_| self.refuse(refused))
-    }
-
-    /// An error that says what the loss takes, and what was given.
-    fn refuse(&self, takes: impl std::fmt::Display) -> Error {
-        let given = self.parameters.unwrap_or_default();
-        Error::parameter(format!("the {} loss {takes}, not '{given}'", self.entry.base()))
-    }
+    let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+    let entry = losses.iter().find(|entry| entry.name == name).ok_or_else(|| unknown_loss(name, losses))?;
+    entry.build(GivenParameters::read(entry.name, entry.parameters, rest)?)
 }
 
 /// An error that suggests the nearest name and lists all.
 fn unknown_loss(name: &str, losses: &[LossDescriptor]) -> Error {
     let all: Vec<&str> = losses.iter().map(|entry| entry.name).collect();
-    let suggestion = match nearest(name, losses.iter().map(LossDescriptor::base)) {
+    let suggestion = match nearest(name, all.iter().copied()) {
         Some(near) => format!(", did you mean '{near}'?"),
         None => ".".into(),
     };
@@ -220,21 +123,25 @@ fn unknown_loss(name: &str, losses: &[LossDescriptor]) -> Error {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::{EpsilonInsensitive, Expectile, Huber, Loss, Quantile, SquaredEpsilonInsensitive};
     use super::*;
 
     #[test]
     fn a_name_reads_back_as_the_loss_that_wrote_it() {
         for entry in LOSSES {
-            for name in entry.examples.iter().chain([&entry.name]) {
+            // The defaults that the list shows are the ones that apply.
+            let default = entry.default_loss().name();
+            let values = entry.parameters.iter().map(|parameter| format!("{}={}", parameter.name, parameter.default));
+            let separator = if entry.parameters.is_empty() { "" } else { ":" };
+            assert_eq!(default, format!("{}{separator}{}", entry.name, values.collect::<Vec<_>>().join(",")));
+            for name in entry.examples.iter().copied().chain([default.as_str()]) {
                 assert_eq!(parse(name).unwrap().name(), *name);
             }
-            // The defaults that the list shows are the ones that apply.
-            assert_eq!(entry.default_loss().name(), entry.name);
-            let has_other = entry.examples.iter().any(|example| *example != entry.name);
+            let has_other = entry.examples.iter().any(|example| *example != default);
             assert_eq!(
                 has_other,
-                entry.name.contains(':'),
-                "`examples` of {} are its parameter at other values",
+                !separator.is_empty(),
+                "`examples` of {} are other values of its parameters",
                 entry.name
             );
         }
@@ -265,30 +172,25 @@ mod tests {
     #[test]
     fn a_bad_loss_is_refused_with_what_is_allowed() {
         for (text, message) in [
-            ("huber:delta=0", "delta of the huber loss must be a finite number above 0, not 0"),
-            ("huber:delta=-1", "delta of the huber loss must be a finite number above 0, not -1"),
-            ("huber:delta=inf", "delta of the huber loss must be a finite number above 0, not inf"),
-            ("huber:delta=NaN", "delta of the huber loss must be a finite number above 0, not NaN"),
-            ("quantile:tau=0", "tau of the quantile loss must be between 0 and 1, both excluded, not 0"),
-            ("quantile:tau=1", "tau of the quantile loss must be between 0 and 1, both excluded, not 1"),
-            ("expectile:tau=1.5", "tau of the expectile loss must be between 0 and 1, both excluded, not 1.5"),
-            (
-                "epsilon-insensitive:epsilon=-0.1",
-                "epsilon of the epsilon-insensitive loss must be a finite number, 0 or above, not -0.1",
-            ),
+            ("huber:delta=0", "delta of huber must be above 0; got 0"),
+            ("huber:delta=-1", "delta of huber must be above 0; got -1"),
+            ("huber:delta=inf", "delta of huber must be above 0; got inf"),
+            ("huber:delta=NaN", "delta of huber must be above 0; got NaN"),
+            ("quantile:tau=0", "tau of quantile must be above 0 and below 1; got 0"),
+            ("quantile:tau=1", "tau of quantile must be above 0 and below 1; got 1"),
+            ("expectile:tau=1.5", "tau of expectile must be above 0 and below 1; got 1.5"),
+            ("epsilon-insensitive:epsilon=-0.1", "epsilon of epsilon-insensitive must be at least 0; got -0.1"),
+            ("epsilon-insensitive:epsilon=inf", "epsilon of epsilon-insensitive must be at least 0; got inf"),
             (
                 "squared-epsilon-insensitive:epsilon=-1",
-                "epsilon of the squared-epsilon-insensitive loss must be a finite number, 0 or above, not -1",
+                "epsilon of squared-epsilon-insensitive must be at least 0; got -1",
             ),
-            ("huber:delta=wide", "the huber loss takes a number for delta, not 'delta=wide'"),
-            ("huber:delta=", "the huber loss takes a number for delta, not 'delta='"),
-            ("huber:tau=0.5", "the huber loss takes delta=NUMBER only, not 'tau=0.5'"),
-            ("huber:delta=1,tau=0.5", "the huber loss takes delta=NUMBER only, not 'delta=1,tau=0.5'"),
-            ("huber:delta=1,delta=2", "the huber loss takes its parameter delta once, not 'delta=1,delta=2'"),
-            ("huber:1.35", "the huber loss takes delta=NUMBER only, not '1.35'"),
-            ("huber:", "the huber loss takes delta=NUMBER only, not ''"),
-            ("squared:delta=1", "the squared loss takes no parameters, not 'delta=1'"),
-            ("logistic:", "the logistic loss takes no parameters, not ''"),
+            ("huber:delta=wide", "delta of huber must be a number above 0; got wide"),
+            ("huber:delta=", "delta of huber must be a number above 0; got nothing"),
+            ("huber:tau=0.5", "huber has no parameter 'tau': it has delta"),
+            ("huber:delta=1,delta=2", "'huber:delta=1,delta=2' gives delta twice"),
+            ("huber:1.35", "'1.35' in 'huber:1.35' should read key=value, such as huber:delta=1"),
+            ("squared:delta=1", "squared has no parameter 'delta', nor any other"),
         ] {
             let error = parse(text).unwrap_err();
             assert_eq!(error.to_string(), message);

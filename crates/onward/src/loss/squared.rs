@@ -1,8 +1,11 @@
 //! Squared losses: the mean, and the expectiles.
 
+use std::sync::Arc;
+
 use super::flow::settle;
-use super::{Curvature, Loss, Task, expect_open_unit, finite_label};
+use super::{Curvature, Loss, LossDescriptor, Task, finite_label};
 use crate::Error;
+use crate::parameter::{ParameterDescriptor, within};
 
 /// The squared loss, ℓ(p, y) = (p − y)², with no half.
 ///
@@ -69,8 +72,7 @@ impl Expectile {
     /// # Errors
     /// Refuses a τ outside (0, 1).
     pub fn new(tau: f64) -> Result<Self, Error> {
-        expect_open_unit("expectile", "tau", tau)?;
-        Ok(Self { tau })
+        Ok(Self { tau: TAU.check(tau)? })
     }
 
     /// The weight of the side that the score is on.
@@ -119,6 +121,17 @@ impl Loss for Expectile {
         finite_label(self, y)
     }
 }
+
+pub(super) const SQUARED: LossDescriptor =
+    LossDescriptor::new("squared", "(p-y)^2; predicts the mean", |_| Ok(Arc::new(Squared)));
+
+const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("which expectile");
+
+pub(super) const EXPECTILE: LossDescriptor =
+    LossDescriptor::new("expectile", "asymmetric square; predicts the tau-expectile", |it| {
+        Ok(Arc::new(Expectile::new(it.number("tau"))?))
+    })
+    .with(&[TAU], &["expectile:tau=0.9"]);
 
 #[cfg(test)]
 mod tests {

@@ -16,9 +16,13 @@
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, TaskLoss};
+use crate::mixture::experts::fixed_share::{ALPHA, SWITCHES};
+use crate::mixture::experts::hedge::{ETA, ROUNDS};
+use crate::mixture::experts::squint::RANGE;
 use crate::mixture::experts::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
 use crate::numeric::rng::SplitMix64;
-use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Params, Promise};
+use crate::parameter::{Description, ParameterDescriptor, learners, whole, words};
+use crate::protocol::{LearnerDescriptor, Losses, Params, Promise};
 use crate::{Error, ExpertReport, Learner, LinearWeights, MixtureReport, Predictor, Rows, SharedLoss};
 
 /// A mixture has no more experts than this.
@@ -232,13 +236,11 @@ impl<E: Experts> Learner for ExpertMixture<E> {
 
     fn describe(&self) -> String {
         let learners: Vec<String> = self.learners.iter().map(|learner| format!("({})", learner.describe())).collect();
-        let algorithm = self.algorithm.describe();
-        let separator = if algorithm.contains(':') { ',' } else { ':' };
-        let predict = match self.predict {
-            Predict::Mix => "predict=mix".to_owned(),
-            Predict::Draw(seed) => format!("predict=draw,seed={seed}"),
-        };
-        format!("{algorithm}{separator}learners={},{predict}", learners.join("+"))
+        let it = Description::of(self.algorithm.describe()).with(&LEARNERS, learners.join("+"));
+        match self.predict {
+            Predict::Mix => it.with(&PREDICT, "mix").into(),
+            Predict::Draw(seed) => it.with(&PREDICT, "draw").with(&SEED, seed).into(),
+        }
     }
 
     /// Of the mean of experts, if all are linear.
@@ -294,32 +296,16 @@ fn held(sum: f64) -> f64 {
 }
 
 /// The learners that are mixed when none are named: they differ in how their rates fall and in how large they are.
-const LEARNERS: ParameterDescriptor = ParameterDescriptor {
-    name: "learners",
-    default: "nag+(nag:eta=4)+adagrad+ogd",
-    meaning: "the experts, 1 to 256 joined by +, in parentheses if they have parameters: nag+(ogd:radius=2)",
-};
+const LEARNERS: ParameterDescriptor = learners("learners")
+    .default("nag+(nag:eta=4)+adagrad+ogd")
+    .meaning("the experts, at most 256, in parentheses if they have parameters");
 
-const PREDICT: ParameterDescriptor = ParameterDescriptor {
-    name: "predict",
-    default: "mix",
-    meaning: "mix: the mean score, by weight; draw: one expert's",
-};
+const PREDICT: ParameterDescriptor =
+    words("predict", &[("mix", "the mean score, by weight"), ("draw", "one expert's, drawn by weight")])
+        .meaning("how weights become a prediction");
 
 const SEED: ParameterDescriptor =
-    ParameterDescriptor { name: "seed", default: "0", meaning: "of the draws, a whole number from 0" };
-
-const ETA: ParameterDescriptor = ParameterDescriptor {
-    name: "eta",
-    default: "auto",
-    meaning: "the rate, above 0; auto tunes itself from the ranges of losses, or from rounds",
-};
-
-const ROUNDS: ParameterDescriptor = ParameterDescriptor {
-    name: "rounds",
-    default: "none",
-    meaning: "with eta=auto: how many there will be, for the textbook's rate for losses within [0, 1]",
-};
+    whole("seed", 0..=u64::MAX).default("0").meaning("of the draws").only_with("predict=draw");
 
 /// Builds the experts of an entry, and weighs them.
 fn build<E: Experts + 'static>(
@@ -336,28 +322,26 @@ fn build<E: Experts + 'static>(
         )));
     }
     let learners = specifications.iter().map(|it| arguments.build(it)).collect::<Result<Vec<_>, _>>()?;
-    let seed = arguments.whole("seed", 0..=u64::MAX, "as 64 bits hold")?;
-    let predict = arguments.choice("predict", &[("mix", Predict::Mix), ("draw", Predict::Draw(seed))])?;
+    let predict = match arguments.text("predict") {
+        "mix" => Predict::Mix,
+        _ => Predict::Draw(arguments.whole("seed")),
+    };
     let algorithm = algorithm(learners.len())?;
     Ok(Box::new(ExpertMixture::new(arguments.loss(), algorithm, learners, predict)?))
 }
 
-fn rate(arguments: &Params<'_>) -> Result<HedgeRate, Error> {
-    match (arguments.number_or("eta", "auto")?, arguments.number_or("rounds", "none")?) {
-        (None, None) => Ok(HedgeRate::SelfTuned),
-        (None, Some(rounds)) => Ok(HedgeRate::Rounds(rounds)),
-        (Some(eta), None) => Ok(HedgeRate::Fixed(eta)),
-        (Some(eta), Some(rounds)) => Err(Error::parameter(format!(
-            "rounds is {rounds} and eta is {eta}: rounds are for eta=auto, leave one of them out"
-        ))),
+fn rate(arguments: &Params<'_>) -> HedgeRate {
+    match (arguments.optional_number("eta"), arguments.optional_number("rounds")) {
+        (None, None) => HedgeRate::SelfTuned,
+        (None, Some(rounds)) => HedgeRate::Rounds(rounds),
+        (Some(eta), _) => HedgeRate::Fixed(eta),
     }
 }
 
 /// Switches, rate and share of `fixed-share`.
-fn sharing(arguments: &Params<'_>) -> Result<(u64, HedgeRate, Share), Error> {
-    let switches = arguments.whole("switches", 0..=1_000_000_000, "for against more the bound says nothing")?;
-    let share = arguments.number_or("alpha", "auto")?.map_or(Share::Tuned, Share::Fixed);
-    Ok((switches, rate(arguments)?, share))
+fn sharing(arguments: &Params<'_>) -> (u64, HedgeRate, Share) {
+    let share = arguments.optional_number("alpha").map_or(Share::Tuned, Share::Fixed);
+    (arguments.whole("switches"), rate(arguments), share)
 }
 
 /// What an algorithm promises beforehand for so many experts, or why it does not.
@@ -366,7 +350,7 @@ fn plan(
     class: Comparator,
     promise: impl Fn(usize) -> Result<Result<f64, &'static str>, Error>,
 ) -> Result<Guarantee, Error> {
-    if arguments.choice("predict", &[("mix", false), ("draw", true)])? {
+    if arguments.text("predict") == "draw" {
         let reason = "draws keep the bound on average over draws, not in each run: predict=mix promises it for sure";
         return Ok(Guarantee::none(GuaranteeKind::Mixture, reason));
     }
@@ -386,11 +370,11 @@ pub(crate) const HEDGE: LearnerDescriptor = LearnerDescriptor {
         Promise::other("learners=nag+ogd,rounds=1000"),
     ],
     build: |arguments| {
-        let rate = rate(arguments)?;
+        let rate = rate(arguments);
         build(arguments, |count| Hedge::new(count, rate))
     },
     plan: |arguments, scales| {
-        let rate = rate(arguments)?;
+        let rate = rate(arguments);
         plan(arguments, Comparator::Experts, |count| Hedge::promise(count, rate, scales.rounds, scales.range).map(Ok))
     },
 };
@@ -400,34 +384,18 @@ pub(crate) const FIXED_SHARE: LearnerDescriptor = LearnerDescriptor {
     name: "fixed-share",
     summary: "learners as experts, tracking the best as it changes (Herbster, Warmuth)",
     losses: Losses::Convex,
-    parameters: &[
-        LEARNERS,
-        ParameterDescriptor {
-            name: "switches",
-            default: "3",
-            meaning: "how many changes of the best expert the guarantee allows for, a whole number from 0",
-        },
-        ParameterDescriptor {
-            name: "alpha",
-            default: "auto",
-            meaning: "the share of weight dealt out anew in a round, above 0, to 1; auto: switches/(switches + rounds so far)",
-        },
-        ETA,
-        ROUNDS,
-        PREDICT,
-        SEED,
-    ],
+    parameters: &[LEARNERS, SWITCHES, ALPHA, ETA, ROUNDS, PREDICT, SEED],
     promises: &[
         Promise::elsewhere("", "tests/experts.rs"),
         Promise::other("alpha=0.01,eta=0.1,predict=draw,seed=3,switches=5"),
         Promise::other("learners=nag+ogd,rounds=1000"),
     ],
     build: |arguments| {
-        let (switches, rate, share) = sharing(arguments)?;
+        let (switches, rate, share) = sharing(arguments);
         build(arguments, |count| FixedShare::new(count, switches, rate, share))
     },
     plan: |arguments, scales| {
-        let (switches, rate, share) = sharing(arguments)?;
+        let (switches, rate, share) = sharing(arguments);
         plan(arguments, Comparator::SwitchingExperts(switches), |count| {
             let promise = FixedShare::promise(count, switches, rate, share, scales.rounds, scales.range)?;
             Ok(promise.ok_or("its rates and shares come from what happens: give rounds=T, or eta and alpha"))
@@ -453,23 +421,14 @@ pub(crate) const SQUINT: LearnerDescriptor = LearnerDescriptor {
     name: "squint",
     summary: "learners as experts, all rates tried at once, second-order bound (Koolen, van Erven)",
     losses: Losses::Convex,
-    parameters: &[
-        LEARNERS,
-        ParameterDescriptor {
-            name: "range",
-            default: "auto",
-            meaning: "the largest difference of losses in a round, times importance; auto takes the largest so far",
-        },
-        PREDICT,
-        SEED,
-    ],
+    parameters: &[LEARNERS, RANGE, PREDICT, SEED],
     promises: &[Promise::always(""), Promise::other("learners=nag+ogd,predict=draw,range=2,seed=3")],
     build: |arguments| {
-        let range = arguments.number_or("range", "auto")?;
+        let range = arguments.optional_number("range");
         build(arguments, |count| Squint::new(count, range))
     },
     plan: |arguments, scales| {
-        let known = arguments.number_or("range", "auto")?;
+        let known = arguments.optional_number("range");
         plan(arguments, Comparator::Experts, |count| {
             let Some(known) = known else {
                 return Ok(Err("the first range that comes may be as small as it likes: give range=B"));
@@ -518,12 +477,15 @@ mod tests {
         );
         let many = vec!["nag"; 257].join("+");
         assert_eq!(message(&format!("hedge:learners={many}")), "there are 257 learners to mix: it is 1 to 256");
-        assert!(message("hedge:learners=").contains("it is learners joined by +, such as nag+(ogd:radius=2)"));
-        assert!(message("hedge:predict=both").contains("mix, draw"));
-        assert!(message("hedge:eta=1,rounds=5").contains("leave one of them out"));
-        assert!(message("hedge:eta=0").contains("eta is 0"));
-        assert!(message("squint:range=-1").contains("range is -1"));
-        assert!(message("fixed-share:alpha=0").contains("alpha is 0"));
+        assert!(
+            message("hedge:learners=")
+                .contains("must be learners joined by +, such as nag+(ogd:radius=2); got nothing")
+        );
+        assert!(message("hedge:predict=both").contains("must be mix or draw; got both"));
+        assert!(message("hedge:eta=1,rounds=5").contains("rounds of hedge has no effect without eta=auto"));
+        assert!(message("hedge:eta=0").contains("eta of hedge must be above 0, or auto; got 0"));
+        assert!(message("squint:range=-1").contains("range of squint must be above 0, or auto; got -1"));
+        assert!(message("fixed-share:alpha=0").contains("alpha must be from 1e-30 to 1; got 0"));
     }
 
     #[test]

@@ -17,14 +17,12 @@
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable, Entry, F32Entry};
 use super::{AdaGradDual, AdaGradFull};
 use crate::archive::{Archive, Field};
-use crate::domain::{Domain, weighted_ball};
+use crate::domain::{ALL, BALL, BOX, Domain, weighted_ball};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::saturate;
 use crate::numeric::sum::{self, LARGEST_SUM};
-use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Params, Promise, STANDARDISE,
-    Step, expect_positive, expect_rate,
-};
+use crate::parameter::{Description, ParameterDescriptor, flag, positive, whole, words};
+use crate::protocol::{COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Params, Promise, STANDARDISE, Step};
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
@@ -41,11 +39,11 @@ pub enum AdaGradDomain {
 }
 
 impl AdaGradDomain {
-    pub(super) fn describe(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
-            Self::All => "",
-            Self::Box => "domain=box,",
-            Self::Ball => "domain=ball,",
+            Self::All => ALL.0,
+            Self::Box => BOX.0,
+            Self::Ball => BALL.0,
         }
     }
 
@@ -84,7 +82,7 @@ impl AdaGrad {
     /// radius.
     ///
     /// # Errors
-    /// When η is not from 1e-30 to 1e30, or the radius not positive and finite.
+    /// When η or the radius is not from 1e-30 to 1e30.
     pub fn new(eta: f64, radius: f64) -> Result<Self, Error> {
         Self::within(AdaGradDomain::All, eta, radius)
     }
@@ -92,14 +90,12 @@ impl AdaGrad {
     /// With this η in a domain of this radius.
     ///
     /// # Errors
-    /// As [`new`](Self::new); for the box and the ball, when the radius is not from 1e-30 to 1e30.
+    /// As [`new`](Self::new).
     pub fn within(domain: AdaGradDomain, eta: f64, radius: f64) -> Result<Self, Error> {
-        match domain {
-            AdaGradDomain::All => expect_positive("radius", radius)?,
-            AdaGradDomain::Box | AdaGradDomain::Ball => expect_rate("radius", radius)?,
-        };
+        ETA.check(eta)?;
+        COMPARATOR_RADIUS.check(radius)?;
         let limit = if domain == AdaGradDomain::Box { radius } else { f64::INFINITY };
-        let (eta, roots, largest, norm, scalar) = (expect_rate("eta", eta)?, 0.0, 0.0, 0.0, 0.0);
+        let (roots, largest, norm, scalar) = (0.0, 0.0, 0.0, 0.0);
         Ok(Self::of(AdaGradRule { eta, domain, radius, limit, roots, largest, norm, scalar }))
     }
 }
@@ -181,7 +177,8 @@ impl AdaptiveRule<3> for AdaGradRule {
     }
 
     fn describe(&self) -> String {
-        format!("adagrad:{}eta={},radius={}", self.domain.describe(), self.eta, self.radius)
+        let adagrad = Description::of("adagrad").with(&DOMAIN, self.domain.name());
+        adagrad.with(&ETA, self.eta).with(&COMPARATOR_RADIUS, self.radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<F32Entry>) -> Result<(), Error> {
@@ -198,49 +195,52 @@ impl AdaptiveRule<3> for AdaGradRule {
     }
 }
 
-/// Which AdaGrad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum AdaGradForm {
-    MirrorDescent,
-    DualAveraging,
-    Full,
-}
+pub(super) const ETA: ParameterDescriptor = positive("eta")
+    .or("auto")
+    .default("0.5")
+    .meaning("learning rate; auto: that of the theorem in a box or ball")
+    .remedy("a smaller eta");
 
-fn form(arguments: &Params<'_>) -> Result<AdaGradForm, Error> {
-    let choices = [("mirror-descent", AdaGradForm::MirrorDescent), ("dual-averaging", AdaGradForm::DualAveraging)];
-    let form = arguments.choice("form", &choices)?;
-    let form = match arguments.flag("full")? {
-        true if form == AdaGradForm::DualAveraging || domain(arguments)? != AdaGradDomain::All => {
-            return Err(Error::parameter("full=true is for form=mirror-descent on domain=all only"));
-        }
-        true => AdaGradForm::Full,
-        false => form,
-    };
-    for (name, its) in [("delta", AdaGradForm::DualAveraging), ("features", AdaGradForm::Full)] {
-        if arguments.is_given(name) && form != its {
-            let needs = if its == AdaGradForm::Full { "full=true" } else { "form=dual-averaging" };
-            return Err(Error::parameter(format!("adagrad takes {name} with {needs} only")));
-        }
+pub(super) const DOMAIN: ParameterDescriptor =
+    words("domain", &[ALL, BOX, BALL]).meaning("what the weights are kept in").quiet();
+
+pub(super) const FORM: ParameterDescriptor =
+    words("form", &[("mirror-descent", "the point moves"), ("dual-averaging", "the point follows from all gradients")])
+        .meaning("which AdaGrad");
+
+pub(super) const DELTA: ParameterDescriptor = positive("delta")
+    .default("1")
+    .meaning("added to the metric, best at least the largest entry of a gradient")
+    .only_with("form=dual-averaging");
+
+pub(super) const FULL: ParameterDescriptor =
+    flag("full").meaning("the full matrix, for few features").only_with("form=mirror-descent and domain=all");
+
+/// The root of a matrix of that size costs its cube each round.
+pub(super) const FEATURES: ParameterDescriptor = whole("features", 1..=64)
+    .default("32")
+    .meaning("only the first so many distinct features get weights")
+    .only_with("full=true");
+
+fn domain(arguments: &Params<'_>) -> AdaGradDomain {
+    match arguments.text("domain") {
+        "box" => AdaGradDomain::Box,
+        "ball" => AdaGradDomain::Ball,
+        _ => AdaGradDomain::All,
     }
-    Ok(form)
-}
-
-fn domain(arguments: &Params<'_>) -> Result<AdaGradDomain, Error> {
-    let choices = [("all", AdaGradDomain::All), ("box", AdaGradDomain::Box), ("ball", AdaGradDomain::Ball)];
-    arguments.choice("domain", &choices)
 }
 
 fn eta(arguments: &Params<'_>) -> Result<f64, Error> {
-    match (arguments.number_or("eta", "auto")?, domain(arguments)?) {
+    match (arguments.optional_number("eta"), domain(arguments)) {
         (Some(eta), _) => Ok(eta),
         (None, AdaGradDomain::All) => Err(Error::parameter(
             "eta=auto needs to know how large weights are: give domain=box or domain=ball, or eta",
         )),
         // What makes the two parts of the bound equal: D/√2 with D = 2U, and U/√2.
-        (None, _) if form(arguments)? == AdaGradForm::DualAveraging => {
-            Ok(arguments.number("radius")? * std::f64::consts::FRAC_1_SQRT_2)
+        (None, _) if arguments.text("form") == "dual-averaging" => {
+            Ok(arguments.number("radius") * std::f64::consts::FRAC_1_SQRT_2)
         }
-        (None, _) => Ok(arguments.number("radius")? * std::f64::consts::SQRT_2),
+        (None, _) => Ok(arguments.number("radius") * std::f64::consts::SQRT_2),
     }
 }
 
@@ -250,36 +250,13 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     summary: "a rate for each feature that falls with its gradients (Duchi, Hazan, Singer)",
     losses: Losses::Convex,
     parameters: &[
-        ParameterDescriptor {
-            name: "eta",
-            default: "0.5",
-            meaning: "learning rate, above 0; auto: that of the theorem in a box or ball",
-        },
-        ParameterDescriptor {
-            meaning: "size of the domain, or of the comparators that the guarantee is printed for, above 0 (or --radius)",
-            ..COMPARATOR_RADIUS
-        },
-        ParameterDescriptor {
-            name: "domain",
-            default: "all",
-            meaning: "what the weights are kept in: all, box or ball",
-        },
-        ParameterDescriptor { name: "form", default: "mirror-descent", meaning: "mirror-descent or dual-averaging" },
-        ParameterDescriptor {
-            name: "delta",
-            default: "1",
-            meaning: "of form=dual-averaging, best at least the largest entry of a gradient: above 0",
-        },
-        ParameterDescriptor {
-            name: "full",
-            default: "false",
-            meaning: "true or false: the full matrix, for few features",
-        },
-        ParameterDescriptor {
-            name: "features",
-            default: "32",
-            meaning: "with full=true only the first so many distinct features get weights, from 1 to 64",
-        },
+        ETA,
+        COMPARATOR_RADIUS.meaning("size of the domain, or of the comparators of the guarantee, or --radius"),
+        DOMAIN,
+        FORM,
+        DELTA,
+        FULL,
+        FEATURES,
         STANDARDISE,
     ],
     promises: &[
@@ -293,33 +270,23 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::other("features=16,full=true,radius=2"),
     ],
     build: |arguments| {
-        let (eta, radius, domain) = (eta(arguments)?, arguments.number("radius")?, domain(arguments)?);
+        let (eta, radius, domain) = (eta(arguments)?, arguments.number("radius"), domain(arguments));
         let loss = arguments.loss();
-        Ok(match form(arguments)? {
-            AdaGradForm::MirrorDescent => {
-                Box::new(Linear::new(loss, AdaGrad::within(domain, eta, radius)?, Clip::Never))
-            }
-            AdaGradForm::DualAveraging => {
-                let optimizer = AdaGradDual::new(domain, eta, radius, arguments.number("delta")?)?;
+        Ok(match arguments.text("form") {
+            "dual-averaging" => {
+                let optimizer = AdaGradDual::new(domain, eta, radius, arguments.number("delta"))?;
                 Box::new(Linear::new(loss, optimizer, Clip::Never))
             }
-            AdaGradForm::Full => {
-                let optimizer = AdaGradFull::new(
-                    eta,
-                    radius,
-                    arguments.whole(
-                        "features",
-                        1..=64,
-                        "for the root of a matrix of that size costs its cube each round",
-                    )? as u32,
-                )?;
+            _ if arguments.flag("full") => {
+                let optimizer = AdaGradFull::new(eta, radius, arguments.whole("features") as u32)?;
                 Box::new(Linear::new(loss, optimizer, Clip::Never))
             }
+            _ => Box::new(Linear::new(loss, AdaGrad::within(domain, eta, radius)?, Clip::Never)),
         })
     },
     plan: |arguments, scales| {
-        let (radius, dimension) = (arguments.number("radius")?, scales.dimension);
-        let domain = domain(arguments)?;
+        let (radius, dimension) = (arguments.number("radius"), scales.dimension);
+        let domain = domain(arguments);
         let norm = match domain {
             AdaGradDomain::All => {
                 let reason = "without a domain nothing bounds its weights beforehand";
@@ -331,9 +298,9 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         let (eta, gradient) = (eta(arguments)?, scales.gradient(arguments.loss().as_ref(), norm));
         // Σ√G_i ≤ √(d Σ‖z‖²).
         let roots = gradient * (dimension * scales.rounds).sqrt();
-        let bound = match form(arguments)? {
-            AdaGradForm::DualAveraging => {
-                let delta = arguments.number("delta")?;
+        let bound = match arguments.text("form") {
+            "dual-averaging" => {
+                let delta = arguments.number("delta");
                 let size = match domain {
                     AdaGradDomain::Ball => delta + gradient * scales.rounds.sqrt(),
                     _ => delta * dimension + roots,

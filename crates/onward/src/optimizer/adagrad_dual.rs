@@ -18,13 +18,14 @@
 //! Cost: O(non-zeros) on R^d and in the box; on the ball O(d log d) in rounds whose point lies
 //! on its surface.
 
-use super::adagrad::AdaGradDomain;
+use super::adagrad::{AdaGradDomain, DELTA, DOMAIN, ETA, FORM};
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
 use crate::archive::{Archive, Field};
 use crate::domain::weighted_ball;
 use crate::guarantee::{Guarantee, bound_of_sums};
 use crate::numeric::sum::{self, LARGEST_SUM, held};
-use crate::protocol::{Step, expect_rate};
+use crate::parameter::Description;
+use crate::protocol::{COMPARATOR_RADIUS, Step};
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
@@ -63,9 +64,9 @@ impl AdaGradDual {
     /// # Errors
     /// When η, δ or the radius is not from 1e-30 to 1e30.
     pub fn new(domain: AdaGradDomain, eta: f64, radius: f64, delta: f64) -> Result<Self, Error> {
-        expect_rate("eta", eta)?;
-        expect_rate("radius", radius)?;
-        expect_rate("delta", delta)?;
+        ETA.check(eta)?;
+        COMPARATOR_RADIUS.check(radius)?;
+        DELTA.check(delta)?;
         let (lambda, norm, roots, largest, seen, paid, scalar) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         Ok(Self::of(AdaGradDualRule { domain, eta, radius, delta, lambda, norm, roots, largest, seen, paid, scalar }))
     }
@@ -172,8 +173,8 @@ impl AdaptiveRule<2> for AdaGradDualRule {
     }
 
     fn describe(&self) -> String {
-        let (delta, domain) = (self.delta, self.domain.describe());
-        format!("adagrad:delta={delta},{domain}eta={},form=dual-averaging,radius={}", self.eta, self.radius)
+        let adagrad = Description::of("adagrad").with(&DELTA, self.delta).with(&DOMAIN, self.domain.name());
+        adagrad.with(&ETA, self.eta).with(&FORM, "dual-averaging").with(&COMPARATOR_RADIUS, self.radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<[f64; 2]>) -> Result<(), Error> {

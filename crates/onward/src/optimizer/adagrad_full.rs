@@ -13,12 +13,14 @@
 //!
 //! Cost: O(d³) a round, d features so far, for the eigenvalues (Jacobi's method).
 
+use super::adagrad::{ETA, FEATURES, FULL};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::linalg::eigen::Jacobi;
 use crate::numeric::linalg::vector::{add_scaled, dot_by_lanes};
 use crate::numeric::sum::{self, held};
-use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::parameter::Description;
+use crate::protocol::{COMPARATOR_RADIUS, Optimizer, Step};
 use crate::storage::feature_index::FeatureIndex;
 use crate::{Error, Features};
 
@@ -55,14 +57,9 @@ impl AdaGradFull {
     /// # Errors
     /// When η or the radius is not from 1e-30 to 1e30, or the number of features not from 1 to 64.
     pub fn new(eta: f64, radius: f64, features: u32) -> Result<Self, Error> {
-        expect_rate("eta", eta)?;
-        expect_rate("radius", radius)?;
-        if !(1..=64).contains(&features) {
-            return Err(Error::parameter(format!(
-                "features is {features}: it is a whole number from 1 to 64, for the root of a matrix of that size \
-                 costs its cube each round"
-            )));
-        }
+        ETA.check(eta)?;
+        COMPARATOR_RADIUS.check(radius)?;
+        FEATURES.check(features)?;
         let limit = features as usize;
         Ok(Self {
             eta,
@@ -144,7 +141,8 @@ impl Optimizer for AdaGradFull {
     }
 
     fn describe(&self) -> String {
-        format!("adagrad:eta={},features={},full=true,radius={}", self.eta, self.features.limit(), self.radius)
+        let description = Description::of("adagrad").with(&ETA, self.eta).with(&FEATURES, self.features.limit());
+        description.with(&FULL, true).with(&COMPARATOR_RADIUS, self.radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

@@ -32,9 +32,9 @@ use crate::Error;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum::{self, Sum};
+use crate::parameter::{Description, GivenParameters, ParameterDescriptor, positive, words};
 use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, ProblemBounds, Promise,
-    STANDARDISE, Step, expect_positive, expect_rate,
+    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, ProblemBounds, Promise, STANDARDISE, Step,
 };
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
@@ -79,13 +79,11 @@ impl Coin {
     /// |z_i|, if it is known.
     ///
     /// # Errors
-    /// When ε or the gradient is not from 1e-30 to 1e30, or the radius not positive and finite.
+    /// When ε, the gradient or the radius is not from 1e-30 to 1e30.
     pub fn new(epsilon: f64, radius: f64, class: CoinDomain, gradient: Option<f64>) -> Result<Self, Error> {
-        expect_rate("epsilon", epsilon)?;
-        expect_positive("radius", radius)?;
-        if let Some(gradient) = gradient {
-            expect_rate("gradient", gradient)?;
-        }
+        EPSILON.check(epsilon)?;
+        COMPARATOR_RADIUS.check(radius)?;
+        gradient.map(|gradient| GRADIENT.check(gradient)).transpose()?;
         Ok(Self::of(CoinRule { epsilon, radius, class, gradient, paid: Sum::default(), scalar: 0.0 }))
     }
 }
@@ -146,12 +144,9 @@ impl AdaptiveRule<5> for CoinRule {
     }
 
     fn describe(&self) -> String {
-        let class = match self.class {
-            CoinDomain::Ball => "ball",
-            CoinDomain::Box => "box",
-        };
-        let gradient = self.gradient.map_or("none".to_owned(), |gradient| gradient.to_string());
-        format!("coin:class={class},epsilon={},gradient={gradient},radius={}", self.epsilon, self.radius)
+        let class = if self.class == CoinDomain::Ball { "ball" } else { "box" };
+        let coin = Description::of("coin").with(&CLASS, class).with(&EPSILON, self.epsilon);
+        coin.with_optional(&GRADIENT, self.gradient).with(&COMPARATOR_RADIUS, self.radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<[f64; 5]>) -> Result<(), Error> {
@@ -179,41 +174,36 @@ fn promise(epsilon: f64, radius: f64, class: CoinDomain, gradient: f64, rounds: 
     Guarantee::own(comparator, gradient * (size * root + dimension * epsilon))
 }
 
-const CLASSES: [(&str, CoinDomain); 2] = [("ball", CoinDomain::Ball), ("box", CoinDomain::Box)];
+const EPSILON: ParameterDescriptor = positive("epsilon").default("1").meaning("what each feature bets with at first");
+
+const CLASS: ParameterDescriptor = words("class", &[("ball", "‖u‖₂ ≤ radius"), ("box", "|u_i| ≤ radius")])
+    .meaning("what the guarantee is printed for");
+
+const GRADIENT: ParameterDescriptor =
+    positive("gradient").or("none").meaning("the largest slope times feature value, if it is known beforehand");
+
+fn class(arguments: &GivenParameters) -> CoinDomain {
+    if arguments.text("class") == "ball" { CoinDomain::Ball } else { CoinDomain::Box }
+}
 
 /// `coin` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "coin",
     summary: "coin betting for each feature: no rate and no domain to choose (Orabona, Pál)",
     losses: Losses::Convex,
-    parameters: &[
-        ParameterDescriptor { name: "epsilon", default: "1", meaning: "what each feature bets with at first, above 0" },
-        COMPARATOR_RADIUS,
-        ParameterDescriptor {
-            name: "class",
-            default: "ball",
-            meaning: "ball or box: what the guarantee is printed for",
-        },
-        ParameterDescriptor {
-            name: "gradient",
-            default: "none",
-            meaning: "the largest slope times feature value, if it is known beforehand, above 0",
-        },
-        STANDARDISE,
-    ],
+    parameters: &[EPSILON, COMPARATOR_RADIUS, CLASS, GRADIENT, STANDARDISE],
     promises: &[
         Promise::always(""),
         Promise::always("class=box,gradient=4,radius=1"),
         Promise::other("epsilon=2,radius=2"),
     ],
     build: |arguments| {
-        let (epsilon, radius) = (arguments.number("epsilon")?, arguments.number("radius")?);
-        let gradient = arguments.number_or("gradient", "none")?;
-        let optimizer = Coin::new(epsilon, radius, arguments.choice("class", &CLASSES)?, gradient)?;
+        let (epsilon, radius) = (arguments.number("epsilon"), arguments.number("radius"));
+        let optimizer = Coin::new(epsilon, radius, class(arguments), arguments.optional_number("gradient"))?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
     },
     plan: |arguments, scales| {
-        let Some(gradient) = arguments.number_or("gradient", "none")? else {
+        let Some(gradient) = arguments.optional_number("gradient") else {
             let reason = "its theorem needs the scale of the gradients beforehand: give gradient";
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         };
@@ -224,8 +214,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
                 format!("slopes times values may be as large as {largest}, more than the {gradient} that was given");
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         }
-        let (epsilon, radius) = (arguments.number("epsilon")?, arguments.number("radius")?);
-        let class = arguments.choice("class", &CLASSES)?;
-        Ok(promise(epsilon, radius, class, gradient, scales.rounds, scales.dimension))
+        let (epsilon, radius) = (arguments.number("epsilon"), arguments.number("radius"));
+        Ok(promise(epsilon, radius, class(arguments), gradient, scales.rounds, scales.dimension))
     },
 };

@@ -37,15 +37,13 @@
 //! Cost: that of a step of [`LazyPoint`].
 
 use super::BEYOND;
-use super::ogd::{NO_GRADIENT, RADIUS, beyond};
+use super::ogd::{self, NO_GRADIENT, beyond};
 use crate::archive::Archive;
-use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
+use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint, RADIUS};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
-use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, Promise, STANDARDISE, Step,
-    expect_rate,
-};
+use crate::parameter::{Description, ParameterDescriptor};
+use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, Params, Promise, STANDARDISE, Step};
 use crate::{Error, Features};
 
 /// How the rate η_t that produces w_{t+1} follows from the first t gradients.
@@ -102,16 +100,12 @@ impl DualAveraging {
     /// # Errors
     /// When a radius, η or G is not from 1e-30 to 1e30.
     pub fn new(domain: Domain, radius: f64, rate: LazyRate) -> Result<Self, Error> {
-        expect_rate("radius", radius)?;
+        RADIUS.check(radius)?;
         match rate {
-            LazyRate::SelfTuned => {}
-            LazyRate::Known(gradient) => {
-                expect_rate("gradient", gradient)?;
-            }
-            LazyRate::Root(eta) => {
-                expect_rate("eta", eta)?;
-            }
-        }
+            LazyRate::SelfTuned => 0.0,
+            LazyRate::Known(gradient) => GRADIENT.check(gradient)?,
+            LazyRate::Root(eta) => ogd::ETA.check(eta)?,
+        };
         let point = LazyPoint::new(domain)?;
         let (rounds, squares, paid) = (0.0, 0.0, 0.0);
         let mut learner = Self { radius, rate, point, rounds, squares, used_rate: 0.0, next_rate: 0.0, paid };
@@ -190,13 +184,14 @@ impl Optimizer for DualAveraging {
     }
 
     fn describe(&self) -> String {
-        let domain = self.point.domain().describe("ball");
-        let rate = match self.rate {
-            LazyRate::SelfTuned => "eta=auto".to_owned(),
-            LazyRate::Known(gradient) => format!("eta=auto,gradient={gradient}"),
-            LazyRate::Root(eta) => format!("eta={eta}"),
+        let (eta, gradient) = match self.rate {
+            LazyRate::SelfTuned => (None, None),
+            LazyRate::Known(gradient) => (None, Some(gradient)),
+            LazyRate::Root(eta) => (Some(eta), None),
         };
-        format!("dual-averaging:{domain}{rate},radius={}", self.radius)
+        let domain = self.point.domain().describe(Description::of("dual-averaging"), &DOMAIN);
+        let rate = domain.with_optional(&ogd::ETA, eta).with_optional(&GRADIENT, gradient);
+        rate.with(&RADIUS, self.radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -209,38 +204,23 @@ impl Optimizer for DualAveraging {
     }
 }
 
-fn rate(arguments: &Params<'_>) -> Result<LazyRate, Error> {
-    match (arguments.number_or("eta", "auto")?, arguments.number_or("gradient", "none")?) {
-        (None, None) => Ok(LazyRate::SelfTuned),
-        (None, Some(gradient)) => Ok(LazyRate::Known(gradient)),
-        (Some(eta), None) => Ok(LazyRate::Root(eta)),
-        (Some(_), Some(_)) => {
-            Err(Error::parameter("dual-averaging takes eta or gradient, not both: gradient sets eta"))
-        }
+fn rate(arguments: &Params<'_>) -> LazyRate {
+    match (arguments.optional_number("eta"), arguments.optional_number("gradient")) {
+        (None, None) => LazyRate::SelfTuned,
+        (None, Some(gradient)) => LazyRate::Known(gradient),
+        (Some(eta), _) => LazyRate::Root(eta),
     }
 }
+
+const GRADIENT: ParameterDescriptor =
+    ogd::GRADIENT.meaning("a bound on the norm of gradients, which the rates begin from").only_with("eta=auto");
 
 /// `dual-averaging` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "dual-averaging",
     summary: "gradient descent with lazy projection: the point is the projection of the scaled sum of gradients (Nesterov, Xiao)",
     losses: Losses::Convex,
-    parameters: &[
-        ParameterDescriptor {
-            name: "eta",
-            default: "auto",
-            meaning: "the rate is eta/√t, above 0; auto tunes itself from the gradients",
-        },
-        RADIUS,
-        DOMAIN,
-        DIMENSION,
-        ParameterDescriptor {
-            name: "gradient",
-            default: "none",
-            meaning: "a bound on the norm of gradients, above 0, that the rates begin from",
-        },
-        STANDARDISE,
-    ],
+    parameters: &[ogd::ETA, RADIUS, DOMAIN, DIMENSION, GRADIENT, STANDARDISE],
     promises: &[
         Promise::always("").within(Comparator::Ball(10.0)),
         Promise::always("dimension=10,domain=simplex,radius=1").within(Comparator::Simplex(1.0)),
@@ -252,8 +232,8 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::other("eta=1").within(Comparator::Ball(10.0)),
     ],
     build: |arguments| {
-        let radius = arguments.number("radius")?;
-        let optimizer = DualAveraging::new(Domain::from_arguments(arguments)?, radius, rate(arguments)?)?;
+        let (domain, radius) = (Domain::from_arguments(arguments)?, arguments.number("radius"));
+        let optimizer = DualAveraging::new(domain, radius, rate(arguments))?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
     },
     plan: |arguments, scales| {
@@ -262,7 +242,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         if let Some(none) = beyond(domain, scales) {
             return Ok(none);
         }
-        let (rate, radius) = (rate(arguments)?, arguments.number("radius")?);
+        let (rate, radius) = (rate(arguments), arguments.number("radius"));
         let sizes = (domain.norm(dimension), domain.reach(dimension), domain.diameter(dimension));
         let (size, diameter, gradient) = match sizes {
             (Some(norm), Some(size), Some(diameter)) => {

@@ -13,14 +13,12 @@
 //!
 //! Cost: O(non-zeros) on the ball and in the box, O(d) on the L1 ball and the simplex.
 
-use super::ogd::RADIUS;
 use crate::archive::Archive;
-use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
+use crate::domain::{BALL, BOX, DIMENSION, Domain, L1, LazyPoint, RADIUS, SIMPLEX};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
-use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Promise, STANDARDISE, Step,
-};
+use crate::parameter::{Description, ParameterDescriptor, words};
+use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, Promise, STANDARDISE, Step};
 use crate::{Error, Features};
 
 /// Follow the leader on linear losses.
@@ -54,7 +52,8 @@ impl Ftl {
     pub fn new(domain: Domain) -> Result<Self, Error> {
         if !domain.is_bounded() {
             return Err(Error::parameter(format!(
-                "domain is {}, on which linear losses have no leader: it is ball, box, l1 or simplex",
+                "domain must be {}, for elsewhere linear losses have no leader; got {}",
+                DOMAIN.values(),
                 domain.name()
             )));
         }
@@ -117,7 +116,7 @@ impl Optimizer for Ftl {
         else {
             return "ftl".to_owned();
         };
-        format!("ftl:{}radius={radius}", domain.describe("ball"))
+        domain.describe(Description::of("ftl"), &DOMAIN).with(&RADIUS, radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -191,6 +190,9 @@ impl RunningMean {
     }
 }
 
+const DOMAIN: ParameterDescriptor =
+    words("domain", &[BALL, BOX, L1, SIMPLEX]).meaning("what the weights are kept in").quiet();
+
 const JUMPY: &str = "the leader jumps from end to end of its domain";
 const NONE: &str = "following the leader has none on linear losses: it may pay T − 1 where the best pays 0";
 
@@ -199,15 +201,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ftl",
     summary: "follow the leader on linearised losses: what regularisation is needed for (no guarantee)",
     losses: Losses::Convex,
-    parameters: &[
-        ParameterDescriptor { meaning: "size of the domain, above 0 (or --radius)", ..RADIUS },
-        ParameterDescriptor {
-            meaning: "what the weights are kept in: ball, box, l1 or simplex, of size radius",
-            ..DOMAIN
-        },
-        DIMENSION,
-        STANDARDISE,
-    ],
+    parameters: &[RADIUS.meaning("size of the domain, or --radius"), DOMAIN, DIMENSION, STANDARDISE],
     promises: &[
         Promise::never("", NONE).within(Comparator::Ball(10.0)).unlearned(JUMPY),
         Promise::never("domain=box,radius=1", NONE).within(Comparator::Box(1.0)).unlearned(JUMPY),

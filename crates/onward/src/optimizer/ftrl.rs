@@ -20,15 +20,15 @@
 //! With `losses=real` the losses are not linearised: see [`ftrl_real`].
 
 use super::BEYOND;
-use super::ogd::{self, RADIUS, beyond, promise_of_fixed_rate};
+use super::ogd::{self, beyond, promise_of_fixed_rate};
 use crate::archive::Archive;
-use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint};
+use crate::domain::{DIMENSION_OF_RATE, Domain, LazyPoint, RADIUS};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
-use crate::optimizer::ftrl_real;
+use crate::optimizer::ftrl_real::{self, ALPHA, FEATURES, LOSSES};
+use crate::parameter::{Description, ParameterDescriptor, positive};
 use crate::protocol::{
-    Clip, FIXED_RATE, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, Promise, STANDARDISE,
-    Step, expect_rate,
+    Clip, FIXED_RATE, LearnerDescriptor, Linear, Losses, Optimizer, Params, Promise, STANDARDISE, Step,
 };
 use crate::{Error, Features};
 
@@ -50,8 +50,8 @@ impl Ftrl {
     /// # Errors
     /// When η or a radius is not from 1e-30 to 1e30.
     pub fn new(domain: Domain, radius: f64, eta: f64) -> Result<Self, Error> {
-        expect_rate("radius", radius)?;
-        expect_rate("eta", eta)?;
+        RADIUS.check(radius)?;
+        ETA.check(eta)?;
         let mut point = LazyPoint::new(domain)?;
         // The rate is in the sum already.
         point.set_rate(1.0);
@@ -91,7 +91,8 @@ impl Optimizer for Ftrl {
     }
 
     fn describe(&self) -> String {
-        format!("ftrl:{}eta={},radius={}", self.point.domain().describe("all"), self.eta, self.radius)
+        let domain = self.point.domain().describe(Description::of("ftrl"), &DOMAIN);
+        domain.with(&ETA, self.eta).with(&RADIUS, self.radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -100,36 +101,20 @@ impl Optimizer for Ftrl {
     }
 }
 
-/// What the losses are taken as.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum LossesTaken {
-    Linearised,
-    Real,
-}
+const ETA: ParameterDescriptor = positive("eta")
+    .default("0.1")
+    .meaning("the rate: the regulariser is ‖w‖²/(2·eta)")
+    .unless("losses=real or rounds and gradient")
+    .remedy("a smaller eta");
 
-fn taken(arguments: &Params<'_>) -> Result<LossesTaken, Error> {
-    let taken = arguments.choice("losses", &[("linearised", LossesTaken::Linearised), ("real", LossesTaken::Real)])?;
-    let other = match taken {
-        LossesTaken::Linearised => ["alpha", "features"].as_slice(),
-        LossesTaken::Real => ["eta", "domain", "dimension", "rounds", "gradient"].as_slice(),
-    };
-    match other.iter().find(|name| arguments.is_given(name)) {
-        None => Ok(taken),
-        Some(name) => Err(Error::parameter(format!(
-            "ftrl takes {name} with losses={} only",
-            if taken == LossesTaken::Real { "linearised" } else { "real" }
-        ))),
-    }
-}
+const DOMAIN: ParameterDescriptor = crate::domain::DOMAIN.default("all").unless("losses=real");
 
 fn eta(arguments: &Params<'_>) -> Result<f64, Error> {
-    match (arguments.number_or("rounds", "none")?, arguments.number_or("gradient", "none")?) {
-        (None, None) => expect_rate("eta", arguments.number("eta")?),
-        (Some(rounds), Some(gradient)) if !arguments.is_given("eta") => {
-            let domain = Domain::from_arguments(arguments)?;
-            ogd::rate_of_theorem(arguments, domain, rounds, gradient)
+    match arguments.optional_number("rounds").zip(arguments.optional_number("gradient")) {
+        None => Ok(arguments.number("eta")),
+        Some((rounds, gradient)) => {
+            ogd::rate_of_theorem(arguments, Domain::from_arguments(arguments)?, rounds, gradient)
         }
-        _ => Err(Error::parameter("ftrl takes eta, or both rounds=T and gradient=G, which set it")),
     }
 }
 
@@ -139,31 +124,15 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     summary: "follow the regularised leader, Euclidean, on linearised losses or on the losses themselves",
     losses: Losses::Convex,
     parameters: &[
-        ParameterDescriptor {
-            name: "eta",
-            default: "0.1",
-            meaning: "the rate: the regulariser is ‖w‖²/(2·eta), above 0",
-        },
+        ETA,
         RADIUS,
-        ParameterDescriptor { default: "all", ..DOMAIN },
-        DIMENSION,
-        ParameterDescriptor { name: "rounds", default: "none", meaning: "T, if known beforehand: from 1 to 1e18" },
-        ParameterDescriptor { name: "gradient", default: "none", meaning: "a bound on the norm of gradients, above 0" },
-        ParameterDescriptor {
-            name: "losses",
-            default: "linearised",
-            meaning: "linearised, or real: each round minimises the sum of the losses themselves (few features, short streams)",
-        },
-        ParameterDescriptor {
-            name: "alpha",
-            default: "1",
-            meaning: "with losses=real the regulariser is ½·alpha·‖w‖², above 0",
-        },
-        ParameterDescriptor {
-            name: "features",
-            default: "100",
-            meaning: "with losses=real: only the first so many distinct features get weights, from 1 to 1000",
-        },
+        DOMAIN,
+        DIMENSION_OF_RATE,
+        ogd::ROUNDS.only_with("losses=linearised and gradient"),
+        ogd::GRADIENT.only_with("losses=linearised and rounds"),
+        LOSSES,
+        ALPHA,
+        FEATURES,
         STANDARDISE,
     ],
     promises: &[
@@ -179,14 +148,14 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::other("gradient=2,rounds=100").repeating(),
     ],
     build: |arguments| {
-        if taken(arguments)? == LossesTaken::Real {
+        if arguments.text("losses") == "real" {
             return ftrl_real::build(arguments);
         }
-        let optimizer = Ftrl::new(Domain::from_arguments(arguments)?, arguments.number("radius")?, eta(arguments)?)?;
+        let optimizer = Ftrl::new(Domain::from_arguments(arguments)?, arguments.number("radius"), eta(arguments)?)?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
     },
     plan: |arguments, scales| {
-        if taken(arguments)? == LossesTaken::Real {
+        if arguments.text("losses") == "real" {
             let reason = "on the losses themselves it is bounded by what they pay from round to round";
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         }

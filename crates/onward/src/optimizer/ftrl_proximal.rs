@@ -29,10 +29,8 @@ use crate::Error;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
-use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Promise, STANDARDISE, Step,
-    expect_positive, expect_rate,
-};
+use crate::parameter::{Description, ParameterDescriptor, number, positive};
+use crate::protocol::{COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Promise, STANDARDISE, Step};
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
 
@@ -65,28 +63,17 @@ pub struct FtrlProximalRule {
     scalar: f64,
 }
 
-/// Refuses a parameter that is negative or too large for its products.
-fn expect_strength(name: &str, value: f64) -> Result<f64, Error> {
-    if (0.0..=1e30).contains(&value) {
-        return Ok(value);
-    }
-    Err(Error::parameter(format!(
-        "{name} is {value:?}: it is a number from 0 to 1e30, for less would push weights away from 0, and more \
-         overflow"
-    )))
-}
-
 impl FtrlProximal {
     /// With these α, β, λ₁ and λ₂, and the guarantee printed for comparators in the box of this radius.
     ///
     /// # Errors
-    /// When α is not from 1e-30 to 1e30, β, λ₁ or λ₂ not from 0 to 1e30, or the radius not positive and finite.
+    /// When α or the radius is not from 1e-30 to 1e30, or β, λ₁ or λ₂ not from 0 to 1e30.
     pub fn new(alpha: f64, beta: f64, l1: f64, l2: f64, radius: f64) -> Result<Self, Error> {
-        expect_rate("alpha", alpha)?;
-        expect_strength("beta", beta)?;
-        expect_strength("l1", l1)?;
-        expect_strength("l2", l2)?;
-        expect_positive("radius", radius)?;
+        ALPHA.check(alpha)?;
+        BETA.check(beta)?;
+        L1.check(l1)?;
+        L2.check(l2)?;
+        COMPARATOR_RADIUS.check(radius)?;
         let (pulled, paid, scalar) = (0.0, 0.0, 0.0);
         Ok(Self::of(FtrlProximalRule { alpha, beta, l1, l2, radius, pulled, paid, scalar }))
     }
@@ -149,8 +136,8 @@ impl AdaptiveRule<3> for FtrlProximalRule {
     }
 
     fn describe(&self) -> String {
-        let Self { alpha, beta, l1, l2, radius, .. } = self;
-        format!("ftrl-proximal:alpha={alpha},beta={beta},l1={l1},l2={l2},radius={radius}")
+        let it = Description::of("ftrl-proximal").with(&ALPHA, self.alpha).with(&BETA, self.beta);
+        it.with(&L1, self.l1).with(&L2, self.l2).with(&COMPARATOR_RADIUS, self.radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<[f64; 3]>) -> Result<(), Error> {
@@ -165,31 +152,29 @@ impl AdaptiveRule<3> for FtrlProximalRule {
     }
 }
 
+const ALPHA: ParameterDescriptor = positive("alpha").default("0.5").meaning("learning rate").remedy("a smaller alpha");
+
+const BETA: ParameterDescriptor = number("beta", 0.0..=1e30).default("1").meaning("slows the first steps");
+
+const L1: ParameterDescriptor =
+    number("l1", 0.0..=1e30).default("1").meaning("weights are 0 until their gradients say more than this");
+
+const L2: ParameterDescriptor = number("l2", 0.0..=1e30).default("0").meaning("pulls weights to 0");
+
 /// `ftrl-proximal` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ftrl-proximal",
     summary: "follow the proximally regularised leader: rates of adagrad, weights that are exactly 0 (McMahan)",
     losses: Losses::Convex,
-    parameters: &[
-        ParameterDescriptor { name: "alpha", default: "0.5", meaning: "learning rate, above 0" },
-        ParameterDescriptor { name: "beta", default: "1", meaning: "slows the first steps, 0 or more" },
-        ParameterDescriptor {
-            name: "l1",
-            default: "1",
-            meaning: "weights are 0 until their gradients say more than this, 0 or more",
-        },
-        ParameterDescriptor { name: "l2", default: "0", meaning: "pulls weights to 0, 0 or more" },
-        COMPARATOR_RADIUS,
-        STANDARDISE,
-    ],
+    parameters: &[ALPHA, BETA, L1, L2, COMPARATOR_RADIUS, STANDARDISE],
     promises: &[Promise::always(""), Promise::always("l1=0,l2=1"), Promise::other("alpha=1,beta=2,radius=3")],
     build: |arguments| {
         let optimizer = FtrlProximal::new(
-            arguments.number("alpha")?,
-            arguments.number("beta")?,
-            arguments.number("l1")?,
-            arguments.number("l2")?,
-            arguments.number("radius")?,
+            arguments.number("alpha"),
+            arguments.number("beta"),
+            arguments.number("l1"),
+            arguments.number("l2"),
+            arguments.number("radius"),
         )?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
     },

@@ -17,12 +17,14 @@
 //! grows with the stream. It is a yardstick for short streams, not a learner for long ones.
 
 use crate::archive::{Archive, Field, rows_of};
+use crate::domain::RADIUS;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::loss::{Curvature, LossKind};
 use crate::numeric::linalg::cholesky::Cholesky;
 use crate::numeric::linalg::vector::dot_by_lanes;
 use crate::numeric::sum::{self, held};
-use crate::protocol::{Params, expect_rate};
+use crate::parameter::{Description, ParameterDescriptor, positive, whole, words};
+use crate::protocol::Params;
 use crate::storage::feature_index::FeatureIndex;
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
@@ -75,11 +77,28 @@ pub struct FtrlReal {
     missed: f64,
 }
 
+pub(super) const LOSSES: ParameterDescriptor = words(
+    "losses",
+    &[
+        ("linearised", "by their gradients"),
+        ("real", "each round minimises the sum of the losses themselves, for few features and short streams"),
+    ],
+)
+.meaning("what losses are taken as");
+
+pub(super) const ALPHA: ParameterDescriptor =
+    positive("alpha").default("1").meaning("the regulariser is ½·alpha·‖w‖²").only_with("losses=real");
+
+/// A system of that size is solved each round.
+pub(super) const FEATURES: ParameterDescriptor = whole("features", 1..=1000)
+    .default("100")
+    .meaning("only the first so many distinct features get weights")
+    .only_with("losses=real");
+
 /// A learner from the parameters of `ftrl`.
 pub(crate) fn build(arguments: &Params<'_>) -> Result<Box<dyn crate::Learner>, Error> {
-    let (alpha, radius) = (arguments.number("alpha")?, arguments.number("radius")?);
-    let limit = arguments.whole("features", 1..=1000, "for a system of that size is solved each round")? as u32;
-    Ok(Box::new(FtrlReal::new(arguments.loss(), alpha, radius, limit)?))
+    let (alpha, radius, limit) = (arguments.number("alpha"), arguments.number("radius"), arguments.whole("features"));
+    Ok(Box::new(FtrlReal::new(arguments.loss(), alpha, radius, limit as u32)?))
 }
 
 impl FtrlReal {
@@ -90,14 +109,9 @@ impl FtrlReal {
     /// When α or the radius is not from 1e-30 to 1e30, the number of features not from 1 to 1000, or
     /// the loss has kinks, at which Newton steps do not settle.
     pub fn new(loss: SharedLoss, alpha: f64, radius: f64, features: u32) -> Result<Self, Error> {
-        expect_rate("alpha", alpha)?;
-        expect_rate("radius", radius)?;
-        if !(1..=1000).contains(&features) {
-            return Err(Error::parameter(format!(
-                "features is {features}: it is a whole number from 1 to 1000, for a system of that size is solved \
-                 each round"
-            )));
-        }
+        ALPHA.check(alpha)?;
+        RADIUS.check(radius)?;
+        FEATURES.check(features)?;
         let limit = features as usize;
         let past = match (loss.kind(), loss.curvature()) {
             (_, Curvature::Quadratic(curvature)) => {
@@ -274,7 +288,8 @@ impl ScoreLearner for FtrlReal {
     }
 
     fn describe(&self) -> String {
-        format!("ftrl:alpha={},features={},losses=real,radius={}", self.alpha, self.features.limit(), self.radius)
+        let description = Description::of("ftrl").with(&ALPHA, self.alpha).with(&FEATURES, self.features.limit());
+        description.with(&LOSSES, "real").with(&RADIUS, self.radius).into()
     }
 
     fn guarantee(&self) -> Guarantee {

@@ -18,9 +18,8 @@
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable, Entry, F32Entry};
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Promise, STANDARDISE, Step, expect_rate,
-};
+use crate::parameter::{Description, ParameterDescriptor, positive};
+use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Promise, STANDARDISE, Step};
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
@@ -50,7 +49,8 @@ impl Nag {
     /// # Errors
     /// When η is not from 1e-30 to 1e30.
     pub fn new(eta: f64) -> Result<Self, Error> {
-        Ok(Self::of(NagRule { eta: expect_rate("eta", eta)?, ..NagRule::default() }))
+        ETA.check(eta)?;
+        Ok(Self::of(NagRule { eta, ..NagRule::default() }))
     }
 }
 
@@ -117,7 +117,7 @@ impl AdaptiveRule<3> for NagRule {
     }
 
     fn describe(&self) -> String {
-        format!("nag:eta={}", self.eta)
+        Description::of("nag").with(&ETA, self.eta).into()
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<F32Entry>) -> Result<(), Error> {
@@ -134,15 +134,17 @@ impl AdaptiveRule<3> for NagRule {
 
 const NONE: &str = "nag has no regret bound of its own: the universal certificate holds";
 
+const ETA: ParameterDescriptor = positive("eta").default("0.5").meaning("learning rate").remedy("a smaller eta");
+
 /// `nag` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "nag",
     summary: "normalised adaptive importance-aware gradient, Vowpal Wabbit's default rule",
     losses: Losses::Convex,
-    parameters: &[ParameterDescriptor { name: "eta", default: "0.5", meaning: "learning rate, above 0" }, STANDARDISE],
+    parameters: &[ETA, STANDARDISE],
     promises: &[Promise::never("", NONE), Promise::other("eta=1")],
     build: |arguments| {
-        let optimizer = Nag::new(arguments.number("eta")?)?;
+        let optimizer = Nag::new(arguments.number("eta"))?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Plausible)))
     },
     plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, "no theorem is known for it; the universal certificate holds")),

@@ -20,12 +20,12 @@
 
 use super::BEYOND;
 use crate::archive::Archive;
-use crate::domain::{DIMENSION, DOMAIN, Domain, Point};
+use crate::domain::{DIMENSION_OF_RATE, DOMAIN, Domain, Point, RADIUS};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
+use crate::parameter::{Description, ParameterDescriptor, flag, number, positive};
 use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, ProblemBounds, Promise,
-    STANDARDISE, Step, expect_rate, expect_rounds,
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, Params, ProblemBounds, Promise, STANDARDISE, Step,
 };
 use crate::{Error, Features};
 
@@ -41,10 +41,11 @@ pub enum OgdRate {
 }
 
 impl OgdRate {
-    pub(super) fn describe(self) -> String {
+    /// η, where it is given.
+    fn eta(self) -> Option<f64> {
         match self {
-            Self::SelfTuned => "auto".to_owned(),
-            Self::Root(eta) | Self::Constant(eta) => eta.to_string(),
+            Self::SelfTuned => None,
+            Self::Root(eta) | Self::Constant(eta) => Some(eta),
         }
     }
 }
@@ -87,10 +88,8 @@ impl Ogd {
     /// # Errors
     /// When a radius or η is not from 1e-30 to 1e30.
     pub fn new(domain: Domain, radius: f64, rate: OgdRate) -> Result<Self, Error> {
-        expect_rate("radius", radius)?;
-        if let OgdRate::Root(eta) | OgdRate::Constant(eta) = rate {
-            expect_rate("eta", eta)?;
-        }
+        RADIUS.check(radius)?;
+        rate.eta().map(|eta| ETA.check(eta)).transpose()?;
         let point = Point::new(domain)?;
         let (name, is_averaging) = ("ogd", false);
         Ok(Self { name, radius, rate, is_averaging, point, rounds: 0.0, squares: 0.0, last_rate: 0.0, paid: 0.0 })
@@ -111,9 +110,8 @@ impl Ogd {
 
     /// The parameters that `ogd` and `osd` share.
     pub(super) fn from_arguments(arguments: &Params<'_>, rate: OgdRate) -> Result<Self, Error> {
-        let radius = expect_rate("radius", arguments.number("radius")?)?;
-        let optimizer = Self::new(Domain::from_arguments(arguments)?, radius, rate)?;
-        if arguments.flag("average")? { optimizer.averaging() } else { Ok(optimizer) }
+        let optimizer = Self::new(Domain::from_arguments(arguments)?, arguments.number("radius"), rate)?;
+        if arguments.flag("average") { optimizer.averaging() } else { Ok(optimizer) }
     }
 
     fn next_rate(&self) -> f64 {
@@ -186,9 +184,9 @@ impl Optimizer for Ogd {
     }
 
     fn describe(&self) -> String {
-        let average = if self.is_averaging { "average=true," } else { "" };
-        let domain = self.point.domain().describe("ball");
-        format!("{}:{average}{domain}eta={},radius={}", self.name, self.rate.describe(), self.radius)
+        let average = Description::of(self.name).with(&AVERAGE, self.is_averaging);
+        let domain = self.point.domain().describe(average, &DOMAIN);
+        domain.with_optional(&ETA, self.rate.eta()).with(&RADIUS, self.radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -213,17 +211,19 @@ pub(super) fn beyond(domain: Domain, scales: &ProblemBounds) -> Option<Guarantee
     is_beyond.then(|| Guarantee::none(GuaranteeKind::Own, BEYOND))
 }
 
-pub(super) const AVERAGE: ParameterDescriptor = ParameterDescriptor {
-    name: "average",
-    default: "false",
-    meaning: "true or false: keep the average of the points that made the predictions",
-};
+pub(super) const ETA: ParameterDescriptor = positive("eta")
+    .or("auto")
+    .meaning("the rate is eta/√t; auto tunes itself from the gradients")
+    .remedy("a smaller eta");
 
-pub(super) const RADIUS: ParameterDescriptor = ParameterDescriptor {
-    name: "radius",
-    default: "10",
-    meaning: "size of the domain (on all and orthant of the comparators of the guarantee), above 0 (or --radius)",
-};
+pub(super) const AVERAGE: ParameterDescriptor =
+    flag("average").meaning("keep the average of the points that made the predictions").quiet();
+
+pub(super) const GRADIENT: ParameterDescriptor =
+    positive("gradient").or("none").meaning("a bound on the norm of gradients").quiet();
+
+pub(super) const ROUNDS: ParameterDescriptor =
+    number("rounds", 1.0..=1e18).or("none").meaning("T, if it is known beforehand");
 
 /// How many coordinates there are, where a rate that is set beforehand depends on it.
 pub(super) fn coordinates(arguments: &Params<'_>, domain: Domain) -> Result<f64, Error> {
@@ -231,7 +231,7 @@ pub(super) fn coordinates(arguments: &Params<'_>, domain: Domain) -> Result<f64,
         Domain::Box(_) if !arguments.is_given("dimension") => Err(Error::parameter(
             "gradient with domain=box needs the dimension, for the rate depends on it: dimension=100",
         )),
-        _ => Ok(arguments.whole("dimension", 1..=1 << 20, "for a point of the simplex has so many entries")? as f64),
+        _ => Ok(arguments.number("dimension")),
     }
 }
 
@@ -242,11 +242,8 @@ pub(super) fn rate_of_theorem(
     rounds: f64,
     gradient: f64,
 ) -> Result<f64, Error> {
-    expect_rate("gradient", gradient)?;
-    expect_rounds(rounds)?;
     let reach = domain.reach(coordinates(arguments, domain)?);
-    let reach = reach.map_or_else(|| arguments.number("radius"), Ok)?;
-    Ok(reach / (gradient * rounds.sqrt()))
+    Ok(reach.unwrap_or_else(|| arguments.number("radius")) / (gradient * rounds.sqrt()))
 }
 
 /// D²/(2η) and all that, of a stream of these scales.
@@ -288,7 +285,7 @@ pub(super) fn promise_of_fixed_rate(
     arguments: &Params<'_>,
     scales: &ProblemBounds,
 ) -> Result<Guarantee, Error> {
-    let radius = arguments.number("radius")?;
+    let radius = arguments.number("radius");
     let Some(gradient) = scales.gradient_anywhere(arguments.loss().as_ref()) else {
         return Ok(Guarantee::none(GuaranteeKind::Own, NO_GRADIENT));
     };
@@ -297,13 +294,10 @@ pub(super) fn promise_of_fixed_rate(
 }
 
 fn rate(arguments: &Params<'_>) -> Result<OgdRate, Error> {
-    let eta = arguments.number_or("eta", "auto")?;
-    match (eta, arguments.number_or("gradient", "none")?) {
+    match (arguments.optional_number("eta"), arguments.optional_number("gradient")) {
         (None, None) => Ok(OgdRate::SelfTuned),
-        (Some(eta), None) => Ok(OgdRate::Root(eta)),
-        (Some(_), Some(_)) => Err(Error::parameter("ogd takes eta or gradient, not both: gradient sets eta")),
+        (Some(eta), _) => Ok(OgdRate::Root(eta)),
         (None, Some(gradient)) => {
-            expect_rate("gradient", gradient)?;
             let domain = Domain::from_arguments(arguments)?;
             let Some(diameter) = domain.diameter(coordinates(arguments, domain)?) else {
                 return Err(Error::parameter(format!(
@@ -322,19 +316,13 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     summary: "projected online gradient descent with rates that fall (Zinkevich)",
     losses: Losses::Convex,
     parameters: &[
-        ParameterDescriptor {
-            name: "eta",
-            default: "auto",
-            meaning: "the rate is eta/√t, above 0; auto tunes itself from the gradients",
-        },
+        ETA,
         RADIUS,
         DOMAIN,
-        DIMENSION,
-        ParameterDescriptor {
-            name: "gradient",
-            default: "none",
-            meaning: "with a bound on the norm of gradients, above 0, eta is the theorem's: radius·√2/gradient on the ball",
-        },
+        DIMENSION_OF_RATE,
+        GRADIENT
+            .meaning("a bound on the norm of gradients sets eta: radius·√2/gradient on the ball")
+            .only_with("eta=auto"),
         AVERAGE,
         STANDARDISE,
     ],

@@ -15,10 +15,8 @@ use crate::archive::Archive;
 use crate::domain::BallVector;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
-use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Promise, STANDARDISE, Step,
-    expect_positive, expect_rate,
-};
+use crate::parameter::{Description, ParameterDescriptor, positive};
+use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, Promise, STANDARDISE, Step};
 use crate::{Error, Features};
 
 /// Online gradient descent with rate 1/(σt) on σ-regularised losses.
@@ -43,12 +41,10 @@ impl OgdStrong {
     /// With this regularisation.
     ///
     /// # Errors
-    /// When σ is not from 1e-30 to 1e30, or the radius not positive and finite.
+    /// When σ or the radius is not from 1e-30 to 1e30.
     pub fn new(sigma: f64, radius: Option<f64>) -> Result<Self, Error> {
-        expect_rate("sigma", sigma)?;
-        if let Some(radius) = radius {
-            expect_positive("radius", radius)?;
-        }
+        SIGMA.check(sigma)?;
+        radius.map(|radius| RADIUS.check(radius)).transpose()?;
         Ok(Self { sigma, radius, point: BallVector::default(), weight: 0.0, paid: 0.0, norms: 0.0 })
     }
 }
@@ -94,10 +90,7 @@ impl Optimizer for OgdStrong {
     }
 
     fn describe(&self) -> String {
-        match self.radius {
-            Some(radius) => format!("ogd-strong:radius={radius},sigma={}", self.sigma),
-            None => format!("ogd-strong:sigma={}", self.sigma),
-        }
+        Description::of("ogd-strong").with_optional(&RADIUS, self.radius).with(&SIGMA, self.sigma).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -108,6 +101,14 @@ impl Optimizer for OgdStrong {
     }
 }
 
+const SIGMA: ParameterDescriptor = positive("sigma")
+    .default("0.01")
+    .meaning("strength of the regularisation")
+    .remedy("a larger sigma, a smaller --radius");
+
+const RADIUS: ParameterDescriptor =
+    positive("radius").or("none").meaning("projects on this ball, or --radius; none: no projection").quiet();
+
 const OF_THE_PLAIN_LOSSES: &str = "on the plain losses the comparator pays for the regularisation";
 
 /// `ogd-strong` by name.
@@ -115,27 +116,19 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ogd-strong",
     summary: "gradient descent with rate 1/(sigma·t) on the loss plus ½·sigma·‖w‖² (online SVM, ridge, logistic)",
     losses: Losses::Convex,
-    parameters: &[
-        ParameterDescriptor { name: "sigma", default: "0.01", meaning: "strength of the regularisation, above 0" },
-        ParameterDescriptor {
-            name: "radius",
-            default: "none",
-            meaning: "projects on this ball, above 0 (or --radius); none: no projection",
-        },
-        STANDARDISE,
-    ],
+    parameters: &[SIGMA, RADIUS, STANDARDISE],
     promises: &[
         Promise::linear("", OF_THE_PLAIN_LOSSES)
             .unlearned("the first rates, 1/(sigma·t), are far too large without a radius or a larger sigma"),
         Promise::linear("radius=1,sigma=0.1", OF_THE_PLAIN_LOSSES).within(Comparator::Ball(1.0)),
     ],
     build: |arguments| {
-        let optimizer = OgdStrong::new(arguments.number("sigma")?, arguments.number_or("radius", "none")?)?;
+        let optimizer = OgdStrong::new(arguments.number("sigma"), arguments.optional_number("radius"))?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
     },
     plan: |arguments, scales| {
-        let sigma = arguments.number("sigma")?;
-        let Some(radius) = arguments.number_or("radius", "none")? else {
+        let sigma = arguments.number("sigma");
+        let Some(radius) = arguments.optional_number("radius") else {
             let reason = "without a radius nothing bounds the gradients beforehand: give one";
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         };

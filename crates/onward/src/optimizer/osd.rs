@@ -13,26 +13,21 @@
 
 use super::ogd::{self, Ogd, OgdRate};
 use crate::Error;
-use crate::domain::{DIMENSION, DOMAIN, Domain};
+use crate::domain::{DIMENSION_OF_RATE, DOMAIN, Domain, RADIUS};
 use crate::guarantee::Comparator;
-use crate::protocol::{
-    Clip, FIXED_RATE, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Params, Promise, STANDARDISE,
-};
+use crate::parameter::positive;
+use crate::protocol::{Clip, FIXED_RATE, LearnerDescriptor, Linear, Losses, Params, Promise, STANDARDISE};
 
 fn rate(arguments: &Params<'_>) -> Result<OgdRate, Error> {
-    let known = (arguments.number_or("rounds", "none")?, arguments.number_or("gradient", "none")?);
-    match (arguments.number_or("eta", "auto")?, known) {
-        (None, (None, None)) => Ok(OgdRate::SelfTuned),
-        (Some(eta), (None, None)) => Ok(OgdRate::Constant(eta)),
-        (Some(_), _) => Err(Error::parameter("osd takes eta, or rounds and gradient, which set eta")),
-        (None, (Some(rounds), Some(gradient))) => {
+    let known = arguments.optional_number("rounds").zip(arguments.optional_number("gradient"));
+    Ok(match (arguments.optional_number("eta"), known) {
+        (None, None) => OgdRate::SelfTuned,
+        (Some(eta), _) => OgdRate::Constant(eta),
+        (None, Some((rounds, gradient))) => {
             let domain = Domain::from_arguments(arguments)?;
-            Ok(OgdRate::Constant(ogd::rate_of_theorem(arguments, domain, rounds, gradient)?))
+            OgdRate::Constant(ogd::rate_of_theorem(arguments, domain, rounds, gradient)?)
         }
-        (None, _) => Err(Error::parameter(
-            "for a rate of the theorem osd needs both rounds=T and gradient=G; with neither it tunes itself",
-        )),
-    }
+    })
 }
 
 /// `osd` by name.
@@ -41,16 +36,15 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     summary: "online subgradient descent with a fixed rate",
     losses: Losses::Convex,
     parameters: &[
-        ParameterDescriptor {
-            name: "eta",
-            default: "auto",
-            meaning: "the rate, above 0; auto: from rounds and gradient, or without them tuned as ogd's",
-        },
-        ogd::RADIUS,
+        positive("eta")
+            .or("auto")
+            .meaning("the rate; auto: from rounds and gradient, or without them tuned as ogd's")
+            .remedy("a smaller eta"),
+        RADIUS,
         DOMAIN,
-        DIMENSION,
-        ParameterDescriptor { name: "rounds", default: "none", meaning: "T, if known beforehand: from 1 to 1e18" },
-        ParameterDescriptor { name: "gradient", default: "none", meaning: "a bound on the norm of gradients, above 0" },
+        DIMENSION_OF_RATE,
+        ogd::ROUNDS.only_with("gradient and eta=auto"),
+        ogd::GRADIENT.only_with("rounds and eta=auto"),
         ogd::AVERAGE,
         STANDARDISE,
     ],

@@ -21,7 +21,8 @@ use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
 use crate::Error;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Promise, Step, expect_rate};
+use crate::parameter::{Description, ParameterDescriptor, positive};
+use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Promise, Step};
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
 
@@ -58,7 +59,8 @@ impl Scinol {
     /// # Errors
     /// When it is not from 1e-30 to 1e30.
     pub fn new(epsilon: f64) -> Result<Self, Error> {
-        Ok(Self::of(ScinolRule { epsilon: expect_rate("epsilon", epsilon)?, slope: 1.0, scalar: 0.0 }))
+        EPSILON.check(epsilon)?;
+        Ok(Self::of(ScinolRule { epsilon, slope: 1.0, scalar: 0.0 }))
     }
 }
 
@@ -109,7 +111,7 @@ impl AdaptiveRule<4> for ScinolRule {
     }
 
     fn describe(&self) -> String {
-        format!("scinol:epsilon={}", self.epsilon)
+        Description::of("scinol").with(&EPSILON, self.epsilon).into()
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<[f64; 4]>) -> Result<(), Error> {
@@ -124,19 +126,17 @@ impl AdaptiveRule<4> for ScinolRule {
     }
 }
 
+const EPSILON: ParameterDescriptor = positive("epsilon").default("1").meaning("the wealth of each feature at first");
+
 /// `scinol` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "scinol",
     summary: "scale-invariant online learning: features in any units, no rate (Kempka, Kotłowski, Warmuth)",
     losses: Losses::Convex,
-    parameters: &[ParameterDescriptor {
-        name: "epsilon",
-        default: "1",
-        meaning: "the wealth of each feature at first, above 0",
-    }],
+    parameters: &[EPSILON],
     promises: &[Promise::never("", REASON), Promise::other("epsilon=2")],
     build: |arguments| {
-        let optimizer = Scinol::new(arguments.number("epsilon")?)?;
+        let optimizer = Scinol::new(arguments.number("epsilon"))?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
     },
     plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, REASON)),

@@ -4,8 +4,9 @@ use std::fmt;
 
 use super::{Learner, Params, ProblemBounds, Promise};
 use crate::guarantee::Guarantee;
-use crate::loss::{Curvature, LossDescriptor, LossKind, Task};
+use crate::loss::{Curvature, LossKind, Task};
 use crate::nearest::nearest;
+use crate::parameter::{ParameterDescriptor, flag, positive};
 use crate::{Error, Loss};
 
 /// A learner that can be asked for by name.
@@ -27,16 +28,6 @@ pub struct LearnerDescriptor {
     pub plan: fn(&Params<'_>, &ProblemBounds) -> Result<Guarantee, Error>,
 }
 
-/// A parameter of a learner.
-pub struct ParameterDescriptor {
-    /// The key.
-    pub name: &'static str,
-    /// The value when none is given.
-    pub default: &'static str,
-    /// What it is and its range.
-    pub meaning: &'static str,
-}
-
 /// Which losses a learner takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Losses {
@@ -46,17 +37,11 @@ pub enum Losses {
     Only(&'static [LossKind]),
 }
 
-pub(crate) const STANDARDISE: ParameterDescriptor = ParameterDescriptor {
-    name: "standardise",
-    default: "false",
-    meaning: "true or false: centre and scale features by their running mean and deviation",
-};
+pub(crate) const STANDARDISE: ParameterDescriptor =
+    flag("standardise").meaning("centre and scale features by their running mean and deviation").quiet();
 
-pub(crate) const COMPARATOR_RADIUS: ParameterDescriptor = ParameterDescriptor {
-    name: "radius",
-    default: "1",
-    meaning: "size of the comparators that the guarantee is printed for, above 0 (or --radius)",
-};
+pub(crate) const COMPARATOR_RADIUS: ParameterDescriptor =
+    positive("radius").default("1").meaning("size of the comparators that the guarantee is printed for, or --radius");
 
 /// Two entries of the same name are the same learner.
 impl PartialEq for LearnerDescriptor {
@@ -101,7 +86,7 @@ impl LearnerDescriptor {
                 "the {name} is charged by mistakes and cannot take the loss '{asked}': leave --loss out, or say zero-one"
             ))),
             Losses::Only(kinds) if !kinds.contains(&loss.kind()) => {
-                let names: Vec<&str> = kinds.iter().filter_map(|kind| Some(kind.named()?.base())).collect();
+                let names: Vec<&str> = kinds.iter().filter_map(|kind| Some(kind.named()?.name)).collect();
                 Err(Error::parameter(format!("{name} cannot take the loss '{asked}': it takes {}", names.join(" or "))))
             }
             _ => Ok(()),
@@ -122,7 +107,7 @@ impl LearnerDescriptor {
                 let fits = named.clone().find(|entry| entry.default_loss().task() == task);
                 // Losses of numbers take the labels -1 and 1 too.
                 let of_numbers = if task == Task::Binary { named.next() } else { None };
-                fits.or(of_numbers).map(LossDescriptor::base).ok_or_else(|| {
+                fits.or(of_numbers).map(|loss| loss.name).ok_or_else(|| {
                     Error::parameter(format!(
                         "{} is for two classes, and the target is a number: make classes of it (--target 'COLUMN>0'), or \
                          take another learner",
@@ -131,21 +116,5 @@ impl LearnerDescriptor {
                 })
             }
         }
-    }
-
-    pub(crate) fn unknown_parameter(&self, key: &str) -> Error {
-        let names = self.parameters.iter().map(|parameter| parameter.name);
-        let all = names.clone().collect::<Vec<_>>().join(", ");
-        let name = self.name;
-        Error::parameter(match nearest(key, names) {
-            _ if self.parameters.is_empty() => format!("{name} has no parameter '{key}', nor any other"),
-            Some(near) => format!("{name} has no parameter '{key}', did you mean '{near}'? It has {all}"),
-            None => format!("{name} has no parameter '{key}': it has {all}"),
-        })
-    }
-
-    pub(crate) fn example(&self) -> String {
-        let first = self.parameters.first();
-        first.map_or_else(|| self.name.to_owned(), |first| format!("{}:{}={}", self.name, first.name, first.default))
     }
 }

@@ -1,6 +1,5 @@
 //! What learners and optimisers are: the calls that they answer, and how they are described and built.
 
-mod checks;
 mod descriptor;
 mod frozen;
 mod learner;
@@ -12,9 +11,8 @@ mod promise;
 mod spec;
 mod standardised;
 
-pub(crate) use checks::{expect_positive, expect_rate, expect_rounds};
 pub(crate) use descriptor::{COMPARATOR_RADIUS, STANDARDISE};
-pub use descriptor::{LearnerDescriptor, Losses, ParameterDescriptor};
+pub use descriptor::{LearnerDescriptor, Losses};
 pub use learner::{ExpertReport, Learner, LinearWeights, MixtureReport, Predictor, ScoreLearner};
 pub use linear::{Clip, Linear};
 pub use optimizer::{Optimizer, Step};
@@ -24,3 +22,5 @@ pub(crate) use promise::FIXED_RATE;
 pub use promise::{Bound, Promise};
 pub use spec::LearnerSpec;
 pub use standardised::Standardised;
+
+pub use crate::parameter::{Description, ParameterDescriptor};

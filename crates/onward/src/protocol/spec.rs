@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{LearnerDescriptor, Losses, Params, ProblemBounds};
+use super::{LearnerDescriptor, Losses, Params, ProblemBounds, STANDARDISE};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::{LossKind, Task};
+use crate::parameter::GivenParameters;
 use crate::protocol::Standardised;
 use crate::{Error, Learner, SharedLoss};
 
@@ -37,28 +38,6 @@ impl fmt::Display for LearnerSpec {
     }
 }
 
-/// The parts of `rest` between commas outside parentheses, without empty ones.
-fn pairs<'a>(text: &str, rest: &'a str) -> Result<Vec<&'a str>, Error> {
-    let (mut depth, mut from, mut parts) = (0usize, 0, Vec::new());
-    let unbalanced = || Error::parameter(format!("the parentheses in '{text}' do not match"));
-    for (at, symbol) in rest.char_indices() {
-        match symbol {
-            '(' => depth += 1,
-            ')' => depth = depth.checked_sub(1).ok_or_else(unbalanced)?,
-            ',' if depth == 0 => {
-                parts.push(&rest[from..at]);
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    if depth > 0 {
-        return Err(unbalanced());
-    }
-    parts.push(&rest[from..]);
-    Ok(parts.into_iter().filter(|part| !part.trim().is_empty()).collect())
-}
-
 impl LearnerSpec {
     /// The specification that a text is, of one of these learners.
     ///
@@ -67,19 +46,7 @@ impl LearnerSpec {
     pub fn parse_among(text: &str, learners: &'static [&'static LearnerDescriptor]) -> Result<Self, Error> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         let entry = LearnerDescriptor::find(name, learners)?;
-        let mut given = BTreeMap::new();
-        for pair in pairs(text, rest)? {
-            let (key, value) = pair.split_once('=').ok_or_else(|| {
-                Error::parameter(format!("'{pair}' in '{text}' should read key=value, such as {}", entry.example()))
-            })?;
-            let (key, value) = (key.trim(), value.trim());
-            if !entry.parameters.iter().any(|parameter| parameter.name == key) {
-                return Err(entry.unknown_parameter(key));
-            }
-            if given.insert(key.to_owned(), value.to_owned()).is_some() {
-                return Err(Error::parameter(format!("'{text}' gives {key} twice")));
-            }
-        }
+        let given = GivenParameters::read(entry.name, entry.parameters, rest)?;
         Ok(Self { entry, given, learners })
     }
 
@@ -117,51 +84,45 @@ impl LearnerSpec {
     /// # Errors
     /// When a parameter is out of range, or the learner cannot take the loss.
     pub fn build(&self, loss: &SharedLoss, radius: Option<f64>) -> Result<Box<dyn Learner>, Error> {
-        self.build_with(loss, radius.map(|radius| radius.to_string()).as_deref(), 0)
+        self.build_with(loss, radius, 0)
     }
 
     pub(super) fn build_with(
         &self,
         loss: &SharedLoss,
-        radius: Option<&str>,
+        radius: Option<f64>,
         depth: usize,
     ) -> Result<Box<dyn Learner>, Error> {
         self.entry.check_loss(loss.as_ref())?;
-        let arguments = self.arguments(loss, radius, depth);
+        let arguments = self.arguments(loss, radius, depth)?;
         let learner = (self.entry.build)(&arguments)?;
-        self.refuse_idle(&arguments, learner.as_ref())?;
-        if arguments.flag("standardise")? { Ok(Box::new(Standardised::new(learner))) } else { Ok(learner) }
+        if self.is_standardised() { Ok(Box::new(Standardised::new(learner))) } else { Ok(learner) }
     }
 
-    fn arguments<'a>(&'a self, loss: &'a SharedLoss, radius: Option<&'a str>, depth: usize) -> Params<'a> {
-        Params { entry: self.entry, given: &self.given, loss, learners: self.learners, radius, depth }
-    }
-
-    /// Refuses a parameter that changes nothing beside the others: without it the learner describes
-    /// itself as with it. What the learner says of itself, a default that is spelled out, and the
-    /// radius, which may come from elsewhere too, are let pass.
-    fn refuse_idle(&self, arguments: &Params<'_>, built: &dyn Learner) -> Result<(), Error> {
-        let described = built.describe();
-        for parameter in self.entry.parameters {
-            let Some(given) = self.given.get(parameter.name) else { continue };
-            let is_number = |text: &str| text.parse::<f64>().ok();
-            let is_default = given == parameter.default
-                || is_number(given).is_some_and(|given| Some(given) == is_number(parameter.default));
-            let is_said = described.contains(&format!("{}={given}", parameter.name));
-            if is_default || is_said || matches!(parameter.name, "radius" | "standardise") {
-                continue;
-            }
-            let mut without = self.given.clone();
-            without.remove(parameter.name);
-            let bare = (self.entry.build)(&Params { given: &without, ..*arguments });
-            if bare.is_ok_and(|bare| bare.describe() == described) {
-                return Err(Error::parameter(format!(
-                    "{} of {} changes nothing here ({}): leave it out",
-                    parameter.name, self.entry.name, parameter.meaning
-                )));
-            }
+    /// All parameters, checked.
+    fn arguments<'a>(&self, loss: &'a SharedLoss, radius: Option<f64>, depth: usize) -> Result<Params<'a>, Error> {
+        let mut given = self.given.clone();
+        if let Some(radius) = radius.filter(|_| self.has("radius")) {
+            given.entry("radius".to_owned()).or_insert_with(|| radius.to_string());
         }
-        Ok(())
+        let given = GivenParameters::new(self.entry.name, self.entry.parameters, given)?;
+        Ok(Params { given, loss, learners: self.learners, radius, depth })
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.entry.parameters.iter().any(|parameter| parameter.name == key)
+    }
+
+    /// Whether the learner sees features standardised.
+    pub fn is_standardised(&self) -> bool {
+        self.given.get(STANDARDISE.name).is_some_and(|value| value == "true")
+    }
+
+    /// What makes the steps of the learner smaller: `standardise=true`, a smaller eta.
+    pub fn remedies(&self) -> Vec<&'static str> {
+        let standardise = (self.has(STANDARDISE.name) && !self.is_standardised()).then_some("standardise=true");
+        let smaller = self.entry.parameters.iter().find_map(|parameter| parameter.remedy);
+        standardise.into_iter().chain(smaller).collect()
     }
 
     /// What the learner's theorem promises beforehand of a stream of such scales: its own
@@ -182,12 +143,10 @@ impl LearnerSpec {
     pub fn plan(&self, loss: &SharedLoss, radius: Option<f64>, scales: &ProblemBounds) -> Result<Guarantee, Error> {
         scales.check()?;
         self.build(loss, radius)?;
-        let radius = radius.map(|radius| radius.to_string());
-        let arguments = self.arguments(loss, radius.as_deref(), 0);
-        if arguments.flag("standardise")? {
+        if self.is_standardised() {
             let reason = "on standardised features the theorem of the learner does not hold for the raw ones";
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         }
-        (self.entry.plan)(&arguments, scales)
+        (self.entry.plan)(&self.arguments(loss, radius, 0)?, scales)
     }
 }

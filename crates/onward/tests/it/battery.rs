@@ -2,8 +2,9 @@
 //! their own: guarantees.
 
 use onward::archive::{SavedColumn, State};
-use onward::learner::{LearnerDescriptor, LearnerSpec, Losses};
+use onward::learner::{LearnerSpec, Losses};
 use onward::loss::{self, Curvature};
+use onward::parameter::{ParameterDescriptor, ParameterKind};
 use onward::protocol::Bound;
 use onward::registry::LEARNERS;
 use onward::regret::{Comparator, Ledger};
@@ -316,16 +317,12 @@ fn pairs(parameters: &str) -> Vec<(&str, &str)> {
     parts.filter_map(|part| part.split_once('=')).collect()
 }
 
-/// The words that a parameter takes, as a refusal names them; none where it takes others than words.
-fn words(entry: &LearnerDescriptor, parameter: &str, loss: &SharedLoss) -> Vec<String> {
-    let specification: LearnerSpec = format!("{}:{parameter}=?", entry.name).parse().unwrap();
-    let refused = specification.build(loss, None).err().map(|error| error.to_string()).unwrap_or_default();
-    let words = match refused.split_once("is '?': it is ") {
-        Some((_, "true or false")) => "true, false",
-        Some((_, words)) => words.strip_prefix("one of ").unwrap_or_default(),
-        None => "",
-    };
-    words.split(", ").filter(|word| !word.is_empty()).map(str::to_owned).collect()
+/// The words that a parameter takes; none where it takes others than words.
+fn words(parameter: &ParameterDescriptor) -> Vec<&'static str> {
+    match parameter.kind {
+        ParameterKind::Flag => vec!["true", "false"],
+        _ => parameter.choices().iter().map(|(word, _)| *word).collect(),
+    }
 }
 
 /// Fails where there is a fault, with all of them.
@@ -351,9 +348,7 @@ fn every_parameter_and_every_word_it_takes_is_in_a_form() {
             if !has(&|value| value != parameter.default) {
                 faults.push(format!("`promises` of {name} has no form in which {key} is not {}", parameter.default));
             }
-            for word in
-                words(entry, key, &loss).iter().filter(|word| *word != parameter.default && !has(&|it| it == *word))
-            {
+            for word in words(parameter).iter().filter(|word| **word != parameter.default && !has(&|it| it == **word)) {
                 let alone: LearnerSpec = format!("{name}:{key}={word}").parse().unwrap();
                 if alone.build(&loss, None).is_ok() {
                     faults.push(format!("`promises` of {name} has no form with {key}={word}"));

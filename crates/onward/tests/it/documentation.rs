@@ -71,7 +71,7 @@ fn the_readme_names_every_learner_and_every_loss_and_counts_them() {
     assert_eq!(named, learner_names(), "the learners in README.md");
     let losses = row(&readme, "losses");
     let named: BTreeSet<&str> = quoted(losses).collect();
-    assert_eq!(named, LOSSES.iter().map(|entry| entry.base()).collect(), "the row of losses in README.md");
+    assert_eq!(named, LOSSES.iter().map(|entry| entry.name).collect(), "the row of losses in README.md");
     let count = in_words(LOSSES.len());
     assert!(losses.starts_with(&format!("| losses | {count}, ")), "README.md: there are {count} losses");
 }
@@ -159,7 +159,7 @@ fn learners_and_losses_in_the_documents_are_some_that_there_are() {
                 let base = loss.split(':').next().unwrap().trim_end_matches([',', '.', ')', ';']);
                 let is_lower = base.starts_with(|first: char| first.is_ascii_lowercase());
                 assert!(
-                    !is_lower || LOSSES.iter().any(|entry| entry.base() == base),
+                    !is_lower || LOSSES.iter().any(|entry| entry.name == base),
                     "{place}: there is no loss '{loss}'"
                 );
             }

@@ -802,66 +802,27 @@ fn on_an_ordinary_stream_the_bound_of_least_squares_is_above_brute_force() {
 #[test]
 fn parameters_out_of_range_are_refused_by_name() {
     for (specification, loss, message) in [
-        (
-            "rls:lambda=0",
-            "squared",
-            "lambda is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
-        ),
-        (
-            "rls:forgetting=0.4",
-            "squared",
-            "forgetting is 0.4: it is a number from 0.5 to 1, for with less than half the last rows are all that \
-             counts, and with more than 1 the past would grow",
-        ),
-        (
-            "rls:limit=0",
-            "squared",
-            "limit of rls is '0': it is a whole number from 1 to 8192, for the matrix has its square of entries",
-        ),
-        (
-            "vaw:radius=0",
-            "squared",
-            "radius is 0: it is a finite number above 0, for a class of size 0 has one predictor, which is 0",
-        ),
-        ("least-squares:form=half", "squared", "form of least-squares is 'half': it is one of running, scratch"),
-        (
-            "least-squares:rows=0",
-            "squared",
-            "rows of least-squares is '0': it is a whole number from 1 to 1000000, for they are kept, and solved for \
-             anew each round",
-        ),
+        ("rls:lambda=0", "squared", "lambda of rls must be above 0; got 0"),
+        ("rls:forgetting=0.4", "squared", "forgetting of rls must be from 0.5 to 1; got 0.4"),
+        ("rls:limit=0", "squared", "limit of rls must be a whole number from 1 to 8192; got 0"),
+        ("vaw:radius=0", "squared", "radius of vaw must be above 0; got 0"),
+        ("least-squares:form=half", "squared", "form of least-squares must be running or scratch; got half"),
+        ("least-squares:rows=0", "squared", "rows of least-squares must be a whole number from 1 to 1000000; got 0"),
         ("least-squares", "absolute", "least-squares cannot take the loss 'absolute': it takes squared"),
-        (
-            "arow:r=-1",
-            "hinge",
-            "r is -1.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
-        ),
-        ("arow:limit=9", "hinge", "limit of arow is given, and form=diagonal has none: say form=full"),
+        ("arow:r=-1", "hinge", "r of arow must be above 0; got -1"),
+        ("arow:limit=9", "hinge", "limit of arow has no effect without form=full; leave it out"),
         ("arow", "logistic", "arow cannot take the loss 'logistic': it takes hinge or squared-hinge"),
-        (
-            "pa:c=0",
-            "hinge",
-            "c is 0.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
-        ),
-        ("pa:variant=3", "hinge", "variant of pa is '3': it is one of 0, 1, 2"),
-        ("pa:variant=0,c=2", "hinge", "c of pa is given, and variant=0 has none: leave one of them out"),
-        ("perceptron:margin=2", "zero-one", "margin of perceptron is given, and is one of variant=margin alone"),
-        (
-            "perceptron:variant=margin,margin=-1",
-            "zero-one",
-            "margin is -1.0: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
-        ),
+        ("pa:c=0", "hinge", "c of pa must be above 0; got 0"),
+        ("pa:variant=3", "hinge", "variant of pa must be 0, 1 or 2; got 3"),
+        ("pa:variant=0,c=2", "hinge", "c of pa has no effect with variant=0; leave it out"),
+        ("perceptron:margin=2", "zero-one", "margin of perceptron has no effect without variant=margin; leave it out"),
+        ("perceptron:variant=margin,margin=-1", "zero-one", "margin of perceptron must be above 0; got -1"),
         (
             "perceptron:variant=voted,vectors=0",
             "zero-one",
-            "vectors of perceptron is '0': it is a whole number from 1 to 1000000, for each is kept, and votes each \
-             round",
+            "vectors of perceptron must be a whole number from 1 to 1000000; got 0",
         ),
-        (
-            "perceptron:variant=second-order,a=inf",
-            "zero-one",
-            "a is inf: it is a number from 1e-30 to 1e30, so that its square neither vanishes nor overflows",
-        ),
+        ("perceptron:variant=second-order,a=inf", "zero-one", "a of perceptron must be above 0; got inf"),
     ] {
         let built = specification.parse::<LearnerSpec>().unwrap().build(&loss::parse(loss).unwrap(), None);
         assert_eq!(built.err().map(|error| error.to_string()).as_deref(), Some(message), "{specification}");

@@ -5,10 +5,9 @@ use std::fmt::Write;
 use onward::MixtureReport;
 use onward::guarantee::GuaranteeKind;
 use onward::loss::Curvature;
-use onward::registry::LEARNERS;
 use onward_engine::{
-    GuaranteeReport, HeavyFeature, LearnReport, LearnerReport, MetricsReport, Model, PredictReport, Report,
-    StreamReport, Timing,
+    DEFAULT_LEARNER, GuaranteeReport, HeavyFeature, LearnReport, LearnerReport, MetricsReport, Model, PredictReport,
+    Report, StreamReport, Timing,
 };
 
 use super::table::comparator;
@@ -155,38 +154,20 @@ pub(crate) fn diverged(model: &Model) -> Option<String> {
         }
         _ => "the learner pays far more than a constant does".to_owned(),
     };
-    let learner = model.learner().describe();
-    if learner.starts_with("auto") {
+    let specification = model.specification();
+    if specification.name() == DEFAULT_LEARNER {
         return Some(format!(
             "{times}: some labels are far from all others; look for mistakes in them, or try --loss absolute"
         ));
     }
-    let entry = LEARNERS.iter().find(|entry| learner.split(':').next() == Some(entry.name));
-    let has = |key: &str| entry.is_some_and(|entry| entry.parameters.iter().any(|known| known.name == key));
-    let is_standardised = learner.contains("standardise=true");
-    let mut remedies = Vec::new();
-    if has("standardise") && !is_standardised {
-        remedies.push("standardise=true");
-    }
-    remedies.extend(SMALLER_STEPS.iter().find(|(key, _)| has(key)).map(|(_, remedy)| *remedy));
-    let other = if is_standardised { "another learner" } else { "the default learner" };
+    let remedies = specification.remedies();
+    let other = if specification.is_standardised() { "another learner" } else { "the default learner" };
     let remedy = match remedies.join(", ") {
         none if none.is_empty() => other.to_owned(),
         some => format!("{some}, or {other}"),
     };
     Some(format!("{times}: its steps are too large for these features; try {remedy}"))
 }
-
-/// What makes steps smaller, by the parameter that a learner has; the first that it has counts.
-const SMALLER_STEPS: &[(&str, &str)] = &[
-    ("sigma", "a larger sigma, a smaller --radius"),
-    ("eta0", "a smaller eta0"),
-    ("eta", "a smaller eta"),
-    ("lambda", "a larger lambda"),
-    ("r", "a larger r"),
-    ("c", "a smaller c"),
-    ("alpha", "a smaller alpha"),
-];
 
 fn say_guarantee(text: &mut String, guarantee: &GuaranteeReport, stream: &StreamReport, risk: f64) {
     let title = match guarantee.kind {

@@ -26,10 +26,8 @@ use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::row::Sorted;
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
-use crate::protocol::{
-    FIXED_RATE, LearnerDescriptor, Losses, ParameterDescriptor, Params, ProblemBounds, Promise, STANDARDISE,
-    expect_rate,
-};
+use crate::parameter::{Description, ParameterDescriptor, positive, words};
+use crate::protocol::{FIXED_RATE, LearnerDescriptor, Losses, Params, ProblemBounds, Promise, STANDARDISE};
 use crate::{Error, Features, ScoreLearner, SharedLoss};
 
 /// How fast a kernel learner moves.
@@ -88,9 +86,9 @@ impl KernelDescent {
     /// When the radius or η is not from 1e-30 to 1e30, or a parameter of the kernel or of the
     /// budget is out of its range.
     pub fn new(loss: SharedLoss, kernel: Kernel, budget: Budget, rate: KernelRate, radius: f64) -> Result<Self, Error> {
-        expect_rate("radius", radius)?;
+        RADIUS.check(radius)?;
         if let KernelRate::Constant(eta) = rate {
-            expect_rate("eta", eta)?;
+            ETA.check(eta)?;
         }
         let function = Expansion::new(kernel, budget)?;
         let step = KernelStep::Flow;
@@ -173,15 +171,13 @@ impl ScoreLearner for KernelDescent {
 
     fn describe(&self) -> String {
         let eta = match self.rate {
-            KernelRate::SelfTuned => "auto".to_owned(),
-            KernelRate::Constant(eta) => eta.to_string(),
+            KernelRate::SelfTuned => None,
+            KernelRate::Constant(eta) => Some(eta),
         };
-        let step = match self.step {
-            KernelStep::Flow => "flow",
-            KernelStep::Gradient => "gradient",
-        };
-        let (kernel, budget) = (self.function.kernel().describe(), self.function.budget().describe());
-        format!("kernel:{kernel},eta={eta},radius={},step={step},{budget}", self.radius)
+        let step = if self.step == KernelStep::Flow { "flow" } else { "gradient" };
+        let kernel = self.function.kernel().describe(Description::of("kernel"));
+        let rate = kernel.with_optional(&ETA, eta).with(&RADIUS, self.radius).with(&STEP, step);
+        self.function.budget().describe(rate).into()
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -209,14 +205,14 @@ pub(super) fn lack(kernel: &Kernel, budget: &Budget) -> Result<Option<Guarantee>
 }
 
 fn plan(arguments: &Params<'_>, scales: &ProblemBounds) -> Result<Guarantee, Error> {
-    let kernel = Kernel::asked(arguments)?;
+    let kernel = Kernel::asked(arguments);
     if let Some(lack) = lack(&kernel, &Budget::asked(arguments)?)? {
         return Ok(lack);
     }
-    let (radius, loss) = (arguments.number("radius")?, arguments.loss());
+    let (radius, loss) = (arguments.number("radius"), arguments.loss());
     // √K(x, x): it grows with ‖x‖ for all these kernels.
     let norm = kernel.of_square(scales.norm * scales.norm).sqrt();
-    let bound = match arguments.number_or("eta", "auto")? {
+    let bound = match arguments.optional_number("eta") {
         None => {
             let gradient = scales.slope(loss.as_ref(), radius * norm) * norm;
             2.0 * radius * gradient * (2.0 * scales.rounds).sqrt()
@@ -234,36 +230,23 @@ fn plan(arguments: &Params<'_>, scales: &ProblemBounds) -> Result<Guarantee, Err
     Ok(Guarantee::own(Comparator::KernelBall(radius), bound))
 }
 
+const ETA: ParameterDescriptor = positive("eta")
+    .or("auto")
+    .meaning("a constant rate; auto tunes itself from the gradients, in the ball")
+    .remedy("a smaller eta");
+
+const RADIUS: ParameterDescriptor =
+    positive("radius").default("10").meaning("of the ball in the kernel's space, or --radius");
+
+const STEP: ParameterDescriptor =
+    words("step", &[("flow", "never overshoots"), ("gradient", "the textbook's")]).meaning("what a step is");
+
 /// `kernel` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "kernel",
     summary: "kernel gradient descent; without a budget exact, time a round and memory grow with the stream",
     losses: Losses::Convex,
-    parameters: &[
-        KERNEL,
-        GAMMA,
-        COEF,
-        DEGREE,
-        ParameterDescriptor {
-            name: "eta",
-            default: "auto",
-            meaning: "a constant rate, above 0; auto tunes itself from the gradients, in the ball",
-        },
-        ParameterDescriptor {
-            name: "radius",
-            default: "10",
-            meaning: "of the ball in the kernel's space, above 0 (or --radius)",
-        },
-        ParameterDescriptor {
-            name: "step",
-            default: "flow",
-            meaning: "flow of the loss, which never overshoots, or the gradient as it is",
-        },
-        BUDGET,
-        KEEP,
-        THRESHOLD,
-        STANDARDISE,
-    ],
+    parameters: &[KERNEL, GAMMA, COEF, DEGREE, ETA, RADIUS, STEP, BUDGET, KEEP, THRESHOLD, STANDARDISE],
     promises: &[
         Promise::elsewhere("", "tests/kernels.rs").at_most(2000),
         Promise::always("kernel=linear").within(Comparator::Ball(10.0)).at_most(2000),
@@ -276,10 +259,10 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::never("budget=20,keep=projectron,threshold=0.2", BUDGETED).at_most(2000),
     ],
     build: |arguments| {
-        let rate = arguments.number_or("eta", "auto")?.map_or(KernelRate::SelfTuned, KernelRate::Constant);
-        let step = arguments.choice("step", &[("flow", KernelStep::Flow), ("gradient", KernelStep::Gradient)])?;
-        let (kernel, budget) = (Kernel::asked(arguments)?, Budget::asked(arguments)?);
-        let learner = KernelDescent::new(arguments.loss(), kernel, budget, rate, arguments.number("radius")?)?;
+        let rate = arguments.optional_number("eta").map_or(KernelRate::SelfTuned, KernelRate::Constant);
+        let step = if arguments.text("step") == "flow" { KernelStep::Flow } else { KernelStep::Gradient };
+        let (kernel, budget) = (Kernel::asked(arguments), Budget::asked(arguments)?);
+        let learner = KernelDescent::new(arguments.loss(), kernel, budget, rate, arguments.number("radius"))?;
         Ok(Box::new(learner.with_step(step)))
     },
     plan,

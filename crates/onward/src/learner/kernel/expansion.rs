@@ -21,7 +21,7 @@ use super::row::{SparseRow, SparseRows};
 use crate::Error;
 use crate::archive::Archive;
 use crate::numeric::sum;
-use crate::protocol::{ParameterDescriptor, Params};
+use crate::parameter::{Description, GivenParameters, ParameterDescriptor, number, whole, words};
 
 /// Why there is no bound.
 pub(super) const SIGMOID: &str = "the sigmoid kernel is no inner product, and no theorem holds for it";
@@ -32,9 +32,6 @@ const LARGEST_COEFFICIENT: f64 = f32::MAX as f64;
 
 /// Below this the scale is multiplied into the coefficients.
 const SMALLEST_SCALE: f64 = 1e-10;
-
-/// The largest budget.
-const LARGEST_BUDGET: u64 = 1 << 24;
 
 /// How many rows are kept, and which.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,18 +71,9 @@ impl Budget {
     /// # Errors
     /// Names the parameter, its value and its range.
     pub fn check(&self, kernel: &Kernel) -> Result<(), Error> {
-        if let Some(size) = self.size.filter(|&size| size == 0 || size as u64 > LARGEST_BUDGET) {
-            return Err(Error::parameter(format!(
-                "budget is {size}: it is a whole number from 1 to {LARGEST_BUDGET}, for each row that is kept costs \
-                 a value of the kernel a round, or none"
-            )));
-        }
+        self.size.map(|size| BUDGET.check(size)).transpose()?;
         let Keep::Projectron { threshold } = self.keep else { return Ok(()) };
-        if !(0.0..=1.0).contains(&threshold) {
-            return Err(Error::parameter(format!(
-                "threshold is {threshold:?}: it is a number from 0 to 1, a share of the length of what is projected"
-            )));
-        }
+        THRESHOLD.check(threshold)?;
         if !kernel.is_positive_definite() {
             return Err(Error::parameter(
                 "keep is projectron, and the sigmoid kernel has no space to project in: keep the oldest or the \
@@ -95,60 +83,51 @@ impl Budget {
         Ok(())
     }
 
-    /// The budget as `--learner` takes it: `budget=100,keep=oldest`.
-    pub fn describe(&self) -> String {
-        let size = self.size.map_or_else(|| "none".to_owned(), |size| size.to_string());
+    /// Adds the budget to what a learner says of itself.
+    pub(super) fn describe(&self, learner: Description) -> Description {
+        let learner = learner.with_optional(&BUDGET, self.size);
         match self.keep {
-            Keep::Oldest => format!("budget={size},keep=oldest"),
-            Keep::Smallest => format!("budget={size},keep=smallest"),
-            Keep::Projectron { threshold } => format!("budget={size},keep=projectron,threshold={threshold}"),
+            Keep::Oldest => learner.with(&KEEP, "oldest"),
+            Keep::Smallest => learner.with(&KEEP, "smallest"),
+            Keep::Projectron { threshold } => learner.with(&KEEP, "projectron").with(&THRESHOLD, threshold),
         }
     }
 
     /// The budget that the parameters [`BUDGET`], [`KEEP`], [`THRESHOLD`] ask for.
-    pub(super) fn asked(arguments: &Params<'_>) -> Result<Self, Error> {
-        let size = match arguments.text("budget") {
-            "none" => None,
-            _ => Some(arguments.whole(
-                "budget",
-                1..=LARGEST_BUDGET,
-                "for each row that is kept costs a value of the kernel a round",
-            )? as usize),
+    pub(super) fn asked(arguments: &GivenParameters) -> Result<Self, Error> {
+        let keep = match arguments.text("keep") {
+            "oldest" => Keep::Oldest,
+            "smallest" if arguments.text("budget") == "none" => {
+                return Err(Error::parameter(
+                    "keep is smallest, and budget is none: nothing has to go; give a budget, or leave keep out",
+                ));
+            }
+            "smallest" => Keep::Smallest,
+            _ => Keep::Projectron { threshold: arguments.number("threshold") },
         };
-        let threshold = arguments.number("threshold")?;
-        let choices =
-            [("oldest", Keep::Oldest), ("smallest", Keep::Smallest), ("projectron", Keep::Projectron { threshold })];
-        let keep = arguments.choice("keep", &choices)?;
-        if size.is_none() && keep == Keep::Smallest {
-            return Err(Error::parameter(
-                "keep is smallest, and budget is none: nothing has to go; give a budget, or leave keep out",
-            ));
-        }
-        if arguments.is_given("threshold") && !matches!(keep, Keep::Projectron { .. }) {
-            return Err(Error::parameter("threshold is given, and keep is not projectron: it has no meaning then"));
-        }
-        Ok(Self { size, keep })
+        Ok(Self { size: arguments.optional_whole("budget").map(|size| size as usize), keep })
     }
 }
 
-pub(super) const BUDGET: ParameterDescriptor = ParameterDescriptor {
-    name: "budget",
-    default: "none",
-    meaning: "most rows that are kept, from 1; none: all, so that time a round and memory grow with the stream",
-};
+/// Each row that is kept costs a value of the kernel a round.
+pub(super) const BUDGET: ParameterDescriptor = whole("budget", 1..=1 << 24)
+    .or("none")
+    .meaning("most rows that are kept; none: all, so that time a round and memory grow with the stream");
 
-pub(super) const KEEP: ParameterDescriptor = ParameterDescriptor {
-    name: "keep",
-    default: "oldest",
-    meaning: "what goes beyond the budget: oldest, smallest, or projectron: the new row becomes one of the span of those \
-              kept",
-};
+pub(super) const KEEP: ParameterDescriptor = words(
+    "keep",
+    &[
+        ("oldest", "the oldest row goes"),
+        ("smallest", "the row with the smallest share goes"),
+        ("projectron", "the new row becomes one of the span of those kept"),
+    ],
+)
+.meaning("what happens to a row beyond the budget");
 
-pub(super) const THRESHOLD: ParameterDescriptor = ParameterDescriptor {
-    name: "threshold",
-    default: "0.1",
-    meaning: "of projectron, from 0 to 1: how far from that span a row is for it to enter, as a share of its norm",
-};
+pub(super) const THRESHOLD: ParameterDescriptor = number("threshold", 0.0..=1.0)
+    .default("0.1")
+    .meaning("how far from that span a row is for it to enter, as a share of its norm")
+    .only_with("keep=projectron");
 
 /// f = Σ c_j K(x_j, ·).
 #[derive(Debug, Clone)]

@@ -14,14 +14,12 @@
 //! learner is any; `learner=auto` has nothing more to tune.
 
 use super::draw::Draws;
-use super::function::{GAMMA, KERNEL};
+use super::function::{self, LAPLACIAN, RBF};
 use super::mapped::{BIAS, KernelMap, LEARNER, MappedLearner, REASON};
 use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE, expect_rate};
+use crate::parameter::{Applies, Description, ParameterDescriptor, whole, words};
+use crate::protocol::{LearnerDescriptor, Losses, Promise, STANDARDISE};
 use crate::{Error, Features, INDEX_LIMIT};
-
-/// The most components.
-const MOST: u64 = 1 << 20;
 
 /// The name of the row of phases, which no feature has.
 const PHASES: u64 = INDEX_LIMIT as u64;
@@ -63,12 +61,8 @@ impl Fourier {
     /// # Errors
     /// When γ is not from 1e-30 to 1e30, or there are no components or more than 2^20.
     pub fn new(kernel: FourierKernel, gamma: f64, components: usize, seed: u64) -> Result<Self, Error> {
-        expect_rate("gamma", gamma)?;
-        if components == 0 || components as u64 > MOST {
-            return Err(Error::parameter(format!(
-                "components is {components}: it is a whole number from 1 to {MOST}, for each costs a wave a row"
-            )));
-        }
+        GAMMA.check(gamma)?;
+        COMPONENTS.check(components)?;
         let draws = Draws::new(seed, PHASES);
         let phases = (0..components as u64).map(|j| 2.0 * std::f64::consts::PI * draws.uniform(j)).collect();
         Ok(Self { kernel, gamma, seed, phases })
@@ -99,42 +93,37 @@ impl KernelMap for Fourier {
     }
 
     fn describe(&self) -> String {
-        let kernel = match self.kernel {
-            FourierKernel::Rbf => "rbf",
-            FourierKernel::Laplacian => "laplacian",
-        };
-        let components = self.phases.len();
-        format!("rff:components={components},kernel={kernel},gamma={},seed={}", self.gamma, self.seed)
+        let kernel = if self.kernel == FourierKernel::Rbf { RBF } else { LAPLACIAN };
+        let rff = Description::of("rff").with(&COMPONENTS, self.phases.len()).with(&KERNEL, kernel.0);
+        rff.with(&GAMMA, self.gamma).with(&SEED, self.seed).into()
     }
 }
+
+/// Each costs a wave a row.
+const COMPONENTS: ParameterDescriptor = whole("components", 1..=1 << 20)
+    .default("256")
+    .meaning("how many features are made: the error falls with its root");
+
+const KERNEL: ParameterDescriptor = words("kernel", &[RBF, LAPLACIAN]).meaning("how alike rows are");
+
+const GAMMA: ParameterDescriptor = ParameterDescriptor { applies: Applies::Always, ..function::GAMMA };
+
+const SEED: ParameterDescriptor = whole("seed", 0..=u64::MAX).default("0").meaning("of the random numbers");
 
 /// `rff` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "rff",
     summary: "random Fourier features of a kernel, then any linear learner, auto too",
     losses: Losses::Convex,
-    parameters: &[
-        ParameterDescriptor {
-            name: "components",
-            default: "256",
-            meaning: "how many features are made, from 1 to 1048576: the error falls with its root",
-        },
-        ParameterDescriptor { meaning: "rbf or laplacian", ..KERNEL },
-        GAMMA,
-        ParameterDescriptor { name: "seed", default: "0", meaning: "of the random numbers, a whole number" },
-        BIAS,
-        LEARNER,
-        STANDARDISE,
-    ],
+    parameters: &[COMPONENTS, KERNEL, GAMMA, SEED, BIAS, LEARNER, STANDARDISE],
     promises: &[
         Promise::never("", REASON).at_most(4000),
         Promise::other("bias=false,components=64,gamma=0.2,kernel=laplacian,learner=(nag:eta=1),seed=7"),
     ],
     build: |arguments| {
-        let kernels = [("rbf", FourierKernel::Rbf), ("laplacian", FourierKernel::Laplacian)];
-        let components = arguments.whole("components", 1..=MOST, "for each costs a wave a row")? as usize;
-        let (kernel, gamma) = (arguments.choice("kernel", &kernels)?, arguments.number("gamma")?);
-        let map = Fourier::new(kernel, gamma, components, arguments.whole("seed", 0..=u64::MAX, "as 64 bits hold")?)?;
+        let kernel = if arguments.text("kernel") == "rbf" { FourierKernel::Rbf } else { FourierKernel::Laplacian };
+        let (components, seed) = (arguments.whole("components") as usize, arguments.whole("seed"));
+        let map = Fourier::new(kernel, arguments.number("gamma"), components, seed)?;
         MappedLearner::asked(map, arguments)
     },
     plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, REASON)),

@@ -16,14 +16,11 @@
 
 use super::row::SparseRow;
 use crate::Error;
-use crate::protocol::{ParameterDescriptor, Params, expect_rate};
+use crate::parameter::{Description, GivenParameters, ParameterDescriptor, number, positive, whole, words};
 
 /// Kernel values are held within ± this, so that sums of them are finite: ⟨x, x'⟩ itself is
 /// smaller unless hundreds of features have the largest values that there are.
 pub(super) const LARGEST: f64 = 1e80;
-
-/// The highest degree of a polynomial.
-const HIGHEST_DEGREE: u64 = 20;
 
 /// A kernel with its parameters.
 ///
@@ -75,34 +72,20 @@ impl Kernel {
     /// # Errors
     /// Names the parameter, its value and its range.
     pub fn check(&self) -> Result<(), Error> {
-        match *self {
-            Self::Linear => Ok(()),
+        let gamma = match *self {
+            Self::Linear => return Ok(()),
+            Self::Rbf { gamma } | Self::Laplacian { gamma } => gamma,
             Self::Polynomial { gamma, coef, degree } => {
-                if !(0.0..=1e30).contains(&coef) {
-                    return Err(Error::parameter(format!(
-                        "coef is {coef:?}: of the polynomial kernel it is a number from 0 to 1e30, for below 0 it is \
-                         no inner product"
-                    )));
-                }
-                if !(1..=HIGHEST_DEGREE).contains(&u64::from(degree)) {
-                    return Err(Error::parameter(format!(
-                        "degree is {degree}: it is a whole number from 1 to {HIGHEST_DEGREE}, for higher powers \
-                         overflow or vanish"
-                    )));
-                }
-                expect_rate("gamma", gamma).map(drop)
+                COEF_OF_POLYNOMIAL.check(coef)?;
+                DEGREE.check(degree)?;
+                gamma
             }
-            Self::Rbf { gamma } | Self::Laplacian { gamma } => expect_rate("gamma", gamma).map(drop),
             Self::Sigmoid { gamma, coef } => {
-                if !(-1e30..=1e30).contains(&coef) {
-                    return Err(Error::parameter(format!(
-                        "coef is {coef:?}: of the sigmoid kernel it is a number within ±1e30, for its sums must stay \
-                         finite"
-                    )));
-                }
-                expect_rate("gamma", gamma).map(drop)
+                COEF.check(coef)?;
+                gamma
             }
-        }
+        };
+        GAMMA.check(gamma).map(drop)
     }
 
     /// K(x, x').
@@ -147,48 +130,29 @@ impl Kernel {
         !matches!(self, Self::Sigmoid { .. })
     }
 
-    /// The kernel and its parameters as `--learner` takes them: `kernel=rbf,gamma=0.1`.
-    pub fn describe(&self) -> String {
+    /// Adds the kernel and its parameters to what a learner says of itself.
+    pub(super) fn describe(&self, learner: Description) -> Description {
         match *self {
-            Self::Linear => "kernel=linear".to_owned(),
+            Self::Linear => learner.with(&KERNEL, "linear"),
             Self::Polynomial { gamma, coef, degree } => {
-                format!("kernel=polynomial,gamma={gamma},coef={coef},degree={degree}")
+                learner.with(&KERNEL, "polynomial").with(&GAMMA, gamma).with(&COEF, coef).with(&DEGREE, degree)
             }
-            Self::Rbf { gamma } => format!("kernel=rbf,gamma={gamma}"),
-            Self::Laplacian { gamma } => format!("kernel=laplacian,gamma={gamma}"),
-            Self::Sigmoid { gamma, coef } => format!("kernel=sigmoid,gamma={gamma},coef={coef}"),
+            Self::Rbf { gamma } => learner.with(&KERNEL, "rbf").with(&GAMMA, gamma),
+            Self::Laplacian { gamma } => learner.with(&KERNEL, "laplacian").with(&GAMMA, gamma),
+            Self::Sigmoid { gamma, coef } => learner.with(&KERNEL, "sigmoid").with(&GAMMA, gamma).with(&COEF, coef),
         }
     }
 
     /// The kernel that a learner's parameters [`KERNEL`], [`GAMMA`], [`COEF`], [`DEGREE`] ask for.
-    pub(super) fn asked(arguments: &Params<'_>) -> Result<Self, Error> {
-        let gamma = || arguments.number("gamma");
-        let coef = || arguments.number("coef");
-        let (kernel, takes): (Self, &[&str]) = match arguments.text("kernel") {
-            "linear" => (Self::Linear, &[]),
-            "polynomial" => {
-                let degree =
-                    arguments.whole("degree", 1..=HIGHEST_DEGREE, "for higher powers overflow or vanish")? as u32;
-                (Self::Polynomial { gamma: gamma()?, coef: coef()?, degree }, &["gamma", "coef", "degree"])
-            }
-            "rbf" => (Self::Rbf { gamma: gamma()? }, &["gamma"]),
-            "laplacian" => (Self::Laplacian { gamma: gamma()? }, &["gamma"]),
-            "sigmoid" => (Self::Sigmoid { gamma: gamma()?, coef: coef()? }, &["gamma", "coef"]),
-            other => {
-                return Err(Error::parameter(format!(
-                    "kernel is '{other}': it is one of linear, polynomial, rbf, laplacian, sigmoid"
-                )));
-            }
-        };
-        let stray = ["gamma", "coef", "degree"].into_iter().find(|key| arguments.is_given(key) && !takes.contains(key));
-        if let Some(key) = stray {
-            let name = arguments.text("kernel");
-            return Err(Error::parameter(format!(
-                "the {name} kernel has no {key}: leave it out, or take another kernel"
-            )));
+    pub(super) fn asked(arguments: &GivenParameters) -> Self {
+        let (gamma, coef) = (arguments.number("gamma"), arguments.number("coef"));
+        match arguments.text("kernel") {
+            "linear" => Self::Linear,
+            "polynomial" => Self::Polynomial { gamma, coef, degree: arguments.whole("degree") as u32 },
+            "laplacian" => Self::Laplacian { gamma },
+            "sigmoid" => Self::Sigmoid { gamma, coef },
+            _ => Self::Rbf { gamma },
         }
-        kernel.check()?;
-        Ok(kernel)
     }
 }
 
@@ -197,29 +161,36 @@ fn power(base: f64, degree: u32) -> f64 {
     (1..degree).fold(base, |power, _| power * base)
 }
 
-pub(super) const KERNEL: ParameterDescriptor = ParameterDescriptor {
-    name: "kernel",
-    default: "rbf",
-    meaning: "linear, polynomial, rbf, laplacian, or sigmoid (not positive definite: no guarantee)",
-};
+pub(super) const RBF: (&str, &str) = ("rbf", "exp(−γ‖x − x'‖₂²)");
+pub(super) const LAPLACIAN: (&str, &str) = ("laplacian", "exp(−γ‖x − x'‖₁)");
 
-pub(super) const GAMMA: ParameterDescriptor = ParameterDescriptor {
-    name: "gamma",
-    default: "0.1",
-    meaning: "γ of the kernel, above 0: how fast likeness falls with distance; all but linear",
-};
+pub(super) const KERNEL: ParameterDescriptor = words(
+    "kernel",
+    &[
+        ("linear", "⟨x, x'⟩"),
+        ("polynomial", "(γ⟨x, x'⟩ + coef)^degree"),
+        RBF,
+        LAPLACIAN,
+        ("sigmoid", "tanh(γ⟨x, x'⟩ + coef), not positive definite: no guarantee"),
+    ],
+)
+.default("rbf")
+.meaning("how alike rows are");
 
-pub(super) const COEF: ParameterDescriptor = ParameterDescriptor {
-    name: "coef",
-    default: "1",
-    meaning: "what is added to γ⟨x, x'⟩: 0 or more for polynomial, any number for sigmoid",
-};
+pub(super) const GAMMA: ParameterDescriptor =
+    positive("gamma").default("0.1").meaning("γ: how fast likeness falls with distance").unless("kernel=linear");
 
-pub(super) const DEGREE: ParameterDescriptor = ParameterDescriptor {
-    name: "degree",
-    default: "3",
-    meaning: "of the polynomial kernel, a whole number from 1 to 20",
-};
+pub(super) const COEF: ParameterDescriptor = number("coef", -1e30..=1e30)
+    .default("1")
+    .meaning("what is added to γ⟨x, x'⟩; at least 0 for polynomial")
+    .only_with("kernel=polynomial or kernel=sigmoid");
+
+/// Below 0 it is no inner product.
+const COEF_OF_POLYNOMIAL: ParameterDescriptor = number("coef", 0.0..=1e30);
+
+/// Higher powers overflow or vanish.
+pub(super) const DEGREE: ParameterDescriptor =
+    whole("degree", 1..=20).default("3").meaning("the degree").only_with("kernel=polynomial");
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,8 @@
 use crate::archive::Archive;
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::TaskLoss;
-use crate::protocol::{ParameterDescriptor, Params};
+use crate::parameter::{Description, ParameterDescriptor, flag, learner};
+use crate::protocol::Params;
 use crate::{Batch, Error, Example, Features, INDEX_LIMIT, Learner, MixtureReport, Predictor, Rows};
 
 /// Makes features.
@@ -52,13 +53,8 @@ impl<M: KernelMap> MappedLearner<M> {
     where
         M: 'static,
     {
-        let [specification] = &arguments.specifications("learner")?[..] else {
-            let given = arguments.text("learner");
-            return Err(Error::parameter(format!(
-                "learner is '{given}': it is one learner, such as auto or (ogd:radius=5)"
-            )));
-        };
-        Ok(Box::new(Self::new(map, arguments.flag("bias")?, arguments.build(specification)?)))
+        let learner = arguments.build(&arguments.specifications("learner")?[0])?;
+        Ok(Box::new(Self::new(map, arguments.flag("bias"), learner)))
     }
 }
 
@@ -130,7 +126,8 @@ impl<M: KernelMap> Learner for MappedLearner<M> {
     }
 
     fn describe(&self) -> String {
-        format!("{},bias={},learner=({})", self.map.describe(), self.has_bias, self.learner.describe())
+        let inner = format!("({})", self.learner.describe());
+        Description::of(self.map.describe()).with(&BIAS, self.has_bias).with(&LEARNER, inner).into()
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -159,14 +156,8 @@ impl<M: KernelMap> Learner for MappedLearner<M> {
 pub(super) const REASON: &str = "its theorem is about functions of the features that the map makes, no class that could \
                                  be named beforehand";
 
-pub(super) const BIAS: ParameterDescriptor = ParameterDescriptor {
-    name: "bias",
-    default: "true",
-    meaning: "true or false: a feature of value 1 beside those made",
-};
+pub(super) const BIAS: ParameterDescriptor =
+    flag("bias").default("true").meaning("a feature of value 1 beside those made");
 
-pub(super) const LEARNER: ParameterDescriptor = ParameterDescriptor {
-    name: "learner",
-    default: "ogd",
-    meaning: "any learner for the features, with its parameters in parentheses: auto, (ogd:radius=5)",
-};
+pub(super) const LEARNER: ParameterDescriptor =
+    learner("learner").default("ogd").meaning("any learner for the features, with its parameters in parentheses");

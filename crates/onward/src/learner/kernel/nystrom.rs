@@ -24,11 +24,9 @@ use super::row::{Sorted, SparseRow, SparseRows};
 use crate::archive::Archive;
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::saturate;
-use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise, STANDARDISE};
+use crate::parameter::{Description, ParameterDescriptor, whole};
+use crate::protocol::{LearnerDescriptor, Losses, Promise, STANDARDISE};
 use crate::{Error, Features};
-
-/// The most landmarks.
-const MOST: u64 = 10_000;
 
 /// Nyström features.
 ///
@@ -70,12 +68,7 @@ impl Nystrom {
                  linear",
             ));
         }
-        if components == 0 || components as u64 > MOST {
-            return Err(Error::parameter(format!(
-                "components is {components}: it is a whole number from 1 to {MOST}, for the matrix has its square of \
-                 entries"
-            )));
-        }
+        COMPONENTS.check(components)?;
         Ok(Self { kernel, components, landmarks: SparseRows::default(), gram: Gram::default() })
     }
 
@@ -117,7 +110,7 @@ impl KernelMap for Nystrom {
     }
 
     fn describe(&self) -> String {
-        format!("nystrom:components={},{}", self.components, self.kernel.describe())
+        self.kernel.describe(Description::of("nystrom").with(&COMPONENTS, self.components)).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -131,25 +124,16 @@ impl KernelMap for Nystrom {
     }
 }
 
+/// Each costs a value of the kernel a row, and the matrix of all their square.
+const COMPONENTS: ParameterDescriptor =
+    whole("components", 1..=10_000).default("100").meaning("how many rows the kernel is seen from");
+
 /// `nystrom` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "nystrom",
     summary: "a kernel seen from its first rows (Nyström features), then any linear learner",
     losses: Losses::Convex,
-    parameters: &[
-        ParameterDescriptor {
-            name: "components",
-            default: "100",
-            meaning: "how many rows the kernel is seen from, from 1 to 10000",
-        },
-        KERNEL,
-        GAMMA,
-        COEF,
-        DEGREE,
-        BIAS,
-        LEARNER,
-        STANDARDISE,
-    ],
+    parameters: &[COMPONENTS, KERNEL, GAMMA, COEF, DEGREE, BIAS, LEARNER, STANDARDISE],
     promises: &[
         Promise::never("", REASON).at_most(2000),
         Promise::other("bias=false,components=20,kernel=linear,learner=(nag:eta=1)"),
@@ -157,12 +141,8 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::other("kernel=laplacian"),
     ],
     build: |arguments| {
-        let components = arguments.whole(
-            "components",
-            1..=MOST,
-            "for each costs a value of the kernel a row, and the matrix of all their square",
-        )? as usize;
-        MappedLearner::asked(Nystrom::new(Kernel::asked(arguments)?, components)?, arguments)
+        let map = Nystrom::new(Kernel::asked(arguments), arguments.whole("components") as usize)?;
+        MappedLearner::asked(map, arguments)
     },
     plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, REASON)),
 };

@@ -21,7 +21,8 @@ use super::row::Sorted;
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{LossKind, ZeroOne};
-use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE, expect_positive};
+use crate::parameter::Description;
+use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE};
 use crate::{Error, Features, Loss, ScoreLearner, SharedLoss};
 
 /// The kernel perceptron.
@@ -55,10 +56,10 @@ impl KernelPerceptron {
     /// A perceptron whose guarantee is printed for functions of norm at most the radius.
     ///
     /// # Errors
-    /// When the radius is not positive and finite, a parameter of the kernel or of the budget is out
+    /// When the radius is not from 1e-30 to 1e30, a parameter of the kernel or of the budget is out
     /// of its range, or the loss is one that the perceptron does not pay.
     pub fn new(kernel: Kernel, budget: Budget, radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
-        expect_positive("radius", radius)?;
+        COMPARATOR_RADIUS.check(radius)?;
         if loss.kind() != LossKind::ZeroOne {
             let name = loss.name();
             return Err(Error::parameter(format!(
@@ -108,8 +109,8 @@ impl ScoreLearner for KernelPerceptron {
     }
 
     fn describe(&self) -> String {
-        let (kernel, budget) = (self.function.kernel().describe(), self.function.budget().describe());
-        format!("kernel-perceptron:{kernel},radius={},{budget}", self.radius)
+        let kernel = self.function.kernel().describe(Description::of("kernel-perceptron"));
+        self.function.budget().describe(kernel.with(&COMPARATOR_RADIUS, self.radius)).into()
     }
 
     fn updates(&self) -> Option<f64> {
@@ -149,17 +150,17 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::never("budget=20,keep=projectron,threshold=0.2", BUDGETED).at_most(2000),
     ],
     build: |arguments| {
-        let (kernel, budget) = (Kernel::asked(arguments)?, Budget::asked(arguments)?);
-        let (radius, loss) = (arguments.number("radius")?, arguments.loss());
+        let (kernel, budget) = (Kernel::asked(arguments), Budget::asked(arguments)?);
+        let (radius, loss) = (arguments.number("radius"), arguments.loss());
         Ok(Box::new(KernelPerceptron::new(kernel, budget, radius, loss.as_ref())?))
     },
     // At most T updates of size √K(x, x) each.
     plan: |arguments, scales| {
-        let kernel = Kernel::asked(arguments)?;
+        let kernel = Kernel::asked(arguments);
         if let Some(lack) = lack(&kernel, &Budget::asked(arguments)?)? {
             return Ok(lack);
         }
-        let radius = arguments.number("radius")?;
+        let radius = arguments.number("radius");
         let bound = radius * (kernel.of_square(scales.norm * scales.norm) * scales.rounds).sqrt();
         Ok(Guarantee::own(Comparator::KernelHingeOnUpdates(radius), bound))
     },

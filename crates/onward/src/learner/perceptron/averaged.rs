@@ -15,11 +15,12 @@ use std::sync::Arc;
 
 use bytemuck::Zeroable;
 
-use super::{Count, NO_BOUND, expect_mistakes};
+use super::{Count, NO_BOUND, VARIANT, expect_mistakes};
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
 use crate::numeric::saturate;
+use crate::parameter::Description;
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features, LinearWeights, Loss, ScoreLearner, SharedLoss};
 
@@ -97,7 +98,7 @@ impl ScoreLearner for AveragedPerceptron {
     }
 
     fn describe(&self) -> String {
-        "perceptron:variant=averaged".to_owned()
+        Description::of("perceptron").with(&VARIANT, "averaged").into()
     }
 
     fn updates(&self) -> Option<f64> {

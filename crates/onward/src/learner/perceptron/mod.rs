@@ -32,16 +32,13 @@ pub use voted::VotedPerceptron;
 
 use std::sync::Arc;
 
-use super::columns::LIMITS;
-use super::rls::LIMIT;
+use super::columns;
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{LossKind, ZeroOne};
 use crate::numeric::{saturate, sum};
-use crate::protocol::{
-    COMPARATOR_RADIUS, LearnerDescriptor, Losses, ParameterDescriptor, Params, Promise, STANDARDISE, expect_positive,
-    expect_rate,
-};
+use crate::parameter::{Description, ParameterDescriptor, positive, whole, words};
+use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features, LinearWeights, Loss, ScoreLearner, SharedLoss};
 
@@ -104,10 +101,9 @@ impl Perceptron {
     /// A perceptron whose guarantee is printed for comparators in the ball of this radius.
     ///
     /// # Errors
-    /// When the radius is not positive and finite, or the loss is one that the
-    /// perceptron does not pay.
+    /// When the radius is not from 1e-30 to 1e30, or the loss is one that the perceptron does not pay.
     pub fn new(radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
-        expect_positive("radius", radius)?;
+        COMPARATOR_RADIUS.check(radius)?;
         expect_mistakes(loss)?;
         let (weights, count) = Default::default();
         Ok(Self { radius, margin: 0.0, weights, count, squares: 0.0, offsets: 0.0 })
@@ -118,8 +114,7 @@ impl Perceptron {
     /// # Errors
     /// As [`new`](Self::new), and when γ' is not from 1e-30 to 1e30.
     pub fn with_margin(margin: f64, radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
-        expect_rate("margin", margin)?;
-        Ok(Self { margin, ..Self::new(radius, loss)? })
+        Ok(Self { margin: MARGIN.check(margin)?, ..Self::new(radius, loss)? })
     }
 
     /// M: rounds with an update, weighted by importance.
@@ -160,9 +155,10 @@ impl ScoreLearner for Perceptron {
     }
 
     fn describe(&self) -> String {
+        let it = Description::of("perceptron");
         match self.margin > 0.0 {
-            true => format!("perceptron:margin={},radius={},variant=margin", self.margin, self.radius),
-            false => format!("perceptron:radius={}", self.radius),
+            true => it.with(&MARGIN, self.margin).with(&COMPARATOR_RADIUS, self.radius).with(&VARIANT, "margin").into(),
+            false => it.with(&COMPARATOR_RADIUS, self.radius).into(),
         }
     }
 
@@ -193,40 +189,31 @@ impl LinearWeights for Perceptron {
     }
 }
 
-/// Which perceptron.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Variant {
-    Plain,
-    Margin,
-    Averaged,
-    Voted,
-    SecondOrder,
-}
+const VARIANT: ParameterDescriptor = words(
+    "variant",
+    &[
+        ("plain", "Rosenblatt's"),
+        ("margin", "small margins are mistakes too"),
+        ("averaged", "predicts with the mean of all weight vectors"),
+        ("voted", "the last weight vectors vote, O(vectors·non-zeros) a round"),
+        ("second-order", "decorrelates the features, O(d²) a round"),
+    ],
+)
+.meaning("which perceptron");
 
-const VARIANTS: [(&str, Variant); 5] = [
-    ("plain", Variant::Plain),
-    ("margin", Variant::Margin),
-    ("averaged", Variant::Averaged),
-    ("voted", Variant::Voted),
-    ("second-order", Variant::SecondOrder),
-];
+const A: ParameterDescriptor =
+    positive("a").default("1").meaning("a·I is added to the correlations").only_with("variant=second-order");
 
-/// The variant that was asked for; an error where a parameter of another was given.
-fn variant(arguments: &Params<'_>) -> Result<Variant, Error> {
-    let asked = arguments.choice("variant", &VARIANTS)?;
-    let owners = [
-        ("a", Variant::SecondOrder),
-        ("limit", Variant::SecondOrder),
-        ("margin", Variant::Margin),
-        ("vectors", Variant::Voted),
-    ];
-    let other = owners.into_iter().find(|&(key, owner)| owner != asked && arguments.is_given(key));
-    if let Some((key, owner)) = other {
-        let name = VARIANTS.iter().find(|(_, variant)| *variant == owner).map_or("", |(name, _)| name);
-        return Err(Error::parameter(format!("{key} of perceptron is given, and is one of variant={name} alone")));
-    }
-    Ok(asked)
-}
+const LIMIT: ParameterDescriptor = columns::LIMIT.only_with("variant=second-order");
+
+const MARGIN: ParameterDescriptor =
+    positive("margin").default("1").meaning("margins up to this are updated").only_with("variant=margin");
+
+/// Each is kept, and votes each round.
+const VECTORS: ParameterDescriptor = whole("vectors", 1..=1_000_000)
+    .default("1000")
+    .meaning("how many weight vectors vote, the last that there were")
+    .only_with("variant=voted");
 
 /// Why the mistakes of an average or a vote have no bound.
 const NO_BOUND: &str = "the theorem bounds how often the last weights are updated, not the mistakes of all together";
@@ -236,31 +223,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "perceptron",
     summary: "updates at mistakes only (Rosenblatt); binary, charged by mistakes",
     losses: Losses::Only(&[LossKind::ZeroOne]),
-    parameters: &[
-        ParameterDescriptor {
-            name: "a",
-            default: "1",
-            meaning: "variant=second-order: a·I is added to the correlations, from 1e-30 to 1e30",
-        },
-        LIMIT,
-        ParameterDescriptor {
-            name: "margin",
-            default: "1",
-            meaning: "variant=margin: margins up to this are updated, from 1e-30 to 1e30",
-        },
-        COMPARATOR_RADIUS,
-        STANDARDISE,
-        ParameterDescriptor {
-            name: "variant",
-            default: "plain",
-            meaning: "plain, margin, averaged, voted (O(vectors·non-zeros) a round) or second-order (O(d²) a round)",
-        },
-        ParameterDescriptor {
-            name: "vectors",
-            default: "1000",
-            meaning: "variant=voted: how many weight vectors vote, the last that there were, from 1 to 1000000",
-        },
-    ],
+    parameters: &[A, LIMIT, MARGIN, COMPARATOR_RADIUS, STANDARDISE, VARIANT, VECTORS],
     promises: &[
         Promise::elsewhere("", "tests/perceptron.rs"),
         Promise::other("margin=0.5,radius=2,variant=margin"),
@@ -269,37 +232,32 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::never("variant=voted,vectors=5", NO_BOUND),
     ],
     build: |arguments| {
-        let (loss, radius) = (arguments.loss(), arguments.number("radius")?);
-        Ok(match variant(arguments)? {
-            Variant::Plain => Box::new(Perceptron::new(radius, loss.as_ref())?),
-            Variant::Margin => Box::new(Perceptron::with_margin(arguments.number("margin")?, radius, loss.as_ref())?),
-            Variant::Averaged => Box::new(AveragedPerceptron::new(loss.as_ref())?),
-            Variant::Voted => Box::new(VotedPerceptron::new(
-                arguments.whole("vectors", voted::VECTORS, "for each is kept, and votes each round")?,
-                loss.as_ref(),
-            )?),
-            Variant::SecondOrder => {
-                let (a, limit) = (
-                    arguments.number("a")?,
-                    arguments.whole("limit", LIMITS, "for the matrix has its square of entries")?,
-                );
-                Box::new(SecondOrderPerceptron::new(a, limit, radius, loss.as_ref())?)
+        let (loss, radius) = (arguments.loss(), arguments.number("radius"));
+        let loss = loss.as_ref();
+        Ok(match arguments.text("variant") {
+            "plain" => Box::new(Perceptron::new(radius, loss)?),
+            "margin" => Box::new(Perceptron::with_margin(arguments.number("margin"), radius, loss)?),
+            "averaged" => Box::new(AveragedPerceptron::new(loss)?),
+            "voted" => Box::new(VotedPerceptron::new(arguments.whole("vectors"), loss)?),
+            _ => {
+                let (a, limit) = (arguments.number("a"), arguments.whole("limit"));
+                Box::new(SecondOrderPerceptron::new(a, limit, radius, loss)?)
             }
         })
     },
     plan: |arguments, scales| {
-        let (radius, square) = (arguments.number("radius")?, scales.rounds * scales.norm * scales.norm);
+        let (radius, square) = (arguments.number("radius"), scales.rounds * scales.norm * scales.norm);
         // At most T updates of size X each.
-        let length = match variant(arguments)? {
-            Variant::Plain => scales.norm * scales.rounds.sqrt(),
-            Variant::Margin => (square + 2.0 * scales.rounds * arguments.number("margin")?).sqrt(),
-            Variant::Averaged | Variant::Voted => return Ok(Guarantee::none(GuaranteeKind::Own, NO_BOUND)),
-            Variant::SecondOrder if scales.dimension > arguments.number("limit")? => {
+        let length = match arguments.text("variant") {
+            "plain" => scales.norm * scales.rounds.sqrt(),
+            "margin" => (square + 2.0 * scales.rounds * arguments.number("margin")).sqrt(),
+            "averaged" | "voted" => return Ok(Guarantee::none(GuaranteeKind::Own, NO_BOUND)),
+            _ if scales.dimension > arguments.number("limit") => {
                 let reason = "there are more features than its limit, and those beyond are ignored";
                 return Ok(Guarantee::none(GuaranteeKind::Own, reason));
             }
-            Variant::SecondOrder => {
-                let (a, dimension) = (arguments.number("a")?, scales.dimension);
+            _ => {
+                let (a, dimension) = (arguments.number("a"), scales.dimension);
                 // The determinant is largest where all eigenvalues are alike.
                 let determinant = dimension * libm::log1p(square / (a * dimension));
                 ((a + square) * determinant).sqrt().min(scales.rounds * scales.norm)

@@ -18,14 +18,15 @@
 
 use std::sync::Arc;
 
-use super::{Count, expect_mistakes};
+use super::{A, Count, LIMIT, VARIANT, expect_mistakes};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::learner::ridge::Ridge;
 use crate::learner::rls::beyond_the_limit;
 use crate::loss::ZeroOne;
 use crate::numeric::sum::{self, Sum};
-use crate::protocol::{expect_positive, expect_rate};
+use crate::parameter::Description;
+use crate::protocol::COMPARATOR_RADIUS;
 use crate::{Error, Features, LinearWeights, Loss, ScoreLearner, SharedLoss};
 
 /// The second-order perceptron.
@@ -47,11 +48,11 @@ impl SecondOrderPerceptron {
     /// comparators in the ball of this radius.
     ///
     /// # Errors
-    /// When a is not from 1e-30 to 1e30, the limit not from 1 to 8192, the radius not positive and
-    /// finite, or the loss one that the perceptron does not pay.
+    /// When a or the radius is not from 1e-30 to 1e30, the limit not from 1 to 8192, or the loss one that
+    /// the perceptron does not pay.
     pub fn new(a: f64, limit: u64, radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
-        expect_rate("a", a)?;
-        expect_positive("radius", radius)?;
+        A.check(a)?;
+        COMPARATOR_RADIUS.check(radius)?;
         expect_mistakes(loss)?;
         let (v, determinant, count) = Default::default();
         Ok(Self { radius, a, ridge: Ridge::new(a, limit)?, v, offsets: 0.0, determinant, count })
@@ -107,8 +108,8 @@ impl ScoreLearner for SecondOrderPerceptron {
     }
 
     fn describe(&self) -> String {
-        let limit = self.ridge.columns().limit();
-        format!("perceptron:a={},limit={limit},radius={},variant=second-order", self.a, self.radius)
+        let it = Description::of("perceptron").with(&A, self.a).with(&LIMIT, self.ridge.columns().limit());
+        it.with(&COMPARATOR_RADIUS, self.radius).with(&VARIANT, "second-order").into()
     }
 
     fn updates(&self) -> Option<f64> {

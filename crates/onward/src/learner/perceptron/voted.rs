@@ -18,11 +18,12 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Count, NO_BOUND, expect_mistakes};
+use super::{Count, NO_BOUND, VARIANT, VECTORS, expect_mistakes};
 use crate::archive::{Archive, Field, rows_of};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
 use crate::numeric::sum;
+use crate::parameter::Description;
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features, Loss, ScoreLearner, SharedLoss};
 
@@ -47,9 +48,6 @@ struct VotedStep {
     votes: f64,
 }
 
-/// How many vectors may vote.
-pub(super) const VECTORS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
-
 thread_local! {
     /// A row in order of index, for which predicting must not allocate each time.
     static SORTED: RefCell<Vec<(u32, f32)>> = const { RefCell::new(Vec::new()) };
@@ -62,11 +60,7 @@ impl VotedPerceptron {
     /// When they are not from 1 to a million, or the loss is one that the perceptron does not pay.
     pub fn new(vectors: u64, loss: &dyn Loss) -> Result<Self, Error> {
         expect_mistakes(loss)?;
-        if !VECTORS.contains(&vectors) {
-            return Err(Error::parameter(format!(
-                "vectors is {vectors}: it is a whole number from 1 to 1000000, for each is kept, and votes each round"
-            )));
-        }
+        VECTORS.check(vectors)?;
         let (oldest, steps, count) = Default::default();
         Ok(Self { vectors, oldest, votes: 0.0, steps, count })
     }
@@ -140,7 +134,7 @@ impl ScoreLearner for VotedPerceptron {
     }
 
     fn describe(&self) -> String {
-        format!("perceptron:variant=voted,vectors={}", self.vectors)
+        Description::of("perceptron").with(&VARIANT, "voted").with(&VECTORS, self.vectors).into()
     }
 
     fn updates(&self) -> Option<f64> {

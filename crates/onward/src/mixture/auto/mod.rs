@@ -57,7 +57,8 @@ use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::logistic::{self, FLOWS, SigmoidsOf};
 use crate::loss::{Curvature, InverseLink};
 use crate::numeric::exp_log;
-use crate::protocol::{LearnerDescriptor, Losses, ParameterDescriptor, Promise};
+use crate::parameter::{Description, ParameterDescriptor, words};
+use crate::protocol::{LearnerDescriptor, Losses, Promise};
 use crate::simd::{self, SimdKernel, larger, smaller, vectorised};
 use crate::{Error, ExpertReport, Features, LinearWeights, Loss, MixtureReport, ScoreLearner, SharedLoss};
 
@@ -492,11 +493,12 @@ impl ScoreLearner for Auto {
     }
 
     fn describe(&self) -> String {
-        match self.lane_count {
-            LaneCount::Auto => "auto".to_owned(),
-            LaneCount::Seven => "auto:lanes=7".to_owned(),
-            LaneCount::Four => "auto:lanes=4".to_owned(),
-        }
+        let lanes = match self.lane_count {
+            LaneCount::Auto => "auto",
+            LaneCount::Seven => "7",
+            LaneCount::Four => "4",
+        };
+        Description::of("auto").with(&LANES, lanes).into()
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -571,16 +573,17 @@ impl LinearWeights for Auto {
 const NEWTON_PARTS: [&str; 2] = ["newton", "pairs"];
 const STACK_PARTS: [&str; 2] = ["stack", "forgetting"];
 
+const LANES: ParameterDescriptor =
+    words("lanes", &[("auto", "7, and 4 from 131,072 features on"), ("7", "always"), ("4", "half the memory")])
+        .meaning("how many linear experts there are")
+        .quiet();
+
 /// `auto` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "auto",
     summary: "the default: nothing to tune; lanes of several rules, mixed by how well they predict",
     losses: Losses::Convex,
-    parameters: &[ParameterDescriptor {
-        name: "lanes",
-        default: "auto",
-        meaning: "for experts: 7, 4 (half the memory), or auto: 7, and 4 from 131,072 features on",
-    }],
+    parameters: &[LANES],
     promises: &[
         Promise::sometimes("", &[UNBOUNDED]),
         Promise::sometimes("lanes=4", &[UNBOUNDED]),
@@ -588,10 +591,9 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     ],
     build: |arguments| {
         let lanes = match arguments.text("lanes") {
-            "auto" => LaneCount::Auto,
             "7" => LaneCount::Seven,
             "4" => LaneCount::Four,
-            other => return Err(Error::parameter(format!("lanes of auto is '{other}': it is auto, 7 or 4"))),
+            _ => LaneCount::Auto,
         };
         Ok(Box::new(Auto::new(arguments.loss(), lanes)?))
     },

@@ -30,6 +30,7 @@ use super::{Experts, HedgeRate, LARGEST, excess, expect_count, hoeffding, log_su
 use crate::Error;
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::parameter::{Description, ParameterDescriptor, number, whole};
 
 /// How much weight is dealt out anew after a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,6 +86,18 @@ pub struct FixedShare {
     paid: f64,
 }
 
+pub(crate) const ALPHA: ParameterDescriptor = number("alpha", 0.0..=1.0)
+    .or("auto")
+    .meaning("the share of weight dealt out anew in a round; auto: switches/(switches + rounds so far)");
+
+/// Without a share no switch is followed.
+const ALPHA_OF_SWITCHES: ParameterDescriptor = number("alpha", 1e-30..=1.0);
+
+/// Against more the bound says nothing.
+pub(crate) const SWITCHES: ParameterDescriptor = whole("switches", 0..=1_000_000_000)
+    .default("3")
+    .meaning("how many changes of the best expert the guarantee allows for");
+
 impl FixedShare {
     /// Over so many experts, with a guarantee against sequences of them with at most so many switches.
     ///
@@ -95,13 +108,8 @@ impl FixedShare {
         let count = expect_count(count)?;
         rate.check()?;
         if let Share::Fixed(alpha) = share {
-            let least = if switches > 0 { 1e-30 } else { 0.0 };
-            if !(least..=1.0).contains(&alpha) {
-                return Err(Error::parameter(format!(
-                    "alpha is {alpha:?}: it is a number from {least:?} to 1, the share that goes round each time, without \
-                     which no switch is followed"
-                )));
-            }
+            let range = if switches > 0 { ALPHA_OF_SWITCHES } else { ALPHA };
+            range.check(alpha)?;
         }
         let even = 1.0 / count as f64;
         Ok(Self {
@@ -260,11 +268,9 @@ impl Experts for FixedShare {
     }
 
     fn describe(&self) -> String {
-        let alpha = match self.share {
-            Share::Tuned => "auto".to_owned(),
-            Share::Fixed(alpha) => alpha.to_string(),
-        };
-        format!("fixed-share:alpha={alpha},{},switches={}", self.rate.describe(), self.switches)
+        let alpha = if let Share::Fixed(alpha) = self.share { Some(alpha) } else { None };
+        let share = Description::of("fixed-share").with_optional(&ALPHA, alpha);
+        self.rate.describe(share).with(&SWITCHES, self.switches).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

@@ -30,7 +30,7 @@ use super::{
 use crate::Error;
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
-use crate::protocol::expect_rate;
+use crate::parameter::{Description, ParameterDescriptor, number, positive};
 
 /// How η is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,23 +48,30 @@ impl HedgeRate {
     pub(super) fn check(self) -> Result<(), Error> {
         match self {
             Self::SelfTuned => Ok(()),
-            Self::Rounds(rounds) if (1.0..=1e30).contains(&rounds) => Ok(()),
-            Self::Rounds(rounds) => Err(Error::parameter(format!(
-                "rounds is {rounds}: it is from 1 to 1e30, the examples that there will be"
-            ))),
-            Self::Fixed(eta) => expect_rate("eta", eta).map(|_| ()),
+            Self::Rounds(rounds) => ROUNDS.check(rounds).map(drop),
+            Self::Fixed(eta) => ETA.check(eta).map(drop),
         }
     }
 
-    /// As parameters.
-    pub(super) fn describe(self) -> String {
+    /// Adds the parameters to what a learner says of itself.
+    pub(super) fn describe(self, learner: Description) -> Description {
         match self {
-            Self::SelfTuned => "eta=auto".to_owned(),
-            Self::Rounds(rounds) => format!("eta=auto,rounds={rounds}"),
-            Self::Fixed(eta) => format!("eta={eta}"),
+            Self::SelfTuned => learner.with(&ETA, "auto"),
+            Self::Rounds(rounds) => learner.with(&ETA, "auto").with(&ROUNDS, rounds),
+            Self::Fixed(eta) => learner.with(&ETA, eta),
         }
     }
 }
+
+pub(crate) const ETA: ParameterDescriptor = positive("eta")
+    .or("auto")
+    .meaning("the rate; auto tunes itself from the ranges of losses, or from rounds")
+    .remedy("a smaller eta");
+
+pub(crate) const ROUNDS: ParameterDescriptor = number("rounds", 1.0..=1e30)
+    .or("none")
+    .meaning("how many there will be, for the textbook's rate for losses within [0, 1]")
+    .only_with("eta=auto");
 
 /// The ranges that occurred, as self-tuned rates see them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -198,7 +205,7 @@ impl Experts for Hedge {
     }
 
     fn describe(&self) -> String {
-        format!("hedge:{}", self.rate.describe())
+        self.rate.describe(Description::of("hedge")).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

@@ -26,7 +26,7 @@ use super::{Experts, LARGEST, against_the_best, excess, expect_count, largest, n
 use crate::Error;
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
-use crate::protocol::expect_rate;
+use crate::parameter::{Description, ParameterDescriptor, positive};
 
 /// Squint.
 ///
@@ -54,6 +54,10 @@ pub struct Squint {
     excess: Vec<f64>,
 }
 
+pub(crate) const RANGE: ParameterDescriptor = positive("range")
+    .or("auto")
+    .meaning("the largest difference of losses in a round, times importance; auto takes the largest so far");
+
 impl Squint {
     /// Over so many experts, with the largest range that h·ℓ will have in a round if that is known. Should a larger one
     /// come, it is as if it had not been known: nothing breaks.
@@ -62,7 +66,7 @@ impl Squint {
     /// When there are no experts or too many, or the range is not from 1e-30 to 1e30.
     pub fn new(count: usize, range: Option<f64>) -> Result<Self, Error> {
         let count = expect_count(count)?;
-        let range_or_none = range.map(|range| expect_rate("range", range)).transpose()?.unwrap_or(0.0);
+        let range_or_none = range.map(|range| RANGE.check(range)).transpose()?.unwrap_or(0.0);
         let zeros = || vec![0.0; count];
         Ok(Self {
             known: range,
@@ -90,7 +94,7 @@ impl Squint {
     /// As [`new`](Self::new).
     pub fn promise(count: usize, known: f64, rounds: f64, range: f64) -> Result<Option<f64>, Error> {
         let capacity = libm::log(expect_count(count)? as f64);
-        let known = expect_rate("range", known)?;
+        let known = RANGE.check(known)?;
         let share = range / known;
         Ok(match count {
             _ if share > 1.0 => None,
@@ -157,8 +161,7 @@ impl Experts for Squint {
     }
 
     fn describe(&self) -> String {
-        let range = self.known.map_or_else(|| "auto".to_owned(), |range| range.to_string());
-        format!("squint:range={range}")
+        Description::of("squint").with_optional(&RANGE, self.known).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

@@ -37,12 +37,13 @@
 
 use bytemuck::Zeroable;
 
-use super::MirrorRate;
 use super::log_sum::LogSum;
+use super::{DIMENSION, ETA, MAP, MirrorRate, RADIUS, SIGNED};
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
-use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::parameter::Description;
+use crate::protocol::{Optimizer, Step};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
@@ -104,16 +105,9 @@ impl Entropic {
     /// # Errors
     /// When the radius or a fixed η is not from 1e-30 to 1e30, or the dimension is 0.
     pub fn new(radius: f64, is_signed: bool, dimension: Option<u32>, rate: MirrorRate) -> Result<Self, Error> {
-        expect_rate("radius", radius)?;
-        if dimension == Some(0) {
-            return Err(Error::parameter(
-                "dimension is 0: it is a whole number above 0, for without a coordinate there is no point",
-            ));
-        }
-        let eta = match rate {
-            MirrorRate::Fixed(eta) => expect_rate("eta", eta)?,
-            MirrorRate::SelfTuned => 0.0,
-        };
+        RADIUS.check(radius)?;
+        dimension.map(|dimension| DIMENSION.check(dimension)).transpose()?;
+        let eta = rate.eta().map_or(Ok(0.0), |eta| ETA.check(eta))?;
         let mut it = Self {
             radius,
             is_signed,
@@ -298,9 +292,9 @@ impl Optimizer for Entropic {
     }
 
     fn describe(&self) -> String {
-        let dimension = self.dimension.map_or("none".to_owned(), |dimension| dimension.to_string());
-        let (rate, radius, signed) = (self.rate, self.radius, self.is_signed);
-        format!("mirror-descent:dimension={dimension},eta={rate},map=entropic,radius={radius},signed={signed}")
+        let it = Description::of("mirror-descent").with_optional(&DIMENSION, self.dimension);
+        let it = it.with_optional(&ETA, self.rate.eta()).with(&MAP, "entropic").with(&RADIUS, self.radius);
+        it.with(&SIGNED, self.is_signed).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

@@ -18,17 +18,14 @@ mod entropic;
 mod log_sum;
 mod p_norm;
 
-use std::fmt;
-
 pub use entropic::Entropic;
 pub use p_norm::PNorm;
 
 use crate::Error;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
-use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, ParameterDescriptor, Params, ProblemBounds, Promise, STANDARDISE,
-    expect_rate, expect_rounds,
-};
+use crate::optimizer::ogd;
+use crate::parameter::{ParameterDescriptor, flag, number, positive, whole, words};
+use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Params, ProblemBounds, Promise, STANDARDISE};
 
 /// The step size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,25 +36,19 @@ pub enum MirrorRate {
     Fixed(f64),
 }
 
-impl fmt::Display for MirrorRate {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl MirrorRate {
+    /// η, where it is given.
+    fn eta(self) -> Option<f64> {
         match self {
-            Self::SelfTuned => out.write_str("auto"),
-            Self::Fixed(eta) => eta.fmt(out),
+            Self::SelfTuned => None,
+            Self::Fixed(eta) => Some(eta),
         }
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum MirrorMap {
-    Entropic,
-    PNorm,
-    Euclidean,
-}
-
 /// The parameters as they were given.
 struct Settings {
-    map: MirrorMap,
+    is_entropic: bool,
     p: f64,
     radius: f64,
     is_signed: bool,
@@ -68,65 +59,36 @@ struct Settings {
 
 impl Settings {
     fn read(arguments: &Params<'_>) -> Result<Self, Error> {
-        let maps =
-            [("entropic", MirrorMap::Entropic), ("pnorm", MirrorMap::PNorm), ("euclidean", MirrorMap::Euclidean)];
-        let map = arguments.choice("map", &maps)?;
-        let foreign: &[&str] = match map {
-            MirrorMap::Entropic => &["p", "project"],
-            MirrorMap::PNorm => &["signed", "dimension"],
-            MirrorMap::Euclidean => &["signed", "dimension", "p"],
-        };
-        if let Some(key) = foreign.iter().find(|key| arguments.is_given(key)) {
-            let map = arguments.text("map");
-            return Err(Error::parameter(format!(
-                "{key} of mirror-descent has no meaning with map={map}: leave it out"
-            )));
-        }
-        let dimension = match arguments.text("dimension") {
-            "none" => None,
-            _ => Some(arguments.whole("dimension", 1..=u64::from(u32::MAX), "as indices are")? as u32),
-        };
+        let map = arguments.text("map");
         let mut settings = Self {
-            map,
-            p: if map == MirrorMap::Euclidean { 2.0 } else { arguments.number("p")? },
-            radius: expect_rate("radius", arguments.number("radius")?)?,
-            is_signed: arguments.flag("signed")?,
-            is_projected: arguments.flag("project")?,
-            dimension,
-            rate: MirrorRate::SelfTuned,
+            is_entropic: map == "entropic",
+            p: if map == "euclidean" { 2.0 } else { arguments.number("p") },
+            radius: arguments.number("radius"),
+            is_signed: arguments.flag("signed"),
+            is_projected: arguments.flag("project"),
+            dimension: arguments.optional_whole("dimension").map(|dimension| dimension as u32),
+            rate: arguments.optional_number("eta").map_or(MirrorRate::SelfTuned, MirrorRate::Fixed),
         };
-        settings.rate = settings.read_rate(arguments)?;
+        if let Some((gradient, rounds)) = arguments.optional_number("gradient").zip(arguments.optional_number("rounds"))
+        {
+            settings.rate = MirrorRate::Fixed(ETA.check(settings.rate_of_theorem(gradient, rounds)?)?);
+        }
         Ok(settings)
     }
 
-    /// The rate: `eta`, or the textbook's for `gradient` and `rounds`.
-    fn read_rate(&self, arguments: &Params<'_>) -> Result<MirrorRate, Error> {
-        let (gradient, rounds) = (arguments.number_or("gradient", "none")?, arguments.number_or("rounds", "none")?);
-        let (gradient, rounds) = match (gradient, rounds) {
-            (None, None) => {
-                return Ok(arguments.number_or("eta", "auto")?.map_or(MirrorRate::SelfTuned, MirrorRate::Fixed));
+    /// The textbook's rate for gradients within this bound and so many rounds.
+    fn rate_of_theorem(&self, gradient: f64, rounds: f64) -> Result<f64, Error> {
+        match (self.is_entropic, self.dimension) {
+            (true, None) => {
+                Err(Error::parameter("gradient and rounds with map=entropic need dimension, the number of features"))
             }
-            (Some(gradient), Some(rounds)) => (expect_rate("gradient", gradient)?, expect_rounds(rounds)?),
-            _ => return Err(Error::parameter("gradient and rounds of mirror-descent go together: give both or none")),
-        };
-        if arguments.is_given("eta") {
-            let message = "eta of mirror-descent is given, and gradient and rounds, which make an eta: leave one out";
-            return Err(Error::parameter(message));
-        }
-        let eta = match (self.map, self.dimension) {
-            (MirrorMap::Entropic, None) => {
-                return Err(Error::parameter(
-                    "gradient and rounds with map=entropic need dimension, the number of features",
-                ));
-            }
-            (MirrorMap::Entropic, dimension) => {
+            (true, dimension) => {
                 // Of one corner alone there is nothing to learn: any rate will do.
                 let complexity = Entropic::complexity(self.is_signed, dimension, 0.0).max(std::f64::consts::LN_2);
-                (2.0 * complexity / rounds).sqrt() / (self.radius * gradient)
+                Ok((2.0 * complexity / rounds).sqrt() / (self.radius * gradient))
             }
-            _ => self.radius * ((self.p - 1.0) / rounds).sqrt() / gradient,
-        };
-        Ok(MirrorRate::Fixed(expect_rate("eta (from gradient and rounds)", eta)?))
+            _ => Ok(self.radius * ((self.p - 1.0) / rounds).sqrt() / gradient),
+        }
     }
 
     fn entropic(&self) -> Result<Entropic, Error> {
@@ -190,49 +152,54 @@ impl Settings {
     }
 }
 
+const MAP: ParameterDescriptor = words(
+    "map",
+    &[
+        ("entropic", "Σ w ln w: exponentiated gradient"),
+        ("pnorm", "½‖w‖_p²"),
+        ("euclidean", "½‖w‖₂²: gradient descent"),
+    ],
+)
+.meaning("what measures distances");
+
+const RADIUS: ParameterDescriptor =
+    positive("radius").default("10").meaning("of the domain in the map's norm, or --radius");
+
+const ETA: ParameterDescriptor =
+    positive("eta").or("auto").meaning("the rate; auto tunes itself from the gradients").remedy("a smaller eta");
+
+const SIGNED: ParameterDescriptor = flag("signed")
+    .default("true")
+    .meaning("weights of both signs, on the L1 ball; false: the simplex")
+    .only_with("map=entropic");
+
+const DIMENSION: ParameterDescriptor = whole("dimension", 1..=u32::MAX as u64)
+    .or("none")
+    .meaning("the number of features, which start equal; none: a prior that falls by order of appearance")
+    .only_with("map=entropic");
+
+/// Nearer to 1 powers overflow, and above 2 the map is not strongly convex.
+const P: ParameterDescriptor =
+    number("p", 1.001..=2.0).default("1.5").meaning("the p of the norm").only_with("map=pnorm");
+
+const PROJECT: ParameterDescriptor =
+    flag("project").default("true").meaning("project on the ball").unless("map=entropic");
+
 /// `mirror-descent` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "mirror-descent",
     summary: "mirror descent: exponentiated gradient (EG, EG±), p-norms, or Euclidean",
     losses: Losses::Convex,
     parameters: &[
-        ParameterDescriptor { name: "map", default: "entropic", meaning: "entropic, pnorm or euclidean" },
-        ParameterDescriptor {
-            name: "radius",
-            default: "10",
-            meaning: "of the domain in the map's norm, above 0 (or --radius)",
-        },
-        ParameterDescriptor {
-            name: "eta",
-            default: "auto",
-            meaning: "the rate, above 0; auto tunes itself from the gradients",
-        },
-        ParameterDescriptor {
-            name: "gradient",
-            default: "none",
-            meaning: "the largest gradient in the dual norm; with rounds, it gives the textbook's eta",
-        },
-        ParameterDescriptor {
-            name: "rounds",
-            default: "none",
-            meaning: "how many rounds there will be; goes with gradient",
-        },
-        ParameterDescriptor {
-            name: "signed",
-            default: "true",
-            meaning: "entropic: true for weights of both signs, the L1 ball; false for the simplex",
-        },
-        ParameterDescriptor {
-            name: "dimension",
-            default: "none",
-            meaning: "entropic: the number of features, which start equal; none: a prior that falls by order of appearance",
-        },
-        ParameterDescriptor { name: "p", default: "1.5", meaning: "pnorm: from 1.001 to 2" },
-        ParameterDescriptor {
-            name: "project",
-            default: "true",
-            meaning: "pnorm, euclidean: true or false, to project on the ball",
-        },
+        MAP,
+        RADIUS,
+        ETA,
+        ogd::GRADIENT.meaning("the largest gradient in the dual norm").only_with("rounds and eta=auto"),
+        ogd::ROUNDS.meaning("T, which with gradient gives the textbook's eta").only_with("gradient and eta=auto"),
+        SIGNED,
+        DIMENSION,
+        P,
+        PROJECT,
         STANDARDISE,
     ],
     promises: &[
@@ -249,16 +216,16 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     build: |arguments| {
         let settings = Settings::read(arguments)?;
         let loss = arguments.loss();
-        Ok(match settings.map {
-            MirrorMap::Entropic => Box::new(Linear::new(loss, settings.entropic()?, Clip::Never)),
-            MirrorMap::PNorm | MirrorMap::Euclidean => Box::new(Linear::new(loss, settings.p_norm()?, Clip::Never)),
+        Ok(match settings.is_entropic {
+            true => Box::new(Linear::new(loss, settings.entropic()?, Clip::Never)),
+            false => Box::new(Linear::new(loss, settings.p_norm()?, Clip::Never)),
         })
     },
     plan: |arguments, scales| {
         let settings = Settings::read(arguments)?;
-        Ok(match settings.map {
-            MirrorMap::Entropic => settings.plan_entropic(arguments, scales),
-            MirrorMap::PNorm | MirrorMap::Euclidean => settings.plan_p_norm(arguments, scales),
+        Ok(match settings.is_entropic {
+            true => settings.plan_entropic(arguments, scales),
+            false => settings.plan_p_norm(arguments, scales),
         })
     },
 };

@@ -17,12 +17,13 @@
 //! **Cost**: O(non-zeros) a round; Σ|θ|^q is kept term by term and in logarithms (`log_sum.rs`),
 //! which holds for q up to 1001.
 
-use super::MirrorRate;
 use super::log_sum::LogSum;
+use super::{ETA, MAP, MirrorRate, P, PROJECT, RADIUS};
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Comparator, Guarantee};
 use crate::numeric::sum;
-use crate::protocol::{Optimizer, Step, expect_rate};
+use crate::parameter::Description;
+use crate::protocol::{Optimizer, Step};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
@@ -66,9 +67,6 @@ const SMALLEST_SCALE: f64 = 1e-10;
 /// Entries stay within this, as weights do elsewhere.
 const LARGEST: f64 = f32::MAX as f64;
 
-/// The least p: q is at most 1001.
-const SMALLEST_P: f64 = 1.001;
-
 impl PNorm {
     /// With this p, projected on the p-norm ball of this radius or not.
     ///
@@ -76,20 +74,12 @@ impl PNorm {
     /// When p is not from 1.001 to 2, the radius or a fixed η not from 1e-30 to 1e30, or the rate is
     /// self-tuned without a projection.
     pub fn new(p: f64, radius: f64, is_projected: bool, rate: MirrorRate) -> Result<Self, Error> {
-        if !(SMALLEST_P..=2.0).contains(&p) {
-            return Err(Error::parameter(format!(
-                "p is {p}: it is a number from {SMALLEST_P} to 2, for nearer to 1 powers overflow, and above 2 the \
-                 map is not strongly convex"
-            )));
+        P.check(p)?;
+        RADIUS.check(radius)?;
+        rate.eta().map(|eta| ETA.check(eta)).transpose()?;
+        if rate == MirrorRate::SelfTuned && !is_projected {
+            return Err(Error::parameter("project is false and eta is auto: without a projection give an eta"));
         }
-        expect_rate("radius", radius)?;
-        match rate {
-            MirrorRate::Fixed(eta) => expect_rate("eta", eta)?,
-            MirrorRate::SelfTuned if is_projected => 0.0,
-            MirrorRate::SelfTuned => {
-                return Err(Error::parameter("project is false and eta is auto: without a projection give an eta"));
-            }
-        };
         Ok(Self {
             p,
             q: p / (p - 1.0),
@@ -220,11 +210,12 @@ impl Optimizer for PNorm {
     }
 
     fn describe(&self) -> String {
-        let (rate, radius, project) = (self.rate, self.radius, self.is_projected);
-        match self.p == 2.0 {
-            true => format!("mirror-descent:eta={rate},map=euclidean,project={project},radius={radius}"),
-            false => format!("mirror-descent:eta={rate},map=pnorm,p={},project={project},radius={radius}", self.p),
-        }
+        let it = Description::of("mirror-descent").with_optional(&ETA, self.rate.eta());
+        let it = match self.p == 2.0 {
+            true => it.with(&MAP, "euclidean"),
+            false => it.with(&MAP, "pnorm").with(&P, self.p),
+        };
+        it.with(&PROJECT, self.is_projected).with(&RADIUS, self.radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

@@ -49,6 +49,15 @@ pub(super) struct AllowedScores {
 }
 
 impl KnownCurvature {
+    /// α and G, where they are given.
+    pub(super) fn given(self) -> (Option<f64>, Option<f64>) {
+        match self {
+            Self::ExpConcave { alpha } => (Some(alpha), None),
+            Self::Bounded { alpha, gradient } => (Some(alpha), Some(gradient)),
+            _ => (None, None),
+        }
+    }
+
     /// c of a loss of weight 1 with the slope g at p; `None` where it is not known of the loss as a
     /// function of its score.
     pub(super) fn of_score(self, g: f64, at: AllowedScores) -> Option<f64> {

@@ -43,9 +43,9 @@ use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, LossKind};
 use crate::numeric::sum;
+use crate::parameter::{Description, ParameterDescriptor, positive, whole, words};
 use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params, ProblemBounds, Promise,
-    STANDARDISE, Step, expect_rate,
+    Clip, LearnerDescriptor, Linear, Losses, Optimizer, Params, ProblemBounds, Promise, STANDARDISE, Step,
 };
 use crate::{Error, Features, Loss};
 
@@ -85,8 +85,6 @@ pub struct Ons {
     radius: f64,
     epsilon: f64,
     curve: KnownCurvature,
-    /// How `alpha`, `epsilon` and `gradient` were given, for the description.
-    written: String,
     form: OnsForm,
     matrix: Matrix,
     /// Σ z_tᵀM_t⁻¹z_t.
@@ -104,41 +102,17 @@ impl Ons {
     /// When the radius, ε, α or G is not from 1e-30 to 1e30, the limit not from 1 to 2048, or the rank not
     /// from 1 to 512.
     pub fn new(form: OnsForm, radius: f64, epsilon: f64, curve: KnownCurvature) -> Result<Self, Error> {
-        expect_rate("radius", radius)?;
-        expect_rate("epsilon", epsilon)?;
-        let mut written = "alpha=auto,".to_owned();
-        match curve {
-            KnownCurvature::ExpConcave { alpha } => {
-                written = format!("alpha={},", expect_rate("alpha", alpha)?);
-            }
-            KnownCurvature::Bounded { alpha, gradient } => {
-                let (alpha, gradient) = (expect_rate("alpha", alpha)?, expect_rate("gradient", gradient)?);
-                written = format!("alpha={alpha},gradient={gradient},");
-            }
-            _ => {}
-        }
-        written += &format!("epsilon={epsilon}");
+        RADIUS.check(radius)?;
+        EPSILON.check(epsilon)?;
+        let (alpha, gradient) = curve.given();
+        alpha.map(|alpha| ALPHA.check(alpha)).transpose()?;
+        gradient.map(|gradient| GRADIENT.check(gradient)).transpose()?;
         let matrix = match form {
-            OnsForm::Full(limit) if (1..=2048).contains(&limit) => {
-                Matrix::Full(Box::new(Full::new(radius, epsilon, limit)))
-            }
-            OnsForm::Full(limit) => {
-                return Err(Error::parameter(format!(
-                    "limit is {limit}: it is a whole number from 1 to 2048, for the matrix has its square of entries"
-                )));
-            }
+            OnsForm::Full(limit) => Matrix::Full(Box::new(Full::new(radius, epsilon, LIMIT.check(limit)?))),
             OnsForm::Diagonal => Matrix::Diagonal(Diagonal::new(radius, epsilon)),
-            OnsForm::Sketched(rank) if (1..=512).contains(&rank) => {
-                Matrix::Sketched(Sketched::new(radius, epsilon, rank))
-            }
-            OnsForm::Sketched(rank) => {
-                return Err(Error::parameter(format!(
-                    "rank is {rank}: it is a whole number from 1 to 512, for a round costs its square beside the \
-                     features times it"
-                )));
-            }
+            OnsForm::Sketched(rank) => Matrix::Sketched(Sketched::new(radius, epsilon, RANK.check(rank)?)),
         };
-        Ok(Self { radius, epsilon, curve, written, form, matrix, paid: 0.0, has_exceeded: false, score: 0.0 })
+        Ok(Self { radius, epsilon, curve, form, matrix, paid: 0.0, has_exceeded: false, score: 0.0 })
     }
 
     /// The textbook's M_0 = γε_A·I for α and G on the ball of this radius: 1/(γD²).
@@ -232,12 +206,15 @@ impl Optimizer for Ons {
     }
 
     fn describe(&self) -> String {
-        let form = match self.form {
-            OnsForm::Full(limit) => format!("form=full,limit={limit}"),
-            OnsForm::Diagonal => "form=diagonal".to_owned(),
-            OnsForm::Sketched(rank) => format!("form=sketched,rank={rank}"),
+        let (alpha, gradient) = self.curve.given();
+        let ons = Description::of("ons").with_optional(&ALPHA, alpha).with_optional(&GRADIENT, gradient);
+        let ons = ons.with(&EPSILON, self.epsilon);
+        let ons = match self.form {
+            OnsForm::Full(limit) => ons.with(&FORM, "full").with(&LIMIT, limit),
+            OnsForm::Diagonal => ons.with(&FORM, "diagonal"),
+            OnsForm::Sketched(rank) => ons.with(&FORM, "sketched").with(&RANK, rank),
         };
-        format!("ons:{},{form},radius={}", self.written, self.radius)
+        ons.with(&RADIUS, self.radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -263,28 +240,21 @@ fn curve_of(loss: &dyn Loss) -> KnownCurvature {
 }
 
 fn build(arguments: &Params<'_>) -> Result<Ons, Error> {
-    let radius = expect_rate("radius", arguments.number("radius")?)?;
-    let form = match arguments.choice("form", &[("full", 0), ("diagonal", 1), ("sketched", 2)])? {
-        0 => OnsForm::Full(arguments.whole("limit", 1..=2048, "for the matrix has its square of entries")? as usize),
-        1 => OnsForm::Diagonal,
-        _ => OnsForm::Sketched(arguments.whole(
-            "rank",
-            1..=512,
-            "for a round costs its square beside the features times it",
-        )? as usize),
+    let radius = arguments.number("radius");
+    let form = match arguments.text("form") {
+        "diagonal" => OnsForm::Diagonal,
+        "sketched" => OnsForm::Sketched(arguments.whole("rank") as usize),
+        _ => OnsForm::Full(arguments.whole("limit") as usize),
     };
-    let (alpha, gradient) = (arguments.number_or("alpha", "auto")?, arguments.number_or("gradient", "none")?);
-    let curve = match (alpha, gradient) {
-        (None, None) => curve_of(arguments.loss().as_ref()),
+    let curve = match (arguments.optional_number("alpha"), arguments.optional_number("gradient")) {
+        (None, _) => curve_of(arguments.loss().as_ref()),
         (Some(alpha), None) => KnownCurvature::ExpConcave { alpha },
         (Some(alpha), Some(gradient)) => KnownCurvature::Bounded { alpha, gradient },
-        (None, Some(_)) => return Err(Error::parameter("gradient of ons goes with alpha: give both, or leave it out")),
     };
-    let epsilon = match (arguments.number_or("epsilon", "auto")?, curve) {
-        (Some(epsilon), _) => epsilon,
-        (None, KnownCurvature::Bounded { alpha, gradient }) => Ons::textbook_epsilon(radius, alpha, gradient),
-        (None, _) => 1.0,
-    };
+    let epsilon = arguments.optional_number("epsilon").unwrap_or_else(|| match curve {
+        KnownCurvature::Bounded { alpha, gradient } => Ons::textbook_epsilon(radius, alpha, gradient),
+        _ => 1.0,
+    });
     Ons::new(form, radius, epsilon, curve)
 }
 
@@ -342,41 +312,39 @@ fn promise(ons: &Ons, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
 /// Why there may be none on some streams.
 const OBJECTIONS: &[&str] = &[OF_LOSSES, "a projection could not be computed"];
 
+const FORM: ParameterDescriptor =
+    words("form", &[("full", "all of it"), ("diagonal", "its diagonal"), ("sketched", "its main directions")])
+        .meaning("what is kept of the matrix");
+
+const RADIUS: ParameterDescriptor = positive("radius").default("10").meaning("of the ball, or --radius");
+
+const EPSILON: ParameterDescriptor = positive("epsilon")
+    .or("auto")
+    .meaning("the matrix starts as epsilon times the identity; auto: 1, or the textbook's if gradient is given");
+
+const ALPHA: ParameterDescriptor = positive("alpha")
+    .or("auto")
+    .meaning("exp-concavity of the losses on the ball; auto: from the loss, round by round")
+    .remedy("a smaller alpha");
+
+const GRADIENT: ParameterDescriptor = positive("gradient")
+    .or("none")
+    .meaning("the largest gradient, which with alpha gives the textbook's constants")
+    .only_with("alpha")
+    .quiet();
+
+const LIMIT: ParameterDescriptor =
+    whole("limit", 1..=2048).default("128").meaning("so many features at most").only_with("form=full");
+
+const RANK: ParameterDescriptor =
+    whole("rank", 1..=512).default("10").meaning("so many directions").only_with("form=sketched");
+
 /// `ons` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ons",
     summary: "the online Newton step, for losses that curve and few features (Hazan, Agarwal, Kale)",
     losses: Losses::Convex,
-    parameters: &[
-        ParameterDescriptor {
-            name: "form",
-            default: "full",
-            meaning: "full, diagonal or sketched: what is kept of the matrix",
-        },
-        ParameterDescriptor { name: "radius", default: "10", meaning: "of the ball, above 0 (or --radius)" },
-        ParameterDescriptor {
-            name: "epsilon",
-            default: "auto",
-            meaning: "the matrix starts as epsilon times the identity, above 0; auto: 1, or the textbook's if gradient is given",
-        },
-        ParameterDescriptor {
-            name: "alpha",
-            default: "auto",
-            meaning: "exp-concavity of the losses on the ball, above 0; auto: from the loss, round by round",
-        },
-        ParameterDescriptor {
-            name: "gradient",
-            default: "none",
-            meaning: "the largest gradient; with alpha, it gives the textbook's constants",
-        },
-        ParameterDescriptor {
-            name: "limit",
-            default: "128",
-            meaning: "full: so many features at most, from 1 to 2048",
-        },
-        ParameterDescriptor { name: "rank", default: "10", meaning: "sketched: so many directions, from 1 to 512" },
-        STANDARDISE,
-    ],
+    parameters: &[FORM, RADIUS, EPSILON, ALPHA, GRADIENT, LIMIT, RANK, STANDARDISE],
     promises: &[
         Promise::sometimes("", OBJECTIONS).within(Comparator::Ball(10.0)),
         Promise::sometimes("radius=1", OBJECTIONS).within(Comparator::Ball(1.0)),

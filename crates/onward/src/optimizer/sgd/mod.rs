@@ -26,17 +26,18 @@ mod penalised;
 mod schedule;
 
 use penalised::Penalised;
+use schedule::Rates;
 pub use schedule::Schedule;
-use schedule::{Rates, expect_power};
 
 use super::ogd::promise_of_fixed_rate;
 use crate::archive::{Archive, Field};
 use crate::domain::Domain;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
+use crate::parameter::{Description, ParameterDescriptor, number, positive, whole, words};
 use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, FIXED_RATE, LearnerDescriptor, Linear, Losses, Optimizer, ParameterDescriptor, Params,
-    Promise, STANDARDISE, Step, expect_rate,
+    COMPARATOR_RADIUS, Clip, FIXED_RATE, LearnerDescriptor, Linear, Losses, Optimizer, Params, Promise, STANDARDISE,
+    Step,
 };
 use crate::{Error, Features, INDEX_LIMIT};
 
@@ -73,22 +74,23 @@ impl Penalty {
         match self {
             Self::None => {}
             Self::L2(alpha) | Self::L1(alpha) => {
-                expect_rate("alpha", alpha)?;
+                ALPHA.check(alpha)?;
             }
             Self::ElasticNet { alpha, ratio } => {
-                expect_rate("alpha", alpha)?;
-                expect_ratio(ratio)?;
+                ALPHA.check(alpha)?;
+                RATIO.check(ratio)?;
             }
         }
         Ok(self)
     }
 
-    fn describe(self) -> String {
+    /// Adds itself to what a learner says of itself.
+    fn describe(self, learner: Description) -> Description {
         match self {
-            Self::None => String::new(),
-            Self::L2(_) => ",penalty=l2".to_owned(),
-            Self::L1(_) => ",penalty=l1".to_owned(),
-            Self::ElasticNet { ratio, .. } => format!(",l1-ratio={ratio},penalty=elastic-net"),
+            Self::None => learner,
+            Self::L2(_) => learner.with(&PENALTY, "l2"),
+            Self::L1(_) => learner.with(&PENALTY, "l1"),
+            Self::ElasticNet { ratio, .. } => learner.with(&RATIO, ratio).with(&PENALTY, "elastic-net"),
         }
     }
 }
@@ -165,12 +167,9 @@ impl Sgd {
     /// With one step for so many rows.
     ///
     /// # Errors
-    /// When it is 0.
+    /// When it is 0, or more than a million.
     pub fn batches_of(self, rows: u32) -> Result<Self, Error> {
-        match rows {
-            0 => Err(Error::parameter("batch is 0: it is 1 or more")),
-            _ => Ok(Self { batch: f64::from(rows), ..self }),
-        }
+        Ok(Self { batch: f64::from(BATCH.check(rows)?), ..self })
     }
 
     /// With the guarantee printed for comparators of this size.
@@ -178,7 +177,7 @@ impl Sgd {
     /// # Errors
     /// When it is not from 1e-30 to 1e30.
     pub fn with_radius(self, radius: f64) -> Result<Self, Error> {
-        Ok(Self { radius: expect_rate("radius", radius)?, ..self })
+        Ok(Self { radius: COMPARATOR_RADIUS.check(radius)?, ..self })
     }
 
     /// The L2 penalty of a step at this rate for this weight, and the L1 penalty that is then due.
@@ -274,23 +273,15 @@ impl Optimizer for Sgd {
     }
 
     fn describe(&self) -> String {
-        let needs_alpha = self.penalty != Penalty::None || matches!(self.rates.schedule(), Schedule::Optimal(_));
         let alpha = match (self.penalty, self.rates.schedule()) {
-            (Penalty::L2(alpha) | Penalty::L1(alpha) | Penalty::ElasticNet { alpha, .. }, _) => alpha,
-            (_, Schedule::Optimal(alpha)) => alpha,
-            _ => 0.0,
+            (Penalty::L2(alpha) | Penalty::L1(alpha) | Penalty::ElasticNet { alpha, .. }, _) => Some(alpha),
+            (_, Schedule::Optimal(alpha)) => Some(alpha),
+            _ => None,
         };
-        let mut text = "sgd:".to_owned();
-        if needs_alpha {
-            text += &format!("alpha={alpha},");
-        }
-        if self.average_from > 0.0 {
-            text += &format!("average={},", self.average_from);
-        }
-        if self.batch > 1.0 {
-            text += &format!("batch={},", self.batch);
-        }
-        format!("{text}{}{},radius={}", self.rates.schedule().describe(), self.penalty.describe(), self.radius)
+        let sgd = Description::of("sgd");
+        let sgd = if let Some(alpha) = alpha { sgd.with(&ALPHA, alpha) } else { sgd };
+        let sgd = self.rates.schedule().describe(sgd.with(&AVERAGE, self.average_from).with(&BATCH, self.batch));
+        self.penalty.describe(sgd).with(&COMPARATOR_RADIUS, self.radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -315,47 +306,71 @@ impl Optimizer for Sgd {
 
 const NO_BOUND: &str = "on all of R^d only a constant rate without penalty and mini-batches has a bound";
 
-fn schedule(arguments: &Params<'_>) -> Result<Schedule, Error> {
-    let eta = arguments.number("eta0")?;
-    // Refused out of range whether or not this schedule looks at it.
-    expect_rate("eta0", eta)?;
-    let (power, patience) = (
-        expect_power(arguments.number("power")?)?,
-        arguments.whole("patience", 1..=1 << 53, "the rounds that may pass without a gain")? as f64,
-    );
-    arguments.choice(
-        "schedule",
-        &[
-            ("constant", Schedule::Constant(eta)),
-            ("invscaling", Schedule::InverseScaling { eta, power }),
-            ("root", Schedule::Root(eta)),
-            ("optimal", Schedule::Optimal(arguments.number("alpha")?)),
-            ("adaptive", Schedule::Adaptive { eta, patience }),
-        ],
-    )
-}
+const SCHEDULE: ParameterDescriptor = words(
+    "schedule",
+    &[
+        ("root", "eta0/√t"),
+        ("constant", "eta0"),
+        ("invscaling", "eta0/t^power"),
+        ("optimal", "1/(alpha·(t0 + t − 1)), t0 = alpha^(−3/4)"),
+        ("adaptive", "eta0, and a fifth each time that the loss does not fall"),
+    ],
+)
+.meaning("of the rate");
 
-fn expect_ratio(ratio: f64) -> Result<f64, Error> {
-    if (0.0..=1.0).contains(&ratio) {
-        return Ok(ratio);
+const ETA: ParameterDescriptor =
+    positive("eta0").default("0.5").meaning("the first rate").unless("schedule=optimal").remedy("a smaller eta0");
+
+const POWER: ParameterDescriptor =
+    number("power", 0.0..=1.0).default("0.5").meaning("how fast the rate falls").only_with("schedule=invscaling");
+
+const PATIENCE: ParameterDescriptor = whole("patience", 1..=1 << 53)
+    .default("1000")
+    .meaning("how many rounds a window of the loss has")
+    .only_with("schedule=adaptive");
+
+const PENALTY: ParameterDescriptor = words(
+    "penalty",
+    &[("none", "no penalty"), ("l2", "½·alpha·‖w‖₂²"), ("l1", "alpha·‖w‖₁"), ("elastic-net", "both, by l1-ratio")],
+)
+.meaning("what pulls weights to 0");
+
+const ALPHA: ParameterDescriptor = positive("alpha")
+    .default("0.0001")
+    .meaning("strength of the penalty; schedule=optimal is made of it too")
+    .only_with("penalty or schedule=optimal");
+
+const RATIO: ParameterDescriptor = number("l1-ratio", 0.0..=1.0)
+    .default("0.15")
+    .meaning("part of the penalty that is L1")
+    .only_with("penalty=elastic-net");
+
+const AVERAGE: ParameterDescriptor = whole("average", 0..=1 << 53)
+    .default("0")
+    .meaning("keep the average of the points from this round on, the first being 1; 0: none")
+    .quiet();
+
+const BATCH: ParameterDescriptor = whole("batch", 1..=1_000_000).default("1").meaning("rows per step").quiet();
+
+fn schedule(arguments: &Params<'_>) -> Schedule {
+    let eta = arguments.number("eta0");
+    match arguments.text("schedule") {
+        "constant" => Schedule::Constant(eta),
+        "invscaling" => Schedule::InverseScaling { eta, power: arguments.number("power") },
+        "optimal" => Schedule::Optimal(arguments.number("alpha")),
+        "adaptive" => Schedule::Adaptive { eta, patience: arguments.number("patience") },
+        _ => Schedule::Root(eta),
     }
-    Err(Error::parameter(format!(
-        "l1-ratio is {ratio}: it is a number from 0 to 1, the share of the penalty that is on |w|"
-    )))
 }
 
-fn penalty(arguments: &Params<'_>) -> Result<Penalty, Error> {
-    let alpha = expect_rate("alpha", arguments.number("alpha")?)?;
-    let ratio = expect_ratio(arguments.number("l1-ratio")?)?;
-    arguments.choice(
-        "penalty",
-        &[
-            ("none", Penalty::None),
-            ("l2", Penalty::L2(alpha)),
-            ("l1", Penalty::L1(alpha)),
-            ("elastic-net", Penalty::ElasticNet { alpha, ratio }),
-        ],
-    )
+fn penalty(arguments: &Params<'_>) -> Penalty {
+    let alpha = arguments.number("alpha");
+    match arguments.text("penalty") {
+        "l2" => Penalty::L2(alpha),
+        "l1" => Penalty::L1(alpha),
+        "elastic-net" => Penalty::ElasticNet { alpha, ratio: arguments.number("l1-ratio") },
+        _ => Penalty::None,
+    }
 }
 
 /// `sgd` by name.
@@ -364,32 +379,15 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     summary: "stochastic gradient descent with schedules, penalties, averaging and mini-batches",
     losses: Losses::Convex,
     parameters: &[
-        ParameterDescriptor {
-            name: "schedule",
-            default: "root",
-            meaning: "of the rate: constant, invscaling (eta0/t^power), root (eta0/√t), optimal (1/(alpha·(t0 + t − 1)), \
-                      t0 = alpha^(−3/4)) or adaptive (a fifth when the loss does not fall)",
-        },
-        ParameterDescriptor { name: "eta0", default: "0.5", meaning: "the first rate, above 0" },
-        ParameterDescriptor { name: "power", default: "0.5", meaning: "of schedule=invscaling, from 0 to 1" },
-        ParameterDescriptor {
-            name: "patience",
-            default: "1000",
-            meaning: "of schedule=adaptive: how many rounds a window of the loss has, 1 or more",
-        },
-        ParameterDescriptor { name: "penalty", default: "none", meaning: "none, l2, l1 or elastic-net" },
-        ParameterDescriptor {
-            name: "alpha",
-            default: "0.0001",
-            meaning: "strength of the penalty, above 0; schedule=optimal is made of it too",
-        },
-        ParameterDescriptor { name: "l1-ratio", default: "0.15", meaning: "part of L1 in elastic-net, from 0 to 1" },
-        ParameterDescriptor {
-            name: "average",
-            default: "0",
-            meaning: "keep the average of the points from this round on, the first being 1; 0: none",
-        },
-        ParameterDescriptor { name: "batch", default: "1", meaning: "rows a step, from 1 to 1000000" },
+        SCHEDULE,
+        ETA,
+        POWER,
+        PATIENCE,
+        PENALTY,
+        ALPHA,
+        RATIO,
+        AVERAGE,
+        BATCH,
         COMPARATOR_RADIUS,
         STANDARDISE,
     ],
@@ -405,23 +403,15 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::other("average=5,batch=4,radius=2"),
     ],
     build: |arguments| {
-        let optimizer = Sgd::new(schedule(arguments)?, penalty(arguments)?)?
-            .average_from(arguments.whole(
-                "average",
-                0..=1 << 53,
-                "the round from which on points are averaged, 0 for none",
-            )?)
-            .batches_of(arguments.whole(
-                "batch",
-                1..=1_000_000,
-                "for the gradients of so many rows are summed before a step",
-            )? as u32)?
-            .with_radius(arguments.number("radius")?)?;
+        let optimizer = Sgd::new(schedule(arguments), penalty(arguments))?
+            .average_from(arguments.whole("average"))
+            .batches_of(arguments.whole("batch") as u32)?
+            .with_radius(arguments.number("radius"))?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
     },
     plan: |arguments, scales| {
-        let is_plain = penalty(arguments)? == Penalty::None && arguments.number("batch")? == 1.0;
-        match schedule(arguments)? {
+        let is_plain = penalty(arguments) == Penalty::None && arguments.whole("batch") == 1;
+        match schedule(arguments) {
             Schedule::Constant(eta) if is_plain => promise_of_fixed_rate(Domain::All, eta, arguments, scales),
             _ => Ok(Guarantee::none(GuaranteeKind::Own, NO_BOUND)),
         }

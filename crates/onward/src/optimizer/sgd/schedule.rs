@@ -1,9 +1,10 @@
 //! How the step size of stochastic gradient descent changes.
 
+use super::{ALPHA, ETA, PATIENCE, POWER, SCHEDULE};
 use crate::Error;
 use crate::archive::Archive;
 use crate::numeric::sum::held;
-use crate::protocol::expect_rate;
+use crate::parameter::Description;
 
 /// The rate η_t of the t-th step, t = 1, 2, …
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,27 +43,30 @@ impl Schedule {
     /// Refuses parameters out of range.
     pub(super) fn check(self) -> Result<Self, Error> {
         match self {
-            Self::Optimal(alpha) => expect_rate("alpha", alpha)?,
+            Self::Optimal(alpha) => ALPHA.check(alpha)?,
             Self::Constant(eta) | Self::Root(eta) | Self::Adaptive { eta, .. } | Self::InverseScaling { eta, .. } => {
-                expect_rate("eta0", eta)?
+                ETA.check(eta)?
             }
         };
         match self {
-            Self::InverseScaling { power, .. } => expect_power(power).map(|_| self),
-            Self::Adaptive { patience, .. } if !(1.0..=1e18).contains(&patience) => Err(Error::parameter(format!(
-                "patience is {patience}: it is a number from 1 to 1e18, the rounds that may pass without a gain"
-            ))),
+            Self::InverseScaling { power, .. } => POWER.check(power).map(|_| self),
+            Self::Adaptive { patience, .. } => PATIENCE.check(patience as u64).map(|_| self),
             _ => Ok(self),
         }
     }
 
-    pub(super) fn describe(self) -> String {
+    /// Adds itself to what a learner says of itself.
+    pub(super) fn describe(self, learner: Description) -> Description {
         match self {
-            Self::Constant(eta) => format!("eta0={eta},schedule=constant"),
-            Self::InverseScaling { eta, power } => format!("eta0={eta},power={power},schedule=invscaling"),
-            Self::Root(eta) => format!("eta0={eta},schedule=root"),
-            Self::Optimal(_) => "schedule=optimal".to_owned(),
-            Self::Adaptive { eta, patience } => format!("eta0={eta},patience={patience},schedule=adaptive"),
+            Self::Constant(eta) => learner.with(&ETA, eta).with(&SCHEDULE, "constant"),
+            Self::InverseScaling { eta, power } => {
+                learner.with(&ETA, eta).with(&POWER, power).with(&SCHEDULE, "invscaling")
+            }
+            Self::Root(eta) => learner.with(&ETA, eta).with(&SCHEDULE, "root"),
+            Self::Optimal(_) => learner.with(&SCHEDULE, "optimal"),
+            Self::Adaptive { eta, patience } => {
+                learner.with(&ETA, eta).with(&PATIENCE, patience).with(&SCHEDULE, "adaptive")
+            }
         }
     }
 }
@@ -139,17 +143,6 @@ impl Rates {
         }
         Ok(())
     }
-}
-
-/// Refuses a power of the rate that is none.
-pub(super) fn expect_power(power: f64) -> Result<f64, Error> {
-    if (0.0..=1.0).contains(&power) {
-        return Ok(power);
-    }
-    Err(Error::parameter(format!(
-        "power is {power:?}: it is a number from 0 to 1, for steps that fall faster than 1/t stop short, and those of a \
-         negative power grow"
-    )))
 }
 
 #[cfg(test)]

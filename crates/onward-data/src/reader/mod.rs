@@ -7,7 +7,7 @@
 //! is due, and none waits for the other for long. What comes out depends on the
 //! chunks alone, never on who parsed them.
 
-mod numbering;
+mod assigner;
 mod workers;
 
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use onward::FeatureMap;
 
-use super::numbering::Numbering;
+use super::assigner::IdAssigner;
 use crate::encode::ParsedBatch;
 use crate::error::{DataError, DataErrorKind};
 use crate::source::{Chunk, ChunkContent, ChunkSource, Parser};
@@ -18,7 +18,7 @@ use crate::source::{Chunk, ChunkContent, ChunkSource, Parser};
 pub(super) struct Shared {
     chunks: Mutex<ChunkQueue>,
     ready: Mutex<ReadyQueue>,
-    numbering: Mutex<Numbering>,
+    assigner: Mutex<IdAssigner>,
     /// Something became ready, or was taken.
     changed: Condvar,
     stop: AtomicBool,
@@ -80,8 +80,8 @@ pub(super) struct ParsedChunk {
 }
 
 impl ParsedChunk {
-    fn number(&mut self, numbering: &mut Numbering) {
-        numbering.number(&mut self.parsed);
+    fn number(&mut self, assigner: &mut IdAssigner) {
+        assigner.number(&mut self.parsed);
         self.is_numbered = true;
     }
 }
@@ -96,7 +96,7 @@ impl Shared {
         Self {
             chunks: Mutex::new(ChunkQueue { source, next: 0, ended: false }),
             ready: Mutex::new(ReadyQueue { outcomes: BTreeMap::new(), due: 0, taken: 0, spare: Vec::new() }),
-            numbering: Mutex::new(Numbering::default()),
+            assigner: Mutex::new(IdAssigner::default()),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),
             window: 2 * threads.max(1) as u64 + 1,
@@ -123,13 +123,13 @@ impl Shared {
     /// Gives ids to a batch that is handed out, unless it has some.
     pub(super) fn number(&self, done: &mut ParsedChunk) {
         if !done.is_numbered {
-            done.number(&mut lock(&self.numbering));
+            done.number(&mut lock(&self.assigner));
         }
     }
 
     /// Takes ids from this map from here on, and gives back the one that they were taken from.
     pub(super) fn number_with(&self, map: Option<FeatureMap>) -> Option<FeatureMap> {
-        std::mem::replace(&mut lock(&self.numbering).map, map)
+        std::mem::replace(&mut lock(&self.assigner).map, map)
     }
 
     /// What became of the chunk that is due, if it is there.
@@ -178,15 +178,15 @@ impl Shared {
     /// Gives ids to the batches that are next and ready, unless another thread is doing that. Idle threads assign ids ahead
     /// of time; otherwise a batch gets them when it is handed out, while it is in the cache.
     fn number_ahead(&self) {
-        let Ok(mut numbering) = self.numbering.try_lock() else { return };
-        while numbering.map.is_some()
-            && let Some(mut outcome) = self.take_to_number(numbering.next)
+        let Ok(mut assigner) = self.assigner.try_lock() else { return };
+        while assigner.map.is_some()
+            && let Some(mut outcome) = self.take_to_number(assigner.next)
         {
-            let number = numbering.next;
+            let number = assigner.next;
             // A panic (memory was refused) must not hang the run.
             let numbered = catch_unwind(AssertUnwindSafe(|| {
                 if let Outcome::Parsed(done) = &mut outcome {
-                    done.number(&mut numbering);
+                    done.number(&mut assigner);
                 }
             }));
             if numbered.is_err() {

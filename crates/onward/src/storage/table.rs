@@ -37,7 +37,7 @@ pub(crate) struct ParameterTable<S> {
     /// Where they are: made when it is first asked, since while rows are numbered nobody may.
     numbers: OnceLock<IndexMap>,
     /// Whose ids are the positions of all high entries.
-    numbering: Numbering,
+    id_source: IdSource,
     /// How often entries have been laid out anew.
     layout: u32,
     /// The largest high index.
@@ -51,7 +51,7 @@ pub(crate) struct ParameterTable<S> {
 /// Whose ids are the positions of the high entries. An id of theirs need not be compared with the index that is
 /// kept there, which would be one more access to memory for each feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Numbering {
+enum IdSource {
     /// There is no high entry yet.
     Undecided,
     /// Those of this map.
@@ -135,7 +135,7 @@ impl<S> Default for ParameterTable<S> {
             low: 0,
             indices: Vec::new(),
             numbers: OnceLock::new(),
-            numbering: Numbering::Undecided,
+            id_source: IdSource::Undecided,
             layout: 0,
             largest: 0,
             is_due: false,
@@ -226,7 +226,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
     /// The entries of a row, with its values.
     #[inline]
     pub(crate) fn row<'a>(&'a self, x: Features<'a>) -> impl Iterator<Item = (S, f32)> + 'a {
-        let ids = if x.map().is_some_and(|map| self.numbering == Numbering::Map(map)) { x.ids() } else { &[] };
+        let ids = if x.map().is_some_and(|map| self.id_source == IdSource::Map(map)) { x.ids() } else { &[] };
         x.indices().iter().zip(x.values()).enumerate().map(move |(at, (&index, &value))| {
             let entry = match ids.get(at) {
                 // Without one, it was not learnt from before its row; it may have been since.
@@ -256,7 +256,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         let number = match self.numbers().find(index) {
             Ok(number) => number as usize,
             Err(vacancy) => {
-                self.numbering = Numbering::Own;
+                self.id_source = IdSource::Own;
                 self.insert(index, vacancy)
             }
         };
@@ -266,7 +266,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
     /// Has the entries of a row fetched that is going to be worked on.
     #[inline]
     pub(crate) fn prefetch(&self, x: Features<'_>) {
-        let is_numbered = || x.map().is_some_and(|map| self.numbering == Numbering::Map(map));
+        let is_numbered = || x.map().is_some_and(|map| self.id_source == IdSource::Map(map));
         let positions = match x {
             _ if (x.max_index() as usize) < self.low => x.indices(),
             _ if is_numbered() => x.ids(),
@@ -308,10 +308,10 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
     #[inline]
     fn are_at_ids(&mut self, x: Features<'_>, positions: &mut Positions) -> bool {
         let Some(map) = x.map() else { return false };
-        if self.numbering == Numbering::Undecided {
-            self.numbering = Numbering::Map(map);
+        if self.id_source == IdSource::Undecided {
+            self.id_source = IdSource::Map(map);
         }
-        if self.numbering != Numbering::Map(map) {
+        if self.id_source != IdSource::Map(map) {
             return false;
         }
         let are_there =
@@ -341,7 +341,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
             match self.numbers.get().map_or(Err(0), |numbers| numbers.find(index)) {
                 Err(vacancy) if id as usize == next => drop(self.insert(index, vacancy)),
                 _ => {
-                    self.numbering = Numbering::Own;
+                    self.id_source = IdSource::Own;
                     return false;
                 }
             }
@@ -434,7 +434,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
             entries[index as usize] = *entry;
         }
         (self.entries, self.low, self.limit) = (entries, size, size as u32);
-        (self.indices, self.numbers, self.numbering) = (Vec::new(), OnceLock::new(), Numbering::Own);
+        (self.indices, self.numbers, self.id_source) = (Vec::new(), OnceLock::new(), IdSource::Own);
         self.layout += 1;
     }
 
@@ -513,7 +513,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         for &index in all {
             table.insert(index, 0);
         }
-        table.numbering = Numbering::Map(map.map());
+        table.id_source = IdSource::Map(map.map());
         if indices.len() != entries.len() {
             return Err(Error::model(MISMATCH));
         }
@@ -540,7 +540,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
 
     /// A table with the same features, whose entries are made of those of this one.
     pub(crate) fn map<T: Copy + Zeroable>(&self, make: impl Fn(&S) -> T) -> ParameterTable<T> {
-        let (limit, low, numbering, layout) = (self.limit, self.low, self.numbering, self.layout);
+        let (limit, low, id_source, layout) = (self.limit, self.low, self.id_source, self.layout);
         let entries: Vec<T> = self.entries.iter().map(make).collect();
         prefer_huge_pages(&entries);
         ParameterTable {
@@ -549,7 +549,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
             low,
             indices: self.indices.clone(),
             numbers: self.numbers.clone(),
-            numbering,
+            id_source,
             layout,
             largest: self.largest,
             is_due: self.is_due,
@@ -679,7 +679,7 @@ mod tests {
                 *by_id.at(position as usize) = index;
             }
         }
-        assert!(matches!(by_id.numbering, Numbering::Map(_)) && by_id.numbers.get().is_none());
+        assert!(matches!(by_id.id_source, IdSource::Map(_)) && by_id.numbers.get().is_none());
         let met: Vec<u32> = batch.iter().flat_map(|example| example.features.indices().to_vec()).collect();
         assert_eq!(by_id.each(&met).collect::<Vec<_>>(), met);
         assert_eq!(met.iter().map(|&index| by_id.get(index)).collect::<Vec<_>>(), met);
@@ -695,9 +695,9 @@ mod tests {
         let rows: Vec<Vec<u32>> = (0..20).map(|_| (0..30).map(|_| index()).collect()).collect();
         for before in [&[][..], &[LOW + 7, 9, LOW + 70_000]] {
             let (table, _) = counted(&rows, Rows::Numbered, before);
-            assert!(matches!(table.numbering, Numbering::Map(_)));
+            assert!(matches!(table.id_source, IdSource::Map(_)));
             let (table, _) = counted(&rows, Rows::OneLeftOut, before);
-            assert!(table.numbering == Numbering::Own);
+            assert!(table.id_source == IdSource::Own);
         }
     }
 

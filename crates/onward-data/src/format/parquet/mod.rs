@@ -9,13 +9,14 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
-use parquet::file::metadata::ParquetStatisticsPolicy;
+use parquet::basic::Compression;
+use parquet::file::metadata::{ParquetStatisticsPolicy, RowGroupMetaData};
 use parquet::file::reader::Length;
 
 use super::columnar::cells::LeafColumn;
 use super::columnar::{ColumnarFile, ColumnarFormat, MOST_ROWS, TableReader, TableSlice, broken, damaged};
 use super::write::Writing;
-use crate::error::DataError;
+use crate::error::{DataError, DataErrorKind};
 use crate::source::Seekable;
 
 /// The format.
@@ -68,6 +69,7 @@ impl ParquetFile {
         let length = Length::len(&file);
         let options = || ArrowReaderOptions::new().with_column_stats_policy(ParquetStatisticsPolicy::SkipAll);
         let found = ArrowReaderMetadata::load(&file, options()).map_err(|error| broken(&error))?;
+        check_compression(&found)?;
         let size = ParquetSize::of(&found, length)?;
         // Strings are read as views: those of a dictionary page are then not copied for each row.
         let viewed = Schema::new(as_views(found.schema().fields()));
@@ -119,6 +121,19 @@ impl ParquetSize {
     /// The part of `whole` that belongs to the first `done` rows.
     fn share(self, whole: u64, done: u64) -> u64 {
         (u128::from(whole) * u128::from(done) / u128::from(self.rows.max(1))) as u64
+    }
+}
+
+/// Refuses columns whose compression this build does not read.
+fn check_compression(metadata: &ArrowReaderMetadata) -> Result<(), DataError> {
+    let mut columns = metadata.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
+    match columns.find(|column| matches!(column.compression(), Compression::BROTLI(_))) {
+        Some(column) if !cfg!(feature = "brotli") => {
+            let found = format!("column '{}' is compressed with Brotli, which this build does not read", column.column_path());
+            Err(DataError::new(DataErrorKind::Format, found)
+                .advise("write the file with Zstandard or Snappy, or build Onward with --features brotli"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -128,8 +128,8 @@ impl LeastSquares {
     /// comparators in the ball of this radius.
     ///
     /// # Errors
-    /// When λ or the radius is not from 1e-30 to 1e30, the limit not from 1 to 8192, or the most rows
-    /// not from 1 to a million.
+    /// When λ is not from 1e-30 to 1e30, the limit not from 1 to 8192, the most rows not from 1 to
+    /// a million, or the radius not positive and finite.
     pub fn new(form: LeastSquaresForm, lambda: f64, limit: u64, radius: f64) -> Result<Self, Error> {
         LAMBDA.check(lambda)?;
         COMPARATOR_RADIUS.check(radius)?;

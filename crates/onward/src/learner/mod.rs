@@ -25,6 +25,4 @@ pub use perceptron::{AveragedPerceptron, Perceptron, SecondOrderPerceptron, Vote
 pub use rls::Rls;
 pub use vaw::Vaw;
 
-pub use crate::protocol::{
-    Clip, LearnerDescriptor, LearnerSpec, Linear, Losses, ParameterDescriptor, Params, ProblemBounds, Standardised,
-};
+pub use crate::protocol::{Clip, LearnerDescriptor, LearnerSpec, Linear, Losses, Params, ProblemBounds, Standardised};

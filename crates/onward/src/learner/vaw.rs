@@ -60,7 +60,8 @@ impl Vaw {
     /// comparators in the ball of this radius.
     ///
     /// # Errors
-    /// When λ or the radius is not from 1e-30 to 1e30, or the limit not from 1 to 8192.
+    /// When λ is not from 1e-30 to 1e30, the limit not from 1 to 8192, or the radius not positive
+    /// and finite.
     pub fn new(lambda: f64, limit: u64, radius: f64) -> Result<Self, Error> {
         LAMBDA.check(lambda)?;
         COMPARATOR_RADIUS.check(radius)?;

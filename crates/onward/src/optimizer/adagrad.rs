@@ -17,7 +17,7 @@
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable, Entry, F32Entry};
 use super::{AdaGradDual, AdaGradFull};
 use crate::archive::{Archive, Field};
-use crate::domain::{ALL, BALL, BOX, Domain, weighted_ball};
+use crate::domain::{ALL, BALL, BOX, Domain, RADIUS, weighted_ball};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::saturate;
 use crate::numeric::sum::{self, LARGEST_SUM};
@@ -82,7 +82,7 @@ impl AdaGrad {
     /// radius.
     ///
     /// # Errors
-    /// When η or the radius is not from 1e-30 to 1e30.
+    /// When η is not from 1e-30 to 1e30, or the radius not positive and finite.
     pub fn new(eta: f64, radius: f64) -> Result<Self, Error> {
         Self::within(AdaGradDomain::All, eta, radius)
     }
@@ -90,10 +90,11 @@ impl AdaGrad {
     /// With this η in a domain of this radius.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// As [`new`](Self::new); for the box and the ball, when the radius is not from 1e-30 to 1e30.
     pub fn within(domain: AdaGradDomain, eta: f64, radius: f64) -> Result<Self, Error> {
         ETA.check(eta)?;
-        COMPARATOR_RADIUS.check(radius)?;
+        let sizes = if domain == AdaGradDomain::All { COMPARATOR_RADIUS } else { RADIUS };
+        sizes.check(radius)?;
         let limit = if domain == AdaGradDomain::Box { radius } else { f64::INFINITY };
         let (roots, largest, norm, scalar) = (0.0, 0.0, 0.0, 0.0);
         Ok(Self::of(AdaGradRule { eta, domain, radius, limit, roots, largest, norm, scalar }))

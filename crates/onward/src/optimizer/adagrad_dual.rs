@@ -21,7 +21,7 @@
 use super::adagrad::{AdaGradDomain, DELTA, DOMAIN, ETA, FORM};
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
 use crate::archive::{Archive, Field};
-use crate::domain::weighted_ball;
+use crate::domain::{RADIUS, weighted_ball};
 use crate::guarantee::{Guarantee, bound_of_sums};
 use crate::numeric::sum::{self, LARGEST_SUM, held};
 use crate::parameter::Description;
@@ -65,7 +65,7 @@ impl AdaGradDual {
     /// When η, δ or the radius is not from 1e-30 to 1e30.
     pub fn new(domain: AdaGradDomain, eta: f64, radius: f64, delta: f64) -> Result<Self, Error> {
         ETA.check(eta)?;
-        COMPARATOR_RADIUS.check(radius)?;
+        RADIUS.check(radius)?;
         DELTA.check(delta)?;
         let (lambda, norm, roots, largest, seen, paid, scalar) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         Ok(Self::of(AdaGradDualRule { domain, eta, radius, delta, lambda, norm, roots, largest, seen, paid, scalar }))

@@ -15,6 +15,7 @@
 
 use super::adagrad::{ETA, FEATURES, FULL};
 use crate::archive::Archive;
+use crate::domain::RADIUS;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::linalg::eigen::Jacobi;
 use crate::numeric::linalg::vector::{add_scaled, dot_by_lanes};
@@ -58,7 +59,7 @@ impl AdaGradFull {
     /// When η or the radius is not from 1e-30 to 1e30, or the number of features not from 1 to 64.
     pub fn new(eta: f64, radius: f64, features: u32) -> Result<Self, Error> {
         ETA.check(eta)?;
-        COMPARATOR_RADIUS.check(radius)?;
+        RADIUS.check(radius)?;
         FEATURES.check(features)?;
         let limit = features as usize;
         Ok(Self {

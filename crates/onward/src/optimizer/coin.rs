@@ -79,7 +79,7 @@ impl Coin {
     /// |z_i|, if it is known.
     ///
     /// # Errors
-    /// When ε, the gradient or the radius is not from 1e-30 to 1e30.
+    /// When ε or the gradient is not from 1e-30 to 1e30, or the radius not positive and finite.
     pub fn new(epsilon: f64, radius: f64, class: CoinDomain, gradient: Option<f64>) -> Result<Self, Error> {
         EPSILON.check(epsilon)?;
         COMPARATOR_RADIUS.check(radius)?;

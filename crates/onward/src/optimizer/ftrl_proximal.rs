@@ -67,7 +67,7 @@ impl FtrlProximal {
     /// With these α, β, λ₁ and λ₂, and the guarantee printed for comparators in the box of this radius.
     ///
     /// # Errors
-    /// When α or the radius is not from 1e-30 to 1e30, or β, λ₁ or λ₂ not from 0 to 1e30.
+    /// When α is not from 1e-30 to 1e30, β, λ₁ or λ₂ not from 0 to 1e30, or the radius not positive and finite.
     pub fn new(alpha: f64, beta: f64, l1: f64, l2: f64, radius: f64) -> Result<Self, Error> {
         ALPHA.check(alpha)?;
         BETA.check(beta)?;

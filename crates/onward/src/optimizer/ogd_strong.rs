@@ -15,7 +15,7 @@ use crate::archive::Archive;
 use crate::domain::BallVector;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
-use crate::parameter::{Description, ParameterDescriptor, positive};
+use crate::parameter::{Description, ParameterDescriptor, positive, within};
 use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, Promise, STANDARDISE, Step};
 use crate::{Error, Features};
 
@@ -41,7 +41,7 @@ impl OgdStrong {
     /// With this regularisation.
     ///
     /// # Errors
-    /// When σ or the radius is not from 1e-30 to 1e30.
+    /// When σ is not from 1e-30 to 1e30, or the radius not positive and finite.
     pub fn new(sigma: f64, radius: Option<f64>) -> Result<Self, Error> {
         SIGMA.check(sigma)?;
         radius.map(|radius| RADIUS.check(radius)).transpose()?;
@@ -106,8 +106,10 @@ const SIGMA: ParameterDescriptor = positive("sigma")
     .meaning("strength of the regularisation")
     .remedy("a larger sigma, a smaller --radius");
 
-const RADIUS: ParameterDescriptor =
-    positive("radius").or("none").meaning("projects on this ball, or --radius; none: no projection").quiet();
+const RADIUS: ParameterDescriptor = within("radius", 0.0, f64::INFINITY)
+    .or("none")
+    .meaning("projects on this ball, or --radius; none: no projection")
+    .quiet();
 
 const OF_THE_PLAIN_LOSSES: &str = "on the plain losses the comparator pays for the regularisation";
 

@@ -6,7 +6,7 @@ use super::{Learner, Params, ProblemBounds, Promise};
 use crate::guarantee::Guarantee;
 use crate::loss::{Curvature, LossKind, Task};
 use crate::nearest::nearest;
-use crate::parameter::{ParameterDescriptor, flag, positive};
+use crate::parameter::{ParameterDescriptor, flag, within};
 use crate::{Error, Loss};
 
 /// A learner that can be asked for by name.
@@ -40,8 +40,9 @@ pub enum Losses {
 pub(crate) const STANDARDISE: ParameterDescriptor =
     flag("standardise").meaning("centre and scale features by their running mean and deviation").quiet();
 
-pub(crate) const COMPARATOR_RADIUS: ParameterDescriptor =
-    positive("radius").default("1").meaning("size of the comparators that the guarantee is printed for, or --radius");
+pub(crate) const COMPARATOR_RADIUS: ParameterDescriptor = within("radius", 0.0, f64::INFINITY)
+    .default("1")
+    .meaning("size of the comparators that the guarantee is printed for, or --radius");
 
 /// Two entries of the same name are the same learner.
 impl PartialEq for LearnerDescriptor {

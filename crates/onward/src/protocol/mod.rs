@@ -22,5 +22,3 @@ pub(crate) use promise::FIXED_RATE;
 pub use promise::{Bound, Promise};
 pub use spec::LearnerSpec;
 pub use standardised::Standardised;
-
-pub use crate::parameter::{Description, ParameterDescriptor};

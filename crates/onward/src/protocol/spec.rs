@@ -103,7 +103,7 @@ impl LearnerSpec {
     fn arguments<'a>(&self, loss: &'a SharedLoss, radius: Option<f64>, depth: usize) -> Result<Params<'a>, Error> {
         let mut given = self.given.clone();
         if let Some(radius) = radius.filter(|_| self.has("radius")) {
-            given.entry("radius".to_owned()).or_insert_with(|| radius.to_string());
+            given.entry("radius".to_owned()).or_insert_with(|| format!("{radius:?}"));
         }
         let given = GivenParameters::new(self.entry.name, self.entry.parameters, given)?;
         Ok(Params { given, loss, learners: self.learners, radius, depth })

@@ -160,6 +160,7 @@ fn values_out_of_range_are_refused_with_the_range() {
             "kernel:keep=smallest",
             "keep is smallest, and budget is none: nothing has to go; give a budget, or leave keep out",
         ),
+        ("adagrad:domain=box,radius=1e31", "radius must be from 1e-30 to 1e30; got 1e31"),
         ("fixed-share:alpha=2", "alpha of fixed-share must be from 0 to 1, or auto; got 2"),
         ("fixed-share:alpha=0", "alpha must be from 1e-30 to 1; got 0"),
     ] {

@@ -56,7 +56,7 @@ impl KernelPerceptron {
     /// A perceptron whose guarantee is printed for functions of norm at most the radius.
     ///
     /// # Errors
-    /// When the radius is not from 1e-30 to 1e30, a parameter of the kernel or of the budget is out
+    /// When the radius is not positive and finite, a parameter of the kernel or of the budget is out
     /// of its range, or the loss is one that the perceptron does not pay.
     pub fn new(kernel: Kernel, budget: Budget, radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
         COMPARATOR_RADIUS.check(radius)?;

@@ -101,7 +101,8 @@ impl Perceptron {
     /// A perceptron whose guarantee is printed for comparators in the ball of this radius.
     ///
     /// # Errors
-    /// When the radius is not from 1e-30 to 1e30, or the loss is one that the perceptron does not pay.
+    /// When the radius is not positive and finite, or the loss is one that the
+    /// perceptron does not pay.
     pub fn new(radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
         COMPARATOR_RADIUS.check(radius)?;
         expect_mistakes(loss)?;

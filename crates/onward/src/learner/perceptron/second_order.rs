@@ -48,8 +48,8 @@ impl SecondOrderPerceptron {
     /// comparators in the ball of this radius.
     ///
     /// # Errors
-    /// When a or the radius is not from 1e-30 to 1e30, the limit not from 1 to 8192, or the loss one that
-    /// the perceptron does not pay.
+    /// When a is not from 1e-30 to 1e30, the limit not from 1 to 8192, the radius not positive and
+    /// finite, or the loss one that the perceptron does not pay.
     pub fn new(a: f64, limit: u64, radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
         A.check(a)?;
         COMPARATOR_RADIUS.check(radius)?;

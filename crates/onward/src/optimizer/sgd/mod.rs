@@ -177,7 +177,7 @@ impl Sgd {
     /// # Errors
     /// When it is not from 1e-30 to 1e30.
     pub fn with_radius(self, radius: f64) -> Result<Self, Error> {
-        Ok(Self { radius: COMPARATOR_RADIUS.check(radius)?, ..self })
+        Ok(Self { radius: RADIUS.check(radius)?, ..self })
     }
 
     /// The L2 penalty of a step at this rate for this weight, and the L1 penalty that is then due.
@@ -281,7 +281,7 @@ impl Optimizer for Sgd {
         let sgd = Description::of("sgd");
         let sgd = if let Some(alpha) = alpha { sgd.with(&ALPHA, alpha) } else { sgd };
         let sgd = self.rates.schedule().describe(sgd.with(&AVERAGE, self.average_from).with(&BATCH, self.batch));
-        self.penalty.describe(sgd).with(&COMPARATOR_RADIUS, self.radius).into()
+        self.penalty.describe(sgd).with(&RADIUS, self.radius).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -305,6 +305,8 @@ impl Optimizer for Sgd {
 }
 
 const NO_BOUND: &str = "on all of R^d only a constant rate without penalty and mini-batches has a bound";
+
+const RADIUS: ParameterDescriptor = positive("radius").default("1").meaning(COMPARATOR_RADIUS.meaning);
 
 const SCHEDULE: ParameterDescriptor = words(
     "schedule",
@@ -378,19 +380,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "sgd",
     summary: "stochastic gradient descent with schedules, penalties, averaging and mini-batches",
     losses: Losses::Convex,
-    parameters: &[
-        SCHEDULE,
-        ETA,
-        POWER,
-        PATIENCE,
-        PENALTY,
-        ALPHA,
-        RATIO,
-        AVERAGE,
-        BATCH,
-        COMPARATOR_RADIUS,
-        STANDARDISE,
-    ],
+    parameters: &[SCHEDULE, ETA, POWER, PATIENCE, PENALTY, ALPHA, RATIO, AVERAGE, BATCH, RADIUS, STANDARDISE],
     promises: &[
         Promise::never("", NO_BOUND),
         Promise::linear("eta0=0.05,schedule=constant", FIXED_RATE).repeating(),

@@ -90,9 +90,7 @@ impl PreparedFile {
     /// # Errors
     /// When it cannot be renamed; the file is then as it was before.
     pub fn commit(self) -> io::Result<()> {
-        let Some(temporary) = self.temporary else {
-            return Ok(());
-        };
+        let Some(temporary) = self.temporary else { return Ok(()) };
         temporary.persist(&self.target).map_err(|error| error.error)?;
         sync_folder(&self.target)
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::encode::ParsedBatch;
-use crate::error::DataError;
+use crate::error::Result;
 use crate::open::{self, Opening, Purpose};
 use crate::options::Options;
 use crate::source::Input;
@@ -75,15 +75,12 @@ pub(crate) fn open(
     options: &Options,
     purpose: Purpose,
     read: &Arc<AtomicU64>,
-) -> Result<(Opening, CacheState), DataError> {
+) -> Result<(Opening, CacheState)> {
     let Some(_path) = options.cache.as_deref().filter(|_| purpose == Purpose::Learn) else {
         return Ok((open::open(inputs, options, purpose, Arc::clone(read))?, CacheState::default()));
     };
     #[cfg(feature = "arrow")]
     return store::open(_path, inputs, options, read);
     #[cfg(not(feature = "arrow"))]
-    Err(DataError::new(
-        crate::error::DataErrorKind::Options,
-        "this onward was built without Arrow, in which caches are written",
-    ))
+    Err(DataError::options("this onward was built without Arrow, in which caches are written"))
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt32Type};
 use arrow_array::{Array, RecordBatch};
-use arrow_buffer::{Buffer, ScalarBuffer};
+use arrow_buffer::ScalarBuffer;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use onward::{BorrowedColumns, RowColumns};
@@ -15,7 +15,7 @@ use onward::{BorrowedColumns, RowColumns};
 use super::map::map;
 use super::store::{CachedBatch, IDS, NAMES, PRODUCTS};
 use crate::encode::{ColumnMapping, ParsedBatch};
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::format::arrow::decode_batch;
 use crate::format::arrow::examples::{INDICES, LABEL, OFFSET, VALUES, WEIGHT};
 use crate::format::columnar::{damaged, guarded};
@@ -37,10 +37,8 @@ impl CacheSource {
 }
 
 impl ChunkSource for CacheSource {
-    fn next(&mut self, _buffer: Vec<u8>) -> Result<Option<Chunk>, DataError> {
-        let Some(block) = self.blocks.get(self.next) else {
-            return Ok(None);
-        };
+    fn next(&mut self, _buffer: Vec<u8>) -> Result<Option<Chunk>> {
+        let Some(block) = self.blocks.get(self.next) else { return Ok(None) };
         self.count.fetch_add(block.length, Ordering::Relaxed);
         let content = ChunkContent::Cached { block: self.next };
         self.next += 1;
@@ -83,18 +81,18 @@ impl BorrowedColumns for MappedFeatures {
 }
 
 /// A column of a record batch.
-fn column<'a>(rows: &'a RecordBatch, name: &str) -> Result<&'a dyn Array, DataError> {
+fn column<'a>(rows: &'a RecordBatch, name: &str) -> Result<&'a dyn Array> {
     rows.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| damaged(format!("the column '{name}' is not there")))
 }
 
 impl CacheParser {
-    fn block(&self, block: &CachedBatch, out: &mut ParsedBatch) -> Result<(), DataError> {
+    fn block(&self, block: &CachedBatch, out: &mut ParsedBatch) -> Result {
         let map = map(&self.file, block.at, block.length)
-            .map_err(|error| DataError::new(DataErrorKind::Io, format!("reading failed: {error}")))?;
+            .map_err(|error| DataError::io(format!("reading failed: {error}")))?;
         if crc32fast::hash(&map) != block.checksum {
             return Err(damaged("a record batch does not have its checksum"));
         }
-        let rows = decode_batch(Buffer::from(Bytes::from_owner(map)), &self.schema)?;
+        let rows = decode_batch(Bytes::from_owner(map), &self.schema)?;
         names(&rows, out)?;
         out.set_products(column(&rows, PRODUCTS)?.as_list::<i32>().values().as_primitive::<UInt32Type>().values());
         if self.id_columns > 0 {
@@ -125,20 +123,18 @@ impl CacheParser {
 }
 
 /// The features that were met first in a record batch.
-fn names(rows: &RecordBatch, out: &mut ParsedBatch) -> Result<(), DataError> {
+fn names(rows: &RecordBatch, out: &mut ParsedBatch) -> Result {
     let map = column(rows, NAMES)?.as_map();
     let names = map.values().as_string::<i64>();
     for (&index, name) in map.keys().as_primitive::<UInt32Type>().values().iter().zip(names.iter().flatten()) {
-        out.names.push(index, name);
+        out.names.push(index, &[name]);
     }
     Ok(())
 }
 
 impl Parser for CacheParser {
-    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
-        let ChunkContent::Cached { block } = chunk.content else {
-            return Ok(());
-        };
+    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
+        let ChunkContent::Cached { block } = chunk.content else { return Ok(()) };
         let blocks = Arc::clone(&self.blocks);
         let block = &blocks[block];
         let read = guarded(&chunk.input, || self.block(block, out));

@@ -20,9 +20,9 @@ use super::store::{
 };
 use crate::atomic::AtomicFile;
 use crate::encode::{KEPT_ERRORS, NamesSeen, ParsedBatch};
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::format::arrow::examples::{TARGET_KEY, VERSION, VERSION_KEY};
-use crate::format::arrow::rows::{ExampleRows, element};
+use crate::format::arrow::rows::{ExampleRows, element, plain};
 use crate::source::Input;
 
 /// About how many bytes a record batch has.
@@ -158,10 +158,9 @@ impl CacheWriter {
         id_columns: usize,
         inputs: &[Input],
         stamps: InputStamps,
-    ) -> Result<Self, DataError> {
+    ) -> Result<Self> {
         let unwritable = |error: io::Error| {
-            DataError::new(DataErrorKind::Open, format!("the cache cannot be written: {error}"))
-                .input(&path.display().to_string())
+            DataError::open(format!("the cache cannot be written: {error}")).input(&path.display().to_string())
         };
         let file = AtomicFile::create(path).map_err(unwritable)?;
         let schema = schema(&rules, id_columns);
@@ -233,9 +232,7 @@ impl CacheWriter {
     /// Puts the cache in its place; not if an input has changed since reading began.
     fn complete(mut self) -> io::Result<bool> {
         self.flush()?;
-        let Some(inputs) = self.stamps.identities(&self.inputs)? else {
-            return Ok(false);
-        };
+        let Some(inputs) = self.stamps.identities(&self.inputs)? else { return Ok(false) };
         self.index.inputs = inputs;
         let index = serde_json::to_string(&self.index).map_err(io::Error::other)?;
         self.writer.write_metadata(CHECKSUM_KEY, crc32fast::hash(index.as_bytes()).to_string());
@@ -256,15 +253,8 @@ impl BatchSink for CacheWriter {
         }
         match self.complete() {
             Ok(true) => Ok(()),
-            Ok(false) => Err("an input was changed while it was read".to_owned()),
+            Ok(false) => Err("an input changed while it was being read".to_owned()),
             Err(error) => Err(error.to_string()),
         }
-    }
-}
-
-fn plain(error: ArrowError) -> io::Error {
-    match error {
-        ArrowError::IoError(_, error) => error,
-        error => io::Error::other(error),
     }
 }

@@ -15,7 +15,7 @@ use onward::feature::hash;
 use onward::model::Names;
 
 use super::{NamesSeen, ParsedBatch};
-use crate::error::{DataError, MEND};
+use crate::error::{DataError, MEND, Result};
 use crate::schema::interactions::{
     Combinations, Interaction, Level, MOST_PRODUCTS, MOST_TERMS, NONE, distinct_names, features,
 };
@@ -284,7 +284,7 @@ impl InteractionEncoder {
     }
 
     /// Adds the products to the row that is being filled.
-    pub(crate) fn finish(&mut self, schema: &Schema, out: &mut ParsedBatch) -> Result<(), DataError> {
+    pub(crate) fn finish(&mut self, schema: &Schema, out: &mut ParsedBatch) -> Result {
         if let FeatureGroups::All(met) = &mut self.groups {
             let is_known = met.seeds == met.known;
             met.settle(&mut self.combinations).map_err(|count| too_many(count, &schema.interactions))?;
@@ -419,7 +419,7 @@ impl ProductWalk<'_> {
     }
 
     /// Chooses a factor at `level`, those before having this hash and product.
-    fn descend(&mut self, level: usize, hash: u64, product: f64, out: &mut ParsedBatch) -> Result<(), DataError> {
+    fn descend(&mut self, level: usize, hash: u64, product: f64, out: &mut ParsedBatch) -> Result {
         if level + 1 == self.levels.len() {
             return self.last(hash, product, out);
         }
@@ -434,7 +434,7 @@ impl ProductWalk<'_> {
 
     /// The last level, where the products are made.
     #[inline(never)]
-    fn last(&mut self, hash: u64, product: f64, out: &mut ParsedBatch) -> Result<(), DataError> {
+    fn last(&mut self, hash: u64, product: f64, out: &mut ParsedBatch) -> Result {
         let range = self.range(self.levels.len() - 1);
         // Of copies, for all that the loop writes might be elsewhere what it reads.
         let (factors, schema, reserved) = (self.factors, self.schema, self.reserved);

@@ -1,6 +1,7 @@
 //! From cells to features: what all formats share.
 
 mod encoder;
+mod fast_cells;
 mod interactions;
 mod mapping;
 mod names_seen;
@@ -9,7 +10,8 @@ mod rules;
 mod timestamps;
 mod words;
 
-pub(crate) use encoder::{ColumnEncoding, RowEncoder};
+pub(crate) use encoder::RowEncoder;
+pub(crate) use fast_cells::ColumnEncoding;
 pub(crate) use interactions::InteractionEncoder;
 pub(crate) use mapping::ColumnMapping;
 pub(crate) use names_seen::NamesSeen;

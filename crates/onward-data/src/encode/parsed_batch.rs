@@ -2,7 +2,8 @@
 
 use onward::Batch;
 
-use crate::error::DataError;
+use super::{BIAS, NamesSeen};
+use crate::error::{DataError, Result};
 
 /// A batch of examples with what came along: ids, names, skipped records.
 #[derive(Debug, Default)]
@@ -38,6 +39,21 @@ impl ParsedBatch {
         self.products.clear();
     }
 
+    /// Adds a feature to the row that is being filled, and its name if it is met for the first time.
+    #[inline]
+    pub(crate) fn push(&mut self, seen: &mut NamesSeen, index: u32, value: f32, name: impl FnOnce(&mut NewNames)) {
+        if seen.first(index) {
+            name(&mut self.names);
+        }
+        self.batch.push(index, value);
+    }
+
+    /// Begins a row with the bias.
+    #[inline]
+    pub(crate) fn push_bias(&mut self, seen: &mut NamesSeen) {
+        self.push(seen, BIAS, 1.0, |names| names.push(BIAS, &["bias"]));
+    }
+
     /// Says how many ids a row has.
     pub(crate) fn set_id_columns(&mut self, columns: usize) {
         self.id_columns = columns;
@@ -68,9 +84,7 @@ impl ParsedBatch {
     pub fn products(&self) -> impl Iterator<Item = (u32, &[u32])> {
         let mut rest = self.products.as_slice();
         std::iter::from_fn(move || {
-            let [index, count, after @ ..] = rest else {
-                return None;
-            };
+            let [index, count, after @ ..] = rest else { return None };
             let (factors, after) = after.split_at_checked(*count as usize)?;
             rest = after;
             Some((*index, factors))
@@ -87,7 +101,7 @@ impl ParsedBatch {
     }
 
     /// Drops the row that is being filled for what is wrong with it: that stops the parser, or the row is counted as skipped.
-    pub(crate) fn refuse(&mut self, error: DataError, skips_errors: bool) -> Result<(), DataError> {
+    pub(crate) fn refuse(&mut self, error: DataError, skips_errors: bool) -> Result {
         self.batch.abandon();
         self.ids.truncate(self.batch.len() * self.id_columns);
         if !skips_errors {
@@ -116,13 +130,8 @@ pub struct NewNames {
 }
 
 impl NewNames {
-    /// Adds a name.
-    pub(crate) fn push(&mut self, index: u32, name: &str) {
-        self.push_parts(index, &[name]);
-    }
-
     /// Adds a name that is made of parts.
-    pub(crate) fn push_parts(&mut self, index: u32, parts: &[&str]) {
+    pub(crate) fn push(&mut self, index: u32, parts: &[&str]) {
         self.indices.push(index);
         parts.iter().for_each(|part| self.text.push_str(part));
         self.ends.push(self.text.len());

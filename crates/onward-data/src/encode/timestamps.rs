@@ -2,8 +2,7 @@
 
 use onward::feature::hash;
 
-use super::BIAS;
-use crate::schema::Schema;
+use super::{BIAS, Rules};
 use crate::schema::timestamp::{Timestamp, WEEKDAYS};
 
 /// The indices of the parts of a moment.
@@ -27,9 +26,9 @@ impl TimestampPart {
 }
 
 impl TimestampIndices {
-    pub(super) fn new(schema: &Schema, reserved: u32, seed: u64) -> Self {
+    pub(super) fn new(rules: &Rules, seed: u64) -> Self {
         // Codes that no column=value text can be: a zero byte, the part, its number.
-        let of = |code: u8, number: usize| schema.hashed(reserved, hash::name(seed, &[0, code, number as u8]));
+        let of = |code: u8, number: usize| rules.hashed(hash::name(seed, &[0, code, number as u8]));
         Self {
             hours: std::array::from_fn(|hour| of(b'h', hour)),
             weekdays: std::array::from_fn(|weekday| of(b'd', weekday)),

@@ -67,9 +67,7 @@ impl<'a> Head<'a> {
 fn first_line(head: &[u8]) -> &[u8] {
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let line = lines.find(|line| !line.is_empty() && line[0] != b'#').unwrap_or(&[]);
-    let Some(look) = line.get(..LOOK) else {
-        return line;
-    };
+    let Some(look) = line.get(..LOOK) else { return line };
     look.iter().rposition(u8::is_ascii_whitespace).map_or(look, |end| &look[..end])
 }
 

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::encode::Rules;
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::schema::sample::{FirstRows, SAMPLE_ROWS};
 use crate::schema::{Layout, Role, Schema};
 use crate::source::{Boundaries, Parser};
@@ -312,8 +312,7 @@ impl Formats {
 
     /// A format that the run does not know.
     pub(crate) fn unknown(&self, format: &Format) -> DataError {
-        DataError::new(DataErrorKind::Options, format!("there is no format '{format}'"))
-            .advise(format!("there are: {}", self.list()))
+        DataError::options(format!("there is no format '{format}'")).advise(format!("there are: {}", self.list()))
     }
 
     /// Their names, for people.

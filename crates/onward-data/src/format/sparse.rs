@@ -1,6 +1,6 @@
 //! What the two sparse text formats share: words between blanks, and values.
 
-use crate::error::{DataError, MEND, quoted};
+use crate::error::{DataError, MEND, Result, quoted};
 use crate::text::numbers::{self, Number};
 
 /// Whether a byte stands between words.
@@ -29,7 +29,7 @@ pub(crate) fn word_end(line: &[u8], mut at: usize) -> usize {
 
 /// A value as the weight of a feature is multiplied with it: an error when it overflows.
 #[inline]
-pub(crate) fn narrow(value: f64) -> Result<f32, DataError> {
+pub(crate) fn narrow(value: f64) -> Result<f32> {
     let narrow = value as f32;
     if narrow.is_finite() { Ok(narrow) } else { Err(too_large(value)) }
 }
@@ -42,7 +42,7 @@ fn too_large(value: f64) -> DataError {
 
 /// The value of a feature that is not one of the short decimals, or what is wrong with it.
 #[cold]
-pub(crate) fn value(text: &[u8]) -> Result<f64, DataError> {
+pub(crate) fn value(text: &[u8]) -> Result<f64> {
     let number = match text.trim_ascii() == text {
         true => numbers::parse(text),
         false => Number::Invalid,

@@ -165,9 +165,7 @@ impl TableColumn {
     #[cfg(feature = "arrow")]
     pub(super) fn whole(&self, number: u64, cell: &[u8]) -> Result<Option<i64>, ConvertError> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
-        let Some((text, value)) = self.numeric(number, cell)? else {
-            return Ok(None);
-        };
+        let Some((text, value)) = self.numeric(number, cell)? else { return Ok(None) };
         let written = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
         match written {
             Some(whole) => Ok(Some(whole)),

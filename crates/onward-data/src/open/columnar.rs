@@ -1,7 +1,6 @@
 //! Opens files of columns: Parquet and Arrow IPC.
 
 use std::collections::HashMap;
-use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +10,7 @@ use super::columns::{ColumnRequirements, LaterNotes, bind_columns, check_layout,
 use super::infer::{self, InferredSchema};
 use super::{Opening, Purpose, empty, rules};
 use crate::encode::ColumnMapping;
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::format::arrow::examples::{self, ExampleParser};
 use crate::format::columnar::cells::{self, ArrayCells, CellForm, LeafColumn};
 use crate::format::columnar::{
@@ -30,7 +29,7 @@ use crate::source::{Chunk, ChunkContent, ChunkSource, Input};
 const CHUNK_FACTOR: usize = 8;
 
 /// The format of columns that the first input has (a file that is not compressed), or that is asked for.
-pub(super) fn format_of(inputs: &[Input], options: &Options) -> Result<Option<&'static dyn ColumnarFormat>, DataError> {
+pub(super) fn format_of(inputs: &[Input], options: &Options) -> Result<Option<&'static dyn ColumnarFormat>> {
     let columnar = |definition: Option<&Definition>| match definition {
         Some(Definition::Columnar(format)) => Some(*format),
         _ => None,
@@ -38,12 +37,9 @@ pub(super) fn format_of(inputs: &[Input], options: &Options) -> Result<Option<&'
     if let Some(format) = &options.format {
         return Ok(columnar(options.formats.get(format)));
     }
-    let Some(file) = inputs[0].seekable()? else {
-        return Ok(None);
-    };
-    let mut head = Vec::new();
-    file.take(8).read_to_end(&mut head).map_err(|error| inputs[0].failed(&error))?;
-    Ok(columnar(options.formats.columnar(&head)))
+    let Some(file) = inputs[0].seekable()? else { return Ok(None) };
+    let magic = file.magic().map_err(|error| inputs[0].failed(&error))?;
+    Ok(columnar(options.formats.columnar(&magic)))
 }
 
 /// Opens inputs in a format of columns.
@@ -53,7 +49,7 @@ pub(super) fn open(
     options: &Options,
     purpose: Purpose,
     count: Arc<AtomicU64>,
-) -> Result<Opening, DataError> {
+) -> Result<Opening> {
     for input in inputs {
         check_magic(input, format, &options.formats).map_err(|error| error.input(&input.name()))?;
     }
@@ -106,7 +102,7 @@ pub(super) fn open(
 }
 
 /// A file, open and not yet read.
-fn file(input: &Input, format: &dyn ColumnarFormat) -> Result<Box<dyn ColumnarFile>, DataError> {
+fn file(input: &Input, format: &dyn ColumnarFormat) -> Result<Box<dyn ColumnarFile>> {
     format.open(input.seekable()?.ok_or_else(|| no_file(format))?)
 }
 
@@ -117,7 +113,7 @@ fn judge(
     layout: Layout,
     options: &Options,
     purpose: Purpose,
-) -> Result<InferredSchema, DataError> {
+) -> Result<InferredSchema> {
     let named = |error: DataError| error.input(&inputs[0].name());
     match (purpose, layout) {
         (Purpose::Copy, Layout::Indexed) => Err(named(no_table(format.name()))),
@@ -133,7 +129,7 @@ fn bound_schema(
     file: &dyn ColumnarFile,
     format: &dyn ColumnarFormat,
     options: &Options,
-) -> Result<InferredSchema, DataError> {
+) -> Result<InferredSchema> {
     check_layout(schema, file.layout(), format.name())?;
     let mut notes = Vec::new();
     if file.layout() == Layout::Table {
@@ -144,7 +140,7 @@ fn bound_schema(
 }
 
 /// The first rows of the first file that has some.
-fn sample(inputs: &[Input], format: &dyn ColumnarFormat, options: &Options) -> Result<TableSample, DataError> {
+fn sample(inputs: &[Input], format: &dyn ColumnarFormat, options: &Options) -> Result<TableSample> {
     for input in inputs {
         let sample = guarded(&input.name(), || file_sample(file(input, format)?, options))?;
         if sample.rows > 0 {
@@ -154,7 +150,7 @@ fn sample(inputs: &[Input], format: &dyn ColumnarFormat, options: &Options) -> R
     Err(no_rows(inputs))
 }
 
-fn file_sample(file: Box<dyn ColumnarFile>, options: &Options) -> Result<TableSample, DataError> {
+fn file_sample(file: Box<dyn ColumnarFile>, options: &Options) -> Result<TableSample> {
     let mut leaves = named_leaves(file.as_ref())?;
     let mut sample = TableSample::with_columns(leaves.iter().map(|leaf| leaf.name.clone()).collect(), 0);
     leaves.retain(|leaf| !options.ignore.contains(&leaf.name));
@@ -194,16 +190,10 @@ fn look(rows: &RecordBatch, places: &[Option<usize>], sample: &mut TableSample) 
 
 /// The schema of examples: that of their origin where the file tells, else from the labels of
 /// the first rows.
-fn examples_schema(
-    inputs: &[Input],
-    format: &dyn ColumnarFormat,
-    options: &Options,
-) -> Result<InferredSchema, DataError> {
+fn examples_schema(inputs: &[Input], format: &dyn ColumnarFormat, options: &Options) -> Result<InferredSchema> {
     for input in inputs {
         let (labels, rule) = guarded(&input.name(), || examples::first_labels(file(input, format)?))?;
-        let Some(labels) = labels else {
-            continue;
-        };
+        let Some(labels) = labels else { continue };
         let mut inferred =
             infer::labels(Layout::Indexed, &labels, options).map_err(|error| error.input(&input.name()))?;
         // The labels are those that this rule gave: the same again.
@@ -220,16 +210,13 @@ fn examples_schema(
 }
 
 /// Refuses what is no file, or no file of the format.
-fn check_magic(input: &Input, format: &dyn ColumnarFormat, formats: &Formats) -> Result<(), DataError> {
-    let Some(file) = input.seekable()? else {
-        return Err(no_file(format));
-    };
-    let mut head = Vec::new();
-    file.take(8).read_to_end(&mut head).map_err(|error| failed(&error))?;
+fn check_magic(input: &Input, format: &dyn ColumnarFormat, formats: &Formats) -> Result {
+    let file = input.seekable()?.ok_or_else(|| no_file(format))?;
+    let head = file.magic().map_err(|error| failed(&error))?;
     if formats.columnar(&head).is_some_and(|found| found.name() == format.name()) {
         return Ok(());
     }
-    let error = DataError::new(DataErrorKind::Format, format!("is no {} file", format.name()));
+    let error = DataError::format(format!("is no {} file", format.name()));
     Err(match &head[..] {
         [] => empty(),
         [b'P', b'A', b'R', b'E', ..] => error.advise("it is encrypted: decrypt it first"),
@@ -240,12 +227,12 @@ fn check_magic(input: &Input, format: &dyn ColumnarFormat, formats: &Formats) ->
 
 fn no_file(format: &dyn ColumnarFormat) -> DataError {
     let found = format!("{} is read from files, for it is read by seeking", format.name());
-    DataError::new(DataErrorKind::Format, found).advise("save it to a file first")
+    DataError::format(found).advise("save it to a file first")
 }
 
 fn no_rows(inputs: &[Input]) -> DataError {
     let name = inputs.first().map_or_else(String::new, Input::name);
-    DataError::new(DataErrorKind::Format, "holds no rows").input(&name).advise("give an input with examples in it")
+    DataError::format("holds no rows").input(&name).advise("give an input with examples in it")
 }
 
 /// Reads files one after the other.
@@ -276,20 +263,18 @@ struct CurrentFile {
 
 impl ColumnSource {
     /// Opens the next file, if there is one, and tells what is to be said about it.
-    fn advance(&mut self) -> Result<Vec<String>, DataError> {
-        let Some(input) = self.inputs.next() else {
-            return Ok(Vec::new());
-        };
+    fn advance(&mut self) -> Result<Vec<String>> {
+        let Some(input) = self.inputs.next() else { return Ok(Vec::new()) };
         let name = input.name();
         let (current, notes) = guarded(&name, || self.open(&input))?;
         self.current = Some(current);
         Ok(notes)
     }
 
-    fn open(&self, input: &Input) -> Result<(CurrentFile, Vec<String>), DataError> {
+    fn open(&self, input: &Input) -> Result<(CurrentFile, Vec<String>)> {
         let file = file(input, self.format)?;
         if file.layout() != self.schema.layout {
-            return Err(DataError::new(DataErrorKind::Format, "is laid out in another way than the inputs before it")
+            return Err(DataError::format("is laid out in another way than the inputs before it")
                 .advise("a run reads tables, or examples (columns 'indices' and 'values'), and not both"));
         }
         let names = examples::names(file.as_ref())?;
@@ -312,7 +297,7 @@ impl ColumnSource {
     }
 
     /// Opens a table.
-    fn table(&self, file: Box<dyn ColumnarFile>) -> Result<OpenTable, DataError> {
+    fn table(&self, file: Box<dyn ColumnarFile>) -> Result<OpenTable> {
         let leaves = named_leaves(file.as_ref())?;
         self.check_target(&leaves)?;
         let wanted = wanted(leaves, &self.schema)?;
@@ -327,7 +312,7 @@ impl ColumnSource {
     }
 
     /// What is to be said of the columns of a later file, as of those of the first.
-    fn bind_columns(&self, input: &Input) -> Result<Vec<String>, DataError> {
+    fn bind_columns(&self, input: &Input) -> Result<Vec<String>> {
         if self.schema.layout == Layout::Indexed {
             return Ok(Vec::new());
         }
@@ -337,7 +322,7 @@ impl ColumnSource {
     }
 
     /// A file without labels has nothing to learn from.
-    fn check_target(&self, leaves: &[LeafColumn]) -> Result<(), DataError> {
+    fn check_target(&self, leaves: &[LeafColumn]) -> Result {
         let target = &self.schema.target.column;
         if !self.requirements.requires_target || leaves.iter().any(|leaf| leaf.name == *target) {
             return Ok(());
@@ -361,7 +346,7 @@ fn zone_notes(leaves: &[LeafColumn]) -> Vec<String> {
 }
 
 impl ChunkSource for ColumnSource {
-    fn next(&mut self, _buffer: Vec<u8>) -> Result<Option<Chunk>, DataError> {
+    fn next(&mut self, _buffer: Vec<u8>) -> Result<Option<Chunk>> {
         loop {
             let Some(mut current) = self.current.take() else {
                 self.advance()?;

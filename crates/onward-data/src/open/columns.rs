@@ -3,19 +3,19 @@
 use std::collections::HashSet;
 
 use super::Purpose;
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::options::Options;
 use crate::schema::names::{no_such_column, shown};
 use crate::schema::{Layout, Role, Schema};
 
 /// An input without named columns, where a table is to be copied.
 pub(crate) fn no_table(format: &str) -> DataError {
-    DataError::new(DataErrorKind::Format, format!("is {format}, which holds examples and no table"))
+    DataError::format(format!("is {format}, which holds examples and no table"))
         .advise("convert it to svmlight, vw or arrow")
 }
 
 /// Refuses an input that is laid out in another way than a model's.
-pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: &str) -> Result<(), DataError> {
+pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: &str) -> Result {
     if schema.layout == layout {
         return Ok(());
     }
@@ -24,9 +24,7 @@ pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: &str) -> Res
         Layout::Indexed => "numbered features (svmlight)",
         Layout::Named => "Vowpal Wabbit's namespaces",
     };
-    Err(DataError::new(
-        DataErrorKind::Options,
-        format!("the model was learnt from {}, and this is {format}", of(schema.layout)),
+    Err(DataError::options(format!("the model was learnt from {}, and this is {format}", of(schema.layout)),
     )
     .advise("say what it is with ⟦format⟧ if it is something else, convert it with onward convert, or learn a model from it"))
 }
@@ -64,7 +62,7 @@ pub(crate) fn bind_columns(
     schema: &Schema,
     names: &[String],
     requirements: &ColumnRequirements,
-) -> Result<Vec<String>, DataError> {
+) -> Result<Vec<String>> {
     let mut notes = check_columns(schema, names, requirements)?;
     let weight = schema.columns.iter().find(|column| column.role == Role::Weight && !names.contains(&column.name));
     if let Some(weight) = weight.filter(|_| requirements.requires_target) {
@@ -86,7 +84,7 @@ pub(crate) fn check_columns(
     schema: &Schema,
     names: &[String],
     requirements: &ColumnRequirements,
-) -> Result<Vec<String>, DataError> {
+) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     let owner = requirements.owner();
     let there: HashSet<_> = names.iter().map(String::as_str).collect();
@@ -126,7 +124,7 @@ pub(crate) fn check_columns(
 
 /// An input that is another than was meant.
 fn has_none(owner: &str, lacking: &[String]) -> DataError {
-    DataError::new(DataErrorKind::Options, format!("has none of {owner}'s columns ({})", shown(lacking)))
+    DataError::options(format!("has none of {owner}'s columns ({})", shown(lacking)))
         .advise("is it the right file, and does it have a header?")
 }
 

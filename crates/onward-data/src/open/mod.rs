@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::encode::Rules;
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::format::Definition;
 use crate::options::{OnError, Options};
 use crate::schema::sample::InvalidTokens;
@@ -40,15 +40,10 @@ pub(crate) struct Opening {
 }
 
 /// Opens inputs.
-pub(crate) fn open(
-    inputs: &[Input],
-    options: &Options,
-    purpose: Purpose,
-    count: Arc<AtomicU64>,
-) -> Result<Opening, DataError> {
+pub(crate) fn open(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<AtomicU64>) -> Result<Opening> {
     check_options(options)?;
     if inputs.is_empty() {
-        return Err(DataError::new(DataErrorKind::Options, "there is no input"));
+        return Err(DataError::options("there is no input"));
     }
     for input in inputs {
         // All files are there before the first is read for an hour.
@@ -61,10 +56,9 @@ pub(crate) fn open(
     text::open(inputs, options, purpose, count)
 }
 
-pub(crate) fn check_options(options: &Options) -> Result<(), DataError> {
-    let wrong = |what: &str, allowed: &str, found: u64| {
-        Err(DataError::new(DataErrorKind::Options, format!("{what} is {found}: it is {allowed}")))
-    };
+pub(crate) fn check_options(options: &Options) -> Result {
+    let wrong =
+        |what: &str, allowed: &str, found: u64| Err(DataError::options(format!("{what} is {found}: it is {allowed}")));
     if !(1..=30).contains(&options.bits) {
         return wrong("⟦bits⟧", "from 1 to 30", options.bits.into());
     }
@@ -95,5 +89,5 @@ pub(crate) fn rules(schema: Arc<Schema>, options: &Options, invalid: InvalidToke
 
 /// An input without anything in it.
 fn empty() -> DataError {
-    DataError::new(DataErrorKind::Format, "is empty").advise("give an input with examples in it")
+    DataError::format("is empty").advise("give an input with examples in it")
 }

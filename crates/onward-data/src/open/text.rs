@@ -11,7 +11,7 @@ use super::columns::{ColumnRequirements, LaterNotes, bind_columns, check_columns
 use super::infer::{self, InferredSchema};
 use super::{Opening, Purpose, empty, rules};
 use crate::encode::ColumnMapping;
-use crate::error::{DataError, DataErrorKind, quoted};
+use crate::error::{DataError, Result, quoted};
 use crate::format::csv::cells::{check_header, guess_delimiter, header, is_bare, numbered, without_blank_lines};
 use crate::format::{Definition, FirstLines, Head, TextFormat, has_first_line};
 use crate::options::{OnError, Options};
@@ -23,12 +23,7 @@ use crate::source::{
 };
 
 /// Opens inputs in a format of text.
-pub(super) fn open(
-    inputs: &[Input],
-    options: &Options,
-    purpose: Purpose,
-    count: Arc<AtomicU64>,
-) -> Result<Opening, DataError> {
+pub(super) fn open(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<AtomicU64>) -> Result<Opening> {
     let mut source = TextSource::new(inputs.to_vec(), options, count);
     // A header alone says nothing about the columns: the next input may.
     let mut bare = None;
@@ -83,8 +78,8 @@ pub(super) fn open(
 }
 
 /// The format of a text, asked for or recognised.
-fn recognise(bytes: &[u8], options: &Options) -> Result<Arc<dyn TextFormat>, DataError> {
-    let error = |found: String| DataError::new(DataErrorKind::Format, found);
+fn recognise(bytes: &[u8], options: &Options) -> Result<Arc<dyn TextFormat>> {
+    let error = |found: String| DataError::format(found);
     if is_compressed(bytes) {
         return Err(error("is compressed twice".to_owned()).advise("decompress it once"));
     }
@@ -112,7 +107,7 @@ fn recognise(bytes: &[u8], options: &Options) -> Result<Arc<dyn TextFormat>, Dat
 }
 
 /// What the first records are; an error if there are none to judge the columns by.
-fn first_rows(format: &dyn TextFormat, first: &FirstLines<'_>, options: &Options) -> Result<FirstRows, DataError> {
+fn first_rows(format: &dyn TextFormat, first: &FirstLines<'_>, options: &Options) -> Result<FirstRows> {
     let mut rows = format.sample(first)?;
     if let FirstRows::Table(sample) = &mut rows
         && sample.rows == 0
@@ -125,7 +120,7 @@ fn first_rows(format: &dyn TextFormat, first: &FirstLines<'_>, options: &Options
 
 /// A table of which no row can be looked at.
 fn no_rows(sample: &mut TableSample, first: &FirstLines<'_>, options: &Options) -> DataError {
-    let error = |found: String| DataError::new(DataErrorKind::Format, found);
+    let error = |found: String| DataError::format(found);
     match (sample.fault.take(), sample.names.as_slice()) {
         (Some(fault), _) if options.on_error == OnError::Stop => fault,
         _ if !first.is_all => first_too_long(first.bytes.len()).line(sample.first_line),
@@ -143,12 +138,11 @@ fn no_rows(sample: &mut TableSample, first: &FirstLines<'_>, options: &Options) 
 /// The first row is not all in the first `size` bytes.
 fn first_too_long(size: usize) -> DataError {
     let found = format!("the first row goes on beyond {size} bytes, which are looked at to judge the columns");
-    DataError::new(DataErrorKind::Format, found)
-        .advise("is a quote left open, or is the format another one? Else put a shorter row first")
+    DataError::format(found).advise("is a quote left open, or is the format another one? Else put a shorter row first")
 }
 
 fn header_only() -> DataError {
-    DataError::new(DataErrorKind::Format, "holds a header and no rows").advise("give an input with examples in it")
+    DataError::format("holds a header and no rows").advise("give an input with examples in it")
 }
 
 /// Whether all that a table holds is its header, from which no columns can be judged.
@@ -173,12 +167,7 @@ fn ignored(schema: Option<&Schema>) -> Option<Vec<String>> {
 }
 
 /// What the first rows say about all.
-fn judge(
-    rows: &FirstRows,
-    format: &dyn TextFormat,
-    options: &Options,
-    purpose: Purpose,
-) -> Result<InferredSchema, DataError> {
+fn judge(rows: &FirstRows, format: &dyn TextFormat, options: &Options, purpose: Purpose) -> Result<InferredSchema> {
     match (rows, &options.schema) {
         (FirstRows::Table(sample), _) if purpose == Purpose::Copy => infer::copied(sample, options),
         _ if purpose == Purpose::Copy => Err(no_table(format.name())),
@@ -192,12 +181,7 @@ fn judge(
 }
 
 /// Checks the schema of a model against the input, and tells what is to be said.
-fn bound_notes(
-    schema: &Schema,
-    rows: &FirstRows,
-    format: &dyn TextFormat,
-    options: &Options,
-) -> Result<Vec<String>, DataError> {
+fn bound_notes(schema: &Schema, rows: &FirstRows, format: &dyn TextFormat, options: &Options) -> Result<Vec<String>> {
     check_layout(schema, format.layout(), format.name())?;
     let requirements = ColumnRequirements::new(options, Purpose::Learn);
     match rows {
@@ -228,7 +212,7 @@ impl Expected {
     }
 
     /// Refuses an input that is recognised as one of another format than the first was.
-    fn check_format(&self, name: &str, head: &[u8], options: &Options) -> Result<(), DataError> {
+    fn check_format(&self, name: &str, head: &[u8], options: &Options) -> Result {
         if options.format.is_some() {
             return Ok(());
         }
@@ -248,13 +232,13 @@ impl Expected {
             None if is_compressed(head) => "compressed twice".to_owned(),
             None => "binary data".to_owned(),
         };
-        Err(DataError::new(DataErrorKind::Format, format!("is {found}, and the first input is {expected}"))
+        Err(DataError::format(format!("is {found}, and the first input is {expected}"))
             .input(name)
             .advise("a run reads inputs of one format: convert it first with onward convert, or leave it out"))
     }
 
     /// Checks the columns of an input, and tells what is to be said about them.
-    fn check_columns(&self, names: &[String]) -> Result<Vec<String>, DataError> {
+    fn check_columns(&self, names: &[String]) -> Result<Vec<String>> {
         match &self.columns {
             Some((schema, requirements)) => bind_columns(schema, names, requirements),
             None => Ok(Vec::new()),
@@ -267,10 +251,8 @@ impl Expected {
     }
 
     /// What is to be said of an input whose records name their columns.
-    fn check_records(&self, head: &[u8], is_all: bool, options: &Options) -> Result<Vec<String>, DataError> {
-        let Some((schema, requirements)) = self.columns_in_records() else {
-            return Ok(Vec::new());
-        };
+    fn check_records(&self, head: &[u8], is_all: bool, options: &Options) -> Result<Vec<String>> {
+        let Some((schema, requirements)) = self.columns_in_records() else { return Ok(Vec::new()) };
         let boundaries = self.format.boundaries(head);
         let whole = if is_all { head.len() } else { boundaries.last(head) };
         let first = FirstLines {
@@ -313,7 +295,7 @@ struct TextSource {
 fn other_separator(found: u8, expected: u8) -> DataError {
     let (found, expected) = (quoted(&[found]), quoted(&[expected]));
     let found = format!("its header is separated by {found}, and the first input by {expected}");
-    DataError::new(DataErrorKind::Format, found).advise("convert it first with onward convert, or leave it out")
+    DataError::format(found).advise("convert it first with onward convert, or leave it out")
 }
 
 impl TextSource {
@@ -331,7 +313,7 @@ impl TextSource {
 
     /// Reads the head of the first input that is not blank: whole lines, in about `size`
     /// bytes; they stay to be read.
-    fn head(&mut self, size: usize) -> Result<&[u8], DataError> {
+    fn head(&mut self, size: usize) -> Result<&[u8]> {
         let limits = HeadLimits {
             record_limit: self.options.record_limit,
             infers: self.options.schema.is_none(),
@@ -341,9 +323,7 @@ impl TextSource {
             if self.current.is_none() && !self.advance()? {
                 return Ok(&[]);
             }
-            let Some(current) = &mut self.current else {
-                return Ok(&[]);
-            };
+            let Some(current) = &mut self.current else { return Ok(&[]) };
             current.fill_head(size, limits, |head| boundaries_of(head, &self.options));
             if !current.is_blank() || current.failure().is_some() {
                 break;
@@ -354,9 +334,7 @@ impl TextSource {
                 drop(current.take_front(current.bytes().len(), Vec::new()));
             }
         }
-        let Some(current) = &self.current else {
-            return Ok(&[]);
-        };
+        let Some(current) = &self.current else { return Ok(&[]) };
         let bytes = current.bytes();
         let end = match current.has_ended() && current.failure().is_none() {
             true => None,
@@ -400,7 +378,7 @@ impl TextSource {
     }
 
     /// Sets what could not be known before the head was seen.
-    fn set_layout(&mut self, boundaries: Boundaries, expected: Expected) -> Result<(), DataError> {
+    fn set_layout(&mut self, boundaries: Boundaries, expected: Expected) -> Result {
         self.boundaries = boundaries;
         self.expected = Some(expected);
         if let Some(mut current) = self.current.take() {
@@ -412,7 +390,7 @@ impl TextSource {
 
     /// Looks at the heads of the files that come later: what is wrong with them is said
     /// before the first is read for an hour. Returns what else is to be said.
-    fn check_ahead(&self) -> Result<LaterNotes, DataError> {
+    fn check_ahead(&self) -> Result<LaterNotes> {
         let mut later = LaterNotes::default();
         for input in self.inputs.as_slice().iter().filter(|input| input.is_repeatable()) {
             let (mut current, notes) = self.begin(input.clone(), Arc::default())?;
@@ -427,7 +405,7 @@ impl TextSource {
     }
 
     /// Opens the next input; false when there is none.
-    fn advance(&mut self) -> Result<bool, DataError> {
+    fn advance(&mut self) -> Result<bool> {
         let Some(input) = self.inputs.next() else {
             self.current = None;
             return Ok(false);
@@ -437,7 +415,7 @@ impl TextSource {
     }
 
     /// Opens an input, up to its first row; with what is to be said about it.
-    fn begin(&self, input: Input, count: Arc<AtomicU64>) -> Result<(Chunker, Vec<String>), DataError> {
+    fn begin(&self, input: Input, count: Arc<AtomicU64>) -> Result<(Chunker, Vec<String>)> {
         let mut current = Chunker::open(input, count)?;
         if !current.is_live() {
             current.fill(HEAD, false);
@@ -451,19 +429,15 @@ impl TextSource {
     }
 
     /// Reads the column names of an input, if it begins with them, and tells what is to be said about them.
-    fn bind(&self, current: &mut Chunker) -> Result<Vec<String>, DataError> {
+    fn bind(&self, current: &mut Chunker) -> Result<Vec<String>> {
         let Some((expected, delimiter)) = self.expected.as_ref().zip(match self.boundaries {
             Boundaries::Quoted { delimiter } => Some(delimiter),
             Boundaries::Lines => None,
         }) else {
             return Ok(Vec::new());
         };
-        let Some((schema, _)) = &expected.columns else {
-            return Ok(Vec::new());
-        };
-        let Some(end) = self.first_record(current)? else {
-            return Ok(Vec::new());
-        };
+        let Some((schema, _)) = &expected.columns else { return Ok(Vec::new()) };
+        let Some(end) = self.first_record(current)? else { return Ok(Vec::new()) };
         let (name, line) = (Arc::clone(&current.name), current.line);
         let located = |error: DataError| error.input(&name).line(line);
         let record = &current.bytes()[..end];
@@ -485,7 +459,7 @@ impl TextSource {
     }
 
     /// Goes on to the first record that is not blank, and tells where it ends.
-    fn first_record(&self, current: &mut Chunker) -> Result<Option<usize>, DataError> {
+    fn first_record(&self, current: &mut Chunker) -> Result<Option<usize>> {
         loop {
             // All at once, for what is left is moved.
             let rest = without_blank_lines(current.bytes()).len();
@@ -512,7 +486,7 @@ fn boundaries_of(head: &[u8], options: &Options) -> Option<Boundaries> {
 }
 
 impl ChunkSource for TextSource {
-    fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<Chunk>, DataError> {
+    fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<Chunk>> {
         let limit = self.options.record_limit;
         loop {
             let Some(current) = &mut self.current else {

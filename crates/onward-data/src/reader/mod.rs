@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use crate::cache::{self, CacheState};
 use crate::encode::ParsedBatch;
-use crate::error::{DataError, Message};
+use crate::error::{DataError, Message, Result};
 use crate::format::{Format, Formats};
 use crate::open::{Opening, Purpose};
 use crate::options::Options;
@@ -70,7 +70,7 @@ impl Reader {
         Self::open_for(inputs, &options, Purpose::Copy)
     }
 
-    fn open_for(inputs: &[Input], options: &Options, purpose: Purpose) -> Result<Self, DataError> {
+    fn open_for(inputs: &[Input], options: &Options, purpose: Purpose) -> Result<Self> {
         let threads = options.threads;
         let read = Arc::new(AtomicU64::new(0));
         let (opening, cache) = cache::open(inputs, options, purpose, &read)?;
@@ -192,7 +192,7 @@ impl Reader {
     }
 
     /// A batch that is handed out, up to an error if there was one.
-    fn handed_out(&mut self, done: ParsedChunk) -> Result<Option<Option<ParsedBatch>>, DataError> {
+    fn handed_out(&mut self, done: ParsedChunk) -> Result<Option<Option<ParsedBatch>>> {
         let ParsedChunk { parsed, error, .. } = done;
         self.failed = error;
         match self.failed {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{no_such_column, shown};
 use super::{Column, Layout, Role, Schema};
-use crate::error::{DataError, DataErrorKind, quoted};
+use crate::error::{DataError, Result, quoted};
 
 /// The most groups of an interaction: the product of so many 32-bit floats is a 64-bit one.
 pub(crate) const MOST_TERMS: usize = 8;
@@ -201,21 +201,15 @@ impl fmt::Display for Interaction {
 }
 
 /// Refuses interactions in a format without groups.
-pub(crate) fn refuse(interactions: &[Interaction]) -> Result<(), DataError> {
-    let Some(first) = interactions.first() else {
-        return Ok(());
-    };
+pub(crate) fn refuse(interactions: &[Interaction]) -> Result {
+    let Some(first) = interactions.first() else { return Ok(()) };
     let found = format!("the interaction '{first}' is of columns or namespaces, and this format has neither");
-    Err(DataError::new(DataErrorKind::Options, found)
+    Err(DataError::options(found)
         .advise("leave ⟦interactions⟧ out, or convert a table or Vowpal Wabbit's text with it"))
 }
 
 /// Refuses interactions of columns that have no features; `names` are all that there are.
-pub(crate) fn check_columns(
-    interactions: &[Interaction],
-    columns: &[Column],
-    names: &[String],
-) -> Result<(), DataError> {
+pub(crate) fn check_columns(interactions: &[Interaction], columns: &[Column], names: &[String]) -> Result {
     for name in interactions.iter().flat_map(Interaction::groups) {
         let Some(column) = columns.iter().find(|column| column.name == name) else {
             return Err(no_such_column(name, "⟦interactions⟧", names));
@@ -228,7 +222,7 @@ pub(crate) fn check_columns(
             Role::Ignored => "left out",
         };
         let found = format!("column '{name}' is {reason}, and named as ⟦interactions⟧, which are of features");
-        let error = DataError::new(DataErrorKind::Options, found);
+        let error = DataError::options(found);
         return Err(match column.role {
             Role::Ignored => error.advise(format!("leave it out there too, or name it in ⟦categorical={name}⟧")),
             _ => error.advise("leave it out there"),
@@ -237,7 +231,7 @@ pub(crate) fn check_columns(
     let combinations = Combinations::of_columns(interactions, columns);
     combinations.map(drop).map_err(|count| {
         let found = format!("⟦interactions⟧ stand for {count} combinations of columns");
-        DataError::new(DataErrorKind::Options, found)
+        DataError::options(found)
             .advise(format!("{MOST_PRODUCTS} are allowed: name columns instead of *, or ⟦ignore⟧ some"))
     })
 }
@@ -248,17 +242,17 @@ pub(crate) fn check_namespaces(
     interactions: &[Interaction],
     ignored: &[Column],
     namespaces: &[String],
-) -> Result<Vec<String>, DataError> {
+) -> Result<Vec<String>> {
     let mut notes: Vec<String> = Vec::new();
     for name in interactions.iter().flat_map(Interaction::groups) {
         if name.is_empty() || name.contains([' ', '\t', ':', '|', '\n', '\r']) {
             let found = format!("{} can be no namespace, and is named as ⟦interactions⟧", quoted(name.as_bytes()));
-            return Err(DataError::new(DataErrorKind::Options, found)
+            return Err(DataError::options(found)
                 .advise("names hold no blank, colon or bar; the namespace without a name is met by * alone"));
         }
         if ignored.iter().any(|column| column.name == name) {
             let found = format!("namespace '{name}' is named as ⟦ignore⟧ and as ⟦interactions⟧");
-            return Err(DataError::new(DataErrorKind::Options, found).advise("name it in one of the two"));
+            return Err(DataError::options(found).advise("name it in one of the two"));
         }
         if !namespaces.iter().any(|other| other == name) {
             let there: Vec<_> = namespaces.iter().filter(|name| !name.is_empty()).cloned().collect();

@@ -8,7 +8,7 @@ use onward::feature::hash;
 use super::names::no_such_column;
 use super::target::boolean;
 use super::{CellValue, timestamp};
-use crate::error::DataError;
+use crate::error::{DataError, Result};
 use crate::text::numbers::{self, Number};
 
 /// How many rows are looked at, at the most.
@@ -268,7 +268,7 @@ impl TableSample {
         at
     }
 
-    pub(crate) fn find(&self, name: &str, what: &str) -> Result<usize, DataError> {
+    pub(crate) fn find(&self, name: &str, what: &str) -> Result<usize> {
         self.names.iter().position(|other| other == name).ok_or_else(|| no_such_column(name, what, &self.names))
     }
 }

@@ -184,9 +184,7 @@ fn number(text: &[u8], digits: usize) -> Option<(u32, &[u8])> {
 
 /// Optional seconds with an optional fraction.
 fn seconds(text: &[u8]) -> Option<(f64, &[u8])> {
-    let Some(rest) = text.strip_prefix(b":") else {
-        return Some((0.0, text));
-    };
+    let Some(rest) = text.strip_prefix(b":") else { return Some((0.0, text)) };
     let (whole, rest) = number(rest, 2)?;
     let Some(rest) = rest.strip_prefix(b".").or_else(|| rest.strip_prefix(b",")) else {
         return Some((f64::from(whole), rest));

@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memrchr};
 
-use crate::error::{DataError, DataErrorKind};
+use crate::error::DataError;
 
 /// How records end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,10 @@ impl Boundaries {
     pub(crate) fn first(self, bytes: &[u8]) -> Option<usize> {
         match self {
             Self::Lines => memchr(b'\n', bytes).map(|at| at + 1),
-            Self::Quoted { delimiter } => first_unquoted(bytes, delimiter),
+            Self::Quoted { delimiter } => {
+                let RecordExtent { end, open_quote } = record_extent(bytes, delimiter);
+                (open_quote.is_none() && bytes[..end].ends_with(b"\n")).then_some(end)
+            }
         }
     }
 
@@ -72,18 +75,6 @@ fn last_unquoted(bytes: &[u8], delimiter: u8) -> usize {
     }
 }
 
-/// Looks no further than the record: it is called once a record where many are bad.
-fn first_unquoted(bytes: &[u8], delimiter: u8) -> Option<usize> {
-    let mut start = 0;
-    loop {
-        let end = start + memchr(b'\n', &bytes[start..])?;
-        match opening_quote(bytes, start, end, delimiter) {
-            Some(quote) => start = closing_quote(bytes, quote + 1)? + 1,
-            None => return Some(end + 1),
-        }
-    }
-}
-
 /// The first quote from `start` to `end` that opens a quoted cell: one where a cell begins.
 pub(crate) fn opening_quote(bytes: &[u8], mut start: usize, end: usize, delimiter: u8) -> Option<usize> {
     loop {
@@ -122,7 +113,7 @@ pub(crate) fn record_extent(bytes: &[u8], delimiter: u8) -> RecordExtent {
 
 /// A record that is longer than is allowed.
 pub(crate) fn too_long(limit: usize) -> DataError {
-    DataError::new(DataErrorKind::Format, format!("the record that begins here is longer than {limit} bytes"))
+    DataError::format(format!("the record that begins here is longer than {limit} bytes"))
         .advise("is a quote left open, or is the format another one? Else allow it with ⟦record_limit⟧")
 }
 

@@ -13,7 +13,7 @@ use super::input::Input;
 use super::live::InputStream;
 use super::read_buffer::ReadBuffer;
 use crate::encode::ColumnMapping;
-use crate::error::DataError;
+use crate::error::{DataError, Result};
 use crate::schema::sample::SAMPLE_ROWS;
 use crate::text::lines::count_lines;
 
@@ -86,9 +86,7 @@ impl<F: Fn(&[u8]) -> Option<Boundaries>> HeadCounter<F> {
         if !has_ended {
             return;
         }
-        let Some(boundaries) = self.boundaries.or_else(|| (self.detect)(head)) else {
-            return;
-        };
+        let Some(boundaries) = self.boundaries.or_else(|| (self.detect)(head)) else { return };
         self.boundaries = Some(boundaries);
         while let Some(end) = boundaries.first(&head[self.at..]) {
             let is_skipped = self.limits.skips_errors && end > self.limits.record_limit;
@@ -100,7 +98,7 @@ impl<F: Fn(&[u8]) -> Option<Boundaries>> HeadCounter<F> {
 }
 
 impl Chunker {
-    pub(crate) fn open(input: Input, count: Arc<AtomicU64>) -> Result<Self, DataError> {
+    pub(crate) fn open(input: Input, count: Arc<AtomicU64>) -> Result<Self> {
         let stream = input.open(count)?;
         let mut chunker = Self {
             name: Arc::from(input.name()),
@@ -183,7 +181,7 @@ impl Chunker {
     }
 
     /// The end of the first record, read as far as needed; `None` at the end of the input.
-    pub(crate) fn first_record(&mut self, boundaries: Boundaries, limit: usize) -> Result<Option<usize>, DataError> {
+    pub(crate) fn first_record(&mut self, boundaries: Boundaries, limit: usize) -> Result<Option<usize>> {
         let mut size = 4096;
         loop {
             match boundaries.first(&self.buffer) {
@@ -218,12 +216,7 @@ impl Chunker {
 
     /// The last whole records in about `size` bytes, more if a record is longer; none at the
     /// end of the input.
-    pub(crate) fn next_records(
-        &mut self,
-        boundaries: Boundaries,
-        mut size: usize,
-        limit: usize,
-    ) -> Result<Next, DataError> {
+    pub(crate) fn next_records(&mut self, boundaries: Boundaries, mut size: usize, limit: usize) -> Result<Next> {
         if self.is_live() {
             // Whoever writes to it may wait for an answer before writing more.
             let arrived = boundaries.last(&self.buffer[..self.buffer.len().min(size)]);
@@ -248,7 +241,7 @@ impl Chunker {
     }
 
     /// What is left at the end: if reading failed, the last record is not all there.
-    fn last_records(&self, boundaries: Boundaries) -> Result<Next, DataError> {
+    fn last_records(&self, boundaries: Boundaries) -> Result<Next> {
         match (&self.failed, boundaries.last(&self.buffer)) {
             (None, _) => Ok(Next::Records(self.buffer.len())),
             (Some(error), 0) => Err(error.clone()),

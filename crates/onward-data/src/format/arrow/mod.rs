@@ -7,7 +7,7 @@ mod write;
 
 use super::columnar::{ColumnarFile, ColumnarFormat};
 use super::write::Writing;
-use crate::error::DataError;
+use crate::error::Result;
 use crate::source::Seekable;
 use ipc::Ipc;
 pub(crate) use ipc::{decode_batch, footer_metadata};
@@ -28,7 +28,7 @@ impl ColumnarFormat for Arrow {
         head.starts_with(ipc::MAGIC) || head.starts_with(&ipc::CONTINUATION)
     }
 
-    fn open(&self, file: Seekable) -> Result<Box<dyn ColumnarFile>, DataError> {
+    fn open(&self, file: Seekable) -> Result<Box<dyn ColumnarFile>> {
         Ok(Box::new(Ipc::open(file)?))
     }
 

@@ -268,9 +268,7 @@ impl<'a> ArrayCells<'a> {
         if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             return None;
         }
-        let ArrayValues::Set(starts, elements) = &self.values else {
-            return None;
-        };
+        let ArrayValues::Set(starts, elements) = &self.values else { return None };
         let text = |at| match elements.cell(at) {
             CellValue::Text(text) => std::str::from_utf8(text).ok(),
             _ => None,

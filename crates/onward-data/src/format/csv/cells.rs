@@ -4,48 +4,67 @@ use std::collections::HashMap;
 
 use memchr::memchr;
 
-use crate::error::{DataError, DataErrorKind, quoted};
+use crate::error::{DataError, Result, quoted};
 use crate::schema::names::shown;
 use crate::source::{RecordExtent, closing_quote, is_blank, record_extent, too_long};
 use crate::text::lines::{LineNumber, count_lines, invalid_utf8, not_utf8};
-use crate::text::numbers::{self, Number};
+use crate::text::numbers;
 
 /// A cell, where it ends, and whether it is the last of its record.
-pub(super) struct CellSpan<'a> {
-    pub(super) cell: &'a [u8],
+struct CellSpan<'a> {
+    cell: &'a [u8],
     /// Where the next cell or record begins.
-    pub(super) next: usize,
-    pub(super) is_last: bool,
+    next: usize,
+    is_last: bool,
 }
 
-/// Reads cells out of bytes; unquoted ones in place, quoted ones with doubled
-/// quotes through a buffer.
-#[derive(Default)]
+/// Reads cells out of bytes: unquoted ones in place, quoted ones through a buffer.
 pub(super) struct CellReader {
+    delimiter: u8,
     buffer: Vec<u8>,
 }
 
 impl CellReader {
+    pub(super) fn new(delimiter: u8) -> Self {
+        Self { delimiter, buffer: Vec::new() }
+    }
+
+    /// Calls `cell` with the number and the text of each cell of the record at `start`, which must have as many as there are
+    /// columns. Gives where the next record begins.
+    #[inline]
+    pub(super) fn each_cell(
+        &mut self,
+        bytes: &[u8],
+        start: usize,
+        columns: usize,
+        mut cell: impl FnMut(usize, &[u8]) -> Result,
+    ) -> Result<usize> {
+        let (mut at, mut number) = (start, 0);
+        loop {
+            let found = self.read(bytes, at)?;
+            cell(number, found.cell)?;
+            (at, number) = (found.next, number + 1);
+            match (found.is_last, number == columns) {
+                (true, true) => return Ok(at),
+                (false, false) => {}
+                _ => return Err(ragged(&bytes[start..], columns, self.delimiter)),
+            }
+        }
+    }
+
     /// The cell that begins at `start`. At the end of the bytes the cell is empty and the last.
     #[inline]
-    pub(super) fn read<'a>(
-        &'a mut self,
-        bytes: &'a [u8],
-        start: usize,
-        delimiter: u8,
-    ) -> Result<CellSpan<'a>, DataError> {
-        if bytes.get(start) == Some(&b'"') {
-            return self.quoted(bytes, start, delimiter);
+    fn read<'a>(&'a mut self, bytes: &'a [u8], start: usize) -> Result<CellSpan<'a>> {
+        match bytes.get(start) {
+            Some(&b'"') => self.quoted(bytes, start),
+            _ => Ok(plain(bytes, start, self.delimiter)),
         }
-        Ok(plain(bytes, start, delimiter))
     }
 
     #[cold]
-    fn quoted<'a>(&'a mut self, bytes: &'a [u8], start: usize, delimiter: u8) -> Result<CellSpan<'a>, DataError> {
-        let Some(close) = closing_quote(bytes, start + 1) else {
-            return Err(never_closed());
-        };
-        let tail = plain(bytes, close + 1, delimiter);
+    fn quoted<'a>(&'a mut self, bytes: &'a [u8], start: usize) -> Result<CellSpan<'a>> {
+        let close = closing_quote(bytes, start + 1).ok_or_else(never_closed)?;
+        let tail = plain(bytes, close + 1, self.delimiter);
         self.buffer.clear();
         let mut from = start + 1;
         while let Some(at) = memchr(b'"', &bytes[from..close]) {
@@ -54,7 +73,7 @@ impl CellReader {
         }
         self.buffer.extend_from_slice(bytes.get(from..close).unwrap_or(&[]));
         self.buffer.extend_from_slice(tail.cell);
-        Ok(CellSpan { cell: &self.buffer, next: tail.next, is_last: tail.is_last })
+        Ok(CellSpan { cell: &self.buffer, ..tail })
     }
 }
 
@@ -78,15 +97,15 @@ fn plain(bytes: &[u8], start: usize, delimiter: u8) -> CellSpan<'_> {
 
 /// All cells of the first record of `bytes`, as names of columns: one without a name is called by
 /// its number, as in what pandas writes.
-pub(crate) fn header(bytes: &[u8], delimiter: u8) -> Result<Vec<String>, DataError> {
+pub(crate) fn header(bytes: &[u8], delimiter: u8) -> Result<Vec<String>> {
     if let Some(at) = invalid_utf8(bytes, 0) {
         return Err(not_utf8(&bytes[..(at + 4).min(bytes.len())]));
     }
-    let mut reader = CellReader::default();
+    let mut reader = CellReader::new(delimiter);
     let mut names = Vec::new();
     let mut at = 0;
     loop {
-        let found = reader.read(bytes, at, delimiter)?;
+        let found = reader.read(bytes, at)?;
         names.push(match found.cell.trim_ascii() {
             b"" => unnamed(names.len()),
             name => String::from_utf8_lossy(name).into_owned(),
@@ -110,10 +129,9 @@ pub(crate) fn unnamed(at: usize) -> String {
 
 /// Refuses a header that names a column twice, or that is data by all its looks: empty cells
 /// and numbers.
-pub(crate) fn check_header(names: &[String]) -> Result<(), DataError> {
-    let wrong = |found: String| {
-        DataError::new(DataErrorKind::Format, found).advise("rename a column, or say ⟦header=no⟧ if this line is data")
-    };
+pub(crate) fn check_header(names: &[String]) -> Result {
+    let wrong =
+        |found: String| DataError::format(found).advise("rename a column, or say ⟦header=no⟧ if this line is data");
     let is_unnamed = |(at, name): (usize, &String)| *name == unnamed(at);
     let first = names.iter().enumerate().position(is_unnamed);
     if let Some(at) = first
@@ -132,19 +150,16 @@ pub(crate) fn check_header(names: &[String]) -> Result<(), DataError> {
 }
 
 /// Refuses a first line of numbers only: it is data.
-pub(super) fn refuse_numbers(names: &[String]) -> Result<(), DataError> {
+pub(super) fn refuse_numbers(names: &[String]) -> Result {
     if !names.iter().all(is_number) {
         return Ok(());
     }
-    Err(DataError::new(
-        DataErrorKind::Format,
-        format!("the first line should name the columns, found only numbers: {}", shown(names)),
-    )
-    .advise("say ⟦header=no⟧ if it is data; its columns are then named 1, 2, …"))
+    Err(DataError::format(format!("the first line should name the columns, found only numbers: {}", shown(names)))
+        .advise("say ⟦header=no⟧ if it is data; its columns are then named 1, 2, …"))
 }
 
 fn is_number(name: &String) -> bool {
-    matches!(numbers::parse(name.as_bytes()), Number::Finite(_))
+    numbers::finite(name.as_bytes()).is_some()
 }
 
 /// Whether a text is no more than a line of column names, from which no columns can be judged.
@@ -210,9 +225,9 @@ fn end_if_too_long(bytes: &[u8], delimiter: u8, limit: usize) -> Option<usize> {
 pub(super) fn each_record<T>(
     text: &RecordText<'_>,
     out: &mut T,
-    mut read: impl FnMut(&mut T, usize) -> Result<usize, DataError>,
-    mut refuse: impl FnMut(&mut T, DataError) -> Result<(), DataError>,
-) -> Result<(), DataError> {
+    mut read: impl FnMut(&mut T, usize) -> Result<usize>,
+    mut refuse: impl FnMut(&mut T, DataError) -> Result,
+) -> Result {
     let RecordText { bytes, first_line, delimiter, record_limit } = *text;
     let mut invalid = invalid_utf8(bytes, 0);
     let mut number = LineNumber::new(first_line);
@@ -271,7 +286,7 @@ fn blank_line(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 #[cold]
-pub(super) fn ragged(bytes: &[u8], expected: usize, delimiter: u8) -> DataError {
+fn ragged(bytes: &[u8], expected: usize, delimiter: u8) -> DataError {
     let record = &bytes[..record_extent(bytes, delimiter).end];
     let found = header(record, delimiter).map_or(0, |cells| cells.len());
     let lines = count_lines(record.strip_suffix(b"\n").unwrap_or(record)) + 1;

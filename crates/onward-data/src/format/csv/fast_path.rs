@@ -10,8 +10,8 @@ use std::sync::Arc;
 use memchr::memchr;
 
 use crate::encode::{ColumnEncoding, ColumnMapping, FEATURES_OF_TIMESTAMP, ParsedBatch, RowEncoder};
-use crate::error::DataError;
-use crate::schema::{CellValue, Schema};
+use crate::error::Result;
+use crate::schema::CellValue;
 use crate::text::delimiters::IndexedLine;
 use crate::text::numbers::batch::{PaddedText, read_cells};
 use crate::text::numbers::{self, Number};
@@ -27,9 +27,7 @@ pub(super) fn find_plain_lines<R>(
     columns: usize,
     row: impl Fn(bool) -> R,
 ) -> bool {
-    let Some(end) = window.go_to(text, start, [delimiter]) else {
-        return false;
-    };
+    let Some(end) = window.go_to(text, start, [delimiter]) else { return false };
     let has_quotes = memchr(b'"', &text[start..end]).is_some();
     let begins_quoted = |start: u32| text.get(start as usize) == Some(&b'"');
     window.fill(|index, line| {
@@ -316,7 +314,7 @@ impl Slots<'_> {
                 let (start, end) = cells.bounds(at);
                 let may_be_missing = MAY_BE_MISSING[(cells.around.after(start) & 0xff) as usize] || start == end;
                 let is_there = !(may_be_missing && numbers::is_missing(cells.text((start, end)).trim_ascii()));
-                let (index, has_name) = encoder.category_index(seed, cells.around, cells.text, (start, end));
+                let (index, has_name) = encoder.category_index(seed, cells.around, (start, end));
                 self.indices[position] = if is_there { index } else { NONE };
                 self.hash(index, is_there);
                 self.is_full &= is_there;
@@ -370,26 +368,18 @@ impl FastPath {
         self.window.current().is_some_and(|(_, row)| row.is_plain)
     }
 
-    /// Makes the current record, which is plain, the row that has begun, ends it, and tells where the next begins.
-    pub(super) fn encode(
-        &self,
-        encoder: &mut RowEncoder,
-        schema: &Schema,
-        text: &[u8],
-        out: &mut ParsedBatch,
-    ) -> Result<usize, DataError> {
-        let Some((line, row)) = self.window.current() else {
-            return Ok(text.len());
-        };
+    /// Makes the current record, which is plain, the row that has begun, ends it, and gives where the next begins.
+    pub(super) fn encode(&self, encoder: &mut RowEncoder, text: &[u8], out: &mut ParsedBatch) -> Result<usize> {
+        let Some((line, row)) = self.window.current() else { return Ok(text.len()) };
         let ends = &self.runs[row.run..][..=self.plan.singles.len()];
         let (mut start, mut first) = (row.feature, 0);
         for (&end, &(at, column)) in ends.iter().zip(&self.plan.singles) {
-            self.add_run((start..end, first..at), (row, line), encoder, schema, text, out);
+            self.add_run((start..end, first..at), (row, line), encoder, text, out);
             (start, first) = (end, at + 1);
-            encoder.cell(schema, column, CellValue::Text(self.cell(line, at, text)), out)?;
+            encoder.cell(column, CellValue::Text(self.cell(line, at, text)), out)?;
         }
         let last = (start..ends[self.plan.singles.len()], first..self.plan.columns);
-        self.add_run(last, (row, line), encoder, schema, text, out);
+        self.add_run(last, (row, line), encoder, text, out);
         if self.plan.has_label {
             encoder.set_label(row.label);
         }
@@ -397,7 +387,7 @@ impl FastPath {
             encoder.end_simple(&self.features.hashed[row.hashed.clone()], out);
         } else {
             encoder.mention(&self.plan.simple, self.has_required);
-            encoder.end(schema, out)?;
+            encoder.end(out)?;
         }
         Ok(line.end as usize + 1)
     }
@@ -409,38 +399,32 @@ impl FastPath {
         (features, columns): (Range<usize>, Range<usize>),
         (row, line): (&FastRow, IndexedLine),
         encoder: &mut RowEncoder,
-        schema: &Schema,
         text: &[u8],
         out: &mut ParsedBatch,
     ) {
         let (indices, values) = (&self.features.indices[features.clone()], &self.features.values[features]);
-        if !row.is_known {
-            self.name((indices, columns), line, encoder, schema, text, out);
+        if !row.is_known && !encoder.has_named(indices) {
+            self.name(columns, line, encoder, text, out);
         }
         if !indices.is_empty() {
             out.batch.extend(indices, values);
         }
     }
 
-    /// Has those of the features of some columns named that are met for the first time.
+    /// Has the features of some columns named that are met for the first time.
     #[inline(never)]
     fn name(
         &self,
-        (indices, columns): (&[u32], Range<usize>),
+        columns: Range<usize>,
         line: IndexedLine,
         encoder: &mut RowEncoder,
-        schema: &Schema,
         text: &[u8],
         out: &mut ParsedBatch,
     ) {
         let Some(mapping) = &self.mapping else { return };
-        let new = encoder.not_named(indices);
-        if new.is_empty() {
-            return;
-        }
         for (at, column) in columns.clone().zip(&mapping.columns[columns]) {
             if let Some(column) = *column {
-                encoder.name_features(schema, column, &new, self.cell(line, at, text), out);
+                encoder.name_features(column, self.cell(line, at, text), out);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::format::write::{Compression, ConvertError, TableColumn, TableWriter};
-use crate::text::numbers::{self, Number};
+use crate::text::numbers;
 
 /// Writes CSV.
 pub(super) fn csv(
@@ -11,7 +11,7 @@ pub(super) fn csv(
     _: Compression,
     out: &mut (dyn Write + Send),
 ) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
-    Ok(Box::new(DelimitedWriter::new(&columns, b',', out)?))
+    delimited(&columns, b',', out)
 }
 
 /// Writes TSV.
@@ -20,7 +20,20 @@ pub(super) fn tsv(
     _: Compression,
     out: &mut (dyn Write + Send),
 ) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
-    Ok(Box::new(DelimitedWriter::new(&columns, b'\t', out)?))
+    delimited(&columns, b'\t', out)
+}
+
+fn delimited<'a>(
+    columns: &[TableColumn],
+    delimiter: u8,
+    out: &'a mut (dyn Write + Send),
+) -> Result<Box<dyn TableWriter + 'a>, ConvertError> {
+    let mut writer = DelimitedWriter { delimiter, line: Vec::new(), out };
+    // Reading would refuse a header of numbers only: those of columns that had no header.
+    if columns.iter().any(|column| numbers::finite(column.name.as_bytes()).is_none()) {
+        writer.record(&mut columns.iter().map(|column| column.name.as_bytes()))?;
+    }
+    Ok(Box::new(writer))
 }
 
 struct DelimitedWriter<'a> {
@@ -29,17 +42,7 @@ struct DelimitedWriter<'a> {
     out: &'a mut (dyn Write + Send),
 }
 
-impl<'a> DelimitedWriter<'a> {
-    fn new(columns: &[TableColumn], delimiter: u8, out: &'a mut (dyn Write + Send)) -> Result<Self, ConvertError> {
-        let mut writer = Self { delimiter, line: Vec::new(), out };
-        // A header of numbers only would be refused when it is read: such are the columns of --no-header.
-        let is_number = |column: &TableColumn| matches!(numbers::parse(column.name.as_bytes()), Number::Finite(_));
-        if !columns.iter().all(is_number) {
-            writer.record(&mut columns.iter().map(|column| column.name.as_bytes()))?;
-        }
-        Ok(writer)
-    }
-
+impl DelimitedWriter<'_> {
     fn record(&mut self, cells: &mut dyn Iterator<Item = &[u8]>) -> Result<(), ConvertError> {
         self.line.clear();
         for (at, cell) in cells.enumerate() {

@@ -12,7 +12,14 @@ pub(super) fn json_lines(
     _: Compression,
     out: &mut (dyn Write + Send),
 ) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
-    Ok(Box::new(JsonWriter::new(columns, out)?))
+    let key = |column: TableColumn| {
+        let mut key = Vec::new();
+        string(&column.name, &mut key)?;
+        key.push(b':');
+        Ok((column, key))
+    };
+    let columns = columns.into_iter().map(key).collect::<Result<_, ConvertError>>()?;
+    Ok(Box::new(JsonWriter { columns, line: Vec::new(), out }))
 }
 
 struct JsonWriter<'a> {
@@ -20,19 +27,6 @@ struct JsonWriter<'a> {
     columns: Vec<(TableColumn, Vec<u8>)>,
     line: Vec<u8>,
     out: &'a mut (dyn Write + Send),
-}
-
-impl<'a> JsonWriter<'a> {
-    fn new(columns: Vec<TableColumn>, out: &'a mut (dyn Write + Send)) -> Result<Self, ConvertError> {
-        let key = |column: TableColumn| {
-            let mut key = Vec::new();
-            string(&column.name, &mut key)?;
-            key.push(b':');
-            Ok((column, key))
-        };
-        let columns = columns.into_iter().map(key).collect::<Result<_, ConvertError>>()?;
-        Ok(Self { columns, line: Vec::new(), out })
-    }
 }
 
 fn string(text: &str, out: &mut Vec<u8>) -> Result<(), ConvertError> {

@@ -19,19 +19,13 @@ pub(super) fn svmlight<'a>(
     _: Compression,
     out: &'a mut (dyn Write + Send),
 ) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError> {
-    Ok(Box::new(SvmlightWriter::new(out)))
+    Ok(Box::new(SvmlightWriter { out, line: Vec::new(), largest: 0 }))
 }
 
 struct SvmlightWriter<'a> {
     out: &'a mut (dyn Write + Send),
     line: Vec<u8>,
     largest: u32,
-}
-
-impl<'a> SvmlightWriter<'a> {
-    fn new(out: &'a mut (dyn Write + Send)) -> Self {
-        Self { out, line: Vec::new(), largest: 0 }
-    }
 }
 
 impl ExampleWriter for SvmlightWriter<'_> {
@@ -46,11 +40,8 @@ impl ExampleWriter for SvmlightWriter<'_> {
         }
         let mut features = example.features.iter();
         if features.next() != Some((BIAS, 1.0)) {
-            return Err(cannot(
-                number,
-                "does not begin with the bias (index 0, value 1), which is added when svmlight is read",
-                "convert to arrow",
-            ));
+            let found = "does not begin with the bias (index 0, value 1), which reading svmlight adds";
+            return Err(cannot(number, found, "convert to arrow"));
         }
         self.line.clear();
         match example.label {

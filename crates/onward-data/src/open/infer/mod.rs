@@ -3,7 +3,7 @@
 mod roles;
 mod target;
 
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::options::{OnError, Options};
 use crate::schema::interactions::{self, Interaction};
 use crate::schema::names::shown;
@@ -31,7 +31,7 @@ impl InferredSchema {
 }
 
 /// Infers the schema of a table from its first rows.
-pub(crate) fn table(sample: &TableSample, options: &Options) -> Result<InferredSchema, DataError> {
+pub(crate) fn table(sample: &TableSample, options: &Options) -> Result<InferredSchema> {
     // A bad row ends the run, and may be what makes the others look odd.
     let fault = sample.fault.as_ref().filter(|_| options.on_error == OnError::Stop);
     let (inferred, groups) = judged(sample, options, fault)?;
@@ -43,7 +43,7 @@ pub(crate) fn table(sample: &TableSample, options: &Options) -> Result<InferredS
 }
 
 /// The schema of records of which none has been seen: of the columns that the options name.
-pub(crate) fn unseen(options: &Options) -> Result<Schema, DataError> {
+pub(crate) fn unseen(options: &Options) -> Result<Schema> {
     let mut sample = TableSample::open();
     for name in table_options(options).into_iter().flat_map(|(_, names)| names) {
         sample.column(name);
@@ -61,7 +61,7 @@ fn judged(
     sample: &TableSample,
     options: &Options,
     fault: Option<&DataError>,
-) -> Result<(InferredSchema, ColumnGroups), DataError> {
+) -> Result<(InferredSchema, ColumnGroups)> {
     check_options(sample, options)?;
     let mut notes = Vec::new();
     let (expression, seen) = target_of(sample, options)?;
@@ -95,7 +95,7 @@ fn judged(
 /// All columns are left out: for what reasons.
 fn nothing_left(groups: &ColumnGroups, rows: usize) -> DataError {
     let reasons = groups.lines(rows);
-    let error = |found| DataError::new(DataErrorKind::Format, found);
+    let error = |found| DataError::format(found);
     if reasons.is_empty() {
         return error(
             "no column is left to learn from: there are only the target and what options leave out".to_owned(),
@@ -107,7 +107,7 @@ fn nothing_left(groups: &ColumnGroups, rows: usize) -> DataError {
 }
 
 /// The schema of a table that is copied: all columns are ids.
-pub(crate) fn copied(sample: &TableSample, options: &Options) -> Result<InferredSchema, DataError> {
+pub(crate) fn copied(sample: &TableSample, options: &Options) -> Result<InferredSchema> {
     check_options(sample, options)?;
     let (mut columns, mut types) = (Vec::new(), Vec::new());
     for (name, seen) in sample.names.iter().zip(&sample.seen) {
@@ -124,9 +124,9 @@ pub(crate) fn copied(sample: &TableSample, options: &Options) -> Result<Inferred
     Ok(InferredSchema { types: Some(types), ..InferredSchema::known(schema, Vec::new()) })
 }
 
-fn column_type(name: &str, seen: &ColumnSample, options: &Options) -> Result<ColumnType, DataError> {
+fn column_type(name: &str, seen: &ColumnSample, options: &Options) -> Result<ColumnType> {
     if seen.sets > 0 {
-        return Err(DataError::new(DataErrorKind::Options, "holds lists, and a cell is one value")
+        return Err(DataError::options("holds lists, and a cell is one value")
             .column(name)
             .advise(format!("leave it out with ⟦ignore={name}⟧")));
     }
@@ -145,25 +145,19 @@ fn column_type(name: &str, seen: &ColumnSample, options: &Options) -> Result<Col
 }
 
 /// The schema of a format without columns, from the labels and the namespaces of the first rows.
-pub(crate) fn labels(layout: Layout, sample: &LabelSample, options: &Options) -> Result<InferredSchema, DataError> {
+pub(crate) fn labels(layout: Layout, sample: &LabelSample, options: &Options) -> Result<InferredSchema> {
     let LabelSample { labels, namespaces } = sample;
     let mut notes = Vec::new();
     let expression = Expression::parse(options.target.as_deref().unwrap_or("label"), &["label"])?;
     if expression.column != "label" {
-        return Err(DataError::new(
-            DataErrorKind::Options,
-            format!("there is no column '{}' in this format", expression.column),
-        )
-        .advise("its one target is called label: ⟦target=label==3⟧, or leave ⟦target⟧ out"));
+        return Err(DataError::options(format!("there is no column '{}' in this format", expression.column))
+            .advise("its one target is called label: ⟦target=label==3⟧, or leave ⟦target⟧ out"));
     }
     for (flag, names) in table_options(options) {
         let fits = flag == "⟦ignore⟧" && layout == Layout::Named;
         if !names.is_empty() && !fits {
-            return Err(DataError::new(
-                DataErrorKind::Options,
-                format!("{flag} names columns, and this format has none"),
-            )
-            .advise(format!("leave {flag} out")));
+            return Err(DataError::options(format!("{flag} names columns, and this format has none"))
+                .advise(format!("leave {flag} out")));
         }
     }
     let interactions = options.interactions.clone();
@@ -179,15 +173,14 @@ pub(crate) fn labels(layout: Layout, sample: &LabelSample, options: &Options) ->
 }
 
 /// The namespaces that are left out, kept in the schema so that predicting leaves them out too.
-fn ignored_namespaces(namespaces: &[String], options: &Options) -> Result<Vec<Column>, DataError> {
+fn ignored_namespaces(namespaces: &[String], options: &Options) -> Result<Vec<Column>> {
     let named = |name: &String| if name.is_empty() { "(unnamed)".to_owned() } else { name.clone() };
     let ignored = |name: &String| match namespaces.contains(name) {
         true => Ok(Column { name: name.clone(), role: Role::Ignored }),
-        false => Err(DataError::new(
-            DataErrorKind::Options,
-            format!("there is no namespace '{name}' in the first rows, named as ⟦ignore⟧"),
-        )
-        .advise(format!("there are: {}", shown(&namespaces.iter().map(named).collect::<Vec<_>>())))),
+        false => {
+            Err(DataError::options(format!("there is no namespace '{name}' in the first rows, named as ⟦ignore⟧"))
+                .advise(format!("there are: {}", shown(&namespaces.iter().map(named).collect::<Vec<_>>()))))
+        }
     };
     options.ignore.iter().map(ignored).collect()
 }
@@ -215,7 +208,7 @@ fn is_named(name: &str, target: &str, options: &Options) -> bool {
 }
 
 /// Every column named in an option exists and is named in one only.
-fn check_options(sample: &TableSample, options: &Options) -> Result<(), DataError> {
+fn check_options(sample: &TableSample, options: &Options) -> Result {
     let named = table_options(options);
     for (at, (flag, names)) in named.iter().enumerate() {
         for name in *names {
@@ -231,15 +224,15 @@ fn check_options(sample: &TableSample, options: &Options) -> Result<(), DataErro
 }
 
 fn twice(name: &str, first: &str, second: &str) -> DataError {
-    DataError::new(DataErrorKind::Options, format!("column '{name}' is named as {first} and as {second}"))
+    DataError::options(format!("column '{name}' is named as {first} and as {second}"))
         .advise("name it in one of the two")
 }
 
 /// The target as the user wrote it, and what was seen of its column.
-fn target_of<'s>(sample: &'s TableSample, options: &Options) -> Result<(Expression, &'s ColumnSample), DataError> {
+fn target_of<'s>(sample: &'s TableSample, options: &Options) -> Result<(Expression, &'s ColumnSample)> {
     let names: Vec<_> = sample.names.iter().map(String::as_str).collect();
     let Some(text) = &options.target else {
-        return Err(DataError::new(DataErrorKind::Options, "the column to predict is not named")
+        return Err(DataError::options("the column to predict is not named")
             .advise(format!("name it with ⟦target⟧; there are: {}", shown(&sample.names))));
     };
     let expression = Expression::parse(text, &names)?;

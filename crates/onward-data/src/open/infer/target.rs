@@ -3,7 +3,7 @@
 use onward::feature::hash;
 use onward::loss::Task;
 
-use crate::error::{DataError, DataErrorKind, quoted};
+use crate::error::{DataError, Result, quoted};
 use crate::options::Options;
 use crate::schema::names::shown;
 use crate::schema::sample::{ColumnSample, ROWS_FOR_ONE_INVALID, ROWS_TO_TRUST};
@@ -19,15 +19,14 @@ pub(super) fn rule(
     seen: &ColumnSample,
     options: &Options,
     notes: &mut Vec<String>,
-) -> Result<Target, DataError> {
+) -> Result<Target> {
     let column = expression.column;
     let rule = match expression.comparison {
         Some(rule) if options.task == Some(Task::Regression) => {
             let target = Target { column, rule };
-            return Err(DataError::new(
-                DataErrorKind::Options,
-                format!("the target {target} makes two classes, and the task is regression"),
-            )
+            return Err(DataError::options(format!(
+                "the target {target} makes two classes, and the task is regression"
+            ))
             .advise("leave out the comparison, or ⟦task⟧"));
         }
         Some(TargetRule::Comparison { operator, with, .. }) => {
@@ -88,13 +87,7 @@ fn number_of(text: &str) -> Option<f64> {
 /// Looks whether the value that a target is compared with can occur, and whether both
 /// classes do. Who compares numbers with a word has probably mistaken the column; a class may
 /// be met later.
-fn check_value(
-    column: &str,
-    operator: Operator,
-    with: &str,
-    seen: &ColumnSample,
-    notes: &mut Vec<String>,
-) -> Result<(), DataError> {
+fn check_value(column: &str, operator: Operator, with: &str, seen: &ColumnSample, notes: &mut Vec<String>) -> Result {
     if seen.present() == 0 {
         return Ok(());
     }
@@ -118,7 +111,7 @@ fn check_value(
     }
     if number.is_none() && seen.numbers == seen.present() {
         let found = format!("the target is compared with '{with}', and '{column}' holds only numbers: {examples}, …");
-        return Err(DataError::new(DataErrorKind::Options, found)
+        return Err(DataError::options(found)
             .advise(format!("compare with a number, ⟦target={column}==1⟧, or name another column")));
     }
     notes.push(format!("'{with}' does not occur in the first rows of '{column}', which holds {examples}, …"));
@@ -153,7 +146,7 @@ fn are_signs(seen: &ColumnSample) -> bool {
 }
 
 /// The rule when the user did not say what the task is.
-fn inferred_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule, DataError> {
+fn inferred_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule> {
     match seen.present() {
         0 => Ok(TargetRule::Number),
         _ if are_signs(seen) => Ok(TargetRule::Signs),
@@ -163,7 +156,7 @@ fn inferred_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule, DataEr
 }
 
 /// The rule for two classes.
-fn binary_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule, DataError> {
+fn binary_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule> {
     if seen.present() == 0 || are_signs(seen) {
         return Ok(TargetRule::Signs);
     }
@@ -205,7 +198,7 @@ fn binary_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule, DataErro
             ),
         ),
     };
-    Err(DataError::new(DataErrorKind::Options, format!("target '{column}' {found}")).advise(remedy))
+    Err(DataError::options(format!("target '{column}' {found}")).advise(remedy))
 }
 
 /// What keeps a target from being a number.

@@ -5,6 +5,8 @@
 
 use std::ops::RangeInclusive;
 
+use onward::feature::hash;
+
 use super as numbers;
 #[cfg(target_arch = "x86_64")]
 use super::batch_avx2;
@@ -51,6 +53,15 @@ impl<'a> PaddedText<'a> {
     #[inline(always)]
     pub(crate) fn after(self, place: u32) -> u64 {
         self.around(place).1
+    }
+
+    /// The hash of the name between two places of this text.
+    #[inline(always)]
+    pub(crate) fn hash(self, seed: u64, (start, end): (u32, u32)) -> u64 {
+        match hash::SHORT.contains(&(end - start)) {
+            true => hash::short(seed, self.after(start), self.before(end), end - start),
+            false => hash::name(seed, &self.bytes[start as usize..end as usize]),
+        }
     }
 }
 
@@ -101,9 +112,7 @@ impl DecimalBatch {
         }
         let mut has_zero = false;
         for (number, (index, value)) in indices.iter_mut().zip(values).enumerate() {
-            let Some(found) = pair(text, &places[2 * number..]) else {
-                return false;
-            };
+            let Some(found) = pair(text, &places[2 * number..]) else { return false };
             (*index, *value) = found;
             has_zero |= *value == 0.0;
         }

@@ -67,11 +67,11 @@ pub fn convert(
             writer.finish(&mut converted)?;
             Ok(converted)
         }
-        (Writing::None, _) => {
-            Err(DataError::options(format!("{format} is read and not written")).advise("name another format").into())
-        }
+        (Writing::None, _) => Err(DataError::options(format!("{format} can be read but not written"))
+            .advise("name another format")
+            .into()),
         _ => {
-            let found = format!("{format} is not written from what was opened");
+            let found = format!("{format} cannot be written from these inputs");
             let remedy = "open tables with Reader::open_table for csv, tsv, jsonl and parquet, and with Reader::open for \
                           svmlight, vw and arrow";
             Err(DataError::options(found).advise(remedy).into())
@@ -127,7 +127,7 @@ fn name_products(parsed: &ParsedBatch, names: &mut Names, seen: &mut NamesSeen, 
 fn no_ids(reader: &Reader, format: &Format) -> Result<(), ConvertError> {
     let columns = &reader.schema().columns;
     let Some(id) = columns.iter().find(|column| column.role == Role::Id) else { return Ok(()) };
-    let found = format!("column '{}' is an id, and examples in {format} have none", id.name);
+    let found = format!("column '{}' is an id, but examples in {format} have no ids", id.name);
     let remedy = "convert to vw, where ids are tags, or leave the column out with ⟦ignore⟧ instead of ⟦ids⟧";
     Err(DataError::options(found).advise(remedy).into())
 }
@@ -164,7 +164,7 @@ fn refuse_unknown(parsed: &ParsedBatch, row: usize, number: u64) -> Result<(), C
     let Some(&index) = features.indices().iter().find(|&&index| index != BIAS) else { return Ok(()) };
     let name = parsed.names.iter().find(|&(other, _)| other == index);
     let name = name.map_or("another key", |(_, name)| name.split('=').next().unwrap_or(name));
-    let found = format!("row {number} has '{name}', and the first rows, which say what columns there are, do not");
-    let remedy = format!("leave it out with ⟦ignore={name}⟧, or put a row that has it first");
+    let found = format!("row {number} has '{name}', but the first rows, which determine the columns, do not");
+    let remedy = format!("leave it out with ⟦ignore={name}⟧, or move a row that has it to the front");
     Err(DataError::record(found).advise(remedy).into())
 }

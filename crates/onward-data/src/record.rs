@@ -135,8 +135,8 @@ impl RecordEncoder {
             None => infer::unseen(options)?,
         };
         if schema.layout != Layout::Table {
-            return Err(DataError::options("the schema is of features, and not of named columns")
-                .advise("records are encoded by the schema of a table: CSV, JSON lines, Parquet"));
+            return Err(DataError::options("the schema describes features, not named columns")
+                .advise("records need the schema of a table: CSV, JSON lines, Parquet"));
         }
         let schema = Arc::new(schema);
         let rules = open::rules(Arc::clone(&schema), options, Default::default());

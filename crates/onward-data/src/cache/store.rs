@@ -20,7 +20,7 @@
 //!
 //! A cache is used where reading the inputs would give the same rows to the bit: the inputs have
 //! the same content ([`identity`]), and what their columns mean (the [`Schema`], which is found
-//! anew from the first rows) and which records are errors are the same. Else it is made anew.
+//! anew from the first rows) and which records are errors are the same. Else it is rebuilt.
 
 use std::fs::File;
 use std::io;

@@ -21,23 +21,12 @@ use crate::schema::interactions::{
 };
 use crate::schema::{Column, Kind, Role, Schema};
 
-/// Which features of a group are multiplied with themselves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Squares {
-    None,
-    /// Those with an index of their own.
-    Numbered,
-    All,
-}
-
-impl Squares {
-    /// Those whose square says what they do not.
-    fn of(kind: &Kind) -> Self {
-        match kind {
-            Kind::Numeric { .. } | Kind::Timestamp { .. } => Self::Numbered,
-            Kind::Text => Self::All,
-            Kind::Boolean { .. } | Kind::Categorical { .. } => Self::None,
-        }
+/// Features of a group below this index are multiplied with themselves: those whose square says what they do not.
+fn square_limit(kind: &Kind, reserved: u32) -> u32 {
+    match kind {
+        Kind::Numeric { .. } | Kind::Timestamp { .. } => reserved,
+        Kind::Text => u32::MAX,
+        Kind::Boolean { .. } | Kind::Categorical { .. } => 0,
     }
 }
 
@@ -139,8 +128,8 @@ struct Factor {
 pub(crate) struct InteractionEncoder {
     groups: FeatureGroups,
     combinations: Combinations,
-    /// Of each group.
-    squares: Vec<Squares>,
+    /// Of each group, the index below which its features have squares; all have, if none is told.
+    squares: Vec<u32>,
     meets_itself: Vec<bool>,
     parts: Vec<GroupSpan>,
     /// The factors by group, and where each group's begin and end.
@@ -185,9 +174,10 @@ impl InteractionEncoder {
         let mut groups: Vec<u32> = schema.columns.iter().map(group).collect();
         let used: HashSet<u32> = combinations.levels.iter().map(|level| level.group).collect();
         groups.iter_mut().filter(|group| !used.contains(group)).for_each(|group| *group = NONE);
+        let reserved = schema.reserved();
         let squares = features(&schema.columns).map(|column| match &column.role {
-            Role::Feature(kind) => Squares::of(kind),
-            _ => Squares::None,
+            Role::Feature(kind) => square_limit(kind, reserved),
+            _ => 0,
         });
         let squares = squares.collect();
         Some(Box::new(Self::new(FeatureGroups::Columns(groups), combinations, squares, schema)))
@@ -212,7 +202,7 @@ impl InteractionEncoder {
         Some(Box::new(Self::new(FeatureGroups::Named(seeds), combinations, Vec::new(), schema)))
     }
 
-    fn new(groups: FeatureGroups, combinations: Combinations, squares: Vec<Squares>, schema: &Schema) -> Self {
+    fn new(groups: FeatureGroups, combinations: Combinations, squares: Vec<u32>, schema: &Schema) -> Self {
         let mut products = Self {
             groups,
             combinations,
@@ -331,17 +321,12 @@ impl InteractionEncoder {
         factors.clear();
         factors.resize(start as usize, Factor { index: 0, value: 0.0, place: 0, has_square: true });
         for (at, part) in used() {
-            let squares = squares.get(part.group as usize).copied().unwrap_or(Squares::All);
+            let limit = squares.get(part.group as usize).copied().unwrap_or(u32::MAX);
             let end = &mut ranges[part.group as usize].1;
             for place in part.start as usize..ends(at) {
                 let (index, value) = (indices[place], values[place]);
                 if value != 0.0 {
-                    let has_square = match squares {
-                        Squares::All => true,
-                        Squares::Numbered => index < self.reserved,
-                        Squares::None => false,
-                    };
-                    factors[*end as usize] = Factor { index, value, place: place as u32, has_square };
+                    factors[*end as usize] = Factor { index, value, place: place as u32, has_square: index < limit };
                     *end += 1;
                 }
             }
@@ -472,7 +457,7 @@ impl ProductWalk<'_> {
     fn too_large(&self, last: u32) -> DataError {
         let values: Vec<_> = self.chosen(last).map(|factor| format!("{:e}", factor.value)).collect();
         let found = format!("the product {} is beyond ±3.4e38, the range of 32-bit floats", values.join(" × "));
-        DataError::record(found).advise("rescale them, or leave the interaction out")
+        DataError::record(found).advise("rescale the features, or leave the interaction out")
     }
 }
 
@@ -481,5 +466,5 @@ impl ProductWalk<'_> {
 fn too_many(count: u64, interactions: &[Interaction]) -> DataError {
     let names = interactions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     DataError::record(format!("⟦interactions⟧ {names} would make {count} products of this row"))
-        .advise(format!("{MOST_PRODUCTS} are allowed: name fewer columns or namespaces; {MEND}"))
+        .advise(format!("at most {MOST_PRODUCTS} are allowed: name fewer columns or namespaces; {MEND}"))
 }

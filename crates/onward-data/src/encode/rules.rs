@@ -58,7 +58,7 @@ impl Rules {
         let Some(Err(error)) = self.loss.as_ref().map(|loss| loss.check_label(label)) else { return Ok(()) };
         Err(DataError::record(error).advise(match self.is_bound {
             true => MEND,
-            false => "choose another ⟦loss⟧, or leave such records out with ⟦on_error=skip⟧",
+            false => "choose another ⟦loss⟧, or skip such records with ⟦on_error=skip⟧",
         }))
     }
 }
@@ -69,11 +69,12 @@ pub(crate) fn checked_weight(weight: f64) -> Result<f64> {
         return Ok(weight);
     }
     let shown = if (1e-4..1e7).contains(&weight.abs()) { weight.to_string() } else { format!("{weight:e}") };
-    Err(DataError::record(format!("the importance weight is {shown}")).advise(WEIGHTS))
+    Err(bad_weight(&shown))
 }
 
-/// What weights may be.
-const WEIGHTS: &str = "weights are numbers from 1e-38 to 3.4e38, or 0";
+pub(crate) fn bad_weight(found: &str) -> DataError {
+    DataError::record(format!("the importance weight must be 0 or from 1e-38 to 3.4e38; got {found}"))
+}
 
 /// What a prediction starts from: within the range that labels have.
 pub(crate) fn checked_offset(offset: f64) -> Result<f64> {
@@ -84,10 +85,5 @@ pub(crate) fn checked_offset(offset: f64) -> Result<f64> {
 }
 
 pub(crate) fn bad_offset(found: &str) -> DataError {
-    DataError::record(format!("the offset (initial prediction) is {found}"))
-        .advise("offsets are numbers within ±3.4e38, 0 for none")
-}
-
-pub(crate) fn bad_weight(found: &str) -> DataError {
-    DataError::record(format!("the importance weight is {found}")).advise(WEIGHTS)
+    DataError::record(format!("the offset (initial prediction) must be within ±3.4e38; got {found}"))
 }

@@ -179,7 +179,7 @@ impl fmt::Display for DataError {
 impl std::error::Error for DataError {}
 
 /// What to do about a record that only its owner can mend.
-pub(crate) const MEND: &str = "mend the record, or leave such records out with ⟦on_error=skip⟧";
+pub(crate) const MEND: &str = "fix the record, or skip such records with ⟦on_error=skip⟧";
 
 /// A found text as it is shown in a message: in quotes, on one line, not too long.
 pub(crate) fn quoted(bytes: &[u8]) -> String {

@@ -208,7 +208,7 @@ impl RowBuilder<'_> {
                 "the index {number} is beyond {}, the last that ⟦bits={bits}⟧ has room for",
                 (1u64 << bits) - 1
             );
-            return Err(DataError::record(found).advise("say more ⟦bits⟧, or number the features anew"));
+            return Err(DataError::record(found).advise("use more ⟦bits⟧, or renumber the features"));
         }
         let value = narrow(value).map_err(|error| error.column(&number.to_string()))?;
         if value != 0.0 {

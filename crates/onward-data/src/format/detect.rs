@@ -161,7 +161,7 @@ mod tests {
         #[cfg(feature = "arrow")]
         assert_eq!(
             "xls".parse::<Format>().unwrap_err(),
-            "unknown format 'xls': it is one of csv, tsv, jsonl, svmlight, vw, parquet, arrow"
+            "unknown format 'xls'; formats are csv, tsv, jsonl, svmlight, vw, parquet, arrow"
         );
     }
 }

@@ -208,6 +208,15 @@ impl Definition {
         }
     }
 
+    /// The format, if it is one of text.
+    pub(crate) fn text(&self) -> Option<&Arc<dyn TextFormat>> {
+        match self {
+            Self::Text(format) => Some(format),
+            #[cfg(feature = "arrow")]
+            Self::Columnar(_) => None,
+        }
+    }
+
     fn endings(&self) -> &[&str] {
         match self {
             Self::Text(format) => format.endings(),
@@ -226,11 +235,7 @@ impl Definition {
 
     /// The names of the ids that come with each row.
     pub(crate) fn id_names(&self, schema: &Schema) -> Vec<String> {
-        match self {
-            Self::Text(format) => format.id_names(schema),
-            #[cfg(feature = "arrow")]
-            Self::Columnar(_) => id_columns(schema),
-        }
+        self.text().map_or_else(|| id_columns(schema), |format| format.id_names(schema))
     }
 
     /// The handle of this format.
@@ -280,7 +285,7 @@ impl Formats {
         let format = Format::named(name.to_ascii_lowercase());
         match self.get(&format) {
             Some(_) => Ok(format),
-            None => Err(format!("unknown format '{format}': it is one of {}", self.list())),
+            None => Err(format!("unknown format '{format}'; formats are {}", self.list())),
         }
     }
 
@@ -297,12 +302,12 @@ impl Formats {
 
     /// Whether inputs in this format are text, which is read record by record.
     pub fn is_text(&self, format: &Format) -> bool {
-        matches!(self.get(format), Some(Definition::Text(_)))
+        self.get(format).and_then(Definition::text).is_some()
     }
 
     /// Whether the first record names the columns.
     pub fn has_header(&self, format: &Format) -> bool {
-        matches!(self.get(format), Some(Definition::Text(format)) if format.has_header())
+        self.get(format).and_then(Definition::text).is_some_and(|format| format.has_header())
     }
 
     /// What a name stands for.
@@ -336,12 +341,8 @@ impl Formats {
             return None;
         }
         let recognised = |wanted: Recognition| {
-            let is_it = |format: &&Definition| match format {
-                Definition::Text(format) => format.recognise(&head) == wanted,
-                #[cfg(feature = "arrow")]
-                Definition::Columnar(_) => false,
-            };
-            self.all.iter().find(is_it)
+            let is_it = |format: &Arc<dyn TextFormat>| format.recognise(&head) == wanted;
+            self.all.iter().find(|format| format.text().is_some_and(is_it))
         };
         recognised(Recognition::Surely).or_else(|| recognised(Recognition::IfNoOther))
     }

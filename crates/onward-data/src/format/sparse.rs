@@ -51,7 +51,7 @@ pub(crate) fn value(text: &[u8]) -> Result<f64> {
         Number::Finite(value) => return Ok(value),
         Number::Infinite => (
             format!("the value {} is infinite, or beyond the range of 64-bit floats", quoted(text)),
-            "features are finite: rescale this one, or leave it out of the row",
+            "features must be finite: rescale this one, or leave it out of the row",
         ),
         Number::Missing if text.is_empty() => ("there is no value after the colon".to_owned(), MEND),
         Number::Missing => (format!("the value is {}", quoted(text)), "leave a missing feature out of the row"),

@@ -135,13 +135,13 @@ impl TableColumn {
         let name = &self.name;
         let error = match self.holds {
             ColumnType::Whole => self
-                .wrong(number, cell, "is no whole number, as those in the first rows are")
+                .wrong(number, cell, "is not a whole number, unlike the values in the first rows")
                 .advise(format!("⟦numeric={name}⟧ writes all as 64-bit floats, ⟦categorical={name}⟧ as text")),
             ColumnType::Number => self
-                .wrong(number, cell, "is no finite number, as those in the first rows are")
+                .wrong(number, cell, "is not a finite number, unlike the values in the first rows")
                 .advise(format!("⟦categorical={name}⟧ writes all as text")),
             ColumnType::Boolean | ColumnType::Text => self
-                .wrong(number, cell, "is neither true nor false, as the first rows are")
+                .wrong(number, cell, "is neither true nor false, unlike the values in the first rows")
                 .advise(format!("⟦categorical={name}⟧ writes all as text")),
         };
         error.into()

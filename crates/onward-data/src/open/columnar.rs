@@ -53,19 +53,10 @@ pub(super) fn open(
     for input in inputs {
         check_magic(input, format, &options.formats).map_err(|error| error.input(&input.name()))?;
     }
+    let layout = guarded(&inputs[0].name(), || Ok(file(&inputs[0], format)?.layout()))?;
+    let inferred = judge(inputs, format, layout, options, purpose)?;
     let mut notes = vec![format!("format: {}", format.name())];
-    let first = inputs[0].name();
-    let (layout, bound) = guarded(&first, || {
-        let file = file(&inputs[0], format)?;
-        let schema = options.schema.as_ref();
-        let bound = schema.map(|schema| bound_schema(schema, file.as_ref(), format, options));
-        Ok((file.layout(), bound.transpose()?))
-    })?;
-    let inferred = match bound {
-        Some(schema) => schema,
-        None => judge(inputs, format, layout, options, purpose)?,
-    };
-    notes.extend_from_slice(&inferred.notes);
+    notes.extend(inferred.notes);
     let schema = Arc::new(inferred.schema);
     let rules = rules(Arc::clone(&schema), options, inferred.invalid);
     let mut source = ColumnSource {
@@ -82,7 +73,10 @@ pub(super) fn open(
         let name = input.name();
         let said = guarded(&name, || {
             source.open(input)?;
-            source.bind_columns(input)
+            match layout {
+                Layout::Indexed => Ok(Vec::new()),
+                _ => bind_columns(&schema, &names(file(input, format)?.as_ref())?, &source.requirements),
+            }
         })?;
         later.add(&name, said);
     }
@@ -106,7 +100,12 @@ fn file(input: &Input, format: &dyn ColumnarFormat) -> Result<Box<dyn ColumnarFi
     format.open(input.seekable()?.ok_or_else(|| no_file(format))?)
 }
 
-/// Infers from the first rows what is not known.
+/// The names of a file's columns.
+fn names(file: &dyn ColumnarFile) -> Result<Vec<String>> {
+    Ok(named_leaves(file)?.into_iter().map(|leaf| leaf.name).collect())
+}
+
+/// What the first rows say about all, or the schema of a model, checked against the first file.
 fn judge(
     inputs: &[Input],
     format: &dyn ColumnarFormat,
@@ -115,28 +114,21 @@ fn judge(
     purpose: Purpose,
 ) -> Result<InferredSchema> {
     let named = |error: DataError| error.input(&inputs[0].name());
-    match (purpose, layout) {
-        (Purpose::Copy, Layout::Indexed) => Err(named(no_table(format.name()))),
-        (Purpose::Copy, _) => infer::copied(&sample(inputs, format, options)?, options).map_err(named),
-        (Purpose::Learn, Layout::Indexed) => examples_schema(inputs, format, options),
-        (Purpose::Learn, _) => infer::table(&sample(inputs, format, options)?, options).map_err(named),
+    match (&options.schema, purpose, layout) {
+        (Some(schema), ..) => guarded(&inputs[0].name(), || {
+            check_layout(schema, layout, format.name())?;
+            let requirements = ColumnRequirements::new(options, Purpose::Learn);
+            let notes = match layout {
+                Layout::Table => bind_columns(schema, &names(file(&inputs[0], format)?.as_ref())?, &requirements)?,
+                _ => Vec::new(),
+            };
+            Ok(InferredSchema::known(schema.clone(), notes))
+        }),
+        (None, Purpose::Copy, Layout::Indexed) => Err(named(no_table(format.name()))),
+        (None, Purpose::Copy, _) => infer::copied(&sample(inputs, format, options)?, options).map_err(named),
+        (None, Purpose::Learn, Layout::Indexed) => examples_schema(inputs, format, options),
+        (None, Purpose::Learn, _) => infer::table(&sample(inputs, format, options)?, options).map_err(named),
     }
-}
-
-/// The schema of a model, checked against the first file.
-fn bound_schema(
-    schema: &Schema,
-    file: &dyn ColumnarFile,
-    format: &dyn ColumnarFormat,
-    options: &Options,
-) -> Result<InferredSchema> {
-    check_layout(schema, file.layout(), format.name())?;
-    let mut notes = Vec::new();
-    if file.layout() == Layout::Table {
-        let names: Vec<_> = named_leaves(file)?.into_iter().map(|leaf| leaf.name).collect();
-        notes = bind_columns(schema, &names, &ColumnRequirements::new(options, Purpose::Learn))?;
-    }
-    Ok(InferredSchema::known(schema.clone(), notes))
 }
 
 /// The first rows of the first file that has some.
@@ -216,17 +208,17 @@ fn check_magic(input: &Input, format: &dyn ColumnarFormat, formats: &Formats) ->
     if formats.columnar(&head).is_some_and(|found| found.name() == format.name()) {
         return Ok(());
     }
-    let error = DataError::format(format!("is no {} file", format.name()));
+    let error = DataError::format(format!("is not a {} file", format.name()));
     Err(match &head[..] {
         [] => empty(),
         [b'P', b'A', b'R', b'E', ..] => error.advise("it is encrypted: decrypt it first"),
         head if is_compressed(head) => error.advise("it is compressed as a whole: decompress it first"),
-        _ => error.advise("all inputs are of one format: convert it first, or leave it out"),
+        _ => error.advise("all inputs must have one format: convert it first, or leave it out"),
     })
 }
 
 fn no_file(format: &dyn ColumnarFormat) -> DataError {
-    let found = format!("{} is read from files, for it is read by seeking", format.name());
+    let found = format!("{} must come from a file, because it is read by seeking", format.name());
     DataError::format(found).advise("save it to a file first")
 }
 
@@ -247,9 +239,6 @@ struct ColumnSource {
     current: Option<CurrentFile>,
 }
 
-/// The rows of a table that was opened, with where its columns are in the schema and what is to be said about them.
-type OpenTable = (ColumnMapping, Box<dyn TableReader>, Vec<String>);
-
 /// The file that is being read.
 struct CurrentFile {
     name: Arc<str>,
@@ -262,11 +251,10 @@ struct CurrentFile {
 }
 
 impl ColumnSource {
-    /// Opens the next file, if there is one, and tells what is to be said about it.
+    /// Opens the next file, if there is one, and gives what is to be said about it.
     fn advance(&mut self) -> Result<Vec<String>> {
         let Some(input) = self.inputs.next() else { return Ok(Vec::new()) };
-        let name = input.name();
-        let (current, notes) = guarded(&name, || self.open(&input))?;
+        let (current, notes) = guarded(&input.name(), || self.open(&input))?;
         self.current = Some(current);
         Ok(notes)
     }
@@ -275,50 +263,27 @@ impl ColumnSource {
         let file = file(input, self.format)?;
         if file.layout() != self.schema.layout {
             return Err(DataError::format("is laid out in another way than the inputs before it")
-                .advise("a run reads tables, or examples (columns 'indices' and 'values'), and not both"));
+                .advise("all inputs must be tables, or all must be examples (columns 'indices' and 'values')"));
         }
-        let names = examples::names(file.as_ref())?;
-        let (mapping, rows, notes) = match self.schema.layout {
-            Layout::Indexed => {
-                let columns = examples::columns(file.as_ref())?;
-                (ColumnMapping::default(), file.rows(&columns, self.chunk_size)?, Vec::new())
+        let names = Arc::new(examples::names(file.as_ref())?);
+        let columns = match self.schema.layout {
+            Layout::Indexed => examples::columns(file.as_ref())?,
+            _ => {
+                let leaves = named_leaves(file.as_ref())?;
+                self.check_target(&leaves)?;
+                wanted(leaves, &self.schema)?
             }
-            _ => self.table(file)?,
         };
-        let current = CurrentFile {
-            name: Arc::from(input.name()),
-            mapping: Arc::new(mapping),
-            names: Arc::new(names),
-            rows,
-            next_row: 1,
-            uncounted: input.size().unwrap_or(0),
-        };
-        Ok((current, notes))
-    }
-
-    /// Opens a table.
-    fn table(&self, file: Box<dyn ColumnarFile>) -> Result<OpenTable> {
-        let leaves = named_leaves(file.as_ref())?;
-        self.check_target(&leaves)?;
-        let wanted = wanted(leaves, &self.schema)?;
         let whole = file.schema().clone();
-        let rows = file.rows(&wanted, self.chunk_size)?;
+        let rows = file.rows(&columns, self.chunk_size)?;
         let leaves = cells::projected(&rows.schema()?, &whole);
         let mut mapping = ColumnMapping::new(&self.schema, leaves.iter().map(|leaf| leaf.name.as_str()));
         for (leaf, column) in leaves.iter().zip(&mut mapping.columns) {
-            *column = column.filter(|_| wanted.iter().any(|other| other.name == leaf.name));
+            *column = column.filter(|_| columns.iter().any(|other| other.name == leaf.name));
         }
-        Ok((mapping, rows, zone_notes(&wanted)))
-    }
-
-    /// What is to be said of the columns of a later file, as of those of the first.
-    fn bind_columns(&self, input: &Input) -> Result<Vec<String>> {
-        if self.schema.layout == Layout::Indexed {
-            return Ok(Vec::new());
-        }
-        let leaves = named_leaves(file(input, self.format)?.as_ref())?;
-        let names: Vec<_> = leaves.into_iter().map(|leaf| leaf.name).collect();
-        bind_columns(&self.schema, &names, &self.requirements)
+        let notes = columns.iter().filter_map(zone_note).collect();
+        let (name, mapping, uncounted) = (input.name().into(), Arc::new(mapping), input.size().unwrap_or(0));
+        Ok((CurrentFile { name, mapping, names, rows, next_row: 1, uncounted }, notes))
     }
 
     /// A file without labels has nothing to learn from.
@@ -330,42 +295,32 @@ impl ColumnSource {
         let names: Vec<_> = leaves.iter().map(|leaf| leaf.name.clone()).collect();
         Err(no_such_column(target, "the target", &names))
     }
-
-    fn counted(&self, bytes: u64) {
-        self.count.fetch_add(bytes, Ordering::Relaxed);
-    }
 }
 
-fn zone_notes(leaves: &[LeafColumn]) -> Vec<String> {
-    let note = |leaf: &LeafColumn| {
-        let zone = cells::named_zone(&leaf.data_type)?;
-        let name = &leaf.name;
-        Some(format!("times of '{name}' are read as UTC has them, for the clock of {zone} is not known here"))
-    };
-    leaves.iter().filter_map(note).collect()
+fn zone_note(leaf: &LeafColumn) -> Option<String> {
+    let zone = cells::named_zone(&leaf.data_type)?;
+    let name = &leaf.name;
+    Some(format!("times of '{name}' are read as UTC, because the offset of {zone} is not known here"))
 }
 
 impl ChunkSource for ColumnSource {
     fn next(&mut self, _buffer: Vec<u8>) -> Result<Option<Chunk>> {
         loop {
-            let Some(mut current) = self.current.take() else {
+            let Some(current) = &mut self.current else {
                 self.advance()?;
                 if self.current.is_none() {
                     return Ok(None);
                 }
                 continue;
             };
-            let name = Arc::clone(&current.name);
-            let Some(table) = guarded(&name, || current.rows.next())? else {
-                self.counted(current.uncounted);
-                continue;
-            };
-            let read = table.read.min(current.uncounted);
+            let table = guarded(&current.name, || current.rows.next())?;
+            let read = table.as_ref().map_or(current.uncounted, |table| table.read.min(current.uncounted));
             current.uncounted -= read;
-            self.counted(read);
-            let chunk = current.chunk(table);
-            self.current = Some(current);
-            return Ok(Some(chunk));
+            self.count.fetch_add(read, Ordering::Relaxed);
+            match table {
+                Some(table) => return Ok(Some(current.chunk(table))),
+                None => self.current = None,
+            }
         }
     }
 

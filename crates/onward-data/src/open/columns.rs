@@ -10,7 +10,7 @@ use crate::schema::{Layout, Role, Schema};
 
 /// An input without named columns, where a table is to be copied.
 pub(crate) fn no_table(format: &str) -> DataError {
-    DataError::format(format!("is {format}, which holds examples and no table"))
+    DataError::format(format!("is {format}, which holds examples, not a table"))
         .advise("convert it to svmlight, vw or arrow")
 }
 
@@ -24,9 +24,9 @@ pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: &str) -> Res
         Layout::Indexed => "numbered features (svmlight)",
         Layout::Named => "Vowpal Wabbit's namespaces",
     };
-    Err(DataError::options(format!("the model was learnt from {}, and this is {format}", of(schema.layout)),
-    )
-    .advise("say what it is with ⟦format⟧ if it is something else, convert it with onward convert, or learn a model from it"))
+    Err(DataError::options(format!("the model was learnt from {}, but this is {format}", of(schema.layout))).advise(
+        "name its format with ⟦format⟧ if it is another one, convert it with onward convert, or learn a model from it",
+    ))
 }
 
 /// What columns an input is to have, besides those of the schema's features.
@@ -99,7 +99,7 @@ pub(crate) fn check_columns(
         return Err(no_such_column(&schema.target.column, requirements.target(), names));
     }
     if !lacking.is_empty() {
-        notes.push(format!("columns of {owner} that the input lacks, taken as missing: {}", shown(&lacking)));
+        notes.push(format!("columns of {owner} that the input lacks, treated as missing: {}", shown(&lacking)));
     }
     let lacking = |role: &Role| {
         let columns = schema.columns.iter().filter(|column| column.role == *role && !has(&column.name));

@@ -6,6 +6,7 @@ mod columnar;
 mod columns;
 pub(crate) mod infer;
 mod text;
+mod text_source;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -57,16 +58,14 @@ pub(crate) fn open(inputs: &[Input], options: &Options, purpose: Purpose, count:
 }
 
 pub(crate) fn check_options(options: &Options) -> Result {
-    let wrong =
-        |what: &str, allowed: &str, found: u64| Err(DataError::options(format!("{what} is {found}: it is {allowed}")));
-    if !(1..=30).contains(&options.bits) {
-        return wrong("⟦bits⟧", "from 1 to 30", options.bits.into());
-    }
-    if !(1..=8).contains(&options.ngrams) {
-        return wrong("⟦ngrams⟧", "from 1 to 8", options.ngrams.into());
-    }
-    if !(1..=256).contains(&options.threads) {
-        return wrong("⟦threads⟧", "from 1 to 256", options.threads as u64);
+    for (name, most, found) in [
+        ("⟦bits⟧", 30, u64::from(options.bits)),
+        ("⟦ngrams⟧", 8, options.ngrams.into()),
+        ("⟦threads⟧", 256, options.threads as u64),
+    ] {
+        if !(1..=most).contains(&found) {
+            return Err(DataError::options(format!("{name} must be from 1 to {most}; got {found}")));
+        }
     }
     if let Some(format) = options.format.as_ref().filter(|format| options.formats.get(format).is_none()) {
         return Err(options.formats.unknown(format));

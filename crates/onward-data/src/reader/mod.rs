@@ -117,7 +117,7 @@ impl Reader {
     }
 
     /// What is to be said of the [cache](Options::cache) that was found: that it is read, or why
-    /// it is made anew.
+    /// it is rebuilt.
     pub fn cache_note(&self) -> Option<&str> {
         self.cache.note.as_deref()
     }

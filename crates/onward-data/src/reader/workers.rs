@@ -246,7 +246,8 @@ fn parse_guarded(parser: &mut dyn Parser, chunk: &Chunk, out: &mut ParsedBatch) 
         return out.refuse(error.clone(), true);
     }
     catch_unwind(AssertUnwindSafe(|| parser.parse(chunk, out))).unwrap_or_else(|_| {
-        Err(DataError::io("the parser failed on this input: a fault of onward, please report it").input(&chunk.input))
+        Err(DataError::io("the parser failed on this input: this is a bug in onward, please report it")
+            .input(&chunk.input))
     })
 }
 

@@ -169,7 +169,7 @@ impl Input {
             Self::Bytes(input) => Box::new(io::Cursor::new(Arc::clone(&input.bytes))),
             Self::Reader(input) => {
                 let taken = input.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
-                taken.ok_or_else(|| DataError::open("has been read before, and can be read once").input(&input.name))?
+                taken.ok_or_else(|| DataError::open("was read before, and can be read only once").input(&input.name))?
             }
         };
         let mut raw = CountingReader { inner, count };

@@ -60,5 +60,5 @@ pub(crate) fn not_utf8(record: &[u8]) -> DataError {
     let shown = record[at..].iter().take(4).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
     let before = &record[at.saturating_sub(12)..at];
     DataError::record(format!("is not UTF-8: bytes {shown} after {}", quoted(before)))
-        .advise("convert the file to UTF-8, for instance with iconv, or leave such records out with ⟦on_error=skip⟧")
+        .advise("convert the file to UTF-8, for instance with iconv, or skip such records with ⟦on_error=skip⟧")
 }

@@ -61,7 +61,7 @@ pub(crate) fn columns(file: &dyn ColumnarFile) -> Result<Vec<LeafColumn>> {
         if [LABEL, WEIGHT, OFFSET].contains(&leaf.name.as_str()) && !is_number(&leaf.data_type) {
             let found = format!("its type is {}", leaf.data_type);
             let error = DataError::format(found).column(&leaf.name);
-            return Err(error.advise("in a file of examples (columns 'indices' and 'values') it is a number"));
+            return Err(error.advise("in a file of examples (columns 'indices' and 'values') it must be a number"));
         }
     }
     Ok(columns)
@@ -220,7 +220,7 @@ fn lists<'a>(columns: &'a ExampleColumns<'_>, row: usize) -> Result<(&'a [u32], 
     let null = |name: &str| {
         DataError::record("holds a null")
             .column(name)
-            .advise("every row is a list of numbers: leave out a feature that is missing")
+            .advise("every row must be a list of numbers: leave out a feature that is missing")
     };
     let indices = columns.indices.get(row).ok_or_else(|| null(INDICES))?;
     let values = columns.values.get(row).ok_or_else(|| null(VALUES))?;
@@ -236,11 +236,11 @@ fn bad_feature(index: u32, value: f32) -> DataError {
     if index >= INDEX_LIMIT {
         return DataError::record(format!("the index {index} is 2^31 or more"))
             .column(INDICES)
-            .advise("indices are below 2^31: number the features anew");
+            .advise("indices must be below 2^31: renumber the features");
     }
     DataError::record(format!("the value of feature {index} is {value}"))
         .column(VALUES)
-        .advise("values are finite: leave out a feature that is missing")
+        .advise("values must be finite: leave out a feature that is missing")
 }
 
 impl Parser for ExampleParser {

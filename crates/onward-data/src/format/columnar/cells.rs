@@ -1,5 +1,7 @@
 //! Columns of Arrow arrays as cells: each is downcast once a batch, not once a cell.
 
+use std::fmt::Write;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
@@ -14,8 +16,8 @@ use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use crate::format::csv::cells::unnamed;
 use crate::schema::sample::ColumnSample;
 use crate::schema::{CellValue, timestamp};
+use crate::text::numbers;
 use crate::text::numbers::print::shortest_single;
-use crate::text::numbers::{self, Number};
 
 /// A column of a file once structs are flattened.
 #[derive(Debug, Clone)]
@@ -316,23 +318,31 @@ impl<'a> ArrayValues<'a> {
 }
 
 fn as_numbers<'a, T: ArrowPrimitiveType>(array: &dyn Array, number: impl Fn(T::Native) -> f64) -> ArrayValues<'a> {
+    written_or_numbers::<T>(array, false, number, |_, _| {})
+}
+
+/// Values as text, or else as numbers.
+fn written_or_numbers<'a, T: ArrowPrimitiveType>(
+    array: &dyn Array,
+    is_written: bool,
+    number: impl Fn(T::Native) -> f64,
+    mut write: impl FnMut(&mut String, T::Native),
+) -> ArrayValues<'a> {
     let values = array.as_primitive::<T>().values();
-    ArrayValues::Numbers(values.iter().map(|&value| number(value)).collect())
+    match is_written {
+        true => ArrayValues::Written(TextArena::new(values.iter(), |text, &value| write(text, value))),
+        false => ArrayValues::Numbers(values.iter().map(|&value| number(value)).collect()),
+    }
 }
 
 fn integers<'a, T>(array: &dyn Array, form: CellForm, number: impl Fn(T::Native) -> f64) -> ArrayValues<'a>
 where
     T: ArrowPrimitiveType<Native: std::fmt::Display>,
 {
-    if form == CellForm::Typed {
-        return as_numbers::<T>(array, number);
-    }
-    let values = array.as_primitive::<T>().values();
-    ArrayValues::Written(TextArena::new(values.iter(), |text, value| {
-        use std::fmt::Write;
+    written_or_numbers::<T>(array, form != CellForm::Typed, number, |text, value| {
         // Writing to a String cannot fail.
         let _ = write!(text, "{value}");
-    }))
+    })
 }
 
 /// Floats of fewer than 64 bits.
@@ -340,15 +350,12 @@ fn floats<'a, T>(array: &dyn Array, form: CellForm) -> ArrayValues<'a>
 where
     T: ArrowPrimitiveType<Native: Into<f32> + Into<f64>>,
 {
-    if form != CellForm::Written {
-        return as_numbers::<T>(array, T::Native::into);
-    }
     let mut buffer = Vec::new();
-    ArrayValues::Written(TextArena::new(array.as_primitive::<T>().values().iter(), |text, &value| {
+    written_or_numbers::<T>(array, form == CellForm::Written, T::Native::into, |text, value| {
         buffer.clear();
         shortest_single(value.into(), &mut buffer);
         text.extend(buffer.iter().map(|&byte| char::from(byte)));
-    }))
+    })
 }
 
 /// Decimals: `whole` has the digits as an integer, if it is not too large for one.
@@ -357,14 +364,14 @@ fn decimals<'a, T: DecimalType>(
     form: CellForm,
     whole: impl Fn(T::Native) -> Option<i128>,
 ) -> ArrayValues<'a> {
-    let array = array.as_primitive::<T>();
-    let (precision, scale) = (array.precision(), array.scale());
+    let decimals = array.as_primitive::<T>();
+    let (precision, scale) = (decimals.precision(), decimals.scale());
     let written = |value: T::Native| T::format_decimal(value, precision, scale);
-    if form == CellForm::Typed {
-        let number = |value: &T::Native| decimal(whole(*value), scale).unwrap_or_else(|| parsed(&written(*value)));
-        return ArrayValues::Numbers(array.values().iter().map(number).collect());
-    }
-    ArrayValues::Written(TextArena::new(array.values().iter(), |text, &value| text.push_str(&written(value))))
+    let number = |value: T::Native| {
+        let parsed = || numbers::finite(written(value).as_bytes()).unwrap_or(f64::INFINITY);
+        decimal(whole(value), scale).unwrap_or_else(parsed)
+    };
+    written_or_numbers::<T>(array, form != CellForm::Typed, number, |text, value| text.push_str(&written(value)))
 }
 
 /// The float nearest to `digits` · 10^−`scale`, if both are small enough to tell at once.
@@ -376,21 +383,11 @@ fn decimal(digits: Option<i128>, scale: i8) -> Option<f64> {
     Some(digits as f64 / power)
 }
 
-#[cold]
-fn parsed(text: &str) -> f64 {
-    match numbers::parse(text.as_bytes()) {
-        Number::Finite(value) => value,
-        _ => f64::INFINITY,
-    }
-}
-
 fn moments<'a>(array: &dyn Array, form: CellForm) -> Option<ArrayValues<'a>> {
-    const MILLISECONDS_PER_DAY: i64 = 86_400_000;
+    const PER_DAY: i64 = 86_400_000;
     let (values, unit): (Vec<i64>, _) = match array.data_type() {
         DataType::Date32 => (in_units::<Date32Type>(array, i64::from), TimeUnits::Days),
-        DataType::Date64 => {
-            (in_units::<Date64Type>(array, |value| value.div_euclid(MILLISECONDS_PER_DAY)), TimeUnits::Days)
-        }
+        DataType::Date64 => (in_units::<Date64Type>(array, |value| value.div_euclid(PER_DAY)), TimeUnits::Days),
         DataType::Timestamp(unit, zone) => {
             // The clock of a place is not known here: that of UTC is shown.
             let offset = zone.as_ref().map(|zone| timestamp::fixed_offset(zone).unwrap_or(0));

@@ -131,13 +131,13 @@ pub(crate) fn unnamed(at: usize) -> String {
 /// and numbers.
 pub(crate) fn check_header(names: &[String]) -> Result {
     let wrong =
-        |found: String| DataError::format(found).advise("rename a column, or say ⟦header=no⟧ if this line is data");
+        |found: String| DataError::format(found).advise("rename a column, or use ⟦header=no⟧ if this line is data");
     let is_unnamed = |(at, name): (usize, &String)| *name == unnamed(at);
     let first = names.iter().enumerate().position(is_unnamed);
     if let Some(at) = first
         && names.iter().enumerate().all(|(at, name)| is_unnamed((at, name)) || is_number(name))
     {
-        return Err(wrong(format!("column {} has no name, and no other has one but numbers", at + 1)));
+        return Err(wrong(format!("column {} has no name, and the other names are only numbers", at + 1)));
     }
     let mut places = HashMap::with_capacity(names.len());
     for (at, name) in names.iter().enumerate() {
@@ -293,9 +293,7 @@ fn ragged(bytes: &[u8], expected: usize, delimiter: u8) -> DataError {
     let goes_on = if lines > 1 { format!(", going on for {lines} lines,") } else { String::new() };
     let error = DataError::record(format!("the record{goes_on} has {found} cells where the header has {expected}"));
     error.advise(match lines {
-        1 => "quote cells that hold the delimiter, or leave such records out with ⟦on_error=skip⟧",
-        _ => {
-            "is a quote left open? Quote cells that hold the delimiter, or leave such records out with ⟦on_error=skip⟧"
-        }
+        1 => "quote cells that hold the delimiter, or skip such records with ⟦on_error=skip⟧",
+        _ => "is a quote left open? Quote cells that hold the delimiter, or skip such records with ⟦on_error=skip⟧",
     })
 }

@@ -293,9 +293,11 @@ impl JsonVisitor for JsonEncoder<'_> {
             && value.abs() >= EXACT
             && self.wants_text(place)
         {
-            return Err(DataError::record(format!("the number {value} may have lost digits, being beyond 2^53"))
-                .column(path)
-                .advise("in arrays of numbers, write such numbers as strings, or as keys of their own"));
+            return Err(DataError::record(format!(
+                "the number {value} may have lost digits, because it is beyond 2^53"
+            ))
+            .column(path)
+            .advise("in arrays of numbers, write such numbers as strings, or as keys of their own"));
         }
         match place {
             Destination::Column(column) => self.encoder.cell(column, cell, self.out),

@@ -118,8 +118,9 @@ fn check_start(line: &[u8]) -> Result {
     let text = line.trim_ascii();
     match text.first() {
         Some(b'{') => Ok(()),
-        Some(b'[') => Err(DataError::record(format!("expected an object, found the array {}", quoted(text)))
-            .advise("write one object a line, without brackets and commas around them, for instance with jq -c '.[]'")),
+        Some(b'[') => Err(DataError::record(format!("expected an object, found the array {}", quoted(text))).advise(
+            "write one object per line, without brackets and commas around them, for instance with jq -c '.[]'",
+        )),
         _ => {
             Err(DataError::record(format!("expected an object like {{\"a\": 1}}, found {}", quoted(text))).advise(MEND))
         }
@@ -133,7 +134,7 @@ fn syntax(error: &serde_json::Error, start: usize, line: &[u8], path: &str) -> D
     let message = message.split(" at line ").next().unwrap_or(&message);
     if error.classify() == Category::Eof {
         return DataError::record(format!("is not a whole JSON object: {message}"))
-            .advise("was it cut short, or does the object go on on the next line? write one object a line, for instance with jq -c .");
+            .advise("was it cut short, or does the object go on on the next line? write one object per line, for instance with jq -c .");
     }
     let at = (start + error.column()).saturating_sub(1).min(line.len());
     // In a string that it only skips, serde_json counts one less.
@@ -150,7 +151,7 @@ fn syntax(error: &serde_json::Error, start: usize, line: &[u8], path: &str) -> D
         _ => (
             format!("is not JSON: {message} at character {character} ({})", quoted(rest)),
             match message {
-                "trailing characters" => "write one object a line",
+                "trailing characters" => "write one object per line",
                 _ if ["NaN", "Inf", "-Inf"].iter().any(is_named) => {
                     "JSON has neither NaN nor infinity: write null for a missing value"
                 }

@@ -173,9 +173,9 @@ fn label(line: &[u8]) -> Result<(&[u8], usize)> {
         Some(query) => {
             let digits = &query[..word_end(query, 0)];
             if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-                return Err(DataError::record(format!("qid is {}", quoted(digits)))
+                return Err(DataError::record(format!("qid must be a whole number; got {}", quoted(digits)))
                     .column("qid")
-                    .advise("it is a whole number, and is not used"));
+                    .advise("onward does not use it"));
             }
             Ok((label, start + b"qid:".len() + digits.len()))
         }
@@ -335,8 +335,8 @@ impl SvmlightEncoder {
         };
         let index = &word[..colon];
         if index.is_empty() || !index.iter().all(u8::is_ascii_digit) {
-            return DataError::record(format!("the index {} is no whole number", quoted(index))).advise(
-                "features are named by whole numbers, 0 or more; namespaces and names are Vowpal Wabbit's: ⟦format=vw⟧",
+            return DataError::record(format!("the index must be a whole number; got {}", quoted(index))).advise(
+                "features have whole numbers from 0; for namespaces and names use Vowpal Wabbit's text: ⟦format=vw⟧",
             );
         }
         let shown = String::from_utf8_lossy(index).into_owned();
@@ -348,7 +348,7 @@ impl SvmlightEncoder {
         let needed = (self.bits + 1..=30).find(|bits| numbers::digits_from(index, 0, 0).0 < 1 << bits);
         match needed {
             Some(bits) if index.len() <= INDEX_DIGITS => error.advise(format!("say ⟦bits={bits}⟧")),
-            _ => error.advise("indices are below 2^30, the most that ⟦bits⟧ allows: number the features anew"),
+            _ => error.advise("indices must be below 2^30, the most that ⟦bits⟧ allows: renumber the features"),
         }
         .column(&shown)
     }
@@ -367,7 +367,7 @@ impl SvmlightEncoder {
             None => Ok(()),
             Some(pair) => Err(DataError::record("the row names this feature twice")
                 .column(&pair[0].to_string())
-                .advise("add the two values up, or leave such records out with ⟦on_error=skip⟧")),
+                .advise("add the two values up, or skip such records with ⟦on_error=skip⟧")),
         }
     }
 }

@@ -224,7 +224,7 @@ fn prefix<'a>(words: &[&'a [u8]], touches: bool) -> Result<VwPrefix<'a>> {
             "{} belongs to an example over several lines or a label with costs",
             quoted(word)
         ))
-        .advise("these are not read: write one line an example, with a number as its label"));
+        .advise("write one example per line, with a number as its label"));
     }
     let word = |at: usize| numbers.get(at).copied().unwrap_or_default();
     if numbers.len() > 3 {
@@ -236,7 +236,7 @@ fn prefix<'a>(words: &[&'a [u8]], touches: bool) -> Result<VwPrefix<'a>> {
 #[cold]
 fn too_many(found: &[u8]) -> DataError {
     DataError::record(format!("too many words before the bar: {}", quoted(found.trim_ascii())))
-        .advise("these are at most a label, its importance, a base and a tag")
+        .advise("there may be a label, its importance, a base and a tag")
 }
 
 /// Whether a word before the bar is the label of an action (`2:0.5:0.1`), or `shared`.

@@ -10,7 +10,7 @@ use crate::schema::names::shown;
 use crate::schema::sample::{ColumnSample, InvalidTokens, LabelSample, TableSample};
 use crate::schema::target::Expression;
 use crate::schema::{Column, ColumnType, Kind, Layout, Role, Schema, Target, TargetRule};
-use roles::{ColumnGroups, IndexAllocator, role};
+use roles::RoleJudge;
 use target::rule;
 
 /// What the first rows say about all.
@@ -34,12 +34,7 @@ impl InferredSchema {
 pub(crate) fn table(sample: &TableSample, options: &Options) -> Result<InferredSchema> {
     // A bad row ends the run, and may be what makes the others look odd.
     let fault = sample.fault.as_ref().filter(|_| options.on_error == OnError::Stop);
-    let (inferred, groups) = judged(sample, options, fault)?;
-    if groups.features() == 0 {
-        let error = nothing_left(&groups, sample.rows);
-        return Err(fault.cloned().unwrap_or(error));
-    }
-    Ok(inferred)
+    judged(sample, options, fault)
 }
 
 /// The schema of records of which none has been seen: of the columns that the options name.
@@ -53,56 +48,51 @@ pub(crate) fn unseen(options: &Options) -> Result<Schema> {
         let Expression { column, .. } = Expression::parse(target, &names)?;
         sample.column(&column);
     }
-    judged(&sample, options, None).map(|(inferred, _)| inferred.schema)
+    judged(&sample, options, None).map(|inferred| inferred.schema)
 }
 
 /// What the first rows say about each column. `fault`: what is wrong with one of them, which may be why others look odd.
-fn judged(
-    sample: &TableSample,
-    options: &Options,
-    fault: Option<&DataError>,
-) -> Result<(InferredSchema, ColumnGroups)> {
+fn judged(sample: &TableSample, options: &Options, fault: Option<&DataError>) -> Result<InferredSchema> {
+    let rather = |error: DataError| fault.cloned().unwrap_or(error);
     check_options(sample, options)?;
     let mut notes = Vec::new();
     let (expression, seen) = target_of(sample, options)?;
-    let target = rule(expression, seen, options, &mut notes).map_err(|error| fault.cloned().unwrap_or(error))?;
-    let mut slots = IndexAllocator { next: 1 };
-    let mut groups = ColumnGroups::default();
+    let target = rule(expression, seen, options, &mut notes).map_err(rather)?;
+    let mut judge = RoleJudge::new(options, &target.column, sample.rows);
     let mut columns = Vec::with_capacity(sample.names.len());
     let mut invalid = InvalidTokens::new();
     for (name, seen) in sample.names.iter().zip(&sample.seen) {
         if sample.is_open && seen.is_rare(sample.rows) && !is_named(name, &target.column, options) {
-            groups.rare.push(name.clone());
+            judge.leave_rare(name);
             continue;
         }
-        let role = role(name, seen, &target.column, options, sample.rows, &mut slots, &mut groups);
+        let role = judge.role(name, seen);
         if let (Role::Feature(Kind::Numeric { .. }), Some(token)) = (&role, seen.repeated_invalid()) {
             invalid.insert(columns.len(), token.clone());
         }
         columns.push(Column { name: name.clone(), role });
     }
-    notes.extend(groups.lines(sample.rows));
-    let interactions = options.interactions.clone();
-    if groups.features() > 0 || sample.rows == 0 {
-        interactions::check_columns(&interactions, &columns, &sample.names)?;
-        notes.extend(interactions::note(&interactions));
+    let lines = judge.lines();
+    if judge.features() == 0 && sample.rows > 0 {
+        return Err(rather(nothing_left(&lines)));
     }
+    notes.extend(lines);
+    let interactions = options.interactions.clone();
+    interactions::check_columns(&interactions, &columns, &sample.names)?;
+    notes.extend(interactions::note(&interactions));
     let (bits, ngrams) = (options.bits, options.ngrams);
     let schema = Schema { layout: Layout::Table, bits, ngrams, columns, target, interactions };
-    Ok((InferredSchema { schema, notes, types: None, invalid }, groups))
+    Ok(InferredSchema { schema, notes, types: None, invalid })
 }
 
-/// All columns are left out: for what reasons.
-fn nothing_left(groups: &ColumnGroups, rows: usize) -> DataError {
-    let reasons = groups.lines(rows);
-    let error = |found| DataError::format(found);
+/// All columns are left out, for these reasons.
+fn nothing_left(reasons: &[String]) -> DataError {
     if reasons.is_empty() {
-        return error(
-            "no column is left to learn from: there are only the target and what options leave out".to_owned(),
-        )
-        .advise("is the format another one? Else name fewer columns in ⟦ignore⟧, ⟦ids⟧ and ⟦weight⟧");
+        let found = "no column is left to learn from: there are only the target and what options leave out";
+        return DataError::format(found)
+            .advise("is the format another one? Else name fewer columns in ⟦ignore⟧, ⟦ids⟧ and ⟦weight⟧");
     }
-    error(format!("no column is left to learn from: {}", reasons.join("; ")))
+    DataError::format(format!("no column is left to learn from: {}", reasons.join("; ")))
         .advise("name such columns in ⟦numeric⟧, ⟦categorical⟧ or ⟦text⟧")
 }
 
@@ -135,8 +125,7 @@ fn column_type(name: &str, seen: &ColumnSample, options: &Options) -> Result<Col
     Ok(match seen.present() {
         _ if named(&options.numeric) => ColumnType::Number,
         _ if named(&options.categorical) || named(&options.text) => ColumnType::Text,
-        _ if seen.strings > 0 => ColumnType::Text,
-        0 => ColumnType::Text,
+        present if seen.strings > 0 || present == 0 => ColumnType::Text,
         present if seen.numbers == present && seen.integers == present => ColumnType::Whole,
         present if seen.numbers == present => ColumnType::Number,
         present if seen.booleans == present && seen.examples.iter().all(is_truth) => ColumnType::Boolean,
@@ -146,17 +135,16 @@ fn column_type(name: &str, seen: &ColumnSample, options: &Options) -> Result<Col
 
 /// The schema of a format without columns, from the labels and the namespaces of the first rows.
 pub(crate) fn labels(layout: Layout, sample: &LabelSample, options: &Options) -> Result<InferredSchema> {
-    let LabelSample { labels, namespaces } = sample;
-    let mut notes = Vec::new();
+    let (LabelSample { labels, namespaces }, mut notes) = (sample, Vec::new());
     let expression = Expression::parse(options.target.as_deref().unwrap_or("label"), &["label"])?;
     if expression.column != "label" {
         return Err(DataError::options(format!("there is no column '{}' in this format", expression.column))
-            .advise("its one target is called label: ⟦target=label==3⟧, or leave ⟦target⟧ out"));
+            .advise("the one target is called label: use ⟦target=label==3⟧, or leave ⟦target⟧ out"));
     }
     for (flag, names) in table_options(options) {
         let fits = flag == "⟦ignore⟧" && layout == Layout::Named;
         if !names.is_empty() && !fits {
-            return Err(DataError::options(format!("{flag} names columns, and this format has none"))
+            return Err(DataError::options(format!("{flag} names columns, but this format has none"))
                 .advise(format!("leave {flag} out")));
         }
     }
@@ -224,7 +212,7 @@ fn check_options(sample: &TableSample, options: &Options) -> Result {
 }
 
 fn twice(name: &str, first: &str, second: &str) -> DataError {
-    DataError::options(format!("column '{name}' is named as {first} and as {second}"))
+    DataError::options(format!("column '{name}' is named in both {first} and {second}"))
         .advise("name it in one of the two")
 }
 

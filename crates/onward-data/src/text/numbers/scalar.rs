@@ -39,8 +39,7 @@ const TENS: [u64; 20] = {
 };
 
 /// What to do about a number with a comma in it.
-pub(crate) const NO_COMMAS: &str = "numbers have a decimal point and no commas: write 1.5 and not 1,5, for instance with sed 's/,/./g', or leave such \
-     records out with ⟦on_error=skip⟧";
+pub(crate) const NO_COMMAS: &str = "numbers have a decimal point and no commas: write 1.5 and not 1,5, for instance with sed 's/,/./g', or skip such records with ⟦on_error=skip⟧";
 
 /// Below this the digits are exact in f64.
 const EXACT_DIGITS: u64 = 1 << 53;

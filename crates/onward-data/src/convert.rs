@@ -44,15 +44,14 @@ pub fn convert(
     compression: Compression,
     out: &mut (dyn Write + Send),
 ) -> Result<Converted, ConvertError> {
-    // Nobody looks for slots.
+    // No learner uses the hints.
     reader.without_hints();
     let formats = reader.formats();
     let Some(definition) = formats.get(format) else { return Err(formats.unknown(format).into()) };
     let writing = definition.writing();
     if formats.is_text(format) && compression != Compression::None {
-        return Err(DataError::options(format!("{format} has no compression of its own"))
-            .advise("leave it out, and compress the file as a whole")
-            .into());
+        let error = DataError::options(format!("{format} has no compression of its own"));
+        return Err(error.advise("leave it out, and compress the file as a whole").into());
     }
     match (writing, reader.types().is_some()) {
         (Writing::Table(writer), true) => {
@@ -67,14 +66,14 @@ pub fn convert(
             writer.finish(&mut converted)?;
             Ok(converted)
         }
-        (Writing::None, _) => Err(DataError::options(format!("{format} can be read but not written"))
-            .advise("name another format")
-            .into()),
+        (Writing::None, _) => {
+            let error = DataError::options(format!("{format} can be read but not written"));
+            Err(error.advise("name another format").into())
+        }
         _ => {
-            let found = format!("{format} cannot be written from these inputs");
             let remedy = "open tables with Reader::open_table for csv, tsv, jsonl and parquet, and with Reader::open for \
                           svmlight, vw and arrow";
-            Err(DataError::options(found).advise(remedy).into())
+            Err(DataError::options(format!("{format} cannot be written from these inputs")).advise(remedy).into())
         }
     }
 }

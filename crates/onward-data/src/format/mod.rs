@@ -33,8 +33,6 @@ use crate::schema::{Layout, Role, Schema};
 use crate::source::{Boundaries, Parser};
 use crate::text::lines::sample_lines;
 pub use by_line::{RowBuilder, by_line};
-#[cfg(feature = "arrow")]
-use columnar::ColumnarFormat;
 pub(crate) use detect::has_first_line;
 pub use detect::{Head, Recognition};
 use write::Writing;
@@ -179,8 +177,27 @@ impl FromStr for Format {
 #[derive(Clone)]
 pub(crate) enum Definition {
     Text(Arc<dyn TextFormat>),
-    #[cfg(feature = "arrow")]
+    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
     Columnar(&'static dyn ColumnarFormat),
+}
+
+/// A format of files of columns.
+pub(crate) trait ColumnarFormat: Send + Sync {
+    /// What it is called, in lower case.
+    fn name(&self) -> &'static str;
+
+    /// The endings of file names that stand for it where something is written.
+    fn endings(&self) -> &'static [&'static str];
+
+    /// Whether a file that begins like this is in this format.
+    fn has_magic(&self, head: &[u8]) -> bool;
+
+    /// Opens a file, without reading its rows.
+    #[cfg(feature = "arrow")]
+    fn open(&self, file: crate::source::Seekable) -> Result<Box<dyn columnar::ColumnarFile>>;
+
+    /// What [`convert`](crate::convert) writes in this format.
+    fn writing(&self) -> Writing;
 }
 
 /// All formats that Onward has built in, in the order in which an input is tried as one of them.
@@ -203,7 +220,6 @@ impl Definition {
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Text(format) => format.name(),
-            #[cfg(feature = "arrow")]
             Self::Columnar(format) => format.name(),
         }
     }
@@ -212,7 +228,6 @@ impl Definition {
     pub(crate) fn text(&self) -> Option<&Arc<dyn TextFormat>> {
         match self {
             Self::Text(format) => Some(format),
-            #[cfg(feature = "arrow")]
             Self::Columnar(_) => None,
         }
     }
@@ -220,7 +235,6 @@ impl Definition {
     fn endings(&self) -> &[&str] {
         match self {
             Self::Text(format) => format.endings(),
-            #[cfg(feature = "arrow")]
             Self::Columnar(format) => format.endings(),
         }
     }
@@ -228,7 +242,6 @@ impl Definition {
     pub(crate) fn writing(&self) -> Writing {
         match self {
             Self::Text(format) => format.writing(),
-            #[cfg(feature = "arrow")]
             Self::Columnar(format) => format.writing(),
         }
     }
@@ -332,7 +345,6 @@ impl Formats {
     /// Recognises a format from the first bytes of an input (decompressed). `None`: this is no text that any
     /// format reads. Without `has_header` text is a table if it can be one.
     pub(crate) fn recognise(&self, bytes: &[u8], has_header: bool) -> Option<&Definition> {
-        #[cfg(feature = "arrow")]
         if let Some(found) = self.columnar(bytes) {
             return Some(found);
         }
@@ -348,12 +360,7 @@ impl Formats {
     }
 
     /// The format of columns that an input has which begins like this.
-    #[cfg(feature = "arrow")]
     pub(crate) fn columnar(&self, bytes: &[u8]) -> Option<&Definition> {
-        let has_magic = |format: &&Definition| match format {
-            Definition::Columnar(format) => format.has_magic(bytes),
-            Definition::Text(_) => false,
-        };
-        self.all.iter().find(has_magic)
+        self.all.iter().find(|format| matches!(format, Definition::Columnar(format) if format.has_magic(bytes)))
     }
 }

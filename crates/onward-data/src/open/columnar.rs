@@ -14,10 +14,9 @@ use crate::error::{DataError, Result};
 use crate::format::arrow::examples::{self, ExampleParser};
 use crate::format::columnar::cells::{self, ArrayCells, CellForm, LeafColumn};
 use crate::format::columnar::{
-    ColumnarFile, ColumnarFormat, TableParser, TableReader, TableSlice, check_type, failed, guarded, named_leaves,
-    wanted,
+    ColumnarFile, TableParser, TableReader, TableSlice, check_type, failed, guarded, named_leaves, wanted,
 };
-use crate::format::{Definition, Formats};
+use crate::format::{ColumnarFormat, Definition, Formats};
 use crate::options::Options;
 use crate::schema::names::no_such_column;
 use crate::schema::sample::{SAMPLE_BYTES, SAMPLE_ROWS, TableSample};

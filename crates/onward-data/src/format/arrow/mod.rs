@@ -5,7 +5,8 @@ mod ipc;
 pub(crate) mod rows;
 mod write;
 
-use super::columnar::{ColumnarFile, ColumnarFormat};
+use super::ColumnarFormat;
+use super::columnar::ColumnarFile;
 use super::write::Writing;
 use crate::error::Result;
 use crate::source::Seekable;

@@ -14,33 +14,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-use super::write::Writing;
 use crate::encode::{ParsedBatch, RowEncoder, Rules};
 use crate::error::{DataError, Result};
 use crate::schema::{Kind, Layout, Role, Schema};
-use crate::source::{Chunk, ChunkContent, Parser, Seekable};
+use crate::source::{Chunk, ChunkContent, Parser};
 use cells::{ArrayCells, CellForm, LeafColumn};
 
 /// The most rows of a chunk.
 pub(super) const MOST_ROWS: usize = 8192;
-
-/// A format of files of columns.
-pub(crate) trait ColumnarFormat: Send + Sync {
-    /// What it is called, in lower case.
-    fn name(&self) -> &'static str;
-
-    /// The endings of file names that stand for it where something is written.
-    fn endings(&self) -> &'static [&'static str];
-
-    /// Whether a file that begins like this is in this format.
-    fn has_magic(&self, head: &[u8]) -> bool;
-
-    /// Opens a file, without reading its rows.
-    fn open(&self, file: Seekable) -> Result<Box<dyn ColumnarFile>>;
-
-    /// What [`convert`](crate::convert) writes in this format.
-    fn writing(&self) -> Writing;
-}
 
 /// A file, open and not yet read.
 pub(crate) trait ColumnarFile {

@@ -12,8 +12,9 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::ParquetStatisticsPolicy;
 use parquet::file::reader::Length;
 
+use super::ColumnarFormat;
 use super::columnar::cells::LeafColumn;
-use super::columnar::{ColumnarFile, ColumnarFormat, MOST_ROWS, TableReader, TableSlice, broken, damaged, share};
+use super::columnar::{ColumnarFile, MOST_ROWS, TableReader, TableSlice, broken, damaged, share};
 use super::write::Writing;
 use crate::error::Result;
 use crate::source::Seekable;

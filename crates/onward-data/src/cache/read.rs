@@ -69,12 +69,10 @@ struct MappedFeatures {
 }
 
 impl BorrowedColumns for MappedFeatures {
-    #[inline]
     fn indices(&self) -> &[u32] {
         &self.indices
     }
 
-    #[inline]
     fn values(&self) -> &[f32] {
         &self.values
     }

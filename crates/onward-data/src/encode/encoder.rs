@@ -89,7 +89,6 @@ impl RowEncoder {
     }
 
     /// What a column is used for.
-    #[inline]
     pub(crate) fn column(&self, column: usize) -> &Column {
         &self.rules.schema.columns[column]
     }
@@ -135,7 +134,6 @@ impl RowEncoder {
     }
 
     /// Encodes the cell of a column of the schema.
-    #[inline]
     pub(crate) fn cell(&mut self, column: usize, cell: CellValue<'_>, out: &mut ParsedBatch) -> Result {
         self.last_row[column] = self.row;
         if let Some(products) = &mut self.products {
@@ -171,7 +169,6 @@ impl RowEncoder {
     }
 
     /// Adds the feature of a column that has the column's name.
-    #[inline]
     fn own(&mut self, column: usize, slot: u32, value: f32, out: &mut ParsedBatch) {
         out.push(&mut self.seen, slot, value, |names| names.push(slot, &[&self.rules.schema.columns[column].name]));
     }
@@ -250,14 +247,12 @@ impl RowEncoder {
     }
 
     /// What follows belongs to no group of an interaction.
-    #[inline]
     fn leave_groups(&mut self, out: &ParsedBatch) {
         if let Some(products) = &mut self.products {
             products.nothing(out.batch.pending());
         }
     }
 
-    #[inline]
     fn number(&self, column: usize, cell: CellValue<'_>) -> Result<Option<f64>> {
         Ok(match cell {
             CellValue::Number(value) if value.is_nan() => None,
@@ -309,13 +304,11 @@ impl RowEncoder {
     }
 
     /// A feature value as f32.
-    #[inline]
     fn checked(&self, value: f64) -> Result<f32> {
         let narrow = value as f32;
         if narrow.is_finite() { Ok(narrow) } else { Err(self.too_large(value)) }
     }
 
-    #[cold]
     fn too_large(&self, value: f64) -> DataError {
         let found = match value.is_finite() {
             true => format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"),
@@ -328,7 +321,6 @@ impl RowEncoder {
         DataError::record(found).advise(format!("{remedy}; write a missing value as {}", self.missing))
     }
 
-    #[cold]
     fn not_a_number(&self, column: usize, text: &[u8]) -> DataError {
         let (name, found) = (&self.column(column).name, quoted(text));
         if numbers::with_point(text).is_some() {
@@ -354,7 +346,6 @@ impl RowEncoder {
         }
     }
 
-    #[cold]
     fn expected(&self, column: usize, what: &str, found: &str) -> DataError {
         let error = DataError::record(format!("expected {what}, found {found}"));
         if self.rules.is_bound {
@@ -364,7 +355,6 @@ impl RowEncoder {
         error.advise(format!("fix the record, use ⟦categorical={name}⟧, or skip such records with ⟦on_error=skip⟧"))
     }
 
-    #[cold]
     fn infinite(&self, text: &[u8]) -> DataError {
         DataError::record(format!("{} is infinite, or beyond the range of 64-bit floats", quoted(text)))
             .advise(format!("features must be finite: write a missing value as {}", self.missing))

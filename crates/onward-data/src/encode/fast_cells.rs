@@ -39,7 +39,6 @@ impl RowEncoder {
     }
 
     /// The index of the category between these positions of a text, and whether it has been met.
-    #[inline]
     pub(crate) fn category_index(&self, seed: u64, text: PaddedText<'_>, bounds: (u32, u32)) -> (u32, bool) {
         let index = self.rules.hashed(text.hash(seed, bounds));
         (index, self.seen.all(&[index]))
@@ -69,7 +68,6 @@ impl RowEncoder {
     }
 
     /// Whether all of these features have been met.
-    #[inline]
     pub(crate) fn has_named(&self, indices: &[u32]) -> bool {
         self.seen.all(indices)
     }
@@ -130,7 +128,6 @@ impl RowEncoder {
     }
 
     /// Ends a row that has all columns, each once: only these of its features may share an index.
-    #[inline]
     pub(crate) fn end_simple(&mut self, hashed: &[u32], out: &mut ParsedBatch) {
         out.batch.finish_distinct_but(hashed, self.label, self.weight);
     }

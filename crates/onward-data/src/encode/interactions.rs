@@ -31,7 +31,6 @@ fn square_limit(kind: &Kind, reserved: u32) -> u32 {
 }
 
 /// How groups are told apart.
-#[derive(Debug)]
 enum FeatureGroups {
     /// The group of each column of a table.
     Columns(Vec<u32>),
@@ -43,7 +42,6 @@ enum FeatureGroups {
 
 impl FeatureGroups {
     /// The names of the groups of a combination.
-    #[cold]
     fn names(&self, levels: &[Level], schema: &Schema) -> String {
         let name = |group: usize| match self {
             Self::Columns(_) => features(&schema.columns).nth(group).map(|column| column.name.clone()),
@@ -124,7 +122,6 @@ struct Factor {
 
 /// Makes the products of each row. A parser has one of its own, if there are interactions: it
 /// tells where groups begin, and at the end of the row the products are added to it.
-#[derive(Debug)]
 pub(crate) struct InteractionEncoder {
     groups: FeatureGroups,
     combinations: Combinations,
@@ -150,7 +147,6 @@ struct ProductNames {
 impl ProductNames {
     /// Whether a product is to be handed on. A reader keeps those that it met first, a number of them: a
     /// parser, which reads ever later pieces, need not look at more.
-    #[inline]
     fn wants(&mut self, index: u32) -> bool {
         self.count < Names::MOST_PRODUCTS && self.seen.first(index)
     }
@@ -230,7 +226,6 @@ impl InteractionEncoder {
     }
 
     /// A row begins.
-    #[inline]
     pub(crate) fn begin(&mut self) {
         self.parts.clear();
         if let FeatureGroups::All(met) = &mut self.groups {
@@ -241,7 +236,6 @@ impl InteractionEncoder {
     }
 
     /// The features of a column begin; the row has `start` so far.
-    #[inline]
     pub(crate) fn column(&mut self, column: usize, start: usize) {
         let group = match &self.groups {
             FeatureGroups::Columns(groups) => groups[column],
@@ -268,7 +262,6 @@ impl InteractionEncoder {
     }
 
     /// Features begin that belong to no group.
-    #[inline]
     pub(crate) fn nothing(&mut self, start: usize) {
         self.parts.push(GroupSpan { group: NONE, start: start as u32 });
     }
@@ -453,7 +446,6 @@ impl ProductWalk<'_> {
         out.push_product(index, self.chosen(last).map(|factor| factor.index));
     }
 
-    #[cold]
     fn too_large(&self, last: u32) -> DataError {
         let values: Vec<_> = self.chosen(last).map(|factor| format!("{:e}", factor.value)).collect();
         let found = format!("the product {} is beyond ±3.4e38, the range of 32-bit floats", values.join(" × "));
@@ -462,7 +454,6 @@ impl ProductWalk<'_> {
 }
 
 /// A row that would have more products than there is room for.
-#[cold]
 fn too_many(count: u64, interactions: &[Interaction]) -> DataError {
     let names = interactions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     DataError::record(format!("⟦interactions⟧ {names} would make {count} products of this row"))

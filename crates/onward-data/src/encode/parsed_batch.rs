@@ -49,7 +49,6 @@ impl ParsedBatch {
     }
 
     /// Begins a row with the bias.
-    #[inline]
     pub(crate) fn push_bias(&mut self, seen: &mut NamesSeen) {
         self.push(seen, BIAS, 1.0, |names| names.push(BIAS, &["bias"]));
     }

@@ -37,7 +37,6 @@ impl Rules {
     }
 
     /// The index of a hashed feature.
-    #[inline]
     pub(crate) fn hashed(&self, hash: u64) -> u32 {
         self.schema.hashed(self.reserved, hash)
     }

@@ -6,7 +6,6 @@ use super::{BIAS, Rules};
 use crate::schema::timestamp::{Timestamp, WEEKDAYS};
 
 /// The indices of the parts of a moment.
-#[derive(Debug)]
 pub(super) struct TimestampIndices {
     hours: [u32; 24],
     weekdays: [u32; WEEKDAYS.len()],
@@ -49,7 +48,6 @@ pub(super) enum TimestampPart {
 }
 
 /// The parts of a moment with their indices.
-#[inline]
 pub(super) fn features_of(
     parts: &Option<Box<TimestampIndices>>,
     moment: Timestamp,

@@ -72,6 +72,7 @@ pub enum DataErrorKind {
 
 impl DataError {
     /// An error without a position yet.
+    #[cold]
     fn new(kind: DataErrorKind, found: impl fmt::Display) -> Self {
         let found = Message::from(found.to_string());
         Self { inner: Box::new(Inner { kind, position: Position::default(), found, remedy: None }) }

@@ -31,12 +31,7 @@ impl<F: FnMut(&[u8], &mut ParsedBatch) -> Result> LineParser for F {
 
 /// Has each line read that is not blank. An error gets its position;
 /// it ends the chunk, or is counted when errors are skipped.
-pub(super) fn each_line(
-    chunk: &Chunk,
-    skip_errors: bool,
-    out: &mut ParsedBatch,
-    parser: &mut impl LineParser,
-) -> Result {
+pub(super) fn each_line(chunk: &Chunk, skips: bool, out: &mut ParsedBatch, parser: &mut impl LineParser) -> Result {
     let ChunkContent::Text { bytes, first_line, record_limit } = &chunk.content else { return Ok(()) };
     out.bytes += bytes.len() as u64;
     let mut number = LineNumber::new(*first_line);
@@ -60,7 +55,7 @@ pub(super) fn each_line(
             parser.parse_line(line, out)
         };
         if let Err(error) = result {
-            out.refuse(error.input(&chunk.input).line(number.at(bytes, start)), skip_errors)?;
+            out.refuse(error.input(&chunk.input).line(number.at(bytes, start)), skips)?;
         }
         start = end + 1;
     }
@@ -110,16 +105,11 @@ impl FeatureEncoder {
     }
 
     /// Adds the products, and ends the row.
-    pub(super) fn end(
-        &mut self,
-        schema: &Schema,
-        (label, weight): (Option<f64>, f64),
-        out: &mut ParsedBatch,
-    ) -> Result {
+    pub(super) fn end(&mut self, schema: &Schema, labelled: (Option<f64>, f64), out: &mut ParsedBatch) -> Result {
         if let Some(products) = &mut self.products {
             products.finish(schema, out)?;
         }
-        out.batch.finish(label, weight);
+        out.batch.finish(labelled.0, labelled.1);
         Ok(())
     }
 }

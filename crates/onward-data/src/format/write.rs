@@ -58,6 +58,15 @@ pub type NewTableWriter = for<'a> fn(
     &'a mut (dyn Write + Send),
 ) -> Result<Box<dyn TableWriter + 'a>, ConvertError>;
 
+/// Where a format is written to.
+pub(super) type Out<'a> = &'a mut (dyn Write + Send);
+
+/// What begins to write examples gives.
+pub(super) type NewExamples<'a> = Result<Box<dyn ExampleWriter + 'a>, ConvertError>;
+
+/// What begins to write a table gives.
+pub(super) type NewTable<'a> = Result<Box<dyn TableWriter + 'a>, ConvertError>;
+
 /// What is written in a format, and who does it.
 #[derive(Clone, Copy)]
 pub enum Writing {

@@ -58,35 +58,27 @@ impl ColumnRequirements {
 
 /// Says what the input lacks of the schema's columns, and what it has besides; refuses if it
 /// lacks all of them.
-pub(crate) fn bind_columns(
-    schema: &Schema,
-    names: &[String],
-    requirements: &ColumnRequirements,
-) -> Result<Vec<String>> {
-    let mut notes = check_columns(schema, names, requirements)?;
+pub(crate) fn bind_columns(schema: &Schema, names: &[String], required: &ColumnRequirements) -> Result<Vec<String>> {
+    let mut notes = check_columns(schema, names, required)?;
     let weight = schema.columns.iter().find(|column| column.role == Role::Weight && !names.contains(&column.name));
-    if let Some(weight) = weight.filter(|_| requirements.requires_target) {
-        let named = if requirements.of_model { "the model's weight" } else { "⟦weight⟧" };
+    if let Some(weight) = weight.filter(|_| required.requires_target) {
+        let named = if required.of_model { "the model's weight" } else { "⟦weight⟧" };
         return Err(no_such_column(&weight.name, named, names));
     }
     let known: HashSet<_> = schema.columns.iter().map(|column| &column.name).collect();
     let extra: Vec<_> = names.iter().filter(|name| !known.contains(name)).cloned().collect();
     if !extra.is_empty() {
-        let owner = requirements.owner();
-        let lacks = if requirements.of_model { "does not know" } else { "does not have" };
+        let owner = required.owner();
+        let lacks = if required.of_model { "does not know" } else { "does not have" };
         notes.push(format!("columns that {owner} {lacks}, ignored: {}", shown(&extra)));
     }
     Ok(notes)
 }
 
 /// Says what the input lacks of the schema's columns; refuses if it lacks all of them.
-pub(crate) fn check_columns(
-    schema: &Schema,
-    names: &[String],
-    requirements: &ColumnRequirements,
-) -> Result<Vec<String>> {
+pub(crate) fn check_columns(schema: &Schema, names: &[String], required: &ColumnRequirements) -> Result<Vec<String>> {
     let mut notes = Vec::new();
-    let owner = requirements.owner();
+    let owner = required.owner();
     let there: HashSet<_> = names.iter().map(String::as_str).collect();
     let has = |name: &str| there.contains(name);
     let features: Vec<_> = schema.columns.iter().filter(|column| matches!(column.role, Role::Feature(_))).collect();
@@ -95,8 +87,8 @@ pub(crate) fn check_columns(
     if !features.is_empty() && lacking.len() == features.len() {
         return Err(has_none(owner, &lacking));
     }
-    if requirements.requires_target && !has(&schema.target.column) {
-        return Err(no_such_column(&schema.target.column, requirements.target(), names));
+    if required.requires_target && !has(&schema.target.column) {
+        return Err(no_such_column(&schema.target.column, required.target(), names));
     }
     if !lacking.is_empty() {
         notes.push(format!("columns of {owner} that the input lacks, treated as missing: {}", shown(&lacking)));
@@ -116,7 +108,7 @@ pub(crate) fn check_columns(
     }
     let weights = lacking(&Role::Weight);
     // For learning a missing weight is an error of its first record.
-    if !weights.is_empty() && !requirements.requires_target {
+    if !weights.is_empty() && !required.requires_target {
         notes.push(format!("weights that the input lacks, each example counts 1: {}", shown(&weights)));
     }
     Ok(notes)

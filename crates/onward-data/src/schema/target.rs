@@ -216,7 +216,6 @@ impl Target {
         }
     }
 
-    #[cold]
     fn not_a_number(&self, found: &str) -> DataError {
         let error = DataError::record(format!("the label must be a finite number; got {found}"));
         match self.rule {
@@ -244,7 +243,6 @@ impl Target {
         }
     }
 
-    #[cold]
     fn not_a_sign(&self, found: &str) -> DataError {
         let column = &self.column;
         DataError::record(format!("the label must be 1 for the positive class and 0 or -1 for the other; got {found}"))

@@ -475,7 +475,7 @@ fn what_can_be_read_once_has_no_cache() {
     );
     let inputs = [folder.write("x.svm", "1 1:2\n")];
     let error = read(&inputs, &Options { cache: Some("-".into()), ..Options::default() }).unwrap_err().command_line();
-    assert!(error.contains("give it a name"), "{error}");
+    assert!(error.contains("must name a file"), "{error}");
     let nowhere = Options { cache: Some(folder.path("no/folder")), ..Options::default() };
     let error = read(&inputs, &nowhere).unwrap_err().command_line();
     assert!(error.contains("no/folder: the cache cannot be written: No such file"), "{error}");

@@ -1022,7 +1022,7 @@ fn a_null_as_the_weight_or_offset_of_an_example_is_called_missing() {
         message("weight"),
         "x.arrow, row 1, column 'weight': the importance weight must be 0 or from 1e-38 to 3.4e38; got missing"
     );
-    assert!(message("offset").contains("the offset (initial prediction) is missing; "));
+    assert!(message("offset").contains("the offset (initial prediction) must be within ±3.4e38; got missing"));
 }
 
 #[test]

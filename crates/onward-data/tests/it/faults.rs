@@ -106,7 +106,7 @@ fn a_first_row_that_is_longer_than_what_columns_are_judged_from() {
     assert_eq!(read(text(6 << 20), target("y")).whole().rows.len(), 2);
     let json = format!("{{\"y\": 0, \"x\": \"{}\"}}\n{{\"y\": 1, \"x\": \"b\"}}\n", "a".repeat(6 << 20));
     assert_eq!(read(json, target("y")).whole().rows.len(), 2);
-    let message = "input, line 2: the first row goes on beyond";
+    let message = "input, line 2: the first row must end within";
     let found = error(text(20 << 20), skipping("y"));
     assert!(found.starts_with(message), "{found}");
     let line = error("y".repeat(20 << 20), target("y"));

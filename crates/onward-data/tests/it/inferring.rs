@@ -143,8 +143,8 @@ fn a_word_among_labels_that_are_numbers_is_an_error_at_its_line() {
 
 #[test]
 fn a_word_among_signs_is_an_error_at_its_line() {
-    let wrong = "the label must be 1 for the positive class and 0 or -1 for the other; got 'abc'; fix the record, or skip such records with --on-error skip; for numbers use --task regression; for classes say \
-                 which is positive";
+    let wrong = "the label must be 1 for the positive class and 0 or -1 for the other; got 'abc'; fix the record, or skip such records with --on-error skip; for numbers use --task regression; for classes name the \
+                 positive one";
     for values in [&["0", "1"][..], &["-1", "+1"], &["yes", "no"], &["1"]] {
         for task in [None, Some(Task::Binary)] {
             let outcome = read(with_word(values, 100, "abc"), Options { task, ..target("y") });
@@ -172,7 +172,7 @@ fn another_number_among_signs_is_an_error_at_its_line_when_the_task_is_binary() 
     let text = with_word(&["0", "1"], 100, "7");
     let outcome = read(&text, Options { task: Some(Task::Binary), ..target("y") });
     assert_eq!(rule(&outcome), TargetRule::Signs);
-    assert!(outcome.error.unwrap().starts_with("input, line 50, column 'y': the label should be 1 for the positive"));
+    assert!(outcome.error.unwrap().starts_with("input, line 50, column 'y': the label must be 1 for the positive"));
     // Counts are such numbers, too.
     assert_eq!(rule(&read(text, target("y")).whole()), TargetRule::Number);
     let error = read("y,x\n0,1\n-1,2\n1,1\n-1,2\n0,1\n", Options { task: Some(Task::Binary), ..target("y") }).error;

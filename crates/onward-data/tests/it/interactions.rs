@@ -371,7 +371,7 @@ fn a_missing_value_and_a_zero_have_no_products() {
 #[test]
 fn an_overflowing_product_is_an_error_with_its_line_and_names() {
     let message = "input, line 2, column 'a*b': the product 1e30 × -1e10 is beyond ±3.4e38, the range of 32-bit \
-                   floats; rescale them, or leave the interaction out";
+                   floats; rescale the features, or leave the interaction out";
     text::refuses(&vw("a*b"), "1 |a x |b y", "1 |a x:1e30 |b y:-1e10", message);
     let with_wildcard = message.replace("'a*b'", "'d*b'").replace("1e30 × -1e10", "-1e10 × 1e30");
     text::refuses(&vw("d * *"), "1 |b x |a y", "1 |b y:1e30 |d x:-1e10", &with_wildcard);
@@ -449,7 +449,7 @@ fn namespaces_that_are_not_in_the_first_rows_are_noted() {
     assert_eq!(outcome.rows.iter().map(|row| row.features.len()).collect::<Vec<_>>(), [3, 3]);
     let ignoring = Options { ignore: vec!["a".to_owned()], ..vw("a*b") };
     assert!(error("1 |a x |b y\n", ignoring).contains("namespace 'a' is named in both --ignore and --interactions"));
-    assert!(error("1 |a x |b y\n", vw("\"\"*b")).contains("'' can be no namespace"));
+    assert!(error("1 |a x |b y\n", vw("\"\"*b")).contains("'' cannot be a namespace"));
 }
 
 #[test]

@@ -201,9 +201,9 @@ fn what_does_not_go_together_is_refused() {
     let error = |options: &Options| RecordEncoder::new(options).err().unwrap().to_string();
     assert_eq!(error(&Options::default()), "the column to predict is not named; name it with target; there are: ");
     let target = Options { target: Some("y".to_owned()), ..Options::default() };
-    assert!(error(&Options { bits: 31, ..target.clone() }).starts_with("bits is 31"));
+    assert!(error(&Options { bits: 31, ..target.clone() }).starts_with("bits must be from 1 to 30; got 31"));
     let twice = Options { ignore: vec!["y".to_owned()], ..target.clone() };
-    assert_eq!(error(&twice), "column 'y' is named as target and as ignore; name it in one of the two");
+    assert_eq!(error(&twice), "column 'y' is named in both target and ignore; name it in one of the two");
     let unnamed = Options { interactions: vec!["a*b".parse().unwrap()], ..target };
     assert!(error(&unnamed).starts_with("there is no column 'a', named as interactions"));
     let svmlight = Reader::open(&[Input::bytes("input", "1 1:2\n")], Options::default()).unwrap().schema().clone();

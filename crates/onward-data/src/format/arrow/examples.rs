@@ -231,7 +231,6 @@ fn lists<'a>(columns: &'a ExampleColumns<'_>, row: usize) -> Result<(&'a [u32], 
     Ok((indices, values))
 }
 
-#[cold]
 fn bad_feature(index: u32, value: f32) -> DataError {
     if index >= INDEX_LIMIT {
         return DataError::record(format!("the index {index} is 2^31 or more"))

@@ -4,7 +4,7 @@
 //! the metadata of the footer, where pyarrow has them as `ipc.open_file(path).metadata`.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -15,7 +15,7 @@ use onward::Example;
 
 use super::examples::{NAMES_KEY, SCHEMA_KEY, TARGET_KEY, VERSION, VERSION_KEY};
 use super::rows::{ExampleRows, plain};
-use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter};
+use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter, NewExamples, Out};
 use crate::schema::Schema;
 
 /// The most rows of a record batch.
@@ -26,11 +26,7 @@ const MOST_FEATURES: usize = 1 << 24;
 const MOST_NAMES: usize = 1 << 30;
 
 /// Writes examples as an Arrow file.
-pub(super) fn arrow<'a>(
-    origin: &Schema,
-    compression: Compression,
-    out: &'a mut (dyn Write + Send),
-) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError> {
+pub(super) fn arrow<'a>(origin: &Schema, compression: Compression, out: Out<'a>) -> NewExamples<'a> {
     let codec = match compression {
         Compression::None => None,
         Compression::Lz4 => Some(CompressionType::LZ4_FRAME),
@@ -49,7 +45,7 @@ pub(super) fn arrow<'a>(
 }
 
 struct ArrowWriter<'a> {
-    writer: FileWriter<&'a mut (dyn Write + Send)>,
+    writer: FileWriter<Out<'a>>,
     schema: SchemaRef,
     rows: ExampleRows,
     names: BTreeMap<u32, Box<str>>,

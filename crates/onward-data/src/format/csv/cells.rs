@@ -31,7 +31,6 @@ impl CellReader {
 
     /// Calls `cell` with the number and the text of each cell of the record at `start`, which must have as many as there are
     /// columns. Gives where the next record begins.
-    #[inline]
     pub(super) fn each_cell(
         &mut self,
         bytes: &[u8],
@@ -53,7 +52,6 @@ impl CellReader {
     }
 
     /// The cell that begins at `start`. At the end of the bytes the cell is empty and the last.
-    #[inline]
     fn read<'a>(&'a mut self, bytes: &'a [u8], start: usize) -> Result<CellSpan<'a>> {
         match bytes.get(start) {
             Some(&b'"') => self.quoted(bytes, start),
@@ -77,13 +75,11 @@ impl CellReader {
     }
 }
 
-#[cold]
 fn never_closed() -> DataError {
     DataError::record("a quote is opened and never closed").advise("close it, or double it if it is part of the text")
 }
 
 /// The unquoted cell (or rest of a cell) that begins at `start`.
-#[inline]
 fn plain(bytes: &[u8], start: usize, delimiter: u8) -> CellSpan<'_> {
     let mut end = start;
     while end < bytes.len() && bytes[end] != delimiter && bytes[end] != b'\n' {
@@ -155,7 +151,7 @@ pub(super) fn refuse_numbers(names: &[String]) -> Result {
         return Ok(());
     }
     Err(DataError::format(format!("the first line should name the columns, found only numbers: {}", shown(names)))
-        .advise("say ⟦header=no⟧ if it is data; its columns are then named 1, 2, …"))
+        .advise("use ⟦header=no⟧ if it is data; its columns are then named 1, 2, …"))
 }
 
 fn is_number(name: &String) -> bool {
@@ -265,7 +261,6 @@ pub(super) fn each_record<T>(
 }
 
 /// What is wrong with the record at `at`, with its line, and where the next begins.
-#[cold]
 fn located(error: DataError, text: &RecordText<'_>, at: usize, number: &mut LineNumber) -> (DataError, usize) {
     let RecordExtent { end, open_quote } = record_extent(&text.bytes[at..], text.delimiter);
     let error = match open_quote {
@@ -276,7 +271,6 @@ fn located(error: DataError, text: &RecordText<'_>, at: usize, number: &mut Line
 }
 
 /// Where the next line begins, if the line at `at` is blank.
-#[inline]
 fn blank_line(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes[at] {
         b'\n' => Some(at + 1),
@@ -285,7 +279,6 @@ fn blank_line(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-#[cold]
 fn ragged(bytes: &[u8], expected: usize, delimiter: u8) -> DataError {
     let record = &bytes[..record_extent(bytes, delimiter).end];
     let found = header(record, delimiter).map_or(0, |cells| cells.len());

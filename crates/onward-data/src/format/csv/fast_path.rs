@@ -289,14 +289,7 @@ impl Slots<'_> {
     }
 
     #[inline(always)]
-    fn apply(
-        &mut self,
-        op: &ColumnOp,
-        others: &mut std::slice::Iter<'_, f64>,
-        cells: Cells<'_>,
-        encoder: &mut RowEncoder,
-    ) {
-        let mut next = || others.next().copied().unwrap_or(f64::NAN);
+    fn apply(&mut self, op: &ColumnOp, mut next: impl FnMut() -> f64, cells: Cells<'_>, encoder: &mut RowEncoder) {
         match *op {
             ColumnOp::Number { at, position, slot, origin } => {
                 let found = match cells.number(next(), at) {
@@ -393,7 +386,6 @@ impl FastPath {
     }
 
     /// Adds features of a line, which are those of some columns.
-    #[inline]
     fn add_run(
         &self,
         (features, columns): (Range<usize>, Range<usize>),
@@ -533,7 +525,7 @@ impl FastPath {
         }
         let mut others = others.iter();
         for op in &plan.ops {
-            slots.apply(op, &mut others, cells, encoder);
+            slots.apply(op, || others.next().copied().unwrap_or(f64::NAN), cells, encoder);
         }
         let Slots { hashed_count, label, is_plain, is_known, is_full, .. } = slots;
         let hashed = first.1..first.1 + hashed_count;

@@ -205,20 +205,14 @@ struct CsvParser {
 }
 
 impl CsvParser {
-    /// Parses the record at `start` and returns where the next begins.
-    fn record(
-        &mut self,
-        columns: &[Option<usize>],
-        bytes: &[u8],
-        start: usize,
-        out: &mut ParsedBatch,
-    ) -> Result<usize> {
+    /// Parses the record that begins at a position, and gives where the next begins.
+    fn record(&mut self, columns: &[Option<usize>], bytes: &[u8], at: usize, out: &mut ParsedBatch) -> Result<usize> {
         let Self { delimiter, encoder, reader, fast } = self;
         encoder.begin(out);
-        if fast.go_to(encoder, bytes, start, *delimiter) {
+        if fast.go_to(encoder, bytes, at, *delimiter) {
             return fast.encode(encoder, bytes, out);
         }
-        let next = reader.each_cell(bytes, start, columns.len(), |number, cell| match columns.get(number) {
+        let next = reader.each_cell(bytes, at, columns.len(), |number, cell| match columns.get(number) {
             Some(&Some(column)) => encoder.cell(column, CellValue::Text(cell), out),
             _ => Ok(()),
         })?;

@@ -1,33 +1,19 @@
 //! Tables as CSV and TSV.
 
-use std::io::Write;
-
-use crate::format::write::{Compression, ConvertError, TableColumn, TableWriter};
+use crate::format::write::{Compression, ConvertError, NewTable, Out, TableColumn, TableWriter};
 use crate::text::numbers;
 
 /// Writes CSV.
-pub(super) fn csv(
-    columns: Vec<TableColumn>,
-    _: Compression,
-    out: &mut (dyn Write + Send),
-) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
+pub(super) fn csv(columns: Vec<TableColumn>, _: Compression, out: Out<'_>) -> NewTable<'_> {
     delimited(&columns, b',', out)
 }
 
 /// Writes TSV.
-pub(super) fn tsv(
-    columns: Vec<TableColumn>,
-    _: Compression,
-    out: &mut (dyn Write + Send),
-) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
+pub(super) fn tsv(columns: Vec<TableColumn>, _: Compression, out: Out<'_>) -> NewTable<'_> {
     delimited(&columns, b'\t', out)
 }
 
-fn delimited<'a>(
-    columns: &[TableColumn],
-    delimiter: u8,
-    out: &'a mut (dyn Write + Send),
-) -> Result<Box<dyn TableWriter + 'a>, ConvertError> {
+fn delimited<'a>(columns: &[TableColumn], delimiter: u8, out: Out<'a>) -> NewTable<'a> {
     let mut writer = DelimitedWriter { delimiter, line: Vec::new(), out };
     // Reading would refuse a header of numbers only: those of columns that had no header.
     if columns.iter().any(|column| numbers::finite(column.name.as_bytes()).is_none()) {
@@ -39,7 +25,7 @@ fn delimited<'a>(
 struct DelimitedWriter<'a> {
     delimiter: u8,
     line: Vec<u8>,
-    out: &'a mut (dyn Write + Send),
+    out: Out<'a>,
 }
 
 impl DelimitedWriter<'_> {

@@ -189,9 +189,9 @@ impl ObjectEncoder {
     }
 
     /// Adds an object that was read already, with its label if that is given apart.
-    pub(crate) fn object<'de, D: Deserializer<'de>>(
+    pub(crate) fn object<'de>(
         &mut self,
-        object: D,
+        object: impl Deserializer<'de>,
         label: Option<f64>,
         out: &mut ParsedBatch,
     ) -> Result {

@@ -86,14 +86,14 @@ pub(super) struct WalkState {
 }
 
 /// Walks through an object that was read already.
-pub(super) fn walk_value<'de, D: Deserializer<'de>>(
-    object: D,
+pub(super) fn walk_value<'de>(
+    map: impl Deserializer<'de>,
     state: &mut WalkState,
     visit: &mut impl JsonVisitor,
 ) -> Result {
     state.begin();
     state.line = None;
-    let result = ObjectSeed(JsonWalk { state, visit }).deserialize(object);
+    let result = ObjectSeed(JsonWalk { state, visit }).deserialize(map);
     result.map_err(|error| {
         state.error.take().unwrap_or_else(|| DataError::record(error).advise("a record is a map from names to values"))
     })
@@ -128,7 +128,6 @@ fn check_start(line: &[u8]) -> Result {
 }
 
 /// What serde_json found wrong in what begins at `start`, with the position in characters.
-#[cold]
 fn syntax(error: &serde_json::Error, start: usize, line: &[u8], path: &str) -> DataError {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);

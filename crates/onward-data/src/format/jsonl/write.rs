@@ -2,16 +2,12 @@
 
 use std::io::Write;
 
-use crate::format::write::{Compression, ConvertError, TableColumn, TableWriter};
+use crate::format::write::{Compression, ConvertError, NewTable, Out, TableColumn, TableWriter};
 use crate::schema::ColumnType;
 use crate::text::numbers::print::shortest;
 
 /// Writes JSON lines.
-pub(super) fn json_lines(
-    columns: Vec<TableColumn>,
-    _: Compression,
-    out: &mut (dyn Write + Send),
-) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
+pub(super) fn json_lines(columns: Vec<TableColumn>, _: Compression, out: Out<'_>) -> NewTable<'_> {
     let key = |column: TableColumn| {
         let mut key = Vec::new();
         string(&column.name, &mut key)?;
@@ -26,7 +22,7 @@ struct JsonWriter<'a> {
     /// With the name as it is written: in quotes, with a colon.
     columns: Vec<(TableColumn, Vec<u8>)>,
     line: Vec<u8>,
-    out: &'a mut (dyn Write + Send),
+    out: Out<'a>,
 }
 
 fn string(text: &str, out: &mut Vec<u8>) -> Result<(), ConvertError> {

@@ -12,7 +12,7 @@ use parquet::basic;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use crate::format::write::{Compression, ConvertError, TableColumn, TableWriter};
+use crate::format::write::{Compression, ConvertError, NewTable, Out, TableColumn, TableWriter};
 use crate::schema::ColumnType;
 
 /// The most rows that wait to be encoded, and the most bytes of text.
@@ -22,11 +22,7 @@ const MOST_BYTES: usize = 16 << 20;
 const ROW_GROUP_BYTES: usize = 64 << 20;
 
 /// Writes Parquet.
-pub(super) fn parquet(
-    columns: Vec<TableColumn>,
-    compression: Compression,
-    out: &mut (dyn Write + Send),
-) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
+pub(super) fn parquet(columns: Vec<TableColumn>, compression: Compression, out: Out<'_>) -> NewTable<'_> {
     let codec = match compression {
         Compression::None => basic::Compression::UNCOMPRESSED,
         Compression::Lz4 => basic::Compression::LZ4_RAW,
@@ -46,7 +42,7 @@ struct ParquetWriter<'a> {
     /// The cells of each column.
     builders: Vec<Box<dyn ArrayBuilder>>,
     schema: SchemaRef,
-    writer: ArrowWriter<&'a mut (dyn Write + Send)>,
+    writer: ArrowWriter<Out<'a>>,
     rows: usize,
     /// Bytes of text that wait.
     waiting: usize,

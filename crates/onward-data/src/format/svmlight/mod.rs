@@ -231,7 +231,6 @@ impl FastLines {
     }
 
     /// The label of the current line, if it is plain.
-    #[inline]
     fn label<'a>(&self, line: &'a [u8]) -> Option<&'a [u8]> {
         let (found, _) = self.window.current().filter(|(_, row)| row.is_plain)?;
         let end = self.window.index().positions(found)[0] - found.start;
@@ -247,7 +246,6 @@ impl FastLines {
 
     /// The indices and values of the current line, which is plain. If zeros were dropped, the indices are known to
     /// ascend to the limit; `None` if they do not.
-    #[inline]
     fn features(&mut self, limit: u32) -> Option<(&[u32], &[f32])> {
         let (_, FastLine { features, .. }) = self.window.current()?;
         let (first, count) = (features.start, features.len());
@@ -322,12 +320,10 @@ impl SvmlightEncoder {
         self.check_repeated(line, start)
     }
 
-    #[inline]
     fn push(&mut self, index: u32, value: f32, out: &mut ParsedBatch) {
         out.push(&mut self.seen, index, value, |names| names.push(index, &[&name(index)]));
     }
 
-    #[cold]
     fn not_a_feature(&self, line: &[u8], at: usize) -> DataError {
         let word = &line[at..word_end(line, at)];
         let Some(colon) = memchr(b':', word) else {
@@ -347,7 +343,7 @@ impl SvmlightEncoder {
         ));
         let needed = (self.bits + 1..=30).find(|bits| numbers::digits_from(index, 0, 0).0 < 1 << bits);
         match needed {
-            Some(bits) if index.len() <= INDEX_DIGITS => error.advise(format!("say ⟦bits={bits}⟧")),
+            Some(bits) if index.len() <= INDEX_DIGITS => error.advise(format!("use ⟦bits={bits}⟧")),
             _ => error.advise("indices must be below 2^30, the most that ⟦bits⟧ allows: renumber the features"),
         }
         .column(&shown)
@@ -382,7 +378,6 @@ fn name(index: u32) -> Box<str> {
 }
 
 /// The value after the colon, and where it ends.
-#[inline]
 fn value_at(line: &[u8], start: usize, colon: usize) -> Result<(f32, usize)> {
     if let Some((value, length)) = numbers::prefix(&line[colon + 1..]) {
         let (end, value) = (colon + 1 + length, value as f32);

@@ -9,21 +9,17 @@ use std::io::Write;
 use onward::Example;
 
 use crate::encode::BIAS;
-use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter, cannot};
+use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter, NewExamples, Out, cannot};
 use crate::schema::Schema;
 use crate::text::numbers::print::{shortest, shortest_single};
 
 /// Writes svmlight.
-pub(super) fn svmlight<'a>(
-    _: &Schema,
-    _: Compression,
-    out: &'a mut (dyn Write + Send),
-) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError> {
+pub(super) fn svmlight<'a>(_: &Schema, _: Compression, out: Out<'a>) -> NewExamples<'a> {
     Ok(Box::new(SvmlightWriter { out, line: Vec::new(), largest: 0 }))
 }
 
 struct SvmlightWriter<'a> {
-    out: &'a mut (dyn Write + Send),
+    out: Out<'a>,
     line: Vec<u8>,
     largest: u32,
 }

@@ -173,7 +173,7 @@ impl LineParser for VwParser {
         let Self { rules, row } = self;
         let (prefix, features) = split(line)?;
         let label = rules.label(CellValue::Text(prefix.label))?;
-        let weight = number(prefix.importance, 1.0, checked_weight, |found| bad_weight(&found))?;
+        let weight = number(prefix.importance, 1.0, checked_weight, bad_weight)?;
         let base = number(prefix.base, 0.0, checked_offset, |found| {
             DataError::record(format!("the base (initial prediction) must be a finite number; got {found}"))
                 .advise("fix it, or write a quote (') before it if it is a tag")
@@ -195,13 +195,9 @@ fn split(line: &[u8]) -> Result<(VwPrefix<'_>, &[u8])> {
     let (before, features) = line.split_at(bar);
     let mut words = [&[][..]; 4];
     let mut count = 0;
-    let mut at = skip_blanks(before, 0);
-    while at < bar {
-        let end = word_end(before, at);
-        let Some(word) = words.get_mut(count) else { return Err(too_many(before)) };
-        *word = &before[at..end];
+    for word in before.split(|&byte| is_blank(byte)).filter(|word| !word.is_empty()) {
+        *words.get_mut(count).ok_or_else(|| too_many(before))? = word;
         count += 1;
-        at = skip_blanks(before, end);
     }
     let prefix = prefix(&words[..count], before.last().is_some_and(|&byte| !is_blank(byte)))?;
     Ok((prefix, features))
@@ -233,7 +229,6 @@ fn prefix<'a>(words: &[&'a [u8]], touches: bool) -> Result<VwPrefix<'a>> {
     Ok(VwPrefix { label: word(0), importance: word(1), base: word(2), tag })
 }
 
-#[cold]
 fn too_many(found: &[u8]) -> DataError {
     DataError::record(format!("too many words before the bar: {}", quoted(found.trim_ascii())))
         .advise("there may be a label, its importance, a base and a tag")
@@ -245,16 +240,11 @@ fn is_cost(word: &[u8]) -> bool {
 }
 
 /// A number before the bar, or what is `absent` where there is none.
-fn number(
-    text: &[u8],
-    absent: f64,
-    checked: fn(f64) -> Result<f64>,
-    bad: impl FnOnce(String) -> DataError,
-) -> Result<f64> {
+fn number(text: &[u8], absent: f64, checked: fn(f64) -> Result<f64>, bad: fn(&str) -> DataError) -> Result<f64> {
     if text.is_empty() {
         return Ok(absent);
     }
-    numbers::finite(text).ok_or_else(|| bad(quoted(text))).and_then(checked)
+    numbers::finite(text).ok_or_else(|| bad(&quoted(text))).and_then(checked)
 }
 
 onward::vectorised! {
@@ -544,25 +534,21 @@ impl VwEncoder {
 }
 
 /// The name of a feature for people.
-#[cold]
 fn shown(namespace: &[u8], name: &[u8]) -> String {
     let (namespace, name) = (String::from_utf8_lossy(namespace), String::from_utf8_lossy(name));
     if namespace.is_empty() { name.into_owned() } else { format!("{namespace}^{name}") }
 }
 
-#[cold]
 fn located(error: DataError, namespace: &[u8], name: &[u8]) -> DataError {
     error.column(&shown(namespace, name))
 }
 
-#[cold]
 fn nameless(text: &[u8], at: usize) -> DataError {
     let word = &text[at..word_end(text, at)];
     DataError::record(format!("expected a name before the colon, found {}", quoted(word))).advise(MEND)
 }
 
 /// Where the name that begins at `at` ends: at a blank, a colon or a bar.
-#[inline]
 fn name_end(text: &[u8], mut at: usize) -> usize {
     while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk) {
         let length = length_of_name(u64::from_le_bytes(*eight));
@@ -579,7 +565,6 @@ fn name_end(text: &[u8], mut at: usize) -> usize {
 
 /// How many of eight bytes, the first being the lowest, come before a blank, a colon or a
 /// bar: all at once, as names differ in length and the processor cannot guess.
-#[inline]
 fn length_of_name(eight: u64) -> usize {
     const EACH: u64 = 0x0101_0101_0101_0101;
     // The lowest high bit that is set is that of the first byte that equals the mark.

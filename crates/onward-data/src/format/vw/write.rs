@@ -13,21 +13,17 @@ use std::io::Write;
 use onward::Example;
 
 use crate::encode::BIAS;
-use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter, cannot};
+use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter, NewExamples, Out, cannot};
 use crate::schema::Schema;
 use crate::text::numbers::print::{shortest, shortest_single};
 
 /// Writes Vowpal Wabbit's text.
-pub(super) fn vw<'a>(
-    _: &Schema,
-    _: Compression,
-    out: &'a mut (dyn Write + Send),
-) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError> {
+pub(super) fn vw<'a>(_: &Schema, _: Compression, out: Out<'a>) -> NewExamples<'a> {
     Ok(Box::new(VwWriter { out, line: Vec::new(), names: HashMap::new() }))
 }
 
 struct VwWriter<'a> {
-    out: &'a mut (dyn Write + Send),
+    out: Out<'a>,
     line: Vec<u8>,
     /// The names as they are written.
     names: HashMap<u32, Box<[u8]>>,

@@ -161,7 +161,8 @@ fn binary_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule> {
         ([negative, positive], 2) if is_mixed && seen.present() < ROWS_FOR_MIXED_CLASSES => (
             format!("has two values in the first rows, {negative} and {positive}, of which only one is a number"),
             format!(
-                "if they are two classes, name the positive one: ⟦target={column}=={positive}⟧; if one is a mistake, fix                  it, or use ⟦task=regression⟧ to see where it is"
+                "if they are two classes, name the positive one: ⟦target={column}=={positive}⟧; if one is a mistake, fix it, \
+                 or use ⟦task=regression⟧ to see where it is"
             ),
         ),
         ([negative, positive], 2) => {

@@ -14,6 +14,7 @@ mod detect;
 pub(crate) mod jsonl;
 #[cfg(feature = "arrow")]
 pub(crate) mod parquet;
+mod records;
 mod sparse;
 mod svmlight;
 mod vw;

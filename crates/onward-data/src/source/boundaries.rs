@@ -27,11 +27,23 @@ impl Boundaries {
 
     /// The end of the first whole record; `None` if it is not all there.
     pub(crate) fn first(self, bytes: &[u8]) -> Option<usize> {
-        match self {
-            Self::Lines => memchr(b'\n', bytes).map(|at| at + 1),
-            Self::Quoted { delimiter } => {
-                let RecordExtent { end, open_quote } = record_extent(bytes, delimiter);
-                (open_quote.is_none() && bytes[..end].ends_with(b"\n")).then_some(end)
+        let RecordExtent { end, open_quote } = self.extent(bytes);
+        (open_quote.is_none() && bytes[..end].ends_with(b"\n")).then_some(end)
+    }
+
+    /// How far the first record goes.
+    pub(crate) fn extent(self, bytes: &[u8]) -> RecordExtent {
+        let mut start = 0;
+        loop {
+            let line = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
+            let end = (line + 1).min(bytes.len());
+            let open_quote = match self {
+                Self::Lines => None,
+                Self::Quoted { delimiter } => opening_quote(bytes, start, line, delimiter),
+            };
+            match open_quote.map(|quote| closing_quote(bytes, quote + 1)) {
+                Some(Some(close)) => start = close + 1,
+                None | Some(None) => return RecordExtent { end, open_quote },
             }
         }
     }
@@ -76,7 +88,7 @@ fn last_unquoted(bytes: &[u8], delimiter: u8) -> usize {
 }
 
 /// The first quote from `start` to `end` that opens a quoted cell: one where a cell begins.
-pub(crate) fn opening_quote(bytes: &[u8], mut start: usize, end: usize, delimiter: u8) -> Option<usize> {
+fn opening_quote(bytes: &[u8], mut start: usize, end: usize, delimiter: u8) -> Option<usize> {
     loop {
         let quote = start + memchr(b'"', &bytes[start..end])?;
         if quote == 0 || bytes[quote - 1] == b'\n' || bytes[quote - 1] == delimiter {
@@ -93,22 +105,6 @@ pub(crate) struct RecordExtent {
     pub(crate) end: usize,
     /// Where a cell begins with a quote that is never closed.
     pub(crate) open_quote: Option<usize>,
-}
-
-/// How far the first record of `bytes` goes.
-pub(crate) fn record_extent(bytes: &[u8], delimiter: u8) -> RecordExtent {
-    let mut start = 0;
-    loop {
-        let line = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
-        let end = (line + 1).min(bytes.len());
-        let Some(quote) = opening_quote(bytes, start, line, delimiter) else {
-            return RecordExtent { end, open_quote: None };
-        };
-        match closing_quote(bytes, quote + 1) {
-            Some(close) => start = close + 1,
-            None => return RecordExtent { end, open_quote: Some(quote) },
-        }
-    }
 }
 
 /// A record that is longer than is allowed.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use memchr::memchr;
 
-use super::boundaries::{Boundaries, record_extent, too_long};
+use super::boundaries::{Boundaries, too_long};
 use super::chunk::ChunkContent;
 use super::input::Input;
 use super::live::InputStream;
@@ -254,14 +254,9 @@ impl Chunker {
     pub(crate) fn discard(&mut self, boundaries: Boundaries, limit: usize) -> ChunkContent {
         let error = self.too_long(limit);
         let mut bytes = 0;
-        let mut end = match boundaries {
-            Boundaries::Lines => 0,
-            // No more than has been looked at, however much has been read.
-            Boundaries::Quoted { delimiter } => {
-                let looked_at = self.buffer.len().min(limit.saturating_add(1));
-                record_extent(&self.buffer[..looked_at], delimiter).end
-            }
-        };
+        // No more than has been looked at, however much has been read.
+        let looked_at = self.buffer.len().min(limit.saturating_add(1));
+        let mut end = boundaries.extent(&self.buffer[..looked_at]).end;
         if end == 0 || self.buffer[end - 1] != b'\n' {
             end = self.line_end(end);
         }

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use memchr::memchr;
 
 use crate::error::{DataError, Result, quoted};
+use crate::format::records::never_closed;
 use crate::schema::names::shown;
-use crate::source::{RecordExtent, closing_quote, is_blank, record_extent, too_long};
-use crate::text::lines::{LineNumber, count_lines, invalid_utf8, not_utf8};
+use crate::source::{Boundaries, closing_quote, is_blank};
+use crate::text::lines::{count_lines, invalid_utf8, not_utf8};
 use crate::text::numbers;
 
 /// A cell, where it ends, and whether it is the last of its record.
@@ -73,10 +74,6 @@ impl CellReader {
         self.buffer.extend_from_slice(tail.cell);
         Ok(CellSpan { cell: &self.buffer, ..tail })
     }
-}
-
-fn never_closed() -> DataError {
-    DataError::record("a quote is opened and never closed").advise("close it, or double it if it is part of the text")
 }
 
 /// The unquoted cell (or rest of a cell) that begins at `start`.
@@ -161,7 +158,7 @@ fn is_number(name: &String) -> bool {
 /// Whether a text is no more than a line of column names, from which no columns can be judged.
 pub(crate) fn is_bare(text: &[u8], delimiter: u8) -> bool {
     let text = without_blank_lines(text);
-    let end = crate::source::Boundaries::Quoted { delimiter }.first(text).unwrap_or(text.len());
+    let end = Boundaries::Quoted { delimiter }.first(text).unwrap_or(text.len());
     let (line, rest) = text.split_at(end);
     // One word may be anything, and lines may end as they did on old Macs.
     rest.iter().all(u8::is_ascii_whitespace)
@@ -192,95 +189,8 @@ pub(crate) fn without_blank_lines(mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// Whole records.
-pub(super) struct RecordText<'a> {
-    pub(super) bytes: &'a [u8],
-    /// The number of the first line.
-    pub(super) first_line: u64,
-    pub(super) delimiter: u8,
-    pub(super) record_limit: usize,
-}
-
-/// If the first record of `bytes` is longer than is allowed, where reading goes on: after it,
-/// or if it has a quote that stays open beyond the limit, after the line of that quote.
-fn end_if_too_long(bytes: &[u8], delimiter: u8, limit: usize) -> Option<usize> {
-    // Most often all that there is is shorter, and this costs nothing.
-    let look = bytes.get(..=limit)?;
-    let RecordExtent { end, open_quote } = record_extent(look, delimiter);
-    if open_quote.is_none() && end <= limit {
-        return None;
-    }
-    match look[end - 1] {
-        b'\n' => Some(end),
-        _ => Some(memchr(b'\n', &bytes[end..]).map_or(bytes.len(), |at| end + at + 1)),
-    }
-}
-
-/// Calls `read` with where each record begins; it returns where the next one does. An error
-/// gets its line and goes to `refuse`; if that has none, the records after the bad one follow.
-pub(super) fn each_record<T>(
-    text: &RecordText<'_>,
-    out: &mut T,
-    mut read: impl FnMut(&mut T, usize) -> Result<usize>,
-    mut refuse: impl FnMut(&mut T, DataError) -> Result,
-) -> Result {
-    let RecordText { bytes, first_line, delimiter, record_limit } = *text;
-    let mut invalid = invalid_utf8(bytes, 0);
-    let mut number = LineNumber::new(first_line);
-    let mut at = 0;
-    while at < bytes.len() {
-        if let Some(next) = blank_line(bytes, at) {
-            at = next;
-            continue;
-        }
-        let (error, next) = match end_if_too_long(&bytes[at..], delimiter, record_limit) {
-            Some(end) => (too_long(record_limit).line(number.at(bytes, at)), at + end),
-            None => {
-                let result = match invalid {
-                    Some(bad) if bad < at + record_extent(&bytes[at..], delimiter).end => {
-                        Err(not_utf8(&bytes[at..at + record_extent(&bytes[at..], delimiter).end]))
-                    }
-                    _ => read(out, at),
-                };
-                match result {
-                    Ok(next) => {
-                        at = next;
-                        continue;
-                    }
-                    Err(error) => located(error, text, at, &mut number),
-                }
-            }
-        };
-        refuse(out, error)?;
-        if invalid.is_some_and(|bad| bad < next) {
-            invalid = invalid_utf8(bytes, next);
-        }
-        at = next;
-    }
-    Ok(())
-}
-
-/// What is wrong with the record at `at`, with its line, and where the next begins.
-fn located(error: DataError, text: &RecordText<'_>, at: usize, number: &mut LineNumber) -> (DataError, usize) {
-    let RecordExtent { end, open_quote } = record_extent(&text.bytes[at..], text.delimiter);
-    let error = match open_quote {
-        Some(quote) => never_closed().line(number.at(text.bytes, at + quote)),
-        None => error.line(number.at(text.bytes, at)),
-    };
-    (error, at + end)
-}
-
-/// Where the next line begins, if the line at `at` is blank.
-fn blank_line(bytes: &[u8], at: usize) -> Option<usize> {
-    match bytes[at] {
-        b'\n' => Some(at + 1),
-        b'\r' if bytes.get(at + 1).is_none_or(|&byte| byte == b'\n') => Some(at + 2),
-        _ => None,
-    }
-}
-
 fn ragged(bytes: &[u8], expected: usize, delimiter: u8) -> DataError {
-    let record = &bytes[..record_extent(bytes, delimiter).end];
+    let record = &bytes[..Boundaries::Quoted { delimiter }.extent(bytes).end];
     let found = header(record, delimiter).map_or(0, |cells| cells.len());
     let lines = count_lines(record.strip_suffix(b"\n").unwrap_or(record)) + 1;
     let goes_on = if lines > 1 { format!(", going on for {lines} lines,") } else { String::new() };

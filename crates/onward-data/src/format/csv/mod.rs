@@ -9,6 +9,7 @@ mod write;
 
 use std::ops::Range;
 
+use super::records::{RecordText, each_record};
 use super::write::Writing;
 use super::{FirstLines, Head, Recognition, TextFormat};
 use crate::encode::{ParsedBatch, RowEncoder, Rules};
@@ -18,10 +19,7 @@ use crate::schema::{CellValue, Layout};
 use crate::source::{Boundaries, Chunk, ChunkContent, Parser, too_long};
 use crate::text::lines::count_lines;
 use crate::text::window::Window;
-use cells::{
-    CellReader, RecordText, check_header, each_record, guess_delimiter, header, numbered, refuse_numbers,
-    without_blank_lines,
-};
+use cells::{CellReader, check_header, guess_delimiter, header, numbered, refuse_numbers, without_blank_lines};
 use fast_path::{FastPath, bounds, find_plain_lines};
 
 /// Tables of cells between delimiters.
@@ -126,10 +124,10 @@ fn sample(first: &FirstLines<'_>) -> Result<TableSample> {
     let first_line = line + count_lines(&text[..text.len() - rows.len()]);
     let columns = names.len();
     let mut sample = TableSample::with_columns(names, first_line);
-    let text = RecordText { bytes: whole, first_line, delimiter, record_limit: first.record_limit };
+    let text = RecordText { bytes: whole, first_line, boundaries, record_limit: first.record_limit };
     // Some of the columns, from this one on.
     let judge = |seen: &mut [ColumnSample], from: usize| {
-        each_sampled(&text, columns, from..from + seen.len(), |column, cell| match delimiter {
+        each_sampled((&text, delimiter), columns, from..from + seen.len(), |column, cell| match delimiter {
             b',' => seen[column - from].text(cell),
             _ => seen[column - from].text_with_commas(cell),
         })
@@ -150,12 +148,12 @@ fn sample(first: &FirstLines<'_>) -> Result<TableSample> {
 /// Calls `cell` with the cells of some of the columns of the first records that can be read and are not too long. Gives how many
 /// there are, and what is wrong with the first that cannot be read, with its line.
 fn each_sampled(
-    text: &RecordText<'_>,
+    (text, delimiter): (&RecordText<'_>, u8),
     columns: usize,
     some: Range<usize>,
     mut cell: impl FnMut(usize, &[u8]),
 ) -> (usize, Option<DataError>) {
-    let RecordText { bytes, delimiter, .. } = *text;
+    let bytes = text.bytes;
     let mut reader = CellReader::new(delimiter);
     let mut window = Window::default();
     let mut sampled = (0, None);
@@ -226,10 +224,11 @@ impl Parser for CsvParser {
         let &ChunkContent::Text { ref bytes, first_line, record_limit } = &chunk.content else { return Ok(()) };
         out.bytes += bytes.len() as u64;
         out.set_id_columns(self.encoder.id_count());
-        let (delimiter, skips_errors) = (self.delimiter, self.encoder.rules().skip_errors);
+        let skips_errors = self.encoder.rules().skip_errors;
+        let boundaries = Boundaries::Quoted { delimiter: self.delimiter };
         self.fast.begin(&self.encoder, &chunk.mapping);
         let read = |out: &mut ParsedBatch, at| self.record(&chunk.mapping.columns, bytes, at, out);
         let refuse = |out: &mut ParsedBatch, error: DataError| out.refuse(error.input(&chunk.input), skips_errors);
-        each_record(&RecordText { bytes, first_line, delimiter, record_limit }, out, read, refuse)
+        each_record(&RecordText { bytes, first_line, boundaries, record_limit }, out, read, refuse)
     }
 }

@@ -16,7 +16,7 @@ mod write;
 use onward::feature::hash;
 use serde::Deserializer;
 
-use super::by_line::each_line;
+use super::records::each_line;
 use super::write::Writing;
 use super::{FirstLines, Head, Recognition, TextFormat};
 use crate::encode::{ParsedBatch, RowEncoder, Rules};

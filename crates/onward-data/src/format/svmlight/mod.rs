@@ -11,8 +11,8 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use super::by_line::{LineParser, each_line};
 use super::detect::is_number;
+use super::records::{LineParser, each_line};
 use super::sparse::{self, is_blank, skip_blanks, word_end};
 use super::write::Writing;
 use super::{FirstLines, Head, Recognition, TextFormat};

@@ -15,8 +15,9 @@ use std::ops::Range;
 use memchr::memchr;
 use onward::feature::hash;
 
-use super::by_line::{FeatureEncoder, LineParser, each_line};
+use super::by_line::FeatureEncoder;
 use super::detect::is_number;
+use super::records::{LineParser, each_line};
 use super::sparse::{self, is_blank, skip_blanks, word_end};
 use super::write::Writing;
 use super::{FirstLines, Head, Recognition, TextFormat};

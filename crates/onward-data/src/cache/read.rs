@@ -14,7 +14,7 @@ use onward::{BorrowedColumns, RowColumns};
 
 use super::map::map;
 use super::store::{CachedBatch, IDS, NAMES, PRODUCTS};
-use crate::encode::{ColumnMapping, ParsedBatch};
+use crate::encode::ParsedBatch;
 use crate::error::{DataError, Result};
 use crate::format::arrow::decode_batch;
 use crate::format::arrow::examples::{INDICES, LABEL, OFFSET, VALUES, WEIGHT};
@@ -23,17 +23,10 @@ use crate::source::{Chunk, ChunkContent, ChunkSource, Parser};
 
 /// Names the record batches of a cache, one after the other.
 pub(super) struct CacheSource {
-    name: Arc<str>,
-    mapping: Arc<ColumnMapping>,
-    blocks: Arc<[CachedBatch]>,
-    next: usize,
-    count: Arc<AtomicU64>,
-}
-
-impl CacheSource {
-    pub(super) fn new(name: &str, blocks: Arc<[CachedBatch]>, count: Arc<AtomicU64>) -> Self {
-        Self { name: Arc::from(name), mapping: Arc::default(), blocks, next: 0, count }
-    }
+    pub(super) name: Arc<str>,
+    pub(super) blocks: Arc<[CachedBatch]>,
+    pub(super) next: usize,
+    pub(super) count: Arc<AtomicU64>,
 }
 
 impl ChunkSource for CacheSource {
@@ -42,7 +35,7 @@ impl ChunkSource for CacheSource {
         self.count.fetch_add(block.length, Ordering::Relaxed);
         let content = ChunkContent::Cached { block: self.next };
         self.next += 1;
-        Ok(Some(Chunk { input: Arc::clone(&self.name), mapping: Arc::clone(&self.mapping), content }))
+        Ok(Some(Chunk { input: Arc::clone(&self.name), mapping: Arc::default(), content }))
     }
 
     fn is_live(&self) -> bool {

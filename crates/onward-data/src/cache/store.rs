@@ -209,7 +209,12 @@ fn cached(
     let total = index.blocks.iter().map(|block| block.length).sum();
     let renamed = index.names.into_iter().zip(inputs.iter().map(Input::name)).collect();
     let parser = CacheParser { file: Arc::new(file), blocks: Arc::from(index.blocks), schema, id_columns, renamed };
-    let source = Box::new(CacheSource::new(name, Arc::clone(&parser.blocks), Arc::clone(count)));
+    let source = Box::new(CacheSource {
+        name: name.into(),
+        blocks: Arc::clone(&parser.blocks),
+        next: 0,
+        count: Arc::clone(count),
+    });
     let opening = Opening { source, parser: Box::new(move || Box::new(parser.clone())), ..opening };
     let note = Some(format!("cache: reading {name} instead of the input"));
     (opening, CacheState { note, total: Some(total), ..CacheState::default() })

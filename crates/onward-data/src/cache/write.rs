@@ -64,10 +64,6 @@ impl<W: Write> Write for ChecksumWriter<W> {
 }
 
 impl<W> ChecksumWriter<W> {
-    fn new(inner: W) -> Self {
-        Self { inner, checksum: crc32fast::Hasher::new(), written: 0 }
-    }
-
     fn take_checksum(&mut self) -> u32 {
         std::mem::take(&mut self.checksum).finalize()
     }
@@ -164,8 +160,11 @@ impl CacheWriter {
         };
         let file = AtomicFile::create(path).map_err(unwritable)?;
         let schema = schema(&rules, id_columns);
-        let mut writer =
-            FileWriter::try_new(ChecksumWriter::new(file), &schema).map_err(|error| unwritable(plain(error)))?;
+        let mut writer = FileWriter::try_new(
+            ChecksumWriter { inner: file, checksum: crc32fast::Hasher::new(), written: 0 },
+            &schema,
+        )
+        .map_err(|error| unwritable(plain(error)))?;
         let head = writer.get_mut().take_checksum();
         Ok(Self {
             writer,

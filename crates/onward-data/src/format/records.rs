@@ -36,7 +36,7 @@ pub(super) fn each_record<T>(
 ) -> Result {
     let RecordText { bytes, first_line, boundaries, record_limit } = *text;
     let mut invalid = invalid_utf8(bytes, 0);
-    let mut number = LineNumber::new(first_line);
+    let mut number = LineNumber { counted: 0, line: first_line };
     let mut at = 0;
     while at < bytes.len() {
         if let Some(next) = blank_line(bytes, at) {

@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use super::columns::{ColumnRequirements, LaterNotes, bind_columns, check_layout, no_table};
 use super::infer::{self, InferredSchema};
 use super::{Opening, Purpose, empty, rules};
-use crate::encode::ColumnMapping;
+use crate::encode::{ColumnMapping, NamesSeen, RowEncoder};
 use crate::error::{DataError, Result};
 use crate::format::arrow::examples::{self, ExampleParser};
 use crate::format::columnar::cells::{self, ArrayCells, CellForm, LeafColumn};
@@ -84,8 +84,8 @@ pub(super) fn open(
     Ok(Opening {
         source: Box::new(source),
         parser: Box::new(move || match layout {
-            Layout::Indexed => Box::new(ExampleParser::new(rules.clone())),
-            _ => Box::new(TableParser::new(&rules)),
+            Layout::Indexed => Box::new(ExampleParser { rules: rules.clone(), seen: NamesSeen::default() }),
+            _ => Box::new(TableParser { encoder: RowEncoder::new(rules.clone()).with_nulls() }),
         }),
         schema,
         format: Definition::Columnar(format),

@@ -211,12 +211,12 @@ pub(crate) fn check_columns(interactions: &[Interaction], columns: &[Column], na
             Role::Id => "an id",
             Role::Ignored => "left out",
         };
+        let remedy = match column.role {
+            Role::Ignored => format!("leave it out there too, or name it in ⟦categorical={name}⟧"),
+            _ => "leave it out there".to_owned(),
+        };
         let found = format!("column '{name}' is {reason}, and only features can be in ⟦interactions⟧");
-        let error = DataError::options(found);
-        return Err(match column.role {
-            Role::Ignored => error.advise(format!("leave it out there too, or name it in ⟦categorical={name}⟧")),
-            _ => error.advise("leave it out there"),
-        });
+        return Err(DataError::options(found).advise(remedy));
     }
     let combinations = Combinations::of_columns(interactions, columns);
     combinations.map(drop).map_err(|count| {

@@ -142,8 +142,8 @@ impl<'a, T: arrow_array::ArrowPrimitiveType> ListColumn<'a, T> {
 
 /// Takes examples out of record batches.
 pub(crate) struct ExampleParser {
-    rules: Rules,
-    seen: NamesSeen,
+    pub(crate) rules: Rules,
+    pub(crate) seen: NamesSeen,
 }
 
 /// The columns of a record batch of examples.
@@ -168,10 +168,6 @@ impl<'a> ExampleColumns<'a> {
 }
 
 impl ExampleParser {
-    pub(crate) fn new(rules: Rules) -> Self {
-        Self { rules, seen: NamesSeen::default() }
-    }
-
     fn row(
         &mut self,
         columns: &ExampleColumns<'_>,

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-use crate::encode::{ParsedBatch, RowEncoder, Rules};
+use crate::encode::{ParsedBatch, RowEncoder};
 use crate::error::{DataError, Result};
 use crate::schema::{Kind, Layout, Role, Schema};
 use crate::source::{Chunk, ChunkContent, Parser};
@@ -148,13 +148,7 @@ pub(crate) fn guarded<T>(input: &str, read: impl FnOnce() -> Result<T>) -> Resul
 
 /// Walks the columns of record batches row by row.
 pub(crate) struct TableParser {
-    encoder: RowEncoder,
-}
-
-impl TableParser {
-    pub(crate) fn new(rules: &Rules) -> Self {
-        Self { encoder: RowEncoder::new(rules.clone()).with_nulls() }
-    }
+    pub(crate) encoder: RowEncoder,
 }
 
 impl Parser for TableParser {

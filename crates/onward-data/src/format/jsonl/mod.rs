@@ -10,6 +10,7 @@
 //! numbers takes it for one. Arrays of arrays or objects are refused, as is a key
 //! that occurs twice.
 
+mod any_value;
 mod walk;
 mod write;
 

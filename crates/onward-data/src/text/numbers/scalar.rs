@@ -24,10 +24,7 @@ pub(crate) const EXACT_POWERS: [f64; 23] = [
     1e21, 1e22,
 ];
 
-/// Powers of ten as integers, for up to eight digits.
-const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-
-/// All of them that a u64 holds.
+/// All powers of ten that a u64 holds.
 const TENS: [u64; 20] = {
     let mut tens = [1; 20];
     let mut power = 1;
@@ -85,7 +82,7 @@ fn short(text: &[u8; 16]) -> Option<(f64, usize)> {
     if matches!(text[end], b'0'..=b'9' | b'e' | b'E') {
         return None;
     }
-    let mantissa = u64::from(digit) * POWERS[count] + fraction;
+    let mantissa = u64::from(digit) * TENS[count] + fraction;
     let value = mantissa.cast_signed() as f64 / EXACT_POWERS[count];
     Some((if negative { -value } else { value }, end))
 }
@@ -145,14 +142,14 @@ pub(crate) fn digits_from(text: &[u8], start: usize, before: u64) -> (u64, usize
     let (mut number, mut at) = (before, start);
     while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk) {
         let (count, value) = leading_digits(u64::from_le_bytes(*eight));
-        number = number.wrapping_mul(POWERS[count]).wrapping_add(value);
+        number = number.wrapping_mul(TENS[count]).wrapping_add(value);
         at += count;
         if count < 8 {
             return (number, at);
         }
     }
     let (count, value) = leading_digits(fewer(text.get(at..).unwrap_or_default()));
-    (number.wrapping_mul(POWERS[count]).wrapping_add(value), at + count)
+    (number.wrapping_mul(TENS[count]).wrapping_add(value), at + count)
 }
 
 /// The bytes of a text that has fewer than eight, the first one lowest, and zeros: by two reads that may overlap.

@@ -122,7 +122,7 @@ fn name_products(parsed: &ParsedBatch, names: &mut Names, seen: &mut NamesSeen, 
 }
 
 /// Refuses columns of ids in a format that has no place for them. (Tags of Vowpal Wabbit's
-/// text, which nobody asked for, are left out.)
+/// text, which no one asked for, are left out.)
 fn no_ids(reader: &Reader, format: &Format) -> Result<(), ConvertError> {
     let columns = &reader.schema().columns;
     let Some(id) = columns.iter().find(|column| column.role == Role::Id) else { return Ok(()) };

@@ -22,7 +22,7 @@ use crate::source::Input;
 
 /// Keeps batches as they are handed out, for the next run.
 trait BatchSink: Send {
-    /// Takes in the next batch; after an error it is to be dropped.
+    /// Takes in the next batch. After an error, drop the sink.
     fn add(&mut self, parsed: &ParsedBatch) -> Result<(), String>;
 
     /// Makes what was kept ready to be read, after the last batch.
@@ -34,7 +34,7 @@ trait BatchSink: Send {
 pub(crate) struct CacheState {
     /// Where batches go, while all is well.
     writer: Option<Box<dyn BatchSink>>,
-    /// What is to be said of the cache that was found.
+    /// The note about the cache that was found.
     pub(crate) note: Option<String>,
     /// Why none was made.
     failed: Option<String>,

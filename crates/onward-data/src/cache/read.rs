@@ -103,7 +103,7 @@ impl CacheParser {
         out.batch.borrow_columns(mapped, ends, columns).map_err(damaged)
     }
 
-    /// An error as it would be said of an input that was moved.
+    /// An error with the present name of an input that was moved.
     fn renamed(&self, error: &DataError) -> DataError {
         let name = &error.position().input;
         match self.renamed.iter().find(|(before, _)| before == name) {

@@ -17,7 +17,7 @@ use crate::text::numbers::{self, Number};
 
 /// Turns rows of cells into examples.
 pub(crate) struct RowEncoder {
-    pub(super) rules: Rules,
+    pub(crate) rules: Rules,
     /// For each column of the schema, the hash seed of its categories.
     pub(super) seeds: Vec<u64>,
     /// For each column, the indices of the parts of its moments.
@@ -33,9 +33,10 @@ pub(crate) struct RowEncoder {
     pub(super) has_all: bool,
     pub(super) has_each_once: bool,
     pub(super) row: u64,
-    pub(super) label: Option<f64>,
+    pub(crate) label: Option<f64>,
     pub(super) weight: f64,
-    pub(super) id_columns: Vec<usize>,
+    /// The columns that are ids.
+    pub(crate) id_columns: Vec<usize>,
     /// The row's ids, by column.
     ids: Vec<Vec<u8>>,
     words: BagOfWords,
@@ -93,15 +94,6 @@ impl RowEncoder {
         &self.rules.schema.columns[column]
     }
 
-    pub(crate) fn rules(&self) -> &Rules {
-        &self.rules
-    }
-
-    /// How many ids each row has.
-    pub(crate) fn id_count(&self) -> usize {
-        self.id_columns.len()
-    }
-
     /// Begins a row with the bias.
     pub(crate) fn begin(&mut self, out: &mut ParsedBatch) {
         self.row += 1;
@@ -124,7 +116,7 @@ impl RowEncoder {
                 self.cell(column, CellValue::Missing, out)?;
             }
         }
-        self.id_columns.iter().for_each(|&column| out.push_id(&self.ids[column]));
+        self.id_columns.iter().for_each(|&column| out.ids.push(&self.ids[column]));
         if let Some(products) = &mut self.products {
             products.finish(&self.rules.schema, out)?;
         }

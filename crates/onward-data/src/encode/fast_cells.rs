@@ -102,11 +102,6 @@ impl RowEncoder {
         checked.map_err(|error| error.column(&target.column))
     }
 
-    /// Sets the label of the row.
-    pub(crate) fn set_label(&mut self, label: Option<f64>) {
-        self.label = label;
-    }
-
     /// Whether these columns are all that a row must have, so that none is [missing](Self::end) from it.
     pub(crate) fn has_required(&self, columns: &[Option<usize>]) -> bool {
         let mut are_there = vec![false; self.seeds.len()];

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use onward::feature::hash;
 use onward::model::Names;
 
-use super::{NamesSeen, ParsedBatch};
+use super::{NamesSeen, ParsedBatch, TextList};
 use crate::error::{DataError, MEND, Result};
 use crate::schema::interactions::{
     Combinations, Interaction, Level, MOST_PRODUCTS, MOST_TERMS, NONE, distinct_names, features,
@@ -36,7 +36,7 @@ enum FeatureGroups {
     Columns(Vec<u32>),
     /// The seeds of the namespaces that are named.
     Named(Vec<u64>),
-    /// All namespaces, for there are wildcards.
+    /// All namespaces, because there are wildcards.
     All(NamespaceGroups),
 }
 
@@ -46,7 +46,9 @@ impl FeatureGroups {
         let name = |group: usize| match self {
             Self::Columns(_) => features(&schema.columns).nth(group).map(|column| column.name.clone()),
             Self::Named(_) => distinct_names(&schema.interactions).get(group).map(|&name| name.to_owned()),
-            Self::All(met) => met.distinct.get(group).map(|&part| String::from_utf8_lossy(met.name(part)).into_owned()),
+            Self::All(met) => {
+                met.distinct.get(group).map(|&part| String::from_utf8_lossy(met.names.get(part)).into_owned())
+            }
         };
         let names: Vec<_> = levels.iter().map(|level| name(level.group as usize).unwrap_or_default()).collect();
         names.join("*")
@@ -57,10 +59,9 @@ impl FeatureGroups {
 #[derive(Debug, Default)]
 struct NamespaceGroups {
     interactions: Vec<Interaction>,
-    /// Of each part of the row, the seed of its namespace, and where its name ends.
+    /// Of each part of the row, the seed and the name of its namespace.
     seeds: Vec<u64>,
-    names: Vec<u8>,
-    ends: Vec<usize>,
+    names: TextList,
     /// The seeds of the row that the combinations were made for, and the groups of its parts.
     known: Vec<u64>,
     groups: Vec<u32>,
@@ -70,11 +71,6 @@ struct NamespaceGroups {
 }
 
 impl NamespaceGroups {
-    fn name(&self, part: usize) -> &[u8] {
-        let start = if part == 0 { 0 } else { self.ends[part - 1] };
-        &self.names[start..self.ends[part]]
-    }
-
     /// Numbers the groups by the order of their names, and makes their combinations.
     fn settle(&mut self, combinations: &mut Combinations) -> Result<(), u64> {
         if self.seeds == self.known {
@@ -84,18 +80,18 @@ impl NamespaceGroups {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(0..self.seeds.len());
-        order.sort_unstable_by(|&one, &other| self.name(one).cmp(self.name(other)));
+        order.sort_unstable_by(|&one, &other| self.names.get(one).cmp(self.names.get(other)));
         self.groups.clear();
         self.groups.resize(order.len(), NONE);
         self.distinct.clear();
         for &part in &order {
-            if self.distinct.last().is_none_or(|&last| self.name(last) != self.name(part)) {
+            if self.distinct.last().is_none_or(|&last| self.names.get(last) != self.names.get(part)) {
                 self.distinct.push(part);
             }
             self.groups[part] = self.distinct.len() as u32 - 1;
         }
         self.order = order;
-        let find = |name: &str| self.distinct.binary_search_by(|&part| self.name(part).cmp(name.as_bytes())).ok();
+        let find = |name: &str| self.distinct.binary_search_by(|&part| self.names.get(part).cmp(name.as_bytes())).ok();
         combinations.expand(&self.interactions, self.distinct.len(), find)?;
         self.known.extend_from_slice(&self.seeds);
         Ok(())
@@ -145,7 +141,7 @@ struct ProductNames {
 }
 
 impl ProductNames {
-    /// Whether a product is to be handed on. A reader keeps those that it met first, a number of them: a
+    /// Whether a product must be handed on. A reader keeps a limited number, the first that it met: a
     /// parser, which reads ever later pieces, need not look at more.
     fn wants(&mut self, index: u32) -> bool {
         self.count < Names::MOST_PRODUCTS && self.seen.first(index)
@@ -230,8 +226,7 @@ impl InteractionEncoder {
         self.parts.clear();
         if let FeatureGroups::All(met) = &mut self.groups {
             met.seeds.clear();
-            met.names.clear();
-            met.ends.clear();
+            met.names.truncate(0);
         }
     }
 
@@ -252,8 +247,7 @@ impl InteractionEncoder {
             FeatureGroups::Named(seeds) => seeds.iter().position(|&other| other == seed).map_or(NONE, |at| at as u32),
             FeatureGroups::All(met) => {
                 met.seeds.push(seed);
-                met.names.extend_from_slice(name);
-                met.ends.push(met.names.len());
+                met.names.push(name);
                 NONE
             }
             FeatureGroups::Columns(_) => NONE,
@@ -414,7 +408,7 @@ impl ProductWalk<'_> {
     #[inline(never)]
     fn last(&mut self, hash: u64, product: f64, out: &mut ParsedBatch) -> Result {
         let range = self.range(self.levels.len() - 1);
-        // Of copies, for all that the loop writes might be elsewhere what it reads.
+        // Of copies: otherwise the compiler must assume that the loop writes to what it reads.
         let (factors, schema, reserved) = (self.factors, self.schema, self.reserved);
         for at in range {
             let factor = factors[at as usize];

@@ -17,8 +17,8 @@ pub(crate) use mapping::ColumnMapping;
 pub(crate) use names_seen::NamesSeen;
 #[cfg(feature = "arrow")]
 pub(crate) use parsed_batch::KEPT_ERRORS;
-pub(crate) use parsed_batch::name_of;
 pub use parsed_batch::{NewNames, ParsedBatch};
+pub(crate) use parsed_batch::{TextList, name_of};
 pub use rules::Rules;
 #[cfg(feature = "arrow")]
 pub(crate) use rules::bad_offset;

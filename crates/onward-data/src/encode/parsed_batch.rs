@@ -18,8 +18,9 @@ pub struct ParsedBatch {
     pub skipped: u64,
     /// How many bytes of input (decompressed) the batch was made from.
     pub bytes: u64,
-    ids: TextList,
-    id_columns: usize,
+    /// The ids of all rows, and how many a row has.
+    pub(crate) ids: TextList,
+    pub(crate) id_columns: usize,
     /// Index, number of factors and factors of each product.
     products: Vec<u32>,
 }
@@ -53,16 +54,6 @@ impl ParsedBatch {
         self.push(seen, BIAS, 1.0, |names| names.push(BIAS, &["bias"]));
     }
 
-    /// Says how many ids a row has.
-    pub(crate) fn set_id_columns(&mut self, columns: usize) {
-        self.id_columns = columns;
-    }
-
-    /// Adds an id of the row that is being filled.
-    pub(crate) fn push_id(&mut self, id: &[u8]) {
-        self.ids.push(id);
-    }
-
     /// Hands on the factors of a product whose index this parser met for the first time.
     pub(crate) fn push_product(&mut self, index: u32, factors: impl Iterator<Item = u32>) {
         let start = self.products.len();
@@ -90,7 +81,7 @@ impl ParsedBatch {
         })
     }
 
-    /// Sets the ids of all rows at once: so many a row, and where each ends in `bytes`.
+    /// Sets the ids of all rows at once: how many a row has, and where each ends in `bytes`.
     #[cfg(feature = "arrow")]
     pub(crate) fn set_ids(&mut self, columns: usize, bytes: &[u8], ends: impl Iterator<Item = usize>) {
         self.ids.truncate(0);
@@ -189,23 +180,24 @@ pub(crate) fn name_of(names: &mut NewNames, index: u32, namespace: &[u8], name: 
 
 /// Many short byte strings in one arena.
 #[derive(Debug, Default)]
-struct TextList {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+pub(crate) struct TextList {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) ends: Vec<usize>,
 }
 
 impl TextList {
-    fn push(&mut self, text: &[u8]) {
+    pub(crate) fn push(&mut self, text: &[u8]) {
         self.bytes.extend_from_slice(text);
         self.ends.push(self.bytes.len());
     }
 
-    fn get(&self, at: usize) -> &[u8] {
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> &[u8] {
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
         &self.bytes[start..self.ends[at]]
     }
 
-    fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         self.ends.truncate(len);
         self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
     }

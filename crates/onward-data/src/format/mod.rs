@@ -179,35 +179,31 @@ impl FromStr for Format {
 pub(crate) enum Definition {
     Text(Arc<dyn TextFormat>),
     #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
-    Columnar(&'static dyn ColumnarFormat),
+    Columnar(&'static ColumnarFormat),
 }
 
 /// A format of files of columns.
-pub(crate) trait ColumnarFormat: Send + Sync {
+pub(crate) struct ColumnarFormat {
     /// What it is called, in lower case.
-    fn name(&self) -> &'static str;
-
+    pub(crate) name: &'static str,
     /// The endings of file names that stand for it where something is written.
-    fn endings(&self) -> &'static [&'static str];
-
+    endings: &'static [&'static str],
     /// Whether a file that begins like this is in this format.
-    fn has_magic(&self, head: &[u8]) -> bool;
-
+    has_magic: fn(&[u8]) -> bool,
     /// Opens a file, without reading its rows.
     #[cfg(feature = "arrow")]
-    fn open(&self, file: crate::source::Seekable) -> Result<Box<dyn columnar::ColumnarFile>>;
-
+    pub(crate) open: fn(crate::source::Seekable) -> Result<Box<dyn columnar::ColumnarFile>>,
     /// What [`convert`](crate::convert) writes in this format.
-    fn writing(&self) -> Writing;
+    writing: Writing,
 }
 
 /// All formats that Onward has built in, in the order in which an input is tried as one of them.
 fn built_in() -> Vec<Definition> {
     vec![
         #[cfg(feature = "arrow")]
-        Definition::Columnar(&parquet::Parquet),
+        Definition::Columnar(&parquet::PARQUET),
         #[cfg(feature = "arrow")]
-        Definition::Columnar(&arrow::Arrow),
+        Definition::Columnar(&arrow::ARROW),
         Definition::Text(Arc::new(jsonl::JsonLines)),
         Definition::Text(Arc::new(svmlight::Svmlight)),
         Definition::Text(Arc::new(vw::Vw)),
@@ -221,7 +217,7 @@ impl Definition {
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Text(format) => format.name(),
-            Self::Columnar(format) => format.name(),
+            Self::Columnar(format) => format.name,
         }
     }
 
@@ -236,14 +232,14 @@ impl Definition {
     fn endings(&self) -> &[&str] {
         match self {
             Self::Text(format) => format.endings(),
-            Self::Columnar(format) => format.endings(),
+            Self::Columnar(format) => format.endings,
         }
     }
 
     pub(crate) fn writing(&self) -> Writing {
         match self {
             Self::Text(format) => format.writing(),
-            Self::Columnar(format) => format.writing(),
+            Self::Columnar(format) => format.writing,
         }
     }
 
@@ -362,6 +358,6 @@ impl Formats {
 
     /// The format of columns that an input has which begins like this.
     pub(crate) fn columnar(&self, bytes: &[u8]) -> Option<&Definition> {
-        self.all.iter().find(|format| matches!(format, Definition::Columnar(format) if format.has_magic(bytes)))
+        self.all.iter().find(|format| matches!(format, Definition::Columnar(format) if (format.has_magic)(bytes)))
     }
 }

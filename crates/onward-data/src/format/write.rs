@@ -14,7 +14,7 @@ use crate::text::numbers::{self, Number};
 pub struct Converted {
     /// Examples written.
     pub rows: u64,
-    /// Records left out since they could not be read, if that was allowed.
+    /// Records left out because they could not be read, if that was allowed.
     pub skipped: u64,
     /// Features whose name was written.
     pub names: u64,

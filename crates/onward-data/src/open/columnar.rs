@@ -28,7 +28,7 @@ use crate::source::{Chunk, ChunkContent, ChunkSource, Input};
 const CHUNK_FACTOR: usize = 8;
 
 /// The format of columns that the first input has (a file that is not compressed), or that is asked for.
-pub(super) fn format_of(inputs: &[Input], options: &Options) -> Result<Option<&'static dyn ColumnarFormat>> {
+pub(super) fn format_of(inputs: &[Input], options: &Options) -> Result<Option<&'static ColumnarFormat>> {
     let columnar = |definition: Option<&Definition>| match definition {
         Some(Definition::Columnar(format)) => Some(*format),
         _ => None,
@@ -44,7 +44,7 @@ pub(super) fn format_of(inputs: &[Input], options: &Options) -> Result<Option<&'
 /// Opens inputs in a format of columns.
 pub(super) fn open(
     inputs: &[Input],
-    format: &'static dyn ColumnarFormat,
+    format: &'static ColumnarFormat,
     options: &Options,
     purpose: Purpose,
     count: Arc<AtomicU64>,
@@ -54,7 +54,7 @@ pub(super) fn open(
     }
     let layout = guarded(&inputs[0].name(), || Ok(file(&inputs[0], format)?.layout()))?;
     let inferred = judge(inputs, format, layout, options, purpose)?;
-    let mut notes = vec![format!("format: {}", format.name())];
+    let mut notes = vec![format!("format: {}", format.name)];
     notes.extend(inferred.notes);
     let schema = Arc::new(inferred.schema);
     let rules = rules(Arc::clone(&schema), options, inferred.invalid);
@@ -95,8 +95,8 @@ pub(super) fn open(
 }
 
 /// A file, open and not yet read.
-fn file(input: &Input, format: &dyn ColumnarFormat) -> Result<Box<dyn ColumnarFile>> {
-    format.open(input.seekable()?.ok_or_else(|| no_file(format))?)
+fn file(input: &Input, format: &ColumnarFormat) -> Result<Box<dyn ColumnarFile>> {
+    (format.open)(input.seekable()?.ok_or_else(|| no_file(format))?)
 }
 
 /// The names of a file's columns.
@@ -107,7 +107,7 @@ fn names(file: &dyn ColumnarFile) -> Result<Vec<String>> {
 /// What the first rows say about all, or the schema of a model, checked against the first file.
 fn judge(
     inputs: &[Input],
-    format: &dyn ColumnarFormat,
+    format: &ColumnarFormat,
     layout: Layout,
     options: &Options,
     purpose: Purpose,
@@ -115,7 +115,7 @@ fn judge(
     let named = |error: DataError| error.input(&inputs[0].name());
     match (&options.schema, purpose, layout) {
         (Some(schema), ..) => guarded(&inputs[0].name(), || {
-            check_layout(schema, layout, format.name())?;
+            check_layout(schema, layout, format.name)?;
             let requirements = ColumnRequirements::new(options, Purpose::Learn);
             let notes = match layout {
                 Layout::Table => bind_columns(schema, &names(file(&inputs[0], format)?.as_ref())?, &requirements)?,
@@ -123,7 +123,7 @@ fn judge(
             };
             Ok(InferredSchema::known(schema.clone(), notes))
         }),
-        (None, Purpose::Copy, Layout::Indexed) => Err(named(no_table(format.name()))),
+        (None, Purpose::Copy, Layout::Indexed) => Err(named(no_table(format.name))),
         (None, Purpose::Copy, _) => infer::copied(&sample(inputs, format, options)?, options).map_err(named),
         (None, Purpose::Learn, Layout::Indexed) => examples_schema(inputs, format, options),
         (None, Purpose::Learn, _) => infer::table(&sample(inputs, format, options)?, options).map_err(named),
@@ -131,7 +131,7 @@ fn judge(
 }
 
 /// The first rows of the first file that has some.
-fn sample(inputs: &[Input], format: &dyn ColumnarFormat, options: &Options) -> Result<TableSample> {
+fn sample(inputs: &[Input], format: &ColumnarFormat, options: &Options) -> Result<TableSample> {
     for input in inputs {
         let sample = guarded(&input.name(), || file_sample(file(input, format)?, options))?;
         if sample.rows > 0 {
@@ -181,7 +181,7 @@ fn look(rows: &RecordBatch, places: &[Option<usize>], sample: &mut TableSample) 
 
 /// The schema of examples: that of their origin where the file tells, else from the labels of
 /// the first rows.
-fn examples_schema(inputs: &[Input], format: &dyn ColumnarFormat, options: &Options) -> Result<InferredSchema> {
+fn examples_schema(inputs: &[Input], format: &ColumnarFormat, options: &Options) -> Result<InferredSchema> {
     for input in inputs {
         let (labels, rule) = guarded(&input.name(), || examples::first_labels(file(input, format)?))?;
         let Some(labels) = labels else { continue };
@@ -201,13 +201,13 @@ fn examples_schema(inputs: &[Input], format: &dyn ColumnarFormat, options: &Opti
 }
 
 /// Refuses what is no file, or no file of the format.
-fn check_magic(input: &Input, format: &dyn ColumnarFormat, formats: &Formats) -> Result {
+fn check_magic(input: &Input, format: &ColumnarFormat, formats: &Formats) -> Result {
     let file = input.seekable()?.ok_or_else(|| no_file(format))?;
     let head = file.magic().map_err(|error| failed(&error))?;
-    if formats.columnar(&head).is_some_and(|found| found.name() == format.name()) {
+    if formats.columnar(&head).is_some_and(|found| found.name() == format.name) {
         return Ok(());
     }
-    let error = DataError::format(format!("is not a {} file", format.name()));
+    let error = DataError::format(format!("is not a {} file", format.name));
     Err(match &head[..] {
         [] => empty(),
         [b'P', b'A', b'R', b'E', ..] => error.advise("it is encrypted: decrypt it first"),
@@ -216,8 +216,8 @@ fn check_magic(input: &Input, format: &dyn ColumnarFormat, formats: &Formats) ->
     })
 }
 
-fn no_file(format: &dyn ColumnarFormat) -> DataError {
-    let found = format!("{} must come from a file, because it is read by seeking", format.name());
+fn no_file(format: &ColumnarFormat) -> DataError {
+    let found = format!("{} must come from a file, because it is read by seeking", format.name);
     DataError::format(found).advise("save it to a file first")
 }
 
@@ -229,7 +229,7 @@ fn no_rows(inputs: &[Input]) -> DataError {
 /// Reads files one after the other.
 struct ColumnSource {
     inputs: std::vec::IntoIter<Input>,
-    format: &'static dyn ColumnarFormat,
+    format: &'static ColumnarFormat,
     schema: Arc<Schema>,
     /// About how many bytes a chunk has.
     chunk_size: usize,
@@ -250,7 +250,7 @@ struct CurrentFile {
 }
 
 impl ColumnSource {
-    /// Opens the next file, if there is one, and gives what is to be said about it.
+    /// Opens the next file, if there is one, and returns the notes about it.
     fn advance(&mut self) -> Result<Vec<String>> {
         let Some(input) = self.inputs.next() else { return Ok(Vec::new()) };
         let (current, notes) = guarded(&input.name(), || self.open(&input))?;

@@ -8,7 +8,7 @@ use crate::options::Options;
 use crate::schema::names::{no_such_column, shown};
 use crate::schema::{Layout, Role, Schema};
 
-/// An input without named columns, where a table is to be copied.
+/// An input without named columns, where a table should be copied.
 pub(crate) fn no_table(format: &str) -> DataError {
     DataError::format(format!("is {format}, which holds examples, not a table"))
         .advise("convert it to svmlight, vw or arrow")
@@ -34,7 +34,7 @@ pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: &str) -> Res
 pub(crate) struct ColumnRequirements {
     /// Whether the schema is that of a model, and not of the first input.
     pub(crate) of_model: bool,
-    /// Whether rows are to be learnt from.
+    /// Whether rows are learnt from.
     pub(crate) requires_target: bool,
 }
 
@@ -120,7 +120,7 @@ fn has_none(owner: &str, lacking: &[String]) -> DataError {
         .advise("is it the right file, and does it have a header?")
 }
 
-/// What is said of later inputs: the same of many only once.
+/// The notes about later inputs: a note about several of them stands once.
 #[derive(Debug, Default)]
 pub(crate) struct LaterNotes {
     /// A note, the first input that it is about, and of how many more.

@@ -79,7 +79,7 @@ fn recognise(bytes: &[u8], options: &Options) -> Result<Arc<dyn TextFormat>> {
     let format = match options.recognise(bytes) {
         Some(Definition::Text(format)) => Arc::clone(format),
         Some(Definition::Columnar(format)) => {
-            let found = format!("{} must not be compressed as a whole, because it is read by seeking", format.name());
+            let found = format!("{} must not be compressed as a whole, because it is read by seeking", format.name);
             return Err(DataError::format(found).advise("save it to a file first"));
         }
         None => {

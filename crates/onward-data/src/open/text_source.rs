@@ -65,7 +65,7 @@ impl Expected {
             .advise("all inputs must have one format: convert it first with onward convert, or leave it out"))
     }
 
-    /// Checks the columns of an input, and tells what is to be said about them.
+    /// Checks the columns of an input, and returns the notes about them.
     fn check_columns(&self, names: &[String]) -> Result<Vec<String>> {
         let columns = self.columns.as_ref();
         columns.map_or(Ok(Vec::new()), |(schema, requirements)| bind_columns(schema, names, requirements))
@@ -76,7 +76,7 @@ impl Expected {
         self.columns.as_ref().filter(|_| !self.format.has_header())
     }
 
-    /// What is to be said of an input whose records name their columns.
+    /// The notes about an input whose records name their columns.
     fn check_records(&self, head: &[u8], is_all: bool, options: &Options) -> Result<Vec<String>> {
         let Some((schema, requirements)) = self.columns_in_records() else { return Ok(Vec::new()) };
         let boundaries = self.format.boundaries(head);
@@ -159,20 +159,20 @@ impl TextSource {
         while self.current.is_some() || self.advance()? {
             let Some(current) = &mut self.current else { break };
             current.fill_head(SAMPLE_BYTES, limits, |head| boundaries_of(head, &self.options));
-            if !current.is_blank() || current.failure().is_some() {
+            if !current.is_blank() || current.failed.is_some() {
                 break;
             }
-            if current.has_ended() {
+            if current.ended {
                 self.current = None;
             } else {
-                drop(current.take_front(current.bytes().len(), Vec::new()));
+                drop(current.take_front(current.buffer.len(), Vec::new()));
             }
         }
         let Some(current) = &self.current else {
             return Ok(FirstBytes { bytes: Vec::new(), name: Arc::from(""), line: 1, is_all: true, failure: None });
         };
-        let failure = current.failure().cloned();
-        let (bytes, is_all) = (current.bytes(), current.has_ended() && failure.is_none());
+        let failure = current.failed.clone();
+        let (bytes, is_all) = (&current.buffer, current.ended && failure.is_none());
         let end = if is_all { None } else { memrchr(b'\n', bytes) };
         let bytes = bytes[..end.map_or(bytes.len(), |at| at + 1)].to_vec();
         Ok(FirstBytes { bytes, name: Arc::clone(&current.name), line: current.line, is_all, failure })
@@ -199,7 +199,7 @@ impl TextSource {
     }
 
     /// Looks at the heads of the files that come later: what is wrong with them is said
-    /// before the first is read for an hour. Returns what else is to be said.
+    /// before the first is read for an hour. Returns the notes about them.
     pub(super) fn check_ahead(&self) -> Result<LaterNotes> {
         let mut later = LaterNotes::default();
         for input in self.inputs.as_slice().iter().filter(|input| input.is_repeatable()) {
@@ -207,7 +207,7 @@ impl TextSource {
             later.add(&current.name, notes);
             if let Some(expected) = self.expected.as_ref().filter(|expected| expected.columns_in_records().is_some()) {
                 current.fill(HEAD_OF_KEYS, false);
-                let notes = expected.check_records(current.bytes(), current.has_ended(), &self.options);
+                let notes = expected.check_records(&current.buffer, current.ended, &self.options);
                 later.add(&current.name, notes.map_err(|error| error.input(&current.name))?);
             }
         }
@@ -224,21 +224,21 @@ impl TextSource {
         Ok(true)
     }
 
-    /// Opens an input, up to its first row; with what is to be said about it.
+    /// Opens an input, up to its first row, and returns the notes about it.
     fn begin(&self, input: Input, count: Arc<AtomicU64>) -> Result<(Chunker, Vec<String>)> {
         let mut current = Chunker::open(input, count)?;
         if !current.is_live() {
             current.fill(HEAD, false);
         }
-        let shows = has_first_line(current.bytes()) || current.has_ended() || current.bytes().len() >= HEAD;
+        let shows = has_first_line(&current.buffer) || current.ended || current.buffer.len() >= HEAD;
         if let Some(expected) = self.expected.as_ref().filter(|_| shows && !current.is_blank()) {
-            expected.check_format(&current.name, current.bytes(), &self.options)?;
+            expected.check_format(&current.name, &current.buffer, &self.options)?;
         }
         let notes = self.bind(&mut current)?;
         Ok((current, notes))
     }
 
-    /// Reads the column names of an input, if it begins with them, and tells what is to be said about them.
+    /// Reads the column names of an input, if it begins with them, and returns the notes about them.
     fn bind(&self, current: &mut Chunker) -> Result<Vec<String>> {
         let Some((expected, delimiter)) = self.expected.as_ref().zip(match self.boundaries {
             Boundaries::Quoted { delimiter } => Some(delimiter),
@@ -250,7 +250,7 @@ impl TextSource {
         let Some(end) = self.first_record(current)? else { return Ok(Vec::new()) };
         let (name, line) = (Arc::clone(&current.name), current.line);
         let located = |error: DataError| error.input(&name).line(line);
-        let record = &current.bytes()[..end];
+        let record = &current.buffer[..end];
         let mut names = header(record, delimiter).map_err(located)?;
         let found = guess_delimiter(record);
         let splits = || header(record, found).is_ok_and(|cells| cells.len() > 1);
@@ -271,11 +271,11 @@ impl TextSource {
     /// Goes on to the first record that is not blank, and tells where it ends.
     fn first_record(&self, current: &mut Chunker) -> Result<Option<usize>> {
         loop {
-            // All at once, for what is left is moved.
-            let rest = without_blank_lines(current.bytes()).len();
-            drop(current.take_front(current.bytes().len() - rest, Vec::new()));
+            // All at once, because the rest is moved.
+            let rest = without_blank_lines(&current.buffer).len();
+            drop(current.take_front(current.buffer.len() - rest, Vec::new()));
             match current.first_record(self.boundaries, self.options.record_limit)? {
-                Some(end) if is_blank(&current.bytes()[..end]) => drop(current.take_front(end, Vec::new())),
+                Some(end) if is_blank(&current.buffer[..end]) => drop(current.take_front(end, Vec::new())),
                 found => return Ok(found),
             }
         }
@@ -299,7 +299,7 @@ impl ChunkSource for TextSource {
                 continue;
             };
             let first_line = current.line;
-            current.reuse(&mut buffer);
+            current.buffer.reuse(&mut buffer);
             let content = match current.next_records(self.boundaries, self.options.chunk_size.max(1), limit)? {
                 Next::Records(0) => {
                     self.current = None;

@@ -116,7 +116,7 @@ impl Reader {
         &self.info.notes
     }
 
-    /// What is to be said of the [cache](Options::cache) that was found: that it is read, or why
+    /// The note about the [cache](Options::cache) that was found: that it is read, or why
     /// it is rebuilt.
     pub fn cache_note(&self) -> Option<&str> {
         self.cache.note.as_deref()
@@ -216,7 +216,7 @@ impl Reader {
         self.shared.stop_hints();
     }
 
-    /// Whether those who parse have nothing to do until the next batch is taken: they are faster than whoever takes it.
+    /// Whether those who parse have nothing to do until the next batch is taken: they are faster than the caller.
     pub fn is_waited_for(&self) -> bool {
         self.shared.is_full()
     }

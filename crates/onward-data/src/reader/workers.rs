@@ -171,7 +171,7 @@ impl Shared {
         true
     }
 
-    /// Gives hints to the batches that are next and ready, unless somebody is at it. Who has nothing to parse does that: where
+    /// Gives hints to the batches that are next and ready, unless another thread does. Idle threads do that: where
     /// learning takes longer, the one who learns need not. Else they are given to a batch when it is handed out, and is near.
     fn hint_ahead(&self) {
         let Ok(mut hints) = self.hints.try_lock() else { return };
@@ -199,7 +199,7 @@ impl Shared {
         if is_ready { ready.outcomes.remove(&number) } else { None }
     }
 
-    /// Reads the next chunk, after whoever is reading: to go to sleep instead would cost the time of a chunk.
+    /// Reads the next chunk, when the thread that is reading has finished: to go to sleep instead would cost the time of a chunk.
     fn take(&self, buffer: &mut Vec<u8>) -> Option<TakenChunk> {
         let mut chunks = lock(&self.chunks);
         if chunks.ended || self.is_full() {

@@ -18,7 +18,7 @@ use super::names::{no_such_column, shown};
 use super::{Column, Layout, Role, Schema};
 use crate::error::{DataError, Result, quoted};
 
-/// The most groups of an interaction: the product of so many 32-bit floats is a 64-bit one.
+/// The most groups of an interaction: the product of eight 32-bit floats fits a 64-bit one.
 pub(crate) const MOST_TERMS: usize = 8;
 /// The most products of a row, and the most combinations of groups.
 pub(crate) const MOST_PRODUCTS: u64 = 1_000_000;
@@ -270,7 +270,7 @@ pub(crate) fn fit(schema: &Schema) -> bool {
     }
 }
 
-/// What is said of the interactions of a run.
+/// The note about the interactions of a run.
 pub(crate) fn note(interactions: &[Interaction]) -> Option<String> {
     let names: Vec<_> = interactions.iter().map(ToString::to_string).collect();
     (!names.is_empty()).then(|| format!("interactions: {}", shown(&names)))

@@ -167,7 +167,7 @@ fn moment(date: i64, month: u32, hour: Option<u32>, fraction: f64) -> Timestamp 
     Timestamp { days: date as f64 + fraction, month, weekday, hour }
 }
 
-/// A number of exactly so many digits, and what follows.
+/// A number with exactly this many digits, and what follows.
 fn number(text: &[u8], digits: usize) -> Option<(u32, &[u8])> {
     let (head, rest) = text.split_at_checked(digits)?;
     let mut value = 0;

@@ -35,10 +35,11 @@ pub(crate) struct Chunker {
     pub(crate) name: Arc<str>,
     stream: InputStream,
     /// What was read and not yet cut off.
-    buffer: ReadBuffer,
-    ended: bool,
+    pub(crate) buffer: ReadBuffer,
+    /// Whether nothing is left to be read.
+    pub(crate) ended: bool,
     /// Why it ended, if reading failed: what was read until then still counts.
-    failed: Option<DataError>,
+    pub(crate) failed: Option<DataError>,
     /// The number of the line where the buffer begins.
     pub(crate) line: u64,
     /// The input's columns, once they are known.
@@ -49,7 +50,7 @@ pub(crate) struct Chunker {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HeadLimits {
     pub(crate) record_limit: usize,
-    /// Whether the columns are to be judged from the head.
+    /// Whether the columns are judged from the head.
     pub(crate) infers: bool,
     /// Records that are too long do not count.
     pub(crate) skips_errors: bool,
@@ -57,7 +58,7 @@ pub(crate) struct HeadLimits {
 
 /// What can be cut off next.
 pub(crate) enum Next {
-    /// Whole records, so many bytes.
+    /// Whole records, of this many bytes.
     Records(usize),
     /// Nothing: the record is longer than is allowed.
     TooLong,
@@ -117,24 +118,9 @@ impl Chunker {
         Ok(chunker)
     }
 
-    /// What was read and not yet cut off.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.buffer
-    }
-
     /// Whether it is a pipe, of which a short read says that no more is there yet.
     pub(crate) fn is_live(&self) -> bool {
         self.stream.is_live()
-    }
-
-    /// Whether nothing is left to be read.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.ended
-    }
-
-    /// Why reading ended before the input did.
-    pub(crate) fn failure(&self) -> Option<&DataError> {
-        self.failed.as_ref()
     }
 
     /// Reads until `size` bytes are there, the input ends, or (if `eager`) the
@@ -207,11 +193,6 @@ impl Chunker {
 
     pub(crate) fn too_long(&self, limit: usize) -> DataError {
         too_long(limit).input(&self.name).line(self.line)
-    }
-
-    /// Reads on into `memory`, which is near the processor of the thread that reads.
-    pub(crate) fn reuse(&mut self, memory: &mut Vec<u8>) {
-        self.buffer.reuse(memory);
     }
 
     /// The last whole records in about `size` bytes, more if a record is longer; none at the

@@ -2,7 +2,7 @@
 //!
 //! The columns: `indices` (list of u32) and `values` (list of f32), of which each row has
 //! as many; `label` (a number, null where it is missing), `weight` and `offset` (numbers:
-//! what the prediction starts from), which may all be absent. Indices are used as they are: whoever wants a bias has index 0 with value
+//! what the prediction starts from), which may all be absent. Indices are used as they are: for a bias, give index 0 the value
 //! 1 in every row. The metadata, all of which may be absent: `onward.version` of this layout,
 //! which is 1; `onward.schema`, what the examples were made from, as JSON, and `onward.target`,
 //! their target for people to read, in the schema's; `onward.names`, an object of JSON from

@@ -286,7 +286,7 @@ impl Decoder {
             return rows.map(Some).map_err(failed);
         }
         let Some(batch) = message.header_as_dictionary_batch() else {
-            return Err(damaged("it holds a message that is no table"));
+            return Err(damaged("it holds a message that is not a table"));
         };
         if let Some(data) = batch.data() {
             check_buffers(&data, &raw.body)?;

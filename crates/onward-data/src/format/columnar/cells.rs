@@ -13,6 +13,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, GenericStringArray, OffsetSizeT
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 
+use crate::encode::TextList;
 use crate::format::csv::cells::unnamed;
 use crate::schema::sample::ColumnSample;
 use crate::schema::{CellValue, timestamp};
@@ -42,7 +43,7 @@ pub(crate) fn leaves(schema: &Schema) -> Vec<LeafColumn> {
 }
 
 /// The columns of what was read of a file, named as in the whole file: those without a name are
-/// numbered there. All of them are read if one is, since they are asked for by name.
+/// numbered there. All of them are read if one is, because they are asked for by name.
 pub(crate) fn projected(schema: &Schema, whole: &Schema) -> Vec<LeafColumn> {
     let is_unnamed = |leaf: &LeafColumn| leaf.path.concat().is_empty();
     let mut unnamed = leaves(whole).into_iter().filter(is_unnamed);
@@ -182,7 +183,7 @@ enum ArrayValues<'a> {
     Text(&'a GenericStringArray<i32>),
     LargeText(&'a GenericStringArray<i64>),
     TextView(&'a StringViewArray),
-    Written(TextArena),
+    Written(TextList),
     Dictionary(Vec<usize>, Box<ArrayCells<'a>>),
     /// Where in the elements each row begins, and the last ends.
     Set(Vec<usize>, Box<ArrayCells<'a>>),
@@ -195,26 +196,14 @@ enum TimeUnits {
     Seconds { per_second: i64, offset: Option<i64> },
 }
 
-/// Values as text, in one arena.
-struct TextArena {
-    text: String,
-    ends: Vec<usize>,
-}
-
-impl TextArena {
-    fn new<T>(values: impl ExactSizeIterator<Item = T>, mut write: impl FnMut(&mut String, T)) -> Self {
-        let (mut text, mut ends) = (String::new(), Vec::with_capacity(values.len()));
-        for value in values {
-            write(&mut text, value);
-            ends.push(text.len());
-        }
-        Self { text, ends }
+/// Values as text.
+fn texts<T>(values: impl ExactSizeIterator<Item = T>, mut write: impl FnMut(&mut String, T)) -> TextList {
+    let (mut text, mut ends) = (String::new(), Vec::with_capacity(values.len()));
+    for value in values {
+        write(&mut text, value);
+        ends.push(text.len());
     }
-
-    fn get(&self, row: usize) -> &[u8] {
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        &self.text.as_bytes()[start..self.ends[row]]
-    }
+    TextList { bytes: text.into_bytes(), ends }
 }
 
 impl<'a> ArrayCells<'a> {
@@ -329,7 +318,7 @@ fn written_or_numbers<'a, T: ArrowPrimitiveType>(
 ) -> ArrayValues<'a> {
     let values = array.as_primitive::<T>().values();
     match is_written {
-        true => ArrayValues::Written(TextArena::new(values.iter(), |text, &value| write(text, value))),
+        true => ArrayValues::Written(texts(values.iter(), |text, &value| write(text, value))),
         false => ArrayValues::Numbers(values.iter().map(|&value| number(value)).collect()),
     }
 }
@@ -403,7 +392,7 @@ fn moments<'a>(array: &dyn Array, form: CellForm) -> Option<ArrayValues<'a>> {
     Some(match form {
         CellForm::Typed => ArrayValues::Timestamps(values, unit),
         CellForm::Exact | CellForm::Written => {
-            ArrayValues::Written(TextArena::new(values.into_iter(), |text, value| unit.write(text, value)))
+            ArrayValues::Written(texts(values.into_iter(), |text, value| unit.write(text, value)))
         }
     })
 }

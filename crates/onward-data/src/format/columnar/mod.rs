@@ -155,7 +155,7 @@ impl Parser for TableParser {
     fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
         let ChunkContent::Rows { rows, first_row, bytes, .. } = &chunk.content else { return Ok(()) };
         out.bytes += bytes;
-        out.set_id_columns(self.encoder.id_count());
+        out.id_columns = self.encoder.id_columns.len();
         let arrays = cells::arrays(rows);
         let mut columns = Vec::with_capacity(arrays.len());
         for ((array, nulls), at) in arrays.iter().zip(&chunk.mapping.columns) {
@@ -166,7 +166,7 @@ impl Parser for TableParser {
         for row in 0..rows.num_rows() {
             if let Err(error) = self.row(&columns, row, out) {
                 let error = error.input(&chunk.input).row(first_row + row as u64);
-                out.refuse(error, self.encoder.rules().skip_errors)?;
+                out.refuse(error, self.encoder.rules.skip_errors)?;
             }
         }
         Ok(())

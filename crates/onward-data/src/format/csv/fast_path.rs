@@ -2,7 +2,7 @@
 //!
 //! Where the cells of such lines end is found 64 bytes at a time ([`Window`]), their numbers are read together
 //! ([`batch`](crate::text::numbers::batch)), and categories are hashed before anybody asks whether they are new. A line that is not
-//! plain, or that holds what is to be refused, is left to the path that reads cell by cell.
+//! plain, or that holds what must be refused, is left to the path that reads cell by cell.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -113,7 +113,7 @@ pub(super) struct FastPath {
     starts: Vec<u32>,
     ends: Vec<u32>,
     numbers: Vec<f64>,
-    /// Which numbers of a line are to be read by themselves.
+    /// Which numbers of a line must be read by themselves.
     irregular: Vec<u32>,
     features: RowFeatures,
     /// Where the features of each run end: those between two columns that are taken one by one.
@@ -277,7 +277,7 @@ impl Slots<'_> {
                 }
                 Number::Infinite | Number::Invalid => {}
             }
-            // What is none, or too large, is to be refused.
+            // What is not a number, or too large, must be refused.
             self.is_plain &= self.values[position].is_finite();
         }
     }
@@ -374,7 +374,7 @@ impl FastPath {
         let last = (start..ends[self.plan.singles.len()], first..self.plan.columns);
         self.add_run(last, (row, line), encoder, text, out);
         if self.plan.has_label {
-            encoder.set_label(row.label);
+            encoder.label = row.label;
         }
         if self.is_simple {
             encoder.end_simple(&self.features.hashed[row.hashed.clone()], out);
@@ -423,27 +423,27 @@ impl FastPath {
 
     /// The text of a cell of a line.
     fn cell<'a>(&self, line: IndexedLine, at: usize, text: &'a [u8]) -> &'a [u8] {
-        let (start, end) = bounds(line, self.window.index().positions(line), at);
+        let (start, end) = bounds(line, self.window.index.positions(line), at);
         &text[start as usize..end as usize]
     }
 
     /// Finds the cells of the lines in the window, and their features.
     fn read_window(&mut self, encoder: &mut RowEncoder, text: &[u8]) {
-        let plain = self.window.rows().iter().filter(|row| row.is_plain).count();
+        let plain = self.window.rows.iter().filter(|row| row.is_plain).count();
         self.find_numbers(plain, text);
         self.irregular.resize(self.plan.slots.len() + 1, 0);
         self.features.reserve((plain + 1) * self.plan.indices.len() + 1);
         self.runs.clear();
         let has_named = encoder.has_named(&self.plan.slots);
         let (mut feature, mut hashed) = (0, 0);
-        for number in 0..self.window.rows().len() {
-            if self.window.rows()[number].is_plain {
+        for number in 0..self.window.rows.len() {
+            if self.window.rows[number].is_plain {
                 (feature, hashed) = self.look_at(encoder, text, number, (feature, hashed), has_named);
             }
         }
     }
 
-    /// Finds the numbers of so many plain lines, and reads them.
+    /// Finds the numbers of the plain lines, and reads them.
     fn find_numbers(&mut self, plain: usize, text: &[u8]) {
         let Self { window, plan, starts, ends, numbers, .. } = self;
         // Those that are plain have at least a byte for each column: others may be any number.
@@ -453,8 +453,8 @@ impl FastPath {
             ends.resize(most, 0);
         }
         let mut count = 0;
-        let (index, rows) = window.parts();
-        for (&line, row) in index.lines().iter().zip(rows) {
+        let Window { index, rows, .. } = window;
+        for (&line, row) in index.lines.iter().zip(rows) {
             row.number = count;
             if !row.is_plain {
                 continue;
@@ -491,8 +491,8 @@ impl FastPath {
     ) -> (usize, usize) {
         let Self { window, plan, numbers, irregular, features, .. } = self;
         let Some(around) = PaddedText::new(text) else { return first };
-        let (index, rows) = window.parts();
-        let (line, row) = (index.lines()[number], &mut rows[number]);
+        let Window { index, rows, .. } = window;
+        let (line, row) = (index.lines[number], &mut rows[number]);
         let cells = Cells { text, around, line, positions: index.positions(line) };
         let count = plan.indices.len();
         let RowFeatures { indices, values, hashed } = features;

@@ -102,7 +102,7 @@ fn delimiter_of(boundaries: Boundaries) -> u8 {
 /// From how many bytes on a second thread helps to judge the columns.
 const WORTH_A_THREAD: usize = 128 << 10;
 
-/// What the first records are, be they none.
+/// What the first records are; there may be none.
 fn sample(first: &FirstLines<'_>) -> Result<TableSample> {
     let boundaries = first.boundaries;
     let delimiter = delimiter_of(boundaries);
@@ -164,7 +164,7 @@ fn each_sampled(
         find_plain_lines(&mut window, bytes, at, delimiter, columns, |is_plain| is_plain);
         let next = match window.current() {
             Some((line, true)) => {
-                let positions = window.index().positions(line);
+                let positions = window.index.positions(line);
                 for column in some.clone() {
                     let (start, end) = bounds(line, positions, column);
                     cell(column, &bytes[start as usize..end as usize]);
@@ -223,8 +223,8 @@ impl Parser for CsvParser {
     fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
         let &ChunkContent::Text { ref bytes, first_line, record_limit } = &chunk.content else { return Ok(()) };
         out.bytes += bytes.len() as u64;
-        out.set_id_columns(self.encoder.id_count());
-        let skips_errors = self.encoder.rules().skip_errors;
+        out.id_columns = self.encoder.id_columns.len();
+        let skips_errors = self.encoder.rules.skip_errors;
         let boundaries = Boundaries::Quoted { delimiter: self.delimiter };
         self.fast.begin(&self.encoder, &chunk.mapping);
         let read = |out: &mut ParsedBatch, at| self.record(&chunk.mapping.columns, bytes, at, out);

@@ -196,11 +196,11 @@ impl ObjectEncoder {
         label: Option<f64>,
         out: &mut ParsedBatch,
     ) -> Result {
-        out.set_id_columns(self.encoder.id_count());
+        out.id_columns = self.encoder.id_columns.len();
         self.encode(out, |state, encode| walk_value(object, state, encode))?;
         if let Some(label) = label {
             self.encoder.check_label(label)?;
-            self.encoder.set_label(Some(label));
+            self.encoder.label = Some(label);
         }
         self.encoder.end(out)
     }
@@ -279,7 +279,7 @@ impl JsonVisitor for JsonEncoder<'_> {
     fn wants_text(&self, place: Destination) -> bool {
         match self.role(place) {
             Some(Role::Id | Role::Feature(Kind::Categorical { .. })) => true,
-            Some(Role::Target) => self.encoder.rules().schema.target.rule.compares_text(),
+            Some(Role::Target) => self.encoder.rules.schema.target.rule.compares_text(),
             _ => false,
         }
     }
@@ -320,8 +320,8 @@ struct JsonParser(ObjectEncoder);
 impl Parser for JsonParser {
     fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
         let Self(objects) = self;
-        out.set_id_columns(objects.encoder.id_count());
-        let skips_errors = objects.encoder.rules().skip_errors;
+        out.id_columns = objects.encoder.id_columns.len();
+        let skips_errors = objects.encoder.rules.skip_errors;
         each_line(chunk, skips_errors, out, &mut |line: &[u8], out: &mut ParsedBatch| {
             objects.encode(out, |state, encode| walk(line, state, encode))?;
             objects.encoder.end(out)

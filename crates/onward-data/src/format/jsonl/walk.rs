@@ -16,7 +16,7 @@ use crate::schema::CellValue;
 
 /// How deep objects may be nested.
 const DEPTH: u32 = 100;
-/// When so many keys have been met that are no columns, those of earlier rows are forgotten.
+/// When this many keys have been met that are not columns, the keys of earlier rows are forgotten.
 const KEPT_KEYS: usize = 1 << 14;
 
 /// A map from the hash of a path.

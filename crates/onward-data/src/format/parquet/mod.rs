@@ -20,29 +20,13 @@ use crate::error::Result;
 use crate::source::Seekable;
 
 /// The format.
-pub(super) struct Parquet;
-
-impl ColumnarFormat for Parquet {
-    fn name(&self) -> &'static str {
-        "parquet"
-    }
-
-    fn endings(&self) -> &'static [&'static str] {
-        &["parquet", "pq"]
-    }
-
-    fn has_magic(&self, head: &[u8]) -> bool {
-        head.starts_with(b"PAR1")
-    }
-
-    fn open(&self, file: Seekable) -> Result<Box<dyn ColumnarFile>> {
-        Ok(Box::new(ParquetFile::open(file)?))
-    }
-
-    fn writing(&self) -> Writing {
-        Writing::Table(write::parquet)
-    }
-}
+pub(super) static PARQUET: ColumnarFormat = ColumnarFormat {
+    name: "parquet",
+    endings: &["parquet", "pq"],
+    has_magic: |head| head.starts_with(b"PAR1"),
+    open: |file| Ok(Box::new(ParquetFile::open(file)?)),
+    writing: Writing::Table(write::parquet),
+};
 
 /// An open Parquet file, before its rows are read.
 struct ParquetFile {

@@ -18,7 +18,7 @@ use crate::schema::ColumnType;
 /// The most rows that wait to be encoded, and the most bytes of text.
 const MOST_ROWS: usize = 1 << 13;
 const MOST_BYTES: usize = 16 << 20;
-/// A row group holds about so many bytes.
+/// A row group holds about this many bytes.
 const ROW_GROUP_BYTES: usize = 64 << 20;
 
 /// Writes Parquet.

@@ -233,7 +233,7 @@ impl FastLines {
     /// The label of the current line, if it is plain.
     fn label<'a>(&self, line: &'a [u8]) -> Option<&'a [u8]> {
         let (found, _) = self.window.current().filter(|(_, row)| row.is_plain)?;
-        let end = self.window.index().positions(found)[0] - found.start;
+        let end = self.window.index.positions(found)[0] - found.start;
         let label = &line[..end as usize];
         match label {
             b"" => None,

@@ -143,7 +143,7 @@ impl FastNamedLines {
             FastNamedLine { features, namespaces, is_plain }
         });
         if !numbers.read_decimals(text, &found.names, &found.ends) {
-            for row in window.rows_mut().iter_mut().filter(|row| row.is_plain) {
+            for row in window.rows.iter_mut().filter(|row| row.is_plain) {
                 let (names, ends) = (&found.names[row.features.clone()], &found.ends[row.features.clone()]);
                 row.is_plain = numbers.read_each(row.features.start, text, names, ends);
             }

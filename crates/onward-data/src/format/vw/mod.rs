@@ -114,7 +114,7 @@ struct VwEncoder {
 
 impl Parser for VwParser {
     fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
-        out.set_id_columns(1);
+        out.id_columns = 1;
         self.row.fast.window.begin();
         each_line(chunk, self.rules.skip_errors, out, self)
     }
@@ -141,7 +141,7 @@ impl LineParser for VwParser {
         if !row.fast_features(line, out) {
             row.slow_features(rules, features, out)?;
         }
-        out.push_id(prefix.tag);
+        out.ids.push(prefix.tag);
         row.features.end(&rules.schema, (label, weight), out)
     }
 }

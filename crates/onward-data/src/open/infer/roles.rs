@@ -28,7 +28,7 @@ impl ColumnGroup {
     const ALL: [Self; 11] =
         [Numeric, Boolean, Categorical, Sets, Rare, Timestamp, Text, Mixed, Empty, Constant, Identifiers];
 
-    /// What is said of its columns.
+    /// The note about its columns.
     fn title(self, rows: usize) -> String {
         match self {
             Numeric => "numbers".to_owned(),
@@ -77,7 +77,7 @@ impl<'a> RoleJudge<'a> {
         self.groups.iter().filter(|(group, _)| !matches!(group, Constant | Identifiers | Empty)).count()
     }
 
-    /// What is said of the columns, a line per group.
+    /// The notes about the columns, a line per group.
     pub(super) fn lines(&self) -> Vec<String> {
         let line = |group: ColumnGroup| {
             let names = self.groups.iter().filter(|(other, _)| *other == group);

@@ -10,7 +10,7 @@ use crate::schema::sample::{ColumnSample, ROWS_FOR_ONE_INVALID, ROWS_TO_TRUST};
 use crate::schema::target::{Expression, Operator, Target, TargetRule};
 use crate::text::numbers;
 
-/// Two classes of which one is a number are believed in so many rows.
+/// Two classes of which one is a number are believed in this many rows.
 const ROWS_FOR_MIXED_CLASSES: usize = 20;
 
 /// How the values of the target become labels.
@@ -114,7 +114,7 @@ fn is_one_sided(operator: Operator, threshold: f64, seen: &ColumnSample) -> bool
     }
 }
 
-/// Whether so many of a target's values are of one kind that the others are mistakes. Of two
+/// Whether enough of a target's values are of one kind for the others to be mistakes. Of two
 /// distinct values each may be a class; of more, one token is a mistake in any number of rows.
 fn are_nearly_all(count: usize, seen: &ColumnSample) -> bool {
     let invalid = seen.present() - count;

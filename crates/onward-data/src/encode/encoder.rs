@@ -46,8 +46,6 @@ pub(crate) struct RowEncoder {
     elements: HashSet<u64>,
     /// A cell as text.
     text: String,
-    /// Takes the features of cells of which only the names are wanted.
-    pub(super) scratch: ParsedBatch,
     /// How a missing value is written in the format.
     missing: &'static str,
 }
@@ -78,7 +76,6 @@ impl RowEncoder {
             products: InteractionEncoder::of_columns(&rules.schema),
             elements: HashSet::new(),
             text: String::new(),
-            scratch: ParsedBatch::default(),
             missing: "an empty cell or NA",
             rules,
         }
@@ -126,6 +123,7 @@ impl RowEncoder {
     }
 
     /// Encodes the cell of a column of the schema.
+    #[inline]
     pub(crate) fn cell(&mut self, column: usize, cell: CellValue<'_>, out: &mut ParsedBatch) -> Result {
         self.last_row[column] = self.row;
         if let Some(products) = &mut self.products {
@@ -135,7 +133,7 @@ impl RowEncoder {
     }
 
     #[inline]
-    pub(super) fn encode(&mut self, column: usize, cell: CellValue<'_>, out: &mut ParsedBatch) -> Result {
+    fn encode(&mut self, column: usize, cell: CellValue<'_>, out: &mut ParsedBatch) -> Result {
         match self.rules.schema.columns[column].role {
             Role::Feature(Kind::Numeric { slot, origin }) => match self.number(column, cell)? {
                 None => self.missing(column, slot, out),
@@ -161,6 +159,7 @@ impl RowEncoder {
     }
 
     /// Adds the feature of a column that has the column's name.
+    #[inline]
     fn own(&mut self, column: usize, slot: u32, value: f32, out: &mut ParsedBatch) {
         out.push(&mut self.seen, slot, value, |names| names.push(slot, &[&self.rules.schema.columns[column].name]));
     }
@@ -198,7 +197,7 @@ impl RowEncoder {
         let name = &self.rules.schema.columns[column].name;
         out.push(&mut self.seen, slot, days, |names| names.push(slot, &[name, " days"]));
         for (index, part) in features_of(&self.parts[column], moment) {
-            out.push(&mut self.seen, index, 1.0, |names| names.push(index, &[&part.name(name)]));
+            out.push(&mut self.seen, index, 1.0, |names| names.push(index, &[name, &part.name()]));
         }
     }
 
@@ -239,12 +238,14 @@ impl RowEncoder {
     }
 
     /// What follows belongs to no group of an interaction.
+    #[inline]
     fn leave_groups(&mut self, out: &ParsedBatch) {
         if let Some(products) = &mut self.products {
             products.nothing(out.batch.pending());
         }
     }
 
+    #[inline]
     fn number(&self, column: usize, cell: CellValue<'_>) -> Result<Option<f64>> {
         Ok(match cell {
             CellValue::Number(value) if value.is_nan() => None,
@@ -296,6 +297,7 @@ impl RowEncoder {
     }
 
     /// A feature value as f32.
+    #[inline]
     fn checked(&self, value: f64) -> Result<f32> {
         let narrow = value as f32;
         if narrow.is_finite() { Ok(narrow) } else { Err(self.too_large(value)) }

@@ -1,9 +1,11 @@
 //! What the fast path of CSV needs of the encoder: cells of many rows that are read together.
 
+use onward::feature::hash;
+
 use super::timestamps::{FEATURES_OF_TIMESTAMP, features_of};
 use super::{ParsedBatch, RowEncoder};
 use crate::error::Result;
-use crate::schema::{CellValue, Kind, Role};
+use crate::schema::{CellValue, Column, Kind, Role};
 use crate::text::numbers;
 use crate::text::numbers::batch::PaddedText;
 
@@ -39,6 +41,7 @@ impl RowEncoder {
     }
 
     /// The index of the category between these positions of a text, and whether it has been met.
+    #[inline]
     pub(crate) fn category_index(&self, seed: u64, text: PaddedText<'_>, bounds: (u32, u32)) -> (u32, bool) {
         let index = self.rules.hashed(text.hash(seed, bounds));
         (index, self.seen.all(&[index]))
@@ -68,23 +71,34 @@ impl RowEncoder {
     }
 
     /// Whether all of these features have been met.
+    #[inline]
     pub(crate) fn has_named(&self, indices: &[u32]) -> bool {
         self.seen.all(indices)
     }
 
     /// Hands on the names of the features of a cell that are met for the first time.
     pub(crate) fn name_features(&mut self, column: usize, text: &[u8], out: &mut ParsedBatch) {
-        match self.column(column).role {
-            // Most numbers have been met: this spares reading them again.
-            Role::Feature(Kind::Numeric { slot, .. }) if self.seen.all(&[slot]) && !numbers::is_missing(text) => {}
-            Role::Feature(_) => {
-                let mut scratch = std::mem::take(&mut self.scratch);
-                std::mem::swap(&mut scratch.names, &mut out.names);
-                // The cell has been read before: nothing in it is refused.
-                let _ = self.encode(column, CellValue::Text(text), &mut scratch);
-                std::mem::swap(&mut scratch.names, &mut out.names);
-                scratch.batch.abandon();
-                self.scratch = scratch;
+        let Self { rules, seeds, parts, moments, seen, .. } = self;
+        let Column { name, role } = &rules.schema.columns[column];
+        let trimmed = text.trim_ascii();
+        match *role {
+            Role::Feature(Kind::Numeric { slot, .. } | Kind::Timestamp { slot, .. })
+                if numbers::is_missing(trimmed) =>
+            {
+                out.name(seen, slot + 1, |names| names.push(slot + 1, &[name, " missing"]));
+            }
+            Role::Feature(Kind::Numeric { origin, .. }) if origin.is_some() && numbers::finite(text) == origin => {}
+            Role::Feature(Kind::Numeric { slot, .. }) => out.name(seen, slot, |names| names.push(slot, &[name])),
+            Role::Feature(Kind::Timestamp { slot, .. }) => {
+                out.name(seen, slot, |names| names.push(slot, &[name, " days"]));
+                let moment = moments[column].parse(trimmed);
+                for (index, part) in moment.into_iter().flat_map(|moment| features_of(&parts[column], moment)) {
+                    out.name(seen, index, |names| names.push(index, &[name, &part.name()]));
+                }
+            }
+            Role::Feature(Kind::Categorical { .. }) if !numbers::is_missing(trimmed) => {
+                let index = rules.hashed(hash::name(seeds[column], text));
+                out.name(seen, index, |names| names.push_bytes(index, &[name.as_bytes(), b"=", text]));
             }
             _ => {}
         }
@@ -123,6 +137,7 @@ impl RowEncoder {
     }
 
     /// Ends a row that has all columns, each once: only these of its features may share an index.
+    #[inline]
     pub(crate) fn end_simple(&mut self, hashed: &[u32], out: &mut ParsedBatch) {
         out.batch.finish_distinct_but(hashed, self.label, self.weight);
     }

@@ -143,6 +143,7 @@ struct ProductNames {
 impl ProductNames {
     /// Whether a product must be handed on. A reader keeps a limited number, the first that it met: a
     /// parser, which reads ever later pieces, need not look at more.
+    #[inline]
     fn wants(&mut self, index: u32) -> bool {
         self.count < Names::MOST_PRODUCTS && self.seen.first(index)
     }
@@ -222,6 +223,7 @@ impl InteractionEncoder {
     }
 
     /// A row begins.
+    #[inline]
     pub(crate) fn begin(&mut self) {
         self.parts.clear();
         if let FeatureGroups::All(met) = &mut self.groups {
@@ -231,6 +233,7 @@ impl InteractionEncoder {
     }
 
     /// The features of a column begin; the row has `start` so far.
+    #[inline]
     pub(crate) fn column(&mut self, column: usize, start: usize) {
         let group = match &self.groups {
             FeatureGroups::Columns(groups) => groups[column],
@@ -256,6 +259,7 @@ impl InteractionEncoder {
     }
 
     /// Features begin that belong to no group.
+    #[inline]
     pub(crate) fn nothing(&mut self, start: usize) {
         self.parts.push(GroupSpan { group: NONE, start: start as u32 });
     }

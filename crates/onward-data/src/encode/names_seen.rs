@@ -51,6 +51,7 @@ impl NamesSeen {
     }
 
     /// The same of indices that ascend: where all features of a file have been met, which is soon, only their ends are looked at.
+    #[inline]
     pub(crate) fn all_ascending(&self, indices: &[u32]) -> bool {
         match indices {
             [first, .., last] if *first >= RUN && *last < self.run_end => true,

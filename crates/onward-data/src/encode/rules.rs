@@ -37,6 +37,7 @@ impl Rules {
     }
 
     /// The index of a hashed feature.
+    #[inline]
     pub(crate) fn hashed(&self, hash: u64) -> u32 {
         self.schema.hashed(self.reserved, hash)
     }

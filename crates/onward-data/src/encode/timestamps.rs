@@ -14,12 +14,12 @@ pub(super) struct TimestampIndices {
 }
 
 impl TimestampPart {
-    /// What it is called, in a column of this name.
-    pub(super) fn name(self, column: &str) -> String {
+    /// What its feature is called, behind the name of the column.
+    pub(super) fn name(self) -> String {
         match self {
-            Self::Hour(hour) => format!("{column} hour={hour}"),
-            Self::Weekday(day) => format!("{column} weekday={}", WEEKDAYS[day as usize % WEEKDAYS.len()]),
-            Self::Month(month) => format!("{column} month={month}"),
+            Self::Hour(hour) => format!(" hour={hour}"),
+            Self::Weekday(day) => format!(" weekday={}", WEEKDAYS[day as usize % WEEKDAYS.len()]),
+            Self::Month(month) => format!(" month={month}"),
         }
     }
 }
@@ -48,6 +48,7 @@ pub(super) enum TimestampPart {
 }
 
 /// The parts of a moment with their indices.
+#[inline]
 pub(super) fn features_of(
     parts: &Option<Box<TimestampIndices>>,
     moment: Timestamp,

@@ -139,6 +139,7 @@ impl Schema {
     }
 
     /// The index of a hashed feature.
+    #[inline]
     pub(crate) fn hashed(&self, reserved: u32, hash: u64) -> u32 {
         reserved + (hash & ((1u64 << self.bits) - 1)) as u32
     }

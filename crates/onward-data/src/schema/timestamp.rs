@@ -74,6 +74,7 @@ fn day(text: &[u8; DATE]) -> Option<Day> {
 }
 
 /// Reads what follows a date: nothing, or the time of day.
+#[inline]
 fn at(Day { date, month }: Day, rest: &[u8]) -> Option<Timestamp> {
     if rest.is_empty() {
         return Some(moment(date, month, None, 0.0));

@@ -50,11 +50,13 @@ impl<R> Window<R> {
     }
 
     /// The current line, and what is known of it.
+    #[inline]
     pub(crate) fn current(&self) -> Option<(IndexedLine, &R)> {
         Some((*self.index.lines.get(self.current)?, self.rows.get(self.current)?))
     }
 
     /// Where the line ends that begins at `start`, which the window went to.
+    #[inline]
     pub(crate) fn end(&self, text: &[u8], start: usize) -> usize {
         self.current().map_or_else(|| line_end(text, start), |(line, _)| line.end as usize)
     }

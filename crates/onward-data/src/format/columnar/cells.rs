@@ -214,6 +214,7 @@ impl<'a> ArrayCells<'a> {
     }
 
     /// The cell of a row. (For a set, [`elements`](Self::elements) has them.)
+    #[inline]
     pub(crate) fn cell(&self, row: usize) -> CellValue<'_> {
         if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             return CellValue::Missing;

@@ -53,6 +53,7 @@ impl CellReader {
     }
 
     /// The cell that begins at `start`. At the end of the bytes the cell is empty and the last.
+    #[inline]
     fn read<'a>(&'a mut self, bytes: &'a [u8], start: usize) -> Result<CellSpan<'a>> {
         match bytes.get(start) {
             Some(&b'"') => self.quoted(bytes, start),
@@ -77,6 +78,7 @@ impl CellReader {
 }
 
 /// The unquoted cell (or rest of a cell) that begins at `start`.
+#[inline]
 fn plain(bytes: &[u8], start: usize, delimiter: u8) -> CellSpan<'_> {
     let mut end = start;
     while end < bytes.len() && bytes[end] != delimiter && bytes[end] != b'\n' {

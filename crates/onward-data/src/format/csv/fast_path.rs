@@ -386,6 +386,7 @@ impl FastPath {
     }
 
     /// Adds features of a line, which are those of some columns.
+    #[inline]
     fn add_run(
         &self,
         (features, columns): (Range<usize>, Range<usize>),

@@ -69,6 +69,7 @@ pub(crate) fn prefix(text: &[u8]) -> Option<(f64, usize)> {
 
 /// The most common case of all: one digit, a point, and up to eight digits more. There is
 /// no branch that depends on how many.
+#[inline]
 fn short(text: &[u8; 16]) -> Option<(f64, usize)> {
     let negative = text[0] == b'-';
     let start = usize::from(negative);
@@ -153,6 +154,7 @@ pub(crate) fn digits_from(text: &[u8], start: usize, before: u64) -> (u64, usize
 }
 
 /// The bytes of a text that has fewer than eight, the first one lowest, and zeros: by two reads that may overlap.
+#[inline]
 fn fewer(text: &[u8]) -> u64 {
     match (text.first_chunk::<4>(), text.last_chunk::<4>(), text) {
         (Some(first), Some(last), _) => {
@@ -205,6 +207,7 @@ fn number_of(digits: u64) -> u64 {
 }
 
 /// The exponent from `start` on, after the `e`; `None` if there is none, or a long one.
+#[inline]
 fn exponent(text: &[u8], start: usize) -> Option<(i64, usize)> {
     let (negative, first) = match text.get(start)? {
         b'-' => (true, start + 1),

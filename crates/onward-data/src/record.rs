@@ -161,8 +161,7 @@ impl RecordEncoder {
     /// # Errors
     /// When it is no map, or a value is not what its column holds. The batch is then as it was.
     pub fn encode<'de, R: Deserializer<'de>>(&mut self, record: R, out: &mut ParsedBatch) -> Result<(), DataError> {
-        let encoded = self.objects.object(record, None, out);
-        encoded.or_else(|error| out.refuse(error, false))
+        self.objects.object(record, None, out).or_else(|error| out.refuse(error, false))
     }
 
     /// Adds a record whose label is given apart.
@@ -175,8 +174,7 @@ impl RecordEncoder {
         label: f64,
         out: &mut ParsedBatch,
     ) -> Result<(), DataError> {
-        let encoded = self.objects.object(record, Some(label), out);
-        encoded.or_else(|error| out.refuse(error, false))
+        self.objects.object(record, Some(label), out).or_else(|error| out.refuse(error, false))
     }
 
     /// Adds a record that is a sequence of names and values, each name once.

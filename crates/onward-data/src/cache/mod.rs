@@ -11,6 +11,7 @@ mod store;
 #[cfg(feature = "arrow")]
 mod write;
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -23,10 +24,10 @@ use crate::source::Input;
 /// Keeps batches as they are handed out, for the next run.
 trait BatchSink: Send {
     /// Takes in the next batch. After an error, drop the sink.
-    fn add(&mut self, parsed: &ParsedBatch) -> Result<(), String>;
+    fn add(&mut self, parsed: &ParsedBatch) -> io::Result<()>;
 
     /// Makes what was kept ready to be read, after the last batch.
-    fn finish(self: Box<Self>) -> Result<(), String>;
+    fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
 /// What is done about a cache.
@@ -45,14 +46,16 @@ pub(crate) struct CacheState {
 impl CacheState {
     /// Takes in a batch.
     pub(crate) fn add(&mut self, parsed: &ParsedBatch) {
-        if let Some(Err(reason)) = self.writer.as_mut().map(|writer| writer.add(parsed)) {
-            self.give_up(reason);
+        if let Some(Err(error)) = self.writer.as_mut().map(|writer| writer.add(parsed)) {
+            self.give_up(error.to_string());
         }
     }
 
     /// The last batch has come.
     pub(crate) fn finish(&mut self) {
-        self.failed = self.writer.take().and_then(|writer| writer.finish().err()).or(self.failed.take());
+        if let Some(Err(error)) = self.writer.take().map(|writer| writer.finish()) {
+            self.failed = Some(error.to_string());
+        }
     }
 
     /// No more will come, though there is more.

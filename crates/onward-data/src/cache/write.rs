@@ -188,8 +188,25 @@ impl CacheWriter {
         })
     }
 
-    /// Takes in a batch. What is told of all of it goes with its first row, or the one before.
-    fn take_in(&mut self, parsed: &ParsedBatch) -> io::Result<()> {
+    /// Writes the record batch that was filled. There is a row in it.
+    fn flush(&mut self) -> io::Result<()> {
+        let mut rows = std::mem::take(&mut self.rows);
+        let mut block = std::mem::take(&mut rows.block);
+        block.rows = rows.rows.len() as u64;
+        let batch = rows.batch(&self.schema, self.id_columns).map_err(plain)?;
+        block.at = self.writer.get_ref().written;
+        self.writer.write(&batch).map_err(plain)?;
+        let written = self.writer.get_mut();
+        block.length = written.written - block.at;
+        block.checksum = written.take_checksum();
+        self.index.blocks.push(block);
+        Ok(())
+    }
+}
+
+impl BatchSink for CacheWriter {
+    /// What belongs to the whole batch goes with its first row, or with the row before.
+    fn add(&mut self, parsed: &ParsedBatch) -> io::Result<()> {
         let seen = &mut self.seen;
         let new = parsed.names.iter().filter(|&(index, _)| seen.first(index));
         self.rows.names.extend(new.map(|(index, name)| (index, name.into())));
@@ -213,47 +230,16 @@ impl CacheWriter {
         Ok(())
     }
 
-    /// Writes the record batch that was filled. There is a row in it.
-    fn flush(&mut self) -> io::Result<()> {
-        let mut rows = std::mem::take(&mut self.rows);
-        let mut block = std::mem::take(&mut rows.block);
-        block.rows = rows.rows.len() as u64;
-        let batch = rows.batch(&self.schema, self.id_columns).map_err(plain)?;
-        block.at = self.writer.get_ref().written;
-        self.writer.write(&batch).map_err(plain)?;
-        let written = self.writer.get_mut();
-        block.length = written.written - block.at;
-        block.checksum = written.take_checksum();
-        self.index.blocks.push(block);
-        Ok(())
-    }
-
-    /// Puts the cache in its place; not if an input has changed since reading began.
-    fn complete(mut self) -> io::Result<bool> {
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        if self.rows.rows.len() == 0 {
+            return Err(io::Error::other("there was no example"));
+        }
         self.flush()?;
-        let Some(inputs) = self.stamps.identities(&self.inputs)? else { return Ok(false) };
-        self.index.inputs = inputs;
+        let inputs = self.stamps.identities(&self.inputs)?;
+        self.index.inputs = inputs.ok_or_else(|| io::Error::other("an input changed while it was being read"))?;
         let index = serde_json::to_string(&self.index).map_err(io::Error::other)?;
         self.writer.write_metadata(CHECKSUM_KEY, crc32fast::hash(index.as_bytes()).to_string());
         self.writer.write_metadata(INDEX_KEY, index);
-        self.writer.into_inner().map_err(plain)?.inner.commit()?;
-        Ok(true)
-    }
-}
-
-impl BatchSink for CacheWriter {
-    fn add(&mut self, parsed: &ParsedBatch) -> Result<(), String> {
-        self.take_in(parsed).map_err(|error| error.to_string())
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), String> {
-        if self.rows.rows.len() == 0 {
-            return Err("there was no example".to_owned());
-        }
-        match self.complete() {
-            Ok(true) => Ok(()),
-            Ok(false) => Err("an input changed while it was being read".to_owned()),
-            Err(error) => Err(error.to_string()),
-        }
+        self.writer.into_inner().map_err(plain)?.inner.commit()
     }
 }

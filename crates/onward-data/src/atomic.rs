@@ -1,8 +1,10 @@
 //! Files that are replaced as a whole or not at all.
 
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tempfile::TempPath;
 
@@ -10,18 +12,11 @@ use tempfile::TempPath;
 /// until [`commit`](AtomicFile::commit), and for ever if that never comes.
 ///
 /// Standard output, pipes and devices cannot be replaced: they are written as it goes.
-#[derive(Debug)]
 pub struct AtomicFile {
     target: PathBuf,
-    writer: Writer,
-}
-
-#[derive(Debug)]
-enum Writer {
-    /// With the name that the file has until it replaces the target.
-    Temporary(BufWriter<File>, TempPath),
-    Direct(BufWriter<File>),
-    Standard(BufWriter<io::Stdout>),
+    writer: BufWriter<Box<dyn Write + Send>>,
+    /// The file that will replace the target, with the name that it has until then.
+    temporary: Option<(Arc<File>, TempPath)>,
 }
 
 /// A file that is wholly written, and still to take its place: so that several can be
@@ -42,21 +37,21 @@ impl AtomicFile {
     /// When the folder is not there or not writable.
     pub fn create(path: &Path) -> io::Result<Self> {
         if path == Path::new("-") {
-            return Ok(Self {
-                target: path.to_owned(),
-                writer: Writer::Standard(BufWriter::with_capacity(BUFFER, io::stdout())),
-            });
+            return Ok(Self::new(path.to_owned(), Box::new(io::stdout()), None));
         }
         // A link is followed: the file it names is replaced, not the link.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let special = fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file());
-        let writer = if special {
-            Writer::Direct(BufWriter::with_capacity(BUFFER, File::options().write(true).open(&target)?))
-        } else {
-            let (file, path) = temporary(&target)?;
-            Writer::Temporary(BufWriter::with_capacity(BUFFER, file), path)
-        };
-        Ok(Self { target, writer })
+        if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
+            let file = File::options().write(true).open(&target)?;
+            return Ok(Self::new(target, Box::new(file), None));
+        }
+        let (file, path) = temporary(&target)?;
+        let file = Arc::new(file);
+        Ok(Self::new(target, Box::new(Arc::clone(&file)), Some((file, path))))
+    }
+
+    fn new(target: PathBuf, writer: Box<dyn Write + Send>, temporary: Option<(Arc<File>, TempPath)>) -> Self {
+        Self { target, writer: BufWriter::with_capacity(BUFFER, writer), temporary }
     }
 
     /// Makes what was written the file's content, durably.
@@ -71,16 +66,10 @@ impl AtomicFile {
     ///
     /// # Errors
     /// When the last bytes cannot be written; the file is then as it was before.
-    pub fn prepare(self) -> io::Result<PreparedFile> {
-        let temporary = match self.writer {
-            Writer::Standard(mut writer) => writer.flush().map(|()| None),
-            Writer::Direct(mut writer) => writer.flush().map(|()| None),
-            Writer::Temporary(mut writer, path) => {
-                writer.flush()?;
-                writer.get_ref().sync_all().map(|()| Some(path))
-            }
-        };
-        Ok(PreparedFile { target: self.target, temporary: temporary? })
+    pub fn prepare(mut self) -> io::Result<PreparedFile> {
+        self.writer.flush()?;
+        let synced = self.temporary.map(|(file, path)| file.sync_all().map(|()| path));
+        Ok(PreparedFile { target: self.target, temporary: synced.transpose()? })
     }
 }
 
@@ -90,9 +79,7 @@ impl PreparedFile {
     /// # Errors
     /// When it cannot be renamed; the file is then as it was before.
     pub fn commit(self) -> io::Result<()> {
-        let Some(temporary) = self.temporary else {
-            return Ok(());
-        };
+        let Some(temporary) = self.temporary else { return Ok(()) };
         temporary.persist(&self.target).map_err(|error| error.error)?;
         sync_folder(&self.target)
     }
@@ -132,21 +119,19 @@ fn sync_folder(target: &Path) -> io::Result<()> {
     }
 }
 
+impl fmt::Debug for AtomicFile {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("AtomicFile").field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.writer {
-            Writer::Temporary(writer, _) => writer.write(bytes),
-            Writer::Direct(writer) => writer.write(bytes),
-            Writer::Standard(writer) => writer.write(bytes),
-        }
+        self.writer.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.writer {
-            Writer::Temporary(writer, _) => writer.flush(),
-            Writer::Direct(writer) => writer.flush(),
-            Writer::Standard(writer) => writer.flush(),
-        }
+        self.writer.flush()
     }
 }
 

@@ -12,7 +12,7 @@ use std::io::Write;
 use onward::model::Names;
 
 use crate::encode::{BIAS, NamesSeen, ParsedBatch};
-use crate::error::{DataError, DataErrorKind};
+use crate::error::DataError;
 use crate::format::Format;
 use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter, TableColumn, TableWriter, Writing};
 use crate::reader::Reader;
@@ -45,14 +45,11 @@ pub fn convert(
     out: &mut (dyn Write + Send),
 ) -> Result<Converted, ConvertError> {
     let formats = reader.formats();
-    let Some(definition) = formats.get(format) else {
-        return Err(formats.unknown(format).into());
-    };
+    let Some(definition) = formats.get(format) else { return Err(formats.unknown(format).into()) };
     let writing = definition.writing();
     if formats.is_text(format) && compression != Compression::None {
-        return Err(DataError::new(DataErrorKind::Options, format!("{format} has no compression of its own"))
-            .advise("leave it out, and compress the file as a whole")
-            .into());
+        let error = DataError::options(format!("{format} has no compression of its own"));
+        return Err(error.advise("leave it out, and compress the file as a whole").into());
     }
     match (writing, reader.types().is_some()) {
         (Writing::Table(writer), true) => {
@@ -67,14 +64,14 @@ pub fn convert(
             writer.finish(&mut converted)?;
             Ok(converted)
         }
-        (Writing::None, _) => Err(DataError::new(DataErrorKind::Options, format!("{format} is read and not written"))
-            .advise("name another format")
-            .into()),
+        (Writing::None, _) => {
+            let error = DataError::options(format!("{format} can be read but not written"));
+            Err(error.advise("name another format").into())
+        }
         _ => {
-            let found = format!("{format} is not written from what was opened");
             let remedy = "open tables with Reader::open_table for csv, tsv, jsonl and parquet, and with Reader::open for \
                           svmlight, vw and arrow";
-            Err(DataError::new(DataErrorKind::Options, found).advise(remedy).into())
+            Err(DataError::options(format!("{format} cannot be written from these inputs")).advise(remedy).into())
         }
     }
 }
@@ -123,15 +120,13 @@ fn name_products(parsed: &ParsedBatch, names: &mut Names, seen: &mut NamesSeen, 
 }
 
 /// Refuses columns of ids in a format that has no place for them. (Tags of Vowpal Wabbit's
-/// text, which nobody asked for, are left out.)
+/// text, which no one asked for, are left out.)
 fn no_ids(reader: &Reader, format: &Format) -> Result<(), ConvertError> {
     let columns = &reader.schema().columns;
-    let Some(id) = columns.iter().find(|column| column.role == Role::Id) else {
-        return Ok(());
-    };
-    let found = format!("column '{}' is an id, and examples in {format} have none", id.name);
+    let Some(id) = columns.iter().find(|column| column.role == Role::Id) else { return Ok(()) };
+    let found = format!("column '{}' is an id, but examples in {format} have no ids", id.name);
     let remedy = "convert to vw, where ids are tags, or leave the column out with ⟦ignore⟧ instead of ⟦ids⟧";
-    Err(DataError::new(DataErrorKind::Options, found).advise(remedy).into())
+    Err(DataError::options(found).advise(remedy).into())
 }
 
 /// The columns of a table that was opened.
@@ -140,7 +135,7 @@ fn table_columns(reader: &Reader) -> Result<Vec<TableColumn>, ConvertError> {
     let types = reader.types().unwrap_or_default();
     let columns: Vec<_> = names.zip(types).map(|(name, &holds)| TableColumn { name, holds }).collect();
     if columns.is_empty() {
-        let error = DataError::new(DataErrorKind::Options, "no column is left to write");
+        let error = DataError::options("no column is left to write");
         return Err(error.advise("name fewer in ⟦ignore⟧").into());
     }
     Ok(columns)
@@ -163,12 +158,10 @@ fn table_rows(reader: &mut Reader, writer: &mut dyn TableWriter) -> Result<Conve
 /// Only ids are known: a feature besides the bias is a key that the first rows lack.
 fn refuse_unknown(parsed: &ParsedBatch, row: usize, number: u64) -> Result<(), ConvertError> {
     let features = parsed.batch.get(row).features;
-    let Some(&index) = features.indices().iter().find(|&&index| index != BIAS) else {
-        return Ok(());
-    };
+    let Some(&index) = features.indices().iter().find(|&&index| index != BIAS) else { return Ok(()) };
     let name = parsed.names.iter().find(|&(other, _)| other == index);
     let name = name.map_or("another key", |(_, name)| name.split('=').next().unwrap_or(name));
-    let found = format!("row {number} has '{name}', and the first rows, which say what columns there are, do not");
-    let remedy = format!("leave it out with ⟦ignore={name}⟧, or put a row that has it first");
+    let found = format!("row {number} has '{name}', but the first rows, which determine the columns, do not");
+    let remedy = format!("leave it out with ⟦ignore={name}⟧, or move a row that has it to the front");
     Err(DataError::record(found).advise(remedy).into())
 }

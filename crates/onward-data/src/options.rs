@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use onward::SharedLoss;
 use onward::loss::Task;
 
-use crate::format::{Format, Formats};
+use crate::format::{Definition, Format, Formats};
 use crate::schema::{Interaction, Schema};
 
 /// What to do with a record that cannot be read.
@@ -67,6 +67,14 @@ pub struct Options {
     /// those after it instead of the inputs, as long as these stay the same and are read in the
     /// same way.
     pub cache: Option<PathBuf>,
+}
+
+impl Options {
+    /// The format that is asked for, or else recognised from how an input begins.
+    pub(crate) fn recognise(&self, head: &[u8]) -> Option<&Definition> {
+        let asked = self.format.as_ref().and_then(|format| self.formats.get(format));
+        asked.or_else(|| self.formats.recognise(head, self.header))
+    }
 }
 
 impl Default for Options {

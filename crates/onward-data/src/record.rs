@@ -7,7 +7,7 @@ use serde::de::{Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
 use crate::encode::ParsedBatch;
-use crate::error::{DataError, DataErrorKind};
+use crate::error::DataError;
 use crate::format::jsonl::ObjectEncoder;
 use crate::open::{self, infer};
 use crate::options::Options;
@@ -135,8 +135,8 @@ impl RecordEncoder {
             None => infer::unseen(options)?,
         };
         if schema.layout != Layout::Table {
-            return Err(DataError::new(DataErrorKind::Options, "the schema is of features, and not of named columns")
-                .advise("records are encoded by the schema of a table: CSV, JSON lines, Parquet"));
+            return Err(DataError::options("the schema describes features, not named columns")
+                .advise("records need the schema of a table: CSV, JSON lines, Parquet"));
         }
         let schema = Arc::new(schema);
         let rules = open::rules(Arc::clone(&schema), options, Default::default());
@@ -161,8 +161,7 @@ impl RecordEncoder {
     /// # Errors
     /// When it is no map, or a value is not what its column holds. The batch is then as it was.
     pub fn encode<'de, R: Deserializer<'de>>(&mut self, record: R, out: &mut ParsedBatch) -> Result<(), DataError> {
-        let encoded = self.objects.object(&self.schema, record, None, out);
-        encoded.or_else(|error| out.refuse(error, false))
+        self.objects.object(record, None, out).or_else(|error| out.refuse(error, false))
     }
 
     /// Adds a record whose label is given apart.
@@ -175,8 +174,7 @@ impl RecordEncoder {
         label: f64,
         out: &mut ParsedBatch,
     ) -> Result<(), DataError> {
-        let encoded = self.objects.object(&self.schema, record, Some(label), out);
-        encoded.or_else(|error| out.refuse(error, false))
+        self.objects.object(record, Some(label), out).or_else(|error| out.refuse(error, false))
     }
 
     /// Adds a record that is a sequence of names and values, each name once.

@@ -103,12 +103,12 @@ fn compressed_data_that_is_damaged() {
 #[test]
 fn binary_noise() {
     let noise: Vec<u8> = (0..4096u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    let message = "data: is not in a format that onward reads: it holds binary data; formats are csv, tsv, jsonl, \
+    let message = "data: is binary data, in no format that onward reads; formats are csv, tsv, jsonl, \
                    svmlight, vw, parquet and arrow, as they are or in gzip or zstd";
     refused(&noise, Y, message);
     // Whoever says that it is CSV is told what is wrong with it as such.
     let message = "data, line 1: is not UTF-8: bytes bb 77 33 ef after '\\0'; convert the file to UTF-8, for instance \
-                   with iconv, or leave such records out with --on-error skip";
+                   with iconv, or skip such records with --on-error skip";
     refused(&noise, &["--target", "y", "--format", "csv"], message);
 }
 
@@ -119,10 +119,8 @@ fn a_label_that_is_not_a_number_in_line_81402() {
         let label = if line == 81_402 { "late".to_owned() } else { format!("{}.5", line % 90) };
         text.push_str(&format!("{label},{}\n", line % 13));
     }
-    let remedy = "mend the record, or leave such records out with --on-error skip; for classes, say which is \
-                  positive: --target 'delay==CLASS'";
-    let message =
-        format!("data, line 81402, column 'delay': the label should be a finite number, found 'late'; {remedy}");
+    let remedy = "fix the record, or skip such records with --on-error skip; for classes, name the positive one: --target 'delay==CLASS'";
+    let message = format!("data, line 81402, column 'delay': the label must be a finite number; got 'late'; {remedy}");
     refused(&text, &["--target", "delay"], &message);
 }
 
@@ -142,7 +140,7 @@ fn no_target() {
 #[test]
 fn a_column_that_is_there_twice() {
     let message =
-        "data, line 1: columns 2 and 3 are both named 'x'; rename a column, or say --no-header if this line is data";
+        "data, line 1: columns 2 and 3 are both named 'x'; rename a column, or use --no-header if this line is data";
     refused("y,x,x\n0,1,2\n", Y, message);
 }
 
@@ -158,7 +156,7 @@ fn with_value(value: &str) -> String {
     rows(60) + &format!("1,{value},a\n") + &rows(20)[6..]
 }
 
-const INFINITE: &str = "is infinite, or beyond the range of 64-bit floats; features are finite: write a missing value as an empty cell or NA";
+const INFINITE: &str = "is infinite, or beyond the range of 64-bit floats; features must be finite: write a missing value as an empty cell or NA";
 
 #[test]
 fn numbers_that_are_too_large() {
@@ -184,7 +182,7 @@ fn nan_is_a_missing_value() {
 
 #[test]
 fn what_only_looks_like_a_number() {
-    let remedy = "mend the record, say --categorical 'x', or leave such records out with --on-error skip";
+    let remedy = "fix the record, use --categorical 'x', or skip such records with --on-error skip";
     for value in ["0x10", "1-2", "12abc"] {
         let message = format!("data, line 62, column 'x': expected a number, found '{value}'; {remedy}");
         refused(with_value(value), Y, &message);
@@ -210,11 +208,11 @@ fn an_index_above_the_limit() {
 fn a_weight_that_is_negative_or_no_number() {
     let data = |weight: &str| format!("y,x,w\n0,1,1\n1,2,{weight}\n");
     let options = &["--target", "y", "--weight", "w"];
-    let remedy = "weights are numbers from 1e-38 to 3.4e38, or 0";
-    refused(data("-1"), options, &format!("data, line 3, column 'w': the importance weight is -1; {remedy}"));
-    refused(data("nan"), options, &format!("data, line 3, column 'w': the importance weight is 'nan'; {remedy}"));
-    refused(data("inf"), options, &format!("data, line 3, column 'w': the importance weight is 'inf'; {remedy}"));
-    refused(data(""), options, &format!("data, line 3, column 'w': the importance weight is ''; {remedy}"));
+    let rule = "the importance weight must be 0 or from 1e-38 to 3.4e38; got";
+    refused(data("-1"), options, &format!("data, line 3, column 'w': {rule} -1"));
+    refused(data("nan"), options, &format!("data, line 3, column 'w': {rule} 'nan'"));
+    refused(data("inf"), options, &format!("data, line 3, column 'w': {rule} 'inf'"));
+    refused(data(""), options, &format!("data, line 3, column 'w': {rule} ''"));
 }
 
 #[test]
@@ -243,7 +241,7 @@ fn a_later_file_that_is_in_another_format() {
     folder.write("data", rows(50));
     folder.write("events", "{\"y\": 1}\n");
     let outcome = folder.run(&["learn", "-q", "data", "events", "--target", "y"]);
-    let message = "onward: events: is jsonl, and the first input is csv; a run reads inputs of one format: convert it \
+    let message = "onward: events: is jsonl, but the first input is csv; all inputs must have one format: convert it \
                    first with onward convert, or leave it out\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
 }
@@ -258,8 +256,8 @@ fn lines_that_end_with_carriage_returns_alone() {
 #[test]
 fn numbers_with_a_decimal_comma() {
     let message = "data, line 2, column 'x': expected a number, found '1,5'; numbers have a decimal point and no \
-                   commas: write 1.5 and not 1,5, for instance with sed 's/,/./g', or leave such records out with \
-                   --on-error skip; if these are no numbers, say --categorical 'x'";
+                   commas: write 1.5 and not 1,5, for instance with sed 's/,/./g', or skip such records with \
+                   --on-error skip; if these are not numbers, use --categorical 'x'";
     refused("y;x\n0;1,5\n1;2,5\n", Y, message);
 }
 
@@ -274,7 +272,7 @@ fn text_that_is_not_utf_8() {
     let mut bytes = rows(60).into_bytes();
     bytes.extend_from_slice(b"1,2,M\xfcnchen\n");
     let message = "data, line 62: is not UTF-8: bytes fc 6e 63 68 after '1,2,M'; convert the file to UTF-8, for \
-                   instance with iconv, or leave such records out with --on-error skip";
+                   instance with iconv, or skip such records with --on-error skip";
     refused(&bytes, Y, message);
 }
 
@@ -291,7 +289,7 @@ fn mixed_line_ends_are_read_alike() {
 
 #[test]
 fn ragged_rows() {
-    let remedy = "quote cells that hold the delimiter, or leave such records out with --on-error skip";
+    let remedy = "quote cells that hold the delimiter, or skip such records with --on-error skip";
     refused(
         "y,x,c\n0,1,a\n1,2\n",
         Y,
@@ -302,7 +300,7 @@ fn ragged_rows() {
 
 #[test]
 fn a_target_that_is_also_ignored() {
-    let message = "data: column 'y' is named as --target and as --ignore; name it in one of the two";
+    let message = "data: column 'y' is named in both --target and --ignore; name it in one of the two";
     refused(rows(50), &["--target", "y", "--ignore", "y"], message);
 }
 
@@ -317,16 +315,15 @@ fn two_targets() {
 #[test]
 fn a_third_class() {
     let text = rows(60) + "2,3,a\n";
-    let message = "data, line 62, column 'y': the label should be 1 for the positive class and 0 or -1 for the other, \
-                   found 2; mend the record, or leave such records out with --on-error skip; for numbers say --task \
-                   regression; for classes say which is positive: --target 'y==CLASS'";
+    let message = "data, line 62, column 'y': the label must be 1 for the positive class and 0 or -1 for the other; got 2; fix the record, or skip such records with --on-error skip; for numbers use --task \
+                   regression; for classes name the positive one: --target 'y==CLASS'";
     refused(rows(12_000) + &text[6..], Y, &message.replace("line 62", "line 12062"));
 }
 
 #[test]
 fn many_classes() {
-    let message = "data: target 'c' has more than two values in the first rows: a, b, c, …; say which is positive, \
-                   --target 'c==a', or for numbers compare, --target 'c>0'";
+    let message = "data: target 'c' has more than two values in the first rows: a, b, c, …; name the positive one, \
+                   --target 'c==a', or compare numbers, --target 'c>0'";
     refused(rows(50), &["--target", "c"], message);
 }
 
@@ -440,9 +437,9 @@ fn parameters_out_of_range() {
         (vec!["--learner", "nag:eta=0"], "eta of nag must be above 0; got 0"),
         (vec!["--learner", "nag:eta=fast"], "eta of nag must be a number above 0; got fast"),
         (vec!["--radius", "-1"], "--radius must be above 0; got -1"),
-        (vec!["--bits", "31"], "--bits is 31: it is from 1 to 30"),
-        (vec!["--ngrams", "0"], "--ngrams is 0: it is from 1 to 8"),
-        (vec!["--threads", "0"], "--threads is 0: it is from 1 to 256"),
+        (vec!["--bits", "31"], "--bits must be from 1 to 30; got 31"),
+        (vec!["--ngrams", "0"], "--ngrams must be from 1 to 8; got 0"),
+        (vec!["--threads", "0"], "--threads must be from 1 to 256; got 0"),
         (
             vec!["--loss", "logistic", "--task", "regression"],
             "--task must be binary for the logistic loss; got regression",
@@ -616,8 +613,7 @@ fn data_that_a_model_does_not_fit() {
         "onward: other: has none of the model's columns (x, c); is it the right file, and does it have a header?\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
     let outcome = folder.run(&["predict", "model", "svm", "-q"]);
-    let message = "onward: svm: the model was learnt from named columns, and this is svmlight; say what it is with \
-                   --format if it is something else, convert it with onward convert, or learn a model from it\n";
+    let message = "onward: svm: the model was learnt from named columns, but this is svmlight; name its format with --format if it is another one, convert it with onward convert, or learn a model from it\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
 }
 

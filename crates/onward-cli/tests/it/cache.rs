@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::common::{Folder, data};
 
 const FILE: [&str; 2] = ["--cache", "x.arrow"];
-const IS_READ: &str = "cache: x.arrow is read, and not the input\n";
+const IS_READ: &str = "cache: reading x.arrow instead of the input\n";
 
 /// Inputs with labels, weights, ids, offsets and records that are skipped, and how to read them.
 fn streams(folder: &Folder) -> [Vec<String>; 3] {
@@ -111,17 +111,17 @@ fn a_cache_that_does_not_fit_is_made_anew_with_a_word() {
     assert_eq!(learn(&[]).code, Some(0));
     folder.write("x.svm", folder.read("x.svm") + "1 1:1\n");
     let said = learn(&[]).stderr;
-    let word = "cache: x.arrow is of other inputs, or of what they held before: it is made anew\n";
+    let word = "cache: x.arrow holds rows of other inputs, or of older versions of them; it is rebuilt\n";
     assert!(said.contains(word), "{said}");
     assert!(learn(&[]).stderr.contains(IS_READ));
     let said = learn(&["--record-limit", "1K"]).stderr;
-    assert!(said.contains("cache: x.arrow holds rows that were read in another way"), "{said}");
+    assert!(said.contains("cache: x.arrow holds rows that were read with other columns"), "{said}");
     let said = learn(&["--record-limit", "1K", "--quiet"]).stderr;
     assert_eq!(said, "");
     folder.write("x.arrow", "a letter");
     let outcome = learn(&[]);
     assert_eq!(outcome.code, Some(2));
-    assert!(outcome.stderr.contains("x.arrow: --cache names something that is no cache of onward's"), "{outcome:?}");
+    assert!(outcome.stderr.contains("x.arrow: --cache names a file that is not a cache of onward"), "{outcome:?}");
     assert_eq!(folder.read("x.arrow"), "a letter");
 }
 

@@ -130,7 +130,7 @@ fn what_is_no_interaction_is_said_before_the_input_is_read() {
     let folder = Folder::new();
     let outcome = folder.run(&["learn", "nothing.csv", "--target", "y", "--interactions", "a*b,c"]);
     assert_eq!(outcome.code, Some(2));
-    let message = "for '--interactions <A*B,…>': 'c' names one column or namespace: an interaction is of two or more, as \
+    let message = "for '--interactions <A*B,…>': 'c' names one column or namespace: an interaction has two or more, as \
                    in c*other\n";
     assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
     folder.write("t.csv", "y,carrier,hour\n1,UA,7\n0,AA,8\n");

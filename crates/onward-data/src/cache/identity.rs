@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rapidhash::v3::rapidhash_v3;
 use serde::{Deserialize, Serialize};
 
-use crate::error::DataError;
+use crate::error::Result;
 use crate::source::Input;
 
 /// How much is hashed at a time: what the fast part of the processor's memory holds.
@@ -64,14 +64,14 @@ pub(super) struct InputStamps {
 }
 
 impl InputStamps {
-    pub(super) fn new(inputs: &[Input]) -> Result<Self, DataError> {
+    pub(super) fn new(inputs: &[Input]) -> Result<Self> {
         let begun = nanoseconds(SystemTime::now());
         let stamps = inputs.iter().map(|input| stamp(input).map_err(|error| input.failed(&error)));
         Ok(Self { begun, stamps: stamps.collect::<Result<_, _>>()? })
     }
 
     /// Whether these are the inputs that were read `begun`.
-    pub(super) fn saw(&self, kept: &[InputIdentity], begun: u64, inputs: &[Input]) -> Result<bool, DataError> {
+    pub(super) fn saw(&self, kept: &[InputIdentity], begun: u64, inputs: &[Input]) -> Result<bool> {
         // What costs nothing first.
         if kept.len() != inputs.len() || kept.iter().zip(&self.stamps).any(|(kept, stamp)| kept.size != stamp.size) {
             return Ok(false);

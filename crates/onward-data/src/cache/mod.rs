@@ -11,22 +11,23 @@ mod store;
 #[cfg(feature = "arrow")]
 mod write;
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::encode::ParsedBatch;
-use crate::error::DataError;
+use crate::error::Result;
 use crate::open::{self, Opening, Purpose};
 use crate::options::Options;
 use crate::source::Input;
 
 /// Keeps batches as they are handed out, for the next run.
 trait BatchSink: Send {
-    /// Takes in the next batch; after an error it is to be dropped.
-    fn add(&mut self, parsed: &ParsedBatch) -> Result<(), String>;
+    /// Takes in the next batch. After an error, drop the sink.
+    fn add(&mut self, parsed: &ParsedBatch) -> io::Result<()>;
 
     /// Makes what was kept ready to be read, after the last batch.
-    fn finish(self: Box<Self>) -> Result<(), String>;
+    fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
 /// What is done about a cache.
@@ -34,7 +35,7 @@ trait BatchSink: Send {
 pub(crate) struct CacheState {
     /// Where batches go, while all is well.
     writer: Option<Box<dyn BatchSink>>,
-    /// What is to be said of the cache that was found.
+    /// The note about the cache that was found.
     pub(crate) note: Option<String>,
     /// Why none was made.
     failed: Option<String>,
@@ -45,14 +46,16 @@ pub(crate) struct CacheState {
 impl CacheState {
     /// Takes in a batch.
     pub(crate) fn add(&mut self, parsed: &ParsedBatch) {
-        if let Some(Err(reason)) = self.writer.as_mut().map(|writer| writer.add(parsed)) {
-            self.give_up(reason);
+        if let Some(Err(error)) = self.writer.as_mut().map(|writer| writer.add(parsed)) {
+            self.give_up(error.to_string());
         }
     }
 
     /// The last batch has come.
     pub(crate) fn finish(&mut self) {
-        self.failed = self.writer.take().and_then(|writer| writer.finish().err()).or(self.failed.take());
+        if let Some(Err(error)) = self.writer.take().map(|writer| writer.finish()) {
+            self.failed = Some(error.to_string());
+        }
     }
 
     /// No more will come, though there is more.
@@ -75,15 +78,12 @@ pub(crate) fn open(
     options: &Options,
     purpose: Purpose,
     read: &Arc<AtomicU64>,
-) -> Result<(Opening, CacheState), DataError> {
+) -> Result<(Opening, CacheState)> {
     let Some(_path) = options.cache.as_deref().filter(|_| purpose == Purpose::Learn) else {
         return Ok((open::open(inputs, options, purpose, Arc::clone(read))?, CacheState::default()));
     };
     #[cfg(feature = "arrow")]
     return store::open(_path, inputs, options, read);
     #[cfg(not(feature = "arrow"))]
-    Err(DataError::new(
-        crate::error::DataErrorKind::Options,
-        "this onward was built without Arrow, in which caches are written",
-    ))
+    Err(crate::error::DataError::options("this onward was built without Arrow, in which caches are written"))
 }

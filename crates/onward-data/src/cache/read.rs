@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt32Type};
 use arrow_array::{Array, RecordBatch};
-use arrow_buffer::{Buffer, ScalarBuffer};
+use arrow_buffer::ScalarBuffer;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use onward::{BorrowedColumns, RowColumns};
 
 use super::map::map;
 use super::store::{CachedBatch, IDS, NAMES, PRODUCTS};
-use crate::encode::{ColumnMapping, ParsedBatch};
-use crate::error::{DataError, DataErrorKind};
+use crate::encode::ParsedBatch;
+use crate::error::{DataError, Result};
 use crate::format::arrow::decode_batch;
 use crate::format::arrow::examples::{INDICES, LABEL, OFFSET, VALUES, WEIGHT};
 use crate::format::columnar::{damaged, guarded};
@@ -23,28 +23,19 @@ use crate::source::{Chunk, ChunkContent, ChunkSource, Parser};
 
 /// Names the record batches of a cache, one after the other.
 pub(super) struct CacheSource {
-    name: Arc<str>,
-    mapping: Arc<ColumnMapping>,
-    blocks: Arc<[CachedBatch]>,
-    next: usize,
-    count: Arc<AtomicU64>,
-}
-
-impl CacheSource {
-    pub(super) fn new(name: &str, blocks: Arc<[CachedBatch]>, count: Arc<AtomicU64>) -> Self {
-        Self { name: Arc::from(name), mapping: Arc::default(), blocks, next: 0, count }
-    }
+    pub(super) name: Arc<str>,
+    pub(super) blocks: Arc<[CachedBatch]>,
+    pub(super) next: usize,
+    pub(super) count: Arc<AtomicU64>,
 }
 
 impl ChunkSource for CacheSource {
-    fn next(&mut self, _buffer: Vec<u8>) -> Result<Option<Chunk>, DataError> {
-        let Some(block) = self.blocks.get(self.next) else {
-            return Ok(None);
-        };
+    fn next(&mut self, _buffer: Vec<u8>) -> Result<Option<Chunk>> {
+        let Some(block) = self.blocks.get(self.next) else { return Ok(None) };
         self.count.fetch_add(block.length, Ordering::Relaxed);
         let content = ChunkContent::Cached { block: self.next };
         self.next += 1;
-        Ok(Some(Chunk { input: Arc::clone(&self.name), mapping: Arc::clone(&self.mapping), content }))
+        Ok(Some(Chunk { input: Arc::clone(&self.name), mapping: Arc::default(), content }))
     }
 
     fn is_live(&self) -> bool {
@@ -71,30 +62,28 @@ struct MappedFeatures {
 }
 
 impl BorrowedColumns for MappedFeatures {
-    #[inline]
     fn indices(&self) -> &[u32] {
         &self.indices
     }
 
-    #[inline]
     fn values(&self) -> &[f32] {
         &self.values
     }
 }
 
 /// A column of a record batch.
-fn column<'a>(rows: &'a RecordBatch, name: &str) -> Result<&'a dyn Array, DataError> {
+fn column<'a>(rows: &'a RecordBatch, name: &str) -> Result<&'a dyn Array> {
     rows.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| damaged(format!("the column '{name}' is not there")))
 }
 
 impl CacheParser {
-    fn block(&self, block: &CachedBatch, out: &mut ParsedBatch) -> Result<(), DataError> {
+    fn block(&self, block: &CachedBatch, out: &mut ParsedBatch) -> Result {
         let map = map(&self.file, block.at, block.length)
-            .map_err(|error| DataError::new(DataErrorKind::Io, format!("reading failed: {error}")))?;
+            .map_err(|error| DataError::io(format!("reading failed: {error}")))?;
         if crc32fast::hash(&map) != block.checksum {
             return Err(damaged("a record batch does not have its checksum"));
         }
-        let rows = decode_batch(Buffer::from(Bytes::from_owner(map)), &self.schema)?;
+        let rows = decode_batch(Bytes::from_owner(map), &self.schema)?;
         names(&rows, out)?;
         out.set_products(column(&rows, PRODUCTS)?.as_list::<i32>().values().as_primitive::<UInt32Type>().values());
         if self.id_columns > 0 {
@@ -114,7 +103,7 @@ impl CacheParser {
         out.batch.borrow_columns(mapped, ends, columns).map_err(damaged)
     }
 
-    /// An error as it would be said of an input that was moved.
+    /// An error with the present name of an input that was moved.
     fn renamed(&self, error: &DataError) -> DataError {
         let name = &error.position().input;
         match self.renamed.iter().find(|(before, _)| before == name) {
@@ -125,20 +114,18 @@ impl CacheParser {
 }
 
 /// The features that were met first in a record batch.
-fn names(rows: &RecordBatch, out: &mut ParsedBatch) -> Result<(), DataError> {
+fn names(rows: &RecordBatch, out: &mut ParsedBatch) -> Result {
     let map = column(rows, NAMES)?.as_map();
     let names = map.values().as_string::<i64>();
     for (&index, name) in map.keys().as_primitive::<UInt32Type>().values().iter().zip(names.iter().flatten()) {
-        out.names.push(index, name);
+        out.names.push(index, &[name]);
     }
     Ok(())
 }
 
 impl Parser for CacheParser {
-    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
-        let ChunkContent::Cached { block } = chunk.content else {
-            return Ok(());
-        };
+    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
+        let ChunkContent::Cached { block } = chunk.content else { return Ok(()) };
         let blocks = Arc::clone(&self.blocks);
         let block = &blocks[block];
         let read = guarded(&chunk.input, || self.block(block, out));

@@ -14,36 +14,37 @@
 //!
 //! Record batches have about half a megabyte: a thread reads one at a time, and few are in
 //! memory. The metadata of the schema has `onward.cache`, the version of this layout, by which a
-//! cache is known as one however damaged it may be. The footer's metadata has `onward.cache.index`,
+//! cache is recognised however damaged it may be. The footer's metadata has `onward.cache.index`,
 //! JSON of [`CacheIndex`] (what was read, how, and where each record batch is, with its CRC-32), and
 //! `onward.cache.checksum`, the CRC-32 of that text. Who reads relies on the index alone.
 //!
 //! A cache is used where reading the inputs would give the same rows to the bit: the inputs have
 //! the same content ([`identity`]), and what their columns mean (the [`Schema`], which is found
-//! anew from the first rows) and which records are errors are the same. Else it is made anew.
+//! anew from the first rows) and which records are errors are the same. Else it is rebuilt.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use arrow_schema::SchemaRef;
 use onward::SharedLoss;
+use parquet::file::reader::Length;
 use serde::{Deserialize, Serialize};
 
 use super::CacheState;
 use super::identity::{InputIdentity, InputStamps};
-use super::map::map;
 use super::read::{CacheParser, CacheSource};
 use super::write::{CacheWriter, schema};
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::format::arrow::footer_metadata;
 use crate::format::columnar::{damaged, guarded};
 use crate::format::{Definition, Format};
 use crate::open::{self, Opening, Purpose};
 use crate::options::{OnError, Options};
 use crate::schema::{Schema, TargetRule};
-use crate::source::Input;
+use crate::source::{Input, Seekable};
 
 /// The version of the layout.
 pub(super) const LAYOUT: &str = "2";
@@ -133,13 +134,10 @@ impl ParsingRules {
     /// Whether rows that were parsed by these rules are those that `asked` would give. Where no
     /// record was refused, rules that refuse no more give the same.
     fn fits(&self, asked: &Self, loss: Option<&SharedLoss>, refused: bool) -> bool {
-        let reading = |rules: &Self| (rules.format.clone(), rules.header, rules.schema.clone());
-        if reading(self) != reading(asked) {
-            return false;
-        }
         if refused {
             return self == asked;
         }
+        let reads_alike = self.format == asked.format && self.header == asked.header && self.schema == asked.schema;
         let fits_loss = match loss {
             None => true,
             Some(_) if self.loss == asked.loss => true,
@@ -148,7 +146,8 @@ impl ParsingRules {
                 are_signs && [-1.0, 1.0].iter().all(|&label| loss.check_label(label).is_ok())
             }
         };
-        fits_loss
+        reads_alike
+            && fits_loss
             && self.record_limit <= asked.record_limit
             && (self.requires_target || self.requires_target == asked.requires_target)
     }
@@ -160,19 +159,19 @@ pub(super) fn open(
     inputs: &[Input],
     options: &Options,
     count: &Arc<AtomicU64>,
-) -> Result<(Opening, CacheState), DataError> {
+) -> Result<(Opening, CacheState)> {
     let name = path.display().to_string();
     if path == Path::new("-") {
-        return Err(DataError::new(DataErrorKind::Options, "⟦cache⟧ is a file that later runs read: give it a name"));
+        return Err(DataError::options("⟦cache⟧ must name a file, for later runs to read"));
     }
     for input in inputs {
         input.check()?;
         let found = match input {
             Input::Path(_) if input.is_repeatable() => continue,
-            Input::Bytes(_) => "is in memory, and a cache is for files",
-            _ => "can be read once, and a cache is for what is read again",
+            Input::Bytes(_) => "is in memory, and only files can be cached",
+            _ => "can be read only once, so it cannot be cached",
         };
-        return Err(DataError::new(DataErrorKind::Options, found)
+        return Err(DataError::options(found)
             .advise("save it to a file first, or leave out ⟦cache⟧")
             .input(&input.name()));
     }
@@ -181,40 +180,44 @@ pub(super) fn open(
     // Opened though it may not be read: so columns, notes and errors are the same in any case.
     let opening = open::open(inputs, options, Purpose::Learn, Arc::clone(count))?;
     let rules = ParsingRules::new(options, &opening.format, &opening.schema);
-    let found = look(path, &name)?;
-    let misfit = match &found {
-        None => None,
-        Some(Err(misfit)) => Some(*misfit),
-        Some(Ok((index, _))) => index.misfit(&rules, options.loss.as_ref(), &stamps, inputs)?,
-    };
-    let read = Arc::clone(count);
     let id_columns = opening.format.id_names(&opening.schema).len();
-    match (found, misfit) {
-        (Some(Ok((index, file))), None) => {
-            drop(opening.source);
-            read.store(0, Ordering::Relaxed);
-            let total = index.blocks.iter().map(|block| block.length).sum();
-            let parser = CacheParser {
-                file: Arc::new(file),
-                blocks: Arc::from(index.blocks),
-                schema: Arc::new(schema(&rules, id_columns)),
-                id_columns,
-                renamed: index.names.into_iter().zip(inputs.iter().map(Input::name)).collect(),
-            };
-            let opening = Opening {
-                source: Box::new(CacheSource::new(&name, Arc::clone(&parser.blocks), read)),
-                parser: Box::new(move || Box::new(parser.clone())),
-                ..opening
-            };
-            let note = Some(format!("cache: {name} is read, and not the input"));
-            Ok((opening, CacheState { note, total: Some(total), ..CacheState::default() }))
-        }
-        (_, misfit) => {
-            let note = misfit.map(|misfit| format!("cache: {name} {misfit}: it is made anew"));
-            let writer = CacheWriter::create(path, rules, id_columns, inputs, stamps)?;
-            Ok((opening, CacheState { writer: Some(Box::new(writer)), note, ..CacheState::default() }))
-        }
-    }
+    let misfit = match look(path, &name)? {
+        None => None,
+        Some(Err(misfit)) => Some(misfit),
+        Some(Ok((index, file))) => match index.misfit(&rules, options.loss.as_ref(), &stamps, inputs)? {
+            None => {
+                let schema = Arc::new(schema(&rules, id_columns));
+                return Ok(cached(opening, (index, file), (schema, id_columns), (&name, inputs), count));
+            }
+            misfit => misfit,
+        },
+    };
+    let note = misfit.map(|misfit| format!("cache: {name} {misfit}; it is rebuilt"));
+    let writer = CacheWriter::create(path, rules, id_columns, inputs, stamps)?;
+    Ok((opening, CacheState { writer: Some(Box::new(writer)), note, ..CacheState::default() }))
+}
+
+/// Has a cache read instead of the inputs.
+fn cached(
+    opening: Opening,
+    (index, file): (CacheIndex, File),
+    (schema, id_columns): (SchemaRef, usize),
+    (name, inputs): (&str, &[Input]),
+    count: &Arc<AtomicU64>,
+) -> (Opening, CacheState) {
+    count.store(0, Ordering::Relaxed);
+    let total = index.blocks.iter().map(|block| block.length).sum();
+    let renamed = index.names.into_iter().zip(inputs.iter().map(Input::name)).collect();
+    let parser = CacheParser { file: Arc::new(file), blocks: Arc::from(index.blocks), schema, id_columns, renamed };
+    let source = Box::new(CacheSource {
+        name: name.into(),
+        blocks: Arc::clone(&parser.blocks),
+        next: 0,
+        count: Arc::clone(count),
+    });
+    let opening = Opening { source, parser: Box::new(move || Box::new(parser.clone())), ..opening };
+    let note = Some(format!("cache: reading {name} instead of the input"));
+    (opening, CacheState { note, total: Some(total), ..CacheState::default() })
 }
 
 /// Why a cache is of no use.
@@ -222,8 +225,8 @@ type Misfit = &'static str;
 
 const DAMAGED: Misfit = "is damaged";
 const OF_OTHER_VERSION: Misfit = "was made by another version of onward";
-const OF_OTHER_SCHEMA: Misfit = "holds rows that were read in another way (columns, loss or other options)";
-const OF_OTHER_CONTENT: Misfit = "is of other inputs, or of what they held before";
+const OF_OTHER_SCHEMA: Misfit = "holds rows that were read with other columns, another loss or other options";
+const OF_OTHER_CONTENT: Misfit = "holds rows of other inputs, or of older versions of them";
 
 impl CacheIndex {
     fn misfit(
@@ -232,7 +235,7 @@ impl CacheIndex {
         loss: Option<&SharedLoss>,
         stamps: &InputStamps,
         inputs: &[Input],
-    ) -> Result<Option<Misfit>, DataError> {
+    ) -> Result<Option<Misfit>> {
         let refused = self.blocks.iter().any(|block| block.skipped > 0);
         if !self.rules.fits(asked, loss, refused) {
             return Ok(Some(OF_OTHER_SCHEMA));
@@ -246,45 +249,35 @@ impl CacheIndex {
 type Found = Result<(CacheIndex, File), Misfit>;
 
 /// Looks for a cache: `None` where there is no file.
-fn look(path: &Path, name: &str) -> Result<Option<Found>, DataError> {
-    let failed = |error: io::Error| {
-        DataError::new(DataErrorKind::Open, format!("the cache cannot be read: {error}")).input(name)
-    };
+fn look(path: &Path, name: &str) -> Result<Option<Found>> {
+    let failed = |error: io::Error| DataError::open(format!("the cache cannot be read: {error}")).input(name);
     match path.metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
         Ok(metadata) if !metadata.is_file() => return Err(foreign(name)),
         Ok(_) => {}
     }
-    let mut file = File::open(path).map_err(failed)?;
-    if !is_ours(&mut file).map_err(failed)? {
+    let file = Seekable::File(File::open(path).map_err(failed)?);
+    /// The description of the schema, with much to spare.
+    const HEAD: u64 = 8192;
+    let head = file.read_at(0, file.len().min(HEAD) as usize).map_err(failed)?;
+    if !head.starts_with(b"ARROW1") || memchr::memmem::find(&head, LAYOUT_KEY.as_bytes()).is_none() {
         return Err(foreign(name));
     }
-    Ok(Some(match guarded(name, || index(&mut file)) {
-        Ok(Ok(index)) => Ok((index, file)),
-        Ok(Err(misfit)) => Err(misfit),
-        Err(_) => Err(DAMAGED),
-    }))
+    let index = guarded(name, || index(&file)).unwrap_or(Err(DAMAGED));
+    let Seekable::File(file) = file else { return Ok(None) };
+    Ok(Some(index.map(|index| (index, file))))
 }
 
-/// What is no cache may be dear to somebody.
+/// Any other file may still be needed.
 fn foreign(name: &str) -> DataError {
-    DataError::new(DataErrorKind::Options, "⟦cache⟧ names something that is no cache of onward's, and is left as it is")
-        .advise("name another file, or remove it")
+    DataError::options("⟦cache⟧ names a file that is not a cache of onward; it was left unchanged")
+        .advise("name another file, or remove this one")
         .input(name)
 }
 
-/// Whether a file begins as caches do.
-fn is_ours(file: &mut File) -> io::Result<bool> {
-    /// The description of the schema, with much to spare.
-    const HEAD: u64 = 8192;
-    let mut head = Vec::new();
-    file.take(HEAD).read_to_end(&mut head)?;
-    Ok(head.starts_with(b"ARROW1") && memchr::memmem::find(&head, LAYOUT_KEY.as_bytes()).is_some())
-}
-
 /// The index of a file that is not wholly trusted.
-fn index(file: &mut File) -> Result<Result<CacheIndex, Misfit>, DataError> {
+fn index(file: &Seekable) -> Result<Result<CacheIndex, Misfit>> {
     let metadata = footer_metadata(file)?;
     let text = metadata.get(INDEX_KEY).ok_or_else(|| damaged("it has no index"))?;
     let checksum = metadata.get(CHECKSUM_KEY).and_then(|text| text.parse().ok());
@@ -297,7 +290,7 @@ fn index(file: &mut File) -> Result<Result<CacheIndex, Misfit>, DataError> {
     }
     let index: CacheIndex = serde_json::from_str(text).map_err(damaged)?;
     if let Some(first) = index.blocks.first() {
-        let head = map(file, 0, first.at).map_err(damaged)?;
+        let head = file.read_at(0, first.at.min(file.len()) as usize).map_err(damaged)?;
         if crc32fast::hash(&head) != index.head {
             return Err(damaged("its head does not have its checksum"));
         }

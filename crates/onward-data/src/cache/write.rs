@@ -20,9 +20,9 @@ use super::store::{
 };
 use crate::atomic::AtomicFile;
 use crate::encode::{KEPT_ERRORS, NamesSeen, ParsedBatch};
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::format::arrow::examples::{TARGET_KEY, VERSION, VERSION_KEY};
-use crate::format::arrow::rows::{ExampleRows, element};
+use crate::format::arrow::rows::{ExampleRows, element, plain};
 use crate::source::Input;
 
 /// About how many bytes a record batch has.
@@ -64,10 +64,6 @@ impl<W: Write> Write for ChecksumWriter<W> {
 }
 
 impl<W> ChecksumWriter<W> {
-    fn new(inner: W) -> Self {
-        Self { inner, checksum: crc32fast::Hasher::new(), written: 0 }
-    }
-
     fn take_checksum(&mut self) -> u32 {
         std::mem::take(&mut self.checksum).finalize()
     }
@@ -158,15 +154,17 @@ impl CacheWriter {
         id_columns: usize,
         inputs: &[Input],
         stamps: InputStamps,
-    ) -> Result<Self, DataError> {
+    ) -> Result<Self> {
         let unwritable = |error: io::Error| {
-            DataError::new(DataErrorKind::Open, format!("the cache cannot be written: {error}"))
-                .input(&path.display().to_string())
+            DataError::open(format!("the cache cannot be written: {error}")).input(&path.display().to_string())
         };
         let file = AtomicFile::create(path).map_err(unwritable)?;
         let schema = schema(&rules, id_columns);
-        let mut writer =
-            FileWriter::try_new(ChecksumWriter::new(file), &schema).map_err(|error| unwritable(plain(error)))?;
+        let mut writer = FileWriter::try_new(
+            ChecksumWriter { inner: file, checksum: crc32fast::Hasher::new(), written: 0 },
+            &schema,
+        )
+        .map_err(|error| unwritable(plain(error)))?;
         let head = writer.get_mut().take_checksum();
         Ok(Self {
             writer,
@@ -190,8 +188,25 @@ impl CacheWriter {
         })
     }
 
-    /// Takes in a batch. What is told of all of it goes with its first row, or the one before.
-    fn take_in(&mut self, parsed: &ParsedBatch) -> io::Result<()> {
+    /// Writes the record batch that was filled. There is a row in it.
+    fn flush(&mut self) -> io::Result<()> {
+        let mut rows = std::mem::take(&mut self.rows);
+        let mut block = std::mem::take(&mut rows.block);
+        block.rows = rows.rows.len() as u64;
+        let batch = rows.batch(&self.schema, self.id_columns).map_err(plain)?;
+        block.at = self.writer.get_ref().written;
+        self.writer.write(&batch).map_err(plain)?;
+        let written = self.writer.get_mut();
+        block.length = written.written - block.at;
+        block.checksum = written.take_checksum();
+        self.index.blocks.push(block);
+        Ok(())
+    }
+}
+
+impl BatchSink for CacheWriter {
+    /// What belongs to the whole batch goes with its first row, or with the row before.
+    fn add(&mut self, parsed: &ParsedBatch) -> io::Result<()> {
         let seen = &mut self.seen;
         let new = parsed.names.iter().filter(|&(index, _)| seen.first(index));
         self.rows.names.extend(new.map(|(index, name)| (index, name.into())));
@@ -215,56 +230,16 @@ impl CacheWriter {
         Ok(())
     }
 
-    /// Writes the record batch that was filled. There is a row in it.
-    fn flush(&mut self) -> io::Result<()> {
-        let mut rows = std::mem::take(&mut self.rows);
-        let mut block = std::mem::take(&mut rows.block);
-        block.rows = rows.rows.len() as u64;
-        let batch = rows.batch(&self.schema, self.id_columns).map_err(plain)?;
-        block.at = self.writer.get_ref().written;
-        self.writer.write(&batch).map_err(plain)?;
-        let written = self.writer.get_mut();
-        block.length = written.written - block.at;
-        block.checksum = written.take_checksum();
-        self.index.blocks.push(block);
-        Ok(())
-    }
-
-    /// Puts the cache in its place; not if an input has changed since reading began.
-    fn complete(mut self) -> io::Result<bool> {
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        if self.rows.rows.len() == 0 {
+            return Err(io::Error::other("there was no example"));
+        }
         self.flush()?;
-        let Some(inputs) = self.stamps.identities(&self.inputs)? else {
-            return Ok(false);
-        };
-        self.index.inputs = inputs;
+        let inputs = self.stamps.identities(&self.inputs)?;
+        self.index.inputs = inputs.ok_or_else(|| io::Error::other("an input changed while it was being read"))?;
         let index = serde_json::to_string(&self.index).map_err(io::Error::other)?;
         self.writer.write_metadata(CHECKSUM_KEY, crc32fast::hash(index.as_bytes()).to_string());
         self.writer.write_metadata(INDEX_KEY, index);
-        self.writer.into_inner().map_err(plain)?.inner.commit()?;
-        Ok(true)
-    }
-}
-
-impl BatchSink for CacheWriter {
-    fn add(&mut self, parsed: &ParsedBatch) -> Result<(), String> {
-        self.take_in(parsed).map_err(|error| error.to_string())
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), String> {
-        if self.rows.rows.len() == 0 {
-            return Err("there was no example".to_owned());
-        }
-        match self.complete() {
-            Ok(true) => Ok(()),
-            Ok(false) => Err("an input was changed while it was read".to_owned()),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-}
-
-fn plain(error: ArrowError) -> io::Error {
-    match error {
-        ArrowError::IoError(_, error) => error,
-        error => io::Error::other(error),
+        self.writer.into_inner().map_err(plain)?.inner.commit()
     }
 }

@@ -14,52 +14,41 @@ use std::collections::HashSet;
 use onward::feature::hash;
 use onward::model::Names;
 
-use super::{NamesSeen, ParsedBatch};
-use crate::error::{DataError, MEND};
+use super::{NamesSeen, ParsedBatch, TextList};
+use crate::error::{DataError, MEND, Result};
 use crate::schema::interactions::{
     Combinations, Interaction, Level, MOST_PRODUCTS, MOST_TERMS, NONE, distinct_names, features,
 };
 use crate::schema::{Column, Kind, Role, Schema};
 
-/// Which features of a group are multiplied with themselves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Squares {
-    None,
-    /// Those with an index of their own.
-    Numbered,
-    All,
-}
-
-impl Squares {
-    /// Those whose square says what they do not.
-    fn of(kind: &Kind) -> Self {
-        match kind {
-            Kind::Numeric { .. } | Kind::Timestamp { .. } => Self::Numbered,
-            Kind::Text => Self::All,
-            Kind::Boolean { .. } | Kind::Categorical { .. } => Self::None,
-        }
+/// Features of a group below this index are multiplied with themselves: those whose square says what they do not.
+fn square_limit(kind: &Kind, reserved: u32) -> u32 {
+    match kind {
+        Kind::Numeric { .. } | Kind::Timestamp { .. } => reserved,
+        Kind::Text => u32::MAX,
+        Kind::Boolean { .. } | Kind::Categorical { .. } => 0,
     }
 }
 
 /// How groups are told apart.
-#[derive(Debug)]
 enum FeatureGroups {
     /// The group of each column of a table.
     Columns(Vec<u32>),
     /// The seeds of the namespaces that are named.
     Named(Vec<u64>),
-    /// All namespaces, for there are wildcards.
+    /// All namespaces, because there are wildcards.
     All(NamespaceGroups),
 }
 
 impl FeatureGroups {
     /// The names of the groups of a combination.
-    #[cold]
     fn names(&self, levels: &[Level], schema: &Schema) -> String {
         let name = |group: usize| match self {
             Self::Columns(_) => features(&schema.columns).nth(group).map(|column| column.name.clone()),
             Self::Named(_) => distinct_names(&schema.interactions).get(group).map(|&name| name.to_owned()),
-            Self::All(met) => met.distinct.get(group).map(|&part| String::from_utf8_lossy(met.name(part)).into_owned()),
+            Self::All(met) => {
+                met.distinct.get(group).map(|&part| String::from_utf8_lossy(met.names.get(part)).into_owned())
+            }
         };
         let names: Vec<_> = levels.iter().map(|level| name(level.group as usize).unwrap_or_default()).collect();
         names.join("*")
@@ -70,10 +59,9 @@ impl FeatureGroups {
 #[derive(Debug, Default)]
 struct NamespaceGroups {
     interactions: Vec<Interaction>,
-    /// Of each part of the row, the seed of its namespace, and where its name ends.
+    /// Of each part of the row, the seed and the name of its namespace.
     seeds: Vec<u64>,
-    names: Vec<u8>,
-    ends: Vec<usize>,
+    names: TextList,
     /// The seeds of the row that the combinations were made for, and the groups of its parts.
     known: Vec<u64>,
     groups: Vec<u32>,
@@ -83,11 +71,6 @@ struct NamespaceGroups {
 }
 
 impl NamespaceGroups {
-    fn name(&self, part: usize) -> &[u8] {
-        let start = if part == 0 { 0 } else { self.ends[part - 1] };
-        &self.names[start..self.ends[part]]
-    }
-
     /// Numbers the groups by the order of their names, and makes their combinations.
     fn settle(&mut self, combinations: &mut Combinations) -> Result<(), u64> {
         if self.seeds == self.known {
@@ -97,18 +80,18 @@ impl NamespaceGroups {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(0..self.seeds.len());
-        order.sort_unstable_by(|&one, &other| self.name(one).cmp(self.name(other)));
+        order.sort_unstable_by(|&one, &other| self.names.get(one).cmp(self.names.get(other)));
         self.groups.clear();
         self.groups.resize(order.len(), NONE);
         self.distinct.clear();
         for &part in &order {
-            if self.distinct.last().is_none_or(|&last| self.name(last) != self.name(part)) {
+            if self.distinct.last().is_none_or(|&last| self.names.get(last) != self.names.get(part)) {
                 self.distinct.push(part);
             }
             self.groups[part] = self.distinct.len() as u32 - 1;
         }
         self.order = order;
-        let find = |name: &str| self.distinct.binary_search_by(|&part| self.name(part).cmp(name.as_bytes())).ok();
+        let find = |name: &str| self.distinct.binary_search_by(|&part| self.names.get(part).cmp(name.as_bytes())).ok();
         combinations.expand(&self.interactions, self.distinct.len(), find)?;
         self.known.extend_from_slice(&self.seeds);
         Ok(())
@@ -135,12 +118,11 @@ struct Factor {
 
 /// Makes the products of each row. A parser has one of its own, if there are interactions: it
 /// tells where groups begin, and at the end of the row the products are added to it.
-#[derive(Debug)]
 pub(crate) struct InteractionEncoder {
     groups: FeatureGroups,
     combinations: Combinations,
-    /// Of each group.
-    squares: Vec<Squares>,
+    /// Of each group, the index below which its features have squares; all have, if none is told.
+    squares: Vec<u32>,
     meets_itself: Vec<bool>,
     parts: Vec<GroupSpan>,
     /// The factors by group, and where each group's begin and end.
@@ -159,7 +141,7 @@ struct ProductNames {
 }
 
 impl ProductNames {
-    /// Whether a product is to be handed on. A reader keeps those that it met first, a number of them: a
+    /// Whether a product must be handed on. A reader keeps a limited number, the first that it met: a
     /// parser, which reads ever later pieces, need not look at more.
     #[inline]
     fn wants(&mut self, index: u32) -> bool {
@@ -185,9 +167,10 @@ impl InteractionEncoder {
         let mut groups: Vec<u32> = schema.columns.iter().map(group).collect();
         let used: HashSet<u32> = combinations.levels.iter().map(|level| level.group).collect();
         groups.iter_mut().filter(|group| !used.contains(group)).for_each(|group| *group = NONE);
+        let reserved = schema.reserved();
         let squares = features(&schema.columns).map(|column| match &column.role {
-            Role::Feature(kind) => Squares::of(kind),
-            _ => Squares::None,
+            Role::Feature(kind) => square_limit(kind, reserved),
+            _ => 0,
         });
         let squares = squares.collect();
         Some(Box::new(Self::new(FeatureGroups::Columns(groups), combinations, squares, schema)))
@@ -212,7 +195,7 @@ impl InteractionEncoder {
         Some(Box::new(Self::new(FeatureGroups::Named(seeds), combinations, Vec::new(), schema)))
     }
 
-    fn new(groups: FeatureGroups, combinations: Combinations, squares: Vec<Squares>, schema: &Schema) -> Self {
+    fn new(groups: FeatureGroups, combinations: Combinations, squares: Vec<u32>, schema: &Schema) -> Self {
         let mut products = Self {
             groups,
             combinations,
@@ -245,8 +228,7 @@ impl InteractionEncoder {
         self.parts.clear();
         if let FeatureGroups::All(met) = &mut self.groups {
             met.seeds.clear();
-            met.names.clear();
-            met.ends.clear();
+            met.names.truncate(0);
         }
     }
 
@@ -268,8 +250,7 @@ impl InteractionEncoder {
             FeatureGroups::Named(seeds) => seeds.iter().position(|&other| other == seed).map_or(NONE, |at| at as u32),
             FeatureGroups::All(met) => {
                 met.seeds.push(seed);
-                met.names.extend_from_slice(name);
-                met.ends.push(met.names.len());
+                met.names.push(name);
                 NONE
             }
             FeatureGroups::Columns(_) => NONE,
@@ -284,7 +265,7 @@ impl InteractionEncoder {
     }
 
     /// Adds the products to the row that is being filled.
-    pub(crate) fn finish(&mut self, schema: &Schema, out: &mut ParsedBatch) -> Result<(), DataError> {
+    pub(crate) fn finish(&mut self, schema: &Schema, out: &mut ParsedBatch) -> Result {
         if let FeatureGroups::All(met) = &mut self.groups {
             let is_known = met.seeds == met.known;
             met.settle(&mut self.combinations).map_err(|count| too_many(count, &schema.interactions))?;
@@ -331,17 +312,12 @@ impl InteractionEncoder {
         factors.clear();
         factors.resize(start as usize, Factor { index: 0, value: 0.0, place: 0, has_square: true });
         for (at, part) in used() {
-            let squares = squares.get(part.group as usize).copied().unwrap_or(Squares::All);
+            let limit = squares.get(part.group as usize).copied().unwrap_or(u32::MAX);
             let end = &mut ranges[part.group as usize].1;
             for place in part.start as usize..ends(at) {
                 let (index, value) = (indices[place], values[place]);
                 if value != 0.0 {
-                    let has_square = match squares {
-                        Squares::All => true,
-                        Squares::Numbered => index < self.reserved,
-                        Squares::None => false,
-                    };
-                    factors[*end as usize] = Factor { index, value, place: place as u32, has_square };
+                    factors[*end as usize] = Factor { index, value, place: place as u32, has_square: index < limit };
                     *end += 1;
                 }
             }
@@ -419,7 +395,7 @@ impl ProductWalk<'_> {
     }
 
     /// Chooses a factor at `level`, those before having this hash and product.
-    fn descend(&mut self, level: usize, hash: u64, product: f64, out: &mut ParsedBatch) -> Result<(), DataError> {
+    fn descend(&mut self, level: usize, hash: u64, product: f64, out: &mut ParsedBatch) -> Result {
         if level + 1 == self.levels.len() {
             return self.last(hash, product, out);
         }
@@ -434,9 +410,9 @@ impl ProductWalk<'_> {
 
     /// The last level, where the products are made.
     #[inline(never)]
-    fn last(&mut self, hash: u64, product: f64, out: &mut ParsedBatch) -> Result<(), DataError> {
+    fn last(&mut self, hash: u64, product: f64, out: &mut ParsedBatch) -> Result {
         let range = self.range(self.levels.len() - 1);
-        // Of copies, for all that the loop writes might be elsewhere what it reads.
+        // Of copies: otherwise the compiler must assume that the loop writes to what it reads.
         let (factors, schema, reserved) = (self.factors, self.schema, self.reserved);
         for at in range {
             let factor = factors[at as usize];
@@ -468,18 +444,16 @@ impl ProductWalk<'_> {
         out.push_product(index, self.chosen(last).map(|factor| factor.index));
     }
 
-    #[cold]
     fn too_large(&self, last: u32) -> DataError {
         let values: Vec<_> = self.chosen(last).map(|factor| format!("{:e}", factor.value)).collect();
         let found = format!("the product {} is beyond ±3.4e38, the range of 32-bit floats", values.join(" × "));
-        DataError::record(found).advise("rescale them, or leave the interaction out")
+        DataError::record(found).advise("rescale the features, or leave the interaction out")
     }
 }
 
 /// A row that would have more products than there is room for.
-#[cold]
 fn too_many(count: u64, interactions: &[Interaction]) -> DataError {
     let names = interactions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     DataError::record(format!("⟦interactions⟧ {names} would make {count} products of this row"))
-        .advise(format!("{MOST_PRODUCTS} are allowed: name fewer columns or namespaces; {MEND}"))
+        .advise(format!("at most {MOST_PRODUCTS} are allowed: name fewer columns or namespaces; {MEND}"))
 }

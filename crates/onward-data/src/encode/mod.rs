@@ -1,6 +1,7 @@
 //! From cells to features: what all formats share.
 
 mod encoder;
+mod fast_cells;
 mod interactions;
 mod mapping;
 mod names_seen;
@@ -9,14 +10,15 @@ mod rules;
 mod timestamps;
 mod words;
 
-pub(crate) use encoder::{ColumnEncoding, RowEncoder};
+pub(crate) use encoder::RowEncoder;
+pub(crate) use fast_cells::ColumnEncoding;
 pub(crate) use interactions::InteractionEncoder;
 pub(crate) use mapping::ColumnMapping;
 pub(crate) use names_seen::NamesSeen;
 #[cfg(feature = "arrow")]
 pub(crate) use parsed_batch::KEPT_ERRORS;
-pub(crate) use parsed_batch::name_of;
 pub use parsed_batch::{NewNames, ParsedBatch};
+pub(crate) use parsed_batch::{TextList, name_of};
 pub use rules::Rules;
 #[cfg(feature = "arrow")]
 pub(crate) use rules::bad_offset;

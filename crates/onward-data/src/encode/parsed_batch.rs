@@ -2,7 +2,8 @@
 
 use onward::Batch;
 
-use crate::error::DataError;
+use super::{BIAS, NamesSeen};
+use crate::error::{DataError, Result};
 
 /// A batch of examples with what came along: ids, names, skipped records.
 #[derive(Debug, Default)]
@@ -17,8 +18,9 @@ pub struct ParsedBatch {
     pub skipped: u64,
     /// How many bytes of input (decompressed) the batch was made from.
     pub bytes: u64,
-    ids: TextList,
-    id_columns: usize,
+    /// The ids of all rows, and how many a row has.
+    pub(crate) ids: TextList,
+    pub(crate) id_columns: usize,
     /// Index, number of factors and factors of each product.
     products: Vec<u32>,
 }
@@ -38,14 +40,24 @@ impl ParsedBatch {
         self.products.clear();
     }
 
-    /// Says how many ids a row has.
-    pub(crate) fn set_id_columns(&mut self, columns: usize) {
-        self.id_columns = columns;
+    /// Adds a feature to the row that is being filled, and its name if it is met for the first time.
+    #[inline]
+    pub(crate) fn push(&mut self, seen: &mut NamesSeen, index: u32, value: f32, name: impl FnOnce(&mut NewNames)) {
+        self.name(seen, index, name);
+        self.batch.push(index, value);
     }
 
-    /// Adds an id of the row that is being filled.
-    pub(crate) fn push_id(&mut self, id: &[u8]) {
-        self.ids.push(id);
+    /// Hands on the name of a feature that is met for the first time.
+    #[inline]
+    pub(crate) fn name(&mut self, seen: &mut NamesSeen, index: u32, name: impl FnOnce(&mut NewNames)) {
+        if seen.first(index) {
+            name(&mut self.names);
+        }
+    }
+
+    /// Begins a row with the bias.
+    pub(crate) fn push_bias(&mut self, seen: &mut NamesSeen) {
+        self.push(seen, BIAS, 1.0, |names| names.push(BIAS, &["bias"]));
     }
 
     /// Hands on the factors of a product whose index this parser met for the first time.
@@ -68,16 +80,14 @@ impl ParsedBatch {
     pub fn products(&self) -> impl Iterator<Item = (u32, &[u32])> {
         let mut rest = self.products.as_slice();
         std::iter::from_fn(move || {
-            let [index, count, after @ ..] = rest else {
-                return None;
-            };
+            let [index, count, after @ ..] = rest else { return None };
             let (factors, after) = after.split_at_checked(*count as usize)?;
             rest = after;
             Some((*index, factors))
         })
     }
 
-    /// Sets the ids of all rows at once: so many a row, and where each ends in `bytes`.
+    /// Sets the ids of all rows at once: how many a row has, and where each ends in `bytes`.
     #[cfg(feature = "arrow")]
     pub(crate) fn set_ids(&mut self, columns: usize, bytes: &[u8], ends: impl Iterator<Item = usize>) {
         self.ids.truncate(0);
@@ -87,7 +97,7 @@ impl ParsedBatch {
     }
 
     /// Drops the row that is being filled for what is wrong with it: that stops the parser, or the row is counted as skipped.
-    pub(crate) fn refuse(&mut self, error: DataError, skips_errors: bool) -> Result<(), DataError> {
+    pub(crate) fn refuse(&mut self, error: DataError, skips_errors: bool) -> Result {
         self.batch.abandon();
         self.ids.truncate(self.batch.len() * self.id_columns);
         if !skips_errors {
@@ -116,13 +126,8 @@ pub struct NewNames {
 }
 
 impl NewNames {
-    /// Adds a name.
-    pub(crate) fn push(&mut self, index: u32, name: &str) {
-        self.push_parts(index, &[name]);
-    }
-
     /// Adds a name that is made of parts.
-    pub(crate) fn push_parts(&mut self, index: u32, parts: &[&str]) {
+    pub(crate) fn push(&mut self, index: u32, parts: &[&str]) {
         self.indices.push(index);
         parts.iter().for_each(|part| self.text.push_str(part));
         self.ends.push(self.text.len());
@@ -181,23 +186,24 @@ pub(crate) fn name_of(names: &mut NewNames, index: u32, namespace: &[u8], name: 
 
 /// Many short byte strings in one arena.
 #[derive(Debug, Default)]
-struct TextList {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+pub(crate) struct TextList {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) ends: Vec<usize>,
 }
 
 impl TextList {
-    fn push(&mut self, text: &[u8]) {
+    pub(crate) fn push(&mut self, text: &[u8]) {
         self.bytes.extend_from_slice(text);
         self.ends.push(self.bytes.len());
     }
 
-    fn get(&self, at: usize) -> &[u8] {
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> &[u8] {
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
         &self.bytes[start..self.ends[at]]
     }
 
-    fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         self.ends.truncate(len);
         self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
     }

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use onward::SharedLoss;
 
-use crate::error::{DataError, MEND};
+use crate::error::{DataError, MEND, Result};
 use crate::schema::sample::InvalidTokens;
-use crate::schema::target::TargetValue;
-use crate::schema::{Kind, Role, Schema};
+use crate::schema::{CellValue, Kind, Role, Schema};
 use crate::text::numbers;
 
 /// What every parser needs: the schema, what labels are allowed, and whether bad
@@ -37,10 +36,16 @@ impl Rules {
         }
     }
 
+    /// The index of a hashed feature.
+    #[inline]
+    pub(crate) fn hashed(&self, hash: u64) -> u32 {
+        self.schema.hashed(self.reserved, hash)
+    }
+
     /// The label of a target value, checked against the task and the loss.
-    pub(crate) fn label(&self, value: TargetValue<'_>) -> Result<Option<f64>, DataError> {
+    pub(crate) fn label(&self, value: CellValue<'_>) -> Result<Option<f64>> {
         let label = self.schema.target.label(value).map_err(|error| match value {
-            TargetValue::Text(text) if numbers::with_point(text).is_some() => error,
+            CellValue::Text(text) if numbers::with_point(text).is_some() => error,
             _ if self.is_bound => error.advise(MEND),
             _ => error,
         })?;
@@ -49,31 +54,30 @@ impl Rules {
     }
 
     /// Refuses a label that the loss does not have.
-    pub(crate) fn check_label(&self, label: f64) -> Result<(), DataError> {
-        let Some(Err(error)) = self.loss.as_ref().map(|loss| loss.check_label(label)) else {
-            return Ok(());
-        };
+    pub(crate) fn check_label(&self, label: f64) -> Result {
+        let Some(Err(error)) = self.loss.as_ref().map(|loss| loss.check_label(label)) else { return Ok(()) };
         Err(DataError::record(error).advise(match self.is_bound {
             true => MEND,
-            false => "choose another ⟦loss⟧, or leave such records out with ⟦on_error=skip⟧",
+            false => "choose another ⟦loss⟧, or skip such records with ⟦on_error=skip⟧",
         }))
     }
 }
 
 /// An importance weight: 0, or of a size whose squares f64 can add up.
-pub(crate) fn checked_weight(weight: f64) -> Result<f64, DataError> {
+pub(crate) fn checked_weight(weight: f64) -> Result<f64> {
     if weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight) {
         return Ok(weight);
     }
     let shown = if (1e-4..1e7).contains(&weight.abs()) { weight.to_string() } else { format!("{weight:e}") };
-    Err(DataError::record(format!("the importance weight is {shown}")).advise(WEIGHTS))
+    Err(bad_weight(&shown))
 }
 
-/// What weights may be.
-const WEIGHTS: &str = "weights are numbers from 1e-38 to 3.4e38, or 0";
+pub(crate) fn bad_weight(found: &str) -> DataError {
+    DataError::record(format!("the importance weight must be 0 or from 1e-38 to 3.4e38; got {found}"))
+}
 
 /// What a prediction starts from: within the range that labels have.
-pub(crate) fn checked_offset(offset: f64) -> Result<f64, DataError> {
+pub(crate) fn checked_offset(offset: f64) -> Result<f64> {
     if offset.abs() <= f64::from(f32::MAX) {
         return Ok(offset);
     }
@@ -81,10 +85,5 @@ pub(crate) fn checked_offset(offset: f64) -> Result<f64, DataError> {
 }
 
 pub(crate) fn bad_offset(found: &str) -> DataError {
-    DataError::record(format!("the offset (initial prediction) is {found}"))
-        .advise("offsets are numbers within ±3.4e38, 0 for none")
-}
-
-pub(crate) fn bad_weight(found: &str) -> DataError {
-    DataError::record(format!("the importance weight is {found}")).advise(WEIGHTS)
+    DataError::record(format!("the offset (initial prediction) must be within ±3.4e38; got {found}"))
 }

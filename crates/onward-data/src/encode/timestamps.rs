@@ -2,12 +2,10 @@
 
 use onward::feature::hash;
 
-use super::BIAS;
-use crate::schema::Schema;
+use super::{BIAS, Rules};
 use crate::schema::timestamp::{Timestamp, WEEKDAYS};
 
 /// The indices of the parts of a moment.
-#[derive(Debug)]
 pub(super) struct TimestampIndices {
     hours: [u32; 24],
     weekdays: [u32; WEEKDAYS.len()],
@@ -16,20 +14,20 @@ pub(super) struct TimestampIndices {
 }
 
 impl TimestampPart {
-    /// What it is called, in a column of this name.
-    pub(super) fn name(self, column: &str) -> String {
+    /// What its feature is called, behind the name of the column.
+    pub(super) fn name(self) -> String {
         match self {
-            Self::Hour(hour) => format!("{column} hour={hour}"),
-            Self::Weekday(day) => format!("{column} weekday={}", WEEKDAYS[day as usize % WEEKDAYS.len()]),
-            Self::Month(month) => format!("{column} month={month}"),
+            Self::Hour(hour) => format!(" hour={hour}"),
+            Self::Weekday(day) => format!(" weekday={}", WEEKDAYS[day as usize % WEEKDAYS.len()]),
+            Self::Month(month) => format!(" month={month}"),
         }
     }
 }
 
 impl TimestampIndices {
-    pub(super) fn new(schema: &Schema, reserved: u32, seed: u64) -> Self {
+    pub(super) fn new(rules: &Rules, seed: u64) -> Self {
         // Codes that no column=value text can be: a zero byte, the part, its number.
-        let of = |code: u8, number: usize| schema.hashed(reserved, hash::name(seed, &[0, code, number as u8]));
+        let of = |code: u8, number: usize| rules.hashed(hash::name(seed, &[0, code, number as u8]));
         Self {
             hours: std::array::from_fn(|hour| of(b'h', hour)),
             weekdays: std::array::from_fn(|weekday| of(b'd', weekday)),

@@ -43,17 +43,12 @@ impl BagOfWords {
         Self { ngrams: ngrams.max(1), ..Self::default() }
     }
 
-    /// Forgets the cell and keeps the memory.
-    pub(crate) fn clear(&mut self) {
+    /// Counts the words of a text in the group with this hash seed.
+    pub(crate) fn count(&mut self, seed: u64, text: &[u8]) {
         self.text.clear();
         self.spans.clear();
         self.found.clear();
         self.place.clear();
-    }
-
-    /// Counts the words of a text in the group with this hash seed.
-    pub(crate) fn count(&mut self, seed: u64, text: &[u8]) {
-        self.clear();
         self.split(text);
         for first in 0..self.spans.len() {
             for length in 1..=self.ngrams.min(self.spans.len() - first) {

@@ -34,6 +34,9 @@ impl fmt::Display for Position {
     }
 }
 
+/// What nearly all functions of this crate give.
+pub(crate) type Result<T = (), E = DataError> = std::result::Result<T, E>;
+
 /// An error in an input: opaque, with a [`kind`](DataError::kind), a
 /// [`position`](DataError::position), what was found and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,14 +72,35 @@ pub enum DataErrorKind {
 
 impl DataError {
     /// An error without a position yet.
-    pub(crate) fn new(kind: DataErrorKind, found: impl fmt::Display) -> Self {
+    #[cold]
+    fn new(kind: DataErrorKind, found: impl fmt::Display) -> Self {
         let found = Message::from(found.to_string());
         Self { inner: Box::new(Inner { kind, position: Position::default(), found, remedy: None }) }
     }
 
-    /// A malformed record, and what was found in it: the reader adds where it is.
+    /// A malformed record. The reader adds its position.
     pub fn record(found: impl fmt::Display) -> Self {
         Self::new(DataErrorKind::Record, found)
+    }
+
+    /// An input that cannot be opened.
+    pub(crate) fn open(found: impl fmt::Display) -> Self {
+        Self::new(DataErrorKind::Open, found)
+    }
+
+    /// A failed read.
+    pub(crate) fn io(found: impl fmt::Display) -> Self {
+        Self::new(DataErrorKind::Io, found)
+    }
+
+    /// An input that is not what it should be as a whole.
+    pub(crate) fn format(found: impl fmt::Display) -> Self {
+        Self::new(DataErrorKind::Format, found)
+    }
+
+    /// Options that do not fit together, or do not fit the input.
+    pub(crate) fn options(found: impl fmt::Display) -> Self {
+        Self::new(DataErrorKind::Options, found)
     }
 
     /// Adds what to do about it.
@@ -156,7 +180,7 @@ impl fmt::Display for DataError {
 impl std::error::Error for DataError {}
 
 /// What to do about a record that only its owner can mend.
-pub(crate) const MEND: &str = "mend the record, or leave such records out with ⟦on_error=skip⟧";
+pub(crate) const MEND: &str = "fix the record, or skip such records with ⟦on_error=skip⟧";
 
 /// A found text as it is shown in a message: in quotes, on one line, not too long.
 pub(crate) fn quoted(bytes: &[u8]) -> String {

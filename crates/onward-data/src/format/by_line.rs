@@ -1,72 +1,15 @@
-//! Formats with a record per line: the lines of a chunk, with positions of errors.
+//! Formats of named or numbered features with a record per line.
 
 use onward::feature::hash;
 
+use super::records::{LineParser, each_line};
 use super::sparse::narrow;
-use crate::encode::{BIAS, InteractionEncoder, NamesSeen, ParsedBatch, Rules, checked_offset, checked_weight, name_of};
-use crate::error::DataError;
-use crate::schema::Role;
-use crate::schema::target::TargetValue;
-use crate::source::{Chunk, ChunkContent, Parser, too_long};
-use crate::text::lines::{LineNumber, invalid_utf8, line_end, not_utf8};
-
-/// Reads lines, one after the other.
-pub(super) trait LineParser {
-    /// Where the line ends that begins at `start`: at its line end, or with the text. It is asked of each line.
-    fn end(&mut self, text: &[u8], start: usize) -> usize {
-        line_end(text, start)
-    }
-
-    /// Reads the line whose end was asked for last.
-    fn parse_line(&mut self, line: &[u8], out: &mut ParsedBatch) -> Result<(), DataError>;
-}
-
-/// A function from a line.
-impl<F: FnMut(&[u8], &mut ParsedBatch) -> Result<(), DataError>> LineParser for F {
-    fn parse_line(&mut self, line: &[u8], out: &mut ParsedBatch) -> Result<(), DataError> {
-        self(line, out)
-    }
-}
-
-/// Has each line read that is not blank. An error gets its position;
-/// it ends the chunk, or is counted when errors are skipped.
-pub(super) fn each_line(
-    chunk: &Chunk,
-    skip_errors: bool,
-    out: &mut ParsedBatch,
-    parser: &mut impl LineParser,
-) -> Result<(), DataError> {
-    let ChunkContent::Text { bytes, first_line, record_limit } = &chunk.content else {
-        return Ok(());
-    };
-    out.bytes += bytes.len() as u64;
-    let mut number = LineNumber::new(*first_line);
-    let mut start = 0;
-    let mut invalid = invalid_utf8(bytes, 0);
-    while start < bytes.len() {
-        let end = parser.end(bytes, start);
-        let line = bytes[start..end].strip_suffix(b"\r").unwrap_or(&bytes[start..end]);
-        let is_invalid = invalid.is_some_and(|at| at < end);
-        if is_invalid {
-            invalid = invalid_utf8(bytes, end);
-        }
-        let result = if end - start >= *record_limit && bytes.len() - start > *record_limit {
-            // With its line end.
-            Err(too_long(*record_limit))
-        } else if is_invalid {
-            Err(not_utf8(line))
-        } else if line.trim_ascii().is_empty() {
-            Ok(())
-        } else {
-            parser.parse_line(line, out)
-        };
-        if let Err(error) = result {
-            out.refuse(error.input(&chunk.input).line(number.at(bytes, start)), skip_errors)?;
-        }
-        start = end + 1;
-    }
-    Ok(())
-}
+use crate::encode::{
+    InteractionEncoder, NamesSeen, NewNames, ParsedBatch, Rules, checked_offset, checked_weight, name_of,
+};
+use crate::error::{DataError, Result};
+use crate::schema::{CellValue, Role, Schema};
+use crate::source::{Chunk, Parser};
 
 /// Makes a parser of a function from a line to a row of features, for a [`TextFormat`](super::TextFormat) whose
 /// records are lines. Blank lines are left out.
@@ -74,33 +17,56 @@ pub fn by_line(
     rules: &Rules,
     parse: impl FnMut(&[u8], &mut RowBuilder<'_>) -> Result<(), DataError> + Send + 'static,
 ) -> Box<dyn Parser> {
-    let ignored = rules.schema.columns.iter().filter(|column| column.role == Role::Ignored);
-    let features = NamedFeatures {
-        seen: NamesSeen::default(),
-        ignored: ignored.map(|column| column.name.clone()).collect(),
-        products: InteractionEncoder::of_namespaces(&rules.schema),
-    };
-    Box::new(FunctionParser { rules: rules.clone(), features, parse })
+    Box::new(FunctionParser { rules: rules.clone(), features: FeatureEncoder::new(&rules.schema), parse })
 }
 
 struct FunctionParser<F> {
     rules: Rules,
-    features: NamedFeatures,
+    features: FeatureEncoder,
     parse: F,
 }
 
 /// What a parser keeps of the features of its rows.
-struct NamedFeatures {
-    seen: NamesSeen,
+pub(super) struct FeatureEncoder {
+    pub(super) seen: NamesSeen,
     /// Namespaces to leave out.
-    ignored: Vec<String>,
-    products: Option<Box<InteractionEncoder>>,
+    pub(super) ignored: Vec<String>,
+    /// The products of features, if there are interactions.
+    pub(super) products: Option<Box<InteractionEncoder>>,
+}
+
+impl FeatureEncoder {
+    pub(super) fn new(schema: &Schema) -> Self {
+        let ignored = schema.columns.iter().filter(|column| column.role == Role::Ignored);
+        Self {
+            seen: NamesSeen::default(),
+            ignored: ignored.map(|column| column.name.clone()).collect(),
+            products: InteractionEncoder::of_namespaces(schema),
+        }
+    }
+
+    /// Begins a row with the bias.
+    pub(super) fn begin(&mut self, out: &mut ParsedBatch) {
+        out.push_bias(&mut self.seen);
+        if let Some(products) = &mut self.products {
+            products.begin();
+        }
+    }
+
+    /// Adds the products, and ends the row.
+    pub(super) fn end(&mut self, schema: &Schema, labelled: (Option<f64>, f64), out: &mut ParsedBatch) -> Result {
+        if let Some(products) = &mut self.products {
+            products.finish(schema, out)?;
+        }
+        out.batch.finish(labelled.0, labelled.1);
+        Ok(())
+    }
 }
 
 /// The row that is made of a line: a label, and features by their names or numbers.
 pub struct RowBuilder<'r> {
     rules: &'r Rules,
-    features: &'r mut NamedFeatures,
+    features: &'r mut FeatureEncoder,
     out: &'r mut ParsedBatch,
     /// The namespace of the last feature, with the seed of its names; and whether it is left out.
     namespace: Option<(String, u64)>,
@@ -115,7 +81,7 @@ impl RowBuilder<'_> {
     /// # Errors
     /// When it is none that the task or the loss has.
     pub fn label(&mut self, text: &[u8]) -> Result<(), DataError> {
-        self.label = self.rules.label(TargetValue::Text(text))?;
+        self.label = self.rules.label(CellValue::Text(text))?;
         Ok(())
     }
 
@@ -151,12 +117,10 @@ impl RowBuilder<'_> {
             return Ok(());
         }
         let value = narrow(value).map_err(|error| error.column(name))?;
-        let index = self.rules.schema.hashed(BIAS + 1, hash::name(seed, name.as_bytes()));
         if value != 0.0 {
-            if self.features.seen.first(index) {
-                name_of(&mut self.out.names, index, namespace.as_bytes(), name.as_bytes());
-            }
-            self.out.batch.push(index, value);
+            let index = self.rules.hashed(hash::name(seed, name.as_bytes()));
+            let name = |names: &mut NewNames| name_of(names, index, namespace.as_bytes(), name.as_bytes());
+            self.out.push(&mut self.features.seen, index, value, name);
         }
         Ok(())
     }
@@ -183,14 +147,12 @@ impl RowBuilder<'_> {
                 "the index {number} is beyond {}, the last that ⟦bits={bits}⟧ has room for",
                 (1u64 << bits) - 1
             );
-            return Err(DataError::record(found).advise("say more ⟦bits⟧, or number the features anew"));
+            return Err(DataError::record(found).advise("use more ⟦bits⟧, or renumber the features"));
         }
         let value = narrow(value).map_err(|error| error.column(&number.to_string()))?;
         if value != 0.0 {
-            if self.features.seen.first(number + 1) {
-                self.out.names.push(number + 1, &number.to_string());
-            }
-            self.out.batch.push(number + 1, value);
+            let name = |names: &mut NewNames| names.push(number + 1, &[&number.to_string()]);
+            self.out.push(&mut self.features.seen, number + 1, value, name);
         }
         Ok(())
     }
@@ -198,33 +160,23 @@ impl RowBuilder<'_> {
 
 impl<F> LineParser for FunctionParser<F>
 where
-    F: FnMut(&[u8], &mut RowBuilder<'_>) -> Result<(), DataError>,
+    F: FnMut(&[u8], &mut RowBuilder<'_>) -> Result,
 {
-    fn parse_line(&mut self, line: &[u8], out: &mut ParsedBatch) -> Result<(), DataError> {
+    fn parse_line(&mut self, line: &[u8], out: &mut ParsedBatch) -> Result {
         let Self { rules, features, parse } = self;
-        if features.seen.first(BIAS) {
-            out.names.push(BIAS, "bias");
-        }
-        out.batch.push(BIAS, 1.0);
-        if let Some(products) = &mut features.products {
-            products.begin();
-        }
+        features.begin(out);
         let mut row = RowBuilder { rules, features, out, namespace: None, is_ignored: false, label: None, weight: 1.0 };
         parse(line, &mut row)?;
-        let RowBuilder { label, weight, .. } = row;
-        if let Some(products) = &mut features.products {
-            products.finish(&rules.schema, out)?;
-        }
-        out.batch.finish(label, weight);
-        Ok(())
+        let labelled = (row.label, row.weight);
+        features.end(&rules.schema, labelled, out)
     }
 }
 
 impl<F> Parser for FunctionParser<F>
 where
-    F: FnMut(&[u8], &mut RowBuilder<'_>) -> Result<(), DataError> + Send,
+    F: FnMut(&[u8], &mut RowBuilder<'_>) -> Result + Send,
 {
-    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
+    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
         each_line(chunk, self.rules.skip_errors, out, self)
     }
 }

@@ -67,9 +67,7 @@ impl<'a> Head<'a> {
 fn first_line(head: &[u8]) -> &[u8] {
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let line = lines.find(|line| !line.is_empty() && line[0] != b'#').unwrap_or(&[]);
-    let Some(look) = line.get(..LOOK) else {
-        return line;
-    };
+    let Some(look) = line.get(..LOOK) else { return line };
     look.iter().rposition(u8::is_ascii_whitespace).map_or(look, |end| &look[..end])
 }
 
@@ -163,7 +161,7 @@ mod tests {
         #[cfg(feature = "arrow")]
         assert_eq!(
             "xls".parse::<Format>().unwrap_err(),
-            "unknown format 'xls': it is one of csv, tsv, jsonl, svmlight, vw, parquet, arrow"
+            "unknown format 'xls'; formats are csv, tsv, jsonl, svmlight, vw, parquet, arrow"
         );
     }
 }

@@ -14,6 +14,7 @@ mod detect;
 pub(crate) mod jsonl;
 #[cfg(feature = "arrow")]
 pub(crate) mod parquet;
+mod records;
 mod sparse;
 mod svmlight;
 mod vw;
@@ -27,14 +28,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::encode::Rules;
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::schema::sample::{FirstRows, SAMPLE_ROWS};
 use crate::schema::{Layout, Role, Schema};
 use crate::source::{Boundaries, Parser};
 use crate::text::lines::sample_lines;
 pub use by_line::{RowBuilder, by_line};
-#[cfg(feature = "arrow")]
-use columnar::ColumnarFormat;
 pub(crate) use detect::has_first_line;
 pub use detect::{Head, Recognition};
 use write::Writing;
@@ -179,17 +178,32 @@ impl FromStr for Format {
 #[derive(Clone)]
 pub(crate) enum Definition {
     Text(Arc<dyn TextFormat>),
+    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
+    Columnar(&'static ColumnarFormat),
+}
+
+/// A format of files of columns.
+pub(crate) struct ColumnarFormat {
+    /// What it is called, in lower case.
+    pub(crate) name: &'static str,
+    /// The endings of file names that stand for it where something is written.
+    endings: &'static [&'static str],
+    /// Whether a file that begins like this is in this format.
+    has_magic: fn(&[u8]) -> bool,
+    /// Opens a file, without reading its rows.
     #[cfg(feature = "arrow")]
-    Columnar(&'static dyn ColumnarFormat),
+    pub(crate) open: fn(crate::source::Seekable) -> Result<Box<dyn columnar::ColumnarFile>>,
+    /// What [`convert`](crate::convert) writes in this format.
+    writing: Writing,
 }
 
 /// All formats that Onward has built in, in the order in which an input is tried as one of them.
 fn built_in() -> Vec<Definition> {
     vec![
         #[cfg(feature = "arrow")]
-        Definition::Columnar(&parquet::Parquet),
+        Definition::Columnar(&parquet::PARQUET),
         #[cfg(feature = "arrow")]
-        Definition::Columnar(&arrow::Arrow),
+        Definition::Columnar(&arrow::ARROW),
         Definition::Text(Arc::new(jsonl::JsonLines)),
         Definition::Text(Arc::new(svmlight::Svmlight)),
         Definition::Text(Arc::new(vw::Vw)),
@@ -203,34 +217,35 @@ impl Definition {
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Text(format) => format.name(),
-            #[cfg(feature = "arrow")]
-            Self::Columnar(format) => format.name(),
+            Self::Columnar(format) => format.name,
+        }
+    }
+
+    /// The format, if it is one of text.
+    pub(crate) fn text(&self) -> Option<&Arc<dyn TextFormat>> {
+        match self {
+            Self::Text(format) => Some(format),
+            Self::Columnar(_) => None,
         }
     }
 
     fn endings(&self) -> &[&str] {
         match self {
             Self::Text(format) => format.endings(),
-            #[cfg(feature = "arrow")]
-            Self::Columnar(format) => format.endings(),
+            Self::Columnar(format) => format.endings,
         }
     }
 
     pub(crate) fn writing(&self) -> Writing {
         match self {
             Self::Text(format) => format.writing(),
-            #[cfg(feature = "arrow")]
-            Self::Columnar(format) => format.writing(),
+            Self::Columnar(format) => format.writing,
         }
     }
 
     /// The names of the ids that come with each row.
     pub(crate) fn id_names(&self, schema: &Schema) -> Vec<String> {
-        match self {
-            Self::Text(format) => format.id_names(schema),
-            #[cfg(feature = "arrow")]
-            Self::Columnar(_) => id_columns(schema),
-        }
+        self.text().map_or_else(|| id_columns(schema), |format| format.id_names(schema))
     }
 
     /// The handle of this format.
@@ -280,7 +295,7 @@ impl Formats {
         let format = Format::named(name.to_ascii_lowercase());
         match self.get(&format) {
             Some(_) => Ok(format),
-            None => Err(format!("unknown format '{format}': it is one of {}", self.list())),
+            None => Err(format!("unknown format '{format}'; formats are {}", self.list())),
         }
     }
 
@@ -297,12 +312,12 @@ impl Formats {
 
     /// Whether inputs in this format are text, which is read record by record.
     pub fn is_text(&self, format: &Format) -> bool {
-        matches!(self.get(format), Some(Definition::Text(_)))
+        self.get(format).and_then(Definition::text).is_some()
     }
 
     /// Whether the first record names the columns.
     pub fn has_header(&self, format: &Format) -> bool {
-        matches!(self.get(format), Some(Definition::Text(format)) if format.has_header())
+        self.get(format).and_then(Definition::text).is_some_and(|format| format.has_header())
     }
 
     /// What a name stands for.
@@ -312,8 +327,7 @@ impl Formats {
 
     /// A format that the run does not know.
     pub(crate) fn unknown(&self, format: &Format) -> DataError {
-        DataError::new(DataErrorKind::Options, format!("there is no format '{format}'"))
-            .advise(format!("there are: {}", self.list()))
+        DataError::options(format!("there is no format '{format}'")).advise(format!("there are: {}", self.list()))
     }
 
     /// Their names, for people.
@@ -328,7 +342,6 @@ impl Formats {
     /// Recognises a format from the first bytes of an input (decompressed). `None`: this is no text that any
     /// format reads. Without `has_header` text is a table if it can be one.
     pub(crate) fn recognise(&self, bytes: &[u8], has_header: bool) -> Option<&Definition> {
-        #[cfg(feature = "arrow")]
         if let Some(found) = self.columnar(bytes) {
             return Some(found);
         }
@@ -337,23 +350,14 @@ impl Formats {
             return None;
         }
         let recognised = |wanted: Recognition| {
-            let is_it = |format: &&Definition| match format {
-                Definition::Text(format) => format.recognise(&head) == wanted,
-                #[cfg(feature = "arrow")]
-                Definition::Columnar(_) => false,
-            };
-            self.all.iter().find(is_it)
+            let is_it = |format: &Arc<dyn TextFormat>| format.recognise(&head) == wanted;
+            self.all.iter().find(|format| format.text().is_some_and(is_it))
         };
         recognised(Recognition::Surely).or_else(|| recognised(Recognition::IfNoOther))
     }
 
     /// The format of columns that an input has which begins like this.
-    #[cfg(feature = "arrow")]
     pub(crate) fn columnar(&self, bytes: &[u8]) -> Option<&Definition> {
-        let has_magic = |format: &&Definition| match format {
-            Definition::Columnar(format) => format.has_magic(bytes),
-            Definition::Text(_) => false,
-        };
-        self.all.iter().find(has_magic)
+        self.all.iter().find(|format| matches!(format, Definition::Columnar(format) if (format.has_magic)(bytes)))
     }
 }

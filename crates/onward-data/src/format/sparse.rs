@@ -1,16 +1,14 @@
 //! What the two sparse text formats share: words between blanks, and values.
 
-use crate::error::{DataError, MEND, quoted};
+use crate::error::{DataError, MEND, Result, quoted};
 use crate::text::numbers::{self, Number};
 
 /// Whether a byte stands between words.
-#[inline]
 pub(crate) fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
 /// Where the next word begins, or the line ends.
-#[inline]
 pub(crate) fn skip_blanks(line: &[u8], mut at: usize) -> usize {
     while at < line.len() && is_blank(line[at]) {
         at += 1;
@@ -19,7 +17,6 @@ pub(crate) fn skip_blanks(line: &[u8], mut at: usize) -> usize {
 }
 
 /// Where the word at `at` ends.
-#[inline]
 pub(crate) fn word_end(line: &[u8], mut at: usize) -> usize {
     while at < line.len() && !is_blank(line[at]) {
         at += 1;
@@ -28,13 +25,11 @@ pub(crate) fn word_end(line: &[u8], mut at: usize) -> usize {
 }
 
 /// A value as the weight of a feature is multiplied with it: an error when it overflows.
-#[inline]
-pub(crate) fn narrow(value: f64) -> Result<f32, DataError> {
+pub(crate) fn narrow(value: f64) -> Result<f32> {
     let narrow = value as f32;
     if narrow.is_finite() { Ok(narrow) } else { Err(too_large(value)) }
 }
 
-#[cold]
 fn too_large(value: f64) -> DataError {
     DataError::record(format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"))
         .advise("rescale the feature")
@@ -42,7 +37,7 @@ fn too_large(value: f64) -> DataError {
 
 /// The value of a feature that is not one of the short decimals, or what is wrong with it.
 #[cold]
-pub(crate) fn value(text: &[u8]) -> Result<f64, DataError> {
+pub(crate) fn value(text: &[u8]) -> Result<f64> {
     let number = match text.trim_ascii() == text {
         true => numbers::parse(text),
         false => Number::Invalid,
@@ -51,7 +46,7 @@ pub(crate) fn value(text: &[u8]) -> Result<f64, DataError> {
         Number::Finite(value) => return Ok(value),
         Number::Infinite => (
             format!("the value {} is infinite, or beyond the range of 64-bit floats", quoted(text)),
-            "features are finite: rescale this one, or leave it out of the row",
+            "features must be finite: rescale this one, or leave it out of the row",
         ),
         Number::Missing if text.is_empty() => ("there is no value after the colon".to_owned(), MEND),
         Number::Missing => (format!("the value is {}", quoted(text)), "leave a missing feature out of the row"),

@@ -14,7 +14,7 @@ use crate::text::numbers::{self, Number};
 pub struct Converted {
     /// Examples written.
     pub rows: u64,
-    /// Records left out since they could not be read, if that was allowed.
+    /// Records left out because they could not be read, if that was allowed.
     pub skipped: u64,
     /// Features whose name was written.
     pub names: u64,
@@ -57,6 +57,15 @@ pub type NewTableWriter = for<'a> fn(
     Compression,
     &'a mut (dyn Write + Send),
 ) -> Result<Box<dyn TableWriter + 'a>, ConvertError>;
+
+/// Where a format is written to.
+pub(super) type Out<'a> = &'a mut (dyn Write + Send);
+
+/// What begins to write examples gives.
+pub(super) type NewExamples<'a> = Result<Box<dyn ExampleWriter + 'a>, ConvertError>;
+
+/// What begins to write a table gives.
+pub(super) type NewTable<'a> = Result<Box<dyn TableWriter + 'a>, ConvertError>;
 
 /// What is written in a format, and who does it.
 #[derive(Clone, Copy)]
@@ -135,13 +144,13 @@ impl TableColumn {
         let name = &self.name;
         let error = match self.holds {
             ColumnType::Whole => self
-                .wrong(number, cell, "is no whole number, as those in the first rows are")
+                .wrong(number, cell, "is not a whole number, unlike the values in the first rows")
                 .advise(format!("⟦numeric={name}⟧ writes all as 64-bit floats, ⟦categorical={name}⟧ as text")),
             ColumnType::Number => self
-                .wrong(number, cell, "is no finite number, as those in the first rows are")
+                .wrong(number, cell, "is not a finite number, unlike the values in the first rows")
                 .advise(format!("⟦categorical={name}⟧ writes all as text")),
             ColumnType::Boolean | ColumnType::Text => self
-                .wrong(number, cell, "is neither true nor false, as the first rows are")
+                .wrong(number, cell, "is neither true nor false, unlike the values in the first rows")
                 .advise(format!("⟦categorical={name}⟧ writes all as text")),
         };
         error.into()
@@ -165,9 +174,7 @@ impl TableColumn {
     #[cfg(feature = "arrow")]
     pub(super) fn whole(&self, number: u64, cell: &[u8]) -> Result<Option<i64>, ConvertError> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
-        let Some((text, value)) = self.numeric(number, cell)? else {
-            return Ok(None);
-        };
+        let Some((text, value)) = self.numeric(number, cell)? else { return Ok(None) };
         let written = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
         match written {
             Some(whole) => Ok(Some(whole)),

@@ -1,7 +1,6 @@
 //! Opens files of columns: Parquet and Arrow IPC.
 
 use std::collections::HashMap;
-use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,15 +9,14 @@ use arrow_array::RecordBatch;
 use super::columns::{ColumnRequirements, LaterNotes, bind_columns, check_layout, no_table};
 use super::infer::{self, InferredSchema};
 use super::{Opening, Purpose, empty, rules};
-use crate::encode::ColumnMapping;
-use crate::error::{DataError, DataErrorKind};
+use crate::encode::{ColumnMapping, NamesSeen, RowEncoder};
+use crate::error::{DataError, Result};
 use crate::format::arrow::examples::{self, ExampleParser};
 use crate::format::columnar::cells::{self, ArrayCells, CellForm, LeafColumn};
 use crate::format::columnar::{
-    ColumnarFile, ColumnarFormat, TableParser, TableReader, TableSlice, check_type, failed, guarded, named_leaves,
-    wanted,
+    ColumnarFile, TableParser, TableReader, TableSlice, check_type, failed, guarded, named_leaves, wanted,
 };
-use crate::format::{Definition, Formats};
+use crate::format::{ColumnarFormat, Definition, Formats};
 use crate::options::Options;
 use crate::schema::names::no_such_column;
 use crate::schema::sample::{SAMPLE_BYTES, SAMPLE_ROWS, TableSample};
@@ -30,7 +28,7 @@ use crate::source::{Chunk, ChunkContent, ChunkSource, Input};
 const CHUNK_FACTOR: usize = 8;
 
 /// The format of columns that the first input has (a file that is not compressed), or that is asked for.
-pub(super) fn format_of(inputs: &[Input], options: &Options) -> Result<Option<&'static dyn ColumnarFormat>, DataError> {
+pub(super) fn format_of(inputs: &[Input], options: &Options) -> Result<Option<&'static ColumnarFormat>> {
     let columnar = |definition: Option<&Definition>| match definition {
         Some(Definition::Columnar(format)) => Some(*format),
         _ => None,
@@ -38,38 +36,26 @@ pub(super) fn format_of(inputs: &[Input], options: &Options) -> Result<Option<&'
     if let Some(format) = &options.format {
         return Ok(columnar(options.formats.get(format)));
     }
-    let Some(file) = inputs[0].seekable()? else {
-        return Ok(None);
-    };
-    let mut head = Vec::new();
-    file.take(8).read_to_end(&mut head).map_err(|error| inputs[0].failed(&error))?;
-    Ok(columnar(options.formats.columnar(&head)))
+    let Some(file) = inputs[0].seekable()? else { return Ok(None) };
+    let magic = file.magic().map_err(|error| inputs[0].failed(&error))?;
+    Ok(columnar(options.formats.columnar(&magic)))
 }
 
 /// Opens inputs in a format of columns.
 pub(super) fn open(
     inputs: &[Input],
-    format: &'static dyn ColumnarFormat,
+    format: &'static ColumnarFormat,
     options: &Options,
     purpose: Purpose,
     count: Arc<AtomicU64>,
-) -> Result<Opening, DataError> {
+) -> Result<Opening> {
     for input in inputs {
         check_magic(input, format, &options.formats).map_err(|error| error.input(&input.name()))?;
     }
-    let mut notes = vec![format!("format: {}", format.name())];
-    let first = inputs[0].name();
-    let (layout, bound) = guarded(&first, || {
-        let file = file(&inputs[0], format)?;
-        let schema = options.schema.as_ref();
-        let bound = schema.map(|schema| bound_schema(schema, file.as_ref(), format, options));
-        Ok((file.layout(), bound.transpose()?))
-    })?;
-    let inferred = match bound {
-        Some(schema) => schema,
-        None => judge(inputs, format, layout, options, purpose)?,
-    };
-    notes.extend_from_slice(&inferred.notes);
+    let layout = guarded(&inputs[0].name(), || Ok(file(&inputs[0], format)?.layout()))?;
+    let inferred = judge(inputs, format, layout, options, purpose)?;
+    let mut notes = vec![format!("format: {}", format.name)];
+    notes.extend(inferred.notes);
     let schema = Arc::new(inferred.schema);
     let rules = rules(Arc::clone(&schema), options, inferred.invalid);
     let mut source = ColumnSource {
@@ -86,7 +72,10 @@ pub(super) fn open(
         let name = input.name();
         let said = guarded(&name, || {
             source.open(input)?;
-            source.bind_columns(input)
+            match layout {
+                Layout::Indexed => Ok(Vec::new()),
+                _ => bind_columns(&schema, &names(file(input, format)?.as_ref())?, &source.requirements),
+            }
         })?;
         later.add(&name, said);
     }
@@ -95,8 +84,8 @@ pub(super) fn open(
     Ok(Opening {
         source: Box::new(source),
         parser: Box::new(move || match layout {
-            Layout::Indexed => Box::new(ExampleParser::new(rules.clone())),
-            _ => Box::new(TableParser::new(&rules)),
+            Layout::Indexed => Box::new(ExampleParser { rules: rules.clone(), seen: NamesSeen::default() }),
+            _ => Box::new(TableParser { encoder: RowEncoder::new(rules.clone()).with_nulls() }),
         }),
         schema,
         format: Definition::Columnar(format),
@@ -106,45 +95,43 @@ pub(super) fn open(
 }
 
 /// A file, open and not yet read.
-fn file(input: &Input, format: &dyn ColumnarFormat) -> Result<Box<dyn ColumnarFile>, DataError> {
-    format.open(input.seekable()?.ok_or_else(|| no_file(format))?)
+fn file(input: &Input, format: &ColumnarFormat) -> Result<Box<dyn ColumnarFile>> {
+    (format.open)(input.seekable()?.ok_or_else(|| no_file(format))?)
 }
 
-/// Infers from the first rows what is not known.
+/// The names of a file's columns.
+fn names(file: &dyn ColumnarFile) -> Result<Vec<String>> {
+    Ok(named_leaves(file)?.into_iter().map(|leaf| leaf.name).collect())
+}
+
+/// What the first rows say about all, or the schema of a model, checked against the first file.
 fn judge(
     inputs: &[Input],
-    format: &dyn ColumnarFormat,
+    format: &ColumnarFormat,
     layout: Layout,
     options: &Options,
     purpose: Purpose,
-) -> Result<InferredSchema, DataError> {
+) -> Result<InferredSchema> {
     let named = |error: DataError| error.input(&inputs[0].name());
-    match (purpose, layout) {
-        (Purpose::Copy, Layout::Indexed) => Err(named(no_table(format.name()))),
-        (Purpose::Copy, _) => infer::copied(&sample(inputs, format, options)?, options).map_err(named),
-        (Purpose::Learn, Layout::Indexed) => examples_schema(inputs, format, options),
-        (Purpose::Learn, _) => infer::table(&sample(inputs, format, options)?, options).map_err(named),
+    match (&options.schema, purpose, layout) {
+        (Some(schema), ..) => guarded(&inputs[0].name(), || {
+            check_layout(schema, layout, format.name)?;
+            let requirements = ColumnRequirements::new(options, Purpose::Learn);
+            let notes = match layout {
+                Layout::Table => bind_columns(schema, &names(file(&inputs[0], format)?.as_ref())?, &requirements)?,
+                _ => Vec::new(),
+            };
+            Ok(InferredSchema::known(schema.clone(), notes))
+        }),
+        (None, Purpose::Copy, Layout::Indexed) => Err(named(no_table(format.name))),
+        (None, Purpose::Copy, _) => infer::copied(&sample(inputs, format, options)?, options).map_err(named),
+        (None, Purpose::Learn, Layout::Indexed) => examples_schema(inputs, format, options),
+        (None, Purpose::Learn, _) => infer::table(&sample(inputs, format, options)?, options).map_err(named),
     }
-}
-
-/// The schema of a model, checked against the first file.
-fn bound_schema(
-    schema: &Schema,
-    file: &dyn ColumnarFile,
-    format: &dyn ColumnarFormat,
-    options: &Options,
-) -> Result<InferredSchema, DataError> {
-    check_layout(schema, file.layout(), format.name())?;
-    let mut notes = Vec::new();
-    if file.layout() == Layout::Table {
-        let names: Vec<_> = named_leaves(file)?.into_iter().map(|leaf| leaf.name).collect();
-        notes = bind_columns(schema, &names, &ColumnRequirements::new(options, Purpose::Learn))?;
-    }
-    Ok(InferredSchema::known(schema.clone(), notes))
 }
 
 /// The first rows of the first file that has some.
-fn sample(inputs: &[Input], format: &dyn ColumnarFormat, options: &Options) -> Result<TableSample, DataError> {
+fn sample(inputs: &[Input], format: &ColumnarFormat, options: &Options) -> Result<TableSample> {
     for input in inputs {
         let sample = guarded(&input.name(), || file_sample(file(input, format)?, options))?;
         if sample.rows > 0 {
@@ -154,7 +141,7 @@ fn sample(inputs: &[Input], format: &dyn ColumnarFormat, options: &Options) -> R
     Err(no_rows(inputs))
 }
 
-fn file_sample(file: Box<dyn ColumnarFile>, options: &Options) -> Result<TableSample, DataError> {
+fn file_sample(file: Box<dyn ColumnarFile>, options: &Options) -> Result<TableSample> {
     let mut leaves = named_leaves(file.as_ref())?;
     let mut sample = TableSample::with_columns(leaves.iter().map(|leaf| leaf.name.clone()).collect(), 0);
     leaves.retain(|leaf| !options.ignore.contains(&leaf.name));
@@ -194,16 +181,10 @@ fn look(rows: &RecordBatch, places: &[Option<usize>], sample: &mut TableSample) 
 
 /// The schema of examples: that of their origin where the file tells, else from the labels of
 /// the first rows.
-fn examples_schema(
-    inputs: &[Input],
-    format: &dyn ColumnarFormat,
-    options: &Options,
-) -> Result<InferredSchema, DataError> {
+fn examples_schema(inputs: &[Input], format: &ColumnarFormat, options: &Options) -> Result<InferredSchema> {
     for input in inputs {
         let (labels, rule) = guarded(&input.name(), || examples::first_labels(file(input, format)?))?;
-        let Some(labels) = labels else {
-            continue;
-        };
+        let Some(labels) = labels else { continue };
         let mut inferred =
             infer::labels(Layout::Indexed, &labels, options).map_err(|error| error.input(&input.name()))?;
         // The labels are those that this rule gave: the same again.
@@ -220,38 +201,35 @@ fn examples_schema(
 }
 
 /// Refuses what is no file, or no file of the format.
-fn check_magic(input: &Input, format: &dyn ColumnarFormat, formats: &Formats) -> Result<(), DataError> {
-    let Some(file) = input.seekable()? else {
-        return Err(no_file(format));
-    };
-    let mut head = Vec::new();
-    file.take(8).read_to_end(&mut head).map_err(|error| failed(&error))?;
-    if formats.columnar(&head).is_some_and(|found| found.name() == format.name()) {
+fn check_magic(input: &Input, format: &ColumnarFormat, formats: &Formats) -> Result {
+    let file = input.seekable()?.ok_or_else(|| no_file(format))?;
+    let head = file.magic().map_err(|error| failed(&error))?;
+    if formats.columnar(&head).is_some_and(|found| found.name() == format.name) {
         return Ok(());
     }
-    let error = DataError::new(DataErrorKind::Format, format!("is no {} file", format.name()));
+    let error = DataError::format(format!("is not a {} file", format.name));
     Err(match &head[..] {
         [] => empty(),
         [b'P', b'A', b'R', b'E', ..] => error.advise("it is encrypted: decrypt it first"),
         head if is_compressed(head) => error.advise("it is compressed as a whole: decompress it first"),
-        _ => error.advise("all inputs are of one format: convert it first, or leave it out"),
+        _ => error.advise("all inputs must have one format: convert it first, or leave it out"),
     })
 }
 
-fn no_file(format: &dyn ColumnarFormat) -> DataError {
-    let found = format!("{} is read from files, for it is read by seeking", format.name());
-    DataError::new(DataErrorKind::Format, found).advise("save it to a file first")
+fn no_file(format: &ColumnarFormat) -> DataError {
+    let found = format!("{} must come from a file, because it is read by seeking", format.name);
+    DataError::format(found).advise("save it to a file first")
 }
 
 fn no_rows(inputs: &[Input]) -> DataError {
     let name = inputs.first().map_or_else(String::new, Input::name);
-    DataError::new(DataErrorKind::Format, "holds no rows").input(&name).advise("give an input with examples in it")
+    DataError::format("holds no rows").input(&name).advise("give an input with examples in it")
 }
 
 /// Reads files one after the other.
 struct ColumnSource {
     inputs: std::vec::IntoIter<Input>,
-    format: &'static dyn ColumnarFormat,
+    format: &'static ColumnarFormat,
     schema: Arc<Schema>,
     /// About how many bytes a chunk has.
     chunk_size: usize,
@@ -259,9 +237,6 @@ struct ColumnSource {
     count: Arc<AtomicU64>,
     current: Option<CurrentFile>,
 }
-
-/// The rows of a table that was opened, with where its columns are in the schema and what is to be said about them.
-type OpenTable = (ColumnMapping, Box<dyn TableReader>, Vec<String>);
 
 /// The file that is being read.
 struct CurrentFile {
@@ -275,69 +250,43 @@ struct CurrentFile {
 }
 
 impl ColumnSource {
-    /// Opens the next file, if there is one, and tells what is to be said about it.
-    fn advance(&mut self) -> Result<Vec<String>, DataError> {
-        let Some(input) = self.inputs.next() else {
-            return Ok(Vec::new());
-        };
-        let name = input.name();
-        let (current, notes) = guarded(&name, || self.open(&input))?;
+    /// Opens the next file, if there is one, and returns the notes about it.
+    fn advance(&mut self) -> Result<Vec<String>> {
+        let Some(input) = self.inputs.next() else { return Ok(Vec::new()) };
+        let (current, notes) = guarded(&input.name(), || self.open(&input))?;
         self.current = Some(current);
         Ok(notes)
     }
 
-    fn open(&self, input: &Input) -> Result<(CurrentFile, Vec<String>), DataError> {
+    fn open(&self, input: &Input) -> Result<(CurrentFile, Vec<String>)> {
         let file = file(input, self.format)?;
         if file.layout() != self.schema.layout {
-            return Err(DataError::new(DataErrorKind::Format, "is laid out in another way than the inputs before it")
-                .advise("a run reads tables, or examples (columns 'indices' and 'values'), and not both"));
+            return Err(DataError::format("is laid out in another way than the inputs before it")
+                .advise("all inputs must be tables, or all must be examples (columns 'indices' and 'values')"));
         }
-        let names = examples::names(file.as_ref())?;
-        let (mapping, rows, notes) = match self.schema.layout {
-            Layout::Indexed => {
-                let columns = examples::columns(file.as_ref())?;
-                (ColumnMapping::default(), file.rows(&columns, self.chunk_size)?, Vec::new())
+        let names = Arc::new(examples::names(file.as_ref())?);
+        let columns = match self.schema.layout {
+            Layout::Indexed => examples::columns(file.as_ref())?,
+            _ => {
+                let leaves = named_leaves(file.as_ref())?;
+                self.check_target(&leaves)?;
+                wanted(leaves, &self.schema)?
             }
-            _ => self.table(file)?,
         };
-        let current = CurrentFile {
-            name: Arc::from(input.name()),
-            mapping: Arc::new(mapping),
-            names: Arc::new(names),
-            rows,
-            next_row: 1,
-            uncounted: input.size().unwrap_or(0),
-        };
-        Ok((current, notes))
-    }
-
-    /// Opens a table.
-    fn table(&self, file: Box<dyn ColumnarFile>) -> Result<OpenTable, DataError> {
-        let leaves = named_leaves(file.as_ref())?;
-        self.check_target(&leaves)?;
-        let wanted = wanted(leaves, &self.schema)?;
         let whole = file.schema().clone();
-        let rows = file.rows(&wanted, self.chunk_size)?;
+        let rows = file.rows(&columns, self.chunk_size)?;
         let leaves = cells::projected(&rows.schema()?, &whole);
         let mut mapping = ColumnMapping::new(&self.schema, leaves.iter().map(|leaf| leaf.name.as_str()));
         for (leaf, column) in leaves.iter().zip(&mut mapping.columns) {
-            *column = column.filter(|_| wanted.iter().any(|other| other.name == leaf.name));
+            *column = column.filter(|_| columns.iter().any(|other| other.name == leaf.name));
         }
-        Ok((mapping, rows, zone_notes(&wanted)))
-    }
-
-    /// What is to be said of the columns of a later file, as of those of the first.
-    fn bind_columns(&self, input: &Input) -> Result<Vec<String>, DataError> {
-        if self.schema.layout == Layout::Indexed {
-            return Ok(Vec::new());
-        }
-        let leaves = named_leaves(file(input, self.format)?.as_ref())?;
-        let names: Vec<_> = leaves.into_iter().map(|leaf| leaf.name).collect();
-        bind_columns(&self.schema, &names, &self.requirements)
+        let notes = columns.iter().filter_map(zone_note).collect();
+        let (name, mapping, uncounted) = (input.name().into(), Arc::new(mapping), input.size().unwrap_or(0));
+        Ok((CurrentFile { name, mapping, names, rows, next_row: 1, uncounted }, notes))
     }
 
     /// A file without labels has nothing to learn from.
-    fn check_target(&self, leaves: &[LeafColumn]) -> Result<(), DataError> {
+    fn check_target(&self, leaves: &[LeafColumn]) -> Result {
         let target = &self.schema.target.column;
         if !self.requirements.requires_target || leaves.iter().any(|leaf| leaf.name == *target) {
             return Ok(());
@@ -345,42 +294,32 @@ impl ColumnSource {
         let names: Vec<_> = leaves.iter().map(|leaf| leaf.name.clone()).collect();
         Err(no_such_column(target, "the target", &names))
     }
-
-    fn counted(&self, bytes: u64) {
-        self.count.fetch_add(bytes, Ordering::Relaxed);
-    }
 }
 
-fn zone_notes(leaves: &[LeafColumn]) -> Vec<String> {
-    let note = |leaf: &LeafColumn| {
-        let zone = cells::named_zone(&leaf.data_type)?;
-        let name = &leaf.name;
-        Some(format!("times of '{name}' are read as UTC has them, for the clock of {zone} is not known here"))
-    };
-    leaves.iter().filter_map(note).collect()
+fn zone_note(leaf: &LeafColumn) -> Option<String> {
+    let zone = cells::named_zone(&leaf.data_type)?;
+    let name = &leaf.name;
+    Some(format!("times of '{name}' are read as UTC, because the offset of {zone} is not known here"))
 }
 
 impl ChunkSource for ColumnSource {
-    fn next(&mut self, _buffer: Vec<u8>) -> Result<Option<Chunk>, DataError> {
+    fn next(&mut self, _buffer: Vec<u8>) -> Result<Option<Chunk>> {
         loop {
-            let Some(mut current) = self.current.take() else {
+            let Some(current) = &mut self.current else {
                 self.advance()?;
                 if self.current.is_none() {
                     return Ok(None);
                 }
                 continue;
             };
-            let name = Arc::clone(&current.name);
-            let Some(table) = guarded(&name, || current.rows.next())? else {
-                self.counted(current.uncounted);
-                continue;
-            };
-            let read = table.read.min(current.uncounted);
+            let table = guarded(&current.name, || current.rows.next())?;
+            let read = table.as_ref().map_or(current.uncounted, |table| table.read.min(current.uncounted));
             current.uncounted -= read;
-            self.counted(read);
-            let chunk = current.chunk(table);
-            self.current = Some(current);
-            return Ok(Some(chunk));
+            self.count.fetch_add(read, Ordering::Relaxed);
+            match table {
+                Some(table) => return Ok(Some(current.chunk(table))),
+                None => self.current = None,
+            }
         }
     }
 

@@ -3,19 +3,19 @@
 use std::collections::HashSet;
 
 use super::Purpose;
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::options::Options;
 use crate::schema::names::{no_such_column, shown};
 use crate::schema::{Layout, Role, Schema};
 
-/// An input without named columns, where a table is to be copied.
+/// An input without named columns, where a table should be copied.
 pub(crate) fn no_table(format: &str) -> DataError {
-    DataError::new(DataErrorKind::Format, format!("is {format}, which holds examples and no table"))
+    DataError::format(format!("is {format}, which holds examples, not a table"))
         .advise("convert it to svmlight, vw or arrow")
 }
 
 /// Refuses an input that is laid out in another way than a model's.
-pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: &str) -> Result<(), DataError> {
+pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: &str) -> Result {
     if schema.layout == layout {
         return Ok(());
     }
@@ -24,11 +24,9 @@ pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: &str) -> Res
         Layout::Indexed => "numbered features (svmlight)",
         Layout::Named => "Vowpal Wabbit's namespaces",
     };
-    Err(DataError::new(
-        DataErrorKind::Options,
-        format!("the model was learnt from {}, and this is {format}", of(schema.layout)),
-    )
-    .advise("say what it is with ⟦format⟧ if it is something else, convert it with onward convert, or learn a model from it"))
+    Err(DataError::options(format!("the model was learnt from {}, but this is {format}", of(schema.layout))).advise(
+        "name its format with ⟦format⟧ if it is another one, convert it with onward convert, or learn a model from it",
+    ))
 }
 
 /// What columns an input is to have, besides those of the schema's features.
@@ -36,7 +34,7 @@ pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: &str) -> Res
 pub(crate) struct ColumnRequirements {
     /// Whether the schema is that of a model, and not of the first input.
     pub(crate) of_model: bool,
-    /// Whether rows are to be learnt from.
+    /// Whether rows are learnt from.
     pub(crate) requires_target: bool,
 }
 
@@ -60,35 +58,27 @@ impl ColumnRequirements {
 
 /// Says what the input lacks of the schema's columns, and what it has besides; refuses if it
 /// lacks all of them.
-pub(crate) fn bind_columns(
-    schema: &Schema,
-    names: &[String],
-    requirements: &ColumnRequirements,
-) -> Result<Vec<String>, DataError> {
-    let mut notes = check_columns(schema, names, requirements)?;
+pub(crate) fn bind_columns(schema: &Schema, names: &[String], required: &ColumnRequirements) -> Result<Vec<String>> {
+    let mut notes = check_columns(schema, names, required)?;
     let weight = schema.columns.iter().find(|column| column.role == Role::Weight && !names.contains(&column.name));
-    if let Some(weight) = weight.filter(|_| requirements.requires_target) {
-        let named = if requirements.of_model { "the model's weight" } else { "⟦weight⟧" };
+    if let Some(weight) = weight.filter(|_| required.requires_target) {
+        let named = if required.of_model { "the model's weight" } else { "⟦weight⟧" };
         return Err(no_such_column(&weight.name, named, names));
     }
     let known: HashSet<_> = schema.columns.iter().map(|column| &column.name).collect();
     let extra: Vec<_> = names.iter().filter(|name| !known.contains(name)).cloned().collect();
     if !extra.is_empty() {
-        let owner = requirements.owner();
-        let lacks = if requirements.of_model { "does not know" } else { "does not have" };
+        let owner = required.owner();
+        let lacks = if required.of_model { "does not know" } else { "does not have" };
         notes.push(format!("columns that {owner} {lacks}, ignored: {}", shown(&extra)));
     }
     Ok(notes)
 }
 
 /// Says what the input lacks of the schema's columns; refuses if it lacks all of them.
-pub(crate) fn check_columns(
-    schema: &Schema,
-    names: &[String],
-    requirements: &ColumnRequirements,
-) -> Result<Vec<String>, DataError> {
+pub(crate) fn check_columns(schema: &Schema, names: &[String], required: &ColumnRequirements) -> Result<Vec<String>> {
     let mut notes = Vec::new();
-    let owner = requirements.owner();
+    let owner = required.owner();
     let there: HashSet<_> = names.iter().map(String::as_str).collect();
     let has = |name: &str| there.contains(name);
     let features: Vec<_> = schema.columns.iter().filter(|column| matches!(column.role, Role::Feature(_))).collect();
@@ -97,11 +87,11 @@ pub(crate) fn check_columns(
     if !features.is_empty() && lacking.len() == features.len() {
         return Err(has_none(owner, &lacking));
     }
-    if requirements.requires_target && !has(&schema.target.column) {
-        return Err(no_such_column(&schema.target.column, requirements.target(), names));
+    if required.requires_target && !has(&schema.target.column) {
+        return Err(no_such_column(&schema.target.column, required.target(), names));
     }
     if !lacking.is_empty() {
-        notes.push(format!("columns of {owner} that the input lacks, taken as missing: {}", shown(&lacking)));
+        notes.push(format!("columns of {owner} that the input lacks, treated as missing: {}", shown(&lacking)));
     }
     let lacking = |role: &Role| {
         let columns = schema.columns.iter().filter(|column| column.role == *role && !has(&column.name));
@@ -118,7 +108,7 @@ pub(crate) fn check_columns(
     }
     let weights = lacking(&Role::Weight);
     // For learning a missing weight is an error of its first record.
-    if !weights.is_empty() && !requirements.requires_target {
+    if !weights.is_empty() && !required.requires_target {
         notes.push(format!("weights that the input lacks, each example counts 1: {}", shown(&weights)));
     }
     Ok(notes)
@@ -126,11 +116,11 @@ pub(crate) fn check_columns(
 
 /// An input that is another than was meant.
 fn has_none(owner: &str, lacking: &[String]) -> DataError {
-    DataError::new(DataErrorKind::Options, format!("has none of {owner}'s columns ({})", shown(lacking)))
+    DataError::options(format!("has none of {owner}'s columns ({})", shown(lacking)))
         .advise("is it the right file, and does it have a header?")
 }
 
-/// What is said of later inputs: the same of many only once.
+/// The notes about later inputs: a note about several of them stands once.
 #[derive(Debug, Default)]
 pub(crate) struct LaterNotes {
     /// A note, the first input that it is about, and of how many more.

@@ -6,12 +6,13 @@ mod columnar;
 mod columns;
 pub(crate) mod infer;
 mod text;
+mod text_source;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::encode::Rules;
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::format::Definition;
 use crate::options::{OnError, Options};
 use crate::schema::sample::InvalidTokens;
@@ -40,15 +41,10 @@ pub(crate) struct Opening {
 }
 
 /// Opens inputs.
-pub(crate) fn open(
-    inputs: &[Input],
-    options: &Options,
-    purpose: Purpose,
-    count: Arc<AtomicU64>,
-) -> Result<Opening, DataError> {
+pub(crate) fn open(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<AtomicU64>) -> Result<Opening> {
     check_options(options)?;
     if inputs.is_empty() {
-        return Err(DataError::new(DataErrorKind::Options, "there is no input"));
+        return Err(DataError::options("there is no input"));
     }
     for input in inputs {
         // All files are there before the first is read for an hour.
@@ -61,18 +57,15 @@ pub(crate) fn open(
     text::open(inputs, options, purpose, count)
 }
 
-pub(crate) fn check_options(options: &Options) -> Result<(), DataError> {
-    let wrong = |what: &str, allowed: &str, found: u64| {
-        Err(DataError::new(DataErrorKind::Options, format!("{what} is {found}: it is {allowed}")))
-    };
-    if !(1..=30).contains(&options.bits) {
-        return wrong("⟦bits⟧", "from 1 to 30", options.bits.into());
-    }
-    if !(1..=8).contains(&options.ngrams) {
-        return wrong("⟦ngrams⟧", "from 1 to 8", options.ngrams.into());
-    }
-    if !(1..=256).contains(&options.threads) {
-        return wrong("⟦threads⟧", "from 1 to 256", options.threads as u64);
+pub(crate) fn check_options(options: &Options) -> Result {
+    for (name, most, found) in [
+        ("⟦bits⟧", 30, u64::from(options.bits)),
+        ("⟦ngrams⟧", 8, options.ngrams.into()),
+        ("⟦threads⟧", 256, options.threads as u64),
+    ] {
+        if !(1..=most).contains(&found) {
+            return Err(DataError::options(format!("{name} must be from 1 to {most}; got {found}")));
+        }
     }
     if let Some(format) = options.format.as_ref().filter(|format| options.formats.get(format).is_none()) {
         return Err(options.formats.unknown(format));
@@ -95,5 +88,5 @@ pub(crate) fn rules(schema: Arc<Schema>, options: &Options, invalid: InvalidToke
 
 /// An input without anything in it.
 fn empty() -> DataError {
-    DataError::new(DataErrorKind::Format, "is empty").advise("give an input with examples in it")
+    DataError::format("is empty").advise("give an input with examples in it")
 }

@@ -19,7 +19,7 @@ use onward::FeatureMap;
 
 use crate::cache::{self, CacheState};
 use crate::encode::ParsedBatch;
-use crate::error::{DataError, Message};
+use crate::error::{DataError, Message, Result};
 use crate::format::{Format, Formats};
 use crate::open::{Opening, Purpose};
 use crate::options::Options;
@@ -72,7 +72,7 @@ impl Reader {
         Self::open_for(inputs, &options, Purpose::Copy)
     }
 
-    fn open_for(inputs: &[Input], options: &Options, purpose: Purpose) -> Result<Self, DataError> {
+    fn open_for(inputs: &[Input], options: &Options, purpose: Purpose) -> Result<Self> {
         let threads = options.threads;
         let read = Arc::new(AtomicU64::new(0));
         let (opening, cache) = cache::open(inputs, options, purpose, &read)?;
@@ -118,8 +118,8 @@ impl Reader {
         &self.info.notes
     }
 
-    /// What is to be said of the [cache](Options::cache) that was found: that it is read, or why
-    /// it is made anew.
+    /// The note about the [cache](Options::cache) that was found: that it is read, or why
+    /// it is rebuilt.
     pub fn cache_note(&self) -> Option<&str> {
         self.cache.note.as_deref()
     }
@@ -194,7 +194,7 @@ impl Reader {
     }
 
     /// A batch that is handed out, up to an error if there was one.
-    fn handed_out(&mut self, done: ParsedChunk) -> Result<Option<Option<ParsedBatch>>, DataError> {
+    fn handed_out(&mut self, done: ParsedChunk) -> Result<Option<Option<ParsedBatch>>> {
         let ParsedChunk { parsed, error, .. } = done;
         self.failed = error;
         match self.failed {
@@ -222,7 +222,7 @@ impl Reader {
         self.shared.number_with(None).unwrap_or_default()
     }
 
-    /// Whether those who parse have nothing to do until the next batch is taken: they are faster than whoever takes it.
+    /// Whether those who parse have nothing to do until the next batch is taken: they are faster than the caller.
     pub fn is_waited_for(&self) -> bool {
         self.shared.is_full()
     }

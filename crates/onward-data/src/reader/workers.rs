@@ -11,7 +11,7 @@ use onward::FeatureMap;
 
 use super::assigner::IdAssigner;
 use crate::encode::ParsedBatch;
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::source::{Chunk, ChunkContent, ChunkSource, Parser};
 
 /// What the threads share.
@@ -61,7 +61,7 @@ impl Worker {
 struct TakenChunk {
     number: u64,
     /// `None` at the end.
-    chunk: Result<Option<Chunk>, DataError>,
+    chunk: Result<Option<Chunk>>,
     parsed: ParsedBatch,
 }
 
@@ -158,9 +158,7 @@ impl Shared {
     /// Takes the next chunk and parses it. False when there is nothing to do now:
     /// the end, or a full window.
     pub(super) fn work(&self, worker: &mut Worker) -> bool {
-        let Some(TakenChunk { number, chunk, mut parsed }) = self.take(&mut worker.buffer) else {
-            return false;
-        };
+        let Some(TakenChunk { number, chunk, mut parsed }) = self.take(&mut worker.buffer) else { return false };
         let outcome = match chunk {
             Ok(Some(chunk)) => {
                 let error = parse_guarded(worker.parser.as_mut(), &chunk, &mut parsed).err();
@@ -191,7 +189,7 @@ impl Shared {
             }));
             if numbered.is_err() {
                 let fault = "features could not be numbered: memory was refused, or a fault of onward";
-                outcome = Outcome::Failed(DataError::new(DataErrorKind::Io, fault));
+                outcome = Outcome::Failed(DataError::io(fault));
             }
             lock(&self.ready).outcomes.insert(number, outcome);
             self.changed.notify_all();
@@ -205,7 +203,7 @@ impl Shared {
         if is_ready { ready.outcomes.remove(&number) } else { None }
     }
 
-    /// Reads the next chunk, after whoever is reading: to go to sleep instead would cost the time of a chunk.
+    /// Reads the next chunk, when the thread that is reading has finished: to go to sleep instead would cost the time of a chunk.
     fn take(&self, buffer: &mut Vec<u8>) -> Option<TakenChunk> {
         let mut chunks = lock(&self.chunks);
         if chunks.ended || self.is_full() {
@@ -246,13 +244,13 @@ impl Shared {
 }
 
 /// A parser that panics is a fault of ours, and must not hang the run.
-fn parse_guarded(parser: &mut dyn Parser, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
+fn parse_guarded(parser: &mut dyn Parser, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
     if let ChunkContent::Skipped { error, bytes } = &chunk.content {
         out.bytes += bytes;
         return out.refuse(error.clone(), true);
     }
     catch_unwind(AssertUnwindSafe(|| parser.parse(chunk, out))).unwrap_or_else(|_| {
-        Err(DataError::new(DataErrorKind::Io, "the parser failed on this input: a fault of onward, please report it")
+        Err(DataError::io("the parser failed on this input: this is a bug in onward, please report it")
             .input(&chunk.input))
     })
 }

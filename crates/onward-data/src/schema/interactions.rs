@@ -8,6 +8,7 @@
 //!
 //! The products are made by [`encode`](crate::encode).
 
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -15,9 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{no_such_column, shown};
 use super::{Column, Layout, Role, Schema};
-use crate::error::{DataError, DataErrorKind, quoted};
+use crate::error::{DataError, Result, quoted};
 
-/// The most groups of an interaction: the product of so many 32-bit floats is a 64-bit one.
+/// The most groups of an interaction: the product of eight 32-bit floats fits a 64-bit one.
 pub(crate) const MOST_TERMS: usize = 8;
 /// The most products of a row, and the most combinations of groups.
 pub(crate) const MOST_PRODUCTS: u64 = 1_000_000;
@@ -37,15 +38,8 @@ pub(crate) const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Interaction {
-    terms: Vec<Term>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Term {
-    /// A column or namespace.
-    Group(String),
-    /// Each of them.
-    Every,
+    /// Columns or namespaces; `None` stands for each of them.
+    terms: Vec<Option<String>>,
 }
 
 impl Interaction {
@@ -85,26 +79,26 @@ impl Interaction {
 
     /// Names of the columns or namespaces, without those that `*` stands for.
     pub(crate) fn groups(&self) -> impl Iterator<Item = &str> {
-        self.terms.iter().filter_map(|term| match term {
-            Term::Group(name) => Some(name.as_str()),
-            Term::Every => None,
-        })
+        self.terms.iter().flatten().map(String::as_str)
     }
 
     pub(crate) fn has_wildcards(&self) -> bool {
-        self.terms.contains(&Term::Every)
+        self.terms.contains(&None)
     }
 }
 
 /// Takes a term from the head of `rest`.
-fn term(rest: &mut &str, whole: &str) -> Result<Term, String> {
+fn term(rest: &mut &str, whole: &str) -> Result<Option<String>, String> {
     *rest = rest.trim_start();
     match rest.chars().next() {
         Some('*') => {
             *rest = &rest[1..];
-            Ok(Term::Every)
+            Ok(None)
         }
-        Some('"') => quoted_name(rest).ok_or_else(|| format!("a quote in '{whole}' is opened and never closed")),
+        Some('"') => {
+            let name = quoted_name(rest).ok_or_else(|| format!("a quote in '{whole}' is opened and never closed"))?;
+            Ok(Some(name))
+        }
         _ => {
             let end = rest.find(['*', ',', '"']).unwrap_or(rest.len());
             let name = rest[..end].trim_end();
@@ -115,29 +109,25 @@ fn term(rest: &mut &str, whole: &str) -> Result<Term, String> {
                 ));
             }
             *rest = &rest[end..];
-            Ok(Term::Group(name.to_owned()))
+            Ok(Some(name.to_owned()))
         }
     }
 }
 
 /// Takes a name in quotes from the head of `rest`.
-fn quoted_name(rest: &mut &str) -> Option<Term> {
+fn quoted_name(rest: &mut &str) -> Option<String> {
     let mut name = String::new();
-    let mut tail = &rest[1..];
     loop {
-        let end = tail.find('"')?;
-        name.push_str(&tail[..end]);
-        tail = &tail[end + 1..];
-        match tail.strip_prefix('"') {
-            Some(after) => {
-                name.push('"');
-                tail = after;
-            }
-            None => break,
+        let (part, tail) = rest[1..].split_once('"')?;
+        name.push_str(part);
+        *rest = &rest[rest.len() - tail.len() - 1..];
+        if !tail.starts_with('"') {
+            *rest = tail;
+            return Some(name);
         }
+        name.push('"');
+        *rest = tail;
     }
-    *rest = tail;
-    Some(Term::Group(name))
 }
 
 fn no_separator(whole: &str, rest: &str) -> String {
@@ -150,9 +140,9 @@ fn no_separator(whole: &str, rest: &str) -> String {
 
 fn wrong_length(shown: &str, terms: usize) -> String {
     match terms {
-        1 if shown == "*" => "'*' alone is no interaction: write '* * *' for all pairs".to_owned(),
-        1 => format!("'{shown}' names one column or namespace: an interaction is of two or more, as in {shown}*other"),
-        _ => format!("'{shown}' is of {terms} columns or namespaces: an interaction is of {MOST_TERMS} at the most"),
+        1 if shown == "*" => "'*' alone is not an interaction: write '* * *' for all pairs".to_owned(),
+        1 => format!("'{shown}' names one column or namespace: an interaction has two or more, as in {shown}*other"),
+        _ => format!("'{shown}' has {terms} columns or namespaces: an interaction has at most {MOST_TERMS}"),
     }
 }
 
@@ -163,7 +153,7 @@ impl FromStr for Interaction {
         let mut list = Self::list(text)?;
         match (list.pop(), list.is_empty()) {
             (Some(one), true) => Ok(one),
-            _ => Err(format!("'{text}' holds several interactions, and one is wanted")),
+            _ => Err(format!("expected one interaction, found several: '{text}'")),
         }
     }
 }
@@ -189,11 +179,11 @@ impl fmt::Display for Interaction {
         for (at, term) in self.terms.iter().enumerate() {
             out.write_str(if at > 0 { between } else { "" })?;
             match term {
-                Term::Every => out.write_str("*")?,
-                Term::Group(name) if name.is_empty() || name.trim() != name || name.contains(['*', ',', '"']) => {
+                None => out.write_str("*")?,
+                Some(name) if name.is_empty() || name.trim() != name || name.contains(['*', ',', '"']) => {
                     write!(out, "\"{}\"", name.replace('"', "\"\""))?;
                 }
-                Term::Group(name) => out.write_str(name)?,
+                Some(name) => out.write_str(name)?,
             }
         }
         Ok(())
@@ -201,21 +191,15 @@ impl fmt::Display for Interaction {
 }
 
 /// Refuses interactions in a format without groups.
-pub(crate) fn refuse(interactions: &[Interaction]) -> Result<(), DataError> {
-    let Some(first) = interactions.first() else {
-        return Ok(());
-    };
-    let found = format!("the interaction '{first}' is of columns or namespaces, and this format has neither");
-    Err(DataError::new(DataErrorKind::Options, found)
+pub(crate) fn refuse(interactions: &[Interaction]) -> Result {
+    let Some(first) = interactions.first() else { return Ok(()) };
+    let found = format!("the interaction '{first}' needs columns or namespaces, but this format has neither");
+    Err(DataError::options(found)
         .advise("leave ⟦interactions⟧ out, or convert a table or Vowpal Wabbit's text with it"))
 }
 
 /// Refuses interactions of columns that have no features; `names` are all that there are.
-pub(crate) fn check_columns(
-    interactions: &[Interaction],
-    columns: &[Column],
-    names: &[String],
-) -> Result<(), DataError> {
+pub(crate) fn check_columns(interactions: &[Interaction], columns: &[Column], names: &[String]) -> Result {
     for name in interactions.iter().flat_map(Interaction::groups) {
         let Some(column) = columns.iter().find(|column| column.name == name) else {
             return Err(no_such_column(name, "⟦interactions⟧", names));
@@ -227,18 +211,18 @@ pub(crate) fn check_columns(
             Role::Id => "an id",
             Role::Ignored => "left out",
         };
-        let found = format!("column '{name}' is {reason}, and named as ⟦interactions⟧, which are of features");
-        let error = DataError::new(DataErrorKind::Options, found);
-        return Err(match column.role {
-            Role::Ignored => error.advise(format!("leave it out there too, or name it in ⟦categorical={name}⟧")),
-            _ => error.advise("leave it out there"),
-        });
+        let remedy = match column.role {
+            Role::Ignored => format!("leave it out there too, or name it in ⟦categorical={name}⟧"),
+            _ => "leave it out there".to_owned(),
+        };
+        let found = format!("column '{name}' is {reason}, and only features can be in ⟦interactions⟧");
+        return Err(DataError::options(found).advise(remedy));
     }
     let combinations = Combinations::of_columns(interactions, columns);
     combinations.map(drop).map_err(|count| {
-        let found = format!("⟦interactions⟧ stand for {count} combinations of columns");
-        DataError::new(DataErrorKind::Options, found)
-            .advise(format!("{MOST_PRODUCTS} are allowed: name columns instead of *, or ⟦ignore⟧ some"))
+        let found = format!("⟦interactions⟧ make {count} combinations of columns");
+        DataError::options(found)
+            .advise(format!("at most {MOST_PRODUCTS} are allowed: name columns instead of *, or ⟦ignore⟧ some"))
     })
 }
 
@@ -248,17 +232,17 @@ pub(crate) fn check_namespaces(
     interactions: &[Interaction],
     ignored: &[Column],
     namespaces: &[String],
-) -> Result<Vec<String>, DataError> {
+) -> Result<Vec<String>> {
     let mut notes: Vec<String> = Vec::new();
     for name in interactions.iter().flat_map(Interaction::groups) {
         if name.is_empty() || name.contains([' ', '\t', ':', '|', '\n', '\r']) {
-            let found = format!("{} can be no namespace, and is named as ⟦interactions⟧", quoted(name.as_bytes()));
-            return Err(DataError::new(DataErrorKind::Options, found)
+            let found = format!("{} cannot be a namespace, but is named in ⟦interactions⟧", quoted(name.as_bytes()));
+            return Err(DataError::options(found)
                 .advise("names hold no blank, colon or bar; the namespace without a name is met by * alone"));
         }
         if ignored.iter().any(|column| column.name == name) {
-            let found = format!("namespace '{name}' is named as ⟦ignore⟧ and as ⟦interactions⟧");
-            return Err(DataError::new(DataErrorKind::Options, found).advise("name it in one of the two"));
+            let found = format!("namespace '{name}' is named in both ⟦ignore⟧ and ⟦interactions⟧");
+            return Err(DataError::options(found).advise("name it in one of the two"));
         }
         if !namespaces.iter().any(|other| other == name) {
             let there: Vec<_> = namespaces.iter().filter(|name| !name.is_empty()).cloned().collect();
@@ -286,7 +270,7 @@ pub(crate) fn fit(schema: &Schema) -> bool {
     }
 }
 
-/// What is said of the interactions of a run.
+/// The note about the interactions of a run.
 pub(crate) fn note(interactions: &[Interaction]) -> Option<String> {
     let names: Vec<_> = interactions.iter().map(ToString::to_string).collect();
     (!names.is_empty()).then(|| format!("interactions: {}", shown(&names)))
@@ -306,8 +290,8 @@ pub(crate) struct Level {
 pub(crate) struct Combinations {
     pub(crate) levels: Vec<Level>,
     ends: Vec<usize>,
-    /// The groups of each in order of number, with its place: to find those that are equal.
-    keys: Vec<([u32; MOST_TERMS], usize)>,
+    /// The groups of each in order of number, where there may be some that are equal.
+    met: Option<HashSet<Vec<u32>>>,
 }
 
 impl Combinations {
@@ -317,12 +301,6 @@ impl Combinations {
         let mut combinations = Self::default();
         combinations.expand(interactions, names.len(), |name| names.iter().position(|other| *other == name))?;
         Ok(combinations)
-    }
-
-    fn clear(&mut self) {
-        self.levels.clear();
-        self.ends.clear();
-        self.keys.clear();
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[Level]> {
@@ -337,9 +315,12 @@ impl Combinations {
         groups: usize,
         find: impl Fn(&str) -> Option<usize>,
     ) -> Result<(), u64> {
-        self.clear();
+        self.levels.clear();
+        self.ends.clear();
+        // Those of one interaction differ.
+        self.met = (interactions.len() > 1).then(HashSet::new);
         let count = interactions.iter().map(|interaction| {
-            let wildcards = interaction.terms.iter().filter(|term| **term == Term::Every).count();
+            let wildcards = interaction.terms.iter().filter(|term| term.is_none()).count();
             (0..wildcards).fold(1.0, |count, at| count * (groups + at) as f64 / (at + 1) as f64)
         });
         let count: f64 = count.sum();
@@ -350,14 +331,13 @@ impl Combinations {
             let mut combination = [NONE; MOST_TERMS];
             let combination = &mut combination[..interaction.terms.len()];
             let is_found = interaction.terms.iter().zip(&mut *combination).all(|(term, group)| match term {
-                Term::Every => true,
-                Term::Group(name) => find(name).map(|found| *group = found as u32).is_some(),
+                None => true,
+                Some(name) => find(name).map(|found| *group = found as u32).is_some(),
             });
             if is_found {
                 self.fill(combination, 0, 0, groups as u32);
             }
         }
-        self.drop_repeated();
         Ok(())
     }
 
@@ -373,40 +353,20 @@ impl Combinations {
         combination[at + wildcard] = NONE;
     }
 
+    /// Of combinations of the same groups, keeps the first.
     fn push(&mut self, combination: &[u32]) {
+        if let Some(met) = &mut self.met {
+            let mut groups = combination.to_vec();
+            groups.sort_unstable();
+            if !met.insert(groups) {
+                return;
+            }
+        }
         for (at, &group) in combination.iter().enumerate() {
             let same = combination[..at].iter().rposition(|&other| other == group).map(|same| same as u8);
             self.levels.push(Level { group, same });
         }
-        let mut key = [NONE; MOST_TERMS];
-        key[..combination.len()].copy_from_slice(combination);
-        key[..combination.len()].sort_unstable();
-        self.keys.push((key, self.ends.len()));
         self.ends.push(self.levels.len());
-    }
-
-    /// Of combinations of the same groups keeps the first.
-    fn drop_repeated(&mut self) {
-        self.keys.sort_unstable();
-        let before = self.keys.len();
-        self.keys.dedup_by_key(|(key, _)| *key);
-        if self.keys.len() == before {
-            return;
-        }
-        self.keys.sort_unstable_by_key(|&(_, place)| place);
-        let (mut levels, mut ends) = (0, 0);
-        for at in 0..self.keys.len() {
-            let place = self.keys[at].1;
-            let start = if place == 0 { 0 } else { self.ends[place - 1] };
-            let end = self.ends[place];
-            // What is kept moves to the front, over what is not.
-            self.levels.copy_within(start..end, levels);
-            levels += end - start;
-            self.ends[ends] = levels;
-            ends += 1;
-        }
-        self.levels.truncate(levels);
-        self.ends.truncate(ends);
     }
 }
 
@@ -461,14 +421,14 @@ mod tests {
             assert!(message(unclear).starts_with("expected * or a comma before"), "{unclear}: {}", message(unclear));
         }
         assert_eq!(message("\"a*b"), "a quote in '\"a*b' is opened and never closed");
-        assert_eq!(message("*"), "'*' alone is no interaction: write '* * *' for all pairs");
+        assert_eq!(message("*"), "'*' alone is not an interaction: write '* * *' for all pairs");
         assert_eq!(
             message("a*b,c,d*e"),
-            "'c' names one column or namespace: an interaction is of two or more, as in c*other"
+            "'c' names one column or namespace: an interaction has two or more, as in c*other"
         );
         assert_eq!(
             message("a*b*c*d*e*f*g*h*i"),
-            "'a*b*c*d*e*f*g*h*i' is of 9 columns or namespaces: an interaction is of 8 at the most"
+            "'a*b*c*d*e*f*g*h*i' has 9 columns or namespaces: an interaction has at most 8"
         );
         assert!("a*b,c*d".parse::<Interaction>().is_err());
     }

@@ -1,6 +1,6 @@
 //! Names of columns in messages.
 
-use crate::error::{DataError, DataErrorKind};
+use crate::error::DataError;
 
 /// A column that does not exist, with the nearest that does.
 pub(crate) fn no_such_column(name: &str, what: &str, names: &[String]) -> DataError {
@@ -22,7 +22,7 @@ pub(crate) fn no_such_column(name: &str, what: &str, names: &[String]) -> DataEr
         None if names.is_empty() => "there are none".to_owned(),
         None => format!("there are: {}", shown(names)),
     };
-    DataError::new(DataErrorKind::Options, format!("there is no column '{name}', named as {what}")).advise(remedy)
+    DataError::options(format!("there is no column '{name}', named as {what}")).advise(remedy)
 }
 
 /// Names in a list that does not get too long.

@@ -8,23 +8,23 @@ use onward::feature::hash;
 use super::names::no_such_column;
 use super::target::boolean;
 use super::{CellValue, timestamp};
-use crate::error::DataError;
+use crate::error::{DataError, Result};
 use crate::text::numbers::{self, Number};
 
 /// How many rows are looked at, at the most.
 pub(crate) const SAMPLE_ROWS: usize = 10_000;
 /// How many bytes are looked at, at the most.
 pub(crate) const SAMPLE_BYTES: usize = 4 << 20;
-/// A string column whose values never repeat in so many rows is an identifier.
+/// A string column whose values never repeat in this many rows is an identifier.
 const ROWS_FOR_IDENTIFIER: usize = 20;
-/// A column with so many numbers (or dates), and at most one value in so many that is none, is
+/// A column with this many numbers (or dates), and at most one other value in 20, is
 /// one of them: the others are mistakes, or stand for missing values.
 pub(crate) const ROWS_TO_TRUST: usize = 20;
 pub(crate) const ROWS_FOR_ONE_INVALID: usize = 20;
 /// A string column of more words than this on average is text.
 const WORDS_FOR_TEXT: f64 = 3.0;
 
-/// A JSON key that fewer than one row in so many has is not worth a column: each row
+/// A JSON key that fewer than one row in 20 has is not worth a column: each row
 /// without it would say that it is missing.
 pub(crate) const ROWS_FOR_ONE_RARE: usize = 20;
 
@@ -197,7 +197,7 @@ impl ColumnSample {
         self.missing == 0 && self.distinct.len() == 1 && self.present() > 1
     }
 
-    /// Whether so many values are of one kind that the column is, be it with a few that are not.
+    /// Whether enough values are of one kind for the column to be, even if a few are not.
     pub(crate) fn is_of(&self, count: usize) -> bool {
         let invalid = self.present() - count;
         count > 0 && (invalid == 0 || count >= ROWS_TO_TRUST && invalid * ROWS_FOR_ONE_INVALID <= self.present())
@@ -268,7 +268,7 @@ impl TableSample {
         at
     }
 
-    pub(crate) fn find(&self, name: &str, what: &str) -> Result<usize, DataError> {
+    pub(crate) fn find(&self, name: &str, what: &str) -> Result<usize> {
         self.names.iter().position(|other| other == name).ok_or_else(|| no_such_column(name, what, &self.names))
     }
 }

@@ -4,8 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{DataError, DataErrorKind, MEND, quoted};
-use crate::text::numbers::{self, Number};
+use super::CellValue;
+use crate::error::{DataError, MEND, Result, quoted};
+use crate::text::numbers;
 
 /// The target: a column and how its values become labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,6 +79,13 @@ const OPERATORS: [(&str, Operator); 6] = [
     ("<", Operator::Less),
 ];
 
+impl Operator {
+    /// Whether it needs an order, and so a number.
+    pub(crate) fn orders(self) -> bool {
+        !matches!(self, Self::Equal | Self::NotEqual)
+    }
+}
+
 impl fmt::Display for Operator {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = OPERATORS.iter().find(|(_, operator)| operator == self).map_or("", |(text, _)| text);
@@ -97,15 +105,6 @@ impl fmt::Display for Target {
     }
 }
 
-/// A value of the target column.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum TargetValue<'a> {
-    Missing,
-    Number(f64),
-    Boolean(bool),
-    Text(&'a [u8]),
-}
-
 /// A target as the user writes it: a column, with a comparison or without.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Expression {
@@ -116,15 +115,13 @@ pub(crate) struct Expression {
 impl Expression {
     /// Reads `column` or `column>15`. A column whose name holds an operator is
     /// found first by its whole name.
-    pub(crate) fn parse(text: &str, columns: &[&str]) -> Result<Self, DataError> {
+    pub(crate) fn parse(text: &str, columns: &[&str]) -> Result<Self> {
         if columns.contains(&text) {
             return Ok(Self { column: text.to_owned(), comparison: None });
         }
         let first = |&(sign, operator): &(&'static str, Operator)| Some((text.find(sign)?, sign, operator));
         let found = OPERATORS.iter().filter_map(first).min_by_key(|&(at, sign, _)| (at, usize::MAX - sign.len()));
-        let Some((at, sign, operator)) = found else {
-            return Ok(Self { column: text.to_owned(), comparison: None });
-        };
+        let Some((at, sign, operator)) = found else { return Ok(Self { column: text.to_owned(), comparison: None }) };
         let column = text[..at].trim().to_owned();
         let with = text[at + sign.len()..].trim().trim_matches(|mark| mark == '"' || mark == '\'').to_owned();
         check_operand(text, operator, &with)?;
@@ -132,12 +129,11 @@ impl Expression {
     }
 }
 
-fn check_operand(text: &str, operator: Operator, with: &str) -> Result<(), DataError> {
-    let ordered = !matches!(operator, Operator::Equal | Operator::NotEqual);
-    if with.is_empty() || ordered && !matches!(numbers::parse(with.as_bytes()), Number::Finite(_)) {
+fn check_operand(text: &str, operator: Operator, with: &str) -> Result {
+    if with.is_empty() || operator.orders() && numbers::finite(with.as_bytes()).is_none() {
         let found = format!("target '{text}' compares with {}", quoted(with.as_bytes()));
-        let what = if ordered { "a number" } else { "a value" };
-        return Err(DataError::new(DataErrorKind::Options, found).advise(format!("'{operator}' needs {what} after it")));
+        let what = if operator.orders() { "a number" } else { "a value" };
+        return Err(DataError::options(found).advise(format!("'{operator}' needs {what} after it")));
     }
     Ok(())
 }
@@ -145,20 +141,20 @@ fn check_operand(text: &str, operator: Operator, with: &str) -> Result<(), DataE
 impl Target {
     /// Whether a number is all that counts of a text that is one.
     pub(crate) fn reads_numbers(&self) -> bool {
-        use Operator::{Greater, GreaterOrEqual, Less, LessOrEqual};
-        let orders = |operator| matches!(operator, Greater | GreaterOrEqual | Less | LessOrEqual);
         match self.rule {
             TargetRule::Number => true,
-            TargetRule::Comparison { operator, .. } => orders(operator),
+            TargetRule::Comparison { operator, .. } => operator.orders(),
             TargetRule::Probability | TargetRule::Signs | TargetRule::Classes { .. } => false,
         }
     }
 
     /// The label of a value; `None` when it is missing.
-    pub(crate) fn label(&self, value: TargetValue<'_>) -> Result<Option<f64>, DataError> {
+    pub(crate) fn label(&self, value: CellValue<'_>) -> Result<Option<f64>> {
         let value = match value {
-            TargetValue::Missing => return Ok(None),
-            TargetValue::Text(text) if numbers::is_missing(text.trim_ascii()) => return Ok(None),
+            CellValue::Missing => return Ok(None),
+            CellValue::Number(number) if number.is_nan() => return Ok(None),
+            CellValue::Text(text) if numbers::is_missing(text.trim_ascii()) => return Ok(None),
+            CellValue::Timestamp(moment) => CellValue::Number(moment.days),
             value => value,
         };
         match &self.rule {
@@ -173,41 +169,31 @@ impl Target {
     }
 
     /// Refuses a label that this target never gives.
-    pub(crate) fn check_label(&self, label: f64) -> Result<(), DataError> {
+    pub(crate) fn check_label(&self, label: f64) -> Result {
         match self.rule {
             TargetRule::Number => checked_number(label).map(drop),
             TargetRule::Probability => probability(label).map(drop),
             _ if label == 1.0 || label == -1.0 => Ok(()),
-            _ => Err(DataError::record(format!("the label is {label}"))
-                .advise("labels of two classes are 1 for the positive one, and -1")),
+            _ => Err(DataError::record(format!("the label must be 1 for the positive class or -1; got {label}"))),
         }
     }
 
-    fn compare(
-        &self,
-        value: TargetValue<'_>,
-        operator: Operator,
-        with: &str,
-        numeric: bool,
-    ) -> Result<bool, DataError> {
-        let Number::Finite(threshold) = numbers::parse(with.as_bytes()) else {
+    fn compare(&self, value: CellValue<'_>, operator: Operator, with: &str, numeric: bool) -> Result<bool> {
+        let Some(threshold) = numbers::finite(with.as_bytes()) else {
             let equal = text_of(value).trim_ascii() == with.trim().as_bytes();
             return Ok(equal == (operator == Operator::Equal));
         };
-        if let (TargetValue::Text(text), Operator::Equal | Operator::NotEqual) = (value, operator)
-            && let (Some(value), Some(with)) = (long_integer(text), long_integer(with.as_bytes()))
-        {
-            // Neighbours beyond 2^53 are the same 64-bit float.
-            return Ok((value == with) == (operator == Operator::Equal));
+        if let (CellValue::Text(text), false) = (value, operator.orders()) {
+            if let (Some(value), Some(with)) = (long_integer(text), long_integer(with.as_bytes())) {
+                // Neighbours beyond 2^53 are the same 64-bit float.
+                return Ok((value == with) == (operator == Operator::Equal));
+            }
+            // Among words, a text that is not a number differs from every number.
+            if !numeric && numbers::finite(text).is_none() {
+                return Ok(operator == Operator::NotEqual);
+            }
         }
-        let number = match (value, operator) {
-            // Among words, a text that is no number is different from every number.
-            (TargetValue::Text(text), Operator::Equal | Operator::NotEqual) if !numeric => match numbers::parse(text) {
-                Number::Finite(number) => number,
-                _ => return Ok(operator == Operator::NotEqual),
-            },
-            _ => self.numeric(value)?,
-        };
+        let number = self.numeric(value)?;
         Ok(match operator {
             Operator::Greater => number > threshold,
             Operator::GreaterOrEqual => number >= threshold,
@@ -218,80 +204,65 @@ impl Target {
         })
     }
 
-    fn numeric(&self, value: TargetValue<'_>) -> Result<f64, DataError> {
+    fn numeric(&self, value: CellValue<'_>) -> Result<f64> {
         match value {
-            TargetValue::Number(number) if number.is_finite() => Ok(number),
-            TargetValue::Boolean(flag) => Ok(f64::from(u8::from(flag))),
-            TargetValue::Text(text) => match numbers::parse(text) {
-                Number::Finite(number) => Ok(number),
-                _ if numbers::with_point(text).is_some() => {
-                    Err(self.not_a_number(&quoted(text)).advise(numbers::NO_COMMAS))
-                }
-                _ => Err(self.not_a_number(&quoted(text))),
-            },
-            TargetValue::Number(number) => Err(self.not_a_number(&number.to_string())),
-            TargetValue::Missing => Err(self.not_a_number("nothing")),
+            CellValue::Number(number) if number.is_finite() => Ok(number),
+            CellValue::Boolean(flag) => Ok(f64::from(u8::from(flag))),
+            CellValue::Text(text) => numbers::finite(text).ok_or_else(|| match numbers::with_point(text) {
+                Some(_) => self.not_a_number(&quoted(text)).advise(numbers::NO_COMMAS),
+                None => self.not_a_number(&quoted(text)),
+            }),
+            value => Err(self.not_a_number(&String::from_utf8_lossy(&text_of(value)))),
         }
     }
 
-    #[cold]
     fn not_a_number(&self, found: &str) -> DataError {
-        let error = DataError::record(format!("the label should be a finite number, found {found}"));
+        let error = DataError::record(format!("the label must be a finite number; got {found}"));
         match self.rule {
-            TargetRule::Number => error.advise(format!(
-                "mend the record, or leave such records out with ⟦on_error=skip⟧; for classes, say which is positive: \
-                 ⟦target={}==CLASS⟧",
-                self.column
-            )),
+            TargetRule::Number => {
+                error.advise(format!("{MEND}; for classes, name the positive one: ⟦target={}==CLASS⟧", self.column))
+            }
             _ => error.advise(MEND),
         }
     }
 
-    fn sign(&self, value: TargetValue<'_>) -> Result<f64, DataError> {
-        let found = match value {
-            TargetValue::Boolean(flag) => return Ok(signed(flag)),
-            TargetValue::Number(number) => number,
-            TargetValue::Text(text) => match (boolean(text), numbers::parse(text)) {
-                (Some(flag), _) => return Ok(signed(flag)),
-                (None, Number::Finite(number)) => number,
-                _ => return Err(self.not_a_sign(&quoted(text))),
+    fn sign(&self, value: CellValue<'_>) -> Result<f64> {
+        let number = match value {
+            CellValue::Boolean(flag) => return Ok(signed(flag)),
+            CellValue::Number(number) => number,
+            CellValue::Text(text) => match boolean(text) {
+                Some(flag) => return Ok(signed(flag)),
+                None => numbers::finite(text).ok_or_else(|| self.not_a_sign(&quoted(text)))?,
             },
-            TargetValue::Missing => return Err(self.not_a_sign("nothing")),
+            CellValue::Missing | CellValue::Timestamp(_) => return Err(self.not_a_sign("nothing")),
         };
-        match found {
+        match number {
             1.0 => Ok(1.0),
             0.0 | -1.0 => Ok(-1.0),
             other => Err(self.not_a_sign(&other.to_string())),
         }
     }
 
-    #[cold]
     fn not_a_sign(&self, found: &str) -> DataError {
-        DataError::record(format!(
-            "the label should be 1 for the positive class and 0 or -1 for the other, found {found}"
-        ))
-        .advise(format!(
-            "{MEND}; for numbers say ⟦task=regression⟧; for classes say which is positive: ⟦target={}==CLASS⟧",
-            self.column
-        ))
+        let column = &self.column;
+        DataError::record(format!("the label must be 1 for the positive class and 0 or -1 for the other; got {found}"))
+            .advise(format!(
+                "{MEND}; for numbers use ⟦task=regression⟧; for classes name the positive one: ⟦target={column}==CLASS⟧"
+            ))
     }
 
-    fn class(&self, value: TargetValue<'_>, negative: &str, positive: &str) -> Result<f64, DataError> {
+    fn class(&self, value: CellValue<'_>, negative: &str, positive: &str) -> Result<f64> {
         let text = text_of(value);
         let text = text.trim_ascii();
-        if text == positive.as_bytes() {
-            return Ok(1.0);
+        if text == positive.as_bytes() || text == negative.as_bytes() {
+            return Ok(signed(text == positive.as_bytes()));
         }
-        if text == negative.as_bytes() {
-            return Ok(-1.0);
-        }
-        Err(DataError::record(format!(
-            "the label {} is neither '{negative}' nor '{positive}', the two classes of the first rows",
-            quoted(text)
-        ))
-        .advise(format!(
-            "{MEND}; or say which class is positive, the others being negative: ⟦target={}=={positive}⟧",
-            self.column
+        let found = quoted(text);
+        let found =
+            format!("the label {found} is neither '{negative}' nor '{positive}', the two classes of the first rows");
+        let column = &self.column;
+        Err(DataError::record(found).advise(format!(
+            "{MEND}; or name the positive class, which makes all others negative: ⟦target={column}=={positive}⟧"
         )))
     }
 }
@@ -306,7 +277,7 @@ impl TargetRule {
     pub(crate) fn compares_text(&self) -> bool {
         match self {
             Self::Classes { .. } => true,
-            Self::Comparison { operator, .. } => matches!(operator, Operator::Equal | Operator::NotEqual),
+            Self::Comparison { operator, .. } => !operator.orders(),
             Self::Number | Self::Probability | Self::Signs => false,
         }
     }
@@ -323,30 +294,29 @@ fn signed(positive: bool) -> f64 {
 }
 
 /// The value as text; numbers as they are written shortest.
-fn text_of(value: TargetValue<'_>) -> Vec<u8> {
+fn text_of(value: CellValue<'_>) -> Vec<u8> {
     match value {
-        TargetValue::Missing => Vec::new(),
-        TargetValue::Number(number) => number.to_string().into_bytes(),
-        TargetValue::Boolean(flag) => flag.to_string().into_bytes(),
-        TargetValue::Text(text) => text.to_vec(),
+        CellValue::Missing | CellValue::Timestamp(_) => Vec::new(),
+        CellValue::Number(number) => number.to_string().into_bytes(),
+        CellValue::Boolean(flag) => flag.to_string().into_bytes(),
+        CellValue::Text(text) => text.to_vec(),
     }
 }
 
-fn checked_number(label: f64) -> Result<f64, DataError> {
+fn checked_number(label: f64) -> Result<f64> {
     if label.abs() <= f64::from(f32::MAX) {
         return Ok(label);
     }
-    Err(DataError::record(format!("the label {label:e} is beyond ±3.4e38"))
-        .advise("labels are at most ±3.4e38: rescale them"))
+    Err(DataError::record(format!("the label must be within ±3.4e38; got {label:e}")).advise("rescale the labels"))
 }
 
-fn probability(label: f64) -> Result<f64, DataError> {
+fn probability(label: f64) -> Result<f64> {
     if (0.0..=1.0).contains(&label) {
         return Ok(label);
     }
-    Err(DataError::record(format!("the label {label} is no probability")).advise(
-        "labels of a binary task are 0 and 1, -1 and 1, or between 0 and 1; ⟦task=regression⟧ takes any number",
-    ))
+    let found = format!("the label must be from 0 to 1; got {label}");
+    Err(DataError::record(found)
+        .advise("labels of a binary task may also be -1 and 1; ⟦task=regression⟧ takes any number"))
 }
 
 /// Reads the usual words for true and false.
@@ -355,13 +325,7 @@ pub(crate) fn boolean(text: &[u8]) -> Option<bool> {
     const FALSE: [&[u8]; 4] = [b"false", b"f", b"no", b"n"];
     let text = text.trim_ascii();
     let is = |words: &[&[u8]]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
-    if is(&TRUE) {
-        Some(true)
-    } else if is(&FALSE) {
-        Some(false)
-    } else {
-        None
-    }
+    is(&TRUE).then_some(true).or_else(|| is(&FALSE).then_some(false))
 }
 
 #[cfg(test)]
@@ -402,14 +366,14 @@ mod tests {
             Target { column, rule: comparison.unwrap() }
         };
         let rule = target("x>15");
-        assert_eq!(rule.label(TargetValue::Text(b"15")).unwrap(), Some(-1.0));
-        assert_eq!(rule.label(TargetValue::Text(b"15.5")).unwrap(), Some(1.0));
-        assert_eq!(rule.label(TargetValue::Text(b"NA")).unwrap(), None);
-        assert!(rule.label(TargetValue::Text(b"abc")).is_err());
+        assert_eq!(rule.label(CellValue::Text(b"15")).unwrap(), Some(-1.0));
+        assert_eq!(rule.label(CellValue::Text(b"15.5")).unwrap(), Some(1.0));
+        assert_eq!(rule.label(CellValue::Text(b"NA")).unwrap(), None);
+        assert!(rule.label(CellValue::Text(b"abc")).is_err());
         let rule = target("x==late");
-        assert_eq!(rule.label(TargetValue::Text(b"late")).unwrap(), Some(1.0));
-        assert_eq!(rule.label(TargetValue::Text(b" late\t")).unwrap(), Some(1.0));
-        assert_eq!(rule.label(TargetValue::Number(1.0)).unwrap(), Some(-1.0));
+        assert_eq!(rule.label(CellValue::Text(b"late")).unwrap(), Some(1.0));
+        assert_eq!(rule.label(CellValue::Text(b" late\t")).unwrap(), Some(1.0));
+        assert_eq!(rule.label(CellValue::Number(1.0)).unwrap(), Some(-1.0));
     }
 
     #[test]
@@ -424,8 +388,8 @@ mod tests {
     fn signs_take_zero_minus_one_and_words() {
         let target = Target { column: "y".to_owned(), rule: TargetRule::Signs };
         for (text, label) in [("1", 1.0), ("0", -1.0), ("-1", -1.0), ("1.0", 1.0), ("True", 1.0), ("no", -1.0)] {
-            assert_eq!(target.label(TargetValue::Text(text.as_bytes())).unwrap(), Some(label));
+            assert_eq!(target.label(CellValue::Text(text.as_bytes())).unwrap(), Some(label));
         }
-        assert!(target.label(TargetValue::Text(b"2")).is_err());
+        assert!(target.label(CellValue::Text(b"2")).is_err());
     }
 }

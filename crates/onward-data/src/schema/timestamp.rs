@@ -1,7 +1,10 @@
 //! Moments in time as ISO 8601 writes them: `2013-01-01`, `2013-01-01 05:15`,
 //! `2013-01-01T05:15:00.25Z`, `…+02:00`.
 
-use std::fmt;
+// Some of it is for Arrow alone.
+#![cfg_attr(not(feature = "arrow"), allow(dead_code))]
+
+use std::fmt::Write;
 
 /// A moment: the clock as written, and the days since 1970 in UTC.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,7 +93,6 @@ fn at(Day { date, month }: Day, rest: &[u8]) -> Option<Timestamp> {
 
 /// A moment from whole units since 1970 UTC, `per_second` of them a second, on a clock
 /// that is `offset` seconds ahead of UTC. The same bits as [`parse`] gives for its text.
-#[cfg_attr(not(feature = "arrow"), allow(dead_code))]
 pub(crate) fn from_units(units: i64, per_second: i64, offset: i64) -> Timestamp {
     let Clock { date, second_of_day, subunits } = clock(units, per_second, offset);
     let second = (second_of_day % 60) as f64 + subunits as f64 / per_second as f64;
@@ -101,7 +103,6 @@ pub(crate) fn from_units(units: i64, per_second: i64, offset: i64) -> Timestamp 
 }
 
 /// A date from days since 1970.
-#[cfg_attr(not(feature = "arrow"), allow(dead_code))]
 pub(crate) fn from_date(date: i64) -> Timestamp {
     moment(date, month_of(date), None, 0.0)
 }
@@ -125,7 +126,6 @@ fn clock(units: i64, per_second: i64, offset: i64) -> Clock {
 }
 
 /// The offset from UTC in seconds that a zone of Arrow stands for, if it is a fixed one.
-#[cfg_attr(not(feature = "arrow"), allow(dead_code))]
 pub(crate) fn fixed_offset(name: &str) -> Option<i64> {
     match name {
         "UTC" | "Etc/UTC" | "GMT" => Some(0),
@@ -134,18 +134,14 @@ pub(crate) fn fixed_offset(name: &str) -> Option<i64> {
 }
 
 /// Writes a date as ISO 8601 has it.
-#[cfg_attr(not(feature = "arrow"), allow(dead_code))]
 pub(crate) fn write_date(out: &mut String, date: i64) {
-    use fmt::Write;
     let (year, month, day) = civil_from_days(date);
     // Writing to a String cannot fail.
     let _ = write!(out, "{year:04}-{month:02}-{day:02}");
 }
 
 /// Writes a moment as ISO 8601 has it; `offset` is `None` on a clock without a zone.
-#[cfg_attr(not(feature = "arrow"), allow(dead_code))]
 pub(crate) fn write_units(out: &mut String, units: i64, per_second: i64, offset: Option<i64>) {
-    use fmt::Write;
     let clock = clock(units, per_second, offset.unwrap_or(0));
     let (hour, minute, second) = (clock.second_of_day / 3600, clock.second_of_day / 60 % 60, clock.second_of_day % 60);
     write_date(out, clock.date);
@@ -172,7 +168,7 @@ fn moment(date: i64, month: u32, hour: Option<u32>, fraction: f64) -> Timestamp 
     Timestamp { days: date as f64 + fraction, month, weekday, hour }
 }
 
-/// A number of exactly so many digits, and what follows.
+/// A number with exactly this many digits, and what follows.
 fn number(text: &[u8], digits: usize) -> Option<(u32, &[u8])> {
     let (head, rest) = text.split_at_checked(digits)?;
     let mut value = 0;
@@ -184,9 +180,7 @@ fn number(text: &[u8], digits: usize) -> Option<(u32, &[u8])> {
 
 /// Optional seconds with an optional fraction.
 fn seconds(text: &[u8]) -> Option<(f64, &[u8])> {
-    let Some(rest) = text.strip_prefix(b":") else {
-        return Some((0.0, text));
-    };
+    let Some(rest) = text.strip_prefix(b":") else { return Some((0.0, text)) };
     let (whole, rest) = number(rest, 2)?;
     let Some(rest) = rest.strip_prefix(b".").or_else(|| rest.strip_prefix(b",")) else {
         return Some((f64::from(whole), rest));

@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memrchr};
 
-use crate::error::{DataError, DataErrorKind};
+use crate::error::DataError;
 
 /// How records end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +27,24 @@ impl Boundaries {
 
     /// The end of the first whole record; `None` if it is not all there.
     pub(crate) fn first(self, bytes: &[u8]) -> Option<usize> {
-        match self {
-            Self::Lines => memchr(b'\n', bytes).map(|at| at + 1),
-            Self::Quoted { delimiter } => first_unquoted(bytes, delimiter),
+        let RecordExtent { end, open_quote } = self.extent(bytes);
+        (open_quote.is_none() && bytes[..end].ends_with(b"\n")).then_some(end)
+    }
+
+    /// How far the first record goes.
+    pub(crate) fn extent(self, bytes: &[u8]) -> RecordExtent {
+        let mut start = 0;
+        loop {
+            let line = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
+            let end = (line + 1).min(bytes.len());
+            let open_quote = match self {
+                Self::Lines => None,
+                Self::Quoted { delimiter } => opening_quote(bytes, start, line, delimiter),
+            };
+            match open_quote.map(|quote| closing_quote(bytes, quote + 1)) {
+                Some(Some(close)) => start = close + 1,
+                None | Some(None) => return RecordExtent { end, open_quote },
+            }
         }
     }
 
@@ -72,20 +87,8 @@ fn last_unquoted(bytes: &[u8], delimiter: u8) -> usize {
     }
 }
 
-/// Looks no further than the record: it is called once a record where many are bad.
-fn first_unquoted(bytes: &[u8], delimiter: u8) -> Option<usize> {
-    let mut start = 0;
-    loop {
-        let end = start + memchr(b'\n', &bytes[start..])?;
-        match opening_quote(bytes, start, end, delimiter) {
-            Some(quote) => start = closing_quote(bytes, quote + 1)? + 1,
-            None => return Some(end + 1),
-        }
-    }
-}
-
 /// The first quote from `start` to `end` that opens a quoted cell: one where a cell begins.
-pub(crate) fn opening_quote(bytes: &[u8], mut start: usize, end: usize, delimiter: u8) -> Option<usize> {
+fn opening_quote(bytes: &[u8], mut start: usize, end: usize, delimiter: u8) -> Option<usize> {
     loop {
         let quote = start + memchr(b'"', &bytes[start..end])?;
         if quote == 0 || bytes[quote - 1] == b'\n' || bytes[quote - 1] == delimiter {
@@ -104,25 +107,9 @@ pub(crate) struct RecordExtent {
     pub(crate) open_quote: Option<usize>,
 }
 
-/// How far the first record of `bytes` goes.
-pub(crate) fn record_extent(bytes: &[u8], delimiter: u8) -> RecordExtent {
-    let mut start = 0;
-    loop {
-        let line = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
-        let end = (line + 1).min(bytes.len());
-        let Some(quote) = opening_quote(bytes, start, line, delimiter) else {
-            return RecordExtent { end, open_quote: None };
-        };
-        match closing_quote(bytes, quote + 1) {
-            Some(close) => start = close + 1,
-            None => return RecordExtent { end, open_quote: Some(quote) },
-        }
-    }
-}
-
 /// A record that is longer than is allowed.
 pub(crate) fn too_long(limit: usize) -> DataError {
-    DataError::new(DataErrorKind::Format, format!("the record that begins here is longer than {limit} bytes"))
+    DataError::format(format!("the record that begins here is longer than {limit} bytes"))
         .advise("is a quote left open, or is the format another one? Else allow it with ⟦record_limit⟧")
 }
 

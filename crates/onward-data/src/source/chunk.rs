@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::encode::{ColumnMapping, ParsedBatch};
-use crate::error::DataError;
+use crate::error::{DataError, Result};
 
 /// A chunk of an input.
 pub struct Chunk {
@@ -51,7 +51,7 @@ pub(crate) enum ChunkContent {
 /// Cuts inputs into chunks, one after the other.
 pub(crate) trait ChunkSource: Send {
     /// The next chunk; `None` at the end of the last input. `buffer` is memory to use again.
-    fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Chunk>, DataError>;
+    fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Chunk>>;
 
     /// Whether records arrive while it is read (a pipe), so that reading may wait long.
     fn is_live(&self) -> bool;

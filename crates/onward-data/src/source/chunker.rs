@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use memchr::memchr;
 
-use super::boundaries::{Boundaries, record_extent, too_long};
+use super::boundaries::{Boundaries, too_long};
 use super::chunk::ChunkContent;
 use super::input::Input;
 use super::live::InputStream;
 use super::read_buffer::ReadBuffer;
 use crate::encode::ColumnMapping;
-use crate::error::DataError;
+use crate::error::{DataError, Result};
 use crate::schema::sample::SAMPLE_ROWS;
 use crate::text::lines::count_lines;
 
@@ -35,10 +35,11 @@ pub(crate) struct Chunker {
     pub(crate) name: Arc<str>,
     stream: InputStream,
     /// What was read and not yet cut off.
-    buffer: ReadBuffer,
-    ended: bool,
+    pub(crate) buffer: ReadBuffer,
+    /// Whether nothing is left to be read.
+    pub(crate) ended: bool,
     /// Why it ended, if reading failed: what was read until then still counts.
-    failed: Option<DataError>,
+    pub(crate) failed: Option<DataError>,
     /// The number of the line where the buffer begins.
     pub(crate) line: u64,
     /// The input's columns, once they are known.
@@ -49,7 +50,7 @@ pub(crate) struct Chunker {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HeadLimits {
     pub(crate) record_limit: usize,
-    /// Whether the columns are to be judged from the head.
+    /// Whether the columns are judged from the head.
     pub(crate) infers: bool,
     /// Records that are too long do not count.
     pub(crate) skips_errors: bool,
@@ -57,7 +58,7 @@ pub(crate) struct HeadLimits {
 
 /// What can be cut off next.
 pub(crate) enum Next {
-    /// Whole records, so many bytes.
+    /// Whole records, of this many bytes.
     Records(usize),
     /// Nothing: the record is longer than is allowed.
     TooLong,
@@ -86,9 +87,7 @@ impl<F: Fn(&[u8]) -> Option<Boundaries>> HeadCounter<F> {
         if !has_ended {
             return;
         }
-        let Some(boundaries) = self.boundaries.or_else(|| (self.detect)(head)) else {
-            return;
-        };
+        let Some(boundaries) = self.boundaries.or_else(|| (self.detect)(head)) else { return };
         self.boundaries = Some(boundaries);
         while let Some(end) = boundaries.first(&head[self.at..]) {
             let is_skipped = self.limits.skips_errors && end > self.limits.record_limit;
@@ -100,7 +99,7 @@ impl<F: Fn(&[u8]) -> Option<Boundaries>> HeadCounter<F> {
 }
 
 impl Chunker {
-    pub(crate) fn open(input: Input, count: Arc<AtomicU64>) -> Result<Self, DataError> {
+    pub(crate) fn open(input: Input, count: Arc<AtomicU64>) -> Result<Self> {
         let stream = input.open(count)?;
         let mut chunker = Self {
             name: Arc::from(input.name()),
@@ -119,24 +118,9 @@ impl Chunker {
         Ok(chunker)
     }
 
-    /// What was read and not yet cut off.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.buffer
-    }
-
     /// Whether it is a pipe, of which a short read says that no more is there yet.
     pub(crate) fn is_live(&self) -> bool {
         self.stream.is_live()
-    }
-
-    /// Whether nothing is left to be read.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.ended
-    }
-
-    /// Why reading ended before the input did.
-    pub(crate) fn failure(&self) -> Option<&DataError> {
-        self.failed.as_ref()
     }
 
     /// Reads until `size` bytes are there, the input ends, or (if `eager`) the
@@ -183,7 +167,7 @@ impl Chunker {
     }
 
     /// The end of the first record, read as far as needed; `None` at the end of the input.
-    pub(crate) fn first_record(&mut self, boundaries: Boundaries, limit: usize) -> Result<Option<usize>, DataError> {
+    pub(crate) fn first_record(&mut self, boundaries: Boundaries, limit: usize) -> Result<Option<usize>> {
         let mut size = 4096;
         loop {
             match boundaries.first(&self.buffer) {
@@ -211,19 +195,9 @@ impl Chunker {
         too_long(limit).input(&self.name).line(self.line)
     }
 
-    /// Reads on into `memory`, which is near the processor of the thread that reads.
-    pub(crate) fn reuse(&mut self, memory: &mut Vec<u8>) {
-        self.buffer.reuse(memory);
-    }
-
     /// The last whole records in about `size` bytes, more if a record is longer; none at the
     /// end of the input.
-    pub(crate) fn next_records(
-        &mut self,
-        boundaries: Boundaries,
-        mut size: usize,
-        limit: usize,
-    ) -> Result<Next, DataError> {
+    pub(crate) fn next_records(&mut self, boundaries: Boundaries, mut size: usize, limit: usize) -> Result<Next> {
         if self.is_live() {
             // Whoever writes to it may wait for an answer before writing more.
             let arrived = boundaries.last(&self.buffer[..self.buffer.len().min(size)]);
@@ -248,7 +222,7 @@ impl Chunker {
     }
 
     /// What is left at the end: if reading failed, the last record is not all there.
-    fn last_records(&self, boundaries: Boundaries) -> Result<Next, DataError> {
+    fn last_records(&self, boundaries: Boundaries) -> Result<Next> {
         match (&self.failed, boundaries.last(&self.buffer)) {
             (None, _) => Ok(Next::Records(self.buffer.len())),
             (Some(error), 0) => Err(error.clone()),
@@ -261,14 +235,9 @@ impl Chunker {
     pub(crate) fn discard(&mut self, boundaries: Boundaries, limit: usize) -> ChunkContent {
         let error = self.too_long(limit);
         let mut bytes = 0;
-        let mut end = match boundaries {
-            Boundaries::Lines => 0,
-            // No more than has been looked at, however much has been read.
-            Boundaries::Quoted { delimiter } => {
-                let looked_at = self.buffer.len().min(limit.saturating_add(1));
-                record_extent(&self.buffer[..looked_at], delimiter).end
-            }
-        };
+        // No more than has been looked at, however much has been read.
+        let looked_at = self.buffer.len().min(limit.saturating_add(1));
+        let mut end = boundaries.extent(&self.buffer[..looked_at]).end;
         if end == 0 || self.buffer[end - 1] != b'\n' {
             end = self.line_end(end);
         }

@@ -11,7 +11,9 @@ use super::decompress::{self, Trailing, decompressed, is_compressed};
 use super::live::{CountingReader, InputStream, LiveReader};
 #[cfg(feature = "arrow")]
 use super::seekable::Seekable;
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
+#[cfg(feature = "arrow")]
+use bytes::Bytes;
 
 /// Where examples come from.
 #[derive(Debug, Clone)]
@@ -115,7 +117,7 @@ impl Input {
 
     /// Refuses what cannot be opened. A pipe is not opened for it: its writer would see
     /// it closed again.
-    pub(crate) fn check(&self) -> Result<(), DataError> {
+    pub(crate) fn check(&self) -> Result {
         match self {
             Self::Path(path) if self.is_repeatable() => self.file(path).map(drop),
             Self::Path(path) => self.check_path(path),
@@ -123,27 +125,27 @@ impl Input {
         }
     }
 
-    fn check_path(&self, path: &Path) -> Result<(), DataError> {
+    fn check_path(&self, path: &Path) -> Result {
         let metadata = path.metadata().map_err(|error| self.cannot_open(&error))?;
         if metadata.is_dir() {
-            return Err(DataError::new(DataErrorKind::Open, "is a folder")
+            return Err(DataError::open("is a folder")
                 .input(&self.name())
                 .advise("name the files in it, for instance with *"));
         }
         Ok(())
     }
 
-    fn file(&self, path: &Path) -> Result<File, DataError> {
+    fn file(&self, path: &Path) -> Result<File> {
         self.check_path(path)?;
         File::open(path).map_err(|error| self.cannot_open(&error))
     }
 
     /// The input itself, for formats that seek; `None` where that cannot be done.
     #[cfg(feature = "arrow")]
-    pub(crate) fn seekable(&self) -> Result<Option<Seekable>, DataError> {
+    pub(crate) fn seekable(&self) -> Result<Option<Seekable>> {
         Ok(match self {
             Self::Path(path) if self.is_repeatable() => Some(Seekable::File(self.file(path)?)),
-            Self::Bytes(input) => Some(Seekable::memory(Arc::clone(&input.bytes))),
+            Self::Bytes(input) => Some(Seekable::Memory(Bytes::from_owner(Arc::clone(&input.bytes)))),
             Self::Path(_) | Self::Standard | Self::Reader(_) => None,
         })
     }
@@ -154,12 +156,12 @@ impl Input {
             io::ErrorKind::PermissionDenied => "not allowed to read it".to_owned(),
             _ => format!("cannot be opened: {error}"),
         };
-        DataError::new(DataErrorKind::Open, found).input(&self.name())
+        DataError::open(found).input(&self.name())
     }
 
     /// Opens it; gzip and Zstandard are recognised by their first bytes and decompressed.
     /// What is read of the file, before decompression, is added to `count`.
-    pub(crate) fn open(&self, count: Arc<AtomicU64>) -> Result<InputStream, DataError> {
+    pub(crate) fn open(&self, count: Arc<AtomicU64>) -> Result<InputStream> {
         let is_steady = self.is_repeatable();
         let inner: Box<dyn Read + Send> = match self {
             Self::Path(path) => Box::new(self.file(path)?),
@@ -167,9 +169,7 @@ impl Input {
             Self::Bytes(input) => Box::new(io::Cursor::new(Arc::clone(&input.bytes))),
             Self::Reader(input) => {
                 let taken = input.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
-                taken.ok_or_else(|| {
-                    DataError::new(DataErrorKind::Open, "has been read before, and can be read once").input(&input.name)
-                })?
+                taken.ok_or_else(|| DataError::open("was read before, and can be read only once").input(&input.name))?
             }
         };
         let mut raw = CountingReader { inner, count };
@@ -188,18 +188,18 @@ impl Input {
     pub(crate) fn failed(&self, error: &io::Error) -> DataError {
         use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
         if error.get_ref().is_some_and(|inner| inner.is::<Trailing>()) {
-            return DataError::new(DataErrorKind::Format, error)
+            return DataError::format(error)
                 .advise("cut off what follows, or copy or download it again")
                 .input(&self.name());
         }
         match error.kind() {
-            UnexpectedEof => DataError::new(DataErrorKind::Format, "ends in the middle of the compressed data")
+            UnexpectedEof => DataError::format("ends in the middle of the compressed data")
                 .advise("it was cut short: copy or download it again"),
             InvalidData | InvalidInput | Other => {
-                DataError::new(DataErrorKind::Format, format!("the compressed data is damaged ({error})"))
+                DataError::format(format!("the compressed data is damaged ({error})"))
                     .advise("copy or download it again")
             }
-            _ => DataError::new(DataErrorKind::Io, format!("reading failed: {error}")),
+            _ => DataError::io(format!("reading failed: {error}")),
         }
         .input(&self.name())
     }

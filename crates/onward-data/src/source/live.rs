@@ -1,6 +1,6 @@
 //! Open inputs: those that are all there, and those that are waited for.
 
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -37,14 +37,14 @@ impl Read for InputStream {
     }
 }
 
-/// A pipe that is read on a thread of its own, since only so can one stop to wait for it.
+/// A pipe that is read on a thread of its own: only then can one stop waiting for it.
 pub(crate) struct LiveReader {
     receiver: Receiver<io::Result<Vec<u8>>>,
-    block: io::Result<Vec<u8>>,
-    at: usize,
+    block: Cursor<Vec<u8>>,
+    failed: Option<io::Error>,
 }
 
-/// What a pipe holds on Linux, if nobody asked for more.
+/// What a pipe holds on Linux by default.
 const BLOCK: usize = 64 << 10;
 
 impl LiveReader {
@@ -52,19 +52,23 @@ impl LiveReader {
         let (sender, receiver) = sync_channel(2);
         // It may wait for ever: it is left to the end of the program.
         drop(std::thread::spawn(move || send_blocks(reader, &sender)));
-        Self { receiver, block: Ok(Vec::new()), at: 0 }
+        Self { receiver, block: Cursor::default(), failed: None }
     }
 
+    /// Whether something is there to be read, or known to have failed.
     fn has_more(&self) -> bool {
-        self.block.as_ref().is_ok_and(|block| self.at < block.len())
+        self.failed.is_some() || self.block.position() < self.block.get_ref().len() as u64
     }
 
     fn put(&mut self, block: io::Result<Vec<u8>>) {
-        (self.block, self.at) = (block, 0);
+        match block {
+            Ok(block) => self.block = Cursor::new(block),
+            Err(error) => self.failed = Some(error),
+        }
     }
 
     fn wait(&mut self, until: Instant) -> bool {
-        if self.has_more() || self.block.is_err() {
+        if self.has_more() {
             return true;
         }
         match self.receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -78,38 +82,34 @@ impl LiveReader {
 
 impl Read for LiveReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if !self.has_more() && self.block.is_ok() {
+        if !self.has_more() {
             match self.receiver.recv() {
                 Ok(block) => self.put(block),
                 Err(_) => return Ok(0),
             }
         }
-        let block = std::mem::replace(&mut self.block, Ok(Vec::new()))?;
-        let length = buffer.len().min(block.len() - self.at);
-        buffer[..length].copy_from_slice(&block[self.at..self.at + length]);
-        self.at += length;
-        self.block = Ok(block);
-        Ok(length)
+        self.failed.take().map_or_else(|| self.block.read(buffer), Err)
     }
 }
 
-/// Reads to the end, or until nobody listens any more.
+/// Reads to the end, or until no one listens any more.
 fn send_blocks(mut reader: impl Read, sender: &SyncSender<io::Result<Vec<u8>>>) {
     loop {
         let mut block = vec![0; BLOCK];
         let read = reader.read(&mut block);
-        let ends = !matches!(&read, Ok(length) if *length > 0);
-        let sent = match read {
+        let ends = matches!(&read, Ok(0) | Err(_));
+        match read {
             Ok(0) => return,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Ok(length) => {
-                block.truncate(length);
-                sender.send(Ok(block))
+            read => {
+                let sent = sender.send(read.map(|length| {
+                    block.truncate(length);
+                    block
+                }));
+                if ends || sent.is_err() {
+                    return;
+                }
             }
-            Err(error) => sender.send(Err(error)),
-        };
-        if ends || sent.is_err() {
-            return;
         }
     }
 }

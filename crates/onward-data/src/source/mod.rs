@@ -11,7 +11,7 @@ mod read_buffer;
 mod seekable;
 
 pub use boundaries::Boundaries;
-pub(crate) use boundaries::{RecordExtent, closing_quote, is_blank, record_extent, too_long};
+pub(crate) use boundaries::{RecordExtent, closing_quote, is_blank, too_long};
 pub use chunk::{Chunk, Parser};
 pub(crate) use chunk::{ChunkContent, ChunkSource};
 pub(crate) use chunker::{Chunker, HeadLimits, Next};

@@ -1,8 +1,7 @@
 //! Inputs that are read by seeking.
 
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
-use std::sync::Arc;
+use std::io::{self, Read, Seek, SeekFrom};
 
 use bytes::Bytes;
 use parquet::errors::Result;
@@ -11,30 +10,31 @@ use parquet::file::reader::{ChunkReader, Length};
 /// A file, or bytes in memory.
 pub(crate) enum Seekable {
     File(File),
-    Memory(Cursor<Bytes>),
+    Memory(Bytes),
 }
 
 impl Seekable {
-    pub(super) fn memory(bytes: Arc<[u8]>) -> Self {
-        Self::Memory(Cursor::new(Bytes::from_owner(bytes)))
-    }
-}
-
-impl Read for Seekable {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    /// The bytes from a position on.
+    pub(crate) fn read_at(&self, at: u64, size: usize) -> io::Result<Bytes> {
         match self {
-            Self::File(file) => file.read(buffer),
-            Self::Memory(bytes) => bytes.read(buffer),
+            Self::File(file) => {
+                let (mut file, mut bytes) = (file, vec![0; size]);
+                file.seek(SeekFrom::Start(at))?;
+                file.read_exact(&mut bytes)?;
+                Ok(Bytes::from(bytes))
+            }
+            Self::Memory(bytes) => {
+                let start = usize::try_from(at).unwrap_or(usize::MAX);
+                let range = start..start.saturating_add(size);
+                let is_there = bytes.get(range.clone()).is_some();
+                is_there.then(|| bytes.slice(range)).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+            }
         }
     }
-}
 
-impl Seek for Seekable {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        match self {
-            Self::File(file) => file.seek(to),
-            Self::Memory(bytes) => bytes.seek(to),
-        }
+    /// The first eight bytes, or all if there are fewer.
+    pub(crate) fn magic(&self) -> io::Result<Bytes> {
+        self.read_at(0, self.len().min(8) as usize)
     }
 }
 
@@ -42,7 +42,7 @@ impl Length for Seekable {
     fn len(&self) -> u64 {
         match self {
             Self::File(file) => Length::len(file),
-            Self::Memory(bytes) => Length::len(bytes.get_ref()),
+            Self::Memory(bytes) => Length::len(bytes),
         }
     }
 }
@@ -53,14 +53,11 @@ impl ChunkReader for Seekable {
     fn get_read(&self, start: u64) -> Result<Self::T> {
         Ok(match self {
             Self::File(file) => Box::new(file.get_read(start)?),
-            Self::Memory(bytes) => Box::new(bytes.get_ref().get_read(start)?),
+            Self::Memory(bytes) => Box::new(bytes.get_read(start)?),
         })
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        match self {
-            Self::File(file) => file.get_bytes(start, length),
-            Self::Memory(bytes) => bytes.get_ref().get_bytes(start, length),
-        }
+        Ok(self.read_at(start, length)?)
     }
 }

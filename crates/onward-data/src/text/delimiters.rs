@@ -23,7 +23,8 @@ const WINDOW: usize = 4096;
 pub(crate) struct DelimiterIndex {
     /// Their positions in the text, and those of line ends; what stands behind the last means nothing.
     positions: Vec<u32>,
-    lines: Vec<IndexedLine>,
+    /// The lines.
+    pub(crate) lines: Vec<IndexedLine>,
     /// What was found, block by block. (In columns: of masks side by side the compiler makes vectors, bit by bit.)
     all: Vec<u64>,
     line_ends: Vec<u64>,
@@ -61,11 +62,6 @@ impl DelimiterIndex {
             find_all(&rest[..end], start as u32, others, self);
         }
         start + end
-    }
-
-    /// The lines.
-    pub(crate) fn lines(&self) -> &[IndexedLine] {
-        &self.lines
     }
 
     /// The positions of a line's delimiters, and of its end.
@@ -268,7 +264,7 @@ mod tests {
             };
             all.extend(
                 index
-                    .lines()
+                    .lines
                     .iter()
                     .map(|&line| (IndexedLine { first: 0, last: 0, ..line }, index.positions(line).to_vec())),
             );

@@ -23,15 +23,11 @@ pub(crate) fn sample_lines(head: &[u8], limit: usize) -> impl Iterator<Item = &[
 /// The number of a line, counted on from the one asked for before: a chunk full of
 /// bad records is not counted from its start for each of them.
 pub(crate) struct LineNumber {
-    counted: usize,
-    line: u64,
+    pub(crate) counted: usize,
+    pub(crate) line: u64,
 }
 
 impl LineNumber {
-    pub(crate) fn new(first_line: u64) -> Self {
-        Self { counted: 0, line: first_line }
-    }
-
     /// The number of the line that begins at `start`, not before the one asked for last.
     pub(crate) fn at(&mut self, bytes: &[u8], start: usize) -> u64 {
         self.line += count_lines(&bytes[self.counted..start]);
@@ -60,5 +56,5 @@ pub(crate) fn not_utf8(record: &[u8]) -> DataError {
     let shown = record[at..].iter().take(4).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
     let before = &record[at.saturating_sub(12)..at];
     DataError::record(format!("is not UTF-8: bytes {shown} after {}", quoted(before)))
-        .advise("convert the file to UTF-8, for instance with iconv, or leave such records out with ⟦on_error=skip⟧")
+        .advise("convert the file to UTF-8, for instance with iconv, or skip such records with ⟦on_error=skip⟧")
 }

@@ -7,10 +7,9 @@ use super::delimiters::{DelimiterIndex, IndexedLine};
 use super::lines::line_end;
 
 /// Lines of a text with their delimiters, and what is known of each.
-#[derive(Debug)]
 pub(crate) struct Window<R> {
-    index: DelimiterIndex,
-    rows: Vec<R>,
+    pub(crate) index: DelimiterIndex,
+    pub(crate) rows: Vec<R>,
     /// The line whose turn it is.
     current: usize,
 }
@@ -29,11 +28,11 @@ impl<R> Window<R> {
     }
 
     /// Goes on to the line that begins at `start`. If it is none of those in the window, finds the delimiters of the lines
-    /// from there on and gives where these end: then the rows are to be [filled in](Self::fill).
+    /// from there on and gives where these end: then the rows must be [filled in](Self::fill).
     #[inline]
     pub(crate) fn go_to<const N: usize>(&mut self, text: &[u8], start: usize, delimiters: [u8; N]) -> Option<usize> {
         // Records that were read by others may have been of several lines.
-        let lines = self.index.lines().get(..self.rows.len()).unwrap_or_default();
+        let lines = self.index.lines.get(..self.rows.len()).unwrap_or_default();
         while lines.get(self.current).is_some_and(|line| (line.start as usize) < start) {
             self.current += 1;
         }
@@ -47,39 +46,18 @@ impl<R> Window<R> {
     /// Fills in what is known of each line.
     pub(crate) fn fill(&mut self, mut row: impl FnMut(&DelimiterIndex, IndexedLine) -> R) {
         let Self { index, rows, .. } = self;
-        rows.extend(index.lines().iter().map(|&line| row(index, line)));
+        rows.extend(index.lines.iter().map(|&line| row(index, line)));
     }
 
     /// The current line, and what is known of it.
     #[inline]
     pub(crate) fn current(&self) -> Option<(IndexedLine, &R)> {
-        Some((*self.index.lines().get(self.current)?, self.rows.get(self.current)?))
+        Some((*self.index.lines.get(self.current)?, self.rows.get(self.current)?))
     }
 
     /// Where the line ends that begins at `start`, which the window went to.
     #[inline]
     pub(crate) fn end(&self, text: &[u8], start: usize) -> usize {
         self.current().map_or_else(|| line_end(text, start), |(line, _)| line.end as usize)
-    }
-
-    /// The delimiters.
-    #[inline]
-    pub(crate) fn index(&self) -> &DelimiterIndex {
-        &self.index
-    }
-
-    /// What is known of all lines.
-    pub(crate) fn rows(&self) -> &[R] {
-        &self.rows
-    }
-
-    /// The same, to be changed.
-    pub(crate) fn rows_mut(&mut self) -> &mut [R] {
-        &mut self.rows
-    }
-
-    /// The delimiters, and what is known of all lines.
-    pub(crate) fn parts(&mut self) -> (&DelimiterIndex, &mut [R]) {
-        (&self.index, &mut self.rows)
     }
 }

@@ -1,5 +1,5 @@
 //! What is read from a cache is what was read from its inputs, and a cache that does not fit them
-//! is made anew.
+//! is rebuilt.
 
 #![cfg(feature = "arrow")]
 
@@ -99,11 +99,11 @@ fn target(text: &str) -> Options {
 }
 
 fn is_read(note: &Option<String>) -> bool {
-    note.as_ref().is_some_and(|note| note.ends_with("is read, and not the input"))
+    note.as_ref().is_some_and(|note| note.ends_with("instead of the input"))
 }
 
-fn made_anew(note: &Option<String>, why: &str) -> bool {
-    note.as_ref().is_some_and(|note| note.contains(why) && note.ends_with("it is made anew"))
+fn rebuilt(note: &Option<String>, why: &str) -> bool {
+    note.as_ref().is_some_and(|note| note.contains(why) && note.ends_with("it is rebuilt"))
 }
 
 fn make_old(path: &Path) {
@@ -263,7 +263,7 @@ fn a_change_of_content_is_noticed() {
         set_time(time);
         let (anew, note, loss) = read(&inputs, &options).unwrap();
         assert!(
-            made_anew(&note, "is of other inputs, or of what they held before") && loss.is_none(),
+            rebuilt(&note, "holds rows of other inputs, or of older versions of them") && loss.is_none(),
             "{number}: {note:?}"
         );
         assert!(anew == read(&inputs, &Options { cache: None, ..options.clone() }).unwrap().0, "{number}");
@@ -288,7 +288,7 @@ fn a_change_between_the_blocks_that_are_looked_at_is_noticed() {
     text[at] = b'9';
     fs::write(&path, &text).unwrap();
     File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
-    assert!(made_anew(&read(&inputs, &options).unwrap().1, "what they held before"));
+    assert!(rebuilt(&read(&inputs, &options).unwrap().1, "older versions of them"));
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn other_inputs_or_another_order_are_noticed() {
     read(&both, &options).unwrap();
     assert!(is_read(&read(&both, &options).unwrap().1));
     for others in [&[other, one.clone()][..], &[one]] {
-        assert!(made_anew(&read(others, &options).unwrap().1, "is of other inputs"));
+        assert!(rebuilt(&read(others, &options).unwrap().1, "holds rows of other inputs"));
     }
 }
 
@@ -325,7 +325,7 @@ fn another_reading_is_noticed_and_one_that_refuses_no_more_is_the_same() {
         let _ = fs::remove_file(folder.path("cache"));
         read(&inputs, &plain).unwrap();
         let (_, note, _) = read(&inputs, other).unwrap();
-        assert!(made_anew(&note, "read in another way"), "{other:?}: {note:?}");
+        assert!(rebuilt(&note, "read with other columns"), "{other:?}: {note:?}");
         assert!(is_read(&read(&inputs, other).unwrap().1), "{other:?}");
     }
     fs::remove_file(folder.path("cache")).unwrap();
@@ -345,15 +345,15 @@ fn another_reading_is_noticed_and_one_that_refuses_no_more_is_the_same() {
     // Labels that are numbers were checked by one loss and not by another.
     let numbers = folder.cached(&target("x"));
     read(&inputs, &numbers).unwrap();
-    assert!(made_anew(&read(&inputs, &Options { loss: Some(squared), ..numbers.clone() }).unwrap().1, "another way"));
-    assert!(made_anew(&read(&inputs, &Options { record_limit: 100, ..numbers }).unwrap().1, "another way"));
+    assert!(rebuilt(&read(&inputs, &Options { loss: Some(squared), ..numbers.clone() }).unwrap().1, "other options"));
+    assert!(rebuilt(&read(&inputs, &Options { record_limit: 100, ..numbers }).unwrap().1, "other options"));
 }
 
 #[test]
 fn where_records_were_skipped_only_the_same_rules_skip_them_again() {
     let folder = Folder::new();
     let (inputs, options, _) = small(&folder);
-    assert!(made_anew(&read(&inputs, &Options { record_limit: 1 << 30, ..options.clone() }).unwrap().1, "another way"));
+    assert!(rebuilt(&read(&inputs, &Options { record_limit: 1 << 30, ..options.clone() }).unwrap().1, "other options"));
     let error = read(&inputs, &Options { on_error: OnError::Stop, ..options }).unwrap_err().command_line();
     assert!(error.contains("x.vw, line 3: expected '|'"), "{error}");
 }
@@ -370,15 +370,15 @@ fn whatever_byte_is_damaged_is_noticed_and_never_read() {
         let mut reader = match Reader::open(&inputs, options.clone()) {
             Ok(reader) => reader,
             Err(error) => {
-                assert!(error.to_string().contains("no cache of onward's"), "{what}: {error}");
+                assert!(error.to_string().contains("not a cache of onward"), "{what}: {error}");
                 foreign += 1;
                 return;
             }
         };
         match reader.cache_note().unwrap() {
-            // It is made anew at the end, which is not waited for.
-            note if note.ends_with("it is made anew") => {
-                let why = ["is damaged", "another version", "another way", "other inputs"];
+            // It is rebuilt at the end, which is not waited for.
+            note if note.ends_with("it is rebuilt") => {
+                let why = ["is damaged", "another version", "other options", "other inputs"];
                 assert!(why.iter().any(|why| note.contains(why)), "{what}: {note}");
                 anew += 1;
             }
@@ -410,9 +410,9 @@ fn whatever_byte_is_damaged_is_noticed_and_never_read() {
     // Bytes of the footer that say again what the index says may change without harm.
     assert!(anew > 500 && errors > 500 && foreign > 5, "{anew} {errors} {foreign} {harmless}");
     assert!(harmless < 1200, "{harmless} of {}", whole.len());
-    // And one that is made anew is whole again.
+    // And one that is rebuilt is whole again.
     fs::write(&path, &whole[..whole.len() - 1]).unwrap();
-    assert!(made_anew(&read(&inputs, &options).unwrap().1, "is damaged"));
+    assert!(rebuilt(&read(&inputs, &options).unwrap().1, "is damaged"));
     assert!(is_read(&read(&inputs, &options).unwrap().1));
     assert_eq!(fs::read(&path).unwrap().len(), whole.len());
 }
@@ -427,7 +427,7 @@ fn what_is_no_cache_is_left_as_it_is() {
     for bytes in [&b"something dear"[..], b"", b"ARROW1", &arrow] {
         folder.write("cache", bytes);
         let error = read(&inputs, &folder.cached(&Options::default())).unwrap_err().command_line();
-        assert!(error.contains("cache: --cache names something that is no cache of onward's"), "{error}");
+        assert!(error.contains("cache: --cache names a file that is not a cache of onward"), "{error}");
         assert_eq!(fs::read(folder.path("cache")).unwrap(), bytes);
     }
     fs::remove_file(folder.path("cache")).unwrap();
@@ -458,7 +458,7 @@ fn a_run_that_does_not_come_to_the_end_leaves_no_cache() {
     reader.next_batch().unwrap();
     folder.write("x.svm", "1 1:3\n".repeat(50_000));
     while reader.next_batch().unwrap().is_some() {}
-    assert_eq!(reader.cache_loss(), Some("an input was changed while it was read"));
+    assert_eq!(reader.cache_loss(), Some("an input changed while it was being read"));
     drop(reader);
     assert_eq!(folder.files(), ["x.svm"]);
 }
@@ -470,12 +470,12 @@ fn what_can_be_read_once_has_no_cache() {
     let error = read(&[Input::Standard], &options).unwrap_err().command_line();
     assert_eq!(
         error,
-        "standard input: can be read once, and a cache is for what is read again; save it to a file first, or leave \
+        "standard input: can be read only once, so it cannot be cached; save it to a file first, or leave \
          out --cache"
     );
     let inputs = [folder.write("x.svm", "1 1:2\n")];
     let error = read(&inputs, &Options { cache: Some("-".into()), ..Options::default() }).unwrap_err().command_line();
-    assert!(error.contains("give it a name"), "{error}");
+    assert!(error.contains("must name a file"), "{error}");
     let nowhere = Options { cache: Some(folder.path("no/folder")), ..Options::default() };
     let error = read(&inputs, &nowhere).unwrap_err().command_line();
     assert!(error.contains("no/folder: the cache cannot be written: No such file"), "{error}");

@@ -348,7 +348,7 @@ fn the_clock_of_a_place_is_said_to_be_read_as_utc() {
     let times = TimestampSecondArray::from(vec![0, 90_000]).with_timezone("Europe/Berlin");
     columns.push(("t", array(times)));
     let reader = open(&[file(&folder, columns)], target("y")).unwrap();
-    let expected = "times of 't' are read as UTC has them, for the clock of Europe/Berlin is not known here";
+    let expected = "times of 't' are read as UTC, because the offset of Europe/Berlin is not known here";
     assert_eq!(reader.notes().last().unwrap().command_line(), expected);
 }
 
@@ -616,7 +616,10 @@ fn inputs_of_two_formats_are_refused() {
     write_parquet(&parquet, &[batch(columns.clone())]);
     let arrow = file(&folder, columns);
     let error = folder.without(&error_of(&[parquet, arrow], target("y")));
-    assert_eq!(error, "x.arrow: is no parquet file; all inputs are of one format: convert it first, or leave it out");
+    assert_eq!(
+        error,
+        "x.arrow: is not a parquet file; all inputs must have one format: convert it first, or leave it out"
+    );
 }
 
 #[test]
@@ -769,7 +772,9 @@ fn what_cannot_be_sought_in_is_refused() {
         let error = Reader::open(&[Input::Standard], options).err().unwrap().command_line();
         assert_eq!(
             error,
-            format!("standard input: {format} is read from files, for it is read by seeking; save it to a file first")
+            format!(
+                "standard input: {format} must come from a file, because it is read by seeking; save it to a file first"
+            )
         );
     }
 }
@@ -785,10 +790,10 @@ fn what_is_compressed_encrypted_empty_or_something_else_is_told_apart() {
     assert_eq!(message(b""), "x.parquet: is empty; give an input with examples in it");
     assert_eq!(
         message(b"\x1f\x8b\x08\0"),
-        "x.parquet: is no parquet file; it is compressed as a whole: decompress it first"
+        "x.parquet: is not a parquet file; it is compressed as a whole: decompress it first"
     );
-    assert_eq!(message(b"PARE...."), "x.parquet: is no parquet file; it is encrypted: decrypt it first");
-    assert!(message(b"a,b\n1,2\n").starts_with("x.parquet: is no parquet file; all inputs"));
+    assert_eq!(message(b"PARE...."), "x.parquet: is not a parquet file; it is encrypted: decrypt it first");
+    assert!(message(b"a,b\n1,2\n").starts_with("x.parquet: is not a parquet file; all inputs"));
 }
 
 /// Rows with some of everything in them, small enough to be cut at every byte.
@@ -988,20 +993,20 @@ fn each_way_in_which_an_example_can_be_bad_has_its_message() {
     assert_eq!(
         message(vec![vec![1 << 31]], vec![vec![1.0]], 1.0),
         "x.arrow, row 1, column 'indices': the index 2147483648 is 2^31 or more; \
-         indices are below 2^31: number the features anew"
+         indices must be below 2^31: renumber the features"
     );
     assert_eq!(
         message(vec![vec![3]], vec![vec![f32::NAN]], 1.0),
         "x.arrow, row 1, column 'values': the value of feature 3 is NaN; \
-         values are finite: leave out a feature that is missing"
+         values must be finite: leave out a feature that is missing"
     );
     assert_eq!(
         message(vec![vec![3, 4]], vec![vec![1.0]], 1.0),
-        "x.arrow, row 1: the row has 2 indices and 1 values; a feature is an index with a value: a row has as many of both"
+        "x.arrow, row 1: a row must have as many indices as values; got 2 and 1"
     );
     assert_eq!(
         message(vec![vec![3]], vec![vec![1.0]], -1.0),
-        "x.arrow, row 1, column 'weight': the importance weight is -1; weights are numbers from 1e-38 to 3.4e38, or 0"
+        "x.arrow, row 1, column 'weight': the importance weight must be 0 or from 1e-38 to 3.4e38; got -1"
     );
     let offset_message = |offset: f64| {
         let (indices, values) = lists(vec![vec![3]], vec![vec![1.0]]);
@@ -1013,7 +1018,7 @@ fn each_way_in_which_an_example_can_be_bad_has_its_message() {
     };
     assert_eq!(
         offset_message(f64::NAN),
-        "x.arrow, row 1, column 'offset': the offset (initial prediction) is NaN; offsets are numbers within ±3.4e38, 0 for none"
+        "x.arrow, row 1, column 'offset': the offset (initial prediction) must be within ±3.4e38; got NaN"
     );
 }
 
@@ -1029,9 +1034,9 @@ fn a_null_as_the_weight_or_offset_of_an_example_is_called_missing() {
     };
     assert_eq!(
         message("weight"),
-        "x.arrow, row 1, column 'weight': the importance weight is missing; weights are numbers from 1e-38 to 3.4e38, or 0"
+        "x.arrow, row 1, column 'weight': the importance weight must be 0 or from 1e-38 to 3.4e38; got missing"
     );
-    assert!(message("offset").contains("the offset (initial prediction) is missing; "));
+    assert!(message("offset").contains("the offset (initial prediction) must be within ±3.4e38; got missing"));
 }
 
 #[test]
@@ -1046,8 +1051,7 @@ fn a_null_in_a_list_of_an_example_is_an_error() {
     write_arrow(&path, &[examples(label.clone(), label, array(indices), values)]);
     assert_eq!(
         folder.without(&error_of(&[path], Options::default())),
-        "x.arrow, row 1, column 'indices': holds a null; \
-         every row is a list of numbers: leave out a feature that is missing"
+        "x.arrow, row 1, column 'indices': holds a null; every row must be a list of numbers: leave out a feature that is missing"
     );
 }
 
@@ -1066,7 +1070,7 @@ fn labels_of_examples_go_through_the_rules_of_targets() {
     assert_eq!(labels(Options::default()), [1.0, 3.0, 2.0]);
     assert_eq!(labels(target("label==3")), [-1.0, 1.0, -1.0]);
     let error = error_of(&[&path], target("x"));
-    assert!(error.ends_with("there is no column 'x' in this format; its one target is called label: --target 'label==3', or leave --target out"), "{error}");
+    assert!(error.ends_with("there is no column 'x' in this format; the one target is called label: use --target 'label==3', or leave --target out"), "{error}");
 }
 
 #[test]
@@ -1079,7 +1083,7 @@ fn a_label_of_examples_that_is_no_number_is_refused() {
     assert_eq!(
         folder.without(&error_of(&[path], Options::default())),
         "x.arrow, column 'label': its type is Utf8; \
-         in a file of examples (columns 'indices' and 'values') it is a number"
+         in a file of examples (columns 'indices' and 'values') it must be a number"
     );
 }
 
@@ -1129,7 +1133,7 @@ fn a_table_and_examples_do_not_mix() {
     let schema = open(&[table], target("y")).unwrap().schema().clone();
     let options = Options { schema: Some(schema), ..Options::default() };
     let error = folder.without(&error_of(&[ready], options));
-    assert!(error.starts_with("ready.arrow: the model was learnt from named columns, and this is arrow"), "{error}");
+    assert!(error.starts_with("ready.arrow: the model was learnt from named columns, but this is arrow"), "{error}");
 }
 
 #[test]
@@ -1163,7 +1167,7 @@ fn a_later_file_is_checked_for_its_columns_as_the_first_is() {
     assert!(found.starts_with("second: has none of the model's columns (x, z)"), "{found}");
     let reader = open(&[&first, &third], predicting).unwrap();
     let notes: Vec<_> = reader.notes().iter().map(|note| folder.without(&note.command_line())).collect();
-    assert!(notes.contains(&"third: columns of the model that the input lacks, taken as missing: z".to_owned()));
+    assert!(notes.contains(&"third: columns of the model that the input lacks, treated as missing: z".to_owned()));
     assert!(notes.contains(&"third: columns that the model does not know, ignored: new".to_owned()));
 }
 

@@ -257,7 +257,7 @@ fn svmlight_and_arrow_have_no_ids() {
         assert_eq!(
             error("y,id,x\n1,u,1\n0,v,2\n", options, format),
             format!(
-                "column 'id' is an id, and examples in {format} have none; convert to vw, where ids are tags, or leave \
+                "column 'id' is an id, but examples in {format} have no ids; convert to vw, where ids are tags, or leave \
                  the column out with --ignore instead of --id"
             )
         );
@@ -307,7 +307,7 @@ fn svmlight_has_examples_with_a_bias_only() {
     let error = convert_to(&[&path], Options::default(), &Format::SVMLIGHT).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "example 1 does not begin with the bias (index 0, value 1), which is added when svmlight is read; \
+        "example 1 does not begin with the bias (index 0, value 1), which reading svmlight adds; \
          convert to arrow"
     );
     let (out, _) = convert_to(&[path], Options::default(), &Format::VW).unwrap();
@@ -534,21 +534,21 @@ fn a_later_cell_that_does_not_fit_is_an_error_with_a_remedy() {
     let message = |usual, last: &str| copy_error(&late(usual, last), Options::default(), &Format::PARQUET);
     assert_eq!(
         message(["1", "2"], "2.5"),
-        "row 10001, column 'x': '2.5' is no whole number, as those in the first rows are; \
+        "row 10001, column 'x': '2.5' is not a whole number, unlike the values in the first rows; \
          --numeric 'x' writes all as 64-bit floats, --categorical 'x' as text"
     );
     assert_eq!(
         message(["1", "2"], "18446744073709551615").split(';').next().unwrap(),
-        "row 10001, column 'x': '18446744073709551615' is no whole number, as those in the first rows are"
+        "row 10001, column 'x': '18446744073709551615' is not a whole number, unlike the values in the first rows"
     );
     assert_eq!(
         message(["1.5", "2"], "late"),
-        "row 10001, column 'x': 'late' is no finite number, as those in the first rows are; \
+        "row 10001, column 'x': 'late' is not a finite number, unlike the values in the first rows; \
          --categorical 'x' writes all as text"
     );
     assert_eq!(
         message(["true", "false"], "maybe"),
-        "row 10001, column 'x': 'maybe' is neither true nor false, as the first rows are; \
+        "row 10001, column 'x': 'maybe' is neither true nor false, unlike the values in the first rows; \
          --categorical 'x' writes all as text"
     );
     let options = Options { numeric: vec!["x".to_owned()], ..Options::default() };
@@ -630,18 +630,18 @@ fn examples_are_no_table_and_tables_are_no_examples() {
         let error = worded(copy_to(&[path], Options::default(), &Format::CSV).unwrap_err());
         assert!(
             error.ends_with(&format!(
-                ": is {format}, which holds examples and no table; convert it to svmlight, vw or arrow"
+                ": is {format}, which holds examples, not a table; convert it to svmlight, vw or arrow"
             )),
             "{error}"
         );
     }
     let error = worded(convert_to(&[&csv], target("y"), &Format::CSV).unwrap_err());
     assert!(
-        error.starts_with("csv is not written from what was opened; open tables with Reader::open_table"),
+        error.starts_with("csv cannot be written from these inputs; open tables with Reader::open_table"),
         "{error}"
     );
     let error = worded(copy_to(&[&csv], Options::default(), &Format::VW).unwrap_err());
-    assert!(error.starts_with("vw is not written from what was opened"), "{error}");
+    assert!(error.starts_with("vw cannot be written from these inputs"), "{error}");
 }
 
 #[test]

@@ -118,8 +118,8 @@ fn a_key_that_the_first_rows_lack_is_not_dropped_silently() {
     let path = folder.write("x.jsonl", format!("{rows}{{\"a\":1,\"late\":\"b=c\"}}\n"));
     assert_eq!(
         worded(copied(&[path], Options::default(), &Format::CSV).unwrap_err()),
-        "row 10001 has 'late', and the first rows, which say what columns there are, do not; \
-         leave it out with --ignore 'late', or put a row that has it first"
+        "row 10001 has 'late', but the first rows, which determine the columns, do not; \
+         leave it out with --ignore 'late', or move a row that has it to the front"
     );
 }
 
@@ -131,7 +131,7 @@ fn numbers_of_json_keep_their_digits() {
     let path = folder.write("x.jsonl", "{\"a\":[9007199254740993]}\n");
     assert_eq!(
         folder.without(&worded(copied(&[path], Options::default(), &Format::CSV).unwrap_err())),
-        "x.jsonl, line 1, column 'a.0': the number 9007199254740992 may have lost digits, being beyond 2^53; \
+        "x.jsonl, line 1, column 'a.0': the number 9007199254740992 may have lost digits, because it is beyond 2^53; \
          in arrays of numbers, write such numbers as strings, or as keys of their own"
     );
 }

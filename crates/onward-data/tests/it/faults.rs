@@ -68,7 +68,7 @@ fn a_quote_that_swallows_lines_up_to_another_is_pointed_out() {
     assert_eq!(
         error(text, target("y")),
         "input, line 3: the record, going on for 3 lines, has 2 cells where the header has 3; is a quote left open? \
-         Quote cells that hold the delimiter, or leave such records out with --on-error skip"
+         Quote cells that hold the delimiter, or skip such records with --on-error skip"
     );
 }
 
@@ -106,7 +106,7 @@ fn a_first_row_that_is_longer_than_what_columns_are_judged_from() {
     assert_eq!(read(text(6 << 20), target("y")).whole().rows.len(), 2);
     let json = format!("{{\"y\": 0, \"x\": \"{}\"}}\n{{\"y\": 1, \"x\": \"b\"}}\n", "a".repeat(6 << 20));
     assert_eq!(read(json, target("y")).whole().rows.len(), 2);
-    let message = "input, line 2: the first row goes on beyond";
+    let message = "input, line 2: the first row must end within";
     let found = error(text(20 << 20), skipping("y"));
     assert!(found.starts_with(message), "{found}");
     let line = error("y".repeat(20 << 20), target("y"));
@@ -141,9 +141,8 @@ fn when_nothing_is_left_to_learn_from_it_is_told_why() {
     let ids: String = (0..30).map(|at| format!("{},k{at},7,\n", at % 2)).collect();
     assert_eq!(
         error(format!("y,id,c,e\n{ids}"), target("y")),
-        "input: no column is left to learn from: taken as categories since they are empty in the first 30 rows (else \
-         name them in --numeric): e; constant in the first 30 rows, ignored until they change: c; ignored since no \
-         value repeats in the first 30 rows (else name them in --categorical or --text): id; name such columns in \
+        "input: no column is left to learn from: treated as categories because they are empty in the first 30 rows (else \
+         name them in --numeric): e; constant in the first 30 rows, ignored until they change: c; ignored because no value repeats in the first 30 rows (else name them in --categorical or --text): id; name such columns in \
          --numeric, --categorical or --text"
     );
     assert_eq!(
@@ -189,17 +188,17 @@ fn semicolons_and_bars_separate_where_there_is_no_comma() {
 #[test]
 fn decimal_commas_are_an_error() {
     let remedy = "numbers have a decimal point and no commas: write 1.5 and not 1,5, for instance with sed 's/,/./g', \
-                  or leave such records out with --on-error skip";
+                  or skip such records with --on-error skip";
     assert_eq!(
         error("y;x\n0;1\n1;2,5\n", target("y")),
         format!(
-            "input, line 3, column 'x': expected a number, found '2,5'; {remedy}; if these are no numbers, say \
+            "input, line 3, column 'x': expected a number, found '2,5'; {remedy}; if these are not numbers, use \
                  --categorical 'x'"
         )
     );
     assert_eq!(
         error("y\tx\n0,5\t1\n1,5\t2\n", target("y")),
-        format!("input, line 2, column 'y': the label should be a finite number, found '0,5'; {remedy}")
+        format!("input, line 2, column 'y': the label must be a finite number; got '0,5'; {remedy}")
     );
     // In a CSV with commas they may be lists of something.
     assert_eq!(read("y,x\n0,\"1,2\"\n1,\"2,5\"\n", target("y")).whole().rows.len(), 2);
@@ -218,13 +217,11 @@ fn what_is_no_table_is_not_called_a_header() {
     let error_of = |text: &str| error(text, Options::default());
     assert_eq!(
         error_of("1 -1:1\n"),
-        "input, line 1: the index '-1' is no whole number; features are named by whole numbers, 0 or more; namespaces \
-         and names are Vowpal Wabbit's: --format vw"
+        "input, line 1: the index must be a whole number; got '-1'; features have whole numbers from 0; for namespaces and names use Vowpal Wabbit's text: --format vw"
     );
     assert_eq!(
         error_of("PAR"),
-        "input: holds one line, 'PAR', which as CSV is a header; if it was cut short, copy it again; if it is in \
-         another format, say so with --format"
+        "input: holds one line, 'PAR', which as CSV is a header; if it was cut short, copy it again; if it is in another format, name it with --format"
     );
     assert_eq!(error("y,x\n", target("y")), "input: holds a header and no rows; give an input with examples in it");
 }
@@ -269,7 +266,7 @@ fn what_comes_before_the_point_where_reading_fails_is_read() {
 #[test]
 fn a_later_file_in_another_format_is_told_before_the_first_is_read() {
     let rows = table(30);
-    let remedy = "a run reads inputs of one format: convert it first with onward convert, or leave it out";
+    let remedy = "all inputs must have one format: convert it first with onward convert, or leave it out";
     for (content, format) in [
         (&b"{\"y\": 1, \"x\": 2}\n"[..], "jsonl"),
         (b"1 1:1\n", "svmlight"),
@@ -278,11 +275,11 @@ fn a_later_file_in_another_format_is_told_before_the_first_is_read() {
         (b"\0\x01\x02\x03", "binary data"),
     ] {
         let outcome = read_files(&[("first", rows.as_bytes()), ("second", content)], target("y"));
-        let message = format!("second: is {format}, and the first input is csv; {remedy}");
+        let message = format!("second: is {format}, but the first input is csv; {remedy}");
         assert_eq!((outcome.error, outcome.rows.len()), (Some(message), 0));
     }
     let outcome = read_files(&[("first", b"1 1:1\n0 2:1\n"), ("second", b"1 |a b\n")], Options::default());
-    assert_eq!(outcome.error.unwrap(), format!("second: is vw, and the first input is svmlight; {remedy}"));
+    assert_eq!(outcome.error.unwrap(), format!("second: is vw, but the first input is svmlight; {remedy}"));
     // A label without features is recognised as nothing.
     let outcome = read_files(&[("first", b"1 1:1\n0 2:1\n"), ("second", b"1\n0 1:1\n")], Options::default());
     assert_eq!(outcome.whole().rows.len(), 4);
@@ -341,8 +338,11 @@ fn predicted(second: &[u8]) -> text::Outcome {
 #[test]
 fn a_later_table_with_none_of_the_columns_is_told_before_the_first_is_read() {
     for (second, message) in [
-        (&b"a\tb\ty\n1\tx\t0\n"[..], "second, line 1: its header is separated by '\\t', and the first input by ','"),
-        (b"a;b;y\n1;x;0\n", "second, line 1: its header is separated by ';', and the first input by ','"),
+        (
+            &b"a\tb\ty\n1\tx\t0\n"[..],
+            "second, line 1: its header is separated by '\\t', but that of the first input by ','",
+        ),
+        (b"a;b;y\n1;x;0\n", "second, line 1: its header is separated by ';', but that of the first input by ','"),
         (b"c,d,y\n1,x,0\n", "second: has none of the model's columns (a, b); is it the right file"),
     ] {
         let outcome = predicted(second);
@@ -361,12 +361,12 @@ fn what_a_later_table_lacks_is_noted_once_for_all_that_lack_it() {
     let second = &b"y,b,c\n1,x,0\n"[..];
     let outcome = predicted(second).whole();
     assert!(
-        outcome.notes.contains(&"second: columns of the model that the input lacks, taken as missing: a".to_owned())
+        outcome.notes.contains(&"second: columns of the model that the input lacks, treated as missing: a".to_owned())
     );
     assert!(outcome.notes.contains(&"second: columns that the model does not know, ignored: c".to_owned()));
     let files = [("first", FIRST), ("second", second), ("third", second), ("fourth", FIRST)];
     let outcome = read_files(&files, target("y")).whole();
-    let lacks = "second and 1 more: columns of the first input that the input lacks, taken as missing: a";
+    let lacks = "second and 1 more: columns of the first input that the input lacks, treated as missing: a";
     assert!(outcome.notes.iter().any(|note| note == lacks), "{:?}", outcome.notes);
     let extra = "second and 1 more: columns that the first input does not have, ignored: c";
     assert!(outcome.notes.iter().any(|note| note == extra), "{:?}", outcome.notes);
@@ -384,7 +384,7 @@ fn later_json_lines_with_none_of_the_columns() {
     let error = read_files(&[("first", first), ("second", b"{\"c\": 1, \"y\": 1}\n")], target("y")).error.unwrap();
     assert!(error.starts_with("second: has none of the first input's columns (a, b)"), "{error}");
     let lacking = read_files(&[("first", first), ("second", b"{\"a\": 1, \"y\": 1}\n")], target("y")).whole();
-    let note = "second: columns of the first input that the input lacks, taken as missing: b";
+    let note = "second: columns of the first input that the input lacks, treated as missing: b";
     assert_eq!(lacking.notes.last().unwrap(), note);
 }
 
@@ -409,11 +409,11 @@ fn a_later_header_that_names_a_column_twice() {
 fn a_later_table_after_what_is_none() {
     let jsonl = b"{\"a\": 1, \"y\": 0}\n{\"a\": 2, \"y\": 1}\n";
     for (first, second, message) in [
-        (&jsonl[..], FIRST, "second: is csv, and the first input is jsonl"),
-        (jsonl, b"a\ty\n1\t0\n", "second: is tsv, and the first input is jsonl"),
-        (b"1 |f a b\n0 |f a\n", FIRST, "second: is csv, and the first input is vw"),
-        (b"1 1:1\n0 2:1\n", FIRST, "second: is csv, and the first input is svmlight"),
-        (b"1 1:1\n0 2:1\n", b"1,2,3\n0,1,2\n", "second: is csv, and the first input is svmlight"),
+        (&jsonl[..], FIRST, "second: is csv, but the first input is jsonl"),
+        (jsonl, b"a\ty\n1\t0\n", "second: is tsv, but the first input is jsonl"),
+        (b"1 |f a b\n0 |f a\n", FIRST, "second: is csv, but the first input is vw"),
+        (b"1 1:1\n0 2:1\n", FIRST, "second: is csv, but the first input is svmlight"),
+        (b"1 1:1\n0 2:1\n", b"1,2,3\n0,1,2\n", "second: is csv, but the first input is svmlight"),
     ] {
         let options = if first == jsonl { target("y") } else { Options::default() };
         let outcome = read_files(&[("first", first), ("second", second)], options);
@@ -433,7 +433,7 @@ fn a_long_first_line_of_svmlight_is_recognised() {
     let files = [("first", rows.as_bytes()), ("second", line(1).as_bytes())].map(|(name, text)| (name, text.to_vec()));
     let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_slice())).collect();
     let error = read_files(&files, target("y")).error.unwrap();
-    assert!(error.starts_with("second: is svmlight, and the first input is csv"), "{error}");
+    assert!(error.starts_with("second: is svmlight, but the first input is csv"), "{error}");
 }
 
 #[test]
@@ -503,7 +503,7 @@ fn a_control_character_makes_no_binary_data() {
         assert_eq!(read(text, target("y")).whole().rows.len(), 3);
     }
     let nul = "y,x\n0,a\0\n1,b\n0,b\n";
-    assert!(error(nul, target("y")).starts_with("input: is not in a format that onward reads: it holds binary data"));
+    assert!(error(nul, target("y")).starts_with("input: is binary data, in no format that onward reads"));
     let given = Options { format: Some(Format::CSV), ..target("y") };
     assert_eq!(read(nul, given).whole().rows.len(), 3);
 }
@@ -546,6 +546,6 @@ fn what_is_compressed_twice() {
         assert_eq!(error(&twice, target("y")), "input: is compressed twice; decompress it once");
         let rows = table(30);
         let later = read_files(&[("first", rows.as_bytes()), ("second", &twice)], target("y")).error.unwrap();
-        assert!(later.starts_with("second: is compressed twice, and the first input is csv"), "{later}");
+        assert!(later.starts_with("second: is compressed twice, but the first input is csv"), "{later}");
     }
 }

@@ -39,8 +39,7 @@ fn a_value_among_twenty_numbers_is_a_mistake_and_among_fewer_a_category() {
     assert_eq!(outcome.rows.len(), 20);
     assert_eq!(
         outcome.error.unwrap(),
-        "input, line 22, column 'x': expected a number, found '1-2'; mend the record, say --categorical 'x', or leave \
-         such records out with --on-error skip"
+        "input, line 22, column 'x': expected a number, found '1-2'; fix the record, use --categorical 'x', or skip such records with --on-error skip"
     );
     let outcome = read(numbers_then(19, &["1-2"]), target("y")).whole();
     assert_eq!(kind(&outcome), Kind::Categorical { origin: None });
@@ -79,12 +78,12 @@ fn a_word_that_repeats_may_stand_for_a_missing_value() {
     assert_eq!(
         error,
         "input, line 102, column 'x': expected a number, found '?', as in 3 of the first rows; if it stands for a \
-         missing value, write an empty cell or NA; else say --categorical 'x', or leave such records out with \
+         missing value, write an empty cell or NA; else use --categorical 'x', or skip such records with \
          --on-error skip"
     );
     let outcome = read(numbers_then(30, &["unknown"; 10]), target("y")).whole();
     assert_eq!(kind(&outcome), Kind::Categorical { origin: None });
-    let note = "all values of 'x' but 10 times 'unknown' are numbers: if it stands for a missing value, write an empty \
+    let note = "all values of 'x' are numbers, except 'unknown' (10 times): if it stands for a missing value, write an empty \
                 cell or NA";
     assert!(outcome.notes.iter().any(|line| line == note), "{:?}", outcome.notes);
 }
@@ -103,8 +102,7 @@ fn a_word_among_dates_is_a_mistake_too() {
     assert!(matches!(kind(&outcome), Kind::Timestamp { .. }));
     assert_eq!(
         outcome.error.unwrap(),
-        "input, line 22, column 'x': expected a date like 2013-01-31 or 2013-01-31T23:59:59, found 'soon'; mend the \
-         record, say --categorical 'x', or leave such records out with --on-error skip"
+        "input, line 22, column 'x': expected a date like 2013-01-31 or 2013-01-31T23:59:59, found 'soon'; fix the record, use --categorical 'x', or skip such records with --on-error skip"
     );
     let few = (0..3).flat_map(|_| dates(5));
     assert_eq!(kind(&read(column(few), target("y")).whole()), Kind::Categorical { origin: None });
@@ -139,16 +137,14 @@ fn a_word_among_labels_that_are_numbers_is_an_error_at_its_line() {
     assert_eq!((rule(&outcome), outcome.rows.len()), (TargetRule::Number, 48));
     assert_eq!(
         outcome.error.unwrap(),
-        "input, line 50, column 'y': the label should be a finite number, found 'abc'; mend the record, or leave such \
-         records out with --on-error skip; for classes, say which is positive: --target 'y==CLASS'"
+        "input, line 50, column 'y': the label must be a finite number; got 'abc'; fix the record, or skip such records with --on-error skip; for classes, name the positive one: --target 'y==CLASS'"
     );
 }
 
 #[test]
 fn a_word_among_signs_is_an_error_at_its_line() {
-    let wrong = "the label should be 1 for the positive class and 0 or -1 for the other, found 'abc'; mend the record, \
-                 or leave such records out with --on-error skip; for numbers say --task regression; for classes say \
-                 which is positive";
+    let wrong = "the label must be 1 for the positive class and 0 or -1 for the other; got 'abc'; fix the record, or skip such records with --on-error skip; for numbers use --task regression; for classes name the \
+                 positive one";
     for values in [&["0", "1"][..], &["-1", "+1"], &["yes", "no"], &["1"]] {
         for task in [None, Some(Task::Binary)] {
             let outcome = read(with_word(values, 100, "abc"), Options { task, ..target("y") });
@@ -168,7 +164,7 @@ fn a_word_among_signs_is_an_error_at_its_line() {
 fn a_word_among_probabilities_is_an_error_at_its_line() {
     let outcome = read(with_word(&["0.5", "1", "0"], 60, "abc"), Options { task: Some(Task::Binary), ..target("y") });
     assert_eq!(rule(&outcome), TargetRule::Probability);
-    assert!(outcome.error.unwrap().starts_with("input, line 50, column 'y': the label should be a finite number"));
+    assert!(outcome.error.unwrap().starts_with("input, line 50, column 'y': the label must be a finite number"));
 }
 
 #[test]
@@ -176,7 +172,7 @@ fn another_number_among_signs_is_an_error_at_its_line_when_the_task_is_binary() 
     let text = with_word(&["0", "1"], 100, "7");
     let outcome = read(&text, Options { task: Some(Task::Binary), ..target("y") });
     assert_eq!(rule(&outcome), TargetRule::Signs);
-    assert!(outcome.error.unwrap().starts_with("input, line 50, column 'y': the label should be 1 for the positive"));
+    assert!(outcome.error.unwrap().starts_with("input, line 50, column 'y': the label must be 1 for the positive"));
     // Counts are such numbers, too.
     assert_eq!(rule(&read(text, target("y")).whole()), TargetRule::Number);
     let error = read("y,x\n0,1\n-1,2\n1,1\n-1,2\n0,1\n", Options { task: Some(Task::Binary), ..target("y") }).error;
@@ -186,7 +182,7 @@ fn another_number_among_signs_is_an_error_at_its_line_when_the_task_is_binary() 
 #[test]
 fn one_word_among_three_labels_is_a_mistake_however_few_there_are() {
     let outcome = read("y,x\n1.5,1\n2.5,2\nabc,3\n", target("y"));
-    assert!(outcome.error.unwrap().starts_with("input, line 4, column 'y': the label should be a finite number"));
+    assert!(outcome.error.unwrap().starts_with("input, line 4, column 'y': the label must be a finite number"));
 }
 
 #[test]
@@ -194,9 +190,8 @@ fn a_number_and_a_word_are_two_classes_only_where_both_are_frequent() {
     let mixed = labels((0..40).map(|at| ["1", "x"][at % 2].to_owned()));
     let classes = TargetRule::Classes { negative: "1".to_owned(), positive: "x".to_owned() };
     assert_eq!(rule(&read(mixed, target("y")).whole()), classes);
-    let found = "has two values in the first rows, 1 and abc, of which one is a number and one is none; if they are two \
-                 classes, say which is positive: ";
-    let remedy = "if one is a mistake, mend it, or say --task regression to be told where it is";
+    let found = "has two values in the first rows, 1 and abc, of which only one is a number; if they are two classes, name the positive one: ";
+    let remedy = "if one is a mistake, fix it, or use --task regression to see where it is";
     let error = read("y,x\n1,1\n1,2\nabc,3\n", target("y")).error.unwrap();
     assert_eq!(error, format!("input: target 'y' {found}--target 'y==abc'; {remedy}"));
     let error = read("1 1:1\nabc 2:1\n", Options::default()).error.unwrap();
@@ -216,8 +211,8 @@ fn many_classes_are_told_with_what_is_no_number_among_them() {
     let error = read("y,x\n1,1\n2,2\na,3\nb,4\n3,1\n", target("y")).error.unwrap();
     assert_eq!(
         error,
-        "input: target 'y' has more than two values in the first rows: 1, 2, a, … (2 of 5 are no numbers: 'a', 'b', …); \
-         say which is positive, --target 'y==1', or for numbers compare, --target 'y>0'"
+        "input: target 'y' has more than two values in the first rows: 1, 2, a, … (2 of 5 are not numbers: 'a', 'b', …); \
+         name the positive one, --target 'y==1', or compare numbers, --target 'y>0'"
     );
 }
 
@@ -228,8 +223,7 @@ fn a_third_class_is_told_with_the_column_that_it_is_in() {
     assert_eq!(
         error,
         "input, line 12002, column 'y': the label 'eggs' is neither 'ham' nor 'spam', the two classes of the first \
-         rows; mend the record, or leave such records out with --on-error skip; or say which class is positive, the \
-         others being negative: --target 'y==spam'"
+         rows; fix the record, or skip such records with --on-error skip; or name the positive class, which makes all others negative: --target 'y==spam'"
     );
 }
 
@@ -241,7 +235,7 @@ fn what_is_no_number_is_refused_where_numbers_are_compared() {
             let outcome = read(labels(rows), target(&format!("y{text}")));
             assert_eq!(outcome.rows.len(), 48);
             let error = outcome.error.unwrap();
-            let place = format!("input, line 50, column 'y': the label should be a finite number, found '{stray}'; ");
+            let place = format!("input, line 50, column 'y': the label must be a finite number; got '{stray}'; ");
             assert!(error.starts_with(&place), "{error}");
         }
     }
@@ -287,7 +281,7 @@ fn blanks_around_labels_do_not_count() {
     assert_eq!(signs(read(text, target("y"))), expected);
     let error = read("y,x\n b ,1\na,2\nc ,3\n", target("y")).error.unwrap();
     assert!(error.ends_with(
-        "first rows: a, b, c, …; say which is positive, --target 'y==a', or for numbers compare, --target 'y>0'"
+        "first rows: a, b, c, …; name the positive one, --target 'y==a', or compare numbers, --target 'y>0'"
     ));
     assert_eq!(rule(&read("y,x\n yes ,1\nno,2\n", target("y")).whole()), TargetRule::Signs);
 }
@@ -301,12 +295,12 @@ fn first_rows_without_a_label_are_noted_with_what_is_assumed() {
     };
     has(
         target("y"),
-        "all labels are missing in the first rows of 'y': regression is assumed (else say --task binary, or --target \
+        "all labels are missing in the first rows of 'y': regression is assumed (else use --task binary or --target \
          'y==CLASS')",
     );
     has(
         Options { task: Some(Task::Binary), ..target("y") },
-        "all labels are missing in the first rows of 'y': 1 against 0 or -1 is assumed (else say --target 'y==CLASS')",
+        "all labels are missing in the first rows of 'y': 1 against 0 or -1 is assumed (else use --target 'y==CLASS')",
     );
     has(target("y==1"), "all labels are missing in the first rows of 'y'");
 }
@@ -317,7 +311,7 @@ fn remedies_for_a_model_are_those_that_it_has() {
     let bound = Options { schema: Some(schema), ..Options::default() };
     for row in ["0,a,2013-01-01", "0,1,a", "7,1,2013-01-01", "a,1,2013-01-01"] {
         let error = read(format!("y,x,d\n{row}\n"), bound.clone()).error.unwrap();
-        assert!(error.ends_with("; mend the record, or leave such records out with --on-error skip"), "{error}");
+        assert!(error.ends_with("; fix the record, or skip such records with --on-error skip"), "{error}");
     }
     let error = read("y,x,d\n0,1e39,2013-01-01\n", bound.clone()).error.unwrap();
     assert!(!error.contains("--ignore"), "{error}");
@@ -337,7 +331,7 @@ fn a_column_without_a_name_in_csv_is_called_by_its_number() {
     let error = read(",1,2\n0,1,5\n", target("y")).error.unwrap();
     assert_eq!(
         error,
-        "input, line 1: column 1 has no name, and no other has one but numbers; rename a column, or say --no-header if \
+        "input, line 1: column 1 has no name, and the other names are only numbers; rename a column, or use --no-header if \
          this line is data"
     );
 }

@@ -371,7 +371,7 @@ fn a_missing_value_and_a_zero_have_no_products() {
 #[test]
 fn an_overflowing_product_is_an_error_with_its_line_and_names() {
     let message = "input, line 2, column 'a*b': the product 1e30 × -1e10 is beyond ±3.4e38, the range of 32-bit \
-                   floats; rescale them, or leave the interaction out";
+                   floats; rescale the features, or leave the interaction out";
     text::refuses(&vw("a*b"), "1 |a x |b y", "1 |a x:1e30 |b y:-1e10", message);
     let with_wildcard = message.replace("'a*b'", "'d*b'").replace("1e30 × -1e10", "-1e10 × 1e30");
     text::refuses(&vw("d * *"), "1 |b x |a y", "1 |b y:1e30 |d x:-1e10", &with_wildcard);
@@ -387,8 +387,8 @@ fn an_overflowing_product_is_an_error_with_its_line_and_names() {
 #[test]
 fn a_row_with_too_many_products_is_an_error_that_counts_them() {
     let wide: String = (0..1414).map(|number| format!(" f{number}")).collect();
-    let message = "input, line 2: --interactions a*a would make 1000405 products of this row; 1000000 are allowed: name \
-                   fewer columns or namespaces; mend the record, or leave such records out with --on-error skip";
+    let message = "input, line 2: --interactions a*a would make 1000405 products of this row; at most 1000000 are allowed: name \
+                   fewer columns or namespaces; fix the record, or skip such records with --on-error skip";
     text::refuses(&vw("a*a"), "1 |a x", format!("1 |a{wide}"), message);
     // As many groups: there are too many combinations before a feature is looked at.
     let groups: String = (0..1414).map(|number| format!("|g{number} ")).collect();
@@ -418,7 +418,7 @@ fn interactions_of_what_is_no_column_with_features_are_refused() {
     );
     assert_eq!(
         refused("hour*y"),
-        "input: column 'y' is the target, and named as --interactions, which are of features; leave it out there"
+        "input: column 'y' is the target, and only features can be in --interactions; leave it out there"
     );
     assert!(refused("id*hour").contains("column 'id' is an id"));
     assert!(refused("no*hour").contains("column 'no' is left out"));
@@ -433,7 +433,7 @@ fn a_format_without_groups_has_no_interactions() {
     };
     assert_eq!(
         error("1 1:2\n", options),
-        "input: the interaction 'a*b' is of columns or namespaces, and this format has neither; leave --interactions \
+        "input: the interaction 'a*b' needs columns or namespaces, but this format has neither; leave --interactions \
          out, or convert a table or Vowpal Wabbit's text with it"
     );
 }
@@ -448,8 +448,8 @@ fn namespaces_that_are_not_in_the_first_rows_are_noted() {
     let outcome = read("1 |a x |b y\n1 |c x\n", vw("c*c")).whole();
     assert_eq!(outcome.rows.iter().map(|row| row.features.len()).collect::<Vec<_>>(), [3, 3]);
     let ignoring = Options { ignore: vec!["a".to_owned()], ..vw("a*b") };
-    assert!(error("1 |a x |b y\n", ignoring).contains("namespace 'a' is named as --ignore and as --interactions"));
-    assert!(error("1 |a x |b y\n", vw("\"\"*b")).contains("'' can be no namespace"));
+    assert!(error("1 |a x |b y\n", ignoring).contains("namespace 'a' is named in both --ignore and --interactions"));
+    assert!(error("1 |a x |b y\n", vw("\"\"*b")).contains("'' cannot be a namespace"));
 }
 
 #[test]

@@ -488,7 +488,7 @@ fn a_weight_is_needed_for_learning_only() {
 
 #[test]
 fn an_array_of_objects_is_recognised_and_refused() {
-    let remedy = "write one object a line, without brackets and commas around them, for instance with jq -c '.[]'";
+    let remedy = "write one object per line, without brackets and commas around them, for instance with jq -c '.[]'";
     assert_eq!(
         read("[{\"a\": 1}, {\"a\": 2}]", Options::default()).error.unwrap(),
         format!("input, line 1: expected an object, found the array '[{{\"a\": 1}}, {{\"a\": 2}}]'; {remedy}")
@@ -503,37 +503,37 @@ fn an_array_of_objects_is_recognised_and_refused() {
 fn an_object_over_several_lines_is_refused() {
     assert_eq!(
         read("{\n  \"a\": 1\n}\n", Options::default()).error.unwrap(),
-        "input, line 1: is not a whole JSON object: EOF while parsing an object; was it cut short, or does the object go on on the next line? write one object a line, for instance with jq -c ."
+        "input, line 1: is not a whole JSON object: EOF while parsing an object; was it cut short, or does the object go on on the next line? write one object per line, for instance with jq -c ."
     );
 }
 
 refused! { bound(), r#"{"y": 1, "w": 1, "n": 1}"#;
     a_number_instead_of_an_object: "5" =>
-        ": expected an object like {\"a\": 1}, found '5'; mend the record, or leave such records out with --on-error skip";
+        ": expected an object like {\"a\": 1}, found '5'; fix the record, or skip such records with --on-error skip";
     a_string_instead_of_an_object: r#""n""# =>
-        ": expected an object like {\"a\": 1}, found '\"n\"'; mend the record, or leave such records out with --on-error skip";
+        ": expected an object like {\"a\": 1}, found '\"n\"'; fix the record, or skip such records with --on-error skip";
     an_array_instead_of_an_object: "[1, 2]" =>
-        ": expected an object, found the array '[1, 2]'; write one object a line, without brackets and commas around them, for instance with jq -c '.[]'";
+        ": expected an object, found the array '[1, 2]'; write one object per line, without brackets and commas around them, for instance with jq -c '.[]'";
     words_instead_of_an_object: "y=1 n=2" =>
-        ": expected an object like {\"a\": 1}, found 'y=1 n=2'; mend the record, or leave such records out with --on-error skip";
+        ": expected an object like {\"a\": 1}, found 'y=1 n=2'; fix the record, or skip such records with --on-error skip";
     a_line_that_is_cut_short: r#"{"y": 1, "w": 1, "n": 1"# =>
-        ": is not a whole JSON object: EOF while parsing an object; was it cut short, or does the object go on on the next line? write one object a line, for instance with jq -c .";
+        ": is not a whole JSON object: EOF while parsing an object; was it cut short, or does the object go on on the next line? write one object per line, for instance with jq -c .";
     a_string_that_is_cut_short: r#"{"y": 1, "w": 1, "c": "x"# =>
-        ": is not a whole JSON object: EOF while parsing a string; was it cut short, or does the object go on on the next line? write one object a line, for instance with jq -c .";
+        ": is not a whole JSON object: EOF while parsing a string; was it cut short, or does the object go on on the next line? write one object per line, for instance with jq -c .";
     two_objects_on_a_line: r#"{"y": 1, "w": 1} {"y": 2, "w": 1}"# =>
-        ": is not JSON: trailing characters at character 18 ('{\"y\": 2, \"w\": 1}'); write one object a line";
+        ": is not JSON: trailing characters at character 18 ('{\"y\": 2, \"w\": 1}'); write one object per line";
     a_comma_after_the_object: r#"{"y": 1, "w": 1},"# =>
-        ": is not JSON: trailing characters at character 17 (','); write one object a line";
+        ": is not JSON: trailing characters at character 17 (','); write one object per line";
     a_comma_before_the_brace: r#"{"y": 1, "w": 1,}"# =>
-        ": is not JSON: trailing comma at character 17 ('}'); mend the record, or leave such records out with --on-error skip";
+        ": is not JSON: trailing comma at character 17 ('}'); fix the record, or skip such records with --on-error skip";
     a_missing_colon: r#"{"é" 1}"# =>
-        ", column 'é': is not JSON: expected `:` at character 6 ('1}'); mend the record, or leave such records out with --on-error skip";
+        ", column 'é': is not JSON: expected `:` at character 6 ('1}'); fix the record, or skip such records with --on-error skip";
     a_missing_comma: r#"{"y": 1 "w": 1}"# =>
-        ": is not JSON: expected `,` or `}` at character 9 ('\"w\": 1}'); mend the record, or leave such records out with --on-error skip";
+        ": is not JSON: expected `,` or `}` at character 9 ('\"w\": 1}'); fix the record, or skip such records with --on-error skip";
     a_key_without_quotes: r#"{y: 1}"# =>
-        ": is not JSON: key must be a string at character 2 ('y: 1}'); mend the record, or leave such records out with --on-error skip";
+        ": is not JSON: key must be a string at character 2 ('y: 1}'); fix the record, or skip such records with --on-error skip";
     a_string_in_single_quotes: r#"{"c": 'x'}"# =>
-        ", column 'c': is not JSON: expected value at character 7 (''x'}'); mend the record, or leave such records out with --on-error skip";
+        ", column 'c': is not JSON: expected value at character 7 (''x'}'); fix the record, or skip such records with --on-error skip";
     not_a_number: r#"{"é": NaN}"# =>
         ", column 'é': is not JSON: expected value at character 7 ('NaN}'); JSON has neither NaN nor infinity: write null for a missing value";
     an_infinite_number: r#"{"n": -Infinity}"# =>
@@ -541,17 +541,17 @@ refused! { bound(), r#"{"y": 1, "w": 1, "n": 1}"#;
     a_number_beyond_f64: r#"{"n": 1e400}"# =>
         ", column 'n': the number '1e400' is beyond ±1.8e308, the range of 64-bit floats; rescale it, or leave the key out with --ignore";
     a_number_with_a_leading_zero: r#"{"n": 01}"# =>
-        ", column 'n': is not JSON: invalid number at character 8 ('1}'); mend the record, or leave such records out with --on-error skip";
+        ", column 'n': is not JSON: invalid number at character 8 ('1}'); fix the record, or skip such records with --on-error skip";
     a_hexadecimal_number: r#"{"n": 0x10}"# =>
-        ": is not JSON: expected `,` or `}` at character 8 ('x10}'); mend the record, or leave such records out with --on-error skip";
+        ": is not JSON: expected `,` or `}` at character 8 ('x10}'); fix the record, or skip such records with --on-error skip";
     an_invalid_escape: r#"{"c": "\x41"}"# =>
-        ", column 'c': is not JSON: invalid escape at character 9 ('x41\"}'); mend the record, or leave such records out with --on-error skip";
+        ", column 'c': is not JSON: invalid escape at character 9 ('x41\"}'); fix the record, or skip such records with --on-error skip";
     a_lone_surrogate: r#"{"c": "\ud800"}"# =>
-        ", column 'c': is not JSON: unexpected end of hex escape at character 14 ('\"}'); mend the record, or leave such records out with --on-error skip";
+        ", column 'c': is not JSON: unexpected end of hex escape at character 14 ('\"}'); fix the record, or skip such records with --on-error skip";
     a_surrogate_the_wrong_way_round: r#"{"c": "\udc00\ud800"}"# =>
-        ", column 'c': is not JSON: lone leading surrogate in hex escape at character 13 ('0\\ud800\"}'); mend the record, or leave such records out with --on-error skip";
+        ", column 'c': is not JSON: lone leading surrogate in hex escape at character 13 ('0\\ud800\"}'); fix the record, or skip such records with --on-error skip";
     a_tab_in_a_string: "{\"c\": \"a\tb\"}" =>
-        ", column 'c': is not JSON: control character (\\u0000-\\u001F) found while parsing a string at character 9 ('\\tb\"}'); mend the record, or leave such records out with --on-error skip";
+        ", column 'c': is not JSON: control character (\\u0000-\\u001F) found while parsing a string at character 9 ('\\tb\"}'); fix the record, or skip such records with --on-error skip";
     objects_too_deep: format!("{}1{}", "{\"d\":".repeat(101), "}".repeat(101)) =>
         ", column 'd': objects are nested deeper than 100; leave the key out with --ignore 'd'";
     arrays_without_end: format!("{{\"d\": {}", "[".repeat(100_000)) =>
@@ -561,31 +561,31 @@ refused! { bound(), r#"{"y": 1, "w": 1, "n": 1}"#;
     an_array_of_arrays: r#"{"grid": [[1], [2]]}"# =>
         ", column 'grid': holds an array of arrays; leave it out with --ignore 'grid', or write its parts as keys of their own";
     a_key_twice: r#"{"n": 1, "n": 2}"# =>
-        ", column 'n': the key occurs twice in the record; mend the record, or leave such records out with --on-error skip";
+        ", column 'n': the key occurs twice in the record; fix the record, or skip such records with --on-error skip";
     an_unknown_key_twice: r#"{"k": 1, "k": {"l": 2}}"# =>
-        ", column 'k': the key occurs twice in the record; mend the record, or leave such records out with --on-error skip";
+        ", column 'k': the key occurs twice in the record; fix the record, or skip such records with --on-error skip";
     a_key_twice_by_its_path: r#"{"a.x": 1, "a": {"x": 2}}"# =>
-        ", column 'a.x': the key occurs twice in the record; mend the record, or leave such records out with --on-error skip";
+        ", column 'a.x': the key occurs twice in the record; fix the record, or skip such records with --on-error skip";
     an_object_as_target: r#"{"w": 1, "y": {"value": 1}}"# =>
-        ", column 'y': expected one value, found an object; mend the record, or leave such records out with --on-error skip";
+        ", column 'y': expected one value, found an object; fix the record, or skip such records with --on-error skip";
     an_array_as_weight: r#"{"y": 1, "w": [1]}"# =>
-        ", column 'w': expected one value, found an array; mend the record, or leave such records out with --on-error skip";
+        ", column 'w': expected one value, found an array; fix the record, or skip such records with --on-error skip";
     a_row_without_a_weight: r#"{"y": 1, "n": 1}"# =>
-        ", column 'w': the importance weight is missing; weights are numbers from 1e-38 to 3.4e38, or 0";
+        ", column 'w': the importance weight must be 0 or from 1e-38 to 3.4e38; got missing";
     a_negative_weight: r#"{"y": 1, "w": -1}"# =>
-        ", column 'w': the importance weight is -1; weights are numbers from 1e-38 to 3.4e38, or 0";
+        ", column 'w': the importance weight must be 0 or from 1e-38 to 3.4e38; got -1";
     a_target_that_is_no_number: r#"{"y": "late", "w": 1}"# =>
-        ", column 'y': the label should be a finite number, found 'late'; mend the record, or leave such records out with --on-error skip";
+        ", column 'y': the label must be a finite number; got 'late'; fix the record, or skip such records with --on-error skip";
     text_where_a_number_should_be: r#"{"n": "many"}"# =>
-        ", column 'n': expected a number, found 'many'; mend the record, or leave such records out with --on-error skip";
+        ", column 'n': expected a number, found 'many'; fix the record, or skip such records with --on-error skip";
     a_number_beyond_f32: r#"{"n": 1e39}"# =>
-        ", column 'n': the value 1e39 is beyond ±3.4e38, the range of 32-bit floats; mend the record, or leave such records out with --on-error skip; write a missing value as null";
+        ", column 'n': the value 1e39 is beyond ±3.4e38, the range of 32-bit floats; fix the record, or skip such records with --on-error skip; write a missing value as null";
     an_unknown_number_beyond_f32: r#"{"u": {"v": -1e39}}"# =>
-        ", column 'u.v': the value -1e39 is beyond ±3.4e38, the range of 32-bit floats; mend the record, or leave such records out with --on-error skip; write a missing value as null";
+        ", column 'u.v': the value -1e39 is beyond ±3.4e38, the range of 32-bit floats; fix the record, or skip such records with --on-error skip; write a missing value as null";
     a_number_where_a_truth_value_should_be: r#"{"b": 2}"# =>
-        ", column 'b': expected true or false, found 2; mend the record, or leave such records out with --on-error skip";
+        ", column 'b': expected true or false, found 2; fix the record, or skip such records with --on-error skip";
     bytes_that_are_not_utf8: b"{\"c\": \"caf\xe9\"}" =>
-        ": is not UTF-8: bytes e9 22 7d after '{\"c\": \"caf'; convert the file to UTF-8, for instance with iconv, or leave such records out with --on-error skip";
+        ": is not UTF-8: bytes e9 22 7d after '{\"c\": \"caf'; convert the file to UTF-8, for instance with iconv, or skip such records with --on-error skip";
 }
 
 fn key() -> impl Strategy<Value = String> {

@@ -132,7 +132,7 @@ fn a_run_that_does_not_know_it_says_so() {
 fn what_is_only_read_is_not_written() {
     let mut reader = Reader::open(&[Input::bytes("input", TEXT)], options()).unwrap();
     let error = convert(&mut reader, &Format::named("keyvalue"), Compression::None, &mut Vec::new()).unwrap_err();
-    assert_eq!(error.to_string(), "keyvalue is read and not written; name another format");
+    assert_eq!(error.to_string(), "keyvalue can be read but not written; name another format");
     // And is converted to what is.
     let mut out = Vec::new();
     convert(&mut reader, &Format::VW, Compression::None, &mut out).unwrap();

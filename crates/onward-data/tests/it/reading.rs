@@ -260,7 +260,7 @@ fn a_reader_is_read_once_and_says_so() {
     assert!(!input.is_repeatable());
     assert_eq!(read_inputs(std::slice::from_ref(&input), Options::default(), |text| text).rows.len(), 1);
     let again = read_inputs(&[input], Options::default(), |text| text);
-    assert_eq!(again.error.as_deref(), Some("pipe: has been read before, and can be read once"));
+    assert_eq!(again.error.as_deref(), Some("pipe: was read before, and can be read only once"));
 }
 
 #[test]

@@ -166,10 +166,7 @@ fn labels_are_given_apart_or_come_later() {
     let binary = Options { task: Some(Task::Binary), ..options };
     let mut encoder = RecordEncoder::new(&binary).unwrap();
     let error = encoder.encode_labelled(json!({"x": 1}), 2.0, &mut out).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "column 'y': the label is 2; labels of two classes are 1 for the positive one, and -1"
-    );
+    assert_eq!(error.to_string(), "column 'y': the label must be 1 for the positive class or -1; got 2");
     assert_eq!(out.batch.len(), 2);
 }
 
@@ -179,7 +176,7 @@ fn what_is_wrong_is_said_with_its_column_and_the_batch_stays() {
     let mut out = encoded(&mut encoder, &[json!({"y": 1, "x": 2})]);
     let before = rows(&out);
     for (record, message) in [
-        (json!({"x": 1, "y": "abc"}), ", column 'y': the label should be a finite number, found 'abc'"),
+        (json!({"x": 1, "y": "abc"}), ", column 'y': the label must be a finite number; got 'abc'"),
         (json!({"x": [[1]]}), ", column 'x': holds an array of arrays"),
         (json!({"y": {"z": 1}}), ", column 'y': expected one value, found an object"),
         (json!({"x": 1e300}), ", column 'x': the value 1e300 is beyond ±3.4e38"),
@@ -204,9 +201,9 @@ fn what_does_not_go_together_is_refused() {
     let error = |options: &Options| RecordEncoder::new(options).err().unwrap().to_string();
     assert_eq!(error(&Options::default()), "the column to predict is not named; name it with target; there are: ");
     let target = Options { target: Some("y".to_owned()), ..Options::default() };
-    assert!(error(&Options { bits: 31, ..target.clone() }).starts_with("bits is 31"));
+    assert!(error(&Options { bits: 31, ..target.clone() }).starts_with("bits must be from 1 to 30; got 31"));
     let twice = Options { ignore: vec!["y".to_owned()], ..target.clone() };
-    assert_eq!(error(&twice), "column 'y' is named as target and as ignore; name it in one of the two");
+    assert_eq!(error(&twice), "column 'y' is named in both target and ignore; name it in one of the two");
     let unnamed = Options { interactions: vec!["a*b".parse().unwrap()], ..target };
     assert!(error(&unnamed).starts_with("there is no column 'a', named as interactions"));
     let svmlight = Reader::open(&[Input::bytes("input", "1 1:2\n")], Options::default()).unwrap().schema().clone();

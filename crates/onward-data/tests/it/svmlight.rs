@@ -80,37 +80,37 @@ fn the_largest_index_is_two_to_the_bits_minus_one() {
 // The good line around is long enough for the bad one to be looked at together with others.
 refused! { Options { bits: 20, ..regression() }, "1 1:1 2:0.5 3:0.25";
     a_label_that_is_no_number: "1-2 1:1" =>
-        ": the label should be a finite number, found '1-2'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'label==CLASS'";
+        ": the label must be a finite number; got '1-2'; fix the record, or skip such records with --on-error skip; for classes, name the positive one: --target 'label==CLASS'";
     a_label_beyond_f32: "1e39 1:1" =>
-        ": the label 1e39 is beyond ±3.4e38; labels are at most ±3.4e38: rescale them";
+        ": the label must be within ±3.4e38; got 1e39; rescale the labels";
     a_line_without_a_label: "1:1 2:1" =>
         ": the line begins with '1:1' instead of a label; write ? where the label is missing";
     a_feature_without_a_colon: "1 1:1 2" =>
-        ": expected index:value, found '2'; mend the record, or leave such records out with --on-error skip";
+        ": expected index:value, found '2'; fix the record, or skip such records with --on-error skip";
     a_blank_after_the_colon: "1 1: 2" =>
-        ", column '1': there is no value after the colon; mend the record, or leave such records out with --on-error skip";
+        ", column '1': there is no value after the colon; fix the record, or skip such records with --on-error skip";
     a_name_instead_of_an_index: "1 abc:1" =>
-        ": the index 'abc' is no whole number; features are named by whole numbers, 0 or more; namespaces and names are Vowpal Wabbit's: --format vw";
+        ": the index must be a whole number; got 'abc'; features have whole numbers from 0; for namespaces and names use Vowpal Wabbit's text: --format vw";
     a_negative_index: "1 -1:1" =>
-        ": the index '-1' is no whole number; features are named by whole numbers, 0 or more; namespaces and names are Vowpal Wabbit's: --format vw";
+        ": the index must be a whole number; got '-1'; features have whole numbers from 0; for namespaces and names use Vowpal Wabbit's text: --format vw";
     an_index_that_is_empty: "1 :1" =>
-        ": the index '' is no whole number; features are named by whole numbers, 0 or more; namespaces and names are Vowpal Wabbit's: --format vw";
+        ": the index must be a whole number; got ''; features have whole numbers from 0; for namespaces and names use Vowpal Wabbit's text: --format vw";
     an_index_beyond_the_bits: "1 1048576:1" =>
-        ", column '1048576': the index 1048576 is beyond 1048575, the last that --bits 20 has room for; say --bits 21";
+        ", column '1048576': the index 1048576 is beyond 1048575, the last that --bits 20 has room for; use --bits 21";
     an_index_beyond_all_bits: "1 1073741824:1" =>
-        ", column '1073741824': the index 1073741824 is beyond 1048575, the last that --bits 20 has room for; indices are below 2^30, the most that --bits allows: number the features anew";
+        ", column '1073741824': the index 1073741824 is beyond 1048575, the last that --bits 20 has room for; indices must be below 2^30, the most that --bits allows: renumber the features";
     an_index_beyond_64_bits: "1 18446744073709551617:1" =>
-        ", column '18446744073709551617': the index 18446744073709551617 is beyond 1048575, the last that --bits 20 has room for; indices are below 2^30, the most that --bits allows: number the features anew";
+        ", column '18446744073709551617': the index 18446744073709551617 is beyond 1048575, the last that --bits 20 has room for; indices must be below 2^30, the most that --bits allows: renumber the features";
     a_hexadecimal_value: "1 1:1 2:0x10" =>
-        ", column '2': expected a number, found '0x10'; mend the record, or leave such records out with --on-error skip";
+        ", column '2': expected a number, found '0x10'; fix the record, or skip such records with --on-error skip";
     a_value_of_two_numbers: "1 1:1-2" =>
-        ", column '1': expected a number, found '1-2'; mend the record, or leave such records out with --on-error skip";
+        ", column '1': expected a number, found '1-2'; fix the record, or skip such records with --on-error skip";
     a_value_with_a_second_colon: "1 1:2:3" =>
-        ", column '1': expected a number, found '2:3'; mend the record, or leave such records out with --on-error skip";
+        ", column '1': expected a number, found '2:3'; fix the record, or skip such records with --on-error skip";
     a_value_with_more_colons: "1 2:3:4:5" =>
-        ", column '2': expected a number, found '3:4:5'; mend the record, or leave such records out with --on-error skip";
+        ", column '2': expected a number, found '3:4:5'; fix the record, or skip such records with --on-error skip";
     a_value_with_more_colons_among_many: "1 1:1 2:1:3:1 4:1 5:1" =>
-        ", column '2': expected a number, found '1:3:1'; mend the record, or leave such records out with --on-error skip";
+        ", column '2': expected a number, found '1:3:1'; fix the record, or skip such records with --on-error skip";
     a_label_with_colons: "1:2:3" =>
         ": the line begins with '1:2:3' instead of a label; write ? where the label is missing";
     a_label_with_colons_before_a_feature: "1:2:3 4:5" =>
@@ -120,26 +120,26 @@ refused! { Options { bits: 20, ..regression() }, "1 1:1 2:0.5 3:0.25";
     a_value_beyond_f32: "1 1:1e39" =>
         ", column '1': the value 1e39 is beyond ±3.4e38, the range of 32-bit floats; rescale the feature";
     a_value_beyond_f64: "1 1:1e400" =>
-        ", column '1': the value '1e400' is infinite, or beyond the range of 64-bit floats; features are finite: rescale this one, or leave it out of the row";
+        ", column '1': the value '1e400' is infinite, or beyond the range of 64-bit floats; features must be finite: rescale this one, or leave it out of the row";
     an_infinite_value: "1 1:-inf" =>
-        ", column '1': the value '-inf' is infinite, or beyond the range of 64-bit floats; features are finite: rescale this one, or leave it out of the row";
+        ", column '1': the value '-inf' is infinite, or beyond the range of 64-bit floats; features must be finite: rescale this one, or leave it out of the row";
     a_value_that_is_nan: "1 1:nan" =>
         ", column '1': the value is 'nan'; leave a missing feature out of the row";
     a_feature_twice_in_a_row: "1 3:1 3:2" =>
-        ", column '3': the row names this feature twice; add the two values up, or leave such records out with --on-error skip";
+        ", column '3': the row names this feature twice; add the two values up, or skip such records with --on-error skip";
     a_feature_twice_out_of_order: "1 3:0 1:1 03:2" =>
-        ", column '3': the row names this feature twice; add the two values up, or leave such records out with --on-error skip";
+        ", column '3': the row names this feature twice; add the two values up, or skip such records with --on-error skip";
     a_qid_that_is_no_number: "1 qid:a 1:1" =>
-        ", column 'qid': qid is 'a'; it is a whole number, and is not used";
+        ", column 'qid': qid must be a whole number; got 'a'; onward does not use it";
     bytes_that_are_not_utf8: b"1 1:1 # caf\xe9 x" =>
-        ": is not UTF-8: bytes e9 20 78 after '1 1:1 # caf'; convert the file to UTF-8, for instance with iconv, or leave such records out with --on-error skip";
+        ": is not UTF-8: bytes e9 20 78 after '1 1:1 # caf'; convert the file to UTF-8, for instance with iconv, or skip such records with --on-error skip";
 }
 
 #[test]
 fn options_that_name_columns_are_refused() {
     let options = Options { ignore: vec!["3".to_owned()], ..regression() };
     let error = read("1 3:1\n", options).error.unwrap();
-    assert_eq!(error, "input: --ignore names columns, and this format has none; leave --ignore out");
+    assert_eq!(error, "input: --ignore names columns, but this format has none; leave --ignore out");
 }
 
 fn value_text() -> impl Strategy<Value = String> {

@@ -104,57 +104,57 @@ fn a_namespace_to_ignore_that_is_not_there_is_an_error() {
 // The good line around is long enough for the bad one to be looked at together with others.
 refused! { regression(), "1 |f a b:0.5 c:0.25 d";
     a_line_without_a_bar: "1 a:2 b" =>
-        ": expected '|' and features, found '1 a:2 b'; mend the record, or leave such records out with --on-error skip";
+        ": expected '|' and features, found '1 a:2 b'; fix the record, or skip such records with --on-error skip";
     a_label_that_is_no_number: "abc |f a" =>
-        ": the label should be a finite number, found 'abc'; mend the record, or leave such records out with --on-error skip; for classes, say which is positive: --target 'label==CLASS'";
+        ": the label must be a finite number; got 'abc'; fix the record, or skip such records with --on-error skip; for classes, name the positive one: --target 'label==CLASS'";
     a_label_that_touches_the_bar: "1|f a" =>
         ": '1' touches the bar; write a blank after it if it is a label, or a quote (') before it if it is a tag";
     too_many_words_before_the_bar: "1 1 0 0 |f a" =>
-        ": too many words before the bar: '1 1 0 0'; these are at most a label, its importance, a base and a tag";
+        ": too many words before the bar: '1 1 0 0'; there may be a label, its importance, a base and a tag";
     far_too_many_words_before_the_bar: "the quick brown fox jumps |f a" =>
-        ": too many words before the bar: 'the quick brown fox jumps'; these are at most a label, its importance, a base and a tag";
+        ": too many words before the bar: 'the quick brown fox jumps'; there may be a label, its importance, a base and a tag";
     a_negative_importance: "1 -2 |f a" =>
-        ": the importance weight is -2; weights are numbers from 1e-38 to 3.4e38, or 0";
+        ": the importance weight must be 0 or from 1e-38 to 3.4e38; got -2";
     an_importance_that_is_nan: "1 nan |f a" =>
-        ": the importance weight is 'nan'; weights are numbers from 1e-38 to 3.4e38, or 0";
+        ": the importance weight must be 0 or from 1e-38 to 3.4e38; got 'nan'";
     an_infinite_importance: "1 inf |f a" =>
-        ": the importance weight is 'inf'; weights are numbers from 1e-38 to 3.4e38, or 0";
+        ": the importance weight must be 0 or from 1e-38 to 3.4e38; got 'inf'";
     a_base_that_is_no_number: "1 1 half |f a" =>
-        ": the base (initial prediction) is 'half'; it is a finite number: mend it, or write a quote (') before it if it is a tag";
+        ": the base (initial prediction) must be a finite number; got 'half'; fix it, or write a quote (') before it if it is a tag";
     a_base_that_is_too_large: "1 1 1e39 |f a" =>
-        ": the offset (initial prediction) is 1e39; offsets are numbers within ±3.4e38, 0 for none";
+        ": the offset (initial prediction) must be within ±3.4e38; got 1e39";
     a_label_with_costs: "0:1.0:0.5 |f a" =>
-        ": '0:1.0:0.5' belongs to an example over several lines or a label with costs; these are not read: write one line an example, with a number as its label";
+        ": '0:1.0:0.5' belongs to an example over several lines or a label with costs; write one example per line, with a number as its label";
     several_labels_with_costs: "1:0 2:1 |f a" =>
-        ": '1:0' belongs to an example over several lines or a label with costs; these are not read: write one line an example, with a number as its label";
+        ": '1:0' belongs to an example over several lines or a label with costs; write one example per line, with a number as its label";
     a_label_with_costs_that_touches_the_bar: "0:1.0:0.5|f a" =>
         ": '0:1.0:0.5' touches the bar; write a blank after it if it is a label, or a quote (') before it if it is a tag";
     shared_features_of_several_lines: "shared |f a" =>
-        ": 'shared' belongs to an example over several lines or a label with costs; these are not read: write one line an example, with a number as its label";
+        ": 'shared' belongs to an example over several lines or a label with costs; write one example per line, with a number as its label";
     a_hexadecimal_value: "1 |f a b:0x10" =>
-        ", column 'f^b': expected a number, found '0x10'; mend the record, or leave such records out with --on-error skip";
+        ", column 'f^b': expected a number, found '0x10'; fix the record, or skip such records with --on-error skip";
     a_value_of_two_numbers: "1 | a:1-2" =>
-        ", column 'a': expected a number, found '1-2'; mend the record, or leave such records out with --on-error skip";
+        ", column 'a': expected a number, found '1-2'; fix the record, or skip such records with --on-error skip";
     a_value_with_a_second_colon: "1 |f a:1:2" =>
-        ", column 'f^a': expected a number, found '1:2'; mend the record, or leave such records out with --on-error skip";
+        ", column 'f^a': expected a number, found '1:2'; fix the record, or skip such records with --on-error skip";
     a_colon_without_a_value: "1 |f a: b" =>
-        ", column 'f^a': there is no value after the colon; mend the record, or leave such records out with --on-error skip";
+        ", column 'f^a': there is no value after the colon; fix the record, or skip such records with --on-error skip";
     a_value_that_is_nan: "1 |f a:NaN" =>
         ", column 'f^a': the value is 'NaN'; leave a missing feature out of the row";
     an_infinite_value: "1 |f a:inf|g" =>
-        ", column 'f^a': the value 'inf' is infinite, or beyond the range of 64-bit floats; features are finite: rescale this one, or leave it out of the row";
+        ", column 'f^a': the value 'inf' is infinite, or beyond the range of 64-bit floats; features must be finite: rescale this one, or leave it out of the row";
     a_value_beyond_f32: "1 |f a:-1e39" =>
         ", column 'f^a': the value -1e39 is beyond ±3.4e38, the range of 32-bit floats; rescale the feature";
     a_value_that_its_namespace_takes_beyond_f32: "1 |f:1e20 a:1e20" =>
         ", column 'f^a': the value 1e40 is beyond ±3.4e38, the range of 32-bit floats; rescale the feature";
     a_namespace_weight_that_is_no_number: "1 |f:x a" =>
-        ", column 'f': expected a number, found 'x'; mend the record, or leave such records out with --on-error skip";
+        ", column 'f': expected a number, found 'x'; fix the record, or skip such records with --on-error skip";
     a_weight_without_a_namespace: "1 |:2 a" =>
-        ": expected a name before the colon, found ':2'; mend the record, or leave such records out with --on-error skip";
+        ": expected a name before the colon, found ':2'; fix the record, or skip such records with --on-error skip";
     a_value_without_a_name: "1 |f a :2 b" =>
-        ", column 'f': expected a name before the colon, found ':2'; mend the record, or leave such records out with --on-error skip";
+        ", column 'f': expected a name before the colon, found ':2'; fix the record, or skip such records with --on-error skip";
     bytes_that_are_not_utf8: b"1 |f caf\xe9" =>
-        ": is not UTF-8: bytes e9 after '1 |f caf'; convert the file to UTF-8, for instance with iconv, or leave such records out with --on-error skip";
+        ": is not UTF-8: bytes e9 after '1 |f caf'; convert the file to UTF-8, for instance with iconv, or skip such records with --on-error skip";
 }
 
 fn name() -> impl Strategy<Value = String> {

@@ -2,7 +2,7 @@
 //!
 //! The columns: `indices` (list of u32) and `values` (list of f32), of which each row has
 //! as many; `label` (a number, null where it is missing), `weight` and `offset` (numbers:
-//! what the prediction starts from), which may all be absent. Indices are used as they are: whoever wants a bias has index 0 with value
+//! what the prediction starts from), which may all be absent. Indices are used as they are: for a bias, give index 0 the value
 //! 1 in every row. The metadata, all of which may be absent: `onward.version` of this layout,
 //! which is 1; `onward.schema`, what the examples were made from, as JSON, and `onward.target`,
 //! their target for people to read, in the schema's; `onward.names`, an object of JSON from
@@ -17,11 +17,10 @@ use arrow_schema::DataType;
 use onward::INDEX_LIMIT;
 
 use crate::encode::{NamesSeen, ParsedBatch, Rules, bad_offset, bad_weight, checked_offset, checked_weight};
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::format::columnar::cells::{self, ArrayCells, CellForm, LeafColumn};
 use crate::format::columnar::{ColumnarFile, damaged, named_leaves};
 use crate::schema::sample::{LabelSample, SAMPLE_ROWS};
-use crate::schema::target::TargetValue;
 use crate::schema::{CellValue, Schema, TargetRule};
 use crate::source::{Chunk, ChunkContent, Parser};
 
@@ -49,10 +48,10 @@ pub(super) fn are_examples(schema: &arrow_schema::Schema) -> bool {
 }
 
 /// The columns of a file of examples.
-pub(crate) fn columns(file: &dyn ColumnarFile) -> Result<Vec<LeafColumn>, DataError> {
+pub(crate) fn columns(file: &dyn ColumnarFile) -> Result<Vec<LeafColumn>> {
     if let Some(version) = file.metadata(VERSION_KEY).filter(|&version| version != VERSION) {
         let found = format!("holds examples in layout {version}, and this onward reads layout {VERSION}");
-        return Err(DataError::new(DataErrorKind::Format, found).advise("read it with a newer onward"));
+        return Err(DataError::format(found).advise("read it with a newer onward"));
     }
     let mut columns = named_leaves(file)?;
     columns.retain(|leaf| [LABEL, WEIGHT, OFFSET, INDICES, VALUES].contains(&leaf.name.as_str()));
@@ -61,28 +60,26 @@ pub(crate) fn columns(file: &dyn ColumnarFile) -> Result<Vec<LeafColumn>, DataEr
             |data_type: &DataType| data_type.is_numeric() || matches!(data_type, DataType::Null | DataType::Boolean);
         if [LABEL, WEIGHT, OFFSET].contains(&leaf.name.as_str()) && !is_number(&leaf.data_type) {
             let found = format!("its type is {}", leaf.data_type);
-            let error = DataError::new(DataErrorKind::Format, found).column(&leaf.name);
-            return Err(error.advise("in a file of examples (columns 'indices' and 'values') it is a number"));
+            let error = DataError::format(found).column(&leaf.name);
+            return Err(error.advise("in a file of examples (columns 'indices' and 'values') it must be a number"));
         }
     }
     Ok(columns)
 }
 
 /// The names of features in a file of examples.
-pub(crate) fn names(file: &dyn ColumnarFile) -> Result<HashMap<u32, Box<str>>, DataError> {
+pub(crate) fn names(file: &dyn ColumnarFile) -> Result<HashMap<u32, Box<str>>> {
     metadata(file, NAMES_KEY).map(Option::unwrap_or_default)
 }
 
 /// What a file says about itself, as JSON.
-fn metadata<T: serde::de::DeserializeOwned>(file: &dyn ColumnarFile, key: &str) -> Result<Option<T>, DataError> {
+fn metadata<T: serde::de::DeserializeOwned>(file: &dyn ColumnarFile, key: &str) -> Result<Option<T>> {
     let read = file.metadata(key).map(serde_json::from_str).transpose();
     read.map_err(|error| damaged(format!("its metadata '{key}' cannot be read ({error})")))
 }
 
 /// The labels of the first rows, if there are any rows, and the rule by which they were made.
-pub(crate) fn first_labels(
-    file: Box<dyn ColumnarFile>,
-) -> Result<(Option<LabelSample>, Option<TargetRule>), DataError> {
+pub(crate) fn first_labels(file: Box<dyn ColumnarFile>) -> Result<(Option<LabelSample>, Option<TargetRule>)> {
     let origin: Option<Schema> = metadata(file.as_ref(), SCHEMA_KEY)?;
     let rule = origin.map(|schema| schema.target.rule);
     let mut columns = columns(file.as_ref())?;
@@ -145,8 +142,8 @@ impl<'a, T: arrow_array::ArrowPrimitiveType> ListColumn<'a, T> {
 
 /// Takes examples out of record batches.
 pub(crate) struct ExampleParser {
-    rules: Rules,
-    seen: NamesSeen,
+    pub(crate) rules: Rules,
+    pub(crate) seen: NamesSeen,
 }
 
 /// The columns of a record batch of examples.
@@ -171,30 +168,27 @@ impl<'a> ExampleColumns<'a> {
 }
 
 impl ExampleParser {
-    pub(crate) fn new(rules: Rules) -> Self {
-        Self { rules, seen: NamesSeen::default() }
-    }
-
     fn row(
         &mut self,
         columns: &ExampleColumns<'_>,
         row: usize,
         names: &HashMap<u32, Box<str>>,
         out: &mut ParsedBatch,
-    ) -> Result<(), DataError> {
-        let label = label(columns.label.as_ref().map(|label| label.cell(row)));
+    ) -> Result {
+        let label = columns.label.as_ref().map_or(CellValue::Missing, |label| label.cell(row));
         let label = self.rules.label(label).map_err(|error| error.column(LABEL))?;
-        let weight = weight(columns.weight.as_ref().map(|weight| weight.cell(row)))?;
-        let offset = offset(columns.offset.as_ref().map(|offset| offset.cell(row)))?;
+        let weight = number(columns.weight.as_ref(), row, (1.0, bad_weight), checked_weight);
+        let weight = weight.map_err(|error| error.column(WEIGHT))?;
+        let offset = number(columns.offset.as_ref(), row, (0.0, bad_offset), checked_offset);
+        let offset = offset.map_err(|error| error.column(OFFSET))?;
         let (indices, values) = lists(columns, row)?;
         for (&index, &value) in indices.iter().zip(values) {
-            check_feature(index, value)?;
-            if self.seen.first(index)
-                && let Some(name) = names.get(&index)
-            {
-                out.names.push(index, name);
+            if index >= INDEX_LIMIT || !value.is_finite() {
+                return Err(bad_feature(index, value));
             }
-            out.batch.push(index, value);
+            out.push(&mut self.seen, index, value, |new| {
+                names.get(&index).into_iter().for_each(|name| new.push(index, &[name]));
+            });
         }
         out.batch.set_offset(offset);
         out.batch.finish(label, weight);
@@ -202,86 +196,53 @@ impl ExampleParser {
     }
 }
 
-fn label(cell: Option<CellValue<'_>>) -> TargetValue<'static> {
-    match cell {
-        Some(CellValue::Number(number)) if !number.is_nan() => TargetValue::Number(number),
-        Some(CellValue::Boolean(flag)) => TargetValue::Boolean(flag),
-        _ => TargetValue::Missing,
+/// The number in a column, or what is `absent` where there is no such column.
+fn number(
+    column: Option<&ArrayCells<'_>>,
+    row: usize,
+    (absent, bad): (f64, fn(&str) -> DataError),
+    checked: fn(f64) -> Result<f64>,
+) -> Result<f64> {
+    match column.map(|column| column.cell(row)) {
+        None => Ok(absent),
+        Some(CellValue::Missing) => Err(bad("missing")),
+        Some(CellValue::Number(number)) => checked(number),
+        Some(CellValue::Boolean(flag)) => Ok(f64::from(u8::from(flag))),
+        Some(_) => checked(f64::NAN),
     }
 }
 
-/// 1 when there is no such column.
-fn weight(cell: Option<CellValue<'_>>) -> Result<f64, DataError> {
-    let weight = match cell {
-        Some(CellValue::Missing) => Err(bad_weight("missing")),
-        cell => checked_weight(number_or(1.0, cell)),
-    };
-    weight.map_err(|error| error.column(WEIGHT))
-}
-
-/// 0 when there is no such column.
-fn offset(cell: Option<CellValue<'_>>) -> Result<f64, DataError> {
-    let offset = match cell {
-        Some(CellValue::Missing) => Err(bad_offset("missing")),
-        cell => checked_offset(number_or(0.0, cell)),
-    };
-    offset.map_err(|error| error.column(OFFSET))
-}
-
-/// The number in a cell; NaN where there is none in a column that is there.
-fn number_or(absent: f64, cell: Option<CellValue<'_>>) -> f64 {
-    match cell {
-        None => absent,
-        Some(CellValue::Number(number)) => number,
-        Some(CellValue::Boolean(flag)) => f64::from(u8::from(flag)),
-        Some(_) => f64::NAN,
-    }
-}
-
-fn lists<'a>(columns: &'a ExampleColumns<'_>, row: usize) -> Result<(&'a [u32], &'a [f32]), DataError> {
+fn lists<'a>(columns: &'a ExampleColumns<'_>, row: usize) -> Result<(&'a [u32], &'a [f32])> {
     let null = |name: &str| {
         DataError::record("holds a null")
             .column(name)
-            .advise("every row is a list of numbers: leave out a feature that is missing")
+            .advise("every row must be a list of numbers: leave out a feature that is missing")
     };
     let indices = columns.indices.get(row).ok_or_else(|| null(INDICES))?;
     let values = columns.values.get(row).ok_or_else(|| null(VALUES))?;
     if indices.len() != values.len() {
-        let found = format!("the row has {} indices and {} values", indices.len(), values.len());
-        return Err(DataError::record(found).advise("a feature is an index with a value: a row has as many of both"));
+        let found = format!("a row must have as many indices as values; got {} and {}", indices.len(), values.len());
+        return Err(DataError::record(found));
     }
     Ok((indices, values))
 }
 
-#[inline]
-fn check_feature(index: u32, value: f32) -> Result<(), DataError> {
-    if index < INDEX_LIMIT && value.is_finite() {
-        return Ok(());
-    }
-    Err(bad_feature(index, value))
-}
-
-#[cold]
 fn bad_feature(index: u32, value: f32) -> DataError {
     if index >= INDEX_LIMIT {
         return DataError::record(format!("the index {index} is 2^31 or more"))
             .column(INDICES)
-            .advise("indices are below 2^31: number the features anew");
+            .advise("indices must be below 2^31: renumber the features");
     }
     DataError::record(format!("the value of feature {index} is {value}"))
         .column(VALUES)
-        .advise("values are finite: leave out a feature that is missing")
+        .advise("values must be finite: leave out a feature that is missing")
 }
 
 impl Parser for ExampleParser {
-    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
-        let ChunkContent::Rows { rows, first_row, bytes, names } = &chunk.content else {
-            return Ok(());
-        };
+    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
+        let ChunkContent::Rows { rows, first_row, bytes, names } = &chunk.content else { return Ok(()) };
         out.bytes += bytes;
-        let Some(columns) = ExampleColumns::new(rows) else {
-            return Ok(());
-        };
+        let Some(columns) = ExampleColumns::new(rows) else { return Ok(()) };
         for row in 0..rows.num_rows() {
             if let Err(error) = self.row(&columns, row, names, out) {
                 let error = error.input(&chunk.input).row(first_row + row as u64);

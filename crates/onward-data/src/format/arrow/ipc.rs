@@ -5,94 +5,78 @@
 //! allocation would end the program.
 
 use std::collections::HashMap;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
+use arrow_ipc::Message;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
-use arrow_ipc::{Block, Message};
 use arrow_schema::{ArrowError, FieldRef, Schema, SchemaRef};
+use bytes::Bytes;
+use parquet::file::reader::Length;
 
 use super::examples;
-use crate::error::DataError;
+use crate::error::{DataError, Result};
 use crate::format::columnar::cells::LeafColumn;
-use crate::format::columnar::{ColumnarFile, MOST_ROWS, TableReader, TableSlice, broken, damaged, failed};
+use crate::format::columnar::{ColumnarFile, MOST_ROWS, TableReader, TableSlice, broken, damaged, failed, share};
 use crate::schema::Layout;
 use crate::source::Seekable;
 
 pub(super) const MAGIC: &[u8] = b"ARROW1";
 pub(super) const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// An open file of Arrow's, before its rows are read.
+/// An open Arrow file, before its rows are read.
 pub(super) struct Ipc {
     schema: SchemaRef,
-    /// What else it says about itself: that of its schema and that of its footer.
+    /// What else it says about itself: in its schema and in its footer.
     metadata: HashMap<String, String>,
     messages: Messages,
 }
 
-/// Where the messages are.
-enum Messages {
-    /// In blocks that the footer lists.
-    File { file: Seekable, length: u64, dictionaries: std::vec::IntoIter<Block>, batches: std::vec::IntoIter<Block> },
-    /// One after the other.
-    Stream { reader: BufReader<Seekable>, left: u64 },
+/// The messages of a file.
+struct Messages {
+    file: Seekable,
+    /// Where they begin, as a footer lists them. `None` in a stream, where each begins behind the one before.
+    starts: Option<std::vec::IntoIter<u64>>,
+    /// Where the last one ended.
+    at: u64,
 }
 
 impl Ipc {
-    pub(super) fn open(mut file: Seekable) -> Result<Self, DataError> {
-        let length = file.seek(SeekFrom::End(0)).map_err(|error| failed(&error))?;
-        let mut head = [0; 6];
-        file.rewind().map_err(|error| failed(&error))?;
-        let read = file.read(&mut head).map_err(|error| failed(&error))?;
-        file.rewind().map_err(|error| failed(&error))?;
-        match &head[..read] {
-            MAGIC => Self::open_file(file, length),
-            _ => Self::open_stream(file, length),
-        }
+    pub(super) fn open(file: Seekable) -> Result<Self> {
+        let magic = file.magic().map_err(|error| failed(&error))?;
+        let messages = Messages { file, starts: None, at: 0 };
+        if magic.starts_with(MAGIC) { Self::open_file(messages) } else { Self::open_stream(messages) }
     }
 
-    fn open_file(mut file: Seekable, length: u64) -> Result<Self, DataError> {
-        let bytes = footer(&mut file, length)?;
+    fn open_file(messages: Messages) -> Result<Self> {
+        let bytes = footer(&messages.file)?;
         let footer = arrow_ipc::root_as_footer(&bytes).map_err(|error| broken(&error))?;
-        let Some(schema) = footer.schema() else {
-            return Err(damaged("its footer holds no schema"));
-        };
-        if !schema.endianness().equals_to_target_endianness() {
-            return Err(damaged("it was written on a machine with another order of bytes"));
-        }
-        let schema = try_fb_to_schema(schema).map_err(|error| broken(&error))?;
+        let schema = schema(footer.schema(), "its footer holds no schema")?;
         let mut metadata = HashMap::from(schema.metadata().clone());
-        let pairs = footer.custom_metadata().into_iter().flatten();
-        metadata.extend(pairs.filter_map(|pair| Some((pair.key()?.to_owned(), pair.value()?.to_owned()))));
-        Ok(Self {
-            metadata,
-            messages: Messages::File {
-                length,
-                dictionaries: blocks(footer.dictionaries().into_iter().flatten()),
-                batches: blocks(footer.recordBatches().into_iter().flatten()),
-                file,
-            },
-            schema: Arc::new(schema),
-        })
+        metadata.extend(pairs(&footer));
+        let dictionaries = footer.dictionaries().into_iter().flatten();
+        let blocks = dictionaries.chain(footer.recordBatches().into_iter().flatten());
+        let starts = blocks.map(|block| u64::try_from(block.offset()).map_err(|_| outside()));
+        let starts = Some(starts.collect::<Result<Vec<_>>>()?.into_iter());
+        Ok(Self { metadata, messages: Messages { starts, ..messages }, schema: Arc::new(schema) })
     }
 
-    fn open_stream(file: Seekable, length: u64) -> Result<Self, DataError> {
-        let mut messages = Messages::Stream { reader: BufReader::new(file), left: length };
-        let Some(raw) = messages.next()? else {
-            return Err(damaged("it holds no schema"));
-        };
-        let Some(schema) = raw.message()?.header_as_schema() else {
-            return Err(damaged("it does not begin with a schema"));
-        };
-        if !schema.endianness().equals_to_target_endianness() {
-            return Err(damaged("it was written on a machine with another order of bytes"));
-        }
-        let schema = try_fb_to_schema(schema).map_err(|error| broken(&error))?;
+    fn open_stream(mut messages: Messages) -> Result<Self> {
+        let raw = messages.next()?.ok_or_else(|| damaged("it holds no schema"))?;
+        let schema = schema(raw.message()?.header_as_schema(), "it does not begin with a schema")?;
         Ok(Self { metadata: schema.metadata().clone().into(), schema: Arc::new(schema), messages })
     }
+}
+
+fn schema(found: Option<arrow_ipc::Schema<'_>>, missing: &str) -> Result<Schema> {
+    let found = found.ok_or_else(|| damaged(missing))?;
+    if !found.endianness().equals_to_target_endianness() {
+        return Err(damaged("it was written on a machine with another byte order"));
+    }
+    try_fb_to_schema(found).map_err(|error| broken(&error))
 }
 
 impl ColumnarFile for Ipc {
@@ -108,7 +92,7 @@ impl ColumnarFile for Ipc {
         self.metadata.get(key).map(String::as_str)
     }
 
-    fn rows(self: Box<Self>, columns: &[LeafColumn], size: usize) -> Result<Box<dyn TableReader>, DataError> {
+    fn rows(self: Box<Self>, columns: &[LeafColumn], size: usize) -> Result<Box<dyn TableReader>> {
         let is_wanted = |field: &FieldRef| columns.iter().any(|column| column.path.first() == Some(field.name()));
         let fields = self.schema.fields().iter().enumerate();
         let columns = fields.filter(|(_, field)| is_wanted(field)).map(|(at, _)| at).collect();
@@ -121,157 +105,103 @@ impl ColumnarFile for Ipc {
     }
 }
 
-fn blocks<'a>(blocks: impl Iterator<Item = &'a Block>) -> std::vec::IntoIter<Block> {
-    blocks.copied().collect::<Vec<_>>().into_iter()
+/// What the footer of an Arrow file says besides its schema.
+pub(crate) fn footer_metadata(file: &Seekable) -> Result<HashMap<String, String>> {
+    let bytes = footer(file)?;
+    let footer = arrow_ipc::root_as_footer(&bytes).map_err(|error| broken(&error))?;
+    Ok(pairs(&footer).collect())
 }
 
-/// What the footer of an Arrow file says besides its schema.
-pub(crate) fn footer_metadata(file: &mut (impl Read + Seek)) -> Result<HashMap<String, String>, DataError> {
-    let length = file.seek(SeekFrom::End(0)).map_err(|error| failed(&error))?;
-    let bytes = footer(file, length)?;
-    let footer = arrow_ipc::root_as_footer(&bytes).map_err(|error| broken(&error))?;
+fn pairs<'f>(footer: &arrow_ipc::Footer<'f>) -> impl Iterator<Item = (String, String)> + use<'f> {
     let pairs = footer.custom_metadata().into_iter().flatten();
-    Ok(pairs.filter_map(|pair| Some((pair.key()?.to_owned(), pair.value()?.to_owned()))).collect())
+    pairs.filter_map(|pair| Some((pair.key()?.to_owned(), pair.value()?.to_owned())))
 }
 
 /// The bytes of a file's footer: they stand before its length and the closing magic.
-fn footer(file: &mut (impl Read + Seek), length: u64) -> Result<Vec<u8>, DataError> {
+fn footer(file: &Seekable) -> Result<Bytes> {
     const TAIL: u64 = 4 + MAGIC.len() as u64;
     let cut = || damaged("it ends before its footer").advise("it was cut short: copy or write it again");
-    let Some(end) = length.checked_sub(TAIL) else {
-        return Err(cut());
-    };
-    let mut tail = [0; TAIL as usize];
-    file.seek(SeekFrom::Start(end)).and_then(|_| file.read_exact(&mut tail)).map_err(|error| failed(&error))?;
-    let Some((size, MAGIC)) = tail.split_first_chunk::<4>() else {
-        return Err(cut());
-    };
+    let end = file.len().checked_sub(TAIL).ok_or_else(cut)?;
+    let tail = bytes(file, end, TAIL)?;
+    let Some((size, MAGIC)) = tail.split_first_chunk::<4>() else { return Err(cut()) };
     let size = i32::from_le_bytes(*size);
     let start = u64::try_from(size).ok().and_then(|size| end.checked_sub(size));
-    let Some(start) = start.filter(|&start| start >= MAGIC.len() as u64) else {
-        return Err(damaged(format!("its footer is said to be {size} bytes long")));
-    };
-    let mut bytes = vec![0; (end - start) as usize];
-    file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(&mut bytes)).map_err(|error| failed(&error))?;
-    Ok(bytes)
+    let start = start.filter(|&start| start >= MAGIC.len() as u64);
+    let start = start.ok_or_else(|| damaged(format!("its footer claims to be {size} bytes long")))?;
+    bytes(file, start, end - start)
 }
 
 /// A message: its description, and the body that holds the arrays.
 struct RawMessage {
-    description: Vec<u8>,
+    description: Bytes,
     body: Buffer,
     /// How many bytes of the file it takes.
     length: u64,
 }
 
 impl RawMessage {
-    fn message(&self) -> Result<Message<'_>, DataError> {
+    fn message(&self) -> Result<Message<'_>> {
         arrow_ipc::root_as_message(&self.description).map_err(|error| broken(&error))
     }
 }
 
 impl Messages {
-    fn next(&mut self) -> Result<Option<RawMessage>, DataError> {
-        match self {
-            Self::File { file, length, dictionaries, batches } => {
-                match dictionaries.next().or_else(|| batches.next()) {
-                    Some(block) => block_at(file, *length, &block).map(Some),
-                    None => Ok(None),
-                }
-            }
-            Self::Stream { reader, left } => streamed(reader, left),
+    fn next(&mut self) -> Result<Option<RawMessage>> {
+        if let Some(starts) = &mut self.starts {
+            let Some(start) = starts.next() else { return Ok(None) };
+            self.at = start;
+        } else if self.at == self.file.len() {
+            return Ok(None);
         }
+        let found = message_at(&self.file, self.at)?;
+        if found.is_none() && self.starts.is_some() {
+            return Err(damaged("a block holds no message"));
+        }
+        self.at += found.as_ref().map_or(0, |raw| raw.length);
+        Ok(found)
     }
 }
 
-/// The message of a block.
-fn block_at(file: &mut (impl Read + Seek), length: u64, block: &Block) -> Result<RawMessage, DataError> {
-    let wrong = || damaged("a block lies outside the file");
-    let start = u64::try_from(block.offset()).map_err(|_| wrong())?;
-    let mut left = length.checked_sub(start).ok_or_else(wrong)?;
-    let whole = left;
-    file.seek(SeekFrom::Start(start)).map_err(|error| failed(&error))?;
-    let described = u64::try_from(block.metaDataLength()).ok().filter(|&size| size <= left);
-    let Some(described) = described else {
-        return Err(wrong());
-    };
-    // The description has a prefix and padding of its own: it is read by its own length.
-    let Some(size) = prefix(file, &mut left)? else {
-        return Err(damaged("a block holds no message"));
-    };
-    let description = bytes(file, &mut left, size)?;
-    let padding = described.checked_sub(whole - left).ok_or_else(wrong)?;
-    bytes(file, &mut left, padding)?;
-    let body = body(file, &mut left, &description)?;
-    Ok(RawMessage { description, body, length: whole - left })
+/// The message at a position; `None` where a stream ends.
+fn message_at(file: &Seekable, at: u64) -> Result<Option<RawMessage>> {
+    if at > file.len() {
+        return Err(outside());
+    }
+    let word = |at| bytes(file, at, 4).map(|word| [word[0], word[1], word[2], word[3]]);
+    let (mut start, mut size) = (at + 4, word(at)?);
+    if size == CONTINUATION {
+        (start, size) = (at + 8, word(at + 4)?);
+    }
+    let length =
+        |claim: i64| u64::try_from(claim).map_err(|_| damaged(format!("a message claims to be {claim} bytes long")));
+    let size = length(i32::from_le_bytes(size).into())?;
+    if size == 0 {
+        return Ok(None);
+    }
+    let description = bytes(file, start, size)?;
+    let message = arrow_ipc::root_as_message(&description).map_err(|error| broken(&error))?;
+    let body_length = length(message.bodyLength())?;
+    let body = Buffer::from(bytes(file, start + size, body_length)?);
+    Ok(Some(RawMessage { description, body, length: start + size + body_length - at }))
 }
 
 /// The record batch of a message in memory, whose columns stay where they are in it.
-pub(crate) fn decode_batch(message: Buffer, schema: &SchemaRef) -> Result<RecordBatch, DataError> {
-    let mut rest = message.as_slice();
-    let mut left = rest.len() as u64;
-    let size = prefix(&mut rest, &mut left)?.ok_or_else(|| damaged("it holds no message"))?;
-    let description = bytes(&mut rest, &mut left, size)?;
-    let body = message.slice(message.len() - left as usize);
-    let raw = RawMessage { description, body, length: message.len() as u64 };
+pub(crate) fn decode_batch(message: Bytes, schema: &SchemaRef) -> Result<RecordBatch> {
+    let raw = message_at(&Seekable::Memory(message), 0)?.ok_or_else(|| damaged("it holds no message"))?;
     let columns = (0..schema.fields().len()).collect();
     let mut decoder = Decoder { schema: SchemaRef::clone(schema), columns, dictionaries: HashMap::new() };
-    decoder.decode(&raw)?.ok_or_else(|| damaged("a message is no record batch"))
+    decoder.decode(&raw)?.ok_or_else(|| damaged("a message is not a record batch"))
 }
 
-/// The next message of a stream.
-fn streamed(reader: &mut BufReader<Seekable>, left: &mut u64) -> Result<Option<RawMessage>, DataError> {
-    let before = *left;
-    let Some(size) = prefix(reader, left)? else {
-        return Ok(None);
-    };
-    let description = bytes(reader, left, size)?;
-    let body = body(reader, left, &description)?;
-    Ok(Some(RawMessage { description, body, length: before - *left }))
+/// The bytes from a position on, if the file still has them.
+fn bytes(file: &Seekable, at: u64, size: u64) -> Result<Bytes> {
+    let is_there = at.checked_add(size).is_some_and(|end| end <= file.len());
+    let read = if is_there { file.read_at(at, size as usize) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
+    read.map_err(|error| failed(&error))
 }
 
-/// The length of the description that follows; `None` at the end of a stream.
-fn prefix(reader: &mut impl Read, left: &mut u64) -> Result<Option<u64>, DataError> {
-    if *left == 0 {
-        return Ok(None);
-    }
-    let mut word = word(reader, left)?;
-    if word == CONTINUATION {
-        word = self::word(reader, left)?;
-    }
-    match i32::from_le_bytes(word) {
-        0 => Ok(None),
-        size => match u64::try_from(size) {
-            Ok(size) => Ok(Some(size)),
-            Err(_) => Err(damaged(format!("a message is said to be {size} bytes long"))),
-        },
-    }
-}
-
-fn word(reader: &mut impl Read, left: &mut u64) -> Result<[u8; 4], DataError> {
-    let mut word = [0; 4];
-    *left = left.checked_sub(4).ok_or_else(cut_short)?;
-    reader.read_exact(&mut word).map_err(|error| failed(&error))?;
-    Ok(word)
-}
-
-fn body(reader: &mut impl Read, left: &mut u64, description: &[u8]) -> Result<Buffer, DataError> {
-    let message = arrow_ipc::root_as_message(description).map_err(|error| broken(&error))?;
-    let size = u64::try_from(message.bodyLength())
-        .map_err(|_| damaged(format!("a message is said to be {} bytes long", message.bodyLength())))?;
-    Ok(Buffer::from_vec(bytes(reader, left, size)?))
-}
-
-/// So many bytes, if the file still has them.
-fn bytes(reader: &mut impl Read, left: &mut u64, size: u64) -> Result<Vec<u8>, DataError> {
-    *left = left.checked_sub(size).ok_or_else(cut_short)?;
-    let mut bytes = vec![0; size as usize];
-    reader.read_exact(&mut bytes).map_err(|error| failed(&error))?;
-    Ok(bytes)
-}
-
-fn cut_short() -> DataError {
-    failed(&io::ErrorKind::UnexpectedEof.into())
+fn outside() -> DataError {
+    damaged("a block lies outside the file")
 }
 
 /// The record batches of a file or stream, in parts.
@@ -305,9 +235,7 @@ impl CurrentBatch {
         let before = self.done;
         let count = self.part.min(self.rows.num_rows() - before);
         self.done += count;
-        let rows = self.rows.num_rows() as u128;
-        let until = |whole: u64, done: usize| (u128::from(whole) * done as u128 / rows.max(1)) as u64;
-        let share = |whole| until(whole, self.done) - until(whole, before);
+        let share = |whole| share(whole, before..self.done, self.rows.num_rows());
         (count > 0).then(|| TableSlice {
             rows: self.rows.slice(before, count),
             bytes: share(self.bytes),
@@ -325,19 +253,17 @@ struct Decoder {
 }
 
 impl TableReader for IpcRows {
-    fn schema(&self) -> Result<Schema, DataError> {
+    fn schema(&self) -> Result<Schema> {
         let columns = &self.decoder.columns;
         self.decoder.schema.project(columns).map_err(|error| broken(&error))
     }
 
-    fn next(&mut self) -> Result<Option<TableSlice>, DataError> {
+    fn next(&mut self) -> Result<Option<TableSlice>> {
         loop {
             if let Some(table) = self.current.as_mut().and_then(CurrentBatch::next) {
                 return Ok(Some(table));
             }
-            let Some(raw) = self.messages.next()? else {
-                return Ok(None);
-            };
+            let Some(raw) = self.messages.next()? else { return Ok(None) };
             let rows = self.decoder.decode(&raw)?;
             let bytes = raw.body.len() as u64;
             self.current = rows.map(|rows| CurrentBatch::new(rows, bytes, raw.length, self.size));
@@ -347,7 +273,7 @@ impl TableReader for IpcRows {
 
 impl Decoder {
     /// The record batch of a message; `None` after taking in a dictionary.
-    fn decode(&mut self, raw: &RawMessage) -> Result<Option<RecordBatch>, DataError> {
+    fn decode(&mut self, raw: &RawMessage) -> Result<Option<RecordBatch>> {
         let message = raw.message()?;
         let version = message.version();
         let failed = |error: ArrowError| broken(&error);
@@ -360,7 +286,7 @@ impl Decoder {
             return rows.map(Some).map_err(failed);
         }
         let Some(batch) = message.header_as_dictionary_batch() else {
-            return Err(damaged("it holds a message that is no table"));
+            return Err(damaged("it holds a message that is not a table"));
         };
         if let Some(data) = batch.data() {
             check_buffers(&data, &raw.body)?;
@@ -371,15 +297,13 @@ impl Decoder {
 }
 
 /// All buffers lie in the body, and there is memory for what they decompress to.
-fn check_buffers(batch: &arrow_ipc::RecordBatch<'_>, body: &[u8]) -> Result<(), DataError> {
+fn check_buffers(batch: &arrow_ipc::RecordBatch<'_>, body: &[u8]) -> Result {
     let is_compressed = batch.compression().is_some();
     for buffer in batch.buffers().into_iter().flatten() {
         let start = usize::try_from(buffer.offset()).ok();
         let size = usize::try_from(buffer.length()).ok();
         let found = start.zip(size).and_then(|(start, size)| body.get(start..)?.get(..size));
-        let Some(found) = found else {
-            return Err(damaged("a column lies outside its message"));
-        };
+        let Some(found) = found else { return Err(damaged("a column lies outside its message")) };
         if let Some(prefix) = found.first_chunk::<8>().filter(|_| is_compressed) {
             check_claim(i64::from_le_bytes(*prefix), found.len())?;
         }
@@ -388,14 +312,12 @@ fn check_buffers(batch: &arrow_ipc::RecordBatch<'_>, body: &[u8]) -> Result<(), 
 }
 
 /// Whether a compressed buffer can be as long as it claims to be once decompressed.
-fn check_claim(claim: i64, compressed: usize) -> Result<(), DataError> {
+fn check_claim(claim: i64, compressed: usize) -> Result {
     /// Less than this is always to be had.
     const SMALL: u64 = 64 << 20;
     /// More than Zstandard's best: 128 kB of one byte in 4 bytes.
     const BEST_RATIO: u64 = 1 << 16;
-    let Ok(claim) = u64::try_from(claim) else {
-        return Ok(());
-    };
+    let Ok(claim) = u64::try_from(claim) else { return Ok(()) };
     if claim <= SMALL {
         return Ok(());
     }

@@ -5,34 +5,16 @@ mod ipc;
 pub(crate) mod rows;
 mod write;
 
-use super::columnar::{ColumnarFile, ColumnarFormat};
+use super::ColumnarFormat;
 use super::write::Writing;
-use crate::error::DataError;
-use crate::source::Seekable;
 use ipc::Ipc;
 pub(crate) use ipc::{decode_batch, footer_metadata};
 
 /// The format. A file with the columns `indices` and `values` holds [`examples`].
-pub(super) struct Arrow;
-
-impl ColumnarFormat for Arrow {
-    fn name(&self) -> &'static str {
-        "arrow"
-    }
-
-    fn endings(&self) -> &'static [&'static str] {
-        &["arrow", "feather", "ipc", "arrows"]
-    }
-
-    fn has_magic(&self, head: &[u8]) -> bool {
-        head.starts_with(ipc::MAGIC) || head.starts_with(&ipc::CONTINUATION)
-    }
-
-    fn open(&self, file: Seekable) -> Result<Box<dyn ColumnarFile>, DataError> {
-        Ok(Box::new(Ipc::open(file)?))
-    }
-
-    fn writing(&self) -> Writing {
-        Writing::Examples(write::arrow)
-    }
-}
+pub(super) static ARROW: ColumnarFormat = ColumnarFormat {
+    name: "arrow",
+    endings: &["arrow", "feather", "ipc", "arrows"],
+    has_magic: |head| head.starts_with(ipc::MAGIC) || head.starts_with(&ipc::CONTINUATION),
+    open: |file| Ok(Box::new(Ipc::open(file)?)),
+    writing: Writing::Examples(write::arrow),
+};

@@ -1,5 +1,6 @@
 //! The layout of examples in Arrow files, as they are written: by [`convert`](crate::convert), and to caches.
 
+use std::io;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float32Array, Float64Array, ListArray, UInt32Array};
@@ -24,6 +25,14 @@ pub(crate) struct ExampleRows {
 /// What lists hold: never null.
 pub(crate) fn element(data_type: DataType) -> FieldRef {
     Arc::new(Field::new_list_field(data_type, false))
+}
+
+/// What went wrong when rows were written.
+pub(crate) fn plain(error: ArrowError) -> io::Error {
+    match error {
+        ArrowError::IoError(_, error) => error,
+        error => io::Error::other(error),
+    }
 }
 
 impl ExampleRows {

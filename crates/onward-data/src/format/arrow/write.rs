@@ -4,18 +4,18 @@
 //! the metadata of the footer, where pyarrow has them as `ipc.open_file(path).metadata`.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::SchemaRef;
 use onward::Example;
 
 use super::examples::{NAMES_KEY, SCHEMA_KEY, TARGET_KEY, VERSION, VERSION_KEY};
-use super::rows::ExampleRows;
-use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter};
+use super::rows::{ExampleRows, plain};
+use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter, NewExamples, Out};
 use crate::schema::Schema;
 
 /// The most rows of a record batch.
@@ -26,56 +26,40 @@ const MOST_FEATURES: usize = 1 << 24;
 const MOST_NAMES: usize = 1 << 30;
 
 /// Writes examples as an Arrow file.
-pub(super) fn arrow<'a>(
-    origin: &Schema,
-    compression: Compression,
-    out: &'a mut (dyn Write + Send),
-) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError> {
-    Ok(Box::new(ArrowWriter::new(origin, compression, out)?))
-}
-
-struct ArrowWriter<'a> {
-    writer: FileWriter<&'a mut (dyn Write + Send)>,
-    schema: SchemaRef,
-    rows: ExampleRows,
-    names: BTreeMap<u32, Box<str>>,
-}
-
-impl<'a> ArrowWriter<'a> {
-    fn new(origin: &Schema, compression: Compression, out: &'a mut (dyn Write + Send)) -> Result<Self, ConvertError> {
-        let codec = match compression {
-            Compression::None => None,
-            Compression::Lz4 => Some(CompressionType::LZ4_FRAME),
-            Compression::Zstd => Some(CompressionType::ZSTD),
-        };
-        let options = IpcWriteOptions::default().try_with_compression(codec).map_err(failed)?;
-        let schema = Arc::new(schema(origin)?);
-        Ok(Self {
-            writer: FileWriter::try_new_with_options(out, &schema, options).map_err(failed)?,
-            schema,
-            rows: ExampleRows::default(),
-            names: BTreeMap::new(),
-        })
-    }
-
-    fn flush(&mut self) -> Result<(), ConvertError> {
-        let rows = std::mem::take(&mut self.rows);
-        if rows.len() == 0 {
-            return Ok(());
-        }
-        let batch = rows.columns().and_then(|columns| RecordBatch::try_new(SchemaRef::clone(&self.schema), columns));
-        self.writer.write(&batch.map_err(failed)?).map_err(failed)
-    }
-}
-
-fn schema(origin: &Schema) -> Result<arrow_schema::Schema, ConvertError> {
+pub(super) fn arrow<'a>(origin: &Schema, compression: Compression, out: Out<'a>) -> NewExamples<'a> {
+    let codec = match compression {
+        Compression::None => None,
+        Compression::Lz4 => Some(CompressionType::LZ4_FRAME),
+        Compression::Zstd => Some(CompressionType::ZSTD),
+    };
+    let options = IpcWriteOptions::default().try_with_compression(codec).map_err(plain)?;
     let origin_json = serde_json::to_string(origin).map_err(io::Error::other)?;
     let metadata = HashMap::from([
         (VERSION_KEY.to_owned(), VERSION.to_owned()),
         (TARGET_KEY.to_owned(), origin.target.to_string()),
         (SCHEMA_KEY.to_owned(), origin_json),
     ]);
-    Ok(arrow_schema::Schema::new(ExampleRows::fields()).with_metadata(metadata))
+    let schema = Arc::new(arrow_schema::Schema::new(ExampleRows::fields()).with_metadata(metadata));
+    let writer = FileWriter::try_new_with_options(out, &schema, options).map_err(plain)?;
+    Ok(Box::new(ArrowWriter { writer, schema, rows: ExampleRows::default(), names: BTreeMap::new() }))
+}
+
+struct ArrowWriter<'a> {
+    writer: FileWriter<Out<'a>>,
+    schema: SchemaRef,
+    rows: ExampleRows,
+    names: BTreeMap<u32, Box<str>>,
+}
+
+impl ArrowWriter<'_> {
+    fn flush(&mut self) -> io::Result<()> {
+        let rows = std::mem::take(&mut self.rows);
+        if rows.len() == 0 {
+            return Ok(());
+        }
+        let batch = rows.columns().and_then(|columns| RecordBatch::try_new(SchemaRef::clone(&self.schema), columns));
+        self.writer.write(&batch.map_err(plain)?).map_err(plain)
+    }
 }
 
 impl ExampleWriter for ArrowWriter<'_> {
@@ -101,13 +85,6 @@ impl ExampleWriter for ArrowWriter<'_> {
             converted.names = self.names.len() as u64;
             self.writer.write_metadata(NAMES_KEY, names);
         }
-        self.writer.finish().map_err(failed)
+        Ok(self.writer.finish().map_err(plain)?)
     }
-}
-
-fn failed(error: ArrowError) -> ConvertError {
-    ConvertError::Write(match error {
-        ArrowError::IoError(_, error) => error,
-        error => io::Error::other(error),
-    })
 }

@@ -1,5 +1,7 @@
 //! Columns of Arrow arrays as cells: each is downcast once a batch, not once a cell.
 
+use std::fmt::Write;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
@@ -11,11 +13,12 @@ use arrow_array::{Array, ArrayRef, BooleanArray, GenericStringArray, OffsetSizeT
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 
+use crate::encode::TextList;
 use crate::format::csv::cells::unnamed;
 use crate::schema::sample::ColumnSample;
 use crate::schema::{CellValue, timestamp};
+use crate::text::numbers;
 use crate::text::numbers::print::shortest_single;
-use crate::text::numbers::{self, Number};
 
 /// A column of a file once structs are flattened.
 #[derive(Debug, Clone)]
@@ -40,7 +43,7 @@ pub(crate) fn leaves(schema: &Schema) -> Vec<LeafColumn> {
 }
 
 /// The columns of what was read of a file, named as in the whole file: those without a name are
-/// numbered there. All of them are read if one is, since they are asked for by name.
+/// numbered there. All of them are read if one is, because they are asked for by name.
 pub(crate) fn projected(schema: &Schema, whole: &Schema) -> Vec<LeafColumn> {
     let is_unnamed = |leaf: &LeafColumn| leaf.path.concat().is_empty();
     let mut unnamed = leaves(whole).into_iter().filter(is_unnamed);
@@ -180,7 +183,7 @@ enum ArrayValues<'a> {
     Text(&'a GenericStringArray<i32>),
     LargeText(&'a GenericStringArray<i64>),
     TextView(&'a StringViewArray),
-    Written(TextArena),
+    Written(TextList),
     Dictionary(Vec<usize>, Box<ArrayCells<'a>>),
     /// Where in the elements each row begins, and the last ends.
     Set(Vec<usize>, Box<ArrayCells<'a>>),
@@ -193,26 +196,14 @@ enum TimeUnits {
     Seconds { per_second: i64, offset: Option<i64> },
 }
 
-/// Values as text, in one arena.
-struct TextArena {
-    text: String,
-    ends: Vec<usize>,
-}
-
-impl TextArena {
-    fn new<T>(values: impl ExactSizeIterator<Item = T>, mut write: impl FnMut(&mut String, T)) -> Self {
-        let (mut text, mut ends) = (String::new(), Vec::with_capacity(values.len()));
-        for value in values {
-            write(&mut text, value);
-            ends.push(text.len());
-        }
-        Self { text, ends }
+/// Values as text.
+fn texts<T>(values: impl ExactSizeIterator<Item = T>, mut write: impl FnMut(&mut String, T)) -> TextList {
+    let (mut text, mut ends) = (String::new(), Vec::with_capacity(values.len()));
+    for value in values {
+        write(&mut text, value);
+        ends.push(text.len());
     }
-
-    fn get(&self, row: usize) -> &[u8] {
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        &self.text.as_bytes()[start..self.ends[row]]
-    }
+    TextList { bytes: text.into_bytes(), ends }
 }
 
 impl<'a> ArrayCells<'a> {
@@ -268,9 +259,7 @@ impl<'a> ArrayCells<'a> {
         if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             return None;
         }
-        let ArrayValues::Set(starts, elements) = &self.values else {
-            return None;
-        };
+        let ArrayValues::Set(starts, elements) = &self.values else { return None };
         let text = |at| match elements.cell(at) {
             CellValue::Text(text) => std::str::from_utf8(text).ok(),
             _ => None,
@@ -318,23 +307,31 @@ impl<'a> ArrayValues<'a> {
 }
 
 fn as_numbers<'a, T: ArrowPrimitiveType>(array: &dyn Array, number: impl Fn(T::Native) -> f64) -> ArrayValues<'a> {
+    written_or_numbers::<T>(array, false, number, |_, _| {})
+}
+
+/// Values as text, or else as numbers.
+fn written_or_numbers<'a, T: ArrowPrimitiveType>(
+    array: &dyn Array,
+    is_written: bool,
+    number: impl Fn(T::Native) -> f64,
+    mut write: impl FnMut(&mut String, T::Native),
+) -> ArrayValues<'a> {
     let values = array.as_primitive::<T>().values();
-    ArrayValues::Numbers(values.iter().map(|&value| number(value)).collect())
+    match is_written {
+        true => ArrayValues::Written(texts(values.iter(), |text, &value| write(text, value))),
+        false => ArrayValues::Numbers(values.iter().map(|&value| number(value)).collect()),
+    }
 }
 
 fn integers<'a, T>(array: &dyn Array, form: CellForm, number: impl Fn(T::Native) -> f64) -> ArrayValues<'a>
 where
     T: ArrowPrimitiveType<Native: std::fmt::Display>,
 {
-    if form == CellForm::Typed {
-        return as_numbers::<T>(array, number);
-    }
-    let values = array.as_primitive::<T>().values();
-    ArrayValues::Written(TextArena::new(values.iter(), |text, value| {
-        use std::fmt::Write;
+    written_or_numbers::<T>(array, form != CellForm::Typed, number, |text, value| {
         // Writing to a String cannot fail.
         let _ = write!(text, "{value}");
-    }))
+    })
 }
 
 /// Floats of fewer than 64 bits.
@@ -342,15 +339,12 @@ fn floats<'a, T>(array: &dyn Array, form: CellForm) -> ArrayValues<'a>
 where
     T: ArrowPrimitiveType<Native: Into<f32> + Into<f64>>,
 {
-    if form != CellForm::Written {
-        return as_numbers::<T>(array, T::Native::into);
-    }
     let mut buffer = Vec::new();
-    ArrayValues::Written(TextArena::new(array.as_primitive::<T>().values().iter(), |text, &value| {
+    written_or_numbers::<T>(array, form == CellForm::Written, T::Native::into, |text, value| {
         buffer.clear();
         shortest_single(value.into(), &mut buffer);
         text.extend(buffer.iter().map(|&byte| char::from(byte)));
-    }))
+    })
 }
 
 /// Decimals: `whole` has the digits as an integer, if it is not too large for one.
@@ -359,14 +353,14 @@ fn decimals<'a, T: DecimalType>(
     form: CellForm,
     whole: impl Fn(T::Native) -> Option<i128>,
 ) -> ArrayValues<'a> {
-    let array = array.as_primitive::<T>();
-    let (precision, scale) = (array.precision(), array.scale());
+    let decimals = array.as_primitive::<T>();
+    let (precision, scale) = (decimals.precision(), decimals.scale());
     let written = |value: T::Native| T::format_decimal(value, precision, scale);
-    if form == CellForm::Typed {
-        let number = |value: &T::Native| decimal(whole(*value), scale).unwrap_or_else(|| parsed(&written(*value)));
-        return ArrayValues::Numbers(array.values().iter().map(number).collect());
-    }
-    ArrayValues::Written(TextArena::new(array.values().iter(), |text, &value| text.push_str(&written(value))))
+    let number = |value: T::Native| {
+        let parsed = || numbers::finite(written(value).as_bytes()).unwrap_or(f64::INFINITY);
+        decimal(whole(value), scale).unwrap_or_else(parsed)
+    };
+    written_or_numbers::<T>(array, form != CellForm::Typed, number, |text, value| text.push_str(&written(value)))
 }
 
 /// The float nearest to `digits` · 10^−`scale`, if both are small enough to tell at once.
@@ -378,21 +372,11 @@ fn decimal(digits: Option<i128>, scale: i8) -> Option<f64> {
     Some(digits as f64 / power)
 }
 
-#[cold]
-fn parsed(text: &str) -> f64 {
-    match numbers::parse(text.as_bytes()) {
-        Number::Finite(value) => value,
-        _ => f64::INFINITY,
-    }
-}
-
 fn moments<'a>(array: &dyn Array, form: CellForm) -> Option<ArrayValues<'a>> {
-    const MILLISECONDS_PER_DAY: i64 = 86_400_000;
+    const PER_DAY: i64 = 86_400_000;
     let (values, unit): (Vec<i64>, _) = match array.data_type() {
         DataType::Date32 => (in_units::<Date32Type>(array, i64::from), TimeUnits::Days),
-        DataType::Date64 => {
-            (in_units::<Date64Type>(array, |value| value.div_euclid(MILLISECONDS_PER_DAY)), TimeUnits::Days)
-        }
+        DataType::Date64 => (in_units::<Date64Type>(array, |value| value.div_euclid(PER_DAY)), TimeUnits::Days),
         DataType::Timestamp(unit, zone) => {
             // The clock of a place is not known here: that of UTC is shown.
             let offset = zone.as_ref().map(|zone| timestamp::fixed_offset(zone).unwrap_or(0));
@@ -409,7 +393,7 @@ fn moments<'a>(array: &dyn Array, form: CellForm) -> Option<ArrayValues<'a>> {
     Some(match form {
         CellForm::Typed => ArrayValues::Timestamps(values, unit),
         CellForm::Exact | CellForm::Written => {
-            ArrayValues::Written(TextArena::new(values.into_iter(), |text, value| unit.write(text, value)))
+            ArrayValues::Written(texts(values.into_iter(), |text, value| unit.write(text, value)))
         }
     })
 }

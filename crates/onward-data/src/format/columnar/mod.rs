@@ -8,38 +8,20 @@ pub(crate) mod cells;
 
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-use super::write::Writing;
-use crate::encode::{ParsedBatch, RowEncoder, Rules};
-use crate::error::{DataError, DataErrorKind};
+use crate::encode::{ParsedBatch, RowEncoder};
+use crate::error::{DataError, Result};
 use crate::schema::{Kind, Layout, Role, Schema};
-use crate::source::{Chunk, ChunkContent, Parser, Seekable};
+use crate::source::{Chunk, ChunkContent, Parser};
 use cells::{ArrayCells, CellForm, LeafColumn};
 
 /// The most rows of a chunk.
 pub(super) const MOST_ROWS: usize = 8192;
-
-/// A format of files of columns.
-pub(crate) trait ColumnarFormat: Send + Sync {
-    /// What it is called, in lower case.
-    fn name(&self) -> &'static str;
-
-    /// The endings of file names that stand for it where something is written.
-    fn endings(&self) -> &'static [&'static str];
-
-    /// Whether a file that begins like this is in this format.
-    fn has_magic(&self, head: &[u8]) -> bool;
-
-    /// Opens a file, without reading its rows.
-    fn open(&self, file: Seekable) -> Result<Box<dyn ColumnarFile>, DataError>;
-
-    /// What [`convert`](crate::convert) writes in this format.
-    fn writing(&self) -> Writing;
-}
 
 /// A file, open and not yet read.
 pub(crate) trait ColumnarFile {
@@ -56,7 +38,7 @@ pub(crate) trait ColumnarFile {
     }
 
     /// The rows with some of the columns (and perhaps more), about `size` bytes at a time.
-    fn rows(self: Box<Self>, columns: &[LeafColumn], size: usize) -> Result<Box<dyn TableReader>, DataError>;
+    fn rows(self: Box<Self>, columns: &[LeafColumn], size: usize) -> Result<Box<dyn TableReader>>;
 }
 
 /// Some rows of a file.
@@ -68,51 +50,53 @@ pub(crate) struct TableSlice {
     pub(crate) read: u64,
 }
 
+/// The part of `whole` that belongs to some of all rows.
+pub(super) fn share(whole: u64, some: Range<usize>, rows: usize) -> u64 {
+    let until = |done: usize| (u128::from(whole) * done as u128 / rows.max(1) as u128) as u64;
+    until(some.end) - until(some.start)
+}
+
 /// The rows of a file, some of bounded size at a time.
 pub(crate) trait TableReader: Send {
     /// The columns of the tables.
-    fn schema(&self) -> Result<arrow_schema::Schema, DataError>;
+    fn schema(&self) -> Result<arrow_schema::Schema>;
 
     /// The next rows, at least one; `None` at the end.
-    fn next(&mut self) -> Result<Option<TableSlice>, DataError>;
+    fn next(&mut self) -> Result<Option<TableSlice>>;
 }
 
 /// The columns of a file; no two have the same name.
-pub(crate) fn named_leaves(file: &dyn ColumnarFile) -> Result<Vec<LeafColumn>, DataError> {
+pub(crate) fn named_leaves(file: &dyn ColumnarFile) -> Result<Vec<LeafColumn>> {
     let leaves = cells::leaves(file.schema());
     let mut seen = std::collections::HashMap::with_capacity(leaves.len());
     for (at, leaf) in leaves.iter().enumerate() {
         if let Some(before) = seen.insert(leaf.name.as_str(), at) {
             let found = format!("columns {} and {} are both named '{}'", before + 1, at + 1, leaf.name);
-            return Err(DataError::new(DataErrorKind::Format, found).advise("rename one of them"));
+            return Err(DataError::format(found).advise("rename one of them"));
         }
     }
     Ok(leaves)
 }
 
 /// Refuses a column whose type has no place among features.
-pub(crate) fn check_type(leaf: &LeafColumn) -> Result<(), DataError> {
-    let Some(name) = cells::refused(&leaf.data_type) else {
-        return Ok(());
-    };
+pub(crate) fn check_type(leaf: &LeafColumn) -> Result {
+    let Some(name) = cells::refused(&leaf.data_type) else { return Ok(()) };
     let found = format!("its type is {name}, which cannot be a feature");
-    let error = DataError::new(DataErrorKind::Format, found).column(&leaf.name);
+    let error = DataError::format(found).column(&leaf.name);
     Err(error.advise(format!("leave it out with ⟦ignore={}⟧", leaf.name)))
 }
 
 fn one_value(leaf: &LeafColumn, what: &str) -> DataError {
     let found = format!("its type is list, and {what} is one value a row");
-    DataError::new(DataErrorKind::Options, found).column(&leaf.name).advise("name another column")
+    DataError::options(found).column(&leaf.name).advise("name another column")
 }
 
 /// Checks the columns of a file that a schema uses, and tells which they are.
-pub(crate) fn wanted(leaves: Vec<LeafColumn>, schema: &Schema) -> Result<Vec<LeafColumn>, DataError> {
+pub(crate) fn wanted(leaves: Vec<LeafColumn>, schema: &Schema) -> Result<Vec<LeafColumn>> {
     let role = |leaf: &LeafColumn| schema.columns.iter().find(|column| column.name == leaf.name);
     let mut wanted = Vec::with_capacity(leaves.len());
     for leaf in leaves {
-        let Some(column) = role(&leaf).filter(|column| column.role != Role::Ignored) else {
-            continue;
-        };
+        let Some(column) = role(&leaf).filter(|column| column.role != Role::Ignored) else { continue };
         check_type(&leaf)?;
         let single = match column.role {
             Role::Target => "the target",
@@ -130,12 +114,12 @@ pub(crate) fn wanted(leaves: Vec<LeafColumn>, schema: &Schema) -> Result<Vec<Lea
 
 /// What a damaged file is.
 pub(crate) fn damaged(found: impl fmt::Display) -> DataError {
-    DataError::new(DataErrorKind::Format, format!("is damaged: {found}")).advise("copy or write it again")
+    DataError::format(format!("is damaged: {found}")).advise("copy or write it again")
 }
 
 /// What the library says of a file that it does not read.
 pub(crate) fn broken(error: &dyn fmt::Display) -> DataError {
-    DataError::new(DataErrorKind::Format, format!("cannot be read ({error})"))
+    DataError::format(format!("cannot be read ({error})"))
         .advise("if it is damaged or cut short, copy or write it again")
 }
 
@@ -143,15 +127,15 @@ pub(crate) fn broken(error: &dyn fmt::Display) -> DataError {
 pub(crate) fn failed(error: &io::Error) -> DataError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => {
-            DataError::new(DataErrorKind::Format, "ends too early").advise("it was cut short: copy or write it again")
+            DataError::format("ends too early").advise("it was cut short: copy or write it again")
         }
-        _ => DataError::new(DataErrorKind::Io, format!("reading failed: {error}")),
+        _ => DataError::io(format!("reading failed: {error}")),
     }
 }
 
 /// Calls what may meet a damaged file: the libraries refuse most damage with an error, and
 /// some with a panic, which is one more error here.
-pub(crate) fn guarded<T>(input: &str, read: impl FnOnce() -> Result<T, DataError>) -> Result<T, DataError> {
+pub(crate) fn guarded<T>(input: &str, read: impl FnOnce() -> Result<T>) -> Result<T> {
     let result = catch_unwind(AssertUnwindSafe(read));
     result
         .unwrap_or_else(|panic| {
@@ -164,36 +148,25 @@ pub(crate) fn guarded<T>(input: &str, read: impl FnOnce() -> Result<T, DataError
 
 /// Walks the columns of record batches row by row.
 pub(crate) struct TableParser {
-    encoder: RowEncoder,
-}
-
-impl TableParser {
-    pub(crate) fn new(rules: &Rules) -> Self {
-        Self { encoder: RowEncoder::new(rules.clone()).with_nulls() }
-    }
+    pub(crate) encoder: RowEncoder,
 }
 
 impl Parser for TableParser {
-    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
-        let ChunkContent::Rows { rows, first_row, bytes, .. } = &chunk.content else {
-            return Ok(());
-        };
+    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
+        let ChunkContent::Rows { rows, first_row, bytes, .. } = &chunk.content else { return Ok(()) };
         out.bytes += bytes;
-        out.set_id_columns(self.encoder.id_columns());
-        let schema = self.encoder.schema();
+        out.id_columns = self.encoder.id_columns.len();
         let arrays = cells::arrays(rows);
         let mut columns = Vec::with_capacity(arrays.len());
         for ((array, nulls), at) in arrays.iter().zip(&chunk.mapping.columns) {
-            let Some(at) = *at else {
-                continue;
-            };
-            let column = ArrayCells::new(array, nulls.clone(), form(&schema.columns[at].role));
+            let Some(at) = *at else { continue };
+            let column = ArrayCells::new(array, nulls.clone(), form(&self.encoder.column(at).role));
             columns.extend(column.map(|column| (at, column)));
         }
         for row in 0..rows.num_rows() {
-            if let Err(error) = self.row(&schema, &columns, row, out) {
+            if let Err(error) = self.row(&columns, row, out) {
                 let error = error.input(&chunk.input).row(first_row + row as u64);
-                out.refuse(error, self.encoder.skips_errors())?;
+                out.refuse(error, self.encoder.rules.skip_errors)?;
             }
         }
         Ok(())
@@ -201,24 +174,18 @@ impl Parser for TableParser {
 }
 
 impl TableParser {
-    fn row(
-        &mut self,
-        schema: &Schema,
-        columns: &[(usize, ArrayCells<'_>)],
-        row: usize,
-        out: &mut ParsedBatch,
-    ) -> Result<(), DataError> {
+    fn row(&mut self, columns: &[(usize, ArrayCells<'_>)], row: usize, out: &mut ParsedBatch) -> Result {
         self.encoder.begin(out);
         for (at, column) in columns {
             if column.is_set() {
                 for element in column.elements(row).into_iter().flatten() {
-                    self.encoder.element(Some(*at), &schema.columns[*at].name, element, out);
+                    self.encoder.element(Some(*at), "", element, out);
                 }
             } else {
-                self.encoder.cell(schema, *at, column.cell(row), out)?;
+                self.encoder.cell(*at, column.cell(row), out)?;
             }
         }
-        self.encoder.end(schema, out)
+        self.encoder.end(out)
     }
 }
 

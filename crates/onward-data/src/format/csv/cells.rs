@@ -4,48 +4,67 @@ use std::collections::HashMap;
 
 use memchr::memchr;
 
-use crate::error::{DataError, DataErrorKind, quoted};
+use crate::error::{DataError, Result, quoted};
+use crate::format::records::never_closed;
 use crate::schema::names::shown;
-use crate::source::{RecordExtent, closing_quote, is_blank, record_extent, too_long};
-use crate::text::lines::{LineNumber, count_lines, invalid_utf8, not_utf8};
-use crate::text::numbers::{self, Number};
+use crate::source::{Boundaries, closing_quote, is_blank};
+use crate::text::lines::{count_lines, invalid_utf8, not_utf8};
+use crate::text::numbers;
 
 /// A cell, where it ends, and whether it is the last of its record.
-pub(super) struct CellSpan<'a> {
-    pub(super) cell: &'a [u8],
+struct CellSpan<'a> {
+    cell: &'a [u8],
     /// Where the next cell or record begins.
-    pub(super) next: usize,
-    pub(super) is_last: bool,
+    next: usize,
+    is_last: bool,
 }
 
-/// Reads cells out of bytes; unquoted ones in place, quoted ones with doubled
-/// quotes through a buffer.
-#[derive(Default)]
+/// Reads cells out of bytes: unquoted ones in place, quoted ones through a buffer.
 pub(super) struct CellReader {
+    delimiter: u8,
     buffer: Vec<u8>,
 }
 
 impl CellReader {
+    pub(super) fn new(delimiter: u8) -> Self {
+        Self { delimiter, buffer: Vec::new() }
+    }
+
+    /// Calls `cell` with the number and the text of each cell of the record at `start`, which must have as many as there are
+    /// columns. Gives where the next record begins.
+    pub(super) fn each_cell(
+        &mut self,
+        bytes: &[u8],
+        start: usize,
+        columns: usize,
+        mut cell: impl FnMut(usize, &[u8]) -> Result,
+    ) -> Result<usize> {
+        let (mut at, mut number) = (start, 0);
+        loop {
+            let found = self.read(bytes, at)?;
+            cell(number, found.cell)?;
+            (at, number) = (found.next, number + 1);
+            match (found.is_last, number == columns) {
+                (true, true) => return Ok(at),
+                (false, false) => {}
+                _ => return Err(ragged(&bytes[start..], columns, self.delimiter)),
+            }
+        }
+    }
+
     /// The cell that begins at `start`. At the end of the bytes the cell is empty and the last.
     #[inline]
-    pub(super) fn read<'a>(
-        &'a mut self,
-        bytes: &'a [u8],
-        start: usize,
-        delimiter: u8,
-    ) -> Result<CellSpan<'a>, DataError> {
-        if bytes.get(start) == Some(&b'"') {
-            return self.quoted(bytes, start, delimiter);
+    fn read<'a>(&'a mut self, bytes: &'a [u8], start: usize) -> Result<CellSpan<'a>> {
+        match bytes.get(start) {
+            Some(&b'"') => self.quoted(bytes, start),
+            _ => Ok(plain(bytes, start, self.delimiter)),
         }
-        Ok(plain(bytes, start, delimiter))
     }
 
     #[cold]
-    fn quoted<'a>(&'a mut self, bytes: &'a [u8], start: usize, delimiter: u8) -> Result<CellSpan<'a>, DataError> {
-        let Some(close) = closing_quote(bytes, start + 1) else {
-            return Err(never_closed());
-        };
-        let tail = plain(bytes, close + 1, delimiter);
+    fn quoted<'a>(&'a mut self, bytes: &'a [u8], start: usize) -> Result<CellSpan<'a>> {
+        let close = closing_quote(bytes, start + 1).ok_or_else(never_closed)?;
+        let tail = plain(bytes, close + 1, self.delimiter);
         self.buffer.clear();
         let mut from = start + 1;
         while let Some(at) = memchr(b'"', &bytes[from..close]) {
@@ -54,13 +73,8 @@ impl CellReader {
         }
         self.buffer.extend_from_slice(bytes.get(from..close).unwrap_or(&[]));
         self.buffer.extend_from_slice(tail.cell);
-        Ok(CellSpan { cell: &self.buffer, next: tail.next, is_last: tail.is_last })
+        Ok(CellSpan { cell: &self.buffer, ..tail })
     }
-}
-
-#[cold]
-fn never_closed() -> DataError {
-    DataError::record("a quote is opened and never closed").advise("close it, or double it if it is part of the text")
 }
 
 /// The unquoted cell (or rest of a cell) that begins at `start`.
@@ -78,15 +92,15 @@ fn plain(bytes: &[u8], start: usize, delimiter: u8) -> CellSpan<'_> {
 
 /// All cells of the first record of `bytes`, as names of columns: one without a name is called by
 /// its number, as in what pandas writes.
-pub(crate) fn header(bytes: &[u8], delimiter: u8) -> Result<Vec<String>, DataError> {
+pub(crate) fn header(bytes: &[u8], delimiter: u8) -> Result<Vec<String>> {
     if let Some(at) = invalid_utf8(bytes, 0) {
         return Err(not_utf8(&bytes[..(at + 4).min(bytes.len())]));
     }
-    let mut reader = CellReader::default();
+    let mut reader = CellReader::new(delimiter);
     let mut names = Vec::new();
     let mut at = 0;
     loop {
-        let found = reader.read(bytes, at, delimiter)?;
+        let found = reader.read(bytes, at)?;
         names.push(match found.cell.trim_ascii() {
             b"" => unnamed(names.len()),
             name => String::from_utf8_lossy(name).into_owned(),
@@ -110,16 +124,15 @@ pub(crate) fn unnamed(at: usize) -> String {
 
 /// Refuses a header that names a column twice, or that is data by all its looks: empty cells
 /// and numbers.
-pub(crate) fn check_header(names: &[String]) -> Result<(), DataError> {
-    let wrong = |found: String| {
-        DataError::new(DataErrorKind::Format, found).advise("rename a column, or say ⟦header=no⟧ if this line is data")
-    };
+pub(crate) fn check_header(names: &[String]) -> Result {
+    let wrong =
+        |found: String| DataError::format(found).advise("rename a column, or use ⟦header=no⟧ if this line is data");
     let is_unnamed = |(at, name): (usize, &String)| *name == unnamed(at);
     let first = names.iter().enumerate().position(is_unnamed);
     if let Some(at) = first
         && names.iter().enumerate().all(|(at, name)| is_unnamed((at, name)) || is_number(name))
     {
-        return Err(wrong(format!("column {} has no name, and no other has one but numbers", at + 1)));
+        return Err(wrong(format!("column {} has no name, and the other names are only numbers", at + 1)));
     }
     let mut places = HashMap::with_capacity(names.len());
     for (at, name) in names.iter().enumerate() {
@@ -132,25 +145,22 @@ pub(crate) fn check_header(names: &[String]) -> Result<(), DataError> {
 }
 
 /// Refuses a first line of numbers only: it is data.
-pub(super) fn refuse_numbers(names: &[String]) -> Result<(), DataError> {
+pub(super) fn refuse_numbers(names: &[String]) -> Result {
     if !names.iter().all(is_number) {
         return Ok(());
     }
-    Err(DataError::new(
-        DataErrorKind::Format,
-        format!("the first line should name the columns, found only numbers: {}", shown(names)),
-    )
-    .advise("say ⟦header=no⟧ if it is data; its columns are then named 1, 2, …"))
+    Err(DataError::format(format!("the first line should name the columns, found only numbers: {}", shown(names)))
+        .advise("use ⟦header=no⟧ if it is data; its columns are then named 1, 2, …"))
 }
 
 fn is_number(name: &String) -> bool {
-    matches!(numbers::parse(name.as_bytes()), Number::Finite(_))
+    numbers::finite(name.as_bytes()).is_some()
 }
 
 /// Whether a text is no more than a line of column names, from which no columns can be judged.
 pub(crate) fn is_bare(text: &[u8], delimiter: u8) -> bool {
     let text = without_blank_lines(text);
-    let end = crate::source::Boundaries::Quoted { delimiter }.first(text).unwrap_or(text.len());
+    let end = Boundaries::Quoted { delimiter }.first(text).unwrap_or(text.len());
     let (line, rest) = text.split_at(end);
     // One word may be anything, and lines may end as they did on old Macs.
     rest.iter().all(u8::is_ascii_whitespace)
@@ -181,106 +191,14 @@ pub(crate) fn without_blank_lines(mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// Whole records.
-pub(super) struct RecordText<'a> {
-    pub(super) bytes: &'a [u8],
-    /// The number of the first line.
-    pub(super) first_line: u64,
-    pub(super) delimiter: u8,
-    pub(super) record_limit: usize,
-}
-
-/// If the first record of `bytes` is longer than is allowed, where reading goes on: after it,
-/// or if it has a quote that stays open beyond the limit, after the line of that quote.
-fn end_if_too_long(bytes: &[u8], delimiter: u8, limit: usize) -> Option<usize> {
-    // Most often all that there is is shorter, and this costs nothing.
-    let look = bytes.get(..=limit)?;
-    let RecordExtent { end, open_quote } = record_extent(look, delimiter);
-    if open_quote.is_none() && end <= limit {
-        return None;
-    }
-    match look[end - 1] {
-        b'\n' => Some(end),
-        _ => Some(memchr(b'\n', &bytes[end..]).map_or(bytes.len(), |at| end + at + 1)),
-    }
-}
-
-/// Calls `read` with where each record begins; it returns where the next one does. An error
-/// gets its line and goes to `refuse`; if that has none, the records after the bad one follow.
-pub(super) fn each_record<T>(
-    text: &RecordText<'_>,
-    out: &mut T,
-    mut read: impl FnMut(&mut T, usize) -> Result<usize, DataError>,
-    mut refuse: impl FnMut(&mut T, DataError) -> Result<(), DataError>,
-) -> Result<(), DataError> {
-    let RecordText { bytes, first_line, delimiter, record_limit } = *text;
-    let mut invalid = invalid_utf8(bytes, 0);
-    let mut number = LineNumber::new(first_line);
-    let mut at = 0;
-    while at < bytes.len() {
-        if let Some(next) = blank_line(bytes, at) {
-            at = next;
-            continue;
-        }
-        let (error, next) = match end_if_too_long(&bytes[at..], delimiter, record_limit) {
-            Some(end) => (too_long(record_limit).line(number.at(bytes, at)), at + end),
-            None => {
-                let result = match invalid {
-                    Some(bad) if bad < at + record_extent(&bytes[at..], delimiter).end => {
-                        Err(not_utf8(&bytes[at..at + record_extent(&bytes[at..], delimiter).end]))
-                    }
-                    _ => read(out, at),
-                };
-                match result {
-                    Ok(next) => {
-                        at = next;
-                        continue;
-                    }
-                    Err(error) => located(error, text, at, &mut number),
-                }
-            }
-        };
-        refuse(out, error)?;
-        if invalid.is_some_and(|bad| bad < next) {
-            invalid = invalid_utf8(bytes, next);
-        }
-        at = next;
-    }
-    Ok(())
-}
-
-/// What is wrong with the record at `at`, with its line, and where the next begins.
-#[cold]
-fn located(error: DataError, text: &RecordText<'_>, at: usize, number: &mut LineNumber) -> (DataError, usize) {
-    let RecordExtent { end, open_quote } = record_extent(&text.bytes[at..], text.delimiter);
-    let error = match open_quote {
-        Some(quote) => never_closed().line(number.at(text.bytes, at + quote)),
-        None => error.line(number.at(text.bytes, at)),
-    };
-    (error, at + end)
-}
-
-/// Where the next line begins, if the line at `at` is blank.
-#[inline]
-fn blank_line(bytes: &[u8], at: usize) -> Option<usize> {
-    match bytes[at] {
-        b'\n' => Some(at + 1),
-        b'\r' if bytes.get(at + 1).is_none_or(|&byte| byte == b'\n') => Some(at + 2),
-        _ => None,
-    }
-}
-
-#[cold]
-pub(super) fn ragged(bytes: &[u8], expected: usize, delimiter: u8) -> DataError {
-    let record = &bytes[..record_extent(bytes, delimiter).end];
+fn ragged(bytes: &[u8], expected: usize, delimiter: u8) -> DataError {
+    let record = &bytes[..Boundaries::Quoted { delimiter }.extent(bytes).end];
     let found = header(record, delimiter).map_or(0, |cells| cells.len());
     let lines = count_lines(record.strip_suffix(b"\n").unwrap_or(record)) + 1;
     let goes_on = if lines > 1 { format!(", going on for {lines} lines,") } else { String::new() };
     let error = DataError::record(format!("the record{goes_on} has {found} cells where the header has {expected}"));
     error.advise(match lines {
-        1 => "quote cells that hold the delimiter, or leave such records out with ⟦on_error=skip⟧",
-        _ => {
-            "is a quote left open? Quote cells that hold the delimiter, or leave such records out with ⟦on_error=skip⟧"
-        }
+        1 => "quote cells that hold the delimiter, or skip such records with ⟦on_error=skip⟧",
+        _ => "is a quote left open? Quote cells that hold the delimiter, or skip such records with ⟦on_error=skip⟧",
     })
 }

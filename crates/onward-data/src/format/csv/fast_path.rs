@@ -2,7 +2,7 @@
 //!
 //! Where the cells of such lines end is found 64 bytes at a time ([`Window`]), their numbers are read together
 //! ([`batch`](crate::text::numbers::batch)), and categories are hashed before anybody asks whether they are new. A line that is not
-//! plain, or that holds what is to be refused, is left to the path that reads cell by cell.
+//! plain, or that holds what must be refused, is left to the path that reads cell by cell.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use std::sync::Arc;
 use memchr::memchr;
 
 use crate::encode::{ColumnEncoding, ColumnMapping, FEATURES_OF_TIMESTAMP, ParsedBatch, RowEncoder};
-use crate::error::DataError;
-use crate::schema::{CellValue, Schema};
+use crate::error::Result;
+use crate::schema::CellValue;
 use crate::text::delimiters::IndexedLine;
 use crate::text::numbers::batch::{PaddedText, read_cells};
 use crate::text::numbers::{self, Number};
@@ -27,9 +27,7 @@ pub(super) fn find_plain_lines<R>(
     columns: usize,
     row: impl Fn(bool) -> R,
 ) -> bool {
-    let Some(end) = window.go_to(text, start, [delimiter]) else {
-        return false;
-    };
+    let Some(end) = window.go_to(text, start, [delimiter]) else { return false };
     let has_quotes = memchr(b'"', &text[start..end]).is_some();
     let begins_quoted = |start: u32| text.get(start as usize) == Some(&b'"');
     window.fill(|index, line| {
@@ -115,7 +113,7 @@ pub(super) struct FastPath {
     starts: Vec<u32>,
     ends: Vec<u32>,
     numbers: Vec<f64>,
-    /// Which numbers of a line are to be read by themselves.
+    /// Which numbers of a line must be read by themselves.
     irregular: Vec<u32>,
     features: RowFeatures,
     /// Where the features of each run end: those between two columns that are taken one by one.
@@ -279,7 +277,7 @@ impl Slots<'_> {
                 }
                 Number::Infinite | Number::Invalid => {}
             }
-            // What is none, or too large, is to be refused.
+            // What is not a number, or too large, must be refused.
             self.is_plain &= self.values[position].is_finite();
         }
     }
@@ -291,14 +289,7 @@ impl Slots<'_> {
     }
 
     #[inline(always)]
-    fn apply(
-        &mut self,
-        op: &ColumnOp,
-        others: &mut std::slice::Iter<'_, f64>,
-        cells: Cells<'_>,
-        encoder: &mut RowEncoder,
-    ) {
-        let mut next = || others.next().copied().unwrap_or(f64::NAN);
+    fn apply(&mut self, op: &ColumnOp, mut next: impl FnMut() -> f64, cells: Cells<'_>, encoder: &mut RowEncoder) {
         match *op {
             ColumnOp::Number { at, position, slot, origin } => {
                 let found = match cells.number(next(), at) {
@@ -316,7 +307,7 @@ impl Slots<'_> {
                 let (start, end) = cells.bounds(at);
                 let may_be_missing = MAY_BE_MISSING[(cells.around.after(start) & 0xff) as usize] || start == end;
                 let is_there = !(may_be_missing && numbers::is_missing(cells.text((start, end)).trim_ascii()));
-                let (index, has_name) = encoder.category_index(seed, cells.around, cells.text, (start, end));
+                let (index, has_name) = encoder.category_index(seed, cells.around, (start, end));
                 self.indices[position] = if is_there { index } else { NONE };
                 self.hash(index, is_there);
                 self.is_full &= is_there;
@@ -370,34 +361,26 @@ impl FastPath {
         self.window.current().is_some_and(|(_, row)| row.is_plain)
     }
 
-    /// Makes the current record, which is plain, the row that has begun, ends it, and tells where the next begins.
-    pub(super) fn encode(
-        &self,
-        encoder: &mut RowEncoder,
-        schema: &Schema,
-        text: &[u8],
-        out: &mut ParsedBatch,
-    ) -> Result<usize, DataError> {
-        let Some((line, row)) = self.window.current() else {
-            return Ok(text.len());
-        };
+    /// Makes the current record, which is plain, the row that has begun, ends it, and gives where the next begins.
+    pub(super) fn encode(&self, encoder: &mut RowEncoder, text: &[u8], out: &mut ParsedBatch) -> Result<usize> {
+        let Some((line, row)) = self.window.current() else { return Ok(text.len()) };
         let ends = &self.runs[row.run..][..=self.plan.singles.len()];
         let (mut start, mut first) = (row.feature, 0);
         for (&end, &(at, column)) in ends.iter().zip(&self.plan.singles) {
-            self.add_run((start..end, first..at), (row, line), encoder, schema, text, out);
+            self.add_run((start..end, first..at), (row, line), encoder, text, out);
             (start, first) = (end, at + 1);
-            encoder.cell(schema, column, CellValue::Text(self.cell(line, at, text)), out)?;
+            encoder.cell(column, CellValue::Text(self.cell(line, at, text)), out)?;
         }
         let last = (start..ends[self.plan.singles.len()], first..self.plan.columns);
-        self.add_run(last, (row, line), encoder, schema, text, out);
+        self.add_run(last, (row, line), encoder, text, out);
         if self.plan.has_label {
-            encoder.set_label(row.label);
+            encoder.label = row.label;
         }
         if self.is_simple {
             encoder.end_simple(&self.features.hashed[row.hashed.clone()], out);
         } else {
             encoder.mention(&self.plan.simple, self.has_required);
-            encoder.end(schema, out)?;
+            encoder.end(out)?;
         }
         Ok(line.end as usize + 1)
     }
@@ -409,65 +392,59 @@ impl FastPath {
         (features, columns): (Range<usize>, Range<usize>),
         (row, line): (&FastRow, IndexedLine),
         encoder: &mut RowEncoder,
-        schema: &Schema,
         text: &[u8],
         out: &mut ParsedBatch,
     ) {
         let (indices, values) = (&self.features.indices[features.clone()], &self.features.values[features]);
-        if !row.is_known {
-            self.name((indices, columns), line, encoder, schema, text, out);
+        if !row.is_known && !encoder.has_named(indices) {
+            self.name(columns, line, encoder, text, out);
         }
         if !indices.is_empty() {
             out.batch.extend(indices, values);
         }
     }
 
-    /// Has those of the features of some columns named that are met for the first time.
+    /// Has the features of some columns named that are met for the first time.
     #[inline(never)]
     fn name(
         &self,
-        (indices, columns): (&[u32], Range<usize>),
+        columns: Range<usize>,
         line: IndexedLine,
         encoder: &mut RowEncoder,
-        schema: &Schema,
         text: &[u8],
         out: &mut ParsedBatch,
     ) {
         let Some(mapping) = &self.mapping else { return };
-        let new = encoder.not_named(indices);
-        if new.is_empty() {
-            return;
-        }
         for (at, column) in columns.clone().zip(&mapping.columns[columns]) {
             if let Some(column) = *column {
-                encoder.name_features(schema, column, &new, self.cell(line, at, text), out);
+                encoder.name_features(column, self.cell(line, at, text), out);
             }
         }
     }
 
     /// The text of a cell of a line.
     fn cell<'a>(&self, line: IndexedLine, at: usize, text: &'a [u8]) -> &'a [u8] {
-        let (start, end) = bounds(line, self.window.index().positions(line), at);
+        let (start, end) = bounds(line, self.window.index.positions(line), at);
         &text[start as usize..end as usize]
     }
 
     /// Finds the cells of the lines in the window, and their features.
     fn read_window(&mut self, encoder: &mut RowEncoder, text: &[u8]) {
-        let plain = self.window.rows().iter().filter(|row| row.is_plain).count();
+        let plain = self.window.rows.iter().filter(|row| row.is_plain).count();
         self.find_numbers(plain, text);
         self.irregular.resize(self.plan.slots.len() + 1, 0);
         self.features.reserve((plain + 1) * self.plan.indices.len() + 1);
         self.runs.clear();
         let has_named = encoder.has_named(&self.plan.slots);
         let (mut feature, mut hashed) = (0, 0);
-        for number in 0..self.window.rows().len() {
-            if self.window.rows()[number].is_plain {
+        for number in 0..self.window.rows.len() {
+            if self.window.rows[number].is_plain {
                 (feature, hashed) = self.look_at(encoder, text, number, (feature, hashed), has_named);
             }
         }
     }
 
-    /// Finds the numbers of so many plain lines, and reads them.
+    /// Finds the numbers of the plain lines, and reads them.
     fn find_numbers(&mut self, plain: usize, text: &[u8]) {
         let Self { window, plan, starts, ends, numbers, .. } = self;
         // Those that are plain have at least a byte for each column: others may be any number.
@@ -477,8 +454,8 @@ impl FastPath {
             ends.resize(most, 0);
         }
         let mut count = 0;
-        let (index, rows) = window.parts();
-        for (&line, row) in index.lines().iter().zip(rows) {
+        let Window { index, rows, .. } = window;
+        for (&line, row) in index.lines.iter().zip(rows) {
             row.number = count;
             if !row.is_plain {
                 continue;
@@ -515,8 +492,8 @@ impl FastPath {
     ) -> (usize, usize) {
         let Self { window, plan, numbers, irregular, features, .. } = self;
         let Some(around) = PaddedText::new(text) else { return first };
-        let (index, rows) = window.parts();
-        let (line, row) = (index.lines()[number], &mut rows[number]);
+        let Window { index, rows, .. } = window;
+        let (line, row) = (index.lines[number], &mut rows[number]);
         let cells = Cells { text, around, line, positions: index.positions(line) };
         let count = plan.indices.len();
         let RowFeatures { indices, values, hashed } = features;
@@ -549,7 +526,7 @@ impl FastPath {
         }
         let mut others = others.iter();
         for op in &plan.ops {
-            slots.apply(op, &mut others, cells, encoder);
+            slots.apply(op, || others.next().copied().unwrap_or(f64::NAN), cells, encoder);
         }
         let Slots { hashed_count, label, is_plain, is_known, is_full, .. } = slots;
         let hashed = first.1..first.1 + hashed_count;

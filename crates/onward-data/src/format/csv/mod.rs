@@ -9,19 +9,17 @@ mod write;
 
 use std::ops::Range;
 
+use super::records::{RecordText, each_record};
 use super::write::Writing;
 use super::{FirstLines, Head, Recognition, TextFormat};
 use crate::encode::{ParsedBatch, RowEncoder, Rules};
-use crate::error::{DataError, quoted};
+use crate::error::{DataError, Result, quoted};
 use crate::schema::sample::{ColumnSample, FirstRows, SAMPLE_ROWS, TableSample};
-use crate::schema::{CellValue, Layout, Schema};
+use crate::schema::{CellValue, Layout};
 use crate::source::{Boundaries, Chunk, ChunkContent, Parser, too_long};
 use crate::text::lines::count_lines;
 use crate::text::window::Window;
-use cells::{
-    CellReader, RecordText, check_header, each_record, guess_delimiter, header, numbered, ragged, refuse_numbers,
-    without_blank_lines,
-};
+use cells::{CellReader, check_header, guess_delimiter, header, numbered, refuse_numbers, without_blank_lines};
 use fast_path::{FastPath, bounds, find_plain_lines};
 
 /// Tables of cells between delimiters.
@@ -76,17 +74,14 @@ impl TextFormat for Delimited {
         }
     }
 
-    fn sample(&self, first: &FirstLines<'_>) -> Result<FirstRows, DataError> {
+    fn sample(&self, first: &FirstLines<'_>) -> Result<FirstRows> {
         sample(first).map(FirstRows::Table)
     }
 
     fn parser(&self, boundaries: Boundaries, rules: &Rules) -> Box<dyn Parser> {
-        Box::new(CsvParser {
-            delimiter: delimiter_of(boundaries),
-            encoder: RowEncoder::new(rules.clone()),
-            reader: CellReader::default(),
-            fast: FastPath::default(),
-        })
+        let delimiter = delimiter_of(boundaries);
+        let (encoder, reader) = (RowEncoder::new(rules.clone()), CellReader::new(delimiter));
+        Box::new(CsvParser { delimiter, encoder, reader, fast: FastPath::default() })
     }
 
     fn writing(&self) -> Writing {
@@ -104,50 +99,11 @@ fn delimiter_of(boundaries: Boundaries) -> u8 {
     }
 }
 
-/// The cells of a record.
-#[derive(Default)]
-struct CellBuffer {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl CellBuffer {
-    /// Reads the record at `start`; returns where the next begins.
-    fn read(
-        &mut self,
-        reader: &mut CellReader,
-        bytes: &[u8],
-        start: usize,
-        delimiter: u8,
-        columns: usize,
-    ) -> Result<usize, DataError> {
-        self.bytes.clear();
-        self.ends.clear();
-        let mut at = start;
-        loop {
-            let found = reader.read(bytes, at, delimiter)?;
-            self.bytes.extend_from_slice(found.cell);
-            self.ends.push(self.bytes.len());
-            at = found.next;
-            if found.is_last != (self.ends.len() == columns) {
-                return Err(ragged(&bytes[start..], columns, delimiter));
-            }
-            if found.is_last {
-                return Ok(at);
-            }
-        }
-    }
-
-    fn cells(&self) -> impl Iterator<Item = &[u8]> {
-        self.ends.iter().scan(0, |start, &end| Some(&self.bytes[std::mem::replace(start, end)..end]))
-    }
-}
-
 /// From how many bytes on a second thread helps to judge the columns.
 const WORTH_A_THREAD: usize = 128 << 10;
 
-/// What the first records are, be they none.
-fn sample(first: &FirstLines<'_>) -> Result<TableSample, DataError> {
+/// What the first records are; there may be none.
+fn sample(first: &FirstLines<'_>) -> Result<TableSample> {
     let boundaries = first.boundaries;
     let delimiter = delimiter_of(boundaries);
     let text = without_blank_lines(first.bytes);
@@ -168,10 +124,10 @@ fn sample(first: &FirstLines<'_>) -> Result<TableSample, DataError> {
     let first_line = line + count_lines(&text[..text.len() - rows.len()]);
     let columns = names.len();
     let mut sample = TableSample::with_columns(names, first_line);
-    let text = RecordText { bytes: whole, first_line, delimiter, record_limit: first.record_limit };
+    let text = RecordText { bytes: whole, first_line, boundaries, record_limit: first.record_limit };
     // Some of the columns, from this one on.
     let judge = |seen: &mut [ColumnSample], from: usize| {
-        each_sampled(&text, columns, from..from + seen.len(), |column, cell| match delimiter {
+        each_sampled((&text, delimiter), columns, from..from + seen.len(), |column, cell| match delimiter {
             b',' => seen[column - from].text(cell),
             _ => seen[column - from].text_with_commas(cell),
         })
@@ -192,13 +148,13 @@ fn sample(first: &FirstLines<'_>) -> Result<TableSample, DataError> {
 /// Calls `cell` with the cells of some of the columns of the first records that can be read and are not too long. Gives how many
 /// there are, and what is wrong with the first that cannot be read, with its line.
 fn each_sampled(
-    text: &RecordText<'_>,
+    (text, delimiter): (&RecordText<'_>, u8),
     columns: usize,
     some: Range<usize>,
     mut cell: impl FnMut(usize, &[u8]),
 ) -> (usize, Option<DataError>) {
-    let RecordText { bytes, delimiter, .. } = *text;
-    let (mut reader, mut buffer) = (CellReader::default(), CellBuffer::default());
+    let bytes = text.bytes;
+    let mut reader = CellReader::new(delimiter);
     let mut window = Window::default();
     let mut sampled = (0, None);
     let read = |(rows, _): &mut (usize, Option<DataError>), at: usize| {
@@ -208,7 +164,7 @@ fn each_sampled(
         find_plain_lines(&mut window, bytes, at, delimiter, columns, |is_plain| is_plain);
         let next = match window.current() {
             Some((line, true)) => {
-                let positions = window.index().positions(line);
+                let positions = window.index.positions(line);
                 for column in some.clone() {
                     let (start, end) = bounds(line, positions, column);
                     cell(column, &bytes[start as usize..end as usize]);
@@ -216,10 +172,14 @@ fn each_sampled(
                 line.end as usize + 1
             }
             _ => {
-                let next = buffer.read(&mut reader, bytes, at, delimiter, columns)?;
-                let cells = buffer.cells().enumerate().skip(some.start).take(some.len());
-                cells.for_each(|(column, found)| cell(column, found));
-                next
+                // A record counts as a whole or not at all.
+                reader.each_cell(bytes, at, columns, |_, _| Ok(()))?;
+                reader.each_cell(bytes, at, columns, |column, found| {
+                    if some.contains(&column) {
+                        cell(column, found);
+                    }
+                    Ok(())
+                })?
             }
         };
         *rows += 1;
@@ -243,48 +203,32 @@ struct CsvParser {
 }
 
 impl CsvParser {
-    /// Parses the record at `start` and returns where the next begins.
-    fn record(
-        &mut self,
-        schema: &Schema,
-        columns: &[Option<usize>],
-        bytes: &[u8],
-        start: usize,
-        out: &mut ParsedBatch,
-    ) -> Result<usize, DataError> {
-        self.encoder.begin(out);
-        if self.fast.go_to(&mut self.encoder, bytes, start, self.delimiter) {
-            return self.fast.encode(&mut self.encoder, schema, bytes, out);
+    /// Parses the record that begins at a position, and gives where the next begins.
+    fn record(&mut self, columns: &[Option<usize>], bytes: &[u8], at: usize, out: &mut ParsedBatch) -> Result<usize> {
+        let Self { delimiter, encoder, reader, fast } = self;
+        encoder.begin(out);
+        if fast.go_to(encoder, bytes, at, *delimiter) {
+            return fast.encode(encoder, bytes, out);
         }
-        let mut at = start;
-        for (number, column) in columns.iter().enumerate() {
-            let found = self.reader.read(bytes, at, self.delimiter)?;
-            if let Some(column) = *column {
-                self.encoder.cell(schema, column, CellValue::Text(found.cell), out)?;
-            }
-            at = found.next;
-            if found.is_last != (number + 1 == columns.len()) {
-                let first_line = &bytes[start..];
-                return Err(ragged(first_line, columns.len(), self.delimiter));
-            }
-        }
-        self.encoder.end(schema, out)?;
-        Ok(at)
+        let next = reader.each_cell(bytes, at, columns.len(), |number, cell| match columns.get(number) {
+            Some(&Some(column)) => encoder.cell(column, CellValue::Text(cell), out),
+            _ => Ok(()),
+        })?;
+        encoder.end(out)?;
+        Ok(next)
     }
 }
 
 impl Parser for CsvParser {
-    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
-        let &ChunkContent::Text { ref bytes, first_line, record_limit } = &chunk.content else {
-            return Ok(());
-        };
+    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
+        let &ChunkContent::Text { ref bytes, first_line, record_limit } = &chunk.content else { return Ok(()) };
         out.bytes += bytes.len() as u64;
-        out.set_id_columns(self.encoder.id_columns());
-        let schema = self.encoder.schema();
-        let (delimiter, skips_errors) = (self.delimiter, self.encoder.skips_errors());
+        out.id_columns = self.encoder.id_columns.len();
+        let skips_errors = self.encoder.rules.skip_errors;
+        let boundaries = Boundaries::Quoted { delimiter: self.delimiter };
         self.fast.begin(&self.encoder, &chunk.mapping);
-        let read = |out: &mut ParsedBatch, at| self.record(&schema, &chunk.mapping.columns, bytes, at, out);
+        let read = |out: &mut ParsedBatch, at| self.record(&chunk.mapping.columns, bytes, at, out);
         let refuse = |out: &mut ParsedBatch, error: DataError| out.refuse(error.input(&chunk.input), skips_errors);
-        each_record(&RecordText { bytes, first_line, delimiter, record_limit }, out, read, refuse)
+        each_record(&RecordText { bytes, first_line, boundaries, record_limit }, out, read, refuse)
     }
 }

@@ -1,45 +1,34 @@
 //! Tables as CSV and TSV.
 
-use std::io::Write;
-
-use crate::format::write::{Compression, ConvertError, TableColumn, TableWriter};
-use crate::text::numbers::{self, Number};
+use crate::format::write::{Compression, ConvertError, NewTable, Out, TableColumn, TableWriter};
+use crate::text::numbers;
 
 /// Writes CSV.
-pub(super) fn csv(
-    columns: Vec<TableColumn>,
-    _: Compression,
-    out: &mut (dyn Write + Send),
-) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
-    Ok(Box::new(DelimitedWriter::new(&columns, b',', out)?))
+pub(super) fn csv(columns: Vec<TableColumn>, _: Compression, out: Out<'_>) -> NewTable<'_> {
+    delimited(&columns, b',', out)
 }
 
 /// Writes TSV.
-pub(super) fn tsv(
-    columns: Vec<TableColumn>,
-    _: Compression,
-    out: &mut (dyn Write + Send),
-) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
-    Ok(Box::new(DelimitedWriter::new(&columns, b'\t', out)?))
+pub(super) fn tsv(columns: Vec<TableColumn>, _: Compression, out: Out<'_>) -> NewTable<'_> {
+    delimited(&columns, b'\t', out)
+}
+
+fn delimited<'a>(columns: &[TableColumn], delimiter: u8, out: Out<'a>) -> NewTable<'a> {
+    let mut writer = DelimitedWriter { delimiter, line: Vec::new(), out };
+    // Reading would refuse a header of numbers only: those of columns that had no header.
+    if columns.iter().any(|column| numbers::finite(column.name.as_bytes()).is_none()) {
+        writer.record(&mut columns.iter().map(|column| column.name.as_bytes()))?;
+    }
+    Ok(Box::new(writer))
 }
 
 struct DelimitedWriter<'a> {
     delimiter: u8,
     line: Vec<u8>,
-    out: &'a mut (dyn Write + Send),
+    out: Out<'a>,
 }
 
-impl<'a> DelimitedWriter<'a> {
-    fn new(columns: &[TableColumn], delimiter: u8, out: &'a mut (dyn Write + Send)) -> Result<Self, ConvertError> {
-        let mut writer = Self { delimiter, line: Vec::new(), out };
-        // A header of numbers only would be refused when it is read: such are the columns of --no-header.
-        let is_number = |column: &TableColumn| matches!(numbers::parse(column.name.as_bytes()), Number::Finite(_));
-        if !columns.iter().all(is_number) {
-            writer.record(&mut columns.iter().map(|column| column.name.as_bytes()))?;
-        }
-        Ok(writer)
-    }
-
+impl DelimitedWriter<'_> {
     fn record(&mut self, cells: &mut dyn Iterator<Item = &[u8]>) -> Result<(), ConvertError> {
         self.line.clear();
         for (at, cell) in cells.enumerate() {

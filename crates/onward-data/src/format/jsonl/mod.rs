@@ -10,19 +10,20 @@
 //! numbers takes it for one. Arrays of arrays or objects are refused, as is a key
 //! that occurs twice.
 
+mod any_value;
 mod walk;
 mod write;
 
 use onward::feature::hash;
 use serde::Deserializer;
 
-use super::by_line::each_line;
+use super::records::each_line;
 use super::write::Writing;
 use super::{FirstLines, Head, Recognition, TextFormat};
 use crate::encode::{ParsedBatch, RowEncoder, Rules};
-use crate::error::{DataError, MEND};
+use crate::error::{DataError, MEND, Result};
 use crate::schema::sample::{FirstRows, SAMPLE_ROWS, TableSample};
-use crate::schema::{CellValue, Kind, Layout, Role, Schema};
+use crate::schema::{CellValue, Column, Kind, Layout, Role, Schema};
 use crate::source::{Boundaries, Chunk, Parser};
 use crate::text::lines::lines;
 use walk::{ByHash, Destination, JsonVisitor, WalkState, walk, walk_value};
@@ -54,7 +55,7 @@ impl TextFormat for JsonLines {
         false
     }
 
-    fn sample(&self, first: &FirstLines<'_>) -> Result<FirstRows, DataError> {
+    fn sample(&self, first: &FirstLines<'_>) -> Result<FirstRows> {
         sample(first).map(FirstRows::Table)
     }
 
@@ -75,7 +76,7 @@ fn is_array(line: &[u8]) -> bool {
 /// What was seen of the first rows. A line that cannot be read is passed over (the
 /// parser reports it), unless no line can, or the first one begins an array: then it is
 /// the format that is wrong.
-fn sample(first: &FirstLines<'_>) -> Result<TableSample, DataError> {
+fn sample(first: &FirstLines<'_>) -> Result<TableSample> {
     let mut sampler =
         JsonSampler { ignored: first.ignored, sample: TableSample::open(), mentions: Vec::new(), is_trial: true };
     let mut state = WalkState::default();
@@ -115,7 +116,7 @@ struct JsonSampler<'s> {
 
 impl JsonSampler<'_> {
     /// Takes in a line, all of it or nothing.
-    fn line(&mut self, line: &[u8], state: &mut WalkState) -> Result<(), DataError> {
+    fn line(&mut self, line: &[u8], state: &mut WalkState) -> Result {
         self.is_trial = true;
         walk(line, state, self)?;
         self.is_trial = false;
@@ -153,13 +154,13 @@ impl JsonVisitor for JsonSampler<'_> {
         !self.is_trial
     }
 
-    fn written(&mut self, _: Destination, path: &str, number: &[u8]) -> Result<(), DataError> {
+    fn written(&mut self, _: Destination, path: &str, number: &[u8]) -> Result {
         let at = self.mention(path);
         self.sample.seen[at].text(number);
         Ok(())
     }
 
-    fn cell(&mut self, _: Destination, path: &str, cell: CellValue<'_>) -> Result<(), DataError> {
+    fn cell(&mut self, _: Destination, path: &str, cell: CellValue<'_>) -> Result {
         if !self.is_trial {
             let at = self.mention(path);
             self.sample.seen[at].cell(cell);
@@ -189,32 +190,30 @@ impl ObjectEncoder {
     }
 
     /// Adds an object that was read already, with its label if that is given apart.
-    pub(crate) fn object<'de, D: Deserializer<'de>>(
+    pub(crate) fn object<'de>(
         &mut self,
-        schema: &Schema,
-        object: D,
+        object: impl Deserializer<'de>,
         label: Option<f64>,
         out: &mut ParsedBatch,
-    ) -> Result<(), DataError> {
-        out.set_id_columns(self.encoder.id_columns());
-        self.encode(schema, out, |state, encode| walk_value(object, state, encode))?;
+    ) -> Result {
+        out.id_columns = self.encoder.id_columns.len();
+        self.encode(out, |state, encode| walk_value(object, state, encode))?;
         if let Some(label) = label {
             self.encoder.check_label(label)?;
-            self.encoder.set_label(Some(label));
+            self.encoder.label = Some(label);
         }
-        self.encoder.end(schema, out)
+        self.encoder.end(out)
     }
 
-    /// Adds what a walk finds to a row that is begun.
+    /// Begins a row, and adds what a walk finds.
     fn encode(
         &mut self,
-        schema: &Schema,
         out: &mut ParsedBatch,
-        walk: impl FnOnce(&mut WalkState, &mut JsonEncoder<'_>) -> Result<(), DataError>,
-    ) -> Result<(), DataError> {
+        walk: impl FnOnce(&mut WalkState, &mut JsonEncoder<'_>) -> Result,
+    ) -> Result {
         let Self { encoder, state, known } = self;
         encoder.begin(out);
-        walk(state, &mut JsonEncoder { schema, known, encoder, out })
+        walk(state, &mut JsonEncoder { known, encoder, out })
     }
 }
 
@@ -229,31 +228,23 @@ struct KnownColumn {
 /// The columns of a schema by the hash of their name.
 fn known(schema: &Schema) -> ByHash<KnownColumn> {
     // An identifier is ignored too, and may be an object in some rows of which parts are used.
-    let mut used: Vec<&str> = schema
-        .columns
-        .iter()
-        .filter(|column| column.role != Role::Ignored)
-        .map(|column| column.name.as_str())
-        .collect();
+    let used = schema.columns.iter().filter(|column| column.role != Role::Ignored);
+    let mut used: Vec<&str> = used.map(|column| column.name.as_str()).collect();
     used.sort_unstable();
     let has_used_parts = |name: &str| {
         let prefix = format!("{name}.");
         let at = used.partition_point(|other| *other < prefix.as_str());
         used.get(at).is_some_and(|other| other.starts_with(&prefix))
     };
-    let columns = schema.columns.iter().enumerate();
-    columns
-        .map(|(at, column)| {
-            let is_skipped = column.role == Role::Ignored && !has_used_parts(&column.name);
-            let known = KnownColumn { column: at, is_skipped };
-            (hash::seed(column.name.as_bytes()), known)
-        })
-        .collect()
+    let known = |(at, column): (usize, &Column)| {
+        let is_skipped = column.role == Role::Ignored && !has_used_parts(&column.name);
+        (hash::seed(column.name.as_bytes()), KnownColumn { column: at, is_skipped })
+    };
+    schema.columns.iter().enumerate().map(known).collect()
 }
 
 /// Encodes the values of an object.
 struct JsonEncoder<'p> {
-    schema: &'p Schema,
     known: &'p ByHash<KnownColumn>,
     encoder: &'p mut RowEncoder,
     out: &'p mut ParsedBatch,
@@ -261,17 +252,14 @@ struct JsonEncoder<'p> {
 
 impl JsonEncoder<'_> {
     fn role(&self, place: Destination) -> Option<&Role> {
-        match place {
-            Destination::Column(column) => Some(&self.schema.columns[column].role),
-            Destination::Unknown | Destination::Skipped => None,
-        }
+        place.column().map(|column| &self.encoder.column(column).role)
     }
 }
 
 impl JsonVisitor for JsonEncoder<'_> {
     fn key(&mut self, path: &str, hash: u64) -> Destination {
         match self.known.get(&hash) {
-            Some(known) if self.schema.columns[known.column].name == path => match known.is_skipped {
+            Some(known) if self.encoder.column(known.column).name == path => match known.is_skipped {
                 true => Destination::Skipped,
                 false => Destination::Column(known.column),
             },
@@ -279,7 +267,7 @@ impl JsonVisitor for JsonEncoder<'_> {
         }
     }
 
-    fn nested(&mut self, place: Destination, path: &str, found: &str) -> Result<(), DataError> {
+    fn nested(&mut self, place: Destination, path: &str, found: &str) -> Result {
         match self.role(place) {
             Some(Role::Target | Role::Weight | Role::Id) => {
                 Err(DataError::record(format!("expected one value, found {found}")).column(path).advise(MEND))
@@ -291,39 +279,37 @@ impl JsonVisitor for JsonEncoder<'_> {
     fn wants_text(&self, place: Destination) -> bool {
         match self.role(place) {
             Some(Role::Id | Role::Feature(Kind::Categorical { .. })) => true,
-            Some(Role::Target) => self.schema.target.rule.compares_text(),
+            Some(Role::Target) => self.encoder.rules.schema.target.rule.compares_text(),
             _ => false,
         }
     }
 
-    fn written(&mut self, place: Destination, path: &str, number: &[u8]) -> Result<(), DataError> {
+    fn written(&mut self, place: Destination, path: &str, number: &[u8]) -> Result {
         self.cell(place, path, CellValue::Text(number))
     }
 
-    fn cell(&mut self, place: Destination, path: &str, cell: CellValue<'_>) -> Result<(), DataError> {
+    fn cell(&mut self, place: Destination, path: &str, cell: CellValue<'_>) -> Result {
         // An element of an array of numbers, which has been read as a 64-bit float.
         if let CellValue::Number(value) = cell
             && value.abs() >= EXACT
             && self.wants_text(place)
         {
-            return Err(DataError::record(format!("the number {value} may have lost digits, being beyond 2^53"))
-                .column(path)
-                .advise("in arrays of numbers, write such numbers as strings, or as keys of their own"));
+            return Err(DataError::record(format!(
+                "the number {value} may have lost digits, because it is beyond 2^53"
+            ))
+            .column(path)
+            .advise("in arrays of numbers, write such numbers as strings, or as keys of their own"));
         }
         match place {
-            Destination::Column(column) => self.encoder.cell(self.schema, column, cell, self.out),
+            Destination::Column(column) => self.encoder.cell(column, cell, self.out),
             Destination::Unknown => self.encoder.unknown(path, cell, self.out),
             Destination::Skipped => Ok(()),
         }
     }
 
     fn element(&mut self, place: Destination, path: &str, element: &str, _: bool) {
-        let column = match place {
-            Destination::Column(column) => Some(column),
-            Destination::Unknown | Destination::Skipped => None,
-        };
         if self.role(place) != Some(&Role::Ignored) {
-            self.encoder.element(column, path, element, self.out);
+            self.encoder.element(place.column(), path, element, self.out);
         }
     }
 }
@@ -332,13 +318,13 @@ impl JsonVisitor for JsonEncoder<'_> {
 struct JsonParser(ObjectEncoder);
 
 impl Parser for JsonParser {
-    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
+    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
         let Self(objects) = self;
-        out.set_id_columns(objects.encoder.id_columns());
-        let schema = objects.encoder.schema();
-        each_line(chunk, objects.encoder.skips_errors(), out, &mut |line: &[u8], out: &mut ParsedBatch| {
-            objects.encode(&schema, out, |state, encode| walk(line, state, encode))?;
-            objects.encoder.end(&schema, out)
+        out.id_columns = objects.encoder.id_columns.len();
+        let skips_errors = objects.encoder.rules.skip_errors;
+        each_line(chunk, skips_errors, out, &mut |line: &[u8], out: &mut ParsedBatch| {
+            objects.encode(out, |state, encode| walk(line, state, encode))?;
+            objects.encoder.end(out)
         })
     }
 }

@@ -9,13 +9,14 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
+use super::any_value::{AnySeed, Scalar, TakeValue};
 use crate::encode::IdentityHasher;
-use crate::error::{DataError, MEND, quoted};
+use crate::error::{DataError, MEND, Result, quoted};
 use crate::schema::CellValue;
 
 /// How deep objects may be nested.
 const DEPTH: u32 = 100;
-/// When so many keys have been met that are no columns, those of earlier rows are forgotten.
+/// When this many keys have been met that are not columns, the keys of earlier rows are forgotten.
 const KEPT_KEYS: usize = 1 << 14;
 
 /// A map from the hash of a path.
@@ -32,13 +33,22 @@ pub(super) enum Destination {
     Skipped,
 }
 
+impl Destination {
+    pub(super) fn column(self) -> Option<usize> {
+        match self {
+            Self::Column(column) => Some(column),
+            Self::Unknown | Self::Skipped => None,
+        }
+    }
+}
+
 /// What is done with the keys and values of an object.
 pub(super) trait JsonVisitor {
     /// A key, by its whole path and the hash of that.
     fn key(&mut self, path: &str, hash: u64) -> Destination;
 
     /// An object or an array begins where a column may want one value.
-    fn nested(&mut self, _place: Destination, _path: &str, _found: &str) -> Result<(), DataError> {
+    fn nested(&mut self, _place: Destination, _path: &str, _found: &str) -> Result {
         Ok(())
     }
 
@@ -46,10 +56,10 @@ pub(super) trait JsonVisitor {
     fn wants_text(&self, place: Destination) -> bool;
 
     /// A number as it is written, where that is wanted.
-    fn written(&mut self, place: Destination, path: &str, number: &[u8]) -> Result<(), DataError>;
+    fn written(&mut self, place: Destination, path: &str, number: &[u8]) -> Result;
 
     /// A number, truth value, string or null.
-    fn cell(&mut self, place: Destination, path: &str, cell: CellValue<'_>) -> Result<(), DataError>;
+    fn cell(&mut self, place: Destination, path: &str, cell: CellValue<'_>) -> Result;
 
     /// An element of a set; the first one of it or a later one.
     fn element(&mut self, place: Destination, path: &str, element: &str, is_first: bool);
@@ -77,21 +87,21 @@ pub(super) struct WalkState {
 }
 
 /// Walks through an object that was read already.
-pub(super) fn walk_value<'de, D: Deserializer<'de>>(
-    object: D,
+pub(super) fn walk_value<'de>(
+    map: impl Deserializer<'de>,
     state: &mut WalkState,
     visit: &mut impl JsonVisitor,
-) -> Result<(), DataError> {
+) -> Result {
     state.begin();
     state.line = None;
-    let result = ObjectSeed(JsonWalk { state, visit }).deserialize(object);
+    let result = ObjectSeed(JsonWalk { state, visit }).deserialize(map);
     result.map_err(|error| {
         state.error.take().unwrap_or_else(|| DataError::record(error).advise("a record is a map from names to values"))
     })
 }
 
 /// Walks through the object on a line.
-pub(super) fn walk(line: &[u8], state: &mut WalkState, visit: &mut impl JsonVisitor) -> Result<(), DataError> {
+pub(super) fn walk(line: &[u8], state: &mut WalkState, visit: &mut impl JsonVisitor) -> Result {
     check_start(line)?;
     state.begin();
     state.line = Some(line.as_ptr().addr());
@@ -105,12 +115,13 @@ pub(super) fn walk(line: &[u8], state: &mut WalkState, visit: &mut impl JsonVisi
 }
 
 /// A line that is not even an attempt at an object.
-fn check_start(line: &[u8]) -> Result<(), DataError> {
+fn check_start(line: &[u8]) -> Result {
     let text = line.trim_ascii();
     match text.first() {
         Some(b'{') => Ok(()),
-        Some(b'[') => Err(DataError::record(format!("expected an object, found the array {}", quoted(text)))
-            .advise("write one object a line, without brackets and commas around them, for instance with jq -c '.[]'")),
+        Some(b'[') => Err(DataError::record(format!("expected an object, found the array {}", quoted(text))).advise(
+            "write one object per line, without brackets and commas around them, for instance with jq -c '.[]'",
+        )),
         _ => {
             Err(DataError::record(format!("expected an object like {{\"a\": 1}}, found {}", quoted(text))).advise(MEND))
         }
@@ -118,13 +129,12 @@ fn check_start(line: &[u8]) -> Result<(), DataError> {
 }
 
 /// What serde_json found wrong in what begins at `start`, with the position in characters.
-#[cold]
 fn syntax(error: &serde_json::Error, start: usize, line: &[u8], path: &str) -> DataError {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);
     if error.classify() == Category::Eof {
         return DataError::record(format!("is not a whole JSON object: {message}"))
-            .advise("was it cut short, or does the object go on on the next line? write one object a line, for instance with jq -c .");
+            .advise("was it cut short, or does the object go on on the next line? write one object per line, for instance with jq -c .");
     }
     let at = (start + error.column()).saturating_sub(1).min(line.len());
     // In a string that it only skips, serde_json counts one less.
@@ -141,7 +151,7 @@ fn syntax(error: &serde_json::Error, start: usize, line: &[u8], path: &str) -> D
         _ => (
             format!("is not JSON: {message} at character {character} ({})", quoted(rest)),
             match message {
-                "trailing characters" => "write one object a line",
+                "trailing characters" => "write one object per line",
                 _ if ["NaN", "Inf", "-Inf"].iter().any(is_named) => {
                     "JSON has neither NaN nor infinity: write null for a missing value"
                 }
@@ -173,7 +183,7 @@ impl WalkState {
     }
 
     /// Whether the path has not been met in this row; its hash.
-    fn meet(&mut self) -> Result<u64, DataError> {
+    fn meet(&mut self) -> Result<u64> {
         let hash = hash::seed(self.path.as_bytes());
         if self.met.insert(hash, self.row) == Some(self.row) {
             return Err(DataError::record("the key occurs twice in the record").column(&self.path).advise(MEND));
@@ -182,7 +192,7 @@ impl WalkState {
     }
 
     /// An object or array begins.
-    fn enter(&mut self) -> Result<(), DataError> {
+    fn enter(&mut self) -> Result {
         self.depth += 1;
         if self.depth <= DEPTH {
             return Ok(());
@@ -206,7 +216,7 @@ impl<V: JsonVisitor> JsonWalk<'_, V> {
     }
 
     /// Hands an error of ours through serde, which has its own.
-    fn check<T, E: Error>(&mut self, result: Result<T, DataError>) -> Result<T, E> {
+    fn check<T, E: Error>(&mut self, result: Result<T>) -> Result<T, E> {
         result.map_err(|error| {
             self.state.error = Some(error);
             E::custom("")
@@ -214,7 +224,7 @@ impl<V: JsonVisitor> JsonWalk<'_, V> {
     }
 
     /// Looks up the path where the walk is.
-    fn place(&mut self) -> Result<Destination, DataError> {
+    fn place(&mut self) -> Result<Destination> {
         let hash = self.state.meet()?;
         Ok(self.visit.key(&self.state.path, hash))
     }
@@ -231,7 +241,7 @@ impl<V: JsonVisitor> JsonWalk<'_, V> {
                     let value: &'de RawValue = map.next_value()?;
                     self.apart(place, value.get())?;
                 }
-                place => map.next_value_seed(ValueSeed(self.again(), place))?,
+                place => map.next_value_seed(AnySeed(KeyValue(self.again(), place)))?,
             }
             self.state.path.truncate(length);
         }
@@ -246,24 +256,10 @@ impl<V: JsonVisitor> JsonWalk<'_, V> {
             return self.check(result);
         }
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        ValueSeed(self.again(), place).deserialize(&mut deserializer).map_err(|error| {
+        AnySeed(KeyValue(self.again(), place)).deserialize(&mut deserializer).map_err(|error| {
             self.state.apart = Some((error, text.as_ptr().addr() - self.state.line.unwrap_or_default()));
             E::custom("")
         })
-    }
-
-    fn cell<E: Error>(&mut self, place: Destination, cell: CellValue<'_>) -> Result<(), E> {
-        let result = self.visit.cell(place, &self.state.path, cell);
-        self.check(result)
-    }
-
-    /// A number, or its text where that is wanted and was not read apart.
-    fn number<E: Error>(&mut self, place: Destination, number: f64, text: impl Fn() -> String) -> Result<(), E> {
-        if self.visit.wants_text(place) {
-            let result = self.visit.written(place, &self.state.path, text().as_bytes());
-            return self.check(result);
-        }
-        self.cell(place, CellValue::Number(number))
     }
 
     fn nested<E: Error>(&mut self, place: Destination, found: &str) -> Result<(), E> {
@@ -272,7 +268,7 @@ impl<V: JsonVisitor> JsonWalk<'_, V> {
     }
 
     /// The numbers of an array: a column each.
-    fn vector(&mut self, numbers: &[Option<f64>]) -> Result<(), DataError> {
+    fn vector(&mut self, numbers: &[Option<f64>]) -> Result {
         if numbers.iter().all(Option::is_none) {
             return Ok(());
         }
@@ -343,88 +339,57 @@ impl<V: JsonVisitor> Visitor<'_> for KeySeed<'_, V> {
     }
 }
 
-/// The value of a key.
-struct ValueSeed<'w, V>(JsonWalk<'w, V>, Destination);
+/// Takes the value of a key.
+struct KeyValue<'w, V>(JsonWalk<'w, V>, Destination);
 
-impl<'de, V: JsonVisitor> DeserializeSeed<'de> for ValueSeed<'_, V> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de, V: JsonVisitor> Visitor<'de> for ValueSeed<'_, V> {
-    type Value = ();
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a value")
-    }
-
-    fn visit_unit<E: Error>(mut self) -> Result<(), E> {
-        self.0.cell(self.1, CellValue::Missing)
-    }
-
-    fn visit_bool<E: Error>(mut self, flag: bool) -> Result<(), E> {
-        self.0.cell(self.1, CellValue::Boolean(flag))
+impl<'de, V: JsonVisitor> TakeValue<'de> for KeyValue<'_, V> {
+    fn scalar<E: Error>(self, scalar: Scalar<'_>, text: impl Fn() -> String) -> Result<(), E> {
+        let Self(mut walk, place) = self;
+        let cell = match scalar {
+            Scalar::Null => CellValue::Missing,
+            Scalar::Boolean(flag) => CellValue::Boolean(flag),
+            Scalar::Text(text) => CellValue::Text(text.as_bytes()),
+            // Where its text is wanted and was not read apart.
+            Scalar::Number(_) if walk.visit.wants_text(place) => {
+                let result = walk.visit.written(place, &walk.state.path, text().as_bytes());
+                return walk.check(result);
+            }
+            Scalar::Number(number) => CellValue::Number(number),
+        };
+        let result = walk.visit.cell(place, &walk.state.path, cell);
+        walk.check(result)
     }
 
-    fn visit_i64<E: Error>(mut self, number: i64) -> Result<(), E> {
-        self.0.number(self.1, number as f64, || number.to_string())
-    }
-
-    fn visit_u64<E: Error>(mut self, number: u64) -> Result<(), E> {
-        self.0.number(self.1, number as f64, || number.to_string())
-    }
-
-    fn visit_f64<E: Error>(mut self, number: f64) -> Result<(), E> {
-        self.0.number(self.1, number, || zmij::Buffer::new().format(number).to_owned())
-    }
-
-    fn visit_str<E: Error>(mut self, text: &str) -> Result<(), E> {
-        self.0.cell(self.1, CellValue::Text(text.as_bytes()))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, map: A) -> Result<(), A::Error> {
+    fn object<A: MapAccess<'de>>(mut self, map: A) -> Result<(), A::Error> {
         self.0.nested(self.1, "an object")?;
         self.0.members(map)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut array: A) -> Result<(), A::Error> {
-        self.0.nested(self.1, "an array")?;
-        self.0.state.numbers.clear();
+    fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<(), A::Error> {
+        let Self(mut walk, place) = self;
+        walk.nested(place, "an array")?;
+        walk.state.numbers.clear();
         let mut is_set = false;
-        while array
-            .next_element_seed(ElementSeed { walk: self.0.again(), place: self.1, is_set: &mut is_set })?
-            .is_some()
-        {}
+        while array.next_element_seed(AnySeed(Element { walk: walk.again(), place, is_set: &mut is_set }))?.is_some() {}
         if is_set {
             return Ok(());
         }
-        let numbers = std::mem::take(&mut self.0.state.numbers);
-        let result = self.0.vector(&numbers);
-        self.0.state.numbers = numbers;
-        self.0.check(result)
+        let numbers = std::mem::take(&mut walk.state.numbers);
+        let result = walk.vector(&numbers);
+        walk.state.numbers = numbers;
+        walk.check(result)
     }
 }
 
-/// An element of an array. As long as all are numbers, they are kept; the first
-/// one that is none makes the array a set.
-struct ElementSeed<'w, V> {
+/// Takes an element of an array. As long as all are numbers, they are kept; the first one that is not a number makes the
+/// array a set.
+struct Element<'w, V> {
     walk: JsonWalk<'w, V>,
     place: Destination,
     is_set: &'w mut bool,
 }
 
-impl<V: JsonVisitor> ElementSeed<'_, V> {
-    fn number(self, number: f64) {
-        if *self.is_set {
-            self.walk.number_element(self.place, number, false);
-        } else {
-            self.walk.state.numbers.push(Some(number));
-        }
-    }
-
+impl<V: JsonVisitor> Element<'_, V> {
     fn text(mut self, text: &str) {
         let mut is_first = !*self.is_set;
         *self.is_set = true;
@@ -460,56 +425,23 @@ impl<V: JsonVisitor> JsonWalk<'_, V> {
     }
 }
 
-impl<'de, V: JsonVisitor> DeserializeSeed<'de> for ElementSeed<'_, V> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de, V: JsonVisitor> Visitor<'de> for ElementSeed<'_, V> {
-    type Value = ();
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("an element of a set or a vector")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.walk.state.numbers.push(None);
+impl<'de, V: JsonVisitor> TakeValue<'de> for Element<'_, V> {
+    fn scalar<E: Error>(self, scalar: Scalar<'_>, _: impl Fn() -> String) -> Result<(), E> {
+        match scalar {
+            Scalar::Null => self.walk.state.numbers.push(None),
+            Scalar::Number(number) if *self.is_set => self.walk.number_element(self.place, number, false),
+            Scalar::Number(number) => self.walk.state.numbers.push(Some(number)),
+            Scalar::Boolean(flag) => self.text(if flag { "true" } else { "false" }),
+            Scalar::Text(text) => self.text(text),
+        }
         Ok(())
     }
 
-    fn visit_bool<E: Error>(self, flag: bool) -> Result<(), E> {
-        self.text(if flag { "true" } else { "false" });
-        Ok(())
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
-        self.number(number as f64);
-        Ok(())
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
-        self.number(number as f64);
-        Ok(())
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
-        self.number(number);
-        Ok(())
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        self.text(text);
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<(), A::Error> {
+    fn object<A: MapAccess<'de>>(self, _: A) -> Result<(), A::Error> {
         self.refuse("objects")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<(), A::Error> {
+    fn array<A: SeqAccess<'de>>(self, _: A) -> Result<(), A::Error> {
         self.refuse("arrays")
     }
 }

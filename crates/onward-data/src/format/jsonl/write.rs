@@ -2,37 +2,27 @@
 
 use std::io::Write;
 
-use crate::format::write::{Compression, ConvertError, TableColumn, TableWriter};
+use crate::format::write::{Compression, ConvertError, NewTable, Out, TableColumn, TableWriter};
 use crate::schema::ColumnType;
 use crate::text::numbers::print::shortest;
 
 /// Writes JSON lines.
-pub(super) fn json_lines(
-    columns: Vec<TableColumn>,
-    _: Compression,
-    out: &mut (dyn Write + Send),
-) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
-    Ok(Box::new(JsonWriter::new(columns, out)?))
+pub(super) fn json_lines(columns: Vec<TableColumn>, _: Compression, out: Out<'_>) -> NewTable<'_> {
+    let key = |column: TableColumn| {
+        let mut key = Vec::new();
+        string(&column.name, &mut key)?;
+        key.push(b':');
+        Ok((column, key))
+    };
+    let columns = columns.into_iter().map(key).collect::<Result<_, ConvertError>>()?;
+    Ok(Box::new(JsonWriter { columns, line: Vec::new(), out }))
 }
 
 struct JsonWriter<'a> {
     /// With the name as it is written: in quotes, with a colon.
     columns: Vec<(TableColumn, Vec<u8>)>,
     line: Vec<u8>,
-    out: &'a mut (dyn Write + Send),
-}
-
-impl<'a> JsonWriter<'a> {
-    fn new(columns: Vec<TableColumn>, out: &'a mut (dyn Write + Send)) -> Result<Self, ConvertError> {
-        let key = |column: TableColumn| {
-            let mut key = Vec::new();
-            string(&column.name, &mut key)?;
-            key.push(b':');
-            Ok((column, key))
-        };
-        let columns = columns.into_iter().map(key).collect::<Result<_, ConvertError>>()?;
-        Ok(Self { columns, line: Vec::new(), out })
-    }
+    out: Out<'a>,
 }
 
 fn string(text: &str, out: &mut Vec<u8>) -> Result<(), ConvertError> {

@@ -13,36 +13,21 @@ use parquet::basic::Compression;
 use parquet::file::metadata::{ParquetStatisticsPolicy, RowGroupMetaData};
 use parquet::file::reader::Length;
 
+use super::ColumnarFormat;
 use super::columnar::cells::LeafColumn;
-use super::columnar::{ColumnarFile, ColumnarFormat, MOST_ROWS, TableReader, TableSlice, broken, damaged};
+use super::columnar::{ColumnarFile, MOST_ROWS, TableReader, TableSlice, broken, damaged, share};
 use super::write::Writing;
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::source::Seekable;
 
 /// The format.
-pub(super) struct Parquet;
-
-impl ColumnarFormat for Parquet {
-    fn name(&self) -> &'static str {
-        "parquet"
-    }
-
-    fn endings(&self) -> &'static [&'static str] {
-        &["parquet", "pq"]
-    }
-
-    fn has_magic(&self, head: &[u8]) -> bool {
-        head.starts_with(b"PAR1")
-    }
-
-    fn open(&self, file: Seekable) -> Result<Box<dyn ColumnarFile>, DataError> {
-        Ok(Box::new(ParquetFile::open(file)?))
-    }
-
-    fn writing(&self) -> Writing {
-        Writing::Table(write::parquet)
-    }
-}
+pub(super) static PARQUET: ColumnarFormat = ColumnarFormat {
+    name: "parquet",
+    endings: &["parquet", "pq"],
+    has_magic: |head| head.starts_with(b"PAR1"),
+    open: |file| Ok(Box::new(ParquetFile::open(file)?)),
+    writing: Writing::Table(write::parquet),
+};
 
 /// An open Parquet file, before its rows are read.
 struct ParquetFile {
@@ -65,7 +50,7 @@ struct ParquetSize {
 }
 
 impl ParquetFile {
-    fn open(file: Seekable) -> Result<Self, DataError> {
+    fn open(file: Seekable) -> Result<Self> {
         let length = Length::len(&file);
         let options = || ArrowReaderOptions::new().with_column_stats_policy(ParquetStatisticsPolicy::SkipAll);
         let found = ArrowReaderMetadata::load(&file, options()).map_err(|error| broken(&error))?;
@@ -84,7 +69,7 @@ impl ColumnarFile for ParquetFile {
         &self.schema
     }
 
-    fn rows(self: Box<Self>, columns: &[LeafColumn], size: usize) -> Result<Box<dyn TableReader>, DataError> {
+    fn rows(self: Box<Self>, columns: &[LeafColumn], size: usize) -> Result<Box<dyn TableReader>> {
         let rows = (size as u64 / self.size.widest.max(1)).clamp(1, MOST_ROWS as u64) as usize;
         let parts = self.metadata.parquet_schema().columns().iter().enumerate();
         let is_wanted = |parts: &[String]| columns.iter().any(|column| parts.starts_with(&column.path));
@@ -99,7 +84,7 @@ impl ColumnarFile for ParquetFile {
 }
 
 impl ParquetSize {
-    fn of(metadata: &ArrowReaderMetadata, length: u64) -> Result<Self, DataError> {
+    fn of(metadata: &ArrowReaderMetadata, length: u64) -> Result<Self> {
         let claimed = |number: i64| {
             u64::try_from(number).map_err(|_| damaged(format!("its footer counts {number} rows or bytes")))
         };
@@ -117,20 +102,16 @@ impl ParquetSize {
         }
         Ok(size)
     }
-
-    /// The part of `whole` that belongs to the first `done` rows.
-    fn share(self, whole: u64, done: u64) -> u64 {
-        (u128::from(whole) * u128::from(done) / u128::from(self.rows.max(1))) as u64
-    }
 }
 
 /// Refuses columns whose compression this build does not read.
-fn check_compression(metadata: &ArrowReaderMetadata) -> Result<(), DataError> {
+fn check_compression(metadata: &ArrowReaderMetadata) -> Result<()> {
     let mut columns = metadata.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
     match columns.find(|column| matches!(column.compression(), Compression::BROTLI(_))) {
         Some(column) if !cfg!(feature = "brotli") => {
-            let found = format!("column '{}' is compressed with Brotli, which this build does not read", column.column_path());
-            Err(DataError::new(DataErrorKind::Format, found)
+            let found =
+                format!("column '{}' is compressed with Brotli, which this build does not read", column.column_path());
+            Err(DataError::format(found)
                 .advise("write the file with Zstandard or Snappy, or build Onward with --features brotli"))
         }
         _ => Ok(()),
@@ -158,29 +139,27 @@ struct ParquetRows {
 }
 
 impl TableReader for ParquetRows {
-    fn schema(&self) -> Result<Schema, DataError> {
+    fn schema(&self) -> Result<Schema> {
         use arrow_array::RecordBatchReader;
         Ok(self.reader.schema().as_ref().clone())
     }
 
-    fn next(&mut self) -> Result<Option<TableSlice>, DataError> {
-        let Some(rows) = self.reader.next() else {
-            return self.check_end().map(|()| None);
-        };
+    fn next(&mut self) -> Result<Option<TableSlice>> {
+        let Some(rows) = self.reader.next() else { return self.check_end().map(|()| None) };
         let rows = rows.map_err(|error| broken(&error))?;
         let before = self.done;
         self.done += rows.num_rows() as u64;
         if rows.num_rows() == 0 || self.done > self.size.rows {
             return self.check_end().map(|()| None);
         }
-        let share = |whole| self.size.share(whole, self.done) - self.size.share(whole, before);
+        let share = |whole| share(whole, before as usize..self.done as usize, self.size.rows as usize);
         Ok(Some(TableSlice { bytes: share(self.size.bytes), read: share(self.size.length), rows }))
     }
 }
 
 impl ParquetRows {
     /// All rows that the footer speaks of have been there.
-    fn check_end(&self) -> Result<(), DataError> {
+    fn check_end(&self) -> Result {
         if self.done == self.size.rows {
             return Ok(());
         }

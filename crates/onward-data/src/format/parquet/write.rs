@@ -1,82 +1,51 @@
 //! Tables as Parquet.
 
+use std::any::Any;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
+use arrow_array::builder::{ArrayBuilder, BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, make_builder};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use crate::format::write::{Compression, ConvertError, TableColumn, TableWriter};
+use crate::format::write::{Compression, ConvertError, NewTable, Out, TableColumn, TableWriter};
 use crate::schema::ColumnType;
 
 /// The most rows that wait to be encoded, and the most bytes of text.
 const MOST_ROWS: usize = 1 << 13;
 const MOST_BYTES: usize = 16 << 20;
-/// A row group holds about so many bytes.
+/// A row group holds about this many bytes.
 const ROW_GROUP_BYTES: usize = 64 << 20;
 
 /// Writes Parquet.
-pub(super) fn parquet(
-    columns: Vec<TableColumn>,
-    compression: Compression,
-    out: &mut (dyn Write + Send),
-) -> Result<Box<dyn TableWriter + '_>, ConvertError> {
-    Ok(Box::new(ParquetWriter::new(columns, compression, out)?))
+pub(super) fn parquet(columns: Vec<TableColumn>, compression: Compression, out: Out<'_>) -> NewTable<'_> {
+    let codec = match compression {
+        Compression::None => basic::Compression::UNCOMPRESSED,
+        Compression::Lz4 => basic::Compression::LZ4_RAW,
+        Compression::Zstd => basic::Compression::ZSTD(basic::ZstdLevel::default()),
+    };
+    let properties = WriterProperties::builder().set_compression(codec).build();
+    let field = |column: &TableColumn| Field::new(&column.name, data_type(column.holds), true);
+    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+    let writer = ArrowWriter::try_new(out, SchemaRef::clone(&schema), Some(properties)).map_err(failed)?;
+    let builder = |column: &TableColumn| make_builder(&data_type(column.holds), 0);
+    let builders = columns.iter().map(builder).collect();
+    Ok(Box::new(ParquetWriter { columns, builders, schema, writer, rows: 0, waiting: 0 }))
 }
 
 struct ParquetWriter<'a> {
-    columns: Vec<(TableColumn, ColumnBuilder)>,
+    columns: Vec<TableColumn>,
+    /// The cells of each column.
+    builders: Vec<Box<dyn ArrayBuilder>>,
     schema: SchemaRef,
-    writer: ArrowWriter<&'a mut (dyn Write + Send)>,
+    writer: ArrowWriter<Out<'a>>,
     rows: usize,
-    /// SharedBytes of text that wait.
+    /// Bytes of text that wait.
     waiting: usize,
-}
-
-/// Collects the cells of a column.
-enum ColumnBuilder {
-    Text(StringBuilder),
-    Whole(Int64Builder),
-    Number(Float64Builder),
-    Boolean(BooleanBuilder),
-}
-
-impl ColumnBuilder {
-    fn new(holds: ColumnType) -> Self {
-        match holds {
-            ColumnType::Text => Self::Text(StringBuilder::new()),
-            ColumnType::Whole => Self::Whole(Int64Builder::new()),
-            ColumnType::Number => Self::Number(Float64Builder::new()),
-            ColumnType::Boolean => Self::Boolean(BooleanBuilder::new()),
-        }
-    }
-
-    fn push(&mut self, column: &TableColumn, number: u64, cell: &[u8]) -> Result<(), ConvertError> {
-        match self {
-            Self::Text(builder) if cell.is_empty() => builder.append_null(),
-            Self::Text(builder) => builder.append_value(String::from_utf8_lossy(cell)),
-            Self::Whole(builder) => builder.append_option(column.whole(number, cell)?),
-            Self::Number(builder) => {
-                builder.append_option(column.numeric(number, cell)?.map(|(_, value)| value));
-            }
-            Self::Boolean(builder) => builder.append_option(column.truth(number, cell)?),
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self) -> ArrayRef {
-        match self {
-            Self::Text(builder) => Arc::new(builder.finish()),
-            Self::Whole(builder) => Arc::new(builder.finish()),
-            Self::Number(builder) => Arc::new(builder.finish()),
-            Self::Boolean(builder) => Arc::new(builder.finish()),
-        }
-    }
 }
 
 fn data_type(holds: ColumnType) -> DataType {
@@ -88,31 +57,23 @@ fn data_type(holds: ColumnType) -> DataType {
     }
 }
 
-impl<'a> ParquetWriter<'a> {
-    fn new(
-        columns: Vec<TableColumn>,
-        compression: Compression,
-        out: &'a mut (dyn Write + Send),
-    ) -> Result<Self, ConvertError> {
-        let field = |column: &TableColumn| Field::new(&column.name, data_type(column.holds), true);
-        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-        let codec = match compression {
-            Compression::None => basic::Compression::UNCOMPRESSED,
-            Compression::Lz4 => basic::Compression::LZ4_RAW,
-            Compression::Zstd => basic::Compression::ZSTD(basic::ZstdLevel::default()),
-        };
-        let properties = WriterProperties::builder().set_compression(codec).build();
-        let writer = ArrowWriter::try_new(out, SchemaRef::clone(&schema), Some(properties)).map_err(failed)?;
-        let columns = columns.into_iter().map(|column| {
-            let builder = ColumnBuilder::new(column.holds);
-            (column, builder)
-        });
-        Ok(Self { columns: columns.collect(), schema, writer, rows: 0, waiting: 0 })
+fn push(column: &TableColumn, builder: &mut dyn Any, number: u64, cell: &[u8]) -> Result<(), ConvertError> {
+    if let Some(builder) = builder.downcast_mut::<StringBuilder>() {
+        builder.append_option((!cell.is_empty()).then(|| String::from_utf8_lossy(cell)));
+    } else if let Some(builder) = builder.downcast_mut::<Int64Builder>() {
+        builder.append_option(column.whole(number, cell)?);
+    } else if let Some(builder) = builder.downcast_mut::<Float64Builder>() {
+        builder.append_option(column.numeric(number, cell)?.map(|(_, value)| value));
+    } else if let Some(builder) = builder.downcast_mut::<BooleanBuilder>() {
+        builder.append_option(column.truth(number, cell)?);
     }
+    Ok(())
+}
 
+impl ParquetWriter<'_> {
     /// Hands on the rows that wait.
     fn encode(&mut self) -> Result<(), ConvertError> {
-        let arrays = self.columns.iter_mut().map(|(_, builder)| builder.finish()).collect();
+        let arrays = self.builders.iter_mut().map(|builder| builder.finish()).collect();
         let batch = RecordBatch::try_new(SchemaRef::clone(&self.schema), arrays)
             .map_err(|error: ArrowError| ConvertError::Write(io::Error::other(error)))?;
         self.writer.write(&batch).map_err(failed)?;
@@ -126,8 +87,8 @@ impl<'a> ParquetWriter<'a> {
 
 impl TableWriter for ParquetWriter<'_> {
     fn row(&mut self, number: u64, cells: &mut dyn Iterator<Item = &[u8]>) -> Result<(), ConvertError> {
-        for ((column, builder), cell) in self.columns.iter_mut().zip(cells) {
-            builder.push(column, number, cell)?;
+        for ((column, builder), cell) in self.columns.iter().zip(&mut self.builders).zip(cells) {
+            push(column, builder.as_any_mut(), number, cell)?;
             self.waiting += cell.len();
         }
         self.rows += 1;

@@ -11,16 +11,15 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use super::by_line::{LineParser, each_line};
 use super::detect::is_number;
+use super::records::{LineParser, each_line};
 use super::sparse::{self, is_blank, skip_blanks, word_end};
 use super::write::Writing;
 use super::{FirstLines, Head, Recognition, TextFormat};
 use crate::encode::{BIAS, NamesSeen, ParsedBatch, Rules};
-use crate::error::{DataError, MEND, quoted};
-use crate::schema::Layout;
+use crate::error::{DataError, MEND, Result, quoted};
 use crate::schema::sample::{FirstRows, LabelSample};
-use crate::schema::target::TargetValue;
+use crate::schema::{CellValue, Layout};
 use crate::source::{Boundaries, Chunk, Parser};
 use crate::text::numbers::{self, batch::DecimalBatch};
 use crate::text::window::Window;
@@ -58,7 +57,7 @@ impl TextFormat for Svmlight {
         }
     }
 
-    fn sample(&self, first: &FirstLines<'_>) -> Result<FirstRows, DataError> {
+    fn sample(&self, first: &FirstLines<'_>) -> Result<FirstRows> {
         let mut sample = LabelSample::default();
         for line in first.lines().map(content).filter(|line| !line.is_empty()) {
             if let Ok((label, _)) = label(line) {
@@ -99,9 +98,7 @@ fn is_svmlight(line: &[u8]) -> bool {
 /// A number, a colon and something. A name with a number (`-1:0.5`, `a:1`) is one too, for
 /// the parser then says what is wrong.
 fn is_pair(word: &[u8]) -> bool {
-    let Some(colon) = memchr(b':', word) else {
-        return false;
-    };
+    let Some(colon) = memchr(b':', word) else { return false };
     let (name, value) = (&word[..colon], &word[colon + 1..]);
     let is_index = name == b"qid" || name.iter().all(u8::is_ascii_digit);
     !name.is_empty() && if is_index { !value.is_empty() } else { !name.contains(&b',') && is_number(value) }
@@ -125,7 +122,7 @@ struct SvmlightEncoder {
 }
 
 impl Parser for SvmlightParser {
-    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
+    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
         self.row.fast.window.begin();
         each_line(chunk, self.rules.skip_errors, out, self)
     }
@@ -136,10 +133,10 @@ impl LineParser for SvmlightParser {
         self.row.fast.go_to(text, start)
     }
 
-    fn parse_line(&mut self, line: &[u8], out: &mut ParsedBatch) -> Result<(), DataError> {
+    fn parse_line(&mut self, line: &[u8], out: &mut ParsedBatch) -> Result {
         let Self { rules, row } = self;
         if let Some(text) = row.fast.label(line) {
-            let label = rules.label(TargetValue::Text(text))?;
+            let label = rules.label(CellValue::Text(text))?;
             if row.fast_features(out) {
                 out.batch.finish(label, 1.0);
                 return Ok(());
@@ -150,7 +147,7 @@ impl LineParser for SvmlightParser {
             return Ok(());
         }
         let (text, start) = label(line)?;
-        let label = rules.label(TargetValue::Text(text))?;
+        let label = rules.label(CellValue::Text(text))?;
         row.features(line, start, out)?;
         out.batch.finish(label, 1.0);
         Ok(())
@@ -163,7 +160,7 @@ fn content(line: &[u8]) -> &[u8] {
 }
 
 /// The label of a line that is not blank (empty if it is missing), and where its features begin.
-fn label(line: &[u8]) -> Result<(&[u8], usize), DataError> {
+fn label(line: &[u8]) -> Result<(&[u8], usize)> {
     let end = word_end(line, 0);
     let label = &line[..end];
     if label.contains(&b':') {
@@ -176,9 +173,9 @@ fn label(line: &[u8]) -> Result<(&[u8], usize), DataError> {
         Some(query) => {
             let digits = &query[..word_end(query, 0)];
             if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-                return Err(DataError::record(format!("qid is {}", quoted(digits)))
+                return Err(DataError::record(format!("qid must be a whole number; got {}", quoted(digits)))
                     .column("qid")
-                    .advise("it is a whole number, and is not used"));
+                    .advise("onward does not use it"));
             }
             Ok((label, start + b"qid:".len() + digits.len()))
         }
@@ -234,10 +231,9 @@ impl FastLines {
     }
 
     /// The label of the current line, if it is plain.
-    #[inline]
     fn label<'a>(&self, line: &'a [u8]) -> Option<&'a [u8]> {
         let (found, _) = self.window.current().filter(|(_, row)| row.is_plain)?;
-        let end = self.window.index().positions(found)[0] - found.start;
+        let end = self.window.index.positions(found)[0] - found.start;
         let label = &line[..end as usize];
         match label {
             b"" => None,
@@ -250,7 +246,6 @@ impl FastLines {
 
     /// The indices and values of the current line, which is plain. If zeros were dropped, the indices are known to
     /// ascend to the limit; `None` if they do not.
-    #[inline]
     fn features(&mut self, limit: u32) -> Option<(&[u32], &[f32])> {
         let (_, FastLine { features, .. }) = self.window.current()?;
         let (first, count) = (features.start, features.len());
@@ -280,22 +275,18 @@ impl SvmlightEncoder {
     fn fast_features(&mut self, out: &mut ParsedBatch) -> bool {
         // Indices of features are those of the file plus 1.
         let limit = self.limit as u32;
-        let Some((indices, values)) = self.fast.features(limit) else {
-            return false;
-        };
+        let Some((indices, values)) = self.fast.features(limit) else { return false };
         out.batch.push(BIAS, 1.0);
         if !out.batch.extend_ascending(indices, values, limit) {
             out.batch.abandon();
             return false;
         }
         if self.seen.first(BIAS) {
-            out.names.push(BIAS, &name(BIAS));
+            out.names.push(BIAS, &[&name(BIAS)]);
         }
         if !self.seen.all_ascending(indices) {
-            for &index in indices {
-                if self.seen.first(index) {
-                    out.names.push(index, &name(index));
-                }
+            for index in indices.iter().copied().filter(|&index| self.seen.first(index)) {
+                out.names.push(index, &[&name(index)]);
             }
         }
         true
@@ -305,7 +296,7 @@ impl SvmlightEncoder {
     // Not inlined: on its own the loop has the registers to itself (212 instead of 250
     // instructions a feature).
     #[inline(never)]
-    fn features(&mut self, line: &[u8], start: usize, out: &mut ParsedBatch) -> Result<(), DataError> {
+    fn features(&mut self, line: &[u8], start: usize, out: &mut ParsedBatch) -> Result {
         self.push(BIAS, 1.0, out);
         let mut at = skip_blanks(line, start);
         let mut lowest = 0;
@@ -329,15 +320,10 @@ impl SvmlightEncoder {
         self.check_repeated(line, start)
     }
 
-    #[inline]
     fn push(&mut self, index: u32, value: f32, out: &mut ParsedBatch) {
-        if self.seen.first(index) {
-            out.names.push(index, &name(index));
-        }
-        out.batch.push(index, value);
+        out.push(&mut self.seen, index, value, |names| names.push(index, &[&name(index)]));
     }
 
-    #[cold]
     fn not_a_feature(&self, line: &[u8], at: usize) -> DataError {
         let word = &line[at..word_end(line, at)];
         let Some(colon) = memchr(b':', word) else {
@@ -345,8 +331,8 @@ impl SvmlightEncoder {
         };
         let index = &word[..colon];
         if index.is_empty() || !index.iter().all(u8::is_ascii_digit) {
-            return DataError::record(format!("the index {} is no whole number", quoted(index))).advise(
-                "features are named by whole numbers, 0 or more; namespaces and names are Vowpal Wabbit's: ⟦format=vw⟧",
+            return DataError::record(format!("the index must be a whole number; got {}", quoted(index))).advise(
+                "features have whole numbers from 0; for namespaces and names use Vowpal Wabbit's text: ⟦format=vw⟧",
             );
         }
         let shown = String::from_utf8_lossy(index).into_owned();
@@ -357,15 +343,15 @@ impl SvmlightEncoder {
         ));
         let needed = (self.bits + 1..=30).find(|bits| numbers::digits_from(index, 0, 0).0 < 1 << bits);
         match needed {
-            Some(bits) if index.len() <= INDEX_DIGITS => error.advise(format!("say ⟦bits={bits}⟧")),
-            _ => error.advise("indices are below 2^30, the most that ⟦bits⟧ allows: number the features anew"),
+            Some(bits) if index.len() <= INDEX_DIGITS => error.advise(format!("use ⟦bits={bits}⟧")),
+            _ => error.advise("indices must be below 2^30, the most that ⟦bits⟧ allows: renumber the features"),
         }
         .column(&shown)
     }
 
     /// Refuses a row that names a feature twice, when its indices do not ascend.
     #[cold]
-    fn check_repeated(&mut self, line: &[u8], start: usize) -> Result<(), DataError> {
+    fn check_repeated(&mut self, line: &[u8], start: usize) -> Result {
         self.indices.clear();
         let mut at = skip_blanks(line, start);
         while at < line.len() {
@@ -377,7 +363,7 @@ impl SvmlightEncoder {
             None => Ok(()),
             Some(pair) => Err(DataError::record("the row names this feature twice")
                 .column(&pair[0].to_string())
-                .advise("add the two values up, or leave such records out with ⟦on_error=skip⟧")),
+                .advise("add the two values up, or skip such records with ⟦on_error=skip⟧")),
         }
     }
 }
@@ -392,8 +378,7 @@ fn name(index: u32) -> Box<str> {
 }
 
 /// The value after the colon, and where it ends.
-#[inline]
-fn value_at(line: &[u8], start: usize, colon: usize) -> Result<(f32, usize), DataError> {
+fn value_at(line: &[u8], start: usize, colon: usize) -> Result<(f32, usize)> {
     if let Some((value, length)) = numbers::prefix(&line[colon + 1..]) {
         let (end, value) = (colon + 1 + length, value as f32);
         if value.is_finite() && line.get(end).is_none_or(|&byte| is_blank(byte)) {
@@ -408,105 +393,4 @@ fn value_at(line: &[u8], start: usize, colon: usize) -> Result<(f32, usize), Dat
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// What a way to read the features of a line makes of it, to the bit; `None` if it does not read them.
-    fn made(line: &str, read: impl FnOnce(&mut SvmlightEncoder, &[u8], &mut ParsedBatch) -> bool) -> Option<String> {
-        let (mut row, mut out) = (SvmlightEncoder::new(20), ParsedBatch::default());
-        if !read(&mut row, line.as_bytes(), &mut out) {
-            return None;
-        }
-        out.batch.finish(None, 1.0);
-        let features = out.batch.get(0).features;
-        let features: Vec<_> = features.iter().map(|(index, value)| (index, value.to_bits())).collect();
-        Some(format!("{features:?} {:?}", out.names))
-    }
-
-    fn plainly(line: &str) -> Option<String> {
-        // With lines around it, for what is next to the ends of a text is left to others.
-        let whole = format!("1{line}");
-        let text = format!("1 1:0.5\n1 2:0.5\n{whole}\n1 1:0.5\n1 2:0.5\n");
-        made(&whole, |row, line, out| {
-            row.fast.window.begin();
-            let mut start = 0;
-            for _ in 0..3 {
-                start = row.fast.go_to(text.as_bytes(), start) + 1;
-            }
-            assert_eq!(row.fast.label(line).is_some(), row.fast.window.current().unwrap().1.is_plain);
-            row.fast.label(line).is_some() && row.fast_features(out)
-        })
-    }
-
-    fn slowly(line: &str) -> Option<String> {
-        made(line, |row, line, out| row.features(line, 0, out).is_ok())
-    }
-
-    /// Values as files have them, and others.
-    fn value() -> impl Strategy<Value = String> {
-        prop_oneof![
-            3 => "-?[0-9]\\.[0-9]{1,8}",
-            2 => "-?[0-9]{1,8}",
-            1 => "[-+]?[0-9]{0,12}(\\.[0-9]{0,20})?([eE][-+]?[0-9]{1,3})?",
-            1 => "[-+.:e0-9 ]{0,6}",
-        ]
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4096))]
-
-        #[test]
-        fn labels_of_plain_rows_are_those_of_all_others(written in "[ \\t\\r\\x0c#?0-9a-z.-]{0,6}") {
-            let line = format!("{written} 3:4 5:0.5");
-            let text = format!("1 1:0.5\n1 2:0.5\n{line}\n1 1:0.5\n1 2:0.5\n");
-            let (mut fast, mut start) = (FastLines::default(), 0);
-            for _ in 0..3 {
-                start = fast.go_to(text.as_bytes(), start) + 1;
-            }
-            if let Some(found) = fast.label(line.as_bytes()) {
-                let line = content(line.as_bytes());
-                let (expected, start) = label(line).unwrap();
-                prop_assert_eq!(found, expected, "{:?}", line);
-                prop_assert_eq!(&line[start..], b" 3:4 5:0.5");
-            }
-        }
-
-        #[test]
-        fn plain_rows_are_read_as_all_others(
-            features in prop::collection::vec((prop_oneof![0u32..2_000_000, 0u32..50], value()), 1..40),
-            blank in prop_oneof![8 => Just(" "), 1 => Just("  "), 1 => Just("\t")],
-            sorts in prop::bool::weighted(0.8),
-            // Where a colon stands in place of a blank.
-            joined in prop_oneof![4 => Just(None), 1 => (0usize..40).prop_map(Some)],
-        ) {
-            let mut features = features;
-            if sorts {
-                features.sort_by_key(|&(index, _)| index);
-                features.dedup_by_key(|&mut (index, _)| index);
-            }
-            let line: String = (0..)
-                .zip(&features)
-                .map(|(at, (index, value))| format!("{}{index}:{value}", if joined == Some(at) { ":" } else { blank }))
-                .collect();
-            let _alone = crate::alone();
-            for is_portable in [false, true] {
-                onward::vector::set_portable(is_portable);
-                if let Some(plain) = plainly(line.trim_end()) {
-                    prop_assert_eq!(Some(plain), slowly(line.trim_end()), "{}", line);
-                }
-            }
-            onward::vector::set_portable(false);
-        }
-
-        #[test]
-        fn rows_of_common_form_are_plain(
-            features in prop::collection::btree_map(0u32..1_000_000, "-?[0-9](\\.[0-9]{1,8})?", 1..200),
-        ) {
-            let line: String = features.iter().map(|(index, value)| format!(" {index}:{value}")).collect();
-            prop_assert_eq!(plainly(&line), slowly(&line));
-            prop_assert!(plainly(&line).is_some());
-        }
-    }
-}
+mod tests;

@@ -9,29 +9,19 @@ use std::io::Write;
 use onward::Example;
 
 use crate::encode::BIAS;
-use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter, cannot};
+use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter, NewExamples, Out, cannot};
 use crate::schema::Schema;
 use crate::text::numbers::print::{shortest, shortest_single};
 
 /// Writes svmlight.
-pub(super) fn svmlight<'a>(
-    _: &Schema,
-    _: Compression,
-    out: &'a mut (dyn Write + Send),
-) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError> {
-    Ok(Box::new(SvmlightWriter::new(out)))
+pub(super) fn svmlight<'a>(_: &Schema, _: Compression, out: Out<'a>) -> NewExamples<'a> {
+    Ok(Box::new(SvmlightWriter { out, line: Vec::new(), largest: 0 }))
 }
 
 struct SvmlightWriter<'a> {
-    out: &'a mut (dyn Write + Send),
+    out: Out<'a>,
     line: Vec<u8>,
     largest: u32,
-}
-
-impl<'a> SvmlightWriter<'a> {
-    fn new(out: &'a mut (dyn Write + Send)) -> Self {
-        Self { out, line: Vec::new(), largest: 0 }
-    }
 }
 
 impl ExampleWriter for SvmlightWriter<'_> {
@@ -46,11 +36,8 @@ impl ExampleWriter for SvmlightWriter<'_> {
         }
         let mut features = example.features.iter();
         if features.next() != Some((BIAS, 1.0)) {
-            return Err(cannot(
-                number,
-                "does not begin with the bias (index 0, value 1), which is added when svmlight is read",
-                "convert to arrow",
-            ));
+            let found = "does not begin with the bias (index 0, value 1), which reading svmlight adds";
+            return Err(cannot(number, found, "convert to arrow"));
         }
         self.line.clear();
         match example.label {

@@ -8,30 +8,26 @@
 //! name that occurs twice are added up. Examples over several
 //! lines and labels with costs are refused.
 
+mod fast_path;
 mod write;
-
-use std::ops::Range;
 
 use memchr::memchr;
 use onward::feature::hash;
 
-use super::by_line::{LineParser, each_line};
+use super::by_line::FeatureEncoder;
 use super::detect::is_number;
+use super::records::{LineParser, each_line};
 use super::sparse::{self, is_blank, skip_blanks, word_end};
 use super::write::Writing;
 use super::{FirstLines, Head, Recognition, TextFormat};
-use crate::encode::{
-    BIAS, InteractionEncoder, NamesSeen, ParsedBatch, Rules, bad_weight, checked_offset, checked_weight, name_of,
-};
-use crate::error::{DataError, MEND, quoted};
+use crate::encode::{ParsedBatch, Rules, bad_weight, checked_offset, checked_weight, name_of};
+use crate::error::{DataError, MEND, Result, quoted};
 use crate::schema::sample::{FirstRows, LabelSample};
-use crate::schema::target::TargetValue;
-use crate::schema::{Layout, Role, Schema};
+use crate::schema::{CellValue, Layout, Schema};
 use crate::source::{Boundaries, Chunk, Parser};
 use crate::text::lines::line_end;
-use crate::text::numbers::batch::{DecimalBatch, PaddedText};
-use crate::text::numbers::{self, Number};
-use crate::text::window::Window;
+use crate::text::numbers;
+use fast_path::{FastFeatures, FastNamedLines};
 
 /// The format.
 pub(super) struct Vw;
@@ -57,7 +53,7 @@ impl TextFormat for Vw {
         head.line().contains(&b'|')
     }
 
-    fn sample(&self, first: &FirstLines<'_>) -> Result<FirstRows, DataError> {
+    fn sample(&self, first: &FirstLines<'_>) -> Result<FirstRows> {
         let mut sample = LabelSample::default();
         for (prefix, features) in first.lines().filter_map(|line| split(line).ok()) {
             sample.label(prefix.label);
@@ -84,9 +80,7 @@ impl TextFormat for Vw {
 /// Something, a bar, features: with what stands before the first bar being a label, be it
 /// one of an example over several lines, whose parser says that it is not read.
 fn is_vw(line: &[u8]) -> bool {
-    let Some(bar) = memchr(b'|', line) else {
-        return false;
-    };
+    let Some(bar) = memchr(b'|', line) else { return false };
     let mut words = line[..bar].split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
     words.next().is_none_or(|word| {
         word == b"shared" || word.starts_with(b"'") || word.split(|&byte| byte == b':').all(is_number)
@@ -110,59 +104,17 @@ struct VwParser {
 
 /// The hot path, apart from the rules so that both can be borrowed.
 struct VwEncoder {
-    seen: NamesSeen,
-    /// Namespaces to leave out.
-    ignored: Vec<Vec<u8>>,
+    features: FeatureEncoder,
     fast: FastNamedLines,
     /// The features of a row that are not 0.
     kept: (Vec<u32>, Vec<f32>),
     /// Which features of a row are met for the first time.
     new: Vec<u32>,
-    /// The products of features, if there are interactions.
-    products: Option<Box<InteractionEncoder>>,
-}
-
-/// Rows of plain features: words between single marks, no weight of a namespace. What takes long is
-/// done for all features of some lines at once.
-#[derive(Default)]
-struct FastNamedLines {
-    window: Window<FastNamedLine>,
-    numbers: DecimalBatch,
-    found: NamedFeatures,
-}
-
-/// The features of the lines in the window.
-#[derive(Default)]
-struct NamedFeatures {
-    namespaces: Vec<NamespaceSpan>,
-    /// Where the name of each feature begins and ends.
-    names: Vec<[u32; 2]>,
-    /// Where the value of each feature ends, which begins after the name: there, if it has none.
-    ends: Vec<u32>,
-    /// The hashed names.
-    indices: Vec<u32>,
-}
-
-/// A line that was looked at.
-struct FastNamedLine {
-    /// Its features, and its namespaces.
-    features: Range<usize>,
-    namespaces: Range<usize>,
-    is_plain: bool,
-}
-
-/// A namespace of a row.
-struct NamespaceSpan {
-    seed: u64,
-    /// Where its name begins and ends.
-    name: [u32; 2],
-    /// The number of its first feature.
-    first: usize,
 }
 
 impl Parser for VwParser {
-    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result<(), DataError> {
-        out.set_id_columns(1);
+    fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
+        out.id_columns = 1;
         self.row.fast.window.begin();
         each_line(chunk, self.rules.skip_errors, out, self)
     }
@@ -170,54 +122,48 @@ impl Parser for VwParser {
 
 impl LineParser for VwParser {
     fn end(&mut self, text: &[u8], start: usize) -> usize {
-        match self.row.ignored.is_empty() {
-            true => self.row.fast.go_to(&self.rules.schema, &self.row.seen, text, start),
+        match self.row.features.ignored.is_empty() {
+            true => self.row.fast.go_to(&self.rules, &self.row.features.seen, text, start),
             false => line_end(text, start),
         }
     }
 
-    fn parse_line(&mut self, line: &[u8], out: &mut ParsedBatch) -> Result<(), DataError> {
+    fn parse_line(&mut self, line: &[u8], out: &mut ParsedBatch) -> Result {
         let Self { rules, row } = self;
         let (prefix, features) = split(line)?;
-        let label = rules.label(TargetValue::Text(prefix.label))?;
-        let weight = importance(prefix.importance)?;
-        out.batch.set_offset(base(prefix.base)?);
+        let label = rules.label(CellValue::Text(prefix.label))?;
+        let weight = number(prefix.importance, 1.0, checked_weight, bad_weight)?;
+        let base = number(prefix.base, 0.0, checked_offset, |found| {
+            DataError::record(format!("the base (initial prediction) must be a finite number; got {found}"))
+                .advise("fix it, or write a quote (') before it if it is a tag")
+        });
+        out.batch.set_offset(base?);
         if !row.fast_features(line, out) {
-            row.features(&rules.schema, features, out)?;
+            row.slow_features(rules, features, out)?;
         }
-        if let Some(products) = &mut row.products {
-            products.finish(&rules.schema, out)?;
-        }
-        out.push_id(prefix.tag);
-        out.batch.finish(label, weight);
-        Ok(())
+        out.ids.push(prefix.tag);
+        row.features.end(&rules.schema, (label, weight), out)
     }
 }
 
 /// Splits a line at its first bar.
-fn split(line: &[u8]) -> Result<(VwPrefix<'_>, &[u8]), DataError> {
+fn split(line: &[u8]) -> Result<(VwPrefix<'_>, &[u8])> {
     let Some(bar) = memchr(b'|', line) else {
         return Err(DataError::record(format!("expected '|' and features, found {}", quoted(line))).advise(MEND));
     };
     let (before, features) = line.split_at(bar);
     let mut words = [&[][..]; 4];
     let mut count = 0;
-    let mut at = skip_blanks(before, 0);
-    while at < bar {
-        let end = word_end(before, at);
-        let Some(word) = words.get_mut(count) else {
-            return Err(too_many(before));
-        };
-        *word = &before[at..end];
+    for word in before.split(|&byte| is_blank(byte)).filter(|word| !word.is_empty()) {
+        *words.get_mut(count).ok_or_else(|| too_many(before))? = word;
         count += 1;
-        at = skip_blanks(before, end);
     }
     let prefix = prefix(&words[..count], before.last().is_some_and(|&byte| !is_blank(byte)))?;
     Ok((prefix, features))
 }
 
 /// Tells label, importance, base and tag apart. `touches`: no blank before the bar.
-fn prefix<'a>(words: &[&'a [u8]], touches: bool) -> Result<VwPrefix<'a>, DataError> {
+fn prefix<'a>(words: &[&'a [u8]], touches: bool) -> Result<VwPrefix<'a>> {
     let (numbers, tag) = match words.split_last() {
         Some((last, before)) if last.starts_with(b"'") => (before, &last[1..]),
         // Vowpal Wabbit takes it for a tag and the example for one without a label.
@@ -233,7 +179,7 @@ fn prefix<'a>(words: &[&'a [u8]], touches: bool) -> Result<VwPrefix<'a>, DataErr
             "{} belongs to an example over several lines or a label with costs",
             quoted(word)
         ))
-        .advise("these are not read: write one line an example, with a number as its label"));
+        .advise("write one example per line, with a number as its label"));
     }
     let word = |at: usize| numbers.get(at).copied().unwrap_or_default();
     if numbers.len() > 3 {
@@ -242,10 +188,9 @@ fn prefix<'a>(words: &[&'a [u8]], touches: bool) -> Result<VwPrefix<'a>, DataErr
     Ok(VwPrefix { label: word(0), importance: word(1), base: word(2), tag })
 }
 
-#[cold]
 fn too_many(found: &[u8]) -> DataError {
     DataError::record(format!("too many words before the bar: {}", quoted(found.trim_ascii())))
-        .advise("these are at most a label, its importance, a base and a tag")
+        .advise("there may be a label, its importance, a base and a tag")
 }
 
 /// Whether a word before the bar is the label of an action (`2:0.5:0.1`), or `shared`.
@@ -253,236 +198,28 @@ fn is_cost(word: &[u8]) -> bool {
     word == b"shared" || word.contains(&b':')
 }
 
-/// The importance weight, 1 if there is none.
-fn importance(text: &[u8]) -> Result<f64, DataError> {
+/// A number before the bar, or what is `absent` where there is none.
+fn number(text: &[u8], absent: f64, checked: fn(f64) -> Result<f64>, bad: fn(&str) -> DataError) -> Result<f64> {
     if text.is_empty() {
-        return Ok(1.0);
+        return Ok(absent);
     }
-    match numbers::parse(text) {
-        Number::Finite(weight) => checked_weight(weight),
-        _ => Err(bad_weight(&quoted(text))),
-    }
-}
-
-/// What the prediction starts from, 0 if there is none.
-fn base(text: &[u8]) -> Result<f64, DataError> {
-    if text.is_empty() {
-        return Ok(0.0);
-    }
-    match numbers::parse(text) {
-        Number::Finite(base) => checked_offset(base),
-        _ => Err(DataError::record(format!("the base (initial prediction) is {}", quoted(text)))
-            .advise("it is a finite number: mend it, or write a quote (') before it if it is a tag")),
-    }
-}
-
-onward::vectorised! {
-    /// Finds the words of a line between the `places` of its marks, the first of which is a bar; false if
-    /// something is not plain.
-    fn find_words(text: &[u8], places: &[u32], found: &mut NamedFeatures) -> bool {
-        let NamedFeatures { namespaces, names, ends, .. } = found;
-        let Some((&last, marks)) = places.split_last() else { return false };
-        // What stands behind the last feature is as good as a blank.
-        let mark_at = |place: u32| if place == last { b' ' } else { text[place as usize] };
-        // As many features as marks, at the most.
-        let before = names.len();
-        names.resize(before + marks.len(), [0; 2]);
-        ends.resize(before + marks.len(), 0);
-        let (new_names, new_ends) = (&mut names[before..], &mut ends[before..]);
-        let (mut count, mut at) = (0, 0);
-        while at < marks.len() {
-            let start = at;
-            // Features with values: a blank, a colon, and what ends the value.
-            while let Some(&[blank, colon, end]) = places[at..].first_chunk::<3>() {
-                if text[blank as usize] != b' ' || text[colon as usize] != b':' || blank + 1 >= colon || colon == last {
-                    break;
-                }
-                (new_names[count], new_ends[count]) = ([blank + 1, colon], end);
-                count += 1;
-                at += 2;
-            }
-            // Features without: a blank, and what ends the name.
-            while let Some(&[blank, end]) = places[at..].first_chunk::<2>() {
-                if text[blank as usize] != b' ' || mark_at(end) == b':' {
-                    break;
-                }
-                (new_names[count], new_ends[count]) = ([blank + 1, end], end);
-                count += usize::from(blank + 1 < end);
-                at += 1;
-            }
-            if let Some(&[bar, end]) = places[at..].first_chunk::<2>()
-                && text[bar as usize] == b'|'
-                && mark_at(end) != b':'
-            {
-                let seed = hash::seed(&text[bar as usize + 1..end as usize]);
-                namespaces.push(NamespaceSpan { seed, name: [bar + 1, end], first: before + count });
-                at += 1;
-            }
-            if at == start {
-                return false;
-            }
-        }
-        names.truncate(before + count);
-        ends.truncate(before + count);
-        true
-    }
-}
-
-onward::vectorised! {
-    /// Hashes the names of features. What tells whether a name has been handed on is fetched meanwhile.
-    fn hash_names(text: &[u8], schema: &Schema, seen: &NamesSeen, found: &mut NamedFeatures) {
-        let NamedFeatures { namespaces, names, indices, .. } = found;
-        indices.resize(names.len(), 0);
-        let Some(around) = PaddedText::new(text) else { return };
-        let mut end = names.len();
-        // Loops of our own: an iterator's would not be compiled for this machine.
-        for namespace in namespaces.iter().rev() {
-            let range = namespace.first..end;
-            for (index, &[start, end]) in indices[range.clone()].iter_mut().zip(&names[range]) {
-                let length = end - start;
-                let hash = match hash::SHORT.contains(&length) {
-                    true => hash::short(namespace.seed, around.after(start), around.before(end), length),
-                    false => hash::name(namespace.seed, &text[start as usize..end as usize]),
-                };
-                *index = schema.hashed(BIAS + 1, hash);
-                seen.prefetch(*index);
-            }
-            end = namespace.first;
-        }
-    }
-}
-
-impl FastNamedLines {
-    /// Goes on to the line that begins at `start`, and tells where it ends.
-    fn go_to(&mut self, schema: &Schema, seen: &NamesSeen, text: &[u8], start: usize) -> usize {
-        if self.window.go_to(text, start, [b':', b' ', b'|', b'\t']).is_some() {
-            self.read_window(schema, seen, text);
-        }
-        self.window.end(text, start)
-    }
-
-    /// Reads the numbers and hashes the names of the lines in the window.
-    fn read_window(&mut self, schema: &Schema, seen: &NamesSeen, text: &[u8]) {
-        let Self { window, numbers, found } = self;
-        numbers.clear();
-        found.clear();
-        window.fill(|index, line| {
-            let positions = index.positions(line);
-            let bar = positions.iter().position(|&position| text.get(position as usize) == Some(&b'|'));
-            let (features, namespaces) = (found.names.len(), found.namespaces.len());
-            let is_plain = line.has_room(text) && bar.is_some_and(|bar| find_words(text, &positions[bar..], found));
-            if !is_plain {
-                found.truncate(features, namespaces);
-            }
-            let (features, namespaces) = (features..found.names.len(), namespaces..found.namespaces.len());
-            FastNamedLine { features, namespaces, is_plain }
-        });
-        if !numbers.read_decimals(text, &found.names, &found.ends) {
-            for row in window.rows_mut().iter_mut().filter(|row| row.is_plain) {
-                let (names, ends) = (&found.names[row.features.clone()], &found.ends[row.features.clone()]);
-                row.is_plain = numbers.read_each(row.features.start, text, names, ends);
-            }
-        }
-        hash_names(text, schema, seen, found);
-    }
-}
-
-impl NamedFeatures {
-    fn clear(&mut self) {
-        self.truncate(0, 0);
-    }
-
-    fn truncate(&mut self, features: usize, namespaces: usize) {
-        self.names.truncate(features);
-        self.ends.truncate(features);
-        self.namespaces.truncate(namespaces);
-    }
-}
-
-/// The features of a line that is plain.
-#[derive(Clone, Copy)]
-struct FastFeatures<'a> {
-    line: &'a [u8],
-    /// Where the line begins in the text.
-    start: u32,
-    /// The number of the first feature.
-    first: usize,
-    indices: &'a [u32],
-    values: &'a [f32],
-    names: &'a [[u32; 2]],
-    namespaces: &'a [NamespaceSpan],
-}
-
-impl<'a> FastFeatures<'a> {
-    fn within(self, [start, end]: [u32; 2]) -> &'a [u8] {
-        &self.line[(start - self.start) as usize..(end - self.start) as usize]
-    }
-
-    /// Hands on the names of those of the features at these places that are met for the first time.
-    fn name(self, new: &[u32], seen: &mut NamesSeen, out: &mut ParsedBatch) {
-        let mut later = self.namespaces.iter().peekable();
-        let mut namespace = None;
-        for &at in new {
-            let at = at as usize;
-            while let Some(next) = later.next_if(|next| next.first <= self.first + at) {
-                namespace = Some(next);
-            }
-            if let Some(namespace) = namespace
-                && self.values[at] != 0.0
-                && seen.first(self.indices[at])
-            {
-                name_of(&mut out.names, self.indices[at], self.within(namespace.name), self.within(self.names[at]));
-            }
-        }
-    }
-
-    /// Adds the features that are not 0, by way of this memory.
-    fn add_kept(
-        self,
-        kept: &mut (Vec<u32>, Vec<f32>),
-        mut products: Option<&mut InteractionEncoder>,
-        out: &mut ParsedBatch,
-    ) {
-        let (kept_indices, kept_values) = (&mut kept.0, &mut kept.1);
-        let count = self.indices.len();
-        kept_indices.resize(count, 0);
-        kept_values.resize(count, 0.0);
-        let (before, mut kept, mut at) = (out.batch.pending(), 0, 0);
-        for (number, namespace) in self.namespaces.iter().enumerate() {
-            if let Some(products) = &mut products {
-                products.namespace(namespace.seed, self.within(namespace.name), before + kept);
-            }
-            let end = self.namespaces.get(number + 1).map_or(count, |next| next.first - self.first);
-            // Which are 0 is what a processor guesses wrong: all are written, and those are written over.
-            for (&index, &value) in self.indices[at..end].iter().zip(&self.values[at..end]) {
-                (kept_indices[kept], kept_values[kept]) = (index, value);
-                kept += usize::from(value != 0.0);
-            }
-            at = end;
-        }
-        out.batch.extend(&kept_indices[..kept], &kept_values[..kept]);
-    }
+    numbers::finite(text).ok_or_else(|| bad(&quoted(text))).and_then(checked)
 }
 
 impl VwEncoder {
     fn new(schema: &Schema) -> Self {
-        let ignored = schema.columns.iter().filter(|column| column.role == Role::Ignored);
         Self {
-            seen: NamesSeen::default(),
-            ignored: ignored.map(|column| column.name.clone().into_bytes()).collect(),
+            features: FeatureEncoder::new(schema),
             fast: FastNamedLines::default(),
             kept: Default::default(),
             new: Vec::new(),
-            products: InteractionEncoder::of_namespaces(schema),
         }
     }
 
     /// Adds the bias and all features of the current line, if they are plain; else nothing.
     fn fast_features(&mut self, line: &[u8], out: &mut ParsedBatch) -> bool {
         let FastNamedLines { window, numbers, found } = &self.fast;
-        let Some((indexed, row)) = window.current().filter(|(_, row)| row.is_plain) else {
-            return false;
-        };
+        let Some((indexed, row)) = window.current().filter(|(_, row)| row.is_plain) else { return false };
         let (first, count) = (row.features.start, row.features.len());
         let has_zero = numbers.have_zero(first, count);
         let features = FastFeatures {
@@ -494,15 +231,13 @@ impl VwEncoder {
             names: &found.names[row.features.clone()],
             namespaces: &found.namespaces[row.namespaces.clone()],
         };
-        if self.seen.first(BIAS) {
-            name_of(&mut out.names, BIAS, b"", b"bias");
+        let FeatureEncoder { seen, products, .. } = &mut self.features;
+        out.push_bias(seen);
+        if !seen.all(features.indices) {
+            seen.find_new(features.indices, &mut self.new);
+            features.name(&self.new, seen, out);
         }
-        out.batch.push(BIAS, 1.0);
-        if !self.seen.all(features.indices) {
-            self.seen.find_new(features.indices, &mut self.new);
-            features.name(&self.new, &mut self.seen, out);
-        }
-        let mut products = self.products.as_deref_mut();
+        let mut products = products.as_deref_mut();
         if let Some(products) = &mut products {
             products.begin();
         }
@@ -521,14 +256,11 @@ impl VwEncoder {
     }
 
     /// Adds the bias and the features of all namespaces; `text` begins with a bar.
-    fn features(&mut self, schema: &Schema, text: &[u8], out: &mut ParsedBatch) -> Result<(), DataError> {
-        self.push(BIAS, 1.0, out, b"", b"bias");
-        if let Some(products) = &mut self.products {
-            products.begin();
-        }
+    fn slow_features(&mut self, rules: &Rules, text: &[u8], out: &mut ParsedBatch) -> Result {
+        self.features.begin(out);
         let mut at = 0;
         while at < text.len() {
-            at = self.namespace(schema, text, at + 1, out)?;
+            at = self.namespace(rules, text, at + 1, out)?;
         }
         Ok(())
     }
@@ -538,16 +270,10 @@ impl VwEncoder {
     // This alone is not inlined, and all that it calls is: 264 instead of 320 instructions
     // a feature.
     #[inline(never)]
-    fn namespace(
-        &mut self,
-        schema: &Schema,
-        text: &[u8],
-        start: usize,
-        out: &mut ParsedBatch,
-    ) -> Result<usize, DataError> {
+    fn namespace(&mut self, rules: &Rules, text: &[u8], start: usize, out: &mut ParsedBatch) -> Result<usize> {
         let end = name_end(text, start);
         let namespace = &text[start..end];
-        if self.ignored.iter().any(|name| name == namespace) {
+        if self.features.ignored.iter().any(|name| name.as_bytes() == namespace) {
             return Ok(memchr(b'|', &text[end..]).map_or(text.len(), |at| end + at));
         }
         let (weight, mut at) = match text.get(end) {
@@ -556,7 +282,7 @@ impl VwEncoder {
             _ => (1.0, end),
         };
         let seed = hash::seed(namespace);
-        if let Some(products) = &mut self.products {
+        if let Some(products) = &mut self.features.products {
             products.namespace(seed, namespace, out.batch.pending());
         }
         loop {
@@ -575,41 +301,30 @@ impl VwEncoder {
             };
             let value = sparse::narrow(value * weight).map_err(|error| located(error, namespace, name))?;
             if value != 0.0 {
-                self.push(schema.hashed(BIAS + 1, hash::name(seed, name)), value, out, namespace, name);
+                let index = rules.hashed(hash::name(seed, name));
+                out.push(&mut self.features.seen, index, value, |names| name_of(names, index, namespace, name));
             }
             at = next;
         }
     }
-
-    #[inline(always)]
-    fn push(&mut self, index: u32, value: f32, out: &mut ParsedBatch, namespace: &[u8], name: &[u8]) {
-        if self.seen.first(index) {
-            name_of(&mut out.names, index, namespace, name);
-        }
-        out.batch.push(index, value);
-    }
 }
 
 /// The name of a feature for people.
-#[cold]
 fn shown(namespace: &[u8], name: &[u8]) -> String {
     let (namespace, name) = (String::from_utf8_lossy(namespace), String::from_utf8_lossy(name));
     if namespace.is_empty() { name.into_owned() } else { format!("{namespace}^{name}") }
 }
 
-#[cold]
 fn located(error: DataError, namespace: &[u8], name: &[u8]) -> DataError {
     error.column(&shown(namespace, name))
 }
 
-#[cold]
 fn nameless(text: &[u8], at: usize) -> DataError {
     let word = &text[at..word_end(text, at)];
     DataError::record(format!("expected a name before the colon, found {}", quoted(word))).advise(MEND)
 }
 
 /// Where the name that begins at `at` ends: at a blank, a colon or a bar.
-#[inline]
 fn name_end(text: &[u8], mut at: usize) -> usize {
     while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk) {
         let length = length_of_name(u64::from_le_bytes(*eight));
@@ -626,7 +341,6 @@ fn name_end(text: &[u8], mut at: usize) -> usize {
 
 /// How many of eight bytes, the first being the lowest, come before a blank, a colon or a
 /// bar: all at once, as names differ in length and the processor cannot guess.
-#[inline]
 fn length_of_name(eight: u64) -> usize {
     const EACH: u64 = 0x0101_0101_0101_0101;
     // The lowest high bit that is set is that of the first byte that equals the mark.
@@ -640,7 +354,7 @@ fn length_of_name(eight: u64) -> usize {
 
 /// The value after the colon, and where it ends.
 #[inline(always)]
-fn value_at(text: &[u8], colon: usize) -> Result<(f64, usize), DataError> {
+fn value_at(text: &[u8], colon: usize) -> Result<(f64, usize)> {
     let ends = |byte: u8| is_blank(byte) || byte == b'|';
     let start = colon + 1;
     if let Some((value, length)) = numbers::prefix(&text[start..])
@@ -654,98 +368,4 @@ fn value_at(text: &[u8], colon: usize) -> Result<(f64, usize), DataError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::schema::{Target, TargetRule};
-
-    /// Without interactions, and with products of each two features of one namespace and of any two.
-    fn schemas() -> [Schema; 2] {
-        let with = |interactions| Schema { interactions, ..schema() };
-        [schema(), with(vec!["* * *".parse().unwrap()])]
-    }
-
-    fn schema() -> Schema {
-        let target = Target { column: "label".to_owned(), rule: TargetRule::Number };
-        Schema { layout: Layout::Named, bits: 20, ngrams: 1, columns: Vec::new(), target, interactions: Vec::new() }
-    }
-
-    /// What a way to read the features of a line makes of it, to the bit; `None` if it does not read them.
-    fn made(schema: &Schema, read: impl FnOnce(&mut VwEncoder, &Schema, &mut ParsedBatch) -> bool) -> Option<String> {
-        let mut out = ParsedBatch::default();
-        let mut row = VwEncoder::new(schema);
-        if !read(&mut row, schema, &mut out) {
-            return None;
-        }
-        if let Some(Err(error)) = row.products.as_mut().map(|products| products.finish(schema, &mut out)) {
-            return Some(error.to_string());
-        }
-        out.batch.finish(None, 1.0);
-        let features = out.batch.get(0).features;
-        let features: Vec<_> = features.iter().map(|(index, value)| (index, value.to_bits())).collect();
-        Some(format!("{features:?} {:?}", out.names))
-    }
-
-    fn plainly(schema: &Schema, text: &str) -> Option<String> {
-        // With lines around it, for what is next to the ends of a text is left to others.
-        let (line, around) = (format!("1 {text}"), "1 |a b:0.5\n".repeat(2));
-        let whole = format!("{around}{line}\n{around}");
-        made(schema, |row, schema, out| {
-            row.fast.window.begin();
-            let mut start = 0;
-            for _ in 0..3 {
-                start = row.fast.go_to(schema, &row.seen, whole.as_bytes(), start) + 1;
-            }
-            row.fast_features(line.as_bytes(), out)
-        })
-    }
-
-    fn slowly(schema: &Schema, text: &str) -> Option<String> {
-        made(schema, |row, schema, out| row.features(schema, text.as_bytes(), out).is_ok())
-    }
-
-    fn word() -> impl Strategy<Value = String> {
-        prop_oneof![
-            4 => "[a-zA-Z0-9=]{1,20}(:-?[0-9](\\.[0-9]{1,8})?)?",
-            1 => "[a-z]{0,4}(:[-+]?[0-9]{0,12}(\\.[0-9]{0,20})?([eE][-+]?[0-9]{1,3})?)?",
-            1 => "[a-z:|.0 \t]{0,5}",
-        ]
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4096))]
-
-        #[test]
-        fn plain_rows_are_read_as_all_others(
-            namespaces in prop::collection::vec(("[a-z]{0,9}", prop::collection::vec(word(), 0..12)), 1..4),
-            blank in prop_oneof![8 => Just(" "), 1 => Just("  "), 1 => Just("\t")],
-        ) {
-            let text: String =
-                namespaces.iter().map(|(name, words)| format!("|{name}{blank}{} ", words.join(blank))).collect();
-            for text in [text.as_str(), text.trim_end()] {
-                let _alone = crate::alone();
-                for is_portable in [false, true] {
-                    onward::vector::set_portable(is_portable);
-                    for schema in &schemas() {
-                        if let Some(plain) = plainly(schema, text) {
-                            prop_assert_eq!(Some(plain), slowly(schema, text), "{}", text);
-                        }
-                    }
-                }
-            }
-            onward::vector::set_portable(false);
-        }
-
-        #[test]
-        fn rows_of_common_form_are_plain(
-            words in prop::collection::vec("[a-zA-Z0-9=]{1,20}(:-?[0-9](\\.[0-9]{1,8})?)?", 1..100),
-        ) {
-            let text = format!("|a {} |b x y |c z:2 ", words.join(" "));
-            for schema in &schemas() {
-                prop_assert_eq!(plainly(schema, &text), slowly(schema, &text));
-                prop_assert!(plainly(schema, &text).is_some());
-            }
-        }
-    }
-}
+mod tests;

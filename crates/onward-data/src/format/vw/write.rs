@@ -13,31 +13,23 @@ use std::io::Write;
 use onward::Example;
 
 use crate::encode::BIAS;
-use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter, cannot};
+use crate::format::write::{Compression, ConvertError, Converted, ExampleWriter, NewExamples, Out, cannot};
 use crate::schema::Schema;
 use crate::text::numbers::print::{shortest, shortest_single};
 
 /// Writes Vowpal Wabbit's text.
-pub(super) fn vw<'a>(
-    _: &Schema,
-    _: Compression,
-    out: &'a mut (dyn Write + Send),
-) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError> {
-    Ok(Box::new(VwWriter::new(out)))
+pub(super) fn vw<'a>(_: &Schema, _: Compression, out: Out<'a>) -> NewExamples<'a> {
+    Ok(Box::new(VwWriter { out, line: Vec::new(), names: HashMap::new() }))
 }
 
 struct VwWriter<'a> {
-    out: &'a mut (dyn Write + Send),
+    out: Out<'a>,
     line: Vec<u8>,
     /// The names as they are written.
     names: HashMap<u32, Box<[u8]>>,
 }
 
-impl<'a> VwWriter<'a> {
-    fn new(out: &'a mut (dyn Write + Send)) -> Self {
-        Self { out, line: Vec::new(), names: HashMap::new() }
-    }
-
+impl VwWriter<'_> {
     fn features(&mut self, example: Example<'_>) {
         for (index, value) in example.features.iter() {
             if value == 0.0 || index == BIAS && value == 1.0 {
@@ -73,16 +65,13 @@ impl ExampleWriter for VwWriter<'_> {
         self.line.clear();
         let offset = example.features.offset();
         if let Some(label) = example.label {
-            shortest(label, &mut self.line);
-            if example.weight != 1.0 || offset != 0.0 {
-                self.line.push(b' ');
-                shortest(example.weight, &mut self.line);
+            let (has_weight, has_offset) = (example.weight != 1.0 || offset != 0.0, offset != 0.0);
+            for (number, is_written) in [(label, true), (example.weight, has_weight), (offset, has_offset)] {
+                if is_written {
+                    shortest(number, &mut self.line);
+                    self.line.push(b' ');
+                }
             }
-            if offset != 0.0 {
-                self.line.push(b' ');
-                shortest(offset, &mut self.line);
-            }
-            self.line.push(b' ');
         } else if offset != 0.0 {
             // What is first in a line is its label, what is third its base.
             let found = format!("has the offset {offset} and no label, which Vowpal Wabbit's text cannot say");
@@ -113,25 +102,15 @@ fn tag(ids: &[&[u8]], line: &mut Vec<u8>) {
         if at > 0 {
             line.push(b',');
         }
-        let start = line.len();
-        if !id.is_empty() {
-            escape(&String::from_utf8_lossy(id), line);
-        }
-        if ids.len() > 1 {
-            escape_commas(start, line);
+        // A comma in one of several ids would separate.
+        for (at, part) in id.split(|&byte| byte == b',' && ids.len() > 1).enumerate() {
+            line.extend_from_slice(if at > 0 { b"%2C" } else { b"" });
+            if !part.is_empty() {
+                escape(&String::from_utf8_lossy(part), line);
+            }
         }
     }
     line.push(b' ');
-}
-
-fn escape_commas(start: usize, line: &mut Vec<u8>) {
-    let tail = line.split_off(start);
-    for byte in tail {
-        match byte {
-            b',' => line.extend_from_slice(b"%2C"),
-            byte => line.push(byte),
-        }
-    }
 }
 
 fn escape(name: &str, out: &mut Vec<u8>) {

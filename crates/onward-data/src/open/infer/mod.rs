@@ -3,14 +3,14 @@
 mod roles;
 mod target;
 
-use crate::error::{DataError, DataErrorKind};
+use crate::error::{DataError, Result};
 use crate::options::{OnError, Options};
 use crate::schema::interactions::{self, Interaction};
 use crate::schema::names::shown;
 use crate::schema::sample::{ColumnSample, InvalidTokens, LabelSample, TableSample};
 use crate::schema::target::Expression;
 use crate::schema::{Column, ColumnType, Kind, Layout, Role, Schema, Target, TargetRule};
-use roles::{ColumnGroups, IndexAllocator, role};
+use roles::RoleJudge;
 use target::rule;
 
 /// What the first rows say about all.
@@ -31,19 +31,14 @@ impl InferredSchema {
 }
 
 /// Infers the schema of a table from its first rows.
-pub(crate) fn table(sample: &TableSample, options: &Options) -> Result<InferredSchema, DataError> {
+pub(crate) fn table(sample: &TableSample, options: &Options) -> Result<InferredSchema> {
     // A bad row ends the run, and may be what makes the others look odd.
     let fault = sample.fault.as_ref().filter(|_| options.on_error == OnError::Stop);
-    let (inferred, groups) = judged(sample, options, fault)?;
-    if groups.features() == 0 {
-        let error = nothing_left(&groups, sample.rows);
-        return Err(fault.cloned().unwrap_or(error));
-    }
-    Ok(inferred)
+    judged(sample, options, fault)
 }
 
 /// The schema of records of which none has been seen: of the columns that the options name.
-pub(crate) fn unseen(options: &Options) -> Result<Schema, DataError> {
+pub(crate) fn unseen(options: &Options) -> Result<Schema> {
     let mut sample = TableSample::open();
     for name in table_options(options).into_iter().flat_map(|(_, names)| names) {
         sample.column(name);
@@ -53,61 +48,56 @@ pub(crate) fn unseen(options: &Options) -> Result<Schema, DataError> {
         let Expression { column, .. } = Expression::parse(target, &names)?;
         sample.column(&column);
     }
-    judged(&sample, options, None).map(|(inferred, _)| inferred.schema)
+    judged(&sample, options, None).map(|inferred| inferred.schema)
 }
 
 /// What the first rows say about each column. `fault`: what is wrong with one of them, which may be why others look odd.
-fn judged(
-    sample: &TableSample,
-    options: &Options,
-    fault: Option<&DataError>,
-) -> Result<(InferredSchema, ColumnGroups), DataError> {
+fn judged(sample: &TableSample, options: &Options, fault: Option<&DataError>) -> Result<InferredSchema> {
+    let rather = |error: DataError| fault.cloned().unwrap_or(error);
     check_options(sample, options)?;
     let mut notes = Vec::new();
     let (expression, seen) = target_of(sample, options)?;
-    let target = rule(expression, seen, options, &mut notes).map_err(|error| fault.cloned().unwrap_or(error))?;
-    let mut slots = IndexAllocator { next: 1 };
-    let mut groups = ColumnGroups::default();
+    let target = rule(expression, seen, options, &mut notes).map_err(rather)?;
+    let mut judge = RoleJudge::new(options, &target.column, sample.rows);
     let mut columns = Vec::with_capacity(sample.names.len());
     let mut invalid = InvalidTokens::new();
     for (name, seen) in sample.names.iter().zip(&sample.seen) {
         if sample.is_open && seen.is_rare(sample.rows) && !is_named(name, &target.column, options) {
-            groups.rare.push(name.clone());
+            judge.leave_rare(name);
             continue;
         }
-        let role = role(name, seen, &target.column, options, sample.rows, &mut slots, &mut groups);
+        let role = judge.role(name, seen);
         if let (Role::Feature(Kind::Numeric { .. }), Some(token)) = (&role, seen.repeated_invalid()) {
             invalid.insert(columns.len(), token.clone());
         }
         columns.push(Column { name: name.clone(), role });
     }
-    notes.extend(groups.lines(sample.rows));
-    let interactions = options.interactions.clone();
-    if groups.features() > 0 || sample.rows == 0 {
-        interactions::check_columns(&interactions, &columns, &sample.names)?;
-        notes.extend(interactions::note(&interactions));
+    let lines = judge.lines();
+    if judge.features() == 0 && sample.rows > 0 {
+        return Err(rather(nothing_left(&lines)));
     }
+    notes.extend(lines);
+    let interactions = options.interactions.clone();
+    interactions::check_columns(&interactions, &columns, &sample.names)?;
+    notes.extend(interactions::note(&interactions));
     let (bits, ngrams) = (options.bits, options.ngrams);
     let schema = Schema { layout: Layout::Table, bits, ngrams, columns, target, interactions };
-    Ok((InferredSchema { schema, notes, types: None, invalid }, groups))
+    Ok(InferredSchema { schema, notes, types: None, invalid })
 }
 
-/// All columns are left out: for what reasons.
-fn nothing_left(groups: &ColumnGroups, rows: usize) -> DataError {
-    let reasons = groups.lines(rows);
-    let error = |found| DataError::new(DataErrorKind::Format, found);
+/// All columns are left out, for these reasons.
+fn nothing_left(reasons: &[String]) -> DataError {
     if reasons.is_empty() {
-        return error(
-            "no column is left to learn from: there are only the target and what options leave out".to_owned(),
-        )
-        .advise("is the format another one? Else name fewer columns in ⟦ignore⟧, ⟦ids⟧ and ⟦weight⟧");
+        let found = "no column is left to learn from: there are only the target and what options leave out";
+        return DataError::format(found)
+            .advise("is the format another one? Else name fewer columns in ⟦ignore⟧, ⟦ids⟧ and ⟦weight⟧");
     }
-    error(format!("no column is left to learn from: {}", reasons.join("; ")))
+    DataError::format(format!("no column is left to learn from: {}", reasons.join("; ")))
         .advise("name such columns in ⟦numeric⟧, ⟦categorical⟧ or ⟦text⟧")
 }
 
 /// The schema of a table that is copied: all columns are ids.
-pub(crate) fn copied(sample: &TableSample, options: &Options) -> Result<InferredSchema, DataError> {
+pub(crate) fn copied(sample: &TableSample, options: &Options) -> Result<InferredSchema> {
     check_options(sample, options)?;
     let (mut columns, mut types) = (Vec::new(), Vec::new());
     for (name, seen) in sample.names.iter().zip(&sample.seen) {
@@ -124,9 +114,9 @@ pub(crate) fn copied(sample: &TableSample, options: &Options) -> Result<Inferred
     Ok(InferredSchema { types: Some(types), ..InferredSchema::known(schema, Vec::new()) })
 }
 
-fn column_type(name: &str, seen: &ColumnSample, options: &Options) -> Result<ColumnType, DataError> {
+fn column_type(name: &str, seen: &ColumnSample, options: &Options) -> Result<ColumnType> {
     if seen.sets > 0 {
-        return Err(DataError::new(DataErrorKind::Options, "holds lists, and a cell is one value")
+        return Err(DataError::options("holds lists, and a cell is one value")
             .column(name)
             .advise(format!("leave it out with ⟦ignore={name}⟧")));
     }
@@ -135,8 +125,7 @@ fn column_type(name: &str, seen: &ColumnSample, options: &Options) -> Result<Col
     Ok(match seen.present() {
         _ if named(&options.numeric) => ColumnType::Number,
         _ if named(&options.categorical) || named(&options.text) => ColumnType::Text,
-        _ if seen.strings > 0 => ColumnType::Text,
-        0 => ColumnType::Text,
+        present if seen.strings > 0 || present == 0 => ColumnType::Text,
         present if seen.numbers == present && seen.integers == present => ColumnType::Whole,
         present if seen.numbers == present => ColumnType::Number,
         present if seen.booleans == present && seen.examples.iter().all(is_truth) => ColumnType::Boolean,
@@ -145,25 +134,18 @@ fn column_type(name: &str, seen: &ColumnSample, options: &Options) -> Result<Col
 }
 
 /// The schema of a format without columns, from the labels and the namespaces of the first rows.
-pub(crate) fn labels(layout: Layout, sample: &LabelSample, options: &Options) -> Result<InferredSchema, DataError> {
-    let LabelSample { labels, namespaces } = sample;
-    let mut notes = Vec::new();
+pub(crate) fn labels(layout: Layout, sample: &LabelSample, options: &Options) -> Result<InferredSchema> {
+    let (LabelSample { labels, namespaces }, mut notes) = (sample, Vec::new());
     let expression = Expression::parse(options.target.as_deref().unwrap_or("label"), &["label"])?;
     if expression.column != "label" {
-        return Err(DataError::new(
-            DataErrorKind::Options,
-            format!("there is no column '{}' in this format", expression.column),
-        )
-        .advise("its one target is called label: ⟦target=label==3⟧, or leave ⟦target⟧ out"));
+        return Err(DataError::options(format!("there is no column '{}' in this format", expression.column))
+            .advise("the one target is called label: use ⟦target=label==3⟧, or leave ⟦target⟧ out"));
     }
     for (flag, names) in table_options(options) {
         let fits = flag == "⟦ignore⟧" && layout == Layout::Named;
         if !names.is_empty() && !fits {
-            return Err(DataError::new(
-                DataErrorKind::Options,
-                format!("{flag} names columns, and this format has none"),
-            )
-            .advise(format!("leave {flag} out")));
+            return Err(DataError::options(format!("{flag} names columns, but this format has none"))
+                .advise(format!("leave {flag} out")));
         }
     }
     let interactions = options.interactions.clone();
@@ -179,15 +161,14 @@ pub(crate) fn labels(layout: Layout, sample: &LabelSample, options: &Options) ->
 }
 
 /// The namespaces that are left out, kept in the schema so that predicting leaves them out too.
-fn ignored_namespaces(namespaces: &[String], options: &Options) -> Result<Vec<Column>, DataError> {
+fn ignored_namespaces(namespaces: &[String], options: &Options) -> Result<Vec<Column>> {
     let named = |name: &String| if name.is_empty() { "(unnamed)".to_owned() } else { name.clone() };
     let ignored = |name: &String| match namespaces.contains(name) {
         true => Ok(Column { name: name.clone(), role: Role::Ignored }),
-        false => Err(DataError::new(
-            DataErrorKind::Options,
-            format!("there is no namespace '{name}' in the first rows, named as ⟦ignore⟧"),
-        )
-        .advise(format!("there are: {}", shown(&namespaces.iter().map(named).collect::<Vec<_>>())))),
+        false => {
+            Err(DataError::options(format!("there is no namespace '{name}' in the first rows, named as ⟦ignore⟧"))
+                .advise(format!("there are: {}", shown(&namespaces.iter().map(named).collect::<Vec<_>>()))))
+        }
     };
     options.ignore.iter().map(ignored).collect()
 }
@@ -215,7 +196,7 @@ fn is_named(name: &str, target: &str, options: &Options) -> bool {
 }
 
 /// Every column named in an option exists and is named in one only.
-fn check_options(sample: &TableSample, options: &Options) -> Result<(), DataError> {
+fn check_options(sample: &TableSample, options: &Options) -> Result {
     let named = table_options(options);
     for (at, (flag, names)) in named.iter().enumerate() {
         for name in *names {
@@ -231,15 +212,15 @@ fn check_options(sample: &TableSample, options: &Options) -> Result<(), DataErro
 }
 
 fn twice(name: &str, first: &str, second: &str) -> DataError {
-    DataError::new(DataErrorKind::Options, format!("column '{name}' is named as {first} and as {second}"))
+    DataError::options(format!("column '{name}' is named in both {first} and {second}"))
         .advise("name it in one of the two")
 }
 
 /// The target as the user wrote it, and what was seen of its column.
-fn target_of<'s>(sample: &'s TableSample, options: &Options) -> Result<(Expression, &'s ColumnSample), DataError> {
+fn target_of<'s>(sample: &'s TableSample, options: &Options) -> Result<(Expression, &'s ColumnSample)> {
     let names: Vec<_> = sample.names.iter().map(String::as_str).collect();
     let Some(text) = &options.target else {
-        return Err(DataError::new(DataErrorKind::Options, "the column to predict is not named")
+        return Err(DataError::options("the column to predict is not named")
             .advise(format!("name it with ⟦target⟧; there are: {}", shown(&sample.names))));
     };
     let expression = Expression::parse(text, &names)?;

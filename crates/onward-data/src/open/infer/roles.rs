@@ -6,172 +6,158 @@ use crate::schema::names::shown;
 use crate::schema::sample::{ColumnSample, ROWS_FOR_ONE_RARE};
 use crate::schema::{Kind, Role};
 
-/// Hands out indices that never collide.
-pub(super) struct IndexAllocator {
-    pub(super) next: u32,
+/// What became of a column, in the order of the notes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ColumnGroup {
+    Numeric,
+    Boolean,
+    Categorical,
+    Sets,
+    Rare,
+    Timestamp,
+    Text,
+    Mixed,
+    Empty,
+    Constant,
+    Identifiers,
 }
 
-impl IndexAllocator {
-    fn take(&mut self) -> u32 {
-        self.next += 2;
-        self.next - 2
+use ColumnGroup::{Boolean, Categorical, Constant, Empty, Identifiers, Mixed, Numeric, Rare, Sets, Text, Timestamp};
+
+impl ColumnGroup {
+    const ALL: [Self; 11] =
+        [Numeric, Boolean, Categorical, Sets, Rare, Timestamp, Text, Mixed, Empty, Constant, Identifiers];
+
+    /// The note about its columns.
+    fn title(self, rows: usize) -> String {
+        match self {
+            Numeric => "numbers".to_owned(),
+            Boolean => "true or false".to_owned(),
+            Categorical => "categories".to_owned(),
+            Sets => "sets".to_owned(),
+            Rare => format!(
+                "in fewer than 1 of {ROWS_FOR_ONE_RARE} rows, hashed by name and not counted as missing elsewhere (else name \
+                 them in ⟦numeric⟧ or ⟦categorical⟧)"
+            ),
+            Timestamp => "dates (hour, weekday, month, days)".to_owned(),
+            Text => "text (words)".to_owned(),
+            Mixed => {
+                "treated as categories because some values are not numbers (else name them in ⟦numeric⟧)".to_owned()
+            }
+            Empty => format!(
+                "treated as categories because they are empty in the first {rows} rows (else name them in ⟦numeric⟧)"
+            ),
+            Constant => format!("constant in the first {rows} rows, ignored until they change"),
+            Identifiers => format!(
+                "ignored because no value repeats in the first {rows} rows (else name them in ⟦categorical⟧ or ⟦text⟧)"
+            ),
+        }
     }
 }
 
-/// Columns by what became of them, for the notes.
-#[derive(Default)]
-pub(super) struct ColumnGroups {
-    numeric: Vec<String>,
-    categorical: Vec<String>,
-    boolean: Vec<String>,
-    timestamp: Vec<String>,
-    text: Vec<String>,
-    constant: Vec<String>,
-    identifiers: Vec<String>,
-    mixed: Vec<String>,
-    /// Of mixed ones, what may stand for a missing value.
+/// Gives each column its role, and remembers what became of it.
+pub(super) struct RoleJudge<'a> {
+    options: &'a Options,
+    target: &'a str,
+    rows: usize,
+    /// The next index that no column has.
+    next_slot: u32,
+    groups: Vec<(ColumnGroup, String)>,
+    /// Of mixed columns, what may stand for a missing value.
     markers: Vec<String>,
-    empty: Vec<String>,
-    sets: Vec<String>,
-    pub(super) rare: Vec<String>,
 }
 
-impl ColumnGroups {
+impl<'a> RoleJudge<'a> {
+    pub(super) fn new(options: &'a Options, target: &'a str, rows: usize) -> Self {
+        Self { options, target, rows, next_slot: 1, groups: Vec::new(), markers: Vec::new() }
+    }
+
+    /// How many columns are features whose values differ.
     pub(super) fn features(&self) -> usize {
-        let groups = [
-            &self.numeric,
-            &self.categorical,
-            &self.boolean,
-            &self.timestamp,
-            &self.text,
-            &self.mixed,
-            &self.sets,
-            &self.rare,
-        ];
-        groups.iter().map(|names| names.len()).sum()
+        self.groups.iter().filter(|(group, _)| !matches!(group, Constant | Identifiers | Empty)).count()
     }
 
-    pub(super) fn lines(&self, rows: usize) -> Vec<String> {
-        let say = |names: &[String], what: &str| (!names.is_empty()).then(|| format!("{what}: {}", shown(names)));
-        let lines = [
-            say(&self.numeric, "numbers"),
-            say(&self.boolean, "true or false"),
-            say(&self.categorical, "categories"),
-            say(&self.sets, "sets"),
-            say(
-                &self.rare,
-                &format!(
-                    "in fewer than 1 of {ROWS_FOR_ONE_RARE} rows, hashed by name and not missed elsewhere (else name them in ⟦numeric⟧ or ⟦categorical⟧)"
-                ),
-            ),
-            say(&self.timestamp, "dates (hour, weekday, month, days)"),
-            say(&self.text, "text (words)"),
-            say(&self.mixed, "taken as categories since some values are no numbers (else name them in ⟦numeric⟧)"),
-            say(
-                &self.empty,
-                &format!(
-                    "taken as categories since they are empty in the first {rows} rows (else name them in ⟦numeric⟧)"
-                ),
-            ),
-            say(&self.constant, &format!("constant in the first {rows} rows, ignored until they change")),
-            say(
-                &self.identifiers,
-                &format!(
-                    "ignored since no value repeats in the first {rows} rows (else name them in ⟦categorical⟧ or ⟦text⟧)"
-                ),
-            ),
-        ];
-        lines.into_iter().flatten().chain(self.markers.iter().cloned()).collect()
+    /// The notes about the columns, a line per group.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let line = |group: ColumnGroup| {
+            let names = self.groups.iter().filter(|(other, _)| *other == group);
+            let names: Vec<_> = names.map(|(_, name)| name.clone()).collect();
+            (!names.is_empty()).then(|| format!("{}: {}", group.title(self.rows), shown(&names)))
+        };
+        ColumnGroup::ALL.into_iter().filter_map(line).chain(self.markers.iter().cloned()).collect()
     }
-}
 
-pub(super) fn role(
-    name: &str,
-    seen: &ColumnSample,
-    target: &str,
-    options: &Options,
-    rows: usize,
-    slots: &mut IndexAllocator,
-    groups: &mut ColumnGroups,
-) -> Role {
-    let named = |names: &[String]| names.iter().any(|other| other == name);
-    if name == target {
-        return Role::Target;
+    /// Leaves out a key that few rows have.
+    pub(super) fn leave_rare(&mut self, name: &str) {
+        self.groups.push((Rare, name.to_owned()));
     }
-    if named(options.weight.as_slice()) {
-        return Role::Weight;
-    }
-    if named(&options.ids) {
-        return Role::Id;
-    }
-    if named(&options.ignore) {
-        return Role::Ignored;
-    }
-    if named(&options.numeric) {
-        groups.numeric.push(name.to_owned());
-        return Role::Feature(Kind::Numeric { slot: slots.take(), origin: None });
-    }
-    if named(&options.categorical) {
-        groups.categorical.push(name.to_owned());
-        return Role::Feature(Kind::Categorical { origin: None });
-    }
-    if named(&options.text) {
-        groups.text.push(name.to_owned());
-        return Role::Feature(Kind::Text);
-    }
-    inferred_role(name, seen, rows, slots, groups)
-}
 
-fn inferred_role(
-    name: &str,
-    seen: &ColumnSample,
-    rows: usize,
-    slots: &mut IndexAllocator,
-    groups: &mut ColumnGroups,
-) -> Role {
-    let present = seen.present();
-    let constant = seen.is_constant() && rows > 1;
-    let mut note = |group: fn(&mut ColumnGroups) -> &mut Vec<String>| {
-        let group = if constant { &mut groups.constant } else { group(groups) };
-        group.push(name.to_owned());
-    };
-    if present == 0 {
-        let (is_set, empty): (bool, fn(&mut ColumnGroups) -> &mut Vec<String>) =
-            (seen.sets > 0, |groups| &mut groups.empty);
-        note(if is_set { |groups| &mut groups.sets } else { empty });
-        return Role::Feature(Kind::Categorical { origin: None });
+    fn take_slot(&mut self) -> u32 {
+        self.next_slot += 2;
+        self.next_slot - 2
     }
-    if seen.is_of(seen.numbers) {
-        note(|groups| &mut groups.numeric);
-        let origin = seen.first_number.filter(|origin| constant && origin.is_finite());
-        return Role::Feature(Kind::Numeric { slot: slots.take(), origin });
+
+    /// A feature of a column that an option names.
+    fn named(&mut self, name: &str, group: ColumnGroup, kind: Kind) -> Role {
+        self.groups.push((group, name.to_owned()));
+        Role::Feature(kind)
     }
-    if seen.is_of(seen.moments) && !constant {
-        note(|groups| &mut groups.timestamp);
-        return Role::Feature(Kind::Timestamp { slot: slots.take(), origin: seen.first_days.unwrap_or(0.0) });
+
+    pub(super) fn role(&mut self, name: &str, seen: &ColumnSample) -> Role {
+        let options = self.options;
+        let named = |names: &[String]| names.iter().any(|other| other == name);
+        match name {
+            _ if name == self.target => Role::Target,
+            _ if named(options.weight.as_slice()) => Role::Weight,
+            _ if named(&options.ids) => Role::Id,
+            _ if named(&options.ignore) => Role::Ignored,
+            _ if named(&options.numeric) => {
+                let slot = self.take_slot();
+                self.named(name, Numeric, Kind::Numeric { slot, origin: None })
+            }
+            _ if named(&options.categorical) => self.named(name, Categorical, Kind::Categorical { origin: None }),
+            _ if named(&options.text) => self.named(name, Text, Kind::Text),
+            _ => self.inferred(name, seen),
+        }
     }
-    if seen.booleans == present && seen.distinct.len() == 2 {
-        note(|groups| &mut groups.boolean);
-        return Role::Feature(Kind::Boolean { slot: slots.take() });
+
+    fn inferred(&mut self, name: &str, seen: &ColumnSample) -> Role {
+        let present = seen.present();
+        let is_constant = seen.is_constant() && self.rows > 1;
+        let (group, role) = if present == 0 {
+            let group = if seen.sets > 0 { Sets } else { Empty };
+            (group, Role::Feature(Kind::Categorical { origin: None }))
+        } else if seen.is_of(seen.numbers) {
+            let origin = seen.first_number.filter(|origin| is_constant && origin.is_finite());
+            (Numeric, Role::Feature(Kind::Numeric { slot: self.take_slot(), origin }))
+        } else if seen.is_of(seen.moments) && !is_constant {
+            let origin = seen.first_days.unwrap_or(0.0);
+            (Timestamp, Role::Feature(Kind::Timestamp { slot: self.take_slot(), origin }))
+        } else if seen.booleans == present && seen.distinct.len() == 2 {
+            (Boolean, Role::Feature(Kind::Boolean { slot: self.take_slot() }))
+        } else if seen.is_text() {
+            (Text, Role::Feature(Kind::Text))
+        } else if seen.is_identifier() {
+            (Identifiers, Role::Ignored)
+        } else {
+            self.note_marker(name, seen);
+            let origin = seen.examples.first().filter(|_| is_constant).cloned();
+            let group = if seen.numbers > 0 { Mixed } else { Categorical };
+            (group, Role::Feature(Kind::Categorical { origin }))
+        };
+        self.groups.push((if is_constant { Constant } else { group }, name.to_owned()));
+        role
     }
-    if seen.is_text() {
-        note(|groups| &mut groups.text);
-        return Role::Feature(Kind::Text);
-    }
-    if seen.is_identifier() {
-        note(|groups| &mut groups.identifiers);
-        return Role::Ignored;
-    }
-    note(if seen.numbers > 0 { |groups| &mut groups.mixed } else { |groups| &mut groups.categorical });
-    if let Some((word, count)) = seen.only_invalid() {
+
+    /// One word among numbers may stand for a missing value.
+    fn note_marker(&mut self, name: &str, seen: &ColumnSample) {
+        let Some((word, count)) = seen.only_invalid() else { return };
         // Strings that are told from numbers are JSON's.
         let missing = if seen.strings > 0 { "null" } else { "an empty cell or NA" };
-        groups.markers.push(format!(
-            "all values of '{name}' but {count} times {} are numbers: if it stands for a missing value, write \
-             {missing}",
-            quoted(word.as_bytes())
+        let word = quoted(word.as_bytes());
+        self.markers.push(format!(
+            "all values of '{name}' are numbers, except {word} ({count} times): if it stands for a missing value, write \
+             {missing}"
         ));
     }
-    let origin = seen.examples.first().filter(|_| constant).cloned();
-    Role::Feature(Kind::Categorical { origin })
 }

@@ -3,14 +3,14 @@
 use onward::feature::hash;
 use onward::loss::Task;
 
-use crate::error::{DataError, DataErrorKind, quoted};
+use crate::error::{DataError, Result, quoted};
 use crate::options::Options;
 use crate::schema::names::shown;
 use crate::schema::sample::{ColumnSample, ROWS_FOR_ONE_INVALID, ROWS_TO_TRUST};
 use crate::schema::target::{Expression, Operator, Target, TargetRule};
-use crate::text::numbers::{self, Number};
+use crate::text::numbers;
 
-/// Two classes of which one is a number are believed in so many rows.
+/// Two classes of which one is a number are believed in this many rows.
 const ROWS_FOR_MIXED_CLASSES: usize = 20;
 
 /// How the values of the target become labels.
@@ -19,20 +19,19 @@ pub(super) fn rule(
     seen: &ColumnSample,
     options: &Options,
     notes: &mut Vec<String>,
-) -> Result<Target, DataError> {
+) -> Result<Target> {
     let column = expression.column;
     let rule = match expression.comparison {
         Some(rule) if options.task == Some(Task::Regression) => {
             let target = Target { column, rule };
-            return Err(DataError::new(
-                DataErrorKind::Options,
-                format!("the target {target} makes two classes, and the task is regression"),
-            )
+            return Err(DataError::options(format!(
+                "the target {target} makes two classes, but the task is regression"
+            ))
             .advise("leave out the comparison, or ⟦task⟧"));
         }
         Some(TargetRule::Comparison { operator, with, .. }) => {
             check_value(&column, operator, &with, seen, notes)?;
-            let numeric = seen.numbers > 0 && are_numbers(seen) && number_of(&with).is_some();
+            let numeric = seen.numbers > 0 && are_numbers(seen) && numbers::finite(with.as_bytes()).is_some();
             TargetRule::Comparison { operator, with, numeric }
         }
         Some(rule) => rule,
@@ -56,51 +55,33 @@ pub(super) fn rule(
     Ok(target)
 }
 
-/// What the rule is worth where the first rows have no label.
+/// What is assumed where the first rows have no label.
 fn assumed(target: &Target, seen: &ColumnSample, task: Option<Task>) -> Option<String> {
     if seen.present() > 0 {
         return None;
     }
     let column = &target.column;
-    Some(match &target.rule {
-        TargetRule::Number if task == Some(Task::Regression) => {
-            format!("all labels are missing in the first rows of '{column}'")
+    let assumed = match &target.rule {
+        TargetRule::Number if task == Some(Task::Regression) => String::new(),
+        TargetRule::Comparison { .. } => String::new(),
+        TargetRule::Number => {
+            format!(": regression is assumed (else use ⟦task=binary⟧ or ⟦target={column}==CLASS⟧)")
         }
-        TargetRule::Number => format!(
-            "all labels are missing in the first rows of '{column}': regression is assumed (else say ⟦task=binary⟧, \
-             or ⟦target={column}==CLASS⟧)"
-        ),
-        TargetRule::Comparison { .. } => format!("all labels are missing in the first rows of '{column}'"),
-        _ => format!(
-            "all labels are missing in the first rows of '{column}': 1 against 0 or -1 is assumed (else say \
-             ⟦target={column}==CLASS⟧)"
-        ),
-    })
-}
-
-fn number_of(text: &str) -> Option<f64> {
-    match numbers::parse(text.as_bytes()) {
-        Number::Finite(value) => Some(value),
-        _ => None,
-    }
+        _ => format!(": 1 against 0 or -1 is assumed (else use ⟦target={column}==CLASS⟧)"),
+    };
+    Some(format!("all labels are missing in the first rows of '{column}'{assumed}"))
 }
 
 /// Looks whether the value that a target is compared with can occur, and whether both
-/// classes do. Who compares numbers with a word has probably mistaken the column; a class may
-/// be met later.
-fn check_value(
-    column: &str,
-    operator: Operator,
-    with: &str,
-    seen: &ColumnSample,
-    notes: &mut Vec<String>,
-) -> Result<(), DataError> {
+/// classes do. Comparing numbers with a word is probably a mistaken column; a class may
+/// occur later.
+fn check_value(column: &str, operator: Operator, with: &str, seen: &ColumnSample, notes: &mut Vec<String>) -> Result {
     if seen.present() == 0 {
         return Ok(());
     }
     let examples = shown(&seen.examples);
-    let number = number_of(with);
-    if let Some(threshold) = number.filter(|_| !matches!(operator, Operator::Equal | Operator::NotEqual)) {
+    let number = numbers::finite(with.as_bytes());
+    if let Some(threshold) = number.filter(|_| operator.orders()) {
         if seen.numbers > 0 && is_one_sided(operator, threshold, seen) {
             notes.push(format!(
                 "only one class in the first rows: '{column}' goes from {} to {} there, compared with {with}",
@@ -118,7 +99,7 @@ fn check_value(
     }
     if number.is_none() && seen.numbers == seen.present() {
         let found = format!("the target is compared with '{with}', and '{column}' holds only numbers: {examples}, …");
-        return Err(DataError::new(DataErrorKind::Options, found)
+        return Err(DataError::options(found)
             .advise(format!("compare with a number, ⟦target={column}==1⟧, or name another column")));
     }
     notes.push(format!("'{with}' does not occur in the first rows of '{column}', which holds {examples}, …"));
@@ -133,7 +114,7 @@ fn is_one_sided(operator: Operator, threshold: f64, seen: &ColumnSample) -> bool
     }
 }
 
-/// Whether so many of a target's values are of one kind that the others are mistakes. Of two
+/// Whether enough of a target's values are of one kind for the others to be mistakes. Of two
 /// distinct values each may be a class; of more, one token is a mistake in any number of rows.
 fn are_nearly_all(count: usize, seen: &ColumnSample) -> bool {
     let invalid = seen.present() - count;
@@ -153,7 +134,7 @@ fn are_signs(seen: &ColumnSample) -> bool {
 }
 
 /// The rule when the user did not say what the task is.
-fn inferred_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule, DataError> {
+fn inferred_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule> {
     match seen.present() {
         0 => Ok(TargetRule::Number),
         _ if are_signs(seen) => Ok(TargetRule::Signs),
@@ -163,7 +144,7 @@ fn inferred_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule, DataEr
 }
 
 /// The rule for two classes.
-fn binary_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule, DataError> {
+fn binary_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule> {
     if seen.present() == 0 || are_signs(seen) {
         return Ok(TargetRule::Signs);
     }
@@ -178,12 +159,10 @@ fn binary_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule, DataErro
     let is_mixed = seen.numbers > 0 && seen.numbers < seen.present();
     let (found, remedy) = match (classes.as_slice(), seen.distinct.len()) {
         ([negative, positive], 2) if is_mixed && seen.present() < ROWS_FOR_MIXED_CLASSES => (
+            format!("has two values in the first rows, {negative} and {positive}, of which only one is a number"),
             format!(
-                "has two values in the first rows, {negative} and {positive}, of which one is a number and one is none"
-            ),
-            format!(
-                "if they are two classes, say which is positive: ⟦target={column}=={positive}⟧; if one is a \
-                 mistake, mend it, or say ⟦task=regression⟧ to be told where it is"
+                "if they are two classes, name the positive one: ⟦target={column}=={positive}⟧; if one is a mistake, fix it, \
+                 or use ⟦task=regression⟧ to see where it is"
             ),
         ),
         ([negative, positive], 2) => {
@@ -191,21 +170,18 @@ fn binary_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule, DataErro
         }
         ([only], 1) => (
             format!("is always '{only}' in the first rows"),
-            format!("say which class is positive: ⟦target={column}=={only}⟧"),
+            format!("name the positive class: ⟦target={column}=={only}⟧"),
         ),
-        _ => (
-            format!(
-                "has more than two values in the first rows: {}, …{}",
-                shown(&classes),
-                invalid_among_numbers(seen)
-            ),
-            format!(
-                "say which is positive, ⟦target={column}=={}⟧, or for numbers compare, ⟦target={column}>0⟧",
-                classes.first().map_or("", String::as_str)
-            ),
-        ),
+        _ => {
+            let (values, invalid) = (shown(&classes), invalid_among_numbers(seen));
+            let first = classes.first().map_or("", String::as_str);
+            (
+                format!("has more than two values in the first rows: {values}, …{invalid}"),
+                format!("name the positive one, ⟦target={column}=={first}⟧, or compare numbers, ⟦target={column}>0⟧"),
+            )
+        }
     };
-    Err(DataError::new(DataErrorKind::Options, format!("target '{column}' {found}")).advise(remedy))
+    Err(DataError::options(format!("target '{column}' {found}")).advise(remedy))
 }
 
 /// What keeps a target from being a number.
@@ -214,5 +190,5 @@ fn invalid_among_numbers(seen: &ColumnSample) -> String {
         return String::new();
     }
     let words: Vec<_> = seen.invalid.iter().map(|(word, _)| quoted(word.as_bytes())).collect();
-    format!(" ({} of {} are no numbers: {}, …)", seen.present() - seen.numbers, seen.present(), shown(&words))
+    format!(" ({} of {} are not numbers: {}, …)", seen.present() - seen.numbers, seen.present(), shown(&words))
 }

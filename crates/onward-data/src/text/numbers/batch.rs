@@ -5,6 +5,8 @@
 
 use std::ops::RangeInclusive;
 
+use onward::feature::hash;
+
 use super as numbers;
 #[cfg(target_arch = "x86_64")]
 use super::batch_avx2;
@@ -51,6 +53,15 @@ impl<'a> PaddedText<'a> {
     #[inline(always)]
     pub(crate) fn after(self, place: u32) -> u64 {
         self.around(place).1
+    }
+
+    /// The hash of the name between two places of this text.
+    #[inline(always)]
+    pub(crate) fn hash(self, seed: u64, (start, end): (u32, u32)) -> u64 {
+        match hash::SHORT.contains(&(end - start)) {
+            true => hash::short(seed, self.after(start), self.before(end), end - start),
+            false => hash::name(seed, &self.bytes[start as usize..end as usize]),
+        }
     }
 }
 
@@ -101,9 +112,7 @@ impl DecimalBatch {
         }
         let mut has_zero = false;
         for (number, (index, value)) in indices.iter_mut().zip(values).enumerate() {
-            let Some(found) = pair(text, &places[2 * number..]) else {
-                return false;
-            };
+            let Some(found) = pair(text, &places[2 * number..]) else { return false };
             (*index, *value) = found;
             has_zero |= *value == 0.0;
         }
@@ -113,7 +122,7 @@ impl DecimalBatch {
     }
 
     /// Reads the decimals after the second of each of `colons` up to these ends; where both are one, there is none, and it is 1.
-    /// None is among the first or last [`ROOM`] bytes. Gives whether all are of the common form; if not, they are to be
+    /// None is among the first or last [`ROOM`] bytes. Gives whether all are of the common form; if not, they must be
     /// [read one by one](Self::read_each).
     pub(crate) fn read_decimals(&mut self, text: &[u8], colons: &[[u32; 2]], ends: &[u32]) -> bool {
         let (_, values) = self.reserve(ends.len());
@@ -176,7 +185,7 @@ fn single(text: &[u8], colon: u32, end: u32) -> Option<f32> {
 /// The lengths of the texts that [`read_cells`] reads.
 const CELL: RangeInclusive<u32> = 1..=15;
 
-/// Reads the numbers that begin at `starts` and end at `ends`. NaN stands for one that is to be read by itself: it is empty, or
+/// Reads the numbers that begin at `starts` and end at `ends`. NaN stands for one that must be read by itself: it is empty, or
 /// longer than [these](CELL), or it or one of its neighbours is not of the common form.
 pub(crate) fn read_cells(text: &[u8], starts: &mut [u32], ends: &[u32], values: &mut Vec<f64>) {
     values.resize(starts.len(), 0.0);

@@ -136,7 +136,7 @@ fn places_of(even: __m256i, odd: __m256i) -> [usize; FOUR] {
 /// The rows of a table at four places: of the first and the third, of the second and the fourth.
 ///
 /// # Safety
-/// There are so many.
+/// The table has these rows.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 #[inline]
 unsafe fn rows_of(table: &[[u8; 16]; 33], places: [usize; FOUR]) -> (__m256i, __m256i) {

@@ -24,10 +24,7 @@ pub(crate) const EXACT_POWERS: [f64; 23] = [
     1e21, 1e22,
 ];
 
-/// Powers of ten as integers, for up to eight digits.
-const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-
-/// All of them that a u64 holds.
+/// All powers of ten that a u64 holds.
 const TENS: [u64; 20] = {
     let mut tens = [1; 20];
     let mut power = 1;
@@ -39,8 +36,7 @@ const TENS: [u64; 20] = {
 };
 
 /// What to do about a number with a comma in it.
-pub(crate) const NO_COMMAS: &str = "numbers have a decimal point and no commas: write 1.5 and not 1,5, for instance with sed 's/,/./g', or leave such \
-     records out with ⟦on_error=skip⟧";
+pub(crate) const NO_COMMAS: &str = "numbers have a decimal point and no commas: write 1.5 and not 1,5, for instance with sed 's/,/./g', or skip such records with ⟦on_error=skip⟧";
 
 /// Below this the digits are exact in f64.
 const EXACT_DIGITS: u64 = 1 << 53;
@@ -49,7 +45,7 @@ const EXACT_DIGITS: u64 = 1 << 53;
 #[inline]
 pub(crate) fn parse(text: &[u8]) -> Number {
     match text.get(..=MOST_EXACT) {
-        // Most words: those for what is missing or infinite begin otherwise.
+        // Most words: missing and infinite values begin otherwise.
         _ if text.first().is_some_and(|&byte| byte.is_ascii_alphabetic() && !matches!(byte | 32, b'n' | b'i')) => {
             Number::Invalid
         }
@@ -87,7 +83,7 @@ fn short(text: &[u8; 16]) -> Option<(f64, usize)> {
     if matches!(text[end], b'0'..=b'9' | b'e' | b'E') {
         return None;
     }
-    let mantissa = u64::from(digit) * POWERS[count] + fraction;
+    let mantissa = u64::from(digit) * TENS[count] + fraction;
     let value = mantissa.cast_signed() as f64 / EXACT_POWERS[count];
     Some((if negative { -value } else { value }, end))
 }
@@ -147,14 +143,14 @@ pub(crate) fn digits_from(text: &[u8], start: usize, before: u64) -> (u64, usize
     let (mut number, mut at) = (before, start);
     while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk) {
         let (count, value) = leading_digits(u64::from_le_bytes(*eight));
-        number = number.wrapping_mul(POWERS[count]).wrapping_add(value);
+        number = number.wrapping_mul(TENS[count]).wrapping_add(value);
         at += count;
         if count < 8 {
             return (number, at);
         }
     }
     let (count, value) = leading_digits(fewer(text.get(at..).unwrap_or_default()));
-    (number.wrapping_mul(POWERS[count]).wrapping_add(value), at + count)
+    (number.wrapping_mul(TENS[count]).wrapping_add(value), at + count)
 }
 
 /// The bytes of a text that has fewer than eight, the first one lowest, and zeros: by two reads that may overlap.
@@ -179,10 +175,7 @@ pub(crate) fn whole(text: &[u8]) -> Option<f64> {
     match prefix(text) {
         Some((value, length)) if length == text.len() => Some(value),
         _ if text.trim_ascii() != text => None,
-        _ => match parse_rest(text) {
-            Number::Finite(value) => Some(value),
-            Number::Missing | Number::Infinite | Number::Invalid => None,
-        },
+        _ => finite(text),
     }
 }
 
@@ -226,22 +219,24 @@ fn exponent(text: &[u8], start: usize) -> Option<(i64, usize)> {
     (1..=4).contains(&(end - first)).then_some((if negative { -size } else { size }, end))
 }
 
-/// Everything else: long numbers, large exponents, missing values, and what is no number.
+/// Everything else: long numbers, large exponents, missing values, and invalid text.
 #[cold]
 fn parse_rest(text: &[u8]) -> Number {
     let text = text.trim_ascii();
-    if !is_decimal(text) {
-        return match text {
-            _ if is_missing(text) => Number::Missing,
-            _ if is_infinite(text) => Number::Infinite,
-            _ => Number::Invalid,
-        };
-    }
-    // What the grammar lets through is ASCII and std parses all of it, correctly rounded.
+    // The standard library reads this grammar, correctly rounded, and the words for NaN and infinity.
     match std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) {
         Some(value) if value.is_finite() => Number::Finite(value),
-        Some(_) => Number::Infinite,
-        None => Number::Invalid,
+        Some(value) if value.is_infinite() => Number::Infinite,
+        _ if is_missing(text) => Number::Missing,
+        _ => Number::Invalid,
+    }
+}
+
+/// The finite number that a text is, with spaces and tabs around it ignored.
+pub(crate) fn finite(text: &[u8]) -> Option<f64> {
+    match parse(text) {
+        Number::Finite(value) => Some(value),
+        _ => None,
     }
 }
 
@@ -256,41 +251,7 @@ pub(crate) fn with_point(text: &[u8]) -> Option<f64> {
     let comma = text.iter().position(|&byte| byte == b',')?;
     let mut pointed = text.to_vec();
     pointed[comma] = b'.';
-    match parse(&pointed) {
-        Number::Finite(value) => Some(value),
-        _ => None,
-    }
-}
-
-fn is_infinite(text: &[u8]) -> bool {
-    let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
-    unsigned.eq_ignore_ascii_case(b"inf") || unsigned.eq_ignore_ascii_case(b"infinity")
-}
-
-/// Whether a text follows the grammar.
-fn is_decimal(text: &[u8]) -> bool {
-    let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
-    let (integer, rest) = digits(unsigned);
-    let (fraction, rest) = match rest.strip_prefix(b".") {
-        Some(rest) => digits(rest),
-        None => (0, rest),
-    };
-    integer + fraction > 0 && (rest.is_empty() || is_exponent(rest))
-}
-
-fn is_exponent(text: &[u8]) -> bool {
-    let Some((b'e' | b'E', rest)) = text.split_first() else {
-        return false;
-    };
-    let rest = rest.strip_prefix(b"-").or_else(|| rest.strip_prefix(b"+")).unwrap_or(rest);
-    let (count, rest) = digits(rest);
-    count > 0 && rest.is_empty()
-}
-
-/// How many digits a text begins with, and what follows.
-fn digits(text: &[u8]) -> (usize, &[u8]) {
-    let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    (count, &text[count..])
+    finite(&pointed)
 }
 
 #[cfg(test)]

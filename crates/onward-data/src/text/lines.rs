@@ -52,6 +52,8 @@ pub(crate) fn invalid_utf8(bytes: &[u8], start: usize) -> Option<usize> {
 
 /// A record that is not UTF-8.
 pub(crate) fn not_utf8(record: &[u8]) -> DataError {
+    let record = record.strip_suffix(b"\n").unwrap_or(record);
+    let record = record.strip_suffix(b"\r").unwrap_or(record);
     let at = invalid_utf8(record, 0).unwrap_or(0);
     let shown = record[at..].iter().take(4).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
     let before = &record[at.saturating_sub(12)..at];

@@ -15,11 +15,6 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     ends.scan(0, |start, end| Some(&bytes[std::mem::replace(start, end + 1)..end])).map(<[u8]>::trim_ascii)
 }
 
-/// The first lines that are not blank and are UTF-8, `limit` at the most.
-pub(crate) fn sample_lines(head: &[u8], limit: usize) -> impl Iterator<Item = &[u8]> {
-    lines(head).filter(|line| !line.is_empty() && std::str::from_utf8(line).is_ok()).take(limit)
-}
-
 /// The number of a line, counted on from the one asked for before: a chunk full of
 /// bad records is not counted from its start for each of them.
 pub(crate) struct LineNumber {

@@ -146,7 +146,7 @@ fn a_column_that_is_there_twice() {
 
 #[test]
 fn a_header_that_is_data() {
-    let message = "data, line 1: the first line should name the columns, found only numbers: 0, 1, 2; say --no-header \
+    let message = "data, line 1: the first line should name the columns, found only numbers: 0, 1, 2; use --no-header \
                    if it is data; its columns are then named 1, 2, …";
     refused("0,1,2\n1,3,4\n", Y, message);
 }

@@ -130,7 +130,7 @@ fn what_cannot_be_cached_is_refused_or_said() {
     let folder = Folder::new();
     let outcome = folder.pipe(&["learn", "-", "--cache", "x.arrow"], b"1 1:2\n");
     assert_eq!(outcome.code, Some(2));
-    assert!(outcome.stderr.contains("standard input: can be read once"), "{outcome:?}");
+    assert!(outcome.stderr.contains("standard input: can be read only once"), "{outcome:?}");
     folder.write("x.svm", "1 1:2\n-1 1:x\n");
     let outcome = folder.run(&["learn", "x.svm", "--cache", "x.arrow"]);
     assert_eq!(outcome.code, Some(2));

@@ -3,21 +3,15 @@
 use super::BIAS;
 
 /// Which indices have had their name handed on: one bit each.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct NamesSeen {
     bits: Vec<u64>,
-    /// All from [`RUN`] on that are below this have.
-    run_end: u32,
+    /// How many have from [`RUN`] on, without a gap.
+    run: u32,
 }
 
 /// Behind the bias, and what a feature 0 would have, of which there is none in files that count from 1.
 const RUN: u32 = BIAS + 2;
-
-impl Default for NamesSeen {
-    fn default() -> Self {
-        Self { bits: Vec::new(), run_end: RUN }
-    }
-}
 
 impl NamesSeen {
     /// Has the processor fetch what tells whether an index has been met.
@@ -54,7 +48,7 @@ impl NamesSeen {
     #[inline]
     pub(crate) fn all_ascending(&self, indices: &[u32]) -> bool {
         match indices {
-            [first, .., last] if *first >= RUN && *last < self.run_end => true,
+            [first, .., last] if *first >= RUN && *last < RUN + self.run => true,
             _ => self.all(indices),
         }
     }
@@ -76,8 +70,8 @@ impl NamesSeen {
         }
         self.bits[word] |= 1 << (index % 64);
         let has = |index: u32| self.bits.get((index / 64) as usize).is_some_and(|word| word >> (index % 64) & 1 == 1);
-        while has(self.run_end) {
-            self.run_end += 1;
+        while has(RUN + self.run) {
+            self.run += 1;
         }
         true
     }

@@ -32,7 +32,7 @@ use crate::error::{DataError, Result};
 use crate::schema::sample::{FirstRows, SAMPLE_ROWS};
 use crate::schema::{Layout, Role, Schema};
 use crate::source::{Boundaries, Parser};
-use crate::text::lines::sample_lines;
+use crate::text::lines::lines;
 pub use by_line::{RowBuilder, by_line};
 pub(crate) use detect::has_first_line;
 pub use detect::{Head, Recognition};
@@ -120,7 +120,7 @@ pub struct FirstLines<'a> {
 impl<'a> FirstLines<'a> {
     /// The lines that are not blank and are UTF-8, as many as are looked at.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        sample_lines(self.bytes, SAMPLE_ROWS)
+        lines(self.bytes).filter(|line| !line.is_empty() && std::str::from_utf8(line).is_ok()).take(SAMPLE_ROWS)
     }
 }
 

@@ -80,44 +80,35 @@ pub(crate) fn check_columns(schema: &Schema, names: &[String], required: &Column
     let mut notes = Vec::new();
     let owner = required.owner();
     let there: HashSet<_> = names.iter().map(String::as_str).collect();
-    let has = |name: &str| there.contains(name);
-    let features: Vec<_> = schema.columns.iter().filter(|column| matches!(column.role, Role::Feature(_))).collect();
-    let lacking: Vec<_> =
-        features.iter().filter(|column| !has(&column.name)).map(|column| column.name.clone()).collect();
-    if !features.is_empty() && lacking.len() == features.len() {
-        return Err(has_none(owner, &lacking));
+    let is_feature: fn(&Role) -> bool = |role| matches!(role, Role::Feature(_));
+    let lacking = |is_wanted: fn(&Role) -> bool| -> Vec<String> {
+        let wanted = schema.columns.iter().filter(|column| is_wanted(&column.role));
+        wanted.map(|column| &column.name).filter(|name| !there.contains(name.as_str())).cloned().collect()
+    };
+    let (features, ids, weights) =
+        (lacking(is_feature), lacking(|role| *role == Role::Id), lacking(|role| *role == Role::Weight));
+    let feature_count = schema.columns.iter().filter(|column| is_feature(&column.role)).count();
+    // Where tables are copied there are no features, and all columns are ids.
+    let (all, count) = if feature_count > 0 { (&features, feature_count) } else { (&ids, schema.columns.len()) };
+    if count > 0 && all.len() == count {
+        return Err(DataError::options(format!("has none of {owner}'s columns ({})", shown(all)))
+            .advise("is it the right file, and does it have a header?"));
     }
-    if required.requires_target && !has(&schema.target.column) {
+    if required.requires_target && !there.contains(schema.target.column.as_str()) {
         return Err(no_such_column(&schema.target.column, required.target(), names));
     }
-    if !lacking.is_empty() {
-        notes.push(format!("columns of {owner} that the input lacks, treated as missing: {}", shown(&lacking)));
-    }
-    let lacking = |role: &Role| {
-        let columns = schema.columns.iter().filter(|column| column.role == *role && !has(&column.name));
-        columns.map(|column| column.name.clone()).collect::<Vec<_>>()
-    };
-    let ids = lacking(&Role::Id);
-    // Where tables are copied there are no features, and all columns are ids.
-    if features.is_empty() && !ids.is_empty() && ids.len() == schema.columns.len() {
-        return Err(has_none(owner, &ids));
+    if !features.is_empty() {
+        notes.push(format!("columns of {owner} that the input lacks, treated as missing: {}", shown(&features)));
     }
     if !ids.is_empty() {
-        let place = if features.is_empty() { "" } else { " in predictions" };
+        let place = if feature_count == 0 { "" } else { " in predictions" };
         notes.push(format!("ids that the input lacks, left empty{place}: {}", shown(&ids)));
     }
-    let weights = lacking(&Role::Weight);
     // For learning a missing weight is an error of its first record.
     if !weights.is_empty() && !required.requires_target {
         notes.push(format!("weights that the input lacks, each example counts 1: {}", shown(&weights)));
     }
     Ok(notes)
-}
-
-/// An input that is another than was meant.
-fn has_none(owner: &str, lacking: &[String]) -> DataError {
-    DataError::options(format!("has none of {owner}'s columns ({})", shown(lacking)))
-        .advise("is it the right file, and does it have a header?")
 }
 
 /// The notes about later inputs: a note about several of them stands once.

@@ -1,6 +1,8 @@
 //! Names of columns in messages.
 
-use crate::error::DataError;
+use std::collections::HashMap;
+
+use crate::error::{DataError, quoted};
 
 /// A column that does not exist, with the nearest that does.
 pub(crate) fn no_such_column(name: &str, what: &str, names: &[String]) -> DataError {
@@ -23,6 +25,15 @@ pub(crate) fn no_such_column(name: &str, what: &str, names: &[String]) -> DataEr
         None => format!("there are: {}", shown(names)),
     };
     DataError::options(format!("there is no column '{name}', named as {what}")).advise(remedy)
+}
+
+/// What is wrong with names of which one stands twice.
+pub(crate) fn named_twice<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let mut places = HashMap::new();
+    names.enumerate().find_map(|(at, name)| {
+        let before = places.insert(name, at)?;
+        Some(format!("columns {} and {} are both named {}", before + 1, at + 1, quoted(name.as_bytes())))
+    })
 }
 
 /// Names in a list that does not get too long.

@@ -138,16 +138,6 @@ impl ColumnSample {
         }
     }
 
-    /// Takes in a set of strings.
-    pub(crate) fn set(&mut self) {
-        self.sets += 1;
-    }
-
-    /// Counts a row that lacks the column.
-    pub(crate) fn lacks(&mut self, rows: usize) {
-        self.missing += rows;
-    }
-
     fn number(&mut self, value: f64, text: &[u8]) {
         if self.numbers == 0 {
             (self.smallest, self.largest) = (value, value);

@@ -27,7 +27,7 @@ pub(crate) fn is_compressed(head: &[u8]) -> bool {
 pub(super) fn decompressed<R: Read + Send + 'static>(head: &[u8], reader: R) -> io::Result<Box<dyn Read + Send>> {
     let buffered = BufReader::with_capacity(BUFFER, reader);
     Ok(match head.starts_with(GZIP) {
-        true => Box::new(Gzip::new(buffered)),
+        true => Box::new(Gzip { member: Some(GzDecoder::new(buffered)) }),
         false => Box::new(zstd::stream::read::Decoder::with_buffer(buffered)?),
     })
 }
@@ -43,12 +43,6 @@ struct Gzip<R> {
 #[derive(Debug, thiserror::Error)]
 #[error("the compressed data is followed by something that is not gzip")]
 pub(super) struct Trailing;
-
-impl<R: BufRead> Gzip<R> {
-    fn new(reader: R) -> Self {
-        Self { member: Some(GzDecoder::new(reader)) }
-    }
-}
 
 impl<R: BufRead> Read for Gzip<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

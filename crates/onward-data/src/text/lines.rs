@@ -15,11 +15,6 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     ends.scan(0, |start, end| Some(&bytes[std::mem::replace(start, end + 1)..end])).map(<[u8]>::trim_ascii)
 }
 
-/// The first lines that are not blank and are UTF-8, `limit` at the most.
-pub(crate) fn sample_lines(head: &[u8], limit: usize) -> impl Iterator<Item = &[u8]> {
-    lines(head).filter(|line| !line.is_empty() && std::str::from_utf8(line).is_ok()).take(limit)
-}
-
 /// The number of a line, counted on from the one asked for before: a chunk full of
 /// bad records is not counted from its start for each of them.
 pub(crate) struct LineNumber {
@@ -52,6 +47,8 @@ pub(crate) fn invalid_utf8(bytes: &[u8], start: usize) -> Option<usize> {
 
 /// A record that is not UTF-8.
 pub(crate) fn not_utf8(record: &[u8]) -> DataError {
+    let record = record.strip_suffix(b"\n").unwrap_or(record);
+    let record = record.strip_suffix(b"\r").unwrap_or(record);
     let at = invalid_utf8(record, 0).unwrap_or(0);
     let shown = record[at..].iter().take(4).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
     let before = &record[at.saturating_sub(12)..at];

@@ -241,7 +241,7 @@ impl<'a> ArrayCells<'a> {
     pub(crate) fn look(&self, row: usize, seen: &mut ColumnSample) {
         match self.cell(row) {
             CellValue::Text(text) if self.is_written() => seen.text(text),
-            CellValue::Missing if self.elements(row).is_some() => seen.set(),
+            CellValue::Missing if self.elements(row).is_some() => seen.sets += 1,
             cell => seen.cell(cell),
         }
     }

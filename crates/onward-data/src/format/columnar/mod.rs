@@ -16,6 +16,7 @@ use arrow_schema::SchemaRef;
 
 use crate::encode::{ParsedBatch, RowEncoder};
 use crate::error::{DataError, Result};
+use crate::schema::names::named_twice;
 use crate::schema::{Kind, Layout, Role, Schema};
 use crate::source::{Chunk, ChunkContent, Parser};
 use cells::{ArrayCells, CellForm, LeafColumn};
@@ -68,14 +69,10 @@ pub(crate) trait TableReader: Send {
 /// The columns of a file; no two have the same name.
 pub(crate) fn named_leaves(file: &dyn ColumnarFile) -> Result<Vec<LeafColumn>> {
     let leaves = cells::leaves(file.schema());
-    let mut seen = std::collections::HashMap::with_capacity(leaves.len());
-    for (at, leaf) in leaves.iter().enumerate() {
-        if let Some(before) = seen.insert(leaf.name.as_str(), at) {
-            let found = format!("columns {} and {} are both named '{}'", before + 1, at + 1, leaf.name);
-            return Err(DataError::format(found).advise("rename one of them"));
-        }
+    match named_twice(leaves.iter().map(|leaf| leaf.name.as_str())) {
+        Some(found) => Err(DataError::format(found).advise("rename one of them")),
+        None => Ok(leaves),
     }
-    Ok(leaves)
 }
 
 /// Refuses a column whose type has no place among features.

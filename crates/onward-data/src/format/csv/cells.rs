@@ -1,12 +1,10 @@
 //! The records and cells of delimited text, read one by one.
 
-use std::collections::HashMap;
-
 use memchr::memchr;
 
-use crate::error::{DataError, Result, quoted};
+use crate::error::{DataError, Result};
 use crate::format::records::never_closed;
-use crate::schema::names::shown;
+use crate::schema::names::{named_twice, shown};
 use crate::source::{Boundaries, closing_quote, is_blank};
 use crate::text::lines::{count_lines, invalid_utf8, not_utf8};
 use crate::text::numbers;
@@ -134,14 +132,7 @@ pub(crate) fn check_header(names: &[String]) -> Result {
     {
         return Err(wrong(format!("column {} has no name, and the other names are only numbers", at + 1)));
     }
-    let mut places = HashMap::with_capacity(names.len());
-    for (at, name) in names.iter().enumerate() {
-        if let Some(before) = places.insert(name, at) {
-            let name = quoted(name.as_bytes());
-            return Err(wrong(format!("columns {} and {} are both named {name}", before + 1, at + 1)));
-        }
-    }
-    Ok(())
+    named_twice(names.iter().map(String::as_str)).map_or(Ok(()), |found| Err(wrong(found)))
 }
 
 /// Refuses a first line of numbers only: it is data.

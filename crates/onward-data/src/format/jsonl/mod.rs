@@ -132,7 +132,7 @@ impl JsonSampler<'_> {
 
     fn finish(mut self) -> TableSample {
         for (seen, mentions) in self.sample.seen.iter_mut().zip(&self.mentions) {
-            seen.lacks(self.sample.rows - mentions);
+            seen.missing += self.sample.rows - mentions;
         }
         self.sample
     }
@@ -171,7 +171,7 @@ impl JsonVisitor for JsonSampler<'_> {
     fn element(&mut self, _: Destination, path: &str, _: &str, is_first: bool) {
         if !self.is_trial && is_first {
             let at = self.mention(path);
-            self.sample.seen[at].set();
+            self.sample.seen[at].sets += 1;
         }
     }
 }

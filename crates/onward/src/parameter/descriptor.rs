@@ -167,7 +167,9 @@ impl ParameterDescriptor {
             ParameterKind::Whole(least, most) => text.parse().is_ok_and(|number| (least..=most).contains(&number)),
             ParameterKind::Flag => matches!(text, "true" | "false"),
             ParameterKind::Words(words) => words.iter().any(|(word, _)| *word == text),
-            ParameterKind::Learner => split_outside(text, '+').is_some_and(|parts| parts.len() == 1 && parts[0] != ""),
+            ParameterKind::Learner => {
+                split_outside(text, '+').is_some_and(|parts| matches!(parts[..], [one] if !one.is_empty()))
+            }
             ParameterKind::Learners => split_outside(text, '+').is_some_and(|parts| !parts.contains(&"")),
         };
         match (self.kind, number) {

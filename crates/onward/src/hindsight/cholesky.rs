@@ -6,6 +6,10 @@ use crate::numeric::linalg::vector::dot;
 /// Pivots below this share of the largest diagonal entry are rounding.
 const ROUNDING: f64 = 1e-13;
 
+/// A thousand times more is added each time: at last a hundred times the largest entry. The factor of a matrix that is not
+/// finite is not either.
+const MOST_ATTEMPTS: u32 = 5;
+
 /// The factor of a matrix plus `shift` times the identity; the lower triangle is given row by
 /// row. Where the sum is singular, or nearly, a little more is added.
 pub(super) fn factor(triangle: &[f64], size: usize, shift: f64) -> Cholesky {
@@ -13,15 +17,14 @@ pub(super) fn factor(triangle: &[f64], size: usize, shift: f64) -> Cholesky {
     let largest = (0..size).map(|at| entry(at, at)).fold(0.0, f64::max) + shift;
     let largest = if largest > 0.0 { largest } else { 1.0 };
     let mut extra = ROUNDING * largest;
+    let mut rest = MOST_ATTEMPTS;
     loop {
         let with_extra = |i: usize, j: usize| entry(i, j) + if i == j { shift + extra } else { 0.0 };
-        // A thousand times more each time: at most five times.
-        let is_last = extra > largest;
-        let root = |pivot: f64, _: f64| (pivot >= 0.5 * extra || is_last).then(|| pivot.sqrt());
+        let root = |pivot: f64, _: f64| (pivot >= 0.5 * extra || rest == 0).then(|| pivot.sqrt());
         if let Some(factor) = Cholesky::of(size, with_extra, dot, root) {
             return factor;
         }
-        extra *= 1e3;
+        (extra, rest) = (1e3 * extra, rest - 1);
     }
 }
 
@@ -56,6 +59,15 @@ mod tests {
                 let found: f64 = (0..size).map(|j| entry(i, j) * x[j]).sum::<f64>() + shift * x[i];
                 prop_assert!((found - b[i]).abs() < 1e-9, "{found} {}", b[i]);
             }
+        }
+    }
+
+    #[test]
+    fn a_matrix_that_is_not_finite_has_a_factor_that_is_not() {
+        for wrong in [f64::INFINITY, f64::NAN] {
+            let mut x = [1.0, 1.0];
+            solve(&factor(&[1.0, wrong, wrong], 2, 0.0), &mut x);
+            assert!(x.iter().any(|x| !x.is_finite()), "{x:?}");
         }
     }
 

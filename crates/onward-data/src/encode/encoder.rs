@@ -132,7 +132,8 @@ impl RowEncoder {
         self.encode(column, cell, out).map_err(|error| error.column(&self.column(column).name))
     }
 
-    #[inline]
+    // Only numbers are read in place: the other kinds would spill the registers of all.
+    #[inline(always)]
     fn encode(&mut self, column: usize, cell: CellValue<'_>, out: &mut ParsedBatch) -> Result {
         match self.rules.schema.columns[column].role {
             Role::Feature(Kind::Numeric { slot, origin }) => match self.number(column, cell)? {
@@ -170,6 +171,7 @@ impl RowEncoder {
         out.push(&mut self.seen, slot + 1, 1.0, |names| names.push(slot + 1, &[name, " missing"]));
     }
 
+    #[inline(never)]
     fn category(&mut self, column: usize, cell: CellValue<'_>, out: &mut ParsedBatch) {
         let Self { rules, seeds, seen, text, .. } = self;
         let text = as_text(text, cell);
@@ -184,6 +186,7 @@ impl RowEncoder {
         }
     }
 
+    #[inline(never)]
     fn words(&mut self, column: usize, cell: CellValue<'_>, out: &mut ParsedBatch) {
         let Self { rules, seeds, seen, text, words, .. } = self;
         words.count(seeds[column], as_text(text, cell));
@@ -193,6 +196,7 @@ impl RowEncoder {
         }
     }
 
+    #[inline(never)]
     fn timestamp(&mut self, column: usize, (slot, days): (u32, f32), moment: Timestamp, out: &mut ParsedBatch) {
         let name = &self.rules.schema.columns[column].name;
         out.push(&mut self.seen, slot, days, |names| names.push(slot, &[name, " days"]));
@@ -262,6 +266,7 @@ impl RowEncoder {
         })
     }
 
+    #[inline(never)]
     fn flag(&self, column: usize, cell: CellValue<'_>) -> Result<Option<bool>> {
         let found = match cell {
             CellValue::Missing => return Ok(None),
@@ -280,6 +285,7 @@ impl RowEncoder {
         Err(self.expected(column, "true or false", &found))
     }
 
+    #[inline(never)]
     fn moment(&mut self, column: usize, cell: CellValue<'_>) -> Result<Option<Timestamp>> {
         let found = match cell {
             CellValue::Missing => return Ok(None),

@@ -450,8 +450,8 @@ fn every_loss_in_the_source_has_a_name() {
     let is_named = |loss: &str| named.iter().any(|name| name == loss || name.starts_with(&format!("{loss} {{")));
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/loss");
     let mut found = 0;
-    for file in std::fs::read_dir(folder).unwrap() {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+    for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
+        let text = std::fs::read_to_string(file).unwrap();
         for rest in text.split("\nimpl Loss for ").skip(1) {
             let loss = rest.split(' ').next().unwrap();
             assert!(

@@ -343,6 +343,7 @@ impl<V: JsonVisitor> Visitor<'_> for KeySeed<'_, V> {
 struct KeyValue<'w, V>(JsonWalk<'w, V>, Destination);
 
 impl<'de, V: JsonVisitor> TakeValue<'de> for KeyValue<'_, V> {
+    #[inline]
     fn scalar<E: Error>(self, scalar: Scalar<'_>, text: impl Fn() -> String) -> Result<(), E> {
         let Self(mut walk, place) = self;
         let cell = match scalar {
@@ -426,6 +427,7 @@ impl<V: JsonVisitor> JsonWalk<'_, V> {
 }
 
 impl<'de, V: JsonVisitor> TakeValue<'de> for Element<'_, V> {
+    #[inline]
     fn scalar<E: Error>(self, scalar: Scalar<'_>, _: impl Fn() -> String) -> Result<(), E> {
         match scalar {
             Scalar::Null => self.walk.state.numbers.push(None),

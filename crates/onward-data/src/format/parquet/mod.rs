@@ -109,8 +109,10 @@ fn check_compression(metadata: &ArrowReaderMetadata) -> Result<()> {
     let mut columns = metadata.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
     match columns.find(|column| matches!(column.compression(), Compression::BROTLI(_))) {
         Some(column) if !cfg!(feature = "brotli") => {
-            let found =
-                format!("column '{}' is compressed with Brotli, which this build does not read", column.column_path());
+            let found = format!(
+                "column '{}' is compressed with Brotli, which this build does not read",
+                column.column_path().string()
+            );
             Err(DataError::format(found)
                 .advise("write the file with Zstandard or Snappy, or build Onward with --features brotli"))
         }

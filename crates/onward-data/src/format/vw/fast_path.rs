@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use onward::feature::hash;
 
-use crate::encode::{InteractionEncoder, NamesSeen, ParsedBatch, Rules, name_of};
+use crate::encode::{BIAS, InteractionEncoder, NamesSeen, ParsedBatch, name_of};
+use crate::schema::Schema;
 use crate::text::numbers::batch::{DecimalBatch, PaddedText};
 use crate::text::window::Window;
 
@@ -100,7 +101,7 @@ onward::vectorised! {
 
 onward::vectorised! {
     /// Hashes the names of features. What tells whether a name has been handed on is fetched meanwhile.
-    fn hash_names(text: &[u8], rules: &Rules, seen: &NamesSeen, found: &mut NamedFeatures) {
+    fn hash_names(text: &[u8], schema: &Schema, seen: &NamesSeen, found: &mut NamedFeatures) {
         let NamedFeatures { namespaces, names, indices, .. } = found;
         indices.resize(names.len(), 0);
         let Some(around) = PaddedText::new(text) else { return };
@@ -109,7 +110,7 @@ onward::vectorised! {
         for namespace in namespaces.iter().rev() {
             let range = namespace.first..end;
             for (index, &[start, end]) in indices[range.clone()].iter_mut().zip(&names[range]) {
-                *index = rules.hashed(around.hash(namespace.seed, (start, end)));
+                *index = schema.hashed(BIAS + 1, around.hash(namespace.seed, (start, end)));
                 seen.prefetch(*index);
             }
             end = namespace.first;
@@ -119,15 +120,15 @@ onward::vectorised! {
 
 impl FastNamedLines {
     /// Goes on to the line that begins at `start`, and tells where it ends.
-    pub(super) fn go_to(&mut self, rules: &Rules, seen: &NamesSeen, text: &[u8], start: usize) -> usize {
+    pub(super) fn go_to(&mut self, schema: &Schema, seen: &NamesSeen, text: &[u8], start: usize) -> usize {
         if self.window.go_to(text, start, [b':', b' ', b'|', b'\t']).is_some() {
-            self.read_window(rules, seen, text);
+            self.read_window(schema, seen, text);
         }
         self.window.end(text, start)
     }
 
     /// Reads the numbers and hashes the names of the lines in the window.
-    pub(super) fn read_window(&mut self, rules: &Rules, seen: &NamesSeen, text: &[u8]) {
+    pub(super) fn read_window(&mut self, schema: &Schema, seen: &NamesSeen, text: &[u8]) {
         let Self { window, numbers, found } = self;
         numbers.clear();
         found.clear();
@@ -148,7 +149,7 @@ impl FastNamedLines {
                 row.is_plain = numbers.read_each(row.features.start, text, names, ends);
             }
         }
-        hash_names(text, rules, seen, found);
+        hash_names(text, schema, seen, found);
     }
 }
 

@@ -123,7 +123,7 @@ impl Parser for VwParser {
 impl LineParser for VwParser {
     fn end(&mut self, text: &[u8], start: usize) -> usize {
         match self.row.features.ignored.is_empty() {
-            true => self.row.fast.go_to(&self.rules, &self.row.features.seen, text, start),
+            true => self.row.fast.go_to(&self.rules.schema, &self.row.features.seen, text, start),
             false => line_end(text, start),
         }
     }

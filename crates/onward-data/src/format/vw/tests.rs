@@ -46,7 +46,7 @@ fn plainly(schema: &Schema, text: &str) -> Option<String> {
         row.fast.window.begin();
         let mut start = 0;
         for _ in 0..3 {
-            start = row.fast.go_to(rules, &row.features.seen, whole.as_bytes(), start) + 1;
+            start = row.fast.go_to(&rules.schema, &row.features.seen, whole.as_bytes(), start) + 1;
         }
         row.fast_features(line.as_bytes(), out)
     })

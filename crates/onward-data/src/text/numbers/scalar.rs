@@ -223,8 +223,9 @@ fn exponent(text: &[u8], start: usize) -> Option<(i64, usize)> {
 #[cold]
 fn parse_rest(text: &[u8]) -> Number {
     let text = text.trim_ascii();
+    let may_be_number = matches!(text.first(), Some(b'0'..=b'9' | b'+' | b'-' | b'.' | b'i' | b'I'));
     // The standard library reads this grammar, correctly rounded, and the words for NaN and infinity.
-    match std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) {
+    match std::str::from_utf8(text).ok().filter(|_| may_be_number).and_then(|text| text.parse::<f64>().ok()) {
         Some(value) if value.is_finite() => Number::Finite(value),
         Some(value) if value.is_infinite() => Number::Infinite,
         _ if is_missing(text) => Number::Missing,

@@ -82,7 +82,7 @@ pub const LOSSES: &[LossDescriptor] = &[
 ];
 
 /// Reads a loss from its name and, after a colon, its parameter; what is not
-/// given has its default value. [`Loss::name`] writes what this reads.
+/// given has its default value. [`Loss::name`](crate::Loss::name) writes what this reads.
 ///
 /// ```
 /// let loss = onward::loss::parse("huber:delta=1.35")?;

@@ -80,14 +80,14 @@ impl FeatureMap {
 
     /// Adds the ids of features, which they have from now on.
     pub(crate) fn add_ids(&mut self, indices: &[u32], ids: &mut Vec<u32>) {
-        ids.extend(indices.iter().enumerate().map(|(at, &index)| {
-            if let Some(&later) = indices.get(at + AHEAD)
-                && later >= LOW
-            {
+        let ahead = indices.get(AHEAD..).unwrap_or_default();
+        ids.extend(indices.iter().zip(ahead).map(|(&index, &later)| {
+            if later >= LOW {
                 self.numbers.prefetch(later);
             }
             self.id(index)
         }));
+        ids.extend(indices[ahead.len()..].iter().map(|&index| self.id(index)));
     }
 
     /// Adds the ids of features that have one, and [`NO_ID`] for others.

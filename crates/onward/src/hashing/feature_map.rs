@@ -23,7 +23,7 @@ pub(crate) const NO_ID: u32 = u32::MAX;
 /// How far ahead entries are fetched.
 pub(crate) const AHEAD: usize = 24;
 
-/// Ids end when one in so many indices has one.
+/// No more ids are given once more than one in this many indices has one.
 const FEWEST_SHARE: u32 = 7;
 
 /// How many maps there have been.
@@ -45,7 +45,7 @@ pub struct FeatureMap {
     /// Of each id from [`LOW`] on its index.
     indices: Vec<u32>,
     max_index: u32,
-    /// Whether features have become so many that they are addressed by their indices.
+    /// Whether no more ids are given: features are addressed by their indices.
     has_ended: bool,
 }
 
@@ -67,8 +67,8 @@ impl FeatureMap {
         (!self.has_ended).then_some(&self.indices)
     }
 
-    /// Makes known how large indices become. False where there is no use for ids: all are low, or they are so many that small
-    /// entries are addressed directly by now, or soon, and a map of them would take as much memory as they.
+    /// Takes in how large indices become. False where ids would not help: all indices are low, or many of them are in use.
+    /// Small entries are then addressed directly by now, or soon, and a map would take as much memory as they do.
     pub(crate) fn is_useful_for(&mut self, max_index: u32) -> bool {
         self.max_index = self.max_index.max(max_index);
         let count = self.indices.len() as u32;
@@ -80,14 +80,19 @@ impl FeatureMap {
 
     /// Adds the ids of features, which they have from now on.
     pub(crate) fn add_ids(&mut self, indices: &[u32], ids: &mut Vec<u32>) {
-        let ahead = indices.get(AHEAD..).unwrap_or_default();
-        ids.extend(indices.iter().zip(ahead).map(|(&index, &later)| {
+        let start = ids.len();
+        ids.resize(start + indices.len(), NO_ID);
+        let later = indices.get(AHEAD..).unwrap_or_default();
+        let (first, last) = ids[start..].split_at_mut(later.len());
+        for ((id, &index), &later) in first.iter_mut().zip(indices).zip(later) {
             if later >= LOW {
                 self.numbers.prefetch(later);
             }
-            self.id(index)
-        }));
-        ids.extend(indices[ahead.len()..].iter().map(|&index| self.id(index)));
+            *id = self.id(index);
+        }
+        for (id, &index) in last.iter_mut().zip(&indices[later.len()..]) {
+            *id = self.id(index);
+        }
     }
 
     /// Adds the ids of features that have one, and [`NO_ID`] for others.
@@ -104,11 +109,17 @@ impl FeatureMap {
         if index < LOW {
             return index;
         }
-        LOW + self.numbers.find(index).unwrap_or_else(|vacancy| {
-            let number = self.indices.len() as u32;
-            self.numbers.insert(index, number, vacancy);
-            self.indices.push(index);
-            number
-        })
+        match self.numbers.find(index) {
+            Ok(number) => LOW + number,
+            Err(vacancy) => self.new_id(index, vacancy),
+        }
+    }
+
+    #[cold]
+    fn new_id(&mut self, index: u32, vacancy: usize) -> u32 {
+        let number = self.indices.len() as u32;
+        self.numbers.insert(index, number, vacancy);
+        self.indices.push(index);
+        LOW + number
     }
 }

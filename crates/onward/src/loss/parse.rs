@@ -58,6 +58,9 @@ impl LossDescriptor {
     }
 
     /// The loss with all parameters at their defaults.
+    ///
+    /// # Panics
+    /// When the loss does not take its own defaults, which the tests ask of every loss.
     pub fn default_loss(&self) -> SharedLoss {
         self.build(BTreeMap::new()).expect("a default value is one that the loss takes")
     }

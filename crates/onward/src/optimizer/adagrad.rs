@@ -220,7 +220,7 @@ pub(super) const FULL: ParameterDescriptor =
 /// The root of a matrix of that size costs its cube each round.
 pub(super) const FEATURES: ParameterDescriptor = whole("features", 1..=64)
     .default("32")
-    .meaning("only the first so many distinct features get weights")
+    .meaning("how many features get weights: the first that come")
     .only_with("full=true");
 
 fn domain(arguments: &Params<'_>) -> AdaGradDomain {

@@ -92,7 +92,7 @@ pub(super) const ALPHA: ParameterDescriptor =
 /// A system of that size is solved each round.
 pub(super) const FEATURES: ParameterDescriptor = whole("features", 1..=1000)
     .default("100")
-    .meaning("only the first so many distinct features get weights")
+    .meaning("how many features get weights: the first that come")
     .only_with("losses=real");
 
 /// A learner from the parameters of `ftrl`.

@@ -7,8 +7,8 @@
 //! features of 2^22 indices, a pass took 0.75 s and 39 MB; with entries in pages of 16 consecutive
 //! indices 1.00 s and 58 MB.) That is the order of the ids that rows get from the model's
 //! [`FeatureMap`](crate::FeatureMap): the table is an array by id. Rows that have not been numbered
-//! are looked up. Once so many indices have an entry that all could have
-//! one in four times the memory of those and a map of them, all are addressed directly.
+//! are looked up. Once entries for all indices would take at most four times the memory of
+//! those in use and a map of them, all are addressed directly.
 
 use std::sync::OnceLock;
 
@@ -120,7 +120,7 @@ impl<'a> RowPositions<'a> {
         self.positions
     }
 
-    /// Whether all are among so many.
+    /// Whether all are below this count.
     #[inline]
     pub(crate) fn are_below(self, count: usize) -> bool {
         self.positions.is_empty() || (self.largest as usize) < count
@@ -163,7 +163,7 @@ const FEWEST: usize = 64;
 /// Entries of more bytes are never all addressed directly.
 const MOST_TO_SETTLE: usize = 32;
 
-/// All entries are addressed directly where that takes at most so many times the memory.
+/// All entries are addressed directly where that takes at most this many times the memory.
 const MOST_TIMES: usize = 4;
 
 /// From how many entries on it is worth asking whether to address all directly.

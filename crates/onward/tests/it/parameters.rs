@@ -182,7 +182,7 @@ fn a_list_has_default_range_words_and_when_it_applies() {
     assert_eq!(line("nag", "eta"), "eta=0.5  learning rate (above 0)");
     assert_eq!(
         line("ons", "rank"),
-        "rank=10  so many directions (a whole number from 1 to 512; only with form=sketched)"
+        "rank=10  number of directions (a whole number from 1 to 512; only with form=sketched)"
     );
     assert_eq!(line("pa", "c"), "c=1  the aggressiveness (above 0; not with variant=0)");
     assert_eq!(

@@ -185,8 +185,12 @@ impl WalkState {
     /// Whether the path has not been met in this row; its hash.
     fn meet(&mut self) -> Result<u64> {
         let hash = hash::seed(self.path.as_bytes());
-        if self.met.insert(hash, self.row) == Some(self.row) {
-            return Err(DataError::record("the key occurs twice in the record").column(&self.path).advise(MEND));
+        match self.met.get_mut(&hash) {
+            Some(row) if *row == self.row => {
+                return Err(DataError::record("the key occurs twice in the record").column(&self.path).advise(MEND));
+            }
+            Some(row) => *row = self.row,
+            None => drop(self.met.insert(hash, self.row)),
         }
         Ok(hash)
     }

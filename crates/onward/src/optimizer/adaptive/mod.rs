@@ -75,7 +75,8 @@ pub(crate) trait AdaptiveRule<const N: usize>: Send + Sync + Sized {
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<Self::Entry>) -> Result<(), Error>;
 }
 
-/// An optimiser by an adaptive rule: one of those that this module has.
+/// An optimiser by an adaptive rule. Rules are written in this crate alone, since they read entries unchecked: the trait is
+/// private.
 #[derive(Debug, Clone)]
 #[allow(private_bounds)]
 pub struct Adaptive<R: AdaptiveRule<N>, const N: usize> {

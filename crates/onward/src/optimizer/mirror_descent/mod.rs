@@ -76,7 +76,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The textbook's rate for gradients within this bound and so many rounds.
+    /// The textbook's rate for gradients within this bound and this many rounds.
     fn rate_of_theorem(&self, gradient: f64, rounds: f64) -> Result<f64, Error> {
         match (self.is_entropic, self.dimension) {
             (true, None) => {

@@ -52,11 +52,11 @@ use crate::{Error, Features, Loss};
 /// What is kept of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnsForm {
-    /// All of it, for so many features at most.
+    /// All of it, for at most this many features.
     Full(usize),
     /// The diagonal.
     Diagonal,
-    /// Its main directions, so many.
+    /// This many of its main directions.
     Sketched(usize),
 }
 
@@ -334,10 +334,10 @@ const GRADIENT: ParameterDescriptor = positive("gradient")
     .quiet();
 
 const LIMIT: ParameterDescriptor =
-    whole("limit", 1..=2048).default("128").meaning("so many features at most").only_with("form=full");
+    whole("limit", 1..=2048).default("128").meaning("the most features that the matrix has").only_with("form=full");
 
 const RANK: ParameterDescriptor =
-    whole("rank", 1..=512).default("10").meaning("so many directions").only_with("form=sketched");
+    whole("rank", 1..=512).default("10").meaning("number of directions").only_with("form=sketched");
 
 /// `ons` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {

@@ -227,6 +227,8 @@ impl Model {
     /// # Errors
     /// When the loss cannot take the label, or the weight is negative or not finite.
     pub fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> Result<f64, EngineError> {
+        // As a row, a label that is NaN would be a missing one.
+        self.check(label, weight)?;
         Example { features: x, label: Some(label), weight }.as_rows(|rows| Ok(self.learn(rows)?[0]))
     }
 

@@ -62,7 +62,9 @@ fn a_label_that_the_loss_cannot_take_is_refused_and_nothing_is_learnt() {
     let mut model = model("nag");
     let fresh = model.to_bytes().unwrap();
     let x = Features::new(&[0], &[1.0]).unwrap();
-    assert!(matches!(model.learn_one(x, 7.0, 1.0), Err(EngineError::Core(_))));
+    for label in [7.0, f64::NAN] {
+        assert!(matches!(model.learn_one(x, label, 1.0), Err(EngineError::Core(_))), "{label}");
+    }
     assert!(matches!(model.learn_one(x, 1.0, f64::NAN), Err(EngineError::Option { name: "weight", .. })));
     let mut batch = Batch::default();
     for label in [1.0, 7.0] {

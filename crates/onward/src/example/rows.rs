@@ -1,5 +1,6 @@
 //! Consecutive rows, borrowed: what learners and ledgers take.
 
+use std::mem;
 use std::ops::Range;
 
 use super::batch::{Example, RowColumns};
@@ -259,7 +260,7 @@ impl<'a> Rows<'a> {
     /// All rows in order, each with its scores in `scores`.
     ///
     /// # Panics
-    /// When there are not `outputs` scores per row, or `outputs` is 0.
+    /// When there are not `outputs` scores per row.
     ///
     /// ```
     /// use onward::{RowColumns, Rows};
@@ -277,7 +278,12 @@ impl<'a> Rows<'a> {
         scores: &'s mut [f64],
     ) -> impl ExactSizeIterator<Item = (Example<'a>, &'s mut [f64])> {
         self.check_scores(outputs, scores);
-        self.iter().zip(scores.chunks_exact_mut(outputs))
+        let mut rest = scores;
+        self.iter().map(move |example| {
+            let (scores, others) = mem::take(&mut rest).split_at_mut(outputs);
+            rest = others;
+            (example, scores)
+        })
     }
 
     /// Panics unless there are so many scores per row.

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use super::softmax::log_sum_exp;
 use super::{SharedLoss, Task};
 use crate::{Error, ErrorKind};
 
@@ -79,6 +80,14 @@ impl TaskLoss {
         }
     }
 
+    /// The loss, if it is one of a score per class.
+    pub fn classes(&self) -> Option<&SharedClassLoss> {
+        match self {
+            Self::Score(_) => None,
+            Self::Classes(loss) => Some(loss),
+        }
+    }
+
     /// What the scores of a row pay for a label.
     ///
     /// # Panics
@@ -98,6 +107,31 @@ impl TaskLoss {
         }
     }
 
+    /// The score that a class gets in the row where it is met first, beside the scores of the `rows` rows' other classes:
+    /// with it the class has the probability 1/(rows + 1), and the others keep their proportions. `None` where scores
+    /// do not stand for probabilities.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use onward::loss::{SharedClassLoss, Softmax, TaskLoss};
+    /// let loss = TaskLoss::Classes(Arc::new(Softmax) as SharedClassLoss);
+    /// let scores = [0.3, -1.2];
+    /// let new = loss.score_of_new_class(&scores, 9).unwrap();
+    /// assert!((loss.value(&[0.3, -1.2, new], 2.0) - 10f64.ln()).abs() < 1e-14);
+    /// ```
+    pub fn score_of_new_class(&self, scores: &[f64], rows: u64) -> Option<f64> {
+        let Self::Classes(loss) = self else { return None };
+        // Without other classes or rows, the class is certain.
+        let others = scores
+            .iter()
+            .copied()
+            .filter(|score| score.is_finite())
+            .reduce(log_sum_exp)
+            .filter(|_| rows > 0)
+            .unwrap_or(0.0);
+        loss.is_log_loss().then(|| others - libm::log(rows.max(1) as f64))
+    }
+
     /// Whether the loss takes this label.
     ///
     /// # Errors
@@ -111,6 +145,18 @@ impl TaskLoss {
                 Err(Error::new(ErrorKind::Label, message))
             }
         }
+    }
+}
+
+impl From<&Self> for TaskLoss {
+    fn from(loss: &Self) -> Self {
+        loss.clone()
+    }
+}
+
+impl From<&SharedLoss> for TaskLoss {
+    fn from(loss: &SharedLoss) -> Self {
+        Self::Score(SharedLoss::clone(loss))
     }
 }
 

@@ -30,7 +30,7 @@ pub use hinge::{Hinge, ModifiedHuber, PerceptronLoss, SquaredHinge, ZeroOne};
 pub use huber::Huber;
 pub use linear::LinearLoss;
 pub use logistic::Logistic;
-pub use parse::{LOSSES, LossDescriptor, parse, parse_among};
+pub use parse::{CLASS_LOSSES, LOSSES, LossDescriptor, parse, parse_among, parse_task_loss};
 pub use poisson::Poisson;
 pub use softmax::Softmax;
 pub use squared::{Expectile, Squared};

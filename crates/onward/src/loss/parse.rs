@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{SharedLoss, absolute, hinge, huber, logistic, poisson, squared};
+use super::{SharedClassLoss, SharedLoss, TaskLoss, absolute, hinge, huber, logistic, poisson, softmax, squared};
 use crate::Error;
 use crate::nearest::nearest;
 use crate::parameter::{GivenParameters, ParameterDescriptor};
 
-/// A loss that can be asked for by name.
+/// A loss that can be asked for by name: of one score, or of a score per class (`LossDescriptor<SharedClassLoss>`).
 #[derive(Debug, Clone, Copy)]
-pub struct LossDescriptor {
+pub struct LossDescriptor<L = SharedLoss> {
     /// The name on the command line.
     pub name: &'static str,
     /// What it is, in a line.
@@ -19,7 +19,7 @@ pub struct LossDescriptor {
     /// The loss at other values of its parameters, which the tests try beside the defaults.
     pub examples: &'static [&'static str],
     /// Builds it.
-    pub build: fn(&GivenParameters) -> Result<SharedLoss, Error>,
+    pub build: fn(&GivenParameters) -> Result<L, Error>,
 }
 
 impl LossDescriptor {
@@ -46,14 +46,27 @@ impl LossDescriptor {
     ) -> Self {
         Self { name, summary, parameters: &[], examples: &[], build }
     }
+}
 
+impl LossDescriptor<SharedClassLoss> {
+    /// The same for a loss of a score per class.
+    pub const fn of_classes(
+        name: &'static str,
+        summary: &'static str,
+        build: fn(&GivenParameters) -> Result<SharedClassLoss, Error>,
+    ) -> Self {
+        Self { name, summary, parameters: &[], examples: &[], build }
+    }
+}
+
+impl<L> LossDescriptor<L> {
     /// With these parameters, and the loss at other values of them, which the tests try.
     pub const fn with(self, parameters: &'static [ParameterDescriptor], examples: &'static [&'static str]) -> Self {
         Self { parameters, examples, ..self }
     }
 
     /// The loss with these parameters, and the others at their defaults.
-    fn build(&self, given: BTreeMap<String, String>) -> Result<SharedLoss, Error> {
+    fn build(&self, given: BTreeMap<String, String>) -> Result<L, Error> {
         (self.build)(&GivenParameters::new(self.name, self.parameters, given)?)
     }
 
@@ -61,12 +74,15 @@ impl LossDescriptor {
     ///
     /// # Panics
     /// When the loss does not take its own defaults, which the tests ask of every loss.
-    pub fn default_loss(&self) -> SharedLoss {
+    pub fn default_loss(&self) -> L
+    where
+        L: std::fmt::Debug,
+    {
         self.build(BTreeMap::new()).expect("a default value is one that the loss takes")
     }
 }
 
-/// All losses.
+/// All losses of one score.
 pub const LOSSES: &[LossDescriptor] = &[
     squared::SQUARED,
     absolute::ABSOLUTE,
@@ -83,6 +99,9 @@ pub const LOSSES: &[LossDescriptor] = &[
     hinge::ZERO_ONE,
     poisson::POISSON,
 ];
+
+/// All losses of a score per class.
+pub const CLASS_LOSSES: &[LossDescriptor<SharedClassLoss>] = &[softmax::SOFTMAX];
 
 /// Reads a loss from its name and, after a colon, its parameter; what is not
 /// given has its default value. [`Loss::name`](crate::Loss::name) writes what this reads.
@@ -106,14 +125,43 @@ pub fn parse(text: &str) -> Result<SharedLoss, Error> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_among(text: &str, losses: &[LossDescriptor]) -> Result<SharedLoss, Error> {
+    found(text, losses)?.ok_or_else(|| unknown_loss(text, losses, &[]))
+}
+
+/// A loss of one score or of a score per class.
+///
+/// # Errors
+/// As [`parse`].
+///
+/// ```
+/// use onward::loss::{CLASS_LOSSES, LOSSES, Task, parse_task_loss};
+/// assert_eq!(parse_task_loss("softmax", LOSSES, CLASS_LOSSES)?.task(), Task::Classes);
+/// assert_eq!(parse_task_loss("huber:delta=2", LOSSES, CLASS_LOSSES)?.name(), "huber:delta=2");
+/// # Ok::<(), onward::Error>(())
+/// ```
+pub fn parse_task_loss(
+    text: &str,
+    losses: &[LossDescriptor],
+    class_losses: &[LossDescriptor<SharedClassLoss>],
+) -> Result<TaskLoss, Error> {
+    if let Some(loss) = found(text, class_losses)? {
+        return Ok(loss.into());
+    }
+    Ok(found(text, losses)?.ok_or_else(|| unknown_loss(text, losses, class_losses))?.into())
+}
+
+/// The first loss of a name, with its parameters; `None` if there is none.
+fn found<L>(text: &str, losses: &[LossDescriptor<L>]) -> Result<Option<L>, Error> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-    let entry = losses.iter().find(|entry| entry.name == name).ok_or_else(|| unknown_loss(name, losses))?;
-    entry.build(GivenParameters::read(entry.name, entry.parameters, rest)?)
+    let entry = losses.iter().find(|entry| entry.name == name);
+    entry.map(|entry| entry.build(GivenParameters::read(entry.name, entry.parameters, rest)?)).transpose()
 }
 
 /// An error that suggests the nearest name and lists all.
-fn unknown_loss(name: &str, losses: &[LossDescriptor]) -> Error {
-    let all: Vec<&str> = losses.iter().map(|entry| entry.name).collect();
+fn unknown_loss(text: &str, losses: &[LossDescriptor], class_losses: &[LossDescriptor<SharedClassLoss>]) -> Error {
+    let name = text.split_once(':').map_or(text, |(name, _)| name);
+    let names = losses.iter().map(|entry| entry.name).chain(class_losses.iter().map(|entry| entry.name));
+    let all: Vec<&str> = names.collect();
     let suggestion = match nearest(name, all.iter().copied()) {
         Some(near) => format!(", did you mean '{near}'?"),
         None => ".".into(),

@@ -5,9 +5,17 @@
 //! the label, and ∇²ℓ = diag(s) − ssᵀ, whose eigenvalues lie in [0, ½]. The
 //! gradient's components sum to 0, so no step changes the sum of the scores.
 
-use super::ClassLoss;
+use std::sync::Arc;
+
 use super::flow::reach;
 use super::logistic::softplus;
+use super::{ClassLoss, LossDescriptor, SharedClassLoss};
+
+/// As it is registered.
+pub(super) const SOFTMAX: LossDescriptor<SharedClassLoss> =
+    LossDescriptor::of_classes("softmax", "-ln of the probability of the class; predicts probabilities", |_| {
+        Ok(Arc::new(Softmax))
+    });
 
 /// The softmax loss, as losses of several scores are.
 ///

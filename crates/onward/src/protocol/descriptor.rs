@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Learner, Params, ProblemBounds, Promise};
 use crate::guarantee::Guarantee;
-use crate::loss::{Curvature, LossKind, Task};
+use crate::loss::{Curvature, LossKind, Task, TaskLoss};
 use crate::nearest::nearest;
 use crate::parameter::{ParameterDescriptor, flag, within};
 use crate::{Error, Loss};
@@ -35,6 +35,8 @@ pub enum Losses {
     Convex,
     /// Those of these kinds; the first that fits the task is the default.
     Only(&'static [LossKind]),
+    /// Those of a score per class; the default is softmax.
+    Classes,
 }
 
 pub(crate) const STANDARDISE: ParameterDescriptor =
@@ -76,9 +78,21 @@ impl LearnerDescriptor {
     }
 
     /// Refuses a loss that the learner cannot take, with those that it can.
+    pub(super) fn check_task_loss(&self, loss: &TaskLoss) -> Result<(), Error> {
+        match (loss, self.losses) {
+            (TaskLoss::Classes(_), Losses::Classes) => Ok(()),
+            (TaskLoss::Classes(loss), _) => Err(self.has_one_score(&loss.name())),
+            (TaskLoss::Score(loss), _) => self.check_loss(loss.as_ref()),
+        }
+    }
+
+    /// The same for a loss of one score.
     pub(crate) fn check_loss(&self, loss: &dyn Loss) -> Result<(), Error> {
         let (asked, name) = (loss.name(), self.name);
         match self.losses {
+            Losses::Classes => Err(Error::parameter(format!(
+                "{name} gives a score per class; the {asked} loss takes one score per row"
+            ))),
             Losses::Convex if loss.curvature() == Curvature::None => Err(Error::parameter(format!(
                 "{name} cannot learn from the {asked} loss, which has no slope: take hinge, logistic or another loss, or \
                  the perceptron"
@@ -94,15 +108,22 @@ impl LearnerDescriptor {
         }
     }
 
+    fn has_one_score(&self, loss: &str) -> Error {
+        Error::parameter(format!("{} gives one score per row; the {loss} loss needs a score per class", self.name))
+    }
+
     /// The loss that the learner is charged by when none is asked for; an error where it takes
     /// none of this task.
     pub(crate) fn default_loss(&self, task: Task) -> Result<&'static str, Error> {
         match (self.losses, task) {
             (Losses::Convex, Task::Binary) => Ok("logistic"),
             (Losses::Convex, Task::Regression) => Ok("squared"),
-            (_, Task::Classes) => {
-                Err(Error::parameter(format!("{} gives one score per row, and classes need one each", self.name)))
+            (Losses::Classes, Task::Classes) => Ok("softmax"),
+            (Losses::Classes, _) => {
+                let message = format!("{} predicts classes; the target has two classes or is a number", self.name);
+                Err(Error::parameter(message))
             }
+            (_, Task::Classes) => Err(self.has_one_score("softmax")),
             (Losses::Only(kinds), task) => {
                 let mut named = kinds.iter().filter_map(|kind| kind.named());
                 let fits = named.clone().find(|entry| entry.default_loss().task() == task);

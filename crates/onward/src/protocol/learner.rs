@@ -64,8 +64,10 @@ pub trait Learner: Predictor {
     /// When something is missing or does not match.
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error>;
 
-    /// Said before rows are learnt from: how many classes have been met up to their end, those rows included. Learners
-    /// of classes give as many scores from here on.
+    /// Called before the first row of a class is learnt from, with the number of classes met up to that row, the row
+    /// included. Learners of classes give this many scores from here on. What the new class's score is in that row does
+    /// not matter where the loss is a log loss: there the class has the probability 1/(n + 1) after n rows, and the
+    /// others share the rest ([`TaskLoss::score_of_new_class`]).
     fn set_classes(&mut self, _classes: usize) {}
 
     /// The predictor that this learner is now: faster, and the same to the bit. `None` where there is no such form.

@@ -3,13 +3,14 @@
 use std::ops::Deref;
 
 use super::{LearnerDescriptor, LearnerSpec};
+use crate::loss::{SharedClassLoss, TaskLoss};
 use crate::parameter::{GivenParameters, split_outside};
 use crate::{Error, SharedLoss};
 
 /// The loss and the parameters, given or by default, that a learner is built from.
 pub struct Params<'a> {
     pub(super) given: GivenParameters,
-    pub(super) loss: &'a SharedLoss,
+    pub(super) loss: &'a TaskLoss,
     /// What learners inside of this one may be.
     pub(super) learners: &'static [&'static LearnerDescriptor],
     /// From `--radius`.
@@ -30,9 +31,22 @@ impl Deref for Params<'_> {
 }
 
 impl Params<'_> {
-    /// The loss.
+    /// The loss of one score.
+    ///
+    /// # Panics
+    /// For learners that are registered for [`Losses::Classes`](super::Losses::Classes).
     pub fn loss(&self) -> SharedLoss {
-        SharedLoss::clone(self.loss)
+        let loss = self.loss.score();
+        SharedLoss::clone(loss.expect("learners registered for losses of one score are built with one"))
+    }
+
+    /// The loss of a score per class.
+    ///
+    /// # Panics
+    /// For learners that are not registered for [`Losses::Classes`](super::Losses::Classes).
+    pub fn class_loss(&self) -> SharedClassLoss {
+        let loss = self.loss.classes();
+        SharedClassLoss::clone(loss.expect("learners registered for losses of classes are built with one"))
     }
 
     /// Learners joined by `+`, each with its parameters in parentheses if it has any:

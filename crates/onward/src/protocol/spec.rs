@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::{LearnerDescriptor, Losses, Params, ProblemBounds, STANDARDISE};
 use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::loss::{LossKind, Task};
+use crate::loss::{LossKind, Task, TaskLoss};
 use crate::parameter::GivenParameters;
 use crate::protocol::Standardised;
 use crate::{Error, Learner, SharedLoss};
@@ -74,6 +74,7 @@ impl LearnerSpec {
             |kind: &LossKind| kind.named().is_some_and(|loss| loss.default_loss().task() == Task::Binary);
         match self.entry.losses {
             Losses::Only(kinds) if kinds.iter().all(is_for_classes) => Some(Task::Binary),
+            Losses::Classes => Some(Task::Classes),
             _ => None,
         }
     }
@@ -83,24 +84,24 @@ impl LearnerSpec {
     ///
     /// # Errors
     /// When a parameter is out of range, or the learner cannot take the loss.
-    pub fn build(&self, loss: &SharedLoss, radius: Option<f64>) -> Result<Box<dyn Learner>, Error> {
-        self.build_with(loss, radius, 0)
+    pub fn build(&self, loss: impl Into<TaskLoss>, radius: Option<f64>) -> Result<Box<dyn Learner>, Error> {
+        self.build_with(&loss.into(), radius, 0)
     }
 
     pub(super) fn build_with(
         &self,
-        loss: &SharedLoss,
+        loss: &TaskLoss,
         radius: Option<f64>,
         depth: usize,
     ) -> Result<Box<dyn Learner>, Error> {
-        self.entry.check_loss(loss.as_ref())?;
+        self.entry.check_task_loss(loss)?;
         let arguments = self.arguments(loss, radius, depth)?;
         let learner = (self.entry.build)(&arguments)?;
         if self.is_standardised() { Ok(Box::new(Standardised::new(learner))) } else { Ok(learner) }
     }
 
     /// All parameters, checked.
-    fn arguments<'a>(&self, loss: &'a SharedLoss, radius: Option<f64>, depth: usize) -> Result<Params<'a>, Error> {
+    fn arguments<'a>(&self, loss: &'a TaskLoss, radius: Option<f64>, depth: usize) -> Result<Params<'a>, Error> {
         let mut given = self.given.clone();
         if let Some(radius) = radius.filter(|_| self.has("radius")) {
             given.entry("radius".to_owned()).or_insert_with(|| format!("{radius:?}"));
@@ -147,6 +148,6 @@ impl LearnerSpec {
             let reason = "on standardised features the theorem of the learner does not hold for the raw ones";
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         }
-        (self.entry.plan)(&self.arguments(loss, radius, 0)?, scales)
+        (self.entry.plan)(&self.arguments(&loss.into(), radius, 0)?, scales)
     }
 }

@@ -20,6 +20,7 @@ fn plain() -> Vec<(String, SharedLoss)> {
             let is_taken = match entry.losses {
                 Losses::Convex => loss.curvature() != Curvature::None,
                 Losses::Only(kinds) => kinds.contains(&loss.kind()),
+                Losses::Classes => false,
             };
             let specification: LearnerSpec = entry.name.parse().unwrap();
             let built = specification.build(&loss, None);

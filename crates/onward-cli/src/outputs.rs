@@ -76,9 +76,8 @@ pub(crate) fn print(bytes: &[u8]) -> Result<ExitCode, Failure> {
 
 /// The file of predictions, with its header.
 pub(crate) fn predictions(path: &Path, reader: &Reader, model: &Model) -> Result<PredictionCsv<AtomicFile>, Failure> {
-    let link = model.loss().inverse_link();
     let written = AtomicFile::create(path)
-        .and_then(|file| PredictionCsv::new(file, reader.id_names(), link, path == Path::new("-")));
+        .and_then(|file| PredictionCsv::new(file, reader.id_names(), model.loss(), path == Path::new("-")));
     written.map_err(|error| Failure::writing(path, error))
 }
 

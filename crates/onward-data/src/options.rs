@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use onward::SharedLoss;
-use onward::loss::Task;
+use onward::loss::{Task, TaskLoss};
 
 use crate::format::{Definition, Format, Formats};
 use crate::schema::{Interaction, Schema};
@@ -30,7 +29,7 @@ pub struct Options {
     /// What to predict, else inferred from the target's values.
     pub task: Option<Task>,
     /// The loss, whose labels are checked as they are read.
-    pub loss: Option<SharedLoss>,
+    pub loss: Option<TaskLoss>,
     /// Columns (or namespaces) to leave out.
     pub ignore: Vec<String>,
     /// Columns that are categories.

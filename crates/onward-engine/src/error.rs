@@ -16,6 +16,16 @@ pub enum EngineError {
     /// A learner, loss, parameter, row or label is not what it must be.
     #[error(transparent)]
     Core(#[from] onward::Error),
+    /// A row in memory is not what it must be.
+    #[error("row {row}{}: {error}", column.map(|column| format!(", column {column}")).unwrap_or_default())]
+    Row {
+        /// Its number, from 0.
+        row: usize,
+        /// The number of the column, from 0, if it is about one.
+        column: Option<usize>,
+        /// What must be so, and what was found.
+        error: Box<EngineError>,
+    },
     /// An option of the run has no use, or not this value.
     #[error("{name}{separator}{message}", separator = if name.is_empty() { "" } else { " " })]
     Option {
@@ -74,6 +84,11 @@ impl EngineError {
         Self::Option { name, message: message.into() }
     }
 
+    /// The same error, found in this row.
+    pub(crate) fn of_row(self, row: usize, column: Option<usize>) -> Self {
+        Self::Row { row, column, error: Box::new(self) }
+    }
+
     /// A model whose file is not known here.
     pub(crate) fn model(message: impl ToString) -> Self {
         Self::Model { path: None, message: message.to_string() }
@@ -89,6 +104,7 @@ impl EngineError {
     pub fn kind(&self) -> EngineErrorKind {
         let is_system = match self {
             Self::Data(error) => error.kind() == DataErrorKind::Io,
+            Self::Row { error, .. } => return error.kind(),
             Self::Core(_) | Self::Option { .. } | Self::Model { .. } | Self::Read { .. } => false,
             Self::Write { error, .. } => !is_about_the_path(error),
             Self::Predictions(_) | Self::RowStore(_) | Self::Fault(_) => true,

@@ -45,7 +45,10 @@ impl Plan {
             None => options.registry.loss(learner.default_loss(learner.task().unwrap_or(task))?)?,
         };
         learner.build(&loss, radius)?;
-        Ok(Self { learner, loss, radius })
+        match loss.score() {
+            Some(loss) => Ok(Self { learner, loss: SharedLoss::clone(loss), radius }),
+            None => Err(EngineError::option("loss", format!("must be one of a single score; got {}", loss.name()))),
+        }
     }
 
     /// The learner with all its parameters.

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use onward::loss::InverseLink;
+use onward::loss::TaskLoss;
 use onward_data::ParsedBatch;
 
 /// Takes the predictions of a run, batch by batch in order. They may come from a thread of the engine.
 pub trait PredictionSink: Send {
-    /// Takes the scores of these rows of a batch, row after row.
+    /// Takes the scores of these rows of a batch, row after row, as many for each.
     ///
     /// # Errors
     /// When they cannot be kept or handed on: the run ends then.
@@ -24,10 +24,11 @@ impl PredictionSink for Vec<f64> {
 }
 
 /// Writes predictions as CSV: a column for each id, the prediction (a probability for the logistic loss, a rate
-/// for Poisson, else the score), and the label where there is one (−1 or 1 for classes).
+/// for Poisson, the number of a class, else the score), for several classes its probability, and the label where there
+/// is one (−1 or 1 for two classes).
 pub struct PredictionCsv<W> {
     out: W,
-    link: InverseLink,
+    loss: TaskLoss,
     /// Whether each batch is handed on at once.
     is_live: bool,
     numbers: zmij::Buffer,
@@ -38,15 +39,16 @@ impl<W: Write> PredictionCsv<W> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn new(mut out: W, id_names: &[String], link: InverseLink, is_live: bool) -> io::Result<Self> {
+    pub fn new(mut out: W, id_names: &[String], loss: &TaskLoss, is_live: bool) -> io::Result<Self> {
         let mut header = Vec::new();
         for id in id_names {
             push_cell(&mut header, id.as_bytes());
             header.push(b',');
         }
-        header.extend_from_slice(b"prediction,label\n");
+        let columns = if loss.classes().is_some() { "prediction,probability,label\n" } else { "prediction,label\n" };
+        header.extend_from_slice(columns.as_bytes());
         out.write_all(&header)?;
-        Ok(Self { out, link, is_live, numbers: zmij::Buffer::new() })
+        Ok(Self { out, loss: loss.clone(), is_live, numbers: zmij::Buffer::new() })
     }
 
     /// What was written to.
@@ -54,7 +56,7 @@ impl<W: Write> PredictionCsv<W> {
         self.out
     }
 
-    fn write_row<'a>(&mut self, ids: impl Iterator<Item = &'a [u8]>, response: f64, label: f64) -> io::Result<()> {
+    fn write_row<'a>(&mut self, ids: impl Iterator<Item = &'a [u8]>, scores: &[f64], label: f64) -> io::Result<()> {
         let mut escaped = Vec::new();
         for id in ids {
             escaped.clear();
@@ -62,8 +64,16 @@ impl<W: Write> PredictionCsv<W> {
             self.out.write_all(&escaped)?;
             self.out.write_all(b",")?;
         }
-        self.out.write_all(self.numbers.format(response).as_bytes())?;
+        let prediction = self.loss.prediction(scores);
+        self.out.write_all(self.numbers.format(self.loss.response(prediction)).as_bytes())?;
         self.out.write_all(b",")?;
+        if let Some(loss) = self.loss.classes() {
+            let mut probabilities = vec![0.0; scores.len()];
+            loss.probabilities(scores, &mut probabilities);
+            let probability = probabilities.get(prediction as usize).copied().unwrap_or(0.0);
+            self.out.write_all(self.numbers.format(probability).as_bytes())?;
+            self.out.write_all(b",")?;
+        }
         if !label.is_nan() {
             self.out.write_all(self.numbers.format(label).as_bytes())?;
         }
@@ -73,8 +83,9 @@ impl<W: Write> PredictionCsv<W> {
 
 impl<W: Write + Send> PredictionSink for PredictionCsv<W> {
     fn write(&mut self, parsed: &ParsedBatch, rows: Range<usize>, scores: &[f64]) -> io::Result<()> {
-        for (row, &score) in rows.zip(scores) {
-            self.write_row(parsed.ids(row), self.link.response(score), parsed.batch.labels()[row])?;
+        let outputs = scores.len() / rows.len().max(1);
+        for (at, row) in rows.enumerate() {
+            self.write_row(parsed.ids(row), &scores[at * outputs..][..outputs], parsed.batch.labels()[row])?;
         }
         if self.is_live { self.out.flush() } else { Ok(()) }
     }

@@ -1,7 +1,6 @@
 //! Learners, losses and formats by name.
 
-use onward::SharedLoss;
-use onward::loss::{self, LOSSES, LossDescriptor};
+use onward::loss::{self, CLASS_LOSSES, LOSSES, LossDescriptor, SharedClassLoss, TaskLoss};
 use onward::protocol::{LearnerDescriptor, LearnerSpec};
 use onward::registry::LEARNERS;
 use onward_data::Formats;
@@ -18,7 +17,7 @@ use crate::error::EngineError;
 ///
 /// let mine = LossDescriptor::new("mine", "(p-y)^2 by another name", |_| Ok(Arc::new(Squared)));
 /// let registry = Registry::default().with_loss(mine);
-/// assert_eq!(registry.loss("mine")?.value(1.0, 3.0), 4.0);
+/// assert_eq!(registry.loss("mine")?.value(&[1.0], 3.0), 4.0);
 /// assert_eq!(registry.loss("huber:delta=2")?.name(), "huber:delta=2");
 /// # Ok::<(), onward_engine::EngineError>(())
 /// ```
@@ -26,13 +25,19 @@ use crate::error::EngineError;
 pub struct Registry {
     learners: &'static [&'static LearnerDescriptor],
     losses: Vec<LossDescriptor>,
+    class_losses: Vec<LossDescriptor<SharedClassLoss>>,
     formats: Formats,
 }
 
 impl Default for Registry {
     /// All that is built in.
     fn default() -> Self {
-        Self { learners: LEARNERS, losses: LOSSES.to_vec(), formats: Formats::default() }
+        Self {
+            learners: LEARNERS,
+            losses: LOSSES.to_vec(),
+            class_losses: CLASS_LOSSES.to_vec(),
+            formats: Formats::default(),
+        }
     }
 }
 
@@ -51,6 +56,12 @@ impl Registry {
         self
     }
 
+    /// Adds a loss of a score per class. It hides another loss of its name.
+    pub fn with_class_loss(mut self, loss: LossDescriptor<SharedClassLoss>) -> Self {
+        self.class_losses.insert(0, loss);
+        self
+    }
+
     /// Adds a format. It hides another one of its name, and inputs are tried as one of it first.
     pub fn with_format(self, format: impl TextFormat + 'static) -> Self {
         Self { formats: self.formats.with(format), ..self }
@@ -61,7 +72,12 @@ impl Registry {
         self.learners
     }
 
-    /// All losses.
+    /// All losses of a score per class.
+    pub fn class_losses(&self) -> &[LossDescriptor<SharedClassLoss>] {
+        &self.class_losses
+    }
+
+    /// All losses of one score.
     pub fn losses(&self) -> &[LossDescriptor] {
         &self.losses
     }
@@ -83,7 +99,7 @@ impl Registry {
     ///
     /// # Errors
     /// When there is none, or its parameter is out of range.
-    pub fn loss(&self, text: &str) -> Result<SharedLoss, EngineError> {
-        Ok(loss::parse_among(text, &self.losses)?)
+    pub fn loss(&self, text: &str) -> Result<TaskLoss, EngineError> {
+        Ok(loss::parse_task_loss(text, &self.losses, &self.class_losses)?)
     }
 }

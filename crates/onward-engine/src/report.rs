@@ -1,6 +1,7 @@
 //! Reports: what a run did and what it cost. As JSON their keys are stable, and runs on equal inputs with equal
 //! options differ in `timing` alone.
 
+use std::fmt;
 use std::time::Duration;
 
 use onward::guarantee::{Comparator, GuaranteeKind};
@@ -125,6 +126,16 @@ pub enum TaskKind {
     Regression,
     /// One of several classes.
     Classes,
+}
+
+impl fmt::Display for TaskKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Binary => "binary",
+            Self::Regression => "regression",
+            Self::Classes => "classes",
+        })
+    }
 }
 
 impl From<Task> for TaskKind {

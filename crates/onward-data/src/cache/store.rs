@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_schema::SchemaRef;
-use onward::SharedLoss;
+use onward::loss::{Task, TaskLoss};
 use parquet::file::reader::Length;
 use serde::{Deserialize, Serialize};
 
@@ -133,7 +133,7 @@ impl ParsingRules {
 
     /// Whether rows that were parsed by these rules are those that `asked` would give. Where no
     /// record was refused, rules that refuse no more give the same.
-    fn fits(&self, asked: &Self, loss: Option<&SharedLoss>, refused: bool) -> bool {
+    fn fits(&self, asked: &Self, loss: Option<&TaskLoss>, refused: bool) -> bool {
         if refused {
             return self == asked;
         }
@@ -142,7 +142,8 @@ impl ParsingRules {
             None => true,
             Some(_) if self.loss == asked.loss => true,
             Some(loss) => {
-                let are_signs = !matches!(self.schema.target.rule, TargetRule::Number | TargetRule::Probability);
+                let rule = &self.schema.target.rule;
+                let are_signs = rule.task() == Task::Binary && *rule != TargetRule::Probability;
                 are_signs && [-1.0, 1.0].iter().all(|&label| loss.check_label(label).is_ok())
             }
         };
@@ -232,7 +233,7 @@ impl CacheIndex {
     fn misfit(
         &self,
         asked: &ParsingRules,
-        loss: Option<&SharedLoss>,
+        loss: Option<&TaskLoss>,
         stamps: &InputStamps,
         inputs: &[Input],
     ) -> Result<Option<Misfit>> {

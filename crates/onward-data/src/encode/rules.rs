@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use onward::SharedLoss;
+use onward::loss::TaskLoss;
 
 use crate::error::{DataError, MEND, Result};
 use crate::schema::sample::InvalidTokens;
@@ -15,7 +15,7 @@ use crate::text::numbers;
 pub struct Rules {
     pub(crate) schema: Arc<Schema>,
     pub(crate) reserved: u32,
-    pub(crate) loss: Option<SharedLoss>,
+    pub(crate) loss: Option<TaskLoss>,
     pub(crate) skip_errors: bool,
     /// Whether each row needs a weight, if there is a column of them: for learning.
     pub(crate) require_weight: bool,

@@ -191,7 +191,7 @@ fn examples_schema(inputs: &[Input], format: &ColumnarFormat, options: &Options)
         if let Some(rule) = rule.filter(|_| options.target.is_none() && options.task.is_none()) {
             inferred.schema.target.rule = match rule {
                 TargetRule::Signs | TargetRule::Classes { .. } | TargetRule::Comparison { .. } => TargetRule::Signs,
-                rule @ (TargetRule::Number | TargetRule::Probability) => rule,
+                rule @ (TargetRule::Number | TargetRule::Probability | TargetRule::ClassNumber) => rule,
             };
             inferred.notes = vec!["target: label, as the file was converted with".to_owned()];
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use onward::loss::{MAX_CLASSES, Task};
 use serde::{Deserialize, Serialize};
 
 use super::CellValue;
@@ -25,6 +26,8 @@ pub enum TargetRule {
     Number,
     /// A number in [0, 1] that is a probability.
     Probability,
+    /// The number of a class: 0, 1, 2, …
+    ClassNumber,
     /// 1 (or true) is the positive class, 0 or −1 (or false) the negative one.
     Signs,
     /// Two classes by name.
@@ -142,7 +145,7 @@ impl Target {
     /// Whether a number is all that counts of a text that is one.
     pub(crate) fn reads_numbers(&self) -> bool {
         match self.rule {
-            TargetRule::Number => true,
+            TargetRule::Number | TargetRule::ClassNumber => true,
             TargetRule::Comparison { operator, .. } => operator.orders(),
             TargetRule::Probability | TargetRule::Signs | TargetRule::Classes { .. } => false,
         }
@@ -159,6 +162,7 @@ impl Target {
         };
         match &self.rule {
             TargetRule::Number => self.numeric(value).and_then(checked_number).map(Some),
+            TargetRule::ClassNumber => self.numeric(value).and_then(class_number).map(Some),
             TargetRule::Probability => probability(self.numeric(value)?).map(Some),
             TargetRule::Signs => self.sign(value).map(Some),
             TargetRule::Classes { negative, positive } => self.class(value, negative, positive).map(Some),
@@ -172,6 +176,7 @@ impl Target {
     pub(crate) fn check_label(&self, label: f64) -> Result {
         match self.rule {
             TargetRule::Number => checked_number(label).map(drop),
+            TargetRule::ClassNumber => class_number(label).map(drop),
             TargetRule::Probability => probability(label).map(drop),
             _ if label == 1.0 || label == -1.0 => Ok(()),
             _ => Err(DataError::record(format!("the label must be 1 for the positive class or -1; got {label}"))),
@@ -268,9 +273,13 @@ impl Target {
 }
 
 impl TargetRule {
-    /// Whether labels are −1 and 1 (or probabilities).
-    pub fn is_binary(&self) -> bool {
-        !matches!(self, Self::Number)
+    /// What the labels are: −1 and 1 (or probabilities), numbers, or numbers of classes.
+    pub fn task(&self) -> Task {
+        match self {
+            Self::Number => Task::Regression,
+            Self::ClassNumber => Task::Classes,
+            Self::Probability | Self::Signs | Self::Classes { .. } | Self::Comparison { .. } => Task::Binary,
+        }
     }
 
     /// Whether a number matters as it is written, too.
@@ -278,7 +287,7 @@ impl TargetRule {
         match self {
             Self::Classes { .. } => true,
             Self::Comparison { operator, .. } => !operator.orders(),
-            Self::Number | Self::Probability | Self::Signs => false,
+            Self::Number | Self::Probability | Self::Signs | Self::ClassNumber => false,
         }
     }
 }
@@ -308,6 +317,14 @@ fn checked_number(label: f64) -> Result<f64> {
         return Ok(label);
     }
     Err(DataError::record(format!("the label must be within ±3.4e38; got {label:e}")).advise("rescale the labels"))
+}
+
+fn class_number(label: f64) -> Result<f64> {
+    if label.fract() == 0.0 && (0.0..MAX_CLASSES as f64).contains(&label) {
+        return Ok(label);
+    }
+    let found = format!("the label must be a whole number from 0 to {}; got {label}", MAX_CLASSES - 1);
+    Err(DataError::record(found).advise("number the classes 0, 1, 2, …"))
 }
 
 fn probability(label: f64) -> Result<f64> {

@@ -336,7 +336,7 @@ fn another_reading_is_noticed_and_one_that_refuses_no_more_is_the_same() {
         Options { schema: Some(schema), require_target: false, ..folder.cached(&Options::default()) },
         Options { on_error: OnError::Skip, ..plain.clone() },
         Options { record_limit: 1 << 30, ..plain.clone() },
-        Options { loss: Some(logistic), ..plain.clone() },
+        Options { loss: Some(logistic.into()), ..plain.clone() },
     ] {
         let (again, note, _) = read(&inputs, &same).unwrap();
         assert!(is_read(&note), "{same:?}: {note:?}");
@@ -345,7 +345,10 @@ fn another_reading_is_noticed_and_one_that_refuses_no_more_is_the_same() {
     // Labels that are numbers were checked by one loss and not by another.
     let numbers = folder.cached(&target("x"));
     read(&inputs, &numbers).unwrap();
-    assert!(rebuilt(&read(&inputs, &Options { loss: Some(squared), ..numbers.clone() }).unwrap().1, "other options"));
+    assert!(rebuilt(
+        &read(&inputs, &Options { loss: Some(squared.into()), ..numbers.clone() }).unwrap().1,
+        "other options"
+    ));
     assert!(rebuilt(&read(&inputs, &Options { record_limit: 100, ..numbers }).unwrap().1, "other options"));
 }
 

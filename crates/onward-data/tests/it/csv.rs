@@ -67,8 +67,11 @@ fn expected(schema: &Schema, record: &csv::StringRecord) -> Row {
             }
             Role::Target if !missing => {
                 let value: f64 = cell.trim().parse().unwrap();
-                label =
-                    Some(if schema.target.rule.is_binary() { if value > 15.0 { 1.0 } else { -1.0 } } else { value });
+                label = Some(if schema.target.rule.task() == onward::loss::Task::Binary {
+                    if value > 15.0 { 1.0 } else { -1.0 }
+                } else {
+                    value
+                });
             }
             _ => {}
         }

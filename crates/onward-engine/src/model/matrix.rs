@@ -45,7 +45,7 @@ impl MatrixRows<'_> {
         }
     }
 
-    /// Refuses what is no matrix.
+    /// Refuses what is not a matrix, and values that are not numbers.
     fn check(&self) -> Result<(), EngineError> {
         let refused = |name, message: String| Err(EngineError::option(name, message));
         match *self {
@@ -56,76 +56,84 @@ impl MatrixRows<'_> {
             Self::Dense { columns, .. } if columns >= INDEX_LIMIT as usize => {
                 refused("columns", format!("must be below {}; got {columns}", INDEX_LIMIT - 1))
             }
-            Self::Dense { .. } => Ok(()),
+            Self::Dense { values, columns, stride } => {
+                // The last row may end with its columns or with its stride.
+                let rest = values.len() % stride;
+                match rest == 0 || rest == columns {
+                    true => self.check_values(),
+                    false => refused(
+                        "values",
+                        format!("must be whole rows of {columns} values, {stride} apart; got {}", values.len()),
+                    ),
+                }
+            }
             Self::Csr { columns, values, .. } if columns.len() != values.len() => {
                 refused("columns", format!("must be as many as values, {}; got {}", values.len(), columns.len()))
             }
-            Self::Csr { row_starts, columns, .. } => {
+            Self::Csr { row_starts, values, .. } => {
                 let is_rising = row_starts.windows(2).all(|pair| pair[0] <= pair[1]);
-                let ends = row_starts.last().is_none_or(|&end| end <= columns.len());
-                match is_rising && ends && row_starts.first().is_none_or(|&first| first == 0) {
-                    true => Ok(()),
-                    false => refused(
-                        "row_starts",
-                        format!("must rise from 0 to at most the number of values, {}", columns.len()),
-                    ),
+                let ends = (row_starts.first(), row_starts.last()) == (Some(&0), Some(&values.len()));
+                match is_rising && ends {
+                    true => self.check_values(),
+                    false => {
+                        refused("row_starts", format!("must rise from 0 to the number of values, {}", values.len()))
+                    }
                 }
             }
         }
     }
 
-    /// Adds a row to a batch.
-    fn push(&self, row: usize, batch: &mut Batch) -> Result<(), EngineError> {
-        let mut add = |column: usize, value: f32| {
-            if !value.is_finite() {
-                let message = format!("must be finite; row {row}, column {column} has {value}");
-                return Err(EngineError::option("values", message));
+    /// Names the first value that is not finite, and the first column that is beyond the last index.
+    fn check_values(&self) -> Result<(), EngineError> {
+        for row in 0..self.rows() {
+            let (columns, values) = self.row(row);
+            if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+                let column = columns.map_or(at, |columns| columns[at] as usize);
+                let error = EngineError::option("values", format!("must be finite; got {}", values[at]));
+                return Err(error.of_row(row, Some(column)));
             }
-            if column as u64 + 1 >= u64::from(INDEX_LIMIT) {
-                let message = format!("must be below {}; row {row} has {column}", INDEX_LIMIT - 1);
-                return Err(EngineError::option("columns", message));
+            if let Some(&column) = columns.and_then(|columns| columns.iter().find(|&&it| it >= INDEX_LIMIT - 1)) {
+                let error = EngineError::option("columns", format!("must be below {}; got {column}", INDEX_LIMIT - 1));
+                return Err(error.of_row(row, Some(column as usize)));
             }
-            batch.push(column as u32 + 1, value);
-            Ok(())
-        };
+        }
+        Ok(())
+    }
+
+    /// The columns of a row, where they are named, and its values.
+    fn row(&self, row: usize) -> (Option<&[u32]>, &[f32]) {
         match *self {
-            Self::Dense { values, columns, stride } => {
-                let values = &values[row * stride..row * stride + columns];
-                values.iter().enumerate().try_for_each(|(column, &value)| add(column, value))
-            }
+            Self::Dense { values, columns, stride } => (None, &values[row * stride..row * stride + columns]),
             Self::Csr { row_starts, columns, values } => {
                 let features = row_starts[row]..row_starts[row + 1];
-                let pairs = columns[features.clone()].iter().zip(&values[features]);
-                pairs.into_iter().try_for_each(|(&column, &value)| add(column as usize, value))
+                (Some(&columns[features.clone()]), &values[features])
             }
         }
     }
 
-    /// Copies rows, with the bias.
-    fn copy(
-        &self,
-        first: usize,
-        row: impl Fn(usize) -> (Option<f64>, f64),
-        batch: &mut Batch,
-    ) -> Result<(), EngineError> {
+    /// Copies some rows to a batch, with the bias.
+    fn copy(&self, first: usize, row: impl Fn(usize) -> (Option<f64>, f64), batch: &mut Batch) {
         batch.clear();
         for at in first..self.rows().min(first + ROWS) {
             batch.push(0, 1.0);
-            self.push(at, batch)?;
+            let (columns, values) = self.row(at);
+            match columns {
+                Some(columns) => columns.iter().zip(values).for_each(|(&column, &value)| batch.push(column + 1, value)),
+                None => (1..).zip(values).for_each(|(index, &value)| batch.push(index, value)),
+            }
             let (label, weight) = row(at);
             batch.finish(label, weight);
         }
-        Ok(())
     }
 }
 
 impl Model {
-    /// Learns from the rows of a matrix, in order, and returns the score of each before its label was used. A label
-    /// that is NaN is missing; without weights each row counts 1.
+    /// Learns from the rows of a matrix, in order, and returns the scores of each before its label was used, as
+    /// [`learn`](Self::learn) does. A label that is NaN is missing; without weights each row counts 1.
     ///
     /// # Errors
-    /// When there are not as many labels and weights as rows, the matrix is no matrix, or a value, label or weight is
-    /// not what it must be. The rows before it have been learnt from, some of a thousand at a time.
+    /// When there are not as many labels and weights as rows, the matrix is not one, or a value, label or weight is
+    /// not what it must be: names the row and the column, and nothing was learnt.
     ///
     /// ```
     /// use onward_engine::{MatrixRows, Model, ModelOptions};
@@ -149,11 +157,20 @@ impl Model {
                 return Err(EngineError::option(name, format!("must be as many as rows, {rows}; got {length}")));
             }
         }
+        for row in 0..rows {
+            if !labels[row].is_nan() {
+                self.check(labels[row], weights.map_or(1.0, |weights| weights[row]))
+                    .map_err(|error| error.of_row(row, None))?;
+            }
+        }
         let (mut batch, mut scores) = (Batch::default(), Vec::with_capacity(rows));
         let row = |at: usize| (Some(labels[at]).filter(|label| !label.is_nan()), weights.map_or(1.0, |it| it[at]));
         for first in (0..rows).step_by(ROWS) {
-            matrix.copy(first, row, &mut batch)?;
-            scores.extend(self.learn(batch.rows(..))?.iter().copied());
+            matrix.copy(first, row, &mut batch);
+            let rows = batch.rows(..);
+            let (known, made) = (scores.len() / first.max(1), self.learn_checked(rows)?);
+            widen(&mut scores, known, made.len() / rows.len());
+            scores.extend(made);
         }
         Ok(scores)
     }
@@ -161,14 +178,25 @@ impl Model {
     /// The scores of the rows of a matrix. Changes nothing.
     ///
     /// # Errors
-    /// When the matrix is no matrix, or a value is not finite.
+    /// When the matrix is not one, or a value is not finite.
     pub fn predict_matrix(&self, matrix: MatrixRows<'_>) -> Result<Vec<f64>, EngineError> {
         matrix.check()?;
         let (mut batch, mut scores) = (Batch::default(), Vec::with_capacity(matrix.rows()));
         for first in (0..matrix.rows()).step_by(ROWS) {
-            matrix.copy(first, |_| (None, 1.0), &mut batch)?;
+            matrix.copy(first, |_| (None, 1.0), &mut batch);
             scores.extend(self.predict(batch.rows(..)));
         }
         Ok(scores)
     }
+}
+
+/// Gives rows that have `known` scores each as many as `wanted`: the classes that were not met yet score −∞.
+fn widen(scores: &mut Vec<f64>, known: usize, wanted: usize) {
+    if known == wanted || scores.is_empty() {
+        return;
+    }
+    let missing = wanted - known;
+    let rows =
+        scores.chunks(known).flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(f64::NEG_INFINITY, missing)));
+    *scores = rows.collect();
 }

@@ -3,6 +3,7 @@
 mod file;
 mod inspection;
 mod matrix;
+mod rounds;
 mod snapshot;
 
 use std::borrow::Cow;
@@ -10,9 +11,9 @@ use std::borrow::Cow;
 use onward::archive::Names;
 use onward::evaluation::Ledger;
 use onward::guarantee::Guarantee;
-use onward::loss::Task;
+use onward::loss::{Task, TaskLoss};
 use onward::protocol::LearnerSpec;
-use onward::{Example, FeatureMap, Features, Learner, Rows, SharedLoss};
+use onward::{Example, FeatureMap, Features, Learner, Rows};
 use onward_data::{Layout, Options, ParsedBatch, Schema, Target, TargetRule};
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,7 @@ use crate::registry::Registry;
 pub use file::is_model_file;
 pub use inspection::Inspection;
 pub use matrix::MatrixRows;
+pub(crate) use rounds::{add_new_classes, learn_rows};
 pub use snapshot::Snapshot;
 
 /// What learns when no learner is named.
@@ -94,7 +96,7 @@ pub struct HeavyFeature {
 ///
 /// ```
 /// use onward::Features;
-/// use onward::loss::Task;
+/// use onward::loss::{Task, TaskLoss};
 /// use onward_engine::{Model, ModelOptions};
 ///
 /// let mut model = Model::for_indices(&ModelOptions::default(), Task::Binary)?;
@@ -107,7 +109,7 @@ pub struct HeavyFeature {
 pub struct Model {
     specification: LearnerSpec,
     pub(crate) learner: Box<dyn Learner>,
-    pub(crate) loss: SharedLoss,
+    pub(crate) loss: TaskLoss,
     pub(crate) radius: Option<f64>,
     pub(crate) ledger: Ledger,
     pub(crate) names: Names,
@@ -136,12 +138,16 @@ impl Model {
     }
 
     /// A model that has seen nothing, of features that are numbered rather than named: for rows in memory. Labels of two
-    /// classes are −1 and 1.
+    /// classes are −1 and 1, those of several classes 0, 1, 2, …
     ///
     /// # Errors
     /// When learner, loss, their parameters and the task do not fit together.
     pub fn for_indices(options: &ModelOptions, task: Task) -> Result<Self, EngineError> {
-        let rule = if task == Task::Regression { TargetRule::Number } else { TargetRule::Signs };
+        let rule = match task {
+            Task::Regression => TargetRule::Number,
+            Task::Classes => TargetRule::ClassNumber,
+            _ => TargetRule::Signs,
+        };
         let (column, Options { bits, ngrams, .. }) = ("label".to_owned(), Options::default());
         let target = Target { column, rule };
         let (columns, interactions) = (Vec::new(), Vec::new());
@@ -150,12 +156,17 @@ impl Model {
 
     pub(crate) fn build(
         specification: &LearnerSpec,
-        loss: SharedLoss,
+        loss: TaskLoss,
         radius: Option<f64>,
         schema: Schema,
         metadata: ModelMetadata,
         registry: &Registry,
     ) -> Result<Self, EngineError> {
+        let (of_labels, of_loss) = (task(&schema), loss.task());
+        if (of_labels == Task::Classes) != (of_loss == Task::Classes) {
+            let message = format!("must fit the labels, which are {}; got {}", labels_of(of_labels), loss.name());
+            return Err(EngineError::option("loss", message));
+        }
         let learner = specification.build(&loss, checked_radius(radius)?)?;
         let mut ledger = Ledger::new(learner.loss());
         ledger.set_radius(radius);
@@ -188,7 +199,7 @@ impl Model {
     }
 
     /// The loss that was asked for.
-    pub fn loss(&self) -> &SharedLoss {
+    pub fn loss(&self) -> &TaskLoss {
         &self.loss
     }
 
@@ -222,34 +233,43 @@ impl Model {
         own_guarantee(&*self.learner, self.metadata.passes)
     }
 
-    /// One round: predicts, is charged for it, and learns; returns the score that was made before. A weight of 0 changes nothing.
+    /// One round: predicts, is charged for it, and learns; returns the score that was made before, or for several classes
+    /// the number of the one with the largest score. A weight of 0 changes nothing.
     ///
     /// # Errors
     /// When the loss cannot take the label, or the weight is negative or not finite.
     pub fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> Result<f64, EngineError> {
         // As a row, a label that is NaN would be a missing one.
         self.check(label, weight)?;
-        Example { features: x, label: Some(label), weight }.as_rows(|rows| Ok(self.learn(rows)?[0]))
+        let row = Example { features: x, label: Some(label), weight };
+        row.as_rows(|rows| self.learn_checked(rows).map(drop))?;
+        Ok(self.loss.prediction(&self.scores))
     }
 
     /// What [`learn_one`](Self::learn_one) would predict. Changes nothing.
     pub fn predict_one(&self, x: Features<'_>) -> f64 {
-        self.learner.predict_one(x)
+        Example { features: x, label: None, weight: 1.0 }.as_rows(|rows| self.loss.prediction(&self.predict(rows)))
     }
 
-    /// Learns from many rows, in order, and returns the scores made for each before its label was seen.
-    /// Rows without a label are predicted only.
+    /// Learns from many rows, in order, and returns the scores made for each before its label was seen: one per row, or
+    /// one per class that was met up to the last row (−∞ for those that had not been met before the row). Rows without a
+    /// label are predicted only.
     ///
     /// # Errors
-    /// When the loss cannot take a label: nothing was learnt then.
+    /// When the loss cannot take a label or a weight: names the row, and nothing was learnt.
     pub fn learn(&mut self, rows: Rows<'_>) -> Result<&[f64], EngineError> {
-        for example in rows.iter() {
+        for (row, example) in rows.iter().enumerate() {
             if let Some(label) = example.label {
-                self.check(label, example.weight)?;
+                self.check(label, example.weight).map_err(|error| error.of_row(row, None))?;
             }
         }
+        self.learn_checked(rows)
+    }
+
+    /// The same for rows whose labels and weights were checked.
+    fn learn_checked(&mut self, rows: Rows<'_>) -> Result<&[f64], EngineError> {
         let rows = self.features.number_rows(rows, &mut self.ids);
-        learn_rows(&mut *self.learner, rows, &mut self.scores);
+        learn_rows(&mut *self.learner, &self.loss, rows, &mut self.scores, self.ledger.rounds())?;
         self.metadata.count(rows);
         self.ledger.observe(rows, &self.scores);
         Ok(&self.scores)
@@ -329,15 +349,17 @@ pub(crate) fn add_names(names: &mut Names, parsed: &ParsedBatch) {
     parsed.products().for_each(|(index, factors)| names.add_product(index, factors));
 }
 
-/// Learns from rows, and leaves their scores.
-pub(crate) fn learn_rows(learner: &mut dyn Learner, rows: Rows<'_>, scores: &mut Vec<f64>) {
-    scores.resize(rows.len() * learner.outputs(), 0.0);
-    learner.learn(rows, scores);
+fn labels_of(task: Task) -> &'static str {
+    match task {
+        Task::Classes => "numbers of classes",
+        Task::Regression => "numbers",
+        _ => "two classes",
+    }
 }
 
-/// Whether labels are classes or numbers.
+/// What the labels are.
 pub(crate) fn task(schema: &Schema) -> Task {
-    if schema.target.rule.is_binary() { Task::Binary } else { Task::Regression }
+    schema.target.rule.task()
 }
 
 /// A radius is positive and finite.

@@ -1,8 +1,8 @@
 //! A frozen predictor.
 
 use onward::archive::Archive;
-use onward::loss::InverseLink;
-use onward::{Features, Predictor, Rows};
+use onward::loss::TaskLoss;
+use onward::{Example, Features, Predictor, Rows};
 
 use super::Model;
 use crate::error::EngineError;
@@ -11,32 +11,38 @@ use crate::error::EngineError;
 /// predict with it while the model learns on.
 pub struct Snapshot {
     predictor: Box<dyn Predictor>,
-    link: InverseLink,
+    loss: TaskLoss,
 }
 
 impl Snapshot {
     pub(super) fn of(model: &mut Model) -> Result<Self, EngineError> {
-        let link = model.loss.inverse_link();
+        let loss = model.loss.clone();
         if let Some(predictor) = model.learner.freeze() {
-            return Ok(Self { predictor, link });
+            return Ok(Self { predictor, loss });
         }
         let mut copy = model.specification.build(&model.loss, model.radius)?;
         let state = Archive::saved(|archive| model.learner.persist(archive))?;
         copy.persist(&mut Archive::loading(state))?;
-        Ok(Self { predictor: copy, link })
+        Ok(Self { predictor: copy, loss })
     }
 
-    /// The score of a row.
+    /// How many scores a row gets.
+    pub fn outputs(&self) -> usize {
+        self.predictor.outputs()
+    }
+
+    /// The score of a row; for several classes the number of the one with the largest score.
     pub fn predict_one(&self, x: Features<'_>) -> f64 {
-        self.predictor.predict_one(x)
+        Example { features: x, label: None, weight: 1.0 }.as_rows(|rows| self.loss.prediction(&self.predict(rows)))
     }
 
-    /// The prediction of a row on the scale that people read: a probability, a rate, or the score itself.
+    /// The prediction of a row on the scale that people read: a probability, a rate, the score itself, or the number of
+    /// a class.
     pub fn response_of(&self, x: Features<'_>) -> f64 {
-        self.link.response(self.predict_one(x))
+        self.loss.response(self.predict_one(x))
     }
 
-    /// The scores of many rows.
+    /// The scores of many rows, row after row.
     pub fn predict(&self, rows: Rows<'_>) -> Vec<f64> {
         let mut scores = vec![0.0; rows.len() * self.predictor.outputs()];
         self.predictor.predict(rows, &mut scores);

@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use onward::loss::Task;
+use onward::loss::{Task, TaskLoss};
 use onward::protocol::LearnerSpec;
-use onward::{Batch, FeatureMap, SharedLoss};
+use onward::{Batch, FeatureMap};
 use onward_data::{Input, Options, Reader};
 
 use super::learn::FinishedRun;
@@ -98,7 +98,7 @@ impl CompareRun {
         if let Some(loss) = &loss {
             // Whether learners, loss and parameters fit is found out before the input is read.
             check_learners(&learners, loss, radius)?;
-            read_for(&mut reading, SharedLoss::clone(loss))?;
+            read_for(&mut reading, loss.clone())?;
         }
         let reader = Reader::open(inputs, reading)?;
         let loss = match loss {
@@ -108,7 +108,7 @@ impl CompareRun {
         check_learners(&learners, &loss, radius)?;
         let contestant = |learner: &LearnerSpec| {
             let (schema, metadata) = (reader.schema().clone(), ModelMetadata::new(reader.format()));
-            let model = Model::build(learner, SharedLoss::clone(&loss), radius, schema, metadata, &registry)?;
+            let model = Model::build(learner, loss.clone(), radius, schema, metadata, &registry)?;
             let (name, trace, elapsed) = (learner.to_string(), Trace::new(trace), Duration::ZERO);
             Ok(Contestant { name, model, trace, elapsed, scores: Vec::new() })
         };
@@ -318,7 +318,7 @@ fn common_loss(learners: &[LearnerSpec], task: Task) -> Result<&'static str, Eng
 }
 
 /// Builds each learner, to find out whether it can take the loss, and whether two are equal.
-fn check_learners(learners: &[LearnerSpec], loss: &SharedLoss, radius: Option<f64>) -> Result<(), EngineError> {
+fn check_learners(learners: &[LearnerSpec], loss: &TaskLoss, radius: Option<f64>) -> Result<(), EngineError> {
     let mut described: Vec<(String, &LearnerSpec)> = Vec::new();
     for learner in learners {
         let built = learner.build(loss, radius);

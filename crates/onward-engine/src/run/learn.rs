@@ -127,7 +127,7 @@ impl LearnRun {
         match order {
             PassOrder::Sequential if passes > 1 => check_repeatable(inputs)?,
             PassOrder::Shuffle | PassOrder::Random if passes < 2 => {
-                return Err(EngineError::option("order", "needs --passes above 1"));
+                return Err(EngineError::option("order", "needs several passes"));
             }
             _ => {}
         }
@@ -255,7 +255,7 @@ impl Prepared {
             Start::New(options) => options,
             Start::Continue(model) => {
                 let (schema, formats) = (Some(model.schema.clone()), model.registry.formats().clone());
-                let reading = Options { schema, formats, loss: model.learner.loss().score().cloned(), ..reading };
+                let reading = Options { schema, formats, loss: Some(model.learner.loss()), ..reading };
                 return Ok(Self { reading, model: Err(model) });
             }
         };
@@ -359,7 +359,7 @@ fn read_again(
     reader.number_features(mem::take(&mut model.features));
     let is_whole = each_batch(reader, control, counts, |reader, arrival| {
         if let Some(Arrival { parsed, .. }) = arrival {
-            pass.learn(&mut *model.learner, parsed.batch.rows(..));
+            pass.learn(&mut *model.learner, parsed.batch.rows(..))?;
             model.metadata.skipped += parsed.skipped;
             reader.give_back(parsed);
         }
@@ -389,7 +389,7 @@ fn replay(
         batch.clear();
         store.read(rows.iter().copied(), &mut batch).map_err(EngineError::RowStore)?;
         model.features.number(&mut batch);
-        pass.learn(&mut *model.learner, batch.rows(..));
+        pass.learn(&mut *model.learner, batch.rows(..))?;
     }
     counts.examples += order.len() as u64;
     Ok(Some(pass.risk()))

@@ -10,12 +10,13 @@ use std::ops::Range;
 use std::time::Duration;
 
 use onward::loss::{Task, TaskLoss};
-use onward::{Batch, Learner, Rows, SharedLoss};
+use onward::{Batch, Learner, Rows};
 use onward_data::{Options, ParsedBatch, Reader};
 
 use crate::control::{Event, Progress, RunControl};
 use crate::error::EngineError;
 use crate::model::learn_rows;
+use crate::report::TaskKind;
 use crate::trace::Trace;
 
 pub use compare::{CompareOptions, CompareOutcome, CompareRun, Contestant, compare};
@@ -87,12 +88,13 @@ fn learn_batch(
     mut score: impl FnMut(&dyn Learner, Range<usize>, Option<&mut Trace>, Vec<f64>) -> Result<Vec<f64>, EngineError>,
     mut scores: Vec<f64>,
 ) -> Result<Vec<f64>, EngineError> {
-    let mut first = 0;
+    let (mut first, loss) = (0, learner.loss());
     loop {
+        let before = *rounds;
         let due = trace.next_due(rounds, &batch.labels()[first..], &batch.weights()[first..]);
         let rows = first..due.map_or(batch.len(), |at| first + at + 1);
         first = rows.end;
-        learn_rows(learner, batch.rows(rows.clone()), &mut scores);
+        learn_rows(learner, &loss, batch.rows(rows.clone()), &mut scores, before)?;
         let marked = due.is_some().then_some(&mut *trace);
         scores = score(learner, rows, marked, scores)?;
         if due.is_none() {
@@ -115,14 +117,16 @@ impl PassLoss {
     }
 
     /// Learns again from rows.
-    fn learn(&mut self, learner: &mut dyn Learner, rows: Rows<'_>) {
-        learn_rows(learner, rows, &mut self.scores);
+    fn learn(&mut self, learner: &mut dyn Learner, rows: Rows<'_>) -> Result<(), EngineError> {
+        // Classes that the first pass met are not new.
+        learn_rows(learner, &self.loss, rows, &mut self.scores, 0)?;
         for (example, scores) in rows.with_scores(learner.outputs(), &mut self.scores) {
             if let Some(label) = example.label {
                 self.paid += example.weight * self.loss.value(scores, label);
                 self.weight += example.weight;
             }
         }
+        Ok(())
     }
 
     fn risk(&self) -> f64 {
@@ -132,9 +136,12 @@ impl PassLoss {
 
 /// Makes the loss known to the reader, which checks labels by it, and with it the task, if the user did not ask
 /// for another.
-fn read_for(reading: &mut Options, loss: SharedLoss) -> Result<(), EngineError> {
-    if reading.task == Some(Task::Regression) && loss.task() == Task::Binary {
-        let message = format!("must be binary for the {} loss; got regression", loss.name());
+fn read_for(reading: &mut Options, loss: TaskLoss) -> Result<(), EngineError> {
+    // Losses of numbers take the labels -1 and 1 too.
+    let fits = |task: Task| task == loss.task() || task == Task::Binary && loss.task() == Task::Regression;
+    if let Some(asked) = reading.task.filter(|&task| !fits(task)) {
+        let names = [loss.task(), asked].map(TaskKind::from);
+        let message = format!("must be {} for the {} loss; got {}", names[0], loss.name(), names[1]);
         return Err(EngineError::option("task", message));
     }
     reading.task.get_or_insert(loss.task());

@@ -11,7 +11,7 @@ use super::scoring::{Destinations, ScoringWorker};
 use super::{Arrival, ReadCounts, each_batch, reports};
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
-use crate::model::{Model, ModelMetadata};
+use crate::model::{Model, ModelMetadata, add_new_classes};
 use crate::predictions::PredictionSink;
 use crate::report::{PredictReport, Timing};
 
@@ -47,7 +47,7 @@ impl<'a> PredictRun<'a> {
     /// When an input cannot be opened, or does not fit the model.
     pub fn open(model: &'a Model, inputs: &[Input], reading: Options) -> Result<Self, EngineError> {
         let is_aside = reading.threads > 1;
-        let (schema, loss) = (Some(model.schema.clone()), model.learner.loss().score().cloned());
+        let (schema, loss) = (Some(model.schema.clone()), Some(model.learner.loss()));
         let formats = model.registry.formats().clone();
         let reading = Options { schema, loss, formats, require_target: false, ..reading };
         let reader = Reader::open(inputs, reading)?;
@@ -88,6 +88,7 @@ impl<'a> PredictRun<'a> {
                 metadata.count(rows);
                 scores.resize(rows.len() * predictor.outputs(), 0.0);
                 predictor.predict(rows, &mut scores);
+                add_new_classes(&model.loss, rows, predictor.outputs(), &mut scores, model.ledger.rounds());
                 worker.submit(Arc::new(parsed), all, scores, reader.is_waited_for())?;
                 worker.returned().for_each(|spent| reader.give_back(spent));
                 worker.risk(needs_exact_risk)

@@ -1,5 +1,6 @@
 //! Tests of the engine through its public interface.
 
+mod classes;
 mod matrices;
 mod models;
 mod registry;

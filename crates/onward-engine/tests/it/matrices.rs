@@ -2,7 +2,7 @@
 
 use onward::Features;
 use onward::loss::Task;
-use onward_engine::{EngineErrorKind, LearnOptions, MatrixRows, Model, ModelOptions, learn};
+use onward_engine::{EngineError, EngineErrorKind, LearnOptions, MatrixRows, Model, ModelOptions, learn};
 
 use crate::Folder;
 
@@ -73,7 +73,7 @@ fn columns_that_a_row_names_twice_are_added_up_and_empty_rows_are_rows() {
         (scores, model.to_bytes().unwrap())
     };
     assert_eq!(scores(twice), scores(once));
-    let nothing = MatrixRows::Csr { row_starts: &[], columns: &[], values: &[] };
+    let nothing = MatrixRows::Csr { row_starts: &[0], columns: &[], values: &[] };
     let empty = MatrixRows::Dense { values: &[], columns: 3, stride: 3 };
     for rows in [nothing, empty] {
         let mut model = model("nag", Task::Regression);
@@ -91,20 +91,24 @@ fn what_is_no_matrix_is_refused_and_nothing_is_learnt() {
         (dense(two, 2, 1), &[1.0], None, "stride must be at least the number of columns, above 0; got 1 for 2"),
         (dense(two, 1, 1), &[1.0], None, "labels must be as many as rows, 2; got 1"),
         (dense(two, 1, 1), &[1.0, 1.0], Some(&[1.0][..]), "weights must be as many as rows, 2; got 1"),
-        (dense(two, 1, 1), &[1.0, 1.0], Some(&[1.0, -1.0]), "weight must be 0, or from 1e-38 to 3.4e38; got -1"),
-        (dense(two, 1, 1), &[1.0, f64::INFINITY], None, ""),
-        (dense(&[1.0, f32::NAN], 1, 1), &[1.0, 1.0], None, "values must be finite; row 1, column 0 has NaN"),
+        (dense(two, 1, 1), &[1.0, 1.0], Some(&[1.0, -1.0]), "row 1: weight must be 0, or from 1e-38 to 3.4e38; got -1"),
+        (dense(two, 1, 1), &[1.0, f64::INFINITY], None, "row 1: label inf is not one for the squared loss"),
+        (dense(&[1.0, f32::NAN], 1, 1), &[1.0, 1.0], None, "row 1, column 0: values must be finite; got NaN"),
         (csr(&[0, 2], &[0], two), &[1.0], None, "columns must be as many as values, 2; got 1"),
-        (csr(&[0, 3], &[0, 1], two), &[1.0], None, "row_starts must rise from 0 to at most the number of values, 2"),
-        (csr(&[1, 2], &[0, 1], two), &[1.0], None, "row_starts must rise from 0 to at most the number of values, 2"),
+        (csr(&[0, 3], &[0, 1], two), &[1.0], None, "row_starts must rise from 0 to the number of values, 2"),
+        (csr(&[0, 1], &[0, 1], two), &[1.0], None, "row_starts must rise from 0 to the number of values, 2"),
+        (csr(&[], &[], &[]), &[], None, "row_starts must rise from 0 to the number of values, 0"),
+        (dense(two, 3, 3), &[], None, "values must be whole rows of 3 values, 3 apart; got 2"),
+        (dense(&[1.0; 5], 3, 3), &[1.0], None, "values must be whole rows of 3 values, 3 apart; got 5"),
+        (csr(&[1, 2], &[0, 1], two), &[1.0], None, "row_starts must rise from 0 to the number of values, 2"),
+        (csr(&[0, 2, 1], &[0, 1], two), &[1.0; 2], None, "row_starts must rise from 0 to the number of values, 2"),
         (
-            csr(&[0, 2, 1], &[0, 1], two),
-            &[1.0; 2],
+            csr(&[0, 2], &[0, 1 << 31], two),
+            &[1.0],
             None,
-            "row_starts must rise from 0 to at most the number of values, 2",
+            "row 0, column 2147483648: columns must be below 2147483647; got 2147483648",
         ),
-        (csr(&[0, 2], &[0, 1 << 31], two), &[1.0], None, "columns must be below 2147483647; row 0 has 2147483648"),
-        (csr(&[0, 2], &[0, 1], &[1.0, f32::INFINITY]), &[1.0], None, "values must be finite; row 0, column 1 has inf"),
+        (csr(&[0, 2], &[0, 1], &[1.0, f32::INFINITY]), &[1.0], None, "row 0, column 1: values must be finite; got inf"),
     ] {
         let mut model = model("nag", Task::Regression);
         let fresh = model.to_bytes().unwrap();
@@ -113,4 +117,29 @@ fn what_is_no_matrix_is_refused_and_nothing_is_learnt() {
         assert_eq!(error.kind(), EngineErrorKind::User);
         assert_eq!(model.to_bytes().unwrap(), fresh, "{message}");
     }
+}
+
+#[test]
+fn an_error_far_into_a_matrix_names_its_row_and_nothing_is_learnt() {
+    let (mut values, mut labels, mut weights) = rows();
+    labels.iter_mut().for_each(|label| *label = if label.is_nan() { 1.0 } else { *label });
+    let refused = |values: &[f32], labels: &[f64], weights: &[f64]| {
+        let mut model = model("nag", Task::Binary);
+        let fresh = model.to_bytes().unwrap();
+        let rows = MatrixRows::Dense { values, columns: 4, stride: 4 };
+        let error = model.learn_matrix(rows, labels, Some(weights)).unwrap_err();
+        assert_eq!(model.to_bytes().unwrap(), fresh);
+        match error {
+            EngineError::Row { row, column, .. } => (row, column),
+            other => panic!("{other}"),
+        }
+    };
+    values[4 * 2_300 + 3] = f32::NAN;
+    assert_eq!(refused(&values, &labels, &weights), (2_300, Some(3)));
+    values[4 * 2_300 + 3] = 0.0;
+    labels[2_301] = 0.5e9;
+    assert_eq!(refused(&values, &labels, &weights), (2_301, None));
+    labels[2_301] = 1.0;
+    weights[2_302] = f64::NAN;
+    assert_eq!(refused(&values, &labels, &weights), (2_302, None));
 }

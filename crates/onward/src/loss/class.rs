@@ -3,9 +3,12 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::softmax::log_sum_exp;
+use super::softmax::{log_sum_exp, position_of_largest};
 use super::{SharedLoss, Task};
 use crate::{Error, ErrorKind};
+
+/// Classes have numbers below this: a row has a score for each class.
+pub const MAX_CLASSES: usize = 1 << 17;
 
 /// A loss of several scores that is shared between a learner and the ledger that charges it.
 pub type SharedClassLoss = Arc<dyn ClassLoss>;
@@ -88,6 +91,22 @@ impl TaskLoss {
         }
     }
 
+    /// The prediction that scores stand for: the one score, or the number of the class with the largest (the first
+    /// of equal ones; 0 without scores).
+    pub fn prediction(&self, scores: &[f64]) -> f64 {
+        match self {
+            Self::Score(_) => scores.first().copied().unwrap_or(0.0),
+            Self::Classes(_) if scores.is_empty() => 0.0,
+            Self::Classes(_) => position_of_largest(scores) as f64,
+        }
+    }
+
+    /// A prediction on the scale that people read: of one score a probability, a rate or the score itself; a class
+    /// stays a class.
+    pub fn response(&self, prediction: f64) -> f64 {
+        self.score().map_or(prediction, |loss| loss.inverse_link().response(prediction))
+    }
+
     /// What the scores of a row pay for a label.
     ///
     /// # Panics
@@ -139,9 +158,10 @@ impl TaskLoss {
     pub fn check_label(&self, label: f64) -> Result<(), Error> {
         match self {
             Self::Score(loss) => loss.check_label(label),
-            Self::Classes(_) if label >= 0.0 && label <= f64::from(u32::MAX) && label.fract() == 0.0 => Ok(()),
+            Self::Classes(_) if (0.0..MAX_CLASSES as f64).contains(&label) && label.fract() == 0.0 => Ok(()),
             Self::Classes(loss) => {
-                let message = format!("label {label} is not one for the {} loss, which takes 0, 1, 2, …", loss.name());
+                let (name, last) = (loss.name(), MAX_CLASSES - 1);
+                let message = format!("label {label} is not one for the {name} loss, which takes 0, 1, 2, …, {last}");
                 Err(Error::new(ErrorKind::Label, message))
             }
         }

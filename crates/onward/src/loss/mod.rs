@@ -25,7 +25,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 pub use absolute::{Absolute, EpsilonInsensitive, Quantile, SquaredEpsilonInsensitive};
-pub use class::{ClassLoss, SharedClassLoss, TaskLoss};
+pub use class::{ClassLoss, MAX_CLASSES, SharedClassLoss, TaskLoss};
 pub use hinge::{Hinge, ModifiedHuber, PerceptronLoss, SquaredHinge, ZeroOne};
 pub use huber::Huber;
 pub use linear::LinearLoss;

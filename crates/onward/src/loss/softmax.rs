@@ -301,7 +301,7 @@ const WEIGHTS: [f64; 24] = [
 ];
 
 /// The first index of the largest score.
-fn position_of_largest(scores: &[f64]) -> usize {
+pub(super) fn position_of_largest(scores: &[f64]) -> usize {
     (1..scores.len()).fold(0, |top, class| if scores[class] > scores[top] { class } else { top })
 }
 

@@ -22,12 +22,11 @@ pub(super) fn rule(
 ) -> Result<Target> {
     let column = expression.column;
     let rule = match expression.comparison {
-        Some(rule) if options.task == Some(Task::Regression) => {
+        Some(rule) if options.task.is_some_and(|task| task != Task::Binary) => {
             let target = Target { column, rule };
-            return Err(DataError::options(format!(
-                "the target {target} makes two classes, but the task is regression"
-            ))
-            .advise("leave out the comparison, or ⟦task⟧"));
+            let asked = if options.task == Some(Task::Regression) { "regression" } else { "classes" };
+            return Err(DataError::options(format!("the target {target} makes two classes, but the task is {asked}"))
+                .advise("leave out the comparison, or ⟦task⟧"));
         }
         Some(TargetRule::Comparison { operator, with, .. }) => {
             check_value(&column, operator, &with, seen, notes)?;
@@ -38,6 +37,7 @@ pub(super) fn rule(
         None => match options.task {
             Some(Task::Regression) => TargetRule::Number,
             Some(Task::Binary) => binary_rule(&column, seen)?,
+            Some(Task::Classes) => TargetRule::ClassNumber,
             _ => inferred_rule(&column, seen)?,
         },
     };
@@ -45,6 +45,7 @@ pub(super) fn rule(
     notes.extend(assumed(&target, seen, options.task));
     notes.push(match &target.rule {
         TargetRule::Number => format!("target: {target} (regression)"),
+        TargetRule::ClassNumber => format!("target: {target} (the number of a class)"),
         TargetRule::Classes { negative, positive } => {
             format!("target: {}, {positive} against {negative} (binary)", target.column)
         }
@@ -63,7 +64,7 @@ fn assumed(target: &Target, seen: &ColumnSample, task: Option<Task>) -> Option<S
     let column = &target.column;
     let assumed = match &target.rule {
         TargetRule::Number if task == Some(Task::Regression) => String::new(),
-        TargetRule::Comparison { .. } => String::new(),
+        TargetRule::Comparison { .. } | TargetRule::ClassNumber => String::new(),
         TargetRule::Number => {
             format!(": regression is assumed (else use ⟦task=binary⟧ or ⟦target={column}==CLASS⟧)")
         }

@@ -119,7 +119,7 @@ fn table(rows: std::ops::Range<usize>) -> Vec<([f32; 2], Option<usize>)> {
         let x = [(t * 37 % 101) as f32 / 101.0, (t * 61 % 89) as f32 / 89.0];
         let class = match t {
             _ if t % 50 == 7 => return (x, None),
-            300.. if t % 5 == 0 => 4,
+            300.. if t.is_multiple_of(5) => 4,
             _ if x[0] > x[1] => 0,
             40.. if x[0] + x[1] > 0.8 => 2,
             _ => 1,
@@ -134,6 +134,14 @@ fn csv(rows: std::ops::Range<usize>) -> Input {
         format!("{},{a},{b}\n", class.map_or(String::new(), |class| class.to_string()))
     };
     Input::bytes("classes.csv", "y,a,b\n".to_owned() + &table(rows).into_iter().map(line).collect::<String>())
+}
+
+/// The same as svmlight's text, in which a and b are the features 1 and 2 after the bias.
+fn svmlight(rows: std::ops::Range<usize>) -> Input {
+    let line = |([a, b], class): ([f32; 2], Option<usize>)| {
+        format!("{} 0:{a} 1:{b}\n", class.map_or("?".to_owned(), |class| class.to_string()))
+    };
+    Input::bytes("classes.svm", table(rows).into_iter().map(line).collect::<String>())
 }
 
 fn learn_options(learner: &str, threads: usize) -> LearnOptions {
@@ -157,13 +165,14 @@ fn by_hand(rows: &[([f32; 2], Option<usize>)], rate: f64) -> (Vec<Vec<f64>>, f64
         // What is learnt from, and what is charged.
         let learnt = softmax(needed);
         let mut charged = learnt.clone();
-        if needed > known {
+        // Before the first row nothing is known of how often classes are new.
+        if needed > known && n > 0 {
             let new = 1.0 / f64::from(n + 1);
             let others: f64 = charged[..needed - 1].iter().sum();
             charged[..needed - 1].iter_mut().for_each(|p| *p *= (1.0 - new) / others);
-            charged[needed - 1] = if needed == 1 { 1.0 } else { new };
-            known = needed;
+            charged[needed - 1] = new;
         }
+        known = needed;
         if let Some(class) = class {
             paid -= charged[class].ln();
             for k in 0..needed {
@@ -229,13 +238,14 @@ fn a_model_of_classes_is_saved_continued_and_predicts() {
     });
     assert_eq!(ends[0], ends[1]);
     // Class 4 came after row 300, and before that none beyond 2.
-    let mut early = learn(&[csv(0..299)], learn_options("class-descent", 1), &()).unwrap().model;
+    let mut options = learn_options("class-descent", 1);
+    options.reading.target = None;
+    let mut early = learn(&[svmlight(0..299)], options, &()).unwrap().model;
     let (mut scores, n) = (Vec::new(), early.ledger().rounds() as f64);
-    let report = predict(&early, &[csv(299..400)], Options::default(), &mut scores, &()).unwrap();
+    let report = predict(&early, &[svmlight(299..400)], Options::default(), &mut scores, &()).unwrap();
     let (mut paid, mut charged) = (0.0, 0.0);
     let x = |row: &[f32; 2]| [1.0, row[0], row[1]];
     let snapshot = early.snapshot().unwrap();
-    // The reader's columns are a and b, in this order, after the bias.
     for (row, class) in table(299..400) {
         let values = x(&row);
         let features = Features::new(&[0, 1, 2], &values).unwrap();

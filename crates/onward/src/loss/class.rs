@@ -126,9 +126,9 @@ impl TaskLoss {
         }
     }
 
-    /// The score that a class gets in the row where it is met first, beside the scores of the `rows` rows' other classes:
-    /// with it the class has the probability 1/(rows + 1), and the others keep their proportions. `None` where scores
-    /// do not stand for probabilities.
+    /// The score that a class gets in the row where it is met first, beside the scores of the other classes, after `rows`
+    /// rows: with it the class has the probability 1/(rows + 1), and the others keep their proportions. `None` before the
+    /// first row, and where scores do not stand for probabilities.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -140,15 +140,8 @@ impl TaskLoss {
     /// ```
     pub fn score_of_new_class(&self, scores: &[f64], rows: u64) -> Option<f64> {
         let Self::Classes(loss) = self else { return None };
-        // Without other classes or rows, the class is certain.
-        let others = scores
-            .iter()
-            .copied()
-            .filter(|score| score.is_finite())
-            .reduce(log_sum_exp)
-            .filter(|_| rows > 0)
-            .unwrap_or(0.0);
-        loss.is_log_loss().then(|| others - libm::log(rows.max(1) as f64))
+        let others = scores.iter().copied().filter(|score| score.is_finite()).reduce(log_sum_exp)?;
+        (loss.is_log_loss() && rows > 0).then(|| others - libm::log(rows as f64))
     }
 
     /// Whether the loss takes this label.

@@ -1,4 +1,4 @@
-//! One thread learns, others predict: none waits for another.
+//! One thread learns, others predict with snapshots: no prediction waits for the learner.
 //!
 //!     cargo run --release -p onward-examples --example serve
 
@@ -21,7 +21,7 @@ fn click(t: u32) -> ([f32; 3], f64) {
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let mut model = Model::for_indices(&ModelOptions::default(), Task::Binary)?;
 
-    // What is served: a snapshot never changes, and a newer one takes its place.
+    // What is served: a snapshot never changes, and a newer one takes its place. The lock is held only to swap the two.
     let served: RwLock<Arc<Snapshot>> = RwLock::new(Arc::new(model.snapshot()?));
     let current = || Arc::clone(&served.read().unwrap_or_else(PoisonError::into_inner));
     let (done, predictions) = (AtomicBool::new(false), AtomicUsize::new(0));

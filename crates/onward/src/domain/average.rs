@@ -6,7 +6,7 @@
 //! them costs nothing either.
 
 use crate::Error;
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, visit_fields};
 use crate::storage::table::ParameterTable;
 
 /// The running sum of points w = a·v, kept by the changes of v.
@@ -63,8 +63,7 @@ impl Average {
     }
 
     pub(crate) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("count", &mut self.count)?;
-        archive.number("scales", &mut self.scales)?;
+        visit_fields!(archive.number(self.count, self.scales));
         self.corrections.persist(archive, |correction| *correction != 0.0, &[("sum", Field::F64(&|it| it))])
     }
 }

@@ -6,7 +6,7 @@
 //! entries as they are stored.
 
 use super::average::Average;
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, visit_fields};
 use crate::numeric::{saturate, sum};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
@@ -132,8 +132,7 @@ impl BallVector {
     /// # Errors
     /// When something is missing or does not match.
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("scale", &mut self.scale)?;
-        archive.number("square", &mut self.square)?;
+        visit_fields!(archive.number(self.scale, self.square));
         self.entries.persist(archive, |entry| *entry != 0.0, &[("weight", Field::F32(&|it| it))])?;
         self.average.as_mut().map_or(Ok(()), |it| archive.part("average", |archive| it.persist(archive)))
     }

@@ -13,7 +13,7 @@
 //!
 //! A round costs what the experts cost, and the weights.
 
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, TaskLoss};
 use crate::mixture::experts::fixed_share::{ALPHA, SWITCHES};
@@ -272,9 +272,7 @@ impl<E: Experts> Learner for ExpertMixture<E> {
             archive.part(&format!("expert.{expert}"), |archive| learner.persist(archive))?;
         }
         archive.array("sums", &mut self.sums)?;
-        archive.number("paid", &mut self.paid)?;
-        archive.number("total", &mut self.total)?;
-        archive.number("luck", &mut self.luck)?;
+        visit_fields!(archive.number(self.paid, self.total, self.luck));
         self.draws.persist("draws", archive)
     }
 }

@@ -16,7 +16,7 @@
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable, Entry, F32Entry};
 use super::{AdaGradDual, AdaGradFull};
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, visit_fields};
 use crate::domain::{ALL, BALL, BOX, Domain, RADIUS, weighted_ball};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::saturate;
@@ -183,8 +183,7 @@ impl AdaptiveRule<3> for AdaGradRule {
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<F32Entry>) -> Result<(), Error> {
-        archive.number("roots", &mut self.roots)?;
-        archive.number("largest", &mut self.largest)?;
+        visit_fields!(archive.number(self.roots, self.largest));
         if self.domain == AdaGradDomain::Ball {
             archive.number("norm", &mut self.norm)?;
         }

@@ -14,7 +14,7 @@
 //! Cost: O(d³) a round, d features so far, for the eigenvalues (Jacobi's method).
 
 use super::adagrad::{ETA, FEATURES, FULL};
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::domain::RADIUS;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::linalg::eigen::Jacobi;
@@ -147,8 +147,7 @@ impl Optimizer for AdaGradFull {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("trace", &mut self.trace)?;
-        archive.number("largest", &mut self.largest)?;
+        visit_fields!(archive.number(self.trace, self.largest));
         archive.flag("beyond", &mut self.is_beyond)?;
         self.features.persist(archive)?;
         archive.column_of(self.features.len(), "weight", &mut self.weights)?;

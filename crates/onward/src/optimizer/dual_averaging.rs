@@ -38,7 +38,7 @@
 
 use super::BEYOND;
 use super::ogd::{self, NO_GRADIENT, beyond};
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint, RADIUS};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
@@ -195,11 +195,7 @@ impl Optimizer for DualAveraging {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("rounds", &mut self.rounds)?;
-        archive.number("squares", &mut self.squares)?;
-        archive.number("used_rate", &mut self.used_rate)?;
-        archive.number("next_rate", &mut self.next_rate)?;
-        archive.number("paid", &mut self.paid)?;
+        visit_fields!(archive.number(self.rounds, self.squares, self.used_rate, self.next_rate, self.paid));
         archive.part("point", |archive| self.point.persist(archive))
     }
 }

@@ -26,7 +26,7 @@
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
 use crate::Error;
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, visit_fields};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
 use crate::parameter::{Description, ParameterDescriptor, number, positive};
@@ -141,8 +141,7 @@ impl AdaptiveRule<3> for FtrlProximalRule {
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<[f64; 3]>) -> Result<(), Error> {
-        archive.number("pulled", &mut self.pulled)?;
-        archive.number("paid", &mut self.paid)?;
+        visit_fields!(archive.number(self.pulled, self.paid));
         let fields = [
             ("squares", Field::F64(&|[squares, ..]: &mut [f64; 3]| squares)),
             ("sum", Field::F64(&|[_, sum, _]| sum)),

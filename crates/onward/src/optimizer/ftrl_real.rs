@@ -16,7 +16,7 @@
 //! memory; otherwise O(nk² + d³) for each of a few Newton steps a round and O(nk) memory, which
 //! grows with the stream. It is a yardstick for short streams, not a learner for long ones.
 
-use crate::archive::{Archive, Field, rows_of};
+use crate::archive::{Archive, Field, rows_of, visit_fields};
 use crate::domain::RADIUS;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::loss::{Curvature, LossKind};
@@ -302,8 +302,7 @@ impl ScoreLearner for FtrlReal {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("paid", &mut self.paid)?;
-        archive.number("missed", &mut self.missed)?;
+        visit_fields!(archive.number(self.paid, self.missed));
         archive.flag("beyond", &mut self.is_beyond)?;
         self.features.persist(archive)?;
         archive.column_of(self.features.len(), "weight", &mut self.weights)?;

@@ -16,7 +16,7 @@
 //! It has no regret bound of its own: the universal certificate is printed.
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable, Entry, F32Entry};
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, visit_fields};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::parameter::{Description, ParameterDescriptor, positive};
 use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Promise, STANDARDISE, Step};
@@ -121,8 +121,7 @@ impl AdaptiveRule<3> for NagRule {
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<F32Entry>) -> Result<(), Error> {
-        archive.number("squares", &mut self.squares)?;
-        archive.number("weight", &mut self.weight)?;
+        visit_fields!(archive.number(self.squares, self.weight));
         let fields = [
             ("weight", Field::F32(&|entry: &mut F32Entry| &mut entry.weight)),
             ("scale", Field::F32(&|entry| &mut entry.scale)),

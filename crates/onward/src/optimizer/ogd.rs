@@ -19,7 +19,7 @@
 //! Cost: that of a step of [`Point`].
 
 use super::BEYOND;
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::domain::{DIMENSION_OF_RATE, DOMAIN, Domain, Point, RADIUS};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
@@ -190,10 +190,7 @@ impl Optimizer for Ogd {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("rounds", &mut self.rounds)?;
-        archive.number("squares", &mut self.squares)?;
-        archive.number("last_rate", &mut self.last_rate)?;
-        archive.number("paid", &mut self.paid)?;
+        visit_fields!(archive.number(self.rounds, self.squares, self.last_rate, self.paid));
         archive.part("point", |archive| self.point.persist(archive))
     }
 }

@@ -11,7 +11,7 @@
 //! which is what is printed, ½σ Σ h_t (‖u‖² − ‖w_t‖²) is added: the
 //! regularisation is what the comparator pays.
 
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::domain::BallVector;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
@@ -94,9 +94,7 @@ impl Optimizer for OgdStrong {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("weight", &mut self.weight)?;
-        archive.number("paid", &mut self.paid)?;
-        archive.number("norms", &mut self.norms)?;
+        visit_fields!(archive.number(self.weight, self.paid, self.norms));
         archive.part("point", |archive| self.point.persist(archive))
     }
 }

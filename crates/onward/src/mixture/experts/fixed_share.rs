@@ -28,7 +28,7 @@
 use super::hedge::Ranges;
 use super::{Experts, HedgeRate, LARGEST, excess, expect_count, hoeffding, log_sum, normalise, persist_column};
 use crate::Error;
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::parameter::{Description, ParameterDescriptor, number, whole};
 
@@ -289,9 +289,7 @@ impl Experts for FixedShare {
                 archive.check(tuning.share <= 1.0, "share", "must be at most 1")
             })?;
         }
-        archive.size("stays", &mut self.stays)?;
-        archive.size("staying", &mut self.staying)?;
-        archive.size("paid", &mut self.paid)?;
+        visit_fields!(archive.size(self.stays, self.staying, self.paid));
         if archive.is_loading() {
             self.weights.copy_from_slice(&self.logarithms);
             normalise(&mut self.weights);

@@ -28,7 +28,7 @@ use super::{
     Experts, LARGEST, against_the_best, excess, expect_count, exponential, fall_behind, hoeffding, persist_column,
 };
 use crate::Error;
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::guarantee::Guarantee;
 use crate::parameter::{Description, ParameterDescriptor, number, positive};
 
@@ -211,8 +211,7 @@ impl Experts for Hedge {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         persist_column(archive, "behind", &mut self.behind, 0.0..=LARGEST)?;
         self.ranges.persist(archive)?;
-        archive.size("eta", &mut self.eta)?;
-        archive.size("paid", &mut self.paid)?;
+        visit_fields!(archive.size(self.eta, self.paid));
         if archive.is_loading() {
             // Before the first round with a range all are 0 behind: whatever the rate, weights are equal.
             let eta = if self.eta > 0.0 { self.next_rate(0.0) } else { 0.0 };

@@ -24,7 +24,7 @@
 use super::integral::{largest_regret, logarithms};
 use super::{Experts, LARGEST, against_the_best, excess, expect_count, largest, normalise, persist_column};
 use crate::Error;
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::guarantee::Guarantee;
 use crate::parameter::{Description, ParameterDescriptor, positive};
 
@@ -168,8 +168,7 @@ impl Experts for Squint {
         persist_column(archive, "regrets", &mut self.regrets, -1e20..=1e20)?;
         persist_column(archive, "variances", &mut self.variances, 0.0..=1e20)?;
         persist_column(archive, "clipped", &mut self.clipped, -LARGEST..=LARGEST)?;
-        archive.size("first", &mut self.first)?;
-        archive.size("range", &mut self.range)?;
+        visit_fields!(archive.size(self.first, self.range));
         let is_sound = self.first <= self.range && (self.first == 0.0) == (self.range == 0.0);
         archive.check(is_sound, "first", "must be at most 'range', and 0 only with it")?;
         if archive.is_loading() {

@@ -39,7 +39,7 @@ use bytemuck::Zeroable;
 
 use super::log_sum::LogSum;
 use super::{DIMENSION, ETA, MAP, MirrorRate, RADIUS, SIGNED};
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, visit_fields};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
 use crate::parameter::Description;
@@ -301,10 +301,7 @@ impl Optimizer for Entropic {
         let mut seen = u64::from(self.seen);
         archive.count("seen", &mut seen)?;
         self.seen = seen as u32;
-        archive.number("eta", &mut self.eta)?;
-        archive.number("squares", &mut self.squares)?;
-        archive.number("reference", &mut self.reference)?;
-        archive.number("paid", &mut self.paid)?;
+        visit_fields!(archive.number(self.eta, self.squares, self.reference, self.paid));
         archive.part("normaliser", |archive| self.normaliser.persist(archive))?;
         let fields = [
             ("sum", Field::F64(&|entry: &mut EntropicEntry| &mut entry.sum)),

@@ -8,7 +8,7 @@
 //! are terms (65,536 at least).
 
 use crate::Error;
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::numeric::sum;
 
 /// ln Σ e^{a_k}, kept up to date term by term.
@@ -74,10 +74,8 @@ impl LogSum {
 
     /// Saves or loads what is needed to continue to the bit.
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("shift", &mut self.shift)?;
-        archive.number("mass", &mut self.mass)?;
-        archive.number("peak", &mut self.peak)?;
-        archive.number("changes", &mut self.changes)
+        visit_fields!(archive.number(self.shift, self.mass, self.peak, self.changes));
+        Ok(())
     }
 }
 

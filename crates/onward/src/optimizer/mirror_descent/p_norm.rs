@@ -19,7 +19,7 @@
 
 use super::log_sum::LogSum;
 use super::{ETA, MAP, MirrorRate, P, PROJECT, RADIUS};
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, visit_fields};
 use crate::guarantee::{Comparator, Guarantee};
 use crate::numeric::sum;
 use crate::parameter::Description;
@@ -219,11 +219,7 @@ impl Optimizer for PNorm {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("scale", &mut self.scale)?;
-        archive.number("terms", &mut self.terms)?;
-        archive.number("squares", &mut self.squares)?;
-        archive.number("last_rate", &mut self.last_rate)?;
-        archive.number("paid", &mut self.paid)?;
+        visit_fields!(archive.number(self.scale, self.terms, self.squares, self.last_rate, self.paid));
         archive.part("powers", |archive| self.powers.persist(archive))?;
         self.table.persist(archive, |entry| *entry != 0.0, &[("dual", Field::F64(&|it| it))])
     }

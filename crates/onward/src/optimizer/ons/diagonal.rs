@@ -5,7 +5,7 @@
 
 use bytemuck::Zeroable;
 
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, visit_fields};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
@@ -71,8 +71,7 @@ impl Diagonal {
 
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.part("diagonal", |archive| {
-            archive.number("scale", &mut self.scale)?;
-            archive.number("square", &mut self.square)?;
+            visit_fields!(archive.number(self.scale, self.square));
             let fields = [
                 ("growth", Field::F64(&|entry: &mut DiagonalEntry| &mut entry.growth)),
                 ("entry", Field::F64(&|entry| &mut entry.raw)),

@@ -30,7 +30,7 @@ use schedule::Rates;
 pub use schedule::Schedule;
 
 use super::ogd::promise_of_fixed_rate;
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, visit_fields};
 use crate::domain::Domain;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
@@ -285,13 +285,11 @@ impl Optimizer for Sgd {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("rounds", &mut self.rounds)?;
-        archive.number("squares", &mut self.squares)?;
+        visit_fields!(archive.number(self.rounds, self.squares));
         archive.part("rates", |archive| self.rates.persist(archive))?;
         archive.part("point", |archive| self.weights.persist(archive))?;
         if self.batch > 1.0 {
-            archive.number("rows", &mut self.rows)?;
-            archive.number("pending_weight", &mut self.pending_weight)?;
+            visit_fields!(archive.number(self.rows, self.pending_weight));
             let fields = [
                 ("pending.index", Field::U32(&|pending: &mut (u32, f64)| &mut pending.0)),
                 ("pending.step", Field::F64(&|it| &mut it.1)),

@@ -10,7 +10,7 @@
 
 use bytemuck::Zeroable;
 
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, visit_fields};
 use crate::domain::Average;
 use crate::numeric::sum;
 use crate::storage::table::{ParameterTable, Positions};
@@ -199,8 +199,7 @@ impl Penalised {
     }
 
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("scale", &mut self.scale)?;
-        archive.number("penalty", &mut self.penalty)?;
+        visit_fields!(archive.number(self.scale, self.penalty));
         let fields = [
             ("weight", Field::F64(&|entry: &mut PenalisedEntry| &mut entry.raw)),
             ("received", Field::F64(&|entry| &mut entry.received)),

@@ -16,7 +16,7 @@
 use super::adagrad::{ETA, FEATURES, FULL};
 use crate::archive::{Archive, visit_fields};
 use crate::domain::RADIUS;
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
+use crate::guarantee::{Comparator, Guarantee, bound_of_sums};
 use crate::numeric::linalg::eigen::Jacobi;
 use crate::numeric::linalg::vector::{add_scaled, dot_by_lanes};
 use crate::numeric::sum::{self, held};
@@ -133,8 +133,7 @@ impl Optimizer for AdaGradFull {
 
     fn guarantee(&self) -> Guarantee {
         if self.is_beyond {
-            let reason = "rows had more distinct features than get weights: raise features";
-            return Guarantee::none(GuaranteeKind::Own, reason);
+            return Guarantee::missing("rows had more distinct features than get weights: raise features");
         }
         let diameter = self.largest + self.radius;
         let bound = (diameter * diameter / (2.0 * self.eta) + self.eta) * self.trace;

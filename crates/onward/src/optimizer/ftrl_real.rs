@@ -18,7 +18,7 @@
 
 use crate::archive::{Archive, Field, rows_of, visit_fields};
 use crate::domain::RADIUS;
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
+use crate::guarantee::{Comparator, Guarantee, bound_of_sums};
 use crate::loss::{Curvature, LossKind};
 use crate::numeric::linalg::cholesky::Cholesky;
 use crate::numeric::linalg::vector::dot_by_lanes;
@@ -294,8 +294,7 @@ impl ScoreLearner for FtrlReal {
 
     fn guarantee(&self) -> Guarantee {
         if self.is_beyond {
-            let reason = "rows had more distinct features than get weights: raise features";
-            return Guarantee::none(GuaranteeKind::Own, reason);
+            return Guarantee::missing("rows had more distinct features than get weights: raise features");
         }
         let bound = 0.5 * self.alpha * self.radius * self.radius + self.paid + self.missed;
         bound_of_sums(Comparator::Ball(self.radius), bound, &[self.paid, self.missed])

@@ -17,7 +17,7 @@
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable, Entry, F32Entry};
 use crate::archive::{Archive, Field, visit_fields};
-use crate::guarantee::{Guarantee, GuaranteeKind};
+use crate::guarantee::Guarantee;
 use crate::parameter::{Description, ParameterDescriptor, positive};
 use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Promise, STANDARDISE, Step};
 use crate::simd::f64x4::{F64x4, Real};
@@ -113,7 +113,7 @@ impl AdaptiveRule<3> for NagRule {
     }
 
     fn guarantee(&self, _features: &ParameterTable<F32Entry>) -> Guarantee {
-        Guarantee::none(GuaranteeKind::Own, NONE)
+        Guarantee::missing(NONE)
     }
 
     fn describe(&self) -> String {
@@ -146,5 +146,5 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         let optimizer = Nag::new(arguments.number("eta"))?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Plausible)))
     },
-    plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, "no theorem is known for it; the universal certificate holds")),
+    plan: |_, _| Ok(Guarantee::missing("no theorem is known for it; the universal certificate holds")),
 };

@@ -13,10 +13,10 @@
 
 use crate::archive::{Archive, visit_fields};
 use crate::domain::BallVector;
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::guarantee::{Comparator, Guarantee};
 use crate::numeric::sum;
 use crate::parameter::{Description, ParameterDescriptor, positive, within};
-use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, Promise, STANDARDISE, Step};
+use crate::protocol::{LearnerDescriptor, Linear, Losses, Optimizer, Promise, STANDARDISE, Step};
 use crate::{Error, Features};
 
 /// Online gradient descent with rate 1/(σt) on σ-regularised losses.
@@ -123,14 +123,12 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::linear("radius=1,sigma=0.1", OF_THE_PLAIN_LOSSES).within(Comparator::Ball(1.0)),
     ],
     build: |arguments| {
-        let optimizer = OgdStrong::new(arguments.number("sigma"), arguments.optional_number("radius"))?;
-        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+        Linear::learner(arguments, OgdStrong::new(arguments.number("sigma"), arguments.optional_number("radius"))?)
     },
     plan: |arguments, scales| {
         let sigma = arguments.number("sigma");
         let Some(radius) = arguments.optional_number("radius") else {
-            let reason = "without a radius nothing bounds the gradients beforehand: give one";
-            return Ok(Guarantee::none(GuaranteeKind::Own, reason));
+            return Ok(Guarantee::missing("without a radius nothing bounds the gradients beforehand: give one"));
         };
         // Of the regularised losses, then what their comparator pays for its size.
         let gradient = scales.gradient(arguments.loss().as_ref(), radius) + sigma * radius;

@@ -32,12 +32,11 @@ pub use schedule::Schedule;
 use super::ogd::promise_of_fixed_rate;
 use crate::archive::{Archive, Field, visit_fields};
 use crate::domain::Domain;
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
+use crate::guarantee::{Comparator, Guarantee, bound_of_sums};
 use crate::numeric::sum::{self, held};
 use crate::parameter::{Description, ParameterDescriptor, number, positive, whole, words};
 use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, FIXED_RATE, LearnerDescriptor, Linear, Losses, Optimizer, Params, Promise, STANDARDISE,
-    Step,
+    COMPARATOR_RADIUS, FIXED_RATE, LearnerDescriptor, Linear, Losses, Optimizer, Params, Promise, STANDARDISE, Step,
 };
 use crate::{Error, Features, INDEX_LIMIT};
 
@@ -268,7 +267,7 @@ impl Optimizer for Sgd {
                 let bound = self.radius * self.radius / (2.0 * eta) + 0.5 * eta * self.squares;
                 bound_of_sums(Comparator::Ball(self.radius), bound, &[self.squares])
             }
-            _ => Guarantee::none(GuaranteeKind::Own, NO_BOUND),
+            _ => Guarantee::missing(NO_BOUND),
         }
     }
 
@@ -395,13 +394,16 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             .average_from(arguments.whole("average"))
             .batches_of(arguments.whole("batch") as u32)?
             .with_radius(arguments.number("radius"))?;
-        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+        Linear::learner(arguments, optimizer)
     },
     plan: |arguments, scales| {
         let is_plain = penalty(arguments) == Penalty::None && arguments.whole("batch") == 1;
         match schedule(arguments) {
-            Schedule::Constant(eta) if is_plain => promise_of_fixed_rate(Domain::All, eta, arguments, scales),
-            _ => Ok(Guarantee::none(GuaranteeKind::Own, NO_BOUND)),
+            Schedule::Constant(eta) if is_plain => {
+                let (radius, loss) = (arguments.number("radius"), arguments.loss());
+                Ok(promise_of_fixed_rate(Domain::All, eta, radius, loss.as_ref(), scales))
+            }
+            _ => Ok(Guarantee::missing(NO_BOUND)),
         }
     },
 };

@@ -15,17 +15,13 @@
 //! matrix, [`adagrad_full`](super::adagrad_full) (`full=true`).
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable, Entry, F32Entry};
+use super::prelude::*;
 use super::{AdaGradDual, AdaGradFull};
-use crate::archive::{Archive, Field, visit_fields};
 use crate::domain::{ALL, BALL, BOX, Domain, RADIUS, weighted_ball};
-use crate::guarantee::{Comparator, Guarantee, bound_of_sums};
 use crate::numeric::saturate;
 use crate::numeric::sum::{self, LARGEST_SUM};
-use crate::parameter::{Description, ParameterDescriptor, flag, positive, whole, words};
-use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Linear, Losses, Params, Promise, STANDARDISE, Step};
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features};
 
 /// Where AdaGrad keeps its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

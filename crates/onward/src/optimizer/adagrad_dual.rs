@@ -20,15 +20,11 @@
 
 use super::adagrad::{AdaGradDomain, DELTA, DOMAIN, ETA, FORM};
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
-use crate::archive::{Archive, Field, visit_fields};
+use super::prelude::*;
 use crate::domain::{RADIUS, weighted_ball};
-use crate::guarantee::{Guarantee, bound_of_sums};
 use crate::numeric::sum::{self, LARGEST_SUM, held};
-use crate::parameter::Description;
-use crate::protocol::{COMPARATOR_RADIUS, Step};
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features};
 
 /// Sums of gradients are held within this: their squares stay finite.
 const LARGEST: f64 = 1e150;

@@ -14,16 +14,12 @@
 //! Cost: O(d³) a round, d features so far, for the eigenvalues (Jacobi's method).
 
 use super::adagrad::{ETA, FEATURES, FULL};
-use crate::archive::{Archive, visit_fields};
+use super::prelude::*;
 use crate::domain::RADIUS;
-use crate::guarantee::{Comparator, Guarantee, bound_of_sums};
 use crate::numeric::linalg::eigen::Jacobi;
 use crate::numeric::linalg::vector::{add_scaled, dot_by_lanes};
 use crate::numeric::sum::{self, held};
-use crate::parameter::Description;
-use crate::protocol::{COMPARATOR_RADIUS, Optimizer, Step};
 use crate::storage::feature_index::FeatureIndex;
-use crate::{Error, Features};
 
 /// Eigenvalues below this part of the largest are what rounding left of 0.
 const ROUNDING: f64 = 1e-15;

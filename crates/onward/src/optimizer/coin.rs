@@ -28,14 +28,9 @@
 //! **Cost**: O(non-zeros) a round; printing the bound looks at all coordinates.
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
-use crate::Error;
-use crate::archive::{Archive, Field};
-use crate::guarantee::{Comparator, Guarantee};
+use super::prelude::*;
 use crate::numeric::sum::{self, Sum};
-use crate::parameter::{Description, GivenParameters, ParameterDescriptor, positive, words};
-use crate::protocol::{
-    COMPARATOR_RADIUS, LearnerDescriptor, Linear, Losses, ProblemBounds, Promise, STANDARDISE, Step,
-};
+use crate::parameter::GivenParameters;
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
 

@@ -38,13 +38,9 @@
 
 use super::BEYOND;
 use super::ogd::{self, NO_GRADIENT, beyond};
-use crate::archive::{Archive, visit_fields};
+use super::prelude::*;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint, RADIUS};
-use crate::guarantee::{Comparator, Guarantee, bound_of_sums};
 use crate::numeric::sum::{self, held};
-use crate::parameter::{Description, ParameterDescriptor};
-use crate::protocol::{LearnerDescriptor, Linear, Losses, Optimizer, Params, Promise, STANDARDISE, Step};
-use crate::{Error, Features};
 
 /// How the rate η_t that produces w_{t+1} follows from the first t gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]

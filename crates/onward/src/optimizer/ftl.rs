@@ -13,13 +13,9 @@
 //!
 //! Cost: O(non-zeros) on the ball and in the box, O(d) on the L1 ball and the simplex.
 
-use crate::archive::Archive;
+use super::prelude::*;
 use crate::domain::{BALL, BOX, DIMENSION, Domain, L1, LazyPoint, RADIUS, SIMPLEX};
-use crate::guarantee::{Comparator, Guarantee};
 use crate::numeric::sum;
-use crate::parameter::{Description, ParameterDescriptor, words};
-use crate::protocol::{LearnerDescriptor, Linear, Losses, Optimizer, Promise, STANDARDISE, Step};
-use crate::{Error, Features};
 
 /// Follow the leader on linear losses.
 ///

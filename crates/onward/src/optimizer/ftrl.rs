@@ -21,14 +21,10 @@
 
 use super::BEYOND;
 use super::ogd::{self, beyond, promise_of_fixed_rate};
-use crate::archive::Archive;
+use super::prelude::*;
 use crate::domain::{DIMENSION_OF_RATE, Domain, LazyPoint, RADIUS};
-use crate::guarantee::{Comparator, Guarantee, bound_of_sums};
 use crate::numeric::sum::{self, held};
 use crate::optimizer::ftrl_real::{self, ALPHA, FEATURES, LOSSES};
-use crate::parameter::{Description, ParameterDescriptor, positive};
-use crate::protocol::{FIXED_RATE, LearnerDescriptor, Linear, Losses, Optimizer, Params, Promise, STANDARDISE, Step};
-use crate::{Error, Features};
 
 /// Follow the regularised leader on linearised losses.
 #[derive(Debug, Clone)]

@@ -25,12 +25,8 @@
 //! **Cost**: O(non-zeros) a round; printing the bound looks at all coordinates.
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
-use crate::Error;
-use crate::archive::{Archive, Field, visit_fields};
-use crate::guarantee::{Comparator, Guarantee};
+use super::prelude::*;
 use crate::numeric::sum;
-use crate::parameter::{Description, ParameterDescriptor, number, positive};
-use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Linear, Losses, Promise, STANDARDISE, Step};
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
 

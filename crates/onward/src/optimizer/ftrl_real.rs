@@ -16,17 +16,15 @@
 //! memory; otherwise O(nk² + d³) for each of a few Newton steps a round and O(nk) memory, which
 //! grows with the stream. It is a yardstick for short streams, not a learner for long ones.
 
-use crate::archive::{Archive, Field, rows_of, visit_fields};
+use super::prelude::*;
+use crate::archive::rows_of;
 use crate::domain::RADIUS;
-use crate::guarantee::{Comparator, Guarantee, bound_of_sums};
 use crate::loss::{Curvature, LossKind};
 use crate::numeric::linalg::cholesky::Cholesky;
 use crate::numeric::linalg::vector::dot_by_lanes;
 use crate::numeric::sum::{self, held};
-use crate::parameter::{Description, ParameterDescriptor, positive, whole, words};
-use crate::protocol::Params;
 use crate::storage::feature_index::FeatureIndex;
-use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
+use crate::{LinearWeights, ScoreLearner, SharedLoss};
 
 /// Newton's method stops when it is within this part of the least F.
 const PRECISION: f64 = 1e-13;

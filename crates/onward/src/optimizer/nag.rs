@@ -16,13 +16,10 @@
 //! It has no regret bound of its own: the universal certificate is printed.
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable, Entry, F32Entry};
-use crate::archive::{Archive, Field, visit_fields};
-use crate::guarantee::Guarantee;
-use crate::parameter::{Description, ParameterDescriptor, positive};
-use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Promise, STANDARDISE, Step};
+use super::prelude::*;
+use crate::protocol::Clip;
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features};
 
 /// Normalised adaptive gradient with importance-aware steps.
 pub type Nag = Adaptive<NagRule, 3>;

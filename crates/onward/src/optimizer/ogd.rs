@@ -19,15 +19,9 @@
 //! Cost: that of a step of [`Point`].
 
 use super::BEYOND;
-use crate::archive::{Archive, visit_fields};
+use super::prelude::*;
 use crate::domain::{DIMENSION_OF_RATE, DOMAIN, Domain, Point, RADIUS};
-use crate::guarantee::{Comparator, Guarantee, bound_of_sums};
 use crate::numeric::sum::{self, held};
-use crate::parameter::{Description, ParameterDescriptor, flag, number, positive};
-use crate::protocol::{
-    LearnerDescriptor, Linear, Losses, Optimizer, Params, ProblemBounds, Promise, STANDARDISE, Step,
-};
-use crate::{Error, Features, Loss};
 
 /// How the step size falls.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -11,13 +11,9 @@
 //! which is what is printed, ½σ Σ h_t (‖u‖² − ‖w_t‖²) is added: the
 //! regularisation is what the comparator pays.
 
-use crate::archive::{Archive, visit_fields};
+use super::prelude::*;
 use crate::domain::BallVector;
-use crate::guarantee::{Comparator, Guarantee};
 use crate::numeric::sum;
-use crate::parameter::{Description, ParameterDescriptor, positive, within};
-use crate::protocol::{LearnerDescriptor, Linear, Losses, Optimizer, Promise, STANDARDISE, Step};
-use crate::{Error, Features};
 
 /// Online gradient descent with rate 1/(σt) on σ-regularised losses.
 #[derive(Debug, Clone)]

@@ -12,11 +12,8 @@
 //! Cost: that of a step of [`Point`](crate::domain::Point).
 
 use super::ogd::{self, Ogd, OgdRate};
-use crate::Error;
+use super::prelude::*;
 use crate::domain::{DIMENSION_OF_RATE, DOMAIN, Domain, RADIUS};
-use crate::guarantee::Comparator;
-use crate::parameter::positive;
-use crate::protocol::{FIXED_RATE, LearnerDescriptor, Linear, Losses, Params, Promise, STANDARDISE};
 
 fn rate(arguments: &Params<'_>) -> Result<OgdRate, Error> {
     let known = arguments.optional_number("rounds").zip(arguments.optional_number("gradient"));

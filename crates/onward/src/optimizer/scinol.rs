@@ -18,11 +18,7 @@
 //! **Cost**: O(non-zeros) a round.
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
-use crate::Error;
-use crate::archive::{Archive, Field};
-use crate::guarantee::Guarantee;
-use crate::parameter::{Description, ParameterDescriptor, positive};
-use crate::protocol::{LearnerDescriptor, Linear, Losses, Promise, Step};
+use super::prelude::*;
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
 

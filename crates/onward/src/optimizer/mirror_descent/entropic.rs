@@ -35,17 +35,13 @@
 //! **Cost**: O(non-zeros) a round. The normaliser is kept in logarithms and term by term
 //! (`log_sum.rs`), so that 10⁶ steps in one direction neither overflow nor lose it.
 
+use crate::optimizer::prelude::*;
 use bytemuck::Zeroable;
 
 use super::log_sum::LogSum;
 use super::{DIMENSION, ETA, MAP, MirrorRate, RADIUS, SIGNED};
-use crate::archive::{Archive, Field, visit_fields};
-use crate::guarantee::{Comparator, Guarantee};
 use crate::numeric::sum;
-use crate::parameter::Description;
-use crate::protocol::{Optimizer, ProblemBounds, Step};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features, Loss};
 
 /// What is kept of a coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]

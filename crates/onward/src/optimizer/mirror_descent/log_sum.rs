@@ -7,9 +7,8 @@
 //! when less than 2⁻²⁰ of its largest value is left, or after as many changes as there
 //! are terms (65,536 at least).
 
-use crate::Error;
-use crate::archive::{Archive, visit_fields};
 use crate::numeric::sum;
+use crate::optimizer::prelude::*;
 
 /// ln Σ e^{a_k}, kept up to date term by term.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -21,11 +21,8 @@ mod p_norm;
 pub use entropic::Entropic;
 pub use p_norm::PNorm;
 
-use crate::Error;
-use crate::guarantee::Comparator;
 use crate::optimizer::ogd;
-use crate::parameter::{ParameterDescriptor, flag, number, positive, whole, words};
-use crate::protocol::{LearnerDescriptor, Linear, Losses, Params, Promise, STANDARDISE};
+use crate::optimizer::prelude::*;
 
 /// The step size.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -19,13 +19,9 @@
 
 use super::log_sum::LogSum;
 use super::{ETA, MAP, MirrorRate, P, PROJECT, RADIUS};
-use crate::archive::{Archive, Field, visit_fields};
-use crate::guarantee::{Comparator, Guarantee};
 use crate::numeric::sum;
-use crate::parameter::Description;
-use crate::protocol::{Optimizer, ProblemBounds, Step};
+use crate::optimizer::prelude::*;
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features, Loss};
 
 /// Mirror descent with ψ = ½‖w‖_p².
 ///

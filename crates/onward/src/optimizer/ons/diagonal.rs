@@ -3,11 +3,10 @@
 //! M_i += growth²·x_i², w_i −= z_i/M_i, then w·min(1, U/‖w‖): the Euclidean projection, since that in the
 //! norm of M would take a look at all features.
 
+use crate::optimizer::prelude::*;
 use bytemuck::Zeroable;
 
-use crate::archive::{Archive, Field, visit_fields};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features};
 
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]

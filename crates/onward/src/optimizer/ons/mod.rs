@@ -34,20 +34,14 @@ mod sketched;
 
 pub use curve::KnownCurvature;
 
+use crate::optimizer::prelude::*;
 use curve::AllowedScores;
 use diagonal::Diagonal;
 use full::Full;
 use sketched::Sketched;
 
-use crate::archive::Archive;
-use crate::guarantee::{Comparator, Guarantee};
 use crate::loss::{Curvature, LossKind};
 use crate::numeric::sum;
-use crate::parameter::{Description, ParameterDescriptor, positive, whole, words};
-use crate::protocol::{
-    LearnerDescriptor, Linear, Losses, Optimizer, Params, ProblemBounds, Promise, STANDARDISE, Step,
-};
-use crate::{Error, Features, Loss};
 
 /// What is kept of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

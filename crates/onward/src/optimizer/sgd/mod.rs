@@ -25,20 +25,15 @@
 mod penalised;
 mod schedule;
 
+use crate::optimizer::prelude::*;
 use penalised::Penalised;
 use schedule::Rates;
 pub use schedule::Schedule;
 
 use super::ogd::promise_of_fixed_rate;
-use crate::archive::{Archive, Field, visit_fields};
+use crate::INDEX_LIMIT;
 use crate::domain::Domain;
-use crate::guarantee::{Comparator, Guarantee, bound_of_sums};
 use crate::numeric::sum::{self, held};
-use crate::parameter::{Description, ParameterDescriptor, number, positive, whole, words};
-use crate::protocol::{
-    COMPARATOR_RADIUS, FIXED_RATE, LearnerDescriptor, Linear, Losses, Optimizer, Params, Promise, STANDARDISE, Step,
-};
-use crate::{Error, Features, INDEX_LIMIT};
 
 /// What pulls weights towards 0.
 #[derive(Debug, Clone, Copy, PartialEq)]

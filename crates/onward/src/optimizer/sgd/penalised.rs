@@ -8,13 +8,12 @@
 //! steps equals doing it in each, so that a weight is caught up when it is next asked for.
 //! u and q are kept in units of v: they shrink with the weights when there is an L2 penalty too.
 
+use crate::optimizer::prelude::*;
 use bytemuck::Zeroable;
 
-use crate::archive::{Archive, Field, visit_fields};
 use crate::domain::Average;
 use crate::numeric::sum;
 use crate::storage::table::{ParameterTable, Positions};
-use crate::{Error, Features};
 
 /// Below this the scale is multiplied into the entries. (An average is a difference of terms that
 /// are larger than it by as much as weights have shrunk: it keeps eleven digits.)

@@ -1,10 +1,8 @@
 //! How the step size of stochastic gradient descent changes.
 
 use super::{ALPHA, ETA, PATIENCE, POWER, SCHEDULE};
-use crate::Error;
-use crate::archive::{Archive, visit_fields};
 use crate::numeric::sum::held;
-use crate::parameter::Description;
+use crate::optimizer::prelude::*;
 
 /// The rate η_t of the t-th step, t = 1, 2, …
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -55,20 +55,19 @@ pub(super) struct Penalised {
     entries: ParameterTable<PenalisedEntry>,
     /// Where those of a row are.
     positions: Positions,
-    average: Option<Average>,
+    average: Average,
     /// Whether an L1 penalty occurs: an average then catches up all weights each round.
     has_l1: bool,
 }
 
 impl Penalised {
     pub(super) fn new(has_l1: bool, averaging: bool) -> Self {
-        let average = averaging.then(Average::default);
         Self {
             scale: 1.0,
             penalty: 0.0,
             entries: ParameterTable::default(),
             positions: Positions::default(),
-            average,
+            average: Average::new(averaging),
             has_l1,
         }
     }
@@ -117,16 +116,11 @@ impl Penalised {
 
     /// Counts the point as it is for the average.
     pub(super) fn count(&mut self) {
-        if self.average.is_none() {
-            return;
-        }
-        if self.has_l1 {
+        if self.has_l1 && self.average.is_kept() {
             let used = self.entries.used(|entry| entry.raw != 0.0);
             used.into_iter().for_each(|index| self.catch_up(index));
         }
-        if let Some(average) = &mut self.average {
-            average.count(self.scale);
-        }
+        self.average.count(self.scale);
     }
 
     /// The penalty that is due, on one weight.
@@ -144,9 +138,7 @@ impl Penalised {
         let change = after - entry.raw;
         entry.received += change;
         entry.raw = after;
-        if let Some(average) = &mut self.average {
-            average.change(index, change);
-        }
+        self.average.change(index, change);
     }
 
     /// w_i += step, of a weight that is caught up.
@@ -160,9 +152,7 @@ impl Penalised {
         let before = entry.raw;
         entry.raw = (before + step / self.scale).clamp(-LARGEST, LARGEST);
         let change = entry.raw - before;
-        if let Some(average) = &mut self.average {
-            average.change(index, change);
-        }
+        self.average.change(index, change);
     }
 
     /// The L2 penalty: w ← factor·w, factor from 0 to 1.
@@ -180,9 +170,7 @@ impl Penalised {
 
     /// Multiplies the scale into everything that is in units of v: O(d), once in many rounds.
     fn fold(&mut self) {
-        if let Some(average) = &mut self.average {
-            average.fold(self.entries.entries().map(|(index, entry)| (index, entry.raw)));
-        }
+        self.average.fold(self.entries.entries().map(|(index, entry)| (index, entry.raw)));
         for entry in self.entries.entries_mut() {
             entry.raw *= self.scale;
             entry.received *= self.scale;
@@ -193,8 +181,8 @@ impl Penalised {
 
     /// The average of the points that were counted; none before the first.
     pub(super) fn averaged(&self) -> Option<Vec<(u32, f64)>> {
-        let average = self.average.as_ref().filter(|average| average.has_points())?;
-        Some(average.weights(self.entries.used(|entry| entry.raw != 0.0), |index| self.entries.get(index).raw))
+        let used = || self.entries.used(|entry| entry.raw != 0.0);
+        self.average.weights(used, |index| self.entries.get(index).raw).filter(|_| self.average.has_points())
     }
 
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -204,6 +192,6 @@ impl Penalised {
             ("received", Field::F64(&|entry| &mut entry.received)),
         ];
         self.entries.persist(archive, |entry| entry.raw != 0.0 || entry.received != 0.0, &fields)?;
-        self.average.as_mut().map_or(Ok(()), |it| archive.part("average", |archive| it.persist(archive)))
+        self.average.persist(archive)
     }
 }

@@ -107,7 +107,7 @@ impl Ranges {
 /// let mut hedge = Hedge::new(2, HedgeRate::Fixed(1.0))?;
 /// hedge.observe(&[3f64.ln(), 0.0], 1.0);
 /// let mut weights = [0.0; 2];
-/// hedge.weights(&mut weights);
+/// weights.copy_from_slice(hedge.weights());
 /// assert!((weights[0] - 0.25).abs() < 1e-15);
 /// # Ok::<(), onward::Error>(())
 /// ```
@@ -178,12 +178,8 @@ impl Hedge {
 }
 
 impl Experts for Hedge {
-    fn count(&self) -> usize {
-        self.behind.len()
-    }
-
-    fn weights(&self, out: &mut [f64]) {
-        out.copy_from_slice(&self.weights);
+    fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     fn observe(&mut self, losses: &[f64], importance: f64) {
@@ -237,7 +233,7 @@ mod tests {
             let unnormalised = sums.map(|sum| (-0.7 * sum).exp());
             let total: f64 = unnormalised.iter().sum();
             let mut weights = [0.0; 3];
-            hedge.weights(&mut weights);
+            weights.copy_from_slice(hedge.weights());
             weights.iter().zip(unnormalised).for_each(|(w, u)| assert!((w - u / total).abs() < 1e-12));
         }
     }

@@ -118,12 +118,8 @@ impl Squint {
 }
 
 impl Experts for Squint {
-    fn count(&self) -> usize {
-        self.weights.len()
-    }
-
-    fn weights(&self, out: &mut [f64]) {
-        out.copy_from_slice(&self.weights);
+    fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     fn observe(&mut self, losses: &[f64], importance: f64) {
@@ -190,8 +186,8 @@ mod tests {
             one.observe(&losses, 1.0);
             other.observe(&losses, 1024.0);
             let (mut of_one, mut of_other) = ([0.0; 3], [0.0; 3]);
-            one.weights(&mut of_one);
-            other.weights(&mut of_other);
+            of_one.copy_from_slice(one.weights());
+            of_other.copy_from_slice(other.weights());
             assert_eq!(of_one, of_other);
         }
         let (one, other) = (one.guarantee().bound.unwrap(), other.guarantee().bound.unwrap());
@@ -205,7 +201,7 @@ mod tests {
         for round in 0..500usize {
             let losses = [(round % 2) as f64 * 50.0, ((round + 1) % 2) as f64 * 50.0 + 1.0];
             let mut weights = [0.0; 2];
-            experts.weights(&mut weights);
+            weights.copy_from_slice(experts.weights());
             for k in 0..2 {
                 paid += weights[k] * losses[k];
                 sums[k] += losses[k];

@@ -39,8 +39,8 @@ fn play(name: &str, game: &Matrix, rounds: u32) -> Result<(Vec<f64>, Vec<f64>), 
 
     println!("{name}:   rounds   duality gap   at most");
     for round in 1..=rounds {
-        row.weights(&mut x);
-        column.weights(&mut y);
+        x.copy_from_slice(row.weights());
+        y.copy_from_slice(column.weights());
         sum_x.iter_mut().zip(&x).for_each(|(sum, x)| *sum += x);
         sum_y.iter_mut().zip(&y).for_each(|(sum, y)| *sum += y);
         // Each sees what every move of its own would have cost against the other's mix.

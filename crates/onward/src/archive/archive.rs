@@ -38,6 +38,15 @@ pub struct Archive {
     features: Option<FeatureMap>,
 }
 
+/// Visits fields that are saved under their own names: `visit_fields!(archive.number(self.rounds, self.squares))`.
+macro_rules! visit_fields {
+    ($archive:ident.$method:ident($($owner:ident.$field:ident),+ $(,)?)) => {
+        $($archive.$method(stringify!($field), &mut $owner.$field)?;)+
+    };
+}
+
+pub(crate) use visit_fields;
+
 /// A number that columns hold.
 pub trait ColumnNumber: Copy + Sized {
     /// The column of these numbers.

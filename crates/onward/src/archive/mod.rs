@@ -8,8 +8,8 @@ mod names;
 mod numbers;
 mod state;
 
-pub(crate) use archive::rows_of;
 pub use archive::{Archive, ColumnNumber, Field};
+pub(crate) use archive::{rows_of, visit_fields};
 pub use file::{FORMAT_VERSION, ModelFile, is_safetensors};
 pub use names::Names;
 pub use state::{SavedColumn, State};

@@ -6,7 +6,7 @@
 //! entries as they are stored.
 
 use super::average::Average;
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, visit_fields};
 use crate::numeric::{saturate, sum};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
@@ -35,33 +35,30 @@ pub struct BallVector {
     entries: ParameterTable<f32>,
     /// ‖v‖² of the entries.
     square: f64,
-    /// The average of the points, if it is kept.
-    average: Option<Average>,
+    /// The average of the points, if it is wanted.
+    average: Average,
 }
 
 impl Default for BallVector {
     fn default() -> Self {
-        Self { scale: 1.0, entries: ParameterTable::default(), square: 0.0, average: None }
+        Self { scale: 1.0, entries: ParameterTable::default(), square: 0.0, average: Average::default() }
     }
 }
 
 impl BallVector {
     /// A vector that also keeps the average of the points that are [counted](Self::count).
     pub fn averaging() -> Self {
-        Self { average: Some(Average::default()), ..Self::default() }
+        Self { average: Average::new(true), ..Self::default() }
     }
 
     /// Counts the point as it is for the average.
     pub fn count(&mut self) {
-        if let Some(average) = &mut self.average {
-            average.count(self.scale);
-        }
+        self.average.count(self.scale);
     }
 
     /// The average of the points that were counted, if it is kept.
     pub fn averaged(&self) -> Option<Vec<(u32, f64)>> {
-        let average = self.average.as_ref()?;
-        Some(average.weights(self.entries.used(|entry| *entry != 0.0), |index| f64::from(self.entries.get(index))))
+        self.average.weights(|| self.entries.used(|entry| *entry != 0.0), |index| self.entries.get(index).into())
     }
 
     /// ⟨w, x⟩.
@@ -89,9 +86,7 @@ impl BallVector {
             *entry = saturate(before + step * f64::from(value));
             let after = f64::from(*entry);
             change += (after - before) * (after + before);
-            if let Some(average) = &mut self.average {
-                average.change(index, after - before);
-            }
+            self.average.change(index, after - before);
         }
         self.square = (self.square + change).max(0.0);
     }
@@ -99,7 +94,7 @@ impl BallVector {
     /// w ← factor·w, factor ≥ 0.
     pub fn shrink(&mut self, factor: f64) {
         self.scale *= factor;
-        let smallest = if self.average.is_some() { SMALLEST_SCALE_WITH_AVERAGE } else { SMALLEST_SCALE };
+        let smallest = if self.average.is_kept() { SMALLEST_SCALE_WITH_AVERAGE } else { SMALLEST_SCALE };
         if self.scale < smallest {
             self.fold();
         }
@@ -115,9 +110,7 @@ impl BallVector {
 
     /// Multiplies the scale into the entries: O(d), once in many rounds.
     fn fold(&mut self) {
-        if let Some(average) = &mut self.average {
-            average.fold(self.entries.entries().map(|(index, entry)| (index, f64::from(*entry))));
-        }
+        self.average.fold(self.entries.entries().map(|(index, entry)| (index, f64::from(*entry))));
         for entry in self.entries.entries_mut() {
             *entry = saturate(f64::from(*entry) * self.scale);
         }
@@ -132,10 +125,9 @@ impl BallVector {
     /// # Errors
     /// When something is missing or does not match.
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("scale", &mut self.scale)?;
-        archive.number("square", &mut self.square)?;
+        visit_fields!(archive.number(self.scale, self.square));
         self.entries.persist(archive, |entry| *entry != 0.0, &[("weight", Field::F32(&|it| it))])?;
-        self.average.as_mut().map_or(Ok(()), |it| archive.part("average", |archive| it.persist(archive)))
+        self.average.persist(archive)
     }
 }
 

@@ -13,7 +13,7 @@ use bytemuck::Zeroable;
 
 use super::simplex::Threshold;
 use super::{Domain, cube, l1_ball, orthant};
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, visit_fields};
 use crate::numeric::sum;
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
@@ -205,10 +205,7 @@ impl LazyPoint {
     /// # Errors
     /// When something is missing or does not match.
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("rate", &mut self.rate)?;
-        archive.number("square", &mut self.square)?;
-        archive.number("peak", &mut self.peak)?;
-        archive.number("seen", &mut self.seen)?;
+        visit_fields!(archive.number(self.rate, self.square, self.peak, self.seen));
         archive.flag("beyond", &mut self.is_beyond)?;
         let sum = Field::Number(&|entry: &LazyCoordinate| entry.sum, &|entry, sum| {
             *entry = LazyCoordinate { sum, is_seen: 1 }

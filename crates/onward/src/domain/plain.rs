@@ -22,13 +22,13 @@ struct PlainCoordinate {
 pub(super) struct PlainVector {
     coordinates: ParameterTable<PlainCoordinate>,
     seen: f64,
-    average: Option<Average>,
+    average: Average,
 }
 
 impl PlainVector {
     /// The vector that is `weight` at the coordinates below `dimension`.
     pub(super) fn uniform(weight: f64, dimension: u32, averaging: bool) -> Self {
-        let mut vector = Self { average: averaging.then(Average::default), ..Self::default() };
+        let mut vector = Self { average: Average::new(averaging), ..Self::default() };
         (0..dimension).for_each(|index| vector.coordinates.entry(index).weight = saturate(weight));
         vector
     }
@@ -61,9 +61,7 @@ impl PlainVector {
             let coordinate = self.coordinates.entry(index);
             let before = coordinate.weight;
             coordinate.weight = saturate(project(f64::from(before) + step * f64::from(value)));
-            if let Some(average) = &mut self.average {
-                average.change(index, f64::from(coordinate.weight) - f64::from(before));
-            }
+            self.average.change(index, f64::from(coordinate.weight) - f64::from(before));
         }
     }
 
@@ -76,27 +74,21 @@ impl PlainVector {
 
     /// w_i ← project(w_i) for the same.
     pub(super) fn project(&mut self, dimension: u32, project: impl Fn(f64) -> f64) {
-        let average = &mut self.average;
         for (index, coordinate) in self.coordinates.entries_mut_with_indices() {
             let before = coordinate.weight;
             if index < dimension || before != 0.0 {
                 coordinate.weight = saturate(project(f64::from(before)));
-                if let Some(average) = average {
-                    average.change(index, f64::from(coordinate.weight) - f64::from(before));
-                }
+                self.average.change(index, f64::from(coordinate.weight) - f64::from(before));
             }
         }
     }
 
     pub(super) fn count(&mut self) {
-        if let Some(average) = &mut self.average {
-            average.count(1.0);
-        }
+        self.average.count(1.0);
     }
 
     pub(super) fn averaged(&self) -> Option<Vec<(u32, f64)>> {
-        let average = self.average.as_ref()?;
-        Some(average.weights(self.coordinates.used(|it| it.weight != 0.0), |index| self.get(index)))
+        self.average.weights(|| self.coordinates.used(|it| it.weight != 0.0), |index| self.get(index))
     }
 
     /// Loaded, the vector has all coordinates below `dimension`.
@@ -114,6 +106,6 @@ impl PlainVector {
                 self.coordinates.position(index);
             }
         }
-        self.average.as_mut().map_or(Ok(()), |it| archive.part("average", |archive| it.persist(archive)))
+        self.average.persist(archive)
     }
 }

@@ -39,7 +39,12 @@ impl Guarantee {
         Self { kind: GuaranteeKind::Own, comparator: Some(comparator), bound: Ok(bound) }
     }
 
-    /// No guarantee, with the reason.
+    /// No bound of the learner's own, with the reason.
+    pub fn missing(reason: impl Into<String>) -> Self {
+        Self::none(GuaranteeKind::Own, reason)
+    }
+
+    /// No guarantee of a kind, with the reason.
     pub fn none(kind: GuaranteeKind, reason: impl Into<String>) -> Self {
         Self { kind, comparator: None, bound: Err(reason.into()) }
     }
@@ -60,5 +65,5 @@ pub(crate) fn bound_of_sums(comparator: Comparator, bound: f64, sums: &[f64]) ->
     if sums.iter().all(|&sum| sum < LARGEST_SUM) {
         return Guarantee::own(comparator, bound);
     }
-    Guarantee::none(GuaranteeKind::Own, "gradients were so large that their sums could not be kept")
+    Guarantee::missing("gradients were so large that their sums could not be kept")
 }

@@ -17,7 +17,7 @@
 //! Rows are taken in an order drawn once, the same for all runs: neighbours in a stream are too much
 //! alike for their turns to follow each other. They are copied into memory in that order.
 
-use super::passes::{Heading, Passes, SearchCoordinates, Statistics};
+use super::passes::{Assessment, AssessmentSums, Heading, Passes, SearchCoordinates, Statistics};
 use super::rows::{LabelledRow, RowSource, SHARDS, Workers};
 use crate::Loss;
 use crate::loss::{InverseLink, Kinks};
@@ -69,10 +69,8 @@ pub(super) struct Ascent<'a> {
     loss: &'a dyn Loss,
     lines: Vec<AscentRow>,
     entries: Vec<(u32, f32)>,
-    /// Of each feature r, u = r∘v.
-    reach: Vec<f64>,
-    /// Σ h.
-    weight: f64,
+    /// Of each feature r, u = r∘v, and Σ h.
+    frame: SearchCoordinates,
     /// λ.
     pull: f64,
     /// λ before the loss fell.
@@ -82,21 +80,7 @@ pub(super) struct Ascent<'a> {
     /// The mean of what each loss is at least.
     least: f64,
     /// v₀.
-    centre: Vec<f64>,
-}
-
-/// What there is after a turn.
-pub(super) struct AscentState {
-    /// The centre.
-    pub(super) v: Vec<f64>,
-    /// Its mean loss.
-    pub(super) loss: f64,
-    /// Σ h(ℓ(q) + α(b − q))/Σ h.
-    pub(super) tangents: f64,
-    /// θ.
-    pub(super) gradient: Vec<f64>,
-    /// Whether the loss falls for ever as the centre grows.
-    pub(super) recedes: bool,
+    pub(super) centre: Vec<f64>,
 }
 
 /// A coordinate of z, and the square of its reach.
@@ -137,21 +121,10 @@ impl<'a> Ascent<'a> {
             leasts.add(row.weight * least(loss, row.label));
             slopes.add(row.weight * slope * slope);
             squares.add(square);
-            let mut line = AscentRow {
-                start,
-                end: entries.len(),
-                label: row.label,
-                weight: row.weight,
-                offset: row.offset,
-                square,
-                slope,
-                intercept: value - slope * p,
-            };
-            if is_kinked {
-                // The tangent where these losses are least, which is 0.
-                (line.slope, line.intercept) = (0.0, 0.0);
-            }
-            lines.push(line);
+            // The tangent where these losses are least, which is 0.
+            let (slope, intercept) = if is_kinked { (0.0, 0.0) } else { (slope, value - slope * p) };
+            let LabelledRow { label, weight, offset, .. } = row;
+            lines.push(AscentRow { start, end: entries.len(), label, weight, offset, square, slope, intercept });
         })?;
         // A slope that changes by what slopes are moves the score of its row by a part of what losses are over
         // slopes: half of it with kinks, and fifty times it without, where Newton's method has
@@ -166,8 +139,7 @@ impl<'a> Ascent<'a> {
             loss,
             lines,
             entries,
-            reach: frame.reach.clone(),
-            weight: frame.weight,
+            frame: frame.clone(),
             pull,
             base: pull,
             first_loss: open / frame.weight,
@@ -196,7 +168,7 @@ impl<'a> Ascent<'a> {
 
     /// Gives each row its turn, and makes the next centre of where that leads. `radius` is that of the ball, `reach`
     /// how far predictors are that it is compared with, and `state` what there is now.
-    pub(super) fn turn(&mut self, radius: f64, reach: f64, state: &AscentState) {
+    pub(super) fn turn(&mut self, radius: f64, reach: f64, state: &Assessment) {
         if self.loss.kinks(1.0).is_some() {
             let (open, held) = (state.loss - state.tangents, reach * norm(&state.gradient));
             if held > UNEVEN * open {
@@ -210,8 +182,10 @@ impl<'a> Ascent<'a> {
         let share = |length: f64| if length > radius { radius / length } else { 1.0 };
         let z = self.centre.iter().zip(gradient).map(|(centre, theta)| centre - theta / self.pull);
         let mut square: f64 = z.clone().map(|z| z * z).sum();
-        let mut coordinates: Vec<AscentCoordinate> =
-            z.zip(&self.reach).map(|(z, reach)| AscentCoordinate { u: z * reach, square: reach * reach }).collect();
+        let mut coordinates: Vec<AscentCoordinate> = z
+            .zip(&self.frame.reach)
+            .map(|(z, reach)| AscentCoordinate { u: z * reach, square: reach * reach })
+            .collect();
         let mut kept = share(square.sqrt());
         for line in &mut self.lines {
             let entries = &self.entries[line.start..line.end];
@@ -223,7 +197,7 @@ impl<'a> Ascent<'a> {
                 continue;
             }
             (line.slope, line.intercept) = (slope, intercept);
-            let step = change * line.weight / (self.weight * self.pull);
+            let step = change * line.weight / (self.frame.weight * self.pull);
             for &(at, value) in entries {
                 let coordinate = &mut coordinates[at as usize];
                 coordinate.u += step * coordinate.square * f64::from(value);
@@ -236,49 +210,33 @@ impl<'a> Ascent<'a> {
         }
         let v = coordinates
             .iter()
-            .zip(&self.reach)
+            .zip(&self.frame.reach)
             .map(|(coordinate, &reach)| if reach > 0.0 { coordinate.u / reach } else { 0.0 });
         self.centre = v.collect();
         let kept = share(norm(&self.centre));
         self.centre.iter_mut().for_each(|v| *v *= kept);
     }
 
-    /// The loss at the centre, and what the slopes prove.
-    pub(super) fn state<W: Workers>(&self, workers: &W) -> AscentState {
-        let u: Vec<f64> = self.centre.iter().zip(&self.reach).map(|(v, reach)| v * reach).collect();
-        let heading = Heading::new(self.loss);
+    /// The loss at the centre, which is not smoothed, and what the slopes prove.
+    pub(super) fn assess<W: Workers>(&self, workers: &W) -> Assessment {
+        let (u, heading) = (self.frame.raw(&self.centre), Heading::new(self.loss));
         let share = |shard: usize| shard * self.lines.len() / SHARDS..(shard + 1) * self.lines.len() / SHARDS;
         let shards = workers.map(SHARDS, &|shard| {
-            let (mut loss, mut tangents, mut gradient) = (Sum::default(), Sum::default(), vec![0.0; u.len()]);
-            let mut recedes = true;
+            let mut sums = AssessmentSums::new(u.len());
             for line in &self.lines[share(shard)] {
                 let entries = &self.entries[line.start..line.end];
                 let along: f64 = entries.iter().map(|&(at, value)| u[at as usize] * f64::from(value)).sum();
-                loss.add(line.weight * self.loss.value(line.offset + along, line.label));
-                recedes &= heading.recedes(along, line.label);
-                tangents.add(line.weight * (line.intercept + line.slope * line.offset));
+                sums.loss.add(line.weight * self.loss.value(line.offset + along, line.label));
+                sums.recedes &= heading.recedes(along, line.label);
+                sums.tangents.add(line.weight * (line.intercept + line.slope * line.offset));
                 let step = line.weight * line.slope;
                 if step != 0.0 {
-                    entries.iter().for_each(|&(at, value)| gradient[at as usize] += step * f64::from(value));
+                    entries.iter().for_each(|&(at, value)| sums.gradient[at as usize] += step * f64::from(value));
                 }
             }
-            (loss.total(), tangents.total(), gradient, recedes)
+            sums
         });
-        let mut state = AscentState {
-            v: self.centre.clone(),
-            loss: 0.0,
-            tangents: 0.0,
-            gradient: vec![0.0; u.len()],
-            recedes: true,
-        };
-        for (loss, tangents, gradient, recedes) in shards {
-            state.recedes &= recedes;
-            state.loss += loss / self.weight;
-            state.tangents += tangents / self.weight;
-            state.gradient.iter_mut().zip(gradient).for_each(|(sum, part)| *sum += part);
-        }
-        state.gradient.iter_mut().zip(&self.reach).for_each(|(sum, reach)| *sum = *sum / self.weight * reach);
-        state
+        AssessmentSums::assess(shards, &self.frame)
     }
 }
 
@@ -389,13 +347,13 @@ mod tests {
         start[0] = 20f64.ln();
         let mut ascent = Ascent::new(&passes, &frame, &start).unwrap().expect("there is something to climb");
         let radius = 4.0;
-        let gap = |state: &AscentState| state.loss - state.tangents + radius * norm(&state.gradient);
-        let first = ascent.state(&Serial);
+        let gap = |state: &Assessment| state.loss - state.tangents + radius * norm(&state.gradient);
+        let first = ascent.assess(&Serial);
         assert!(first.loss < -30.0, "{}", first.loss);
-        let mut state = ascent.state(&Serial);
+        let mut state = ascent.assess(&Serial);
         for _ in 0..200 {
             ascent.turn(radius, radius, &state);
-            state = ascent.state(&Serial);
+            state = ascent.assess(&Serial);
         }
         assert!(gap(&state) >= 0.0 && gap(&state) < 1e-3 * gap(&first), "{} {}", gap(&first), gap(&state));
     }

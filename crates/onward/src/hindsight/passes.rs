@@ -43,6 +43,38 @@ pub(super) struct Assessment {
     pub(super) recedes: bool,
 }
 
+/// Sums over the rows of a shard, of which an [`Assessment`] is made.
+pub(super) struct AssessmentSums {
+    pub(super) loss: Sum,
+    pub(super) smooth: Sum,
+    pub(super) tangents: Sum,
+    pub(super) gradient: Vec<f64>,
+    pub(super) recedes: bool,
+}
+
+impl AssessmentSums {
+    /// Before the first row.
+    pub(super) fn new(dimension: usize) -> Self {
+        let (loss, smooth, tangents) = Default::default();
+        Self { loss, smooth, tangents, gradient: vec![0.0; dimension], recedes: true }
+    }
+
+    /// The means over the rows of all shards.
+    pub(super) fn assess(shards: Vec<Self>, frame: &SearchCoordinates) -> Assessment {
+        let gradient = vec![0.0; frame.reach.len()];
+        let mut total = Assessment { loss: 0.0, smooth: 0.0, tangents: 0.0, gradient, recedes: true };
+        for sums in shards {
+            total.loss += sums.loss.total() / frame.weight;
+            total.smooth += sums.smooth.total() / frame.weight;
+            total.tangents += sums.tangents.total() / frame.weight;
+            total.recedes &= sums.recedes;
+            add(&mut total.gradient, &sums.gradient);
+        }
+        frame.pull_back(&mut total.gradient);
+        total
+    }
+}
+
 /// The second derivatives at a point: exact among some features, and the diagonal for all.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Curvatures {
@@ -109,17 +141,9 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
         (0..self.rows.shards()).try_for_each(|shard| self.rows.visit(shard, each))
     }
 
-    /// One pass: of each shard what its rows made of what it began with.
+    /// One pass: what the rows of each shard made of what it began with. A row comes with its place: its shard, and its
+    /// number there.
     fn fold<T: Send>(
-        &self,
-        begin: impl Fn() -> T + Sync,
-        each: impl Fn(&mut T, LabelledRow<'_>) + Sync,
-    ) -> Result<Vec<T>, R::Error> {
-        self.fold_with_places(begin, |state, row, _| each(state, row))
-    }
-
-    /// The same, with the place of each row: its shard, and its number there.
-    fn fold_with_places<T: Send>(
         &self,
         begin: impl Fn() -> T + Sync,
         each: impl Fn(&mut T, LabelledRow<'_>, (usize, usize)) + Sync,
@@ -142,7 +166,7 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
     pub(super) fn statistics(&self) -> Result<Statistics, R::Error> {
         let dimension = self.rows.dimension();
         let begin = || (Sum::default(), vec![0.0; dimension], vec![0u64; dimension], 0, 0);
-        let shards = self.fold(begin, |(weight, squares, counts, rows, values), row| {
+        let shards = self.fold(begin, |(weight, squares, counts, rows, values), row, _| {
             weight.add(row.weight);
             for (&number, &value) in row.numbers.iter().zip(row.values) {
                 let value = f64::from(value);
@@ -199,22 +223,9 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
 
     /// The losses and their gradient at u, given in raw units.
     pub(super) fn assess(&self, frame: &SearchCoordinates, u: &[f64], mu: f64) -> Result<Assessment, R::Error> {
-        struct PassSums {
-            loss: Sum,
-            smooth: Sum,
-            tangents: Sum,
-            gradient: Vec<f64>,
-            recedes: bool,
-        }
-        let begin = || PassSums {
-            loss: Sum::default(),
-            smooth: Sum::default(),
-            tangents: Sum::default(),
-            gradient: vec![0.0; u.len()],
-            recedes: true,
-        };
+        let begin = || AssessmentSums::new(u.len());
         let (loss, heading, tilts) = (self.loss, Heading::new(self.loss), &self.tilts);
-        let shards = self.fold_with_places(begin, |sums, row, place| {
+        let shards = self.fold(begin, |sums, row, place| {
             let moved = row.dot(u);
             let piece = SurrogateLoss::new(loss, row.offset + moved, row.label, mu, of(tilts, place));
             sums.loss.add(row.weight * piece.loss);
@@ -228,23 +239,13 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
                 }
             }
         })?;
-        let mut total =
-            Assessment { loss: 0.0, smooth: 0.0, tangents: 0.0, gradient: vec![0.0; u.len()], recedes: true };
-        for sums in shards {
-            total.loss += sums.loss.total() / frame.weight;
-            total.smooth += sums.smooth.total() / frame.weight;
-            total.tangents += sums.tangents.total() / frame.weight;
-            total.recedes &= sums.recedes;
-            add(&mut total.gradient, &sums.gradient);
-        }
-        frame.pull_back(&mut total.gradient);
-        Ok(total)
+        Ok(AssessmentSums::assess(shards, frame))
     }
 
     /// Tilts every kink to the slope that the smoothed loss has at u.
     pub(super) fn tilt(&mut self, u: &[f64], mu: f64) -> Result<(), R::Error> {
         let (loss, tilts) = (self.loss, &self.tilts);
-        let tilts = self.fold_with_places(Vec::new, |out, row, place| {
+        let tilts = self.fold(Vec::new, |out, row, place| {
             out.push(tilted(loss, row.offset + row.dot(u), row.label, mu, of(tilts, place)));
         })?;
         self.tilts = tilts;
@@ -268,7 +269,7 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
     ) -> Result<[Vec<f64>; K], R::Error> {
         if bends.is_empty() {
             let (loss, tilts) = (self.loss, &self.tilts);
-            *bends = self.fold_with_places(Vec::new, |out, row, place| {
+            *bends = self.fold(Vec::new, |out, row, place| {
                 out.push(row.weight * bend.at(loss, row.offset + row.dot(u), row.label, of(tilts, place)));
             })?;
         }
@@ -276,7 +277,7 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
         let side_by_side: Vec<[f64; K]> =
             (0..u.len()).map(|at| std::array::from_fn(|k| directions[k][at] * frame.reach[at])).collect();
         let bends = &*bends;
-        let shards = self.fold_with_places(
+        let shards = self.fold(
             || vec![[0.0; K]; u.len()],
             |sums, row, place| {
                 let bend = of(bends, place);
@@ -317,7 +318,7 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
     ) -> Result<Curvatures, R::Error> {
         let begin = || (vec![0.0; members * (members + 1) / 2], vec![0.0; u.len()], Vec::new());
         let (loss, tilts) = (self.loss, &self.tilts);
-        let shards = self.fold_with_places(begin, |sums: &mut (Vec<f64>, Vec<f64>, Vec<_>), row, place| {
+        let shards = self.fold(begin, |sums: &mut (Vec<f64>, Vec<f64>, Vec<_>), row, place| {
             let (triangle, diagonal, inside) = sums;
             let bend = row.weight * bend.at(loss, row.offset + row.dot(u), row.label, of(tilts, place));
             if bend == 0.0 {
@@ -360,7 +361,7 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
         mu: f64,
     ) -> Result<[f64; SHORTER], R::Error> {
         let (loss, tilts) = (self.loss, &self.tilts);
-        let shards = self.fold_with_places(
+        let shards = self.fold(
             || [Sum::default(); SHORTER],
             |sums, row, place| {
                 let tilts = of(tilts, place);

@@ -226,25 +226,26 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
         goal: Goal,
     ) -> Result<(), R::Error> {
         let is_bounded = goal.radius.is_finite();
-        let mut state = ascent.state(self.passes.workers());
+        let mut state = ascent.assess(self.passes.workers());
         if self.scale == 0.0 {
             self.scale = self.scale_of(state.loss);
         }
         let mut moved = f64::INFINITY;
         loop {
-            let reach = if is_bounded { goal.radius } else { FAR * norm(&state.v) };
+            let reach = if is_bounded { goal.radius } else { FAR * norm(&ascent.centre) };
             self.bundle.add(state.tangents, &state.gradient);
-            self.record(found, (&state.v, state.loss), reach, goal);
+            self.record(found, (&ascent.centre, state.loss), reach, goal);
             // Without a ball it must have come to rest, too.
-            let is_steady = is_bounded || moved <= STEADY * norm(&state.v);
+            let is_steady = is_bounded || moved <= STEADY * norm(&ascent.centre);
             found.is_reached = is_steady && found.loss - found.lower <= self.target(found.loss, goal);
             found.recedes = !is_bounded && state.recedes;
             if found.is_reached || found.recedes || self.passes.count() >= goal.passes {
                 return Ok(());
             }
+            let before = ascent.centre.clone();
             ascent.turn(goal.radius, reach, &state);
-            let before = std::mem::replace(&mut state, ascent.state(self.passes.workers())).v;
-            moved = norm(&before.iter().zip(&state.v).map(|(before, v)| v - before).collect::<Vec<_>>());
+            state = ascent.assess(self.passes.workers());
+            moved = norm(&before.iter().zip(&ascent.centre).map(|(before, v)| v - before).collect::<Vec<_>>());
             self.passes.add(PASSES_OF_A_TURN);
         }
     }

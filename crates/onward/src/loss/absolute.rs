@@ -2,15 +2,10 @@
 
 use std::sync::Arc;
 
-use super::flow::{settle, slide};
-use super::{Curvature, Kinks, Loss, LossDescriptor, LossKind, Task, finite_label};
+use super::gap::{GapCost, GapLoss};
+use super::{Kinks, LossDescriptor, LossKind, Task};
 use crate::Error;
 use crate::parameter::{ParameterDescriptor, number, within};
-
-/// The sign of a number: −1, 0 or 1.
-fn sign(r: f64) -> f64 {
-    if r == 0.0 { 0.0 } else { r.signum() }
-}
 
 /// The absolute loss, ℓ(p, y) = |p − y|.
 ///
@@ -20,45 +15,19 @@ fn sign(r: f64) -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Absolute;
 
-impl Loss for Absolute {
-    fn name(&self) -> String {
+impl GapLoss for Absolute {
+    const TASK: Task = Task::Regression;
+
+    fn full_name(self) -> String {
         "absolute".into()
     }
 
-    fn task(&self) -> Task {
-        Task::Regression
+    fn cost(self, _: f64, _: f64) -> GapCost {
+        GapCost::Straight(1.0)
     }
 
-    fn value(&self, p: f64, y: f64) -> f64 {
-        (p - y).abs()
-    }
-
-    fn derivative(&self, p: f64, y: f64) -> f64 {
-        sign(p - y)
-    }
-
-    fn second_derivative(&self, _: f64, _: f64) -> f64 {
-        0.0
-    }
-
-    fn curvature(&self) -> Curvature {
-        Curvature::Convex
-    }
-
-    fn lipschitz(&self, _: f64) -> f64 {
-        1.0
-    }
-
-    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
-        slide((y - p).abs(), 1.0, time, q).copysign(y - p)
-    }
-
-    fn kinks(&self, y: f64) -> Option<Kinks> {
+    fn bends(self, y: f64) -> Option<Kinks> {
         Some(Kinks::one(-1.0, y, 2.0))
-    }
-
-    fn check_label(&self, y: f64) -> Result<(), Error> {
-        finite_label(self, y)
     }
 }
 
@@ -82,52 +51,21 @@ impl Quantile {
     pub fn new(tau: f64) -> Result<Self, Error> {
         Ok(Self { tau: TAU.check(tau)? })
     }
-
-    /// |g| on the side that the score is on.
-    fn slope(self, p: f64, y: f64) -> f64 {
-        if p < y { self.tau } else { 1.0 - self.tau }
-    }
 }
 
-impl Loss for Quantile {
-    fn name(&self) -> String {
+impl GapLoss for Quantile {
+    const TASK: Task = Task::Regression;
+
+    fn full_name(self) -> String {
         format!("quantile:tau={}", self.tau)
     }
 
-    fn task(&self) -> Task {
-        Task::Regression
+    fn cost(self, p: f64, y: f64) -> GapCost {
+        GapCost::Straight(if p < y { self.tau } else { 1.0 - self.tau })
     }
 
-    fn value(&self, p: f64, y: f64) -> f64 {
-        self.slope(p, y) * (p - y).abs()
-    }
-
-    fn derivative(&self, p: f64, y: f64) -> f64 {
-        self.slope(p, y) * sign(p - y)
-    }
-
-    fn second_derivative(&self, _: f64, _: f64) -> f64 {
-        0.0
-    }
-
-    fn curvature(&self) -> Curvature {
-        Curvature::Convex
-    }
-
-    fn lipschitz(&self, _: f64) -> f64 {
-        self.tau.max(1.0 - self.tau)
-    }
-
-    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
-        slide((y - p).abs(), self.slope(p, y), time, q).copysign(y - p)
-    }
-
-    fn kinks(&self, y: f64) -> Option<Kinks> {
+    fn bends(self, y: f64) -> Option<Kinks> {
         Some(Kinks::one(-self.tau, y, 1.0))
-    }
-
-    fn check_label(&self, y: f64) -> Result<(), Error> {
-        finite_label(self, y)
     }
 }
 
@@ -150,56 +88,26 @@ impl EpsilonInsensitive {
     pub fn new(epsilon: f64) -> Result<Self, Error> {
         Ok(Self { epsilon: EPSILON.check(epsilon)? })
     }
-
-    /// How far the score is outside the tube; at most 0 inside.
-    fn excess(self, p: f64, y: f64) -> f64 {
-        (p - y).abs() - self.epsilon
-    }
 }
 
-impl Loss for EpsilonInsensitive {
-    fn name(&self) -> String {
+impl GapLoss for EpsilonInsensitive {
+    const TASK: Task = Task::Regression;
+    const KIND: LossKind = LossKind::EpsilonInsensitive;
+
+    fn full_name(self) -> String {
         format!("epsilon-insensitive:epsilon={}", self.epsilon)
     }
 
-    fn task(&self) -> Task {
-        Task::Regression
+    fn cost(self, _: f64, _: f64) -> GapCost {
+        GapCost::Straight(1.0)
     }
 
-    fn value(&self, p: f64, y: f64) -> f64 {
-        self.excess(p, y).max(0.0)
+    fn tolerance(self) -> f64 {
+        self.epsilon
     }
 
-    fn derivative(&self, p: f64, y: f64) -> f64 {
-        if self.excess(p, y) > 0.0 { sign(p - y) } else { 0.0 }
-    }
-
-    fn second_derivative(&self, _: f64, _: f64) -> f64 {
-        0.0
-    }
-
-    fn curvature(&self) -> Curvature {
-        Curvature::Convex
-    }
-
-    fn kind(&self) -> LossKind {
-        LossKind::EpsilonInsensitive
-    }
-
-    fn lipschitz(&self, range: f64) -> f64 {
-        if 2.0 * range > self.epsilon { 1.0 } else { 0.0 }
-    }
-
-    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
-        slide(self.excess(p, y), 1.0, time, q).copysign(y - p)
-    }
-
-    fn kinks(&self, y: f64) -> Option<Kinks> {
+    fn bends(self, y: f64) -> Option<Kinks> {
         Some(Kinks { slope: -1.0, jumps: [(y - self.epsilon, 1.0), (y + self.epsilon, 1.0)] })
-    }
-
-    fn check_label(&self, y: f64) -> Result<(), Error> {
-        finite_label(self, y)
     }
 }
 
@@ -221,52 +129,22 @@ impl SquaredEpsilonInsensitive {
     pub fn new(epsilon: f64) -> Result<Self, Error> {
         Ok(Self { epsilon: EPSILON.check(epsilon)? })
     }
-
-    /// How far the score is outside the tube, 0 inside.
-    fn excess(self, p: f64, y: f64) -> f64 {
-        ((p - y).abs() - self.epsilon).max(0.0)
-    }
 }
 
-impl Loss for SquaredEpsilonInsensitive {
-    fn name(&self) -> String {
+impl GapLoss for SquaredEpsilonInsensitive {
+    const TASK: Task = Task::Regression;
+    const KIND: LossKind = LossKind::SquaredEpsilonInsensitive;
+
+    fn full_name(self) -> String {
         format!("squared-epsilon-insensitive:epsilon={}", self.epsilon)
     }
 
-    fn task(&self) -> Task {
-        Task::Regression
+    fn cost(self, _: f64, _: f64) -> GapCost {
+        GapCost::Square
     }
 
-    fn value(&self, p: f64, y: f64) -> f64 {
-        self.excess(p, y) * self.excess(p, y)
-    }
-
-    fn derivative(&self, p: f64, y: f64) -> f64 {
-        2.0 * self.excess(p, y) * sign(p - y)
-    }
-
-    fn second_derivative(&self, p: f64, y: f64) -> f64 {
-        if self.excess(p, y) > 0.0 { 2.0 } else { 0.0 }
-    }
-
-    fn curvature(&self) -> Curvature {
-        Curvature::Smooth(2.0)
-    }
-
-    fn kind(&self) -> LossKind {
-        LossKind::SquaredEpsilonInsensitive
-    }
-
-    fn lipschitz(&self, range: f64) -> f64 {
-        2.0 * (2.0 * range - self.epsilon).max(0.0)
-    }
-
-    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
-        settle(self.excess(p, y), time, q).copysign(y - p)
-    }
-
-    fn check_label(&self, y: f64) -> Result<(), Error> {
-        finite_label(self, y)
+    fn tolerance(self) -> f64 {
+        self.epsilon
     }
 }
 
@@ -299,6 +177,7 @@ pub(super) const SQUARED_EPSILON_INSENSITIVE: LossDescriptor =
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loss::Loss;
 
     #[test]
     fn the_subgradient_at_the_label_is_zero() {

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use super::flow::{settle, slide, slide_then_settle};
-use super::huber::huber;
-use super::{Curvature, Kinks, Loss, LossDescriptor, LossKind, Task, sign_label};
-use crate::Error;
+use super::gap::{GapCost, GapLoss};
+use super::{Curvature, Kinks, Loss, LossDescriptor, LossKind, Task};
 
 /// The hinge loss, ℓ(p, y) = max(0, 1 − yp).
 ///
@@ -15,49 +13,20 @@ use crate::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Hinge;
 
-impl Loss for Hinge {
-    fn name(&self) -> String {
+impl GapLoss for Hinge {
+    const TASK: Task = Task::Binary;
+    const KIND: LossKind = LossKind::Hinge;
+
+    fn full_name(self) -> String {
         "hinge".into()
     }
 
-    fn task(&self) -> Task {
-        Task::Binary
+    fn cost(self, _: f64, _: f64) -> GapCost {
+        GapCost::Straight(1.0)
     }
 
-    fn value(&self, p: f64, y: f64) -> f64 {
-        (1.0 - y * p).max(0.0)
-    }
-
-    fn derivative(&self, p: f64, y: f64) -> f64 {
-        if y * p < 1.0 { -y } else { 0.0 }
-    }
-
-    fn second_derivative(&self, _: f64, _: f64) -> f64 {
-        0.0
-    }
-
-    fn curvature(&self) -> Curvature {
-        Curvature::Convex
-    }
-
-    fn kind(&self) -> LossKind {
-        LossKind::Hinge
-    }
-
-    fn lipschitz(&self, _: f64) -> f64 {
-        1.0
-    }
-
-    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
-        y * slide(1.0 - y * p, 1.0, time, q)
-    }
-
-    fn kinks(&self, y: f64) -> Option<Kinks> {
+    fn bends(self, y: f64) -> Option<Kinks> {
         Some(Kinks::one((-y).min(0.0), y, 1.0))
-    }
-
-    fn check_label(&self, y: f64) -> Result<(), Error> {
-        sign_label(self, y)
     }
 }
 
@@ -68,46 +37,16 @@ impl Loss for Hinge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SquaredHinge;
 
-impl Loss for SquaredHinge {
-    fn name(&self) -> String {
+impl GapLoss for SquaredHinge {
+    const TASK: Task = Task::Binary;
+    const KIND: LossKind = LossKind::SquaredHinge;
+
+    fn full_name(self) -> String {
         "squared-hinge".into()
     }
 
-    fn task(&self) -> Task {
-        Task::Binary
-    }
-
-    fn value(&self, p: f64, y: f64) -> f64 {
-        let shortfall = (1.0 - y * p).max(0.0);
-        shortfall * shortfall
-    }
-
-    fn derivative(&self, p: f64, y: f64) -> f64 {
-        -2.0 * y * (1.0 - y * p).max(0.0)
-    }
-
-    fn second_derivative(&self, p: f64, y: f64) -> f64 {
-        if y * p < 1.0 { 2.0 } else { 0.0 }
-    }
-
-    fn curvature(&self) -> Curvature {
-        Curvature::Smooth(2.0)
-    }
-
-    fn kind(&self) -> LossKind {
-        LossKind::SquaredHinge
-    }
-
-    fn lipschitz(&self, range: f64) -> f64 {
-        2.0 * (1.0 + range)
-    }
-
-    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
-        y * settle(1.0 - y * p, time, q)
-    }
-
-    fn check_label(&self, y: f64) -> Result<(), Error> {
-        sign_label(self, y)
+    fn cost(self, _: f64, _: f64) -> GapCost {
+        GapCost::Square
     }
 }
 
@@ -122,42 +61,15 @@ pub struct ModifiedHuber;
 /// The shortfall 1 − yp from which on the modified Huber loss is straight.
 const STRAIGHT_FROM: f64 = 2.0;
 
-impl Loss for ModifiedHuber {
-    fn name(&self) -> String {
+impl GapLoss for ModifiedHuber {
+    const TASK: Task = Task::Binary;
+
+    fn full_name(self) -> String {
         "modified-huber".into()
     }
 
-    fn task(&self) -> Task {
-        Task::Binary
-    }
-
-    fn value(&self, p: f64, y: f64) -> f64 {
-        huber((1.0 - y * p).max(0.0), STRAIGHT_FROM)
-    }
-
-    fn derivative(&self, p: f64, y: f64) -> f64 {
-        -2.0 * y * (1.0 - y * p).clamp(0.0, STRAIGHT_FROM)
-    }
-
-    fn second_derivative(&self, p: f64, y: f64) -> f64 {
-        let shortfall = 1.0 - y * p;
-        if shortfall > 0.0 && shortfall <= STRAIGHT_FROM { 2.0 } else { 0.0 }
-    }
-
-    fn curvature(&self) -> Curvature {
-        Curvature::Smooth(2.0)
-    }
-
-    fn lipschitz(&self, range: f64) -> f64 {
-        2.0 * (1.0 + range).min(STRAIGHT_FROM)
-    }
-
-    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
-        y * slide_then_settle(1.0 - y * p, STRAIGHT_FROM, time, q)
-    }
-
-    fn check_label(&self, y: f64) -> Result<(), Error> {
-        sign_label(self, y)
+    fn cost(self, _: f64, _: f64) -> GapCost {
+        GapCost::Huber(STRAIGHT_FROM)
     }
 }
 
@@ -212,10 +124,6 @@ impl Loss for PerceptronLoss {
     fn kinks(&self, y: f64) -> Option<Kinks> {
         Some(Kinks::one((-y).min(0.0), 0.0, 1.0))
     }
-
-    fn check_label(&self, y: f64) -> Result<(), Error> {
-        sign_label(self, y)
-    }
 }
 
 /// The 0/1 loss: 1 where the sign of the score is not the label, else 0. A
@@ -264,10 +172,6 @@ impl Loss for ZeroOne {
 
     fn importance_step(&self, _: f64, _: f64, _: f64, _: f64) -> f64 {
         0.0
-    }
-
-    fn check_label(&self, y: f64) -> Result<(), Error> {
-        sign_label(self, y)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::flow::slide_then_settle;
-use super::{Curvature, Loss, LossDescriptor, Task, finite_label};
+use super::gap::{GapCost, GapLoss};
+use super::{LossDescriptor, Task};
 use crate::Error;
 use crate::parameter::{ParameterDescriptor, within};
 
@@ -29,47 +29,16 @@ impl Huber {
     }
 }
 
-impl Loss for Huber {
-    fn name(&self) -> String {
+impl GapLoss for Huber {
+    const TASK: Task = Task::Regression;
+
+    fn full_name(self) -> String {
         format!("huber:delta={}", self.delta)
     }
 
-    fn task(&self) -> Task {
-        Task::Regression
+    fn cost(self, _: f64, _: f64) -> GapCost {
+        GapCost::Huber(self.delta)
     }
-
-    fn value(&self, p: f64, y: f64) -> f64 {
-        huber((p - y).abs(), self.delta)
-    }
-
-    fn derivative(&self, p: f64, y: f64) -> f64 {
-        (2.0 * (p - y)).clamp(-2.0 * self.delta, 2.0 * self.delta)
-    }
-
-    fn second_derivative(&self, p: f64, y: f64) -> f64 {
-        if (p - y).abs() <= self.delta { 2.0 } else { 0.0 }
-    }
-
-    fn curvature(&self) -> Curvature {
-        Curvature::Smooth(2.0)
-    }
-
-    fn lipschitz(&self, range: f64) -> f64 {
-        2.0 * self.delta.min(2.0 * range)
-    }
-
-    fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
-        slide_then_settle((y - p).abs(), self.delta, time, q).copysign(y - p)
-    }
-
-    fn check_label(&self, y: f64) -> Result<(), Error> {
-        finite_label(self, y)
-    }
-}
-
-/// gap² up to δ, its tangent beyond.
-pub(super) fn huber(gap: f64, delta: f64) -> f64 {
-    if gap <= delta { gap * gap } else { delta * (2.0 * gap - delta) }
 }
 
 const DELTA: ParameterDescriptor =
@@ -84,6 +53,7 @@ pub(super) const HUBER: LossDescriptor =
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loss::Loss;
 
     #[test]
     fn inside_its_threshold_huber_is_the_squared_loss() {

@@ -4,8 +4,7 @@
 //! the general game of online linear optimisation: what was lost (or, with the label −1,
 //! gained) by the point w on the vector z. It has no minimiser, and no name on the command line.
 
-use super::{Curvature, Loss, Task, finite_label};
-use crate::Error;
+use super::{Curvature, Loss, Task};
 
 /// ℓ(p, y) = y·p, g = y.
 ///
@@ -48,9 +47,5 @@ impl Loss for LinearLoss {
 
     fn importance_step(&self, _p: f64, y: f64, time: f64, _q: f64) -> f64 {
         -time * y
-    }
-
-    fn check_label(&self, y: f64) -> Result<(), Error> {
-        finite_label(self, y)
     }
 }

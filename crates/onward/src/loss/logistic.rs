@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::flow::{SMALL, reach};
-use super::{Curvature, Evaluation, Gradient, InverseLink, Loss, LossDescriptor, LossKind, Task, refuse_label};
+use super::{Curvature, Evaluation, Gradient, InverseLink, Loss, LossDescriptor, LossKind, Task, expect_label};
 use crate::Error;
 use crate::numeric::exp_log;
 use crate::simd::{smaller, vectorised};
@@ -148,11 +148,8 @@ impl Loss for Logistic {
     }
 
     fn check_label(&self, y: f64) -> Result<(), Error> {
-        if y == -1.0 || (0.0..=1.0).contains(&y) {
-            Ok(())
-        } else {
-            Err(refuse_label(self, y, "-1, 1 and probabilities in [0, 1]"))
-        }
+        let is_allowed = y == -1.0 || (0.0..=1.0).contains(&y);
+        expect_label(self, is_allowed, y, "-1, 1 and probabilities in [0, 1]")
     }
 }
 

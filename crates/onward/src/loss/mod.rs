@@ -10,6 +10,7 @@
 pub mod absolute;
 mod class;
 mod flow;
+mod gap;
 pub mod hinge;
 pub mod huber;
 pub mod linear;
@@ -253,25 +254,21 @@ pub trait Loss: Debug + Send + Sync {
         y
     }
 
-    /// Whether the loss takes this label.
+    /// Whether the loss takes this label: −1 and 1 where there are two classes, every finite number otherwise, unless the
+    /// loss says something else.
     ///
     /// # Errors
     /// Names what labels the loss takes.
-    fn check_label(&self, y: f64) -> Result<(), Error>;
+    fn check_label(&self, y: f64) -> Result<(), Error> {
+        match self.task() {
+            Task::Binary => expect_label(self, y.abs() == 1.0, y, "-1 and 1"),
+            _ => expect_label(self, y.is_finite(), y, "finite numbers"),
+        }
+    }
 }
 
-/// Refuses a label with a message of one form for all losses.
-fn refuse_label(loss: &dyn Loss, y: f64, allowed: &str) -> Error {
-    let message = format!("label {y} is not one for the {} loss, which takes {allowed}", loss.name());
-    Error::new(ErrorKind::Label, message)
-}
-
-/// Accepts every finite label.
-fn finite_label(loss: &dyn Loss, y: f64) -> Result<(), Error> {
-    if y.is_finite() { Ok(()) } else { Err(refuse_label(loss, y, "finite numbers")) }
-}
-
-/// Accepts −1 and 1.
-fn sign_label(loss: &dyn Loss, y: f64) -> Result<(), Error> {
-    if y == 1.0 || y == -1.0 { Ok(()) } else { Err(refuse_label(loss, y, "-1 and 1")) }
+/// Refuses a label that is not allowed, with a message of one form for all losses.
+fn expect_label(loss: &(impl Loss + ?Sized), is_allowed: bool, y: f64, allowed: &str) -> Result<(), Error> {
+    let message = || format!("label {y} is not one for the {} loss, which takes {allowed}", loss.name());
+    if is_allowed { Ok(()) } else { Err(Error::new(ErrorKind::Label, message())) }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::flow::{faded, slide};
 use super::softmax::log_sum_exp;
-use super::{Curvature, InverseLink, Loss, LossDescriptor, LossKind, Task, refuse_label};
+use super::{Curvature, InverseLink, Loss, LossDescriptor, LossKind, Task, expect_label};
 use crate::Error;
 
 /// The score above which the loss is straight, so that it stays finite.
@@ -88,11 +88,8 @@ impl Loss for Poisson {
     }
 
     fn check_label(&self, y: f64) -> Result<(), Error> {
-        if (0.0..=LARGEST_RATE).contains(&y) {
-            Ok(())
-        } else {
-            Err(refuse_label(self, y, "counts and rates from 0 to e^50 (5.18e21)"))
-        }
+        let is_allowed = (0.0..=LARGEST_RATE).contains(&y);
+        expect_label(self, is_allowed, y, "counts and rates from 0 to e^50 (5.18e21)")
     }
 }
 

@@ -33,20 +33,76 @@ impl ClassLoss for Softmax {
         "softmax".to_owned()
     }
 
+    /// −ln s_label ≥ 0, without cancellation: a score that leads by 40 still pays
+    /// its e^(−40).
     fn value(&self, scores: &[f64], class: usize) -> f64 {
-        value(scores, class)
+        let top = position_of_largest(scores);
+        let others = scores.iter().enumerate().filter(|&(class, _)| class != top);
+        let rest: f64 = others.map(|(_, score)| libm::exp(score - scores[top])).sum();
+        (scores[top] - scores[class]) + libm::log1p(rest)
     }
 
-    fn gradient(&self, scores: &[f64], class: usize, out: &mut [f64]) {
-        gradient(scores, class, out);
+    /// The gradient s − e_label, its entry at the label as minus the sum of the
+    /// others, which does not cancel.
+    fn gradient(&self, scores: &[f64], class: usize, gradient: &mut [f64]) {
+        self.probabilities(scores, gradient);
+        gradient[class] = 0.0;
+        let others: f64 = gradient.iter().sum();
+        gradient[class] = -others;
     }
 
-    fn importance_step(&self, scores: &[f64], class: usize, time: f64, q: f64, u: &mut [f64]) {
-        importance_step(scores, class, time, q, u);
+    /// The importance-aware step: u = (p(time) − p)/q where the scores follow
+    /// gradient flow, dp/ds = −q(softmax(p) − e_label), and −time·∇ℓ in the limit
+    /// q → 0. The scores p + u·q are accurate to [`FLOW_TOLERANCE`].
+    ///
+    /// # Method
+    /// With b_k = e^(p_k), every class k but the label obeys
+    /// d(1/b_k)/ds = q/Σ_j b_j, the same for all of them. So one variable θ, which
+    /// grows with that speed, tells all scores:
+    ///
+    /// p_k(θ) = p_k − ln(1 + θb_k), and p_y(θ) = p_y + Σ_k ln(1 + θb_k),
+    ///
+    /// since the sum of the scores is conserved. The time that θ takes is
+    /// ∫ Σ_j b_j(θ) dθ: with c_k = θb_k, f_k = c_k/(1 + c_k) and
+    /// S = Σ_k ln(1 + c_k),
+    ///
+    /// time·q = b_y·θ·e^S·J + S, J = ∫₀¹ Π_k(1 − f_k w) dw,
+    ///
+    /// a sum of positive, increasing terms, of which Newton's method, within a
+    /// bracket, finds ln θ. J is the integral of a polynomial of degree K − 1 by 24
+    /// Gauss–Legendre nodes, exact up to 48 classes and to rounding beyond. The cost
+    /// is 3 to 6 evaluations, as a rule, of 24 K multiplications and K exponentials
+    /// and logarithms.
+    fn importance_step(&self, scores: &[f64], label: usize, time: f64, q: f64, u: &mut [f64]) {
+        let h = reach(time, q);
+        if h < f64::EPSILON {
+            self.gradient(scores, label, u);
+            u.iter_mut().for_each(|entry| *entry *= -time);
+            return;
+        }
+        assert_eq!(scores.len(), u.len(), "a step a score");
+        let Some(equation) = Equation::new(scores, label) else {
+            u.fill(0.0);
+            return;
+        };
+        let log_theta = equation.solve(h, u);
+        for (entry, score) in u.iter_mut().zip(scores) {
+            *entry = -softplus(log_theta + (score - equation.largest)) / q;
+        }
+        u[label] = 0.0;
+        let given: f64 = u.iter().sum();
+        u[label] = -given;
     }
 
-    fn probabilities(&self, scores: &[f64], out: &mut [f64]) {
-        probabilities(scores, out);
+    /// The probabilities s of the classes.
+    fn probabilities(&self, scores: &[f64], probabilities: &mut [f64]) {
+        assert_eq!(scores.len(), probabilities.len(), "a probability a score");
+        let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        for (probability, score) in probabilities.iter_mut().zip(scores) {
+            *probability = libm::exp(score - largest);
+        }
+        let total: f64 = probabilities.iter().sum();
+        probabilities.iter_mut().for_each(|probability| *probability /= total);
     }
 
     fn is_log_loss(&self) -> bool {
@@ -58,44 +114,6 @@ impl ClassLoss for Softmax {
 /// off by at most this much, relative to 1 + max |p_k|.
 pub const FLOW_TOLERANCE: f64 = 1e-11;
 
-/// −ln s_label ≥ 0, without cancellation: a score that leads by 40 still pays
-/// its e^(−40).
-///
-/// # Panics
-/// If `label` is not an index of `scores`.
-pub fn value(scores: &[f64], label: usize) -> f64 {
-    let top = position_of_largest(scores);
-    let others = scores.iter().enumerate().filter(|&(class, _)| class != top);
-    let rest: f64 = others.map(|(_, score)| libm::exp(score - scores[top])).sum();
-    (scores[top] - scores[label]) + libm::log1p(rest)
-}
-
-/// The probabilities s of the classes.
-///
-/// # Panics
-/// If `probabilities` is not as long as `scores`.
-pub fn probabilities(scores: &[f64], probabilities: &mut [f64]) {
-    assert_eq!(scores.len(), probabilities.len(), "a probability a score");
-    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    for (probability, score) in probabilities.iter_mut().zip(scores) {
-        *probability = libm::exp(score - largest);
-    }
-    let total: f64 = probabilities.iter().sum();
-    probabilities.iter_mut().for_each(|probability| *probability /= total);
-}
-
-/// The gradient s − e_label, its entry at the label as minus the sum of the
-/// others, which does not cancel.
-///
-/// # Panics
-/// If `gradient` is not as long as `scores` or `label` is not an index of them.
-pub fn gradient(scores: &[f64], label: usize, gradient: &mut [f64]) {
-    probabilities(scores, gradient);
-    gradient[label] = 0.0;
-    let others: f64 = gradient.iter().sum();
-    gradient[label] = -others;
-}
-
 /// The product ∇²ℓ·v = s∘(v − ⟨s, v⟩) of the Hessian, which is the same for
 /// every label, with a direction.
 ///
@@ -103,57 +121,11 @@ pub fn gradient(scores: &[f64], label: usize, gradient: &mut [f64]) {
 /// If the three slices are not equally long.
 pub fn hessian_product(scores: &[f64], direction: &[f64], product: &mut [f64]) {
     assert_eq!(scores.len(), direction.len(), "a direction in the space of the scores");
-    probabilities(scores, product);
+    Softmax.probabilities(scores, product);
     let mean: f64 = product.iter().zip(direction).map(|(s, v)| s * v).sum();
     for (entry, v) in product.iter_mut().zip(direction) {
         *entry *= v - mean;
     }
-}
-
-/// The importance-aware step: u = (p(time) − p)/q where the scores follow
-/// gradient flow, dp/ds = −q(softmax(p) − e_label), and −time·∇ℓ in the limit
-/// q → 0. The scores p + u·q are accurate to [`FLOW_TOLERANCE`].
-///
-/// # Method
-/// With b_k = e^(p_k), every class k but the label obeys
-/// d(1/b_k)/ds = q/Σ_j b_j, the same for all of them. So one variable θ, which
-/// grows with that speed, tells all scores:
-///
-/// p_k(θ) = p_k − ln(1 + θb_k), and p_y(θ) = p_y + Σ_k ln(1 + θb_k),
-///
-/// since the sum of the scores is conserved. The time that θ takes is
-/// ∫ Σ_j b_j(θ) dθ: with c_k = θb_k, f_k = c_k/(1 + c_k) and
-/// S = Σ_k ln(1 + c_k),
-///
-/// time·q = b_y·θ·e^S·J + S, J = ∫₀¹ Π_k(1 − f_k w) dw,
-///
-/// a sum of positive, increasing terms, of which Newton's method, within a
-/// bracket, finds ln θ. J is the integral of a polynomial of degree K − 1 by 24
-/// Gauss–Legendre nodes, exact up to 48 classes and to rounding beyond. The cost
-/// is 3 to 6 evaluations, as a rule, of 24 K multiplications and K exponentials
-/// and logarithms.
-///
-/// # Panics
-/// If `u` is not as long as `scores` or `label` is not an index of them.
-pub fn importance_step(scores: &[f64], label: usize, time: f64, q: f64, u: &mut [f64]) {
-    let h = reach(time, q);
-    if h < f64::EPSILON {
-        gradient(scores, label, u);
-        u.iter_mut().for_each(|entry| *entry *= -time);
-        return;
-    }
-    assert_eq!(scores.len(), u.len(), "a step a score");
-    let Some(equation) = Equation::new(scores, label) else {
-        u.fill(0.0);
-        return;
-    };
-    let log_theta = equation.solve(h, u);
-    for (entry, score) in u.iter_mut().zip(scores) {
-        *entry = -softplus(log_theta + (score - equation.largest)) / q;
-    }
-    u[label] = 0.0;
-    let given: f64 = u.iter().sum();
-    u[label] = -given;
 }
 
 /// The equation for ln θ, in units in which the largest b_k of the classes
@@ -233,8 +205,8 @@ impl<'a> Equation<'a> {
 /// w = 37/total, and there 24 nodes integrate it to 1e-15.
 fn integrate_product(shares: &[f64], total: f64) -> f64 {
     let end = (37.0 / total).min(1.0);
-    let points = NODES.map(|node| end * node);
-    let mut products = WEIGHTS;
+    let points = NODES.map(|(node, _)| end * node);
+    let mut products = NODES.map(|(_, weight)| weight);
     // The classes outside: side by side, the nodes' products fill vector registers.
     for share in shares {
         for (product, point) in products.iter_mut().zip(points) {
@@ -244,60 +216,32 @@ fn integrate_product(shares: &[f64], total: f64) -> f64 {
     end * products.iter().sum::<f64>()
 }
 
-/// The nodes of Gauss–Legendre quadrature on [0, 1].
-const NODES: [f64; 24] = [
-    0.00240639000148932,
-    0.012635722014345251,
-    0.030862723998633622,
-    0.056792236497799485,
-    0.08999900701304854,
-    0.12993790421072282,
-    0.17595317403151223,
-    0.22728926430558022,
-    0.2831032461869774,
-    0.3424786601519183,
-    0.40444056626319186,
-    0.4679715535686972,
-    0.5320284464313028,
-    0.5955594337368082,
-    0.6575213398480817,
-    0.7168967538130225,
-    0.7727107356944197,
-    0.8240468259684878,
-    0.8700620957892772,
-    0.9100009929869515,
-    0.9432077635022005,
-    0.9691372760013663,
-    0.9873642779856547,
-    0.9975936099985107,
-];
-
-/// Their weights.
-const WEIGHTS: [f64; 24] = [
-    0.0061706148999936,
-    0.014265694314466832,
-    0.022138719408709904,
-    0.02964929245771839,
-    0.03667324070554015,
-    0.04309508076597664,
-    0.04880932605205694,
-    0.05372213505798282,
-    0.0577528340268628,
-    0.060835236463901696,
-    0.06291872817341415,
-    0.06396909767337608,
-    0.06396909767337608,
-    0.06291872817341415,
-    0.060835236463901696,
-    0.0577528340268628,
-    0.05372213505798282,
-    0.04880932605205694,
-    0.04309508076597664,
-    0.03667324070554015,
-    0.02964929245771839,
-    0.022138719408709904,
-    0.014265694314466832,
-    0.0061706148999936,
+/// The nodes of Gauss–Legendre quadrature on [0, 1], each with its weight.
+const NODES: [(f64, f64); 24] = [
+    (0.00240639000148932, 0.0061706148999936),
+    (0.012635722014345251, 0.014265694314466832),
+    (0.030862723998633622, 0.022138719408709904),
+    (0.056792236497799485, 0.02964929245771839),
+    (0.08999900701304854, 0.03667324070554015),
+    (0.12993790421072282, 0.04309508076597664),
+    (0.17595317403151223, 0.04880932605205694),
+    (0.22728926430558022, 0.05372213505798282),
+    (0.2831032461869774, 0.0577528340268628),
+    (0.3424786601519183, 0.060835236463901696),
+    (0.40444056626319186, 0.06291872817341415),
+    (0.4679715535686972, 0.06396909767337608),
+    (0.5320284464313028, 0.06396909767337608),
+    (0.5955594337368082, 0.06291872817341415),
+    (0.6575213398480817, 0.060835236463901696),
+    (0.7168967538130225, 0.0577528340268628),
+    (0.7727107356944197, 0.05372213505798282),
+    (0.8240468259684878, 0.04880932605205694),
+    (0.8700620957892772, 0.04309508076597664),
+    (0.9100009929869515, 0.03667324070554015),
+    (0.9432077635022005, 0.02964929245771839),
+    (0.9691372760013663, 0.022138719408709904),
+    (0.9873642779856547, 0.014265694314466832),
+    (0.9975936099985107, 0.0061706148999936),
 ];
 
 /// The first index of the largest score.
@@ -326,13 +270,13 @@ mod tests {
     /// The scores after flowing.
     fn flowed(scores: &[f64], label: usize, time: f64, q: f64) -> Vec<f64> {
         let mut u = vec![f64::NAN; scores.len()];
-        importance_step(scores, label, time, q, &mut u);
+        Softmax.importance_step(scores, label, time, q, &mut u);
         scores.iter().zip(&u).map(|(score, u)| score + q * u).collect()
     }
 
     fn gradient_of(scores: &[f64], label: usize) -> Vec<f64> {
         let mut found = vec![f64::NAN; scores.len()];
-        gradient(scores, label, &mut found);
+        Softmax.gradient(scores, label, &mut found);
         found
     }
 
@@ -370,7 +314,7 @@ mod tests {
                 let (mut left, mut right) = (p.clone(), p.clone());
                 left[class] -= 1e-5;
                 right[class] += 1e-5;
-                let slope = (value(&right, label) - value(&left, label)) / 2e-5;
+                let slope = (Softmax.value(&right, label) - Softmax.value(&left, label)) / 2e-5;
                 prop_assert!((found[class] - slope).abs() < 1e-9);
             }
         }
@@ -420,7 +364,7 @@ mod tests {
             let (before, now) = (p.iter().sum::<f64>(), after.iter().sum::<f64>());
             let scale: f64 = after.iter().map(|score| score.abs()).sum();
             prop_assert!((before - now).abs() <= 1e-14 * scale);
-            prop_assert!(value(&after, label) <= value(&p, label));
+            prop_assert!(Softmax.value(&after, label) <= Softmax.value(&p, label));
         }
 
         #[test]
@@ -428,7 +372,7 @@ mod tests {
             let step = plus(&vec![0.0; p.len()], -time, &gradient_of(&p, label));
             let mut u = vec![f64::NAN; p.len()];
             for q in [0.0, 1e-300, 1e-18, 1e-15, 1e-12] {
-                importance_step(&p, label, time, q, &mut u);
+                Softmax.importance_step(&p, label, time, q, &mut u);
                 for (u, step) in u.iter().zip(&step) {
                     // The curvature's share is time·q; ln θ ≈ 80 rounds at 1.4e-14.
                     prop_assert!((u - step).abs() <= (time * q + 1e-13) * step.abs(), "{u} {step}");
@@ -446,20 +390,20 @@ mod tests {
             let p: Vec<f64> = logs.iter().map(signed).collect();
             let (time, q) = (10f64.powf(log_time), 10f64.powf(log_q));
             let mut u = vec![f64::NAN; p.len()];
-            importance_step(&p, label, time, q, &mut u);
+            Softmax.importance_step(&p, label, time, q, &mut u);
             prop_assert!(u.iter().all(|u| u.abs() <= time * (1.0 + 1e-13)), "{u:?}");
             let after = plus(&p, q, &u);
-            prop_assert!(value(&p, label).is_finite());
-            prop_assert!(value(&after, label) <= value(&p, label));
+            prop_assert!(Softmax.value(&p, label).is_finite());
+            prop_assert!(Softmax.value(&after, label) <= Softmax.value(&p, label));
         }
     }
 
     #[test]
     fn the_loss_of_a_sure_prediction_does_not_cancel() {
-        assert_eq!(value(&[50.0, 0.0, -900.0], 0), libm::exp(-50.0));
+        assert_eq!(Softmax.value(&[50.0, 0.0, -900.0], 0), libm::exp(-50.0));
         assert_eq!(gradient_of(&[50.0, 0.0, -900.0], 0)[0], -libm::exp(-50.0));
-        assert_eq!(value(&[0.0, 1e300], 0), 1e300);
-        assert!((value(&[1.0; 7], 3) - 7f64.ln()).abs() < 1e-15);
+        assert_eq!(Softmax.value(&[0.0, 1e300], 0), 1e300);
+        assert!((Softmax.value(&[1.0; 7], 3) - 7f64.ln()).abs() < 1e-15);
     }
 
     #[test]
@@ -482,7 +426,7 @@ mod tests {
         let scores = [0.5, -0.2, 0.1];
         for time in [1e-7, 9e-7, 1e-5, 1e-3] {
             let mut u = [f64::NAN; 3];
-            importance_step(&scores, 1, time, 1.0, &mut u);
+            Softmax.importance_step(&scores, 1, time, 1.0, &mut u);
             let expected = plus(&runge_kutta(&scores, 1, time, 1), -1.0, &scores);
             // The curvature's share is time/4, the difference above rounds at 1e-16.
             assert_close(&u, &expected, 2e-16 + 1e-3 * time * time);
@@ -503,13 +447,13 @@ mod tests {
     #[test]
     fn an_endless_flow_ends_in_certainty() {
         let after = flowed(&[3.0, -2.0, 9.0, 0.0], 1, 1e9, 1.0);
-        assert!(value(&after, 1) < 1e-8, "{after:?}");
-        assert!(value(&after, 1) > 1e-10, "{after:?}");
+        assert!(Softmax.value(&after, 1) < 1e-8, "{after:?}");
+        assert!(Softmax.value(&after, 1) > 1e-10, "{after:?}");
     }
 
     #[test]
     fn a_single_class_is_certain_and_does_not_move() {
-        assert_eq!(value(&[3.0], 0), 0.0);
+        assert_eq!(Softmax.value(&[3.0], 0), 0.0);
         assert_eq!(flowed(&[3.0], 0, 1.0, 1.0), [3.0]);
         assert_eq!(flowed(&[3.0], 0, 1.0, 0.0), [3.0]);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::flow::settle;
-use super::{Curvature, Loss, LossDescriptor, Task, finite_label};
+use super::{Curvature, Loss, LossDescriptor, Task};
 use crate::Error;
 use crate::parameter::{ParameterDescriptor, within};
 
@@ -47,10 +47,6 @@ impl Loss for Squared {
 
     fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         settle((y - p).abs(), time, q).copysign(y - p)
-    }
-
-    fn check_label(&self, y: f64) -> Result<(), Error> {
-        finite_label(self, y)
     }
 }
 
@@ -115,10 +111,6 @@ impl Loss for Expectile {
     fn importance_step(&self, p: f64, y: f64, time: f64, q: f64) -> f64 {
         let weight = self.weight(p, y);
         settle((y - p).abs(), weight * time, q).copysign(y - p)
-    }
-
-    fn check_label(&self, y: f64) -> Result<(), Error> {
-        finite_label(self, y)
     }
 }
 

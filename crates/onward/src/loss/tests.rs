@@ -452,8 +452,10 @@ fn every_loss_in_the_source_has_a_name() {
     let mut found = 0;
     for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
         let text = std::fs::read_to_string(file).unwrap();
-        for rest in text.split("\nimpl Loss for ").skip(1) {
-            let loss = rest.split(' ').next().unwrap();
+        let lines = text.lines();
+        let names =
+            lines.filter_map(|line| line.strip_prefix("impl Loss for ").or(line.strip_prefix("impl GapLoss for ")));
+        for loss in names.map(|rest| rest.split(' ').next().unwrap()) {
             assert!(
                 is_named(loss) || loss == "LinearLoss",
                 "{loss} is not in LOSSES, which is how it gets a name and its tests"

@@ -13,7 +13,7 @@
 //!
 //! A round costs what the experts cost, and the weights.
 
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, TaskLoss};
 use crate::mixture::experts::fixed_share::{ALPHA, SWITCHES};
@@ -47,8 +47,7 @@ pub struct ExpertMixture<E> {
     draws: SplitMix64,
     /// The scores of some rows, expert after expert: kept for its memory.
     scores: Vec<f64>,
-    /// w_k for the next round, and ℓ_k of the last.
-    weights: Vec<f64>,
+    /// ℓ_k of the last round.
     losses: Vec<f64>,
     /// Σ h·ℓ_k.
     sums: Vec<f64>,
@@ -93,8 +92,8 @@ impl<E: Experts> ExpertMixture<E> {
         predict: Predict,
     ) -> Result<Self, Error> {
         let count = expect_learners(learners.len())?;
-        if algorithm.count() != count {
-            let weighed = algorithm.count();
+        if algorithm.weights().len() != count {
+            let weighed = algorithm.weights().len();
             return Err(Error::parameter(format!("there are {count} learners for an algorithm that weighs {weighed}")));
         }
         if loss.curvature() == Curvature::None {
@@ -112,8 +111,6 @@ impl<E: Experts> ExpertMixture<E> {
             )));
         }
         let zeros = || vec![0.0; count];
-        let mut weights = zeros();
-        algorithm.weights(&mut weights);
         let seed = if let Predict::Draw(seed) = predict { seed } else { 0 };
         Ok(Self {
             loss,
@@ -121,7 +118,6 @@ impl<E: Experts> ExpertMixture<E> {
             learners,
             predict,
             draws: SplitMix64::new(seed),
-            weights,
             scores: Vec::new(),
             losses: zeros(),
             sums: zeros(),
@@ -135,14 +131,14 @@ impl<E: Experts> ExpertMixture<E> {
     fn drawn(&self) -> usize {
         let mut draws = self.draws;
         let mut left = draws.uniform();
-        for (expert, &weight) in self.weights.iter().enumerate() {
+        for (expert, &weight) in self.algorithm.weights().iter().enumerate() {
             if left < weight {
                 return expert;
             }
             left -= weight;
         }
         // The weights sum to 1 but for rounding.
-        self.weights.iter().rposition(|&weight| weight > 0.0).unwrap_or(0)
+        self.algorithm.weights().iter().rposition(|&weight| weight > 0.0).unwrap_or(0)
     }
 
     /// The prediction from the experts' scores.
@@ -151,7 +147,7 @@ impl<E: Experts> ExpertMixture<E> {
             Predict::Draw(_) => score_of(self.drawn()),
             Predict::Mix => {
                 let (mut sum, mut low, mut high) = (0.0, f64::MAX, f64::MIN);
-                for (expert, weight) in self.weights.iter().enumerate() {
+                for (expert, weight) in self.algorithm.weights().iter().enumerate() {
                     let score = score_of(expert);
                     (sum, low, high) = (sum + weight * score, low.min(score), high.max(score));
                 }
@@ -184,12 +180,12 @@ impl<E: Experts> ExpertMixture<E> {
         self.paid = held(self.paid + weight * loss);
         self.total = held(self.total + weight);
         if let Predict::Draw(_) = self.predict {
-            let excess = self.weights.iter().zip(&self.losses).map(|(weight, other)| weight * (loss - other));
+            let excess =
+                self.algorithm.weights().iter().zip(&self.losses).map(|(weight, other)| weight * (loss - other));
             self.luck = held(self.luck + weight * excess.sum::<f64>());
             self.draws.bits();
         }
         self.algorithm.observe(&self.losses, weight);
-        self.algorithm.weights(&mut self.weights);
     }
 }
 
@@ -256,7 +252,7 @@ impl<E: Experts> Learner for ExpertMixture<E> {
     }
 
     fn mixture(&self) -> Option<MixtureReport> {
-        let experts = self.learners.iter().zip(self.weights.iter().zip(&self.sums));
+        let experts = self.learners.iter().zip(self.algorithm.weights().iter().zip(&self.sums));
         let experts = experts.map(|(learner, (&weight, sum))| ExpertReport {
             name: learner.describe(),
             weight,
@@ -267,21 +263,18 @@ impl<E: Experts> Learner for ExpertMixture<E> {
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.part("algorithm", |archive| self.algorithm.persist(archive))?;
-        self.algorithm.weights(&mut self.weights);
         for (expert, learner) in self.learners.iter_mut().enumerate() {
             archive.part(&format!("expert.{expert}"), |archive| learner.persist(archive))?;
         }
         archive.array("sums", &mut self.sums)?;
-        archive.number("paid", &mut self.paid)?;
-        archive.number("total", &mut self.total)?;
-        archive.number("luck", &mut self.luck)?;
+        visit_fields!(archive.number(self.paid, self.total, self.luck));
         self.draws.persist("draws", archive)
     }
 }
 
 impl<E: Experts> LinearWeights for ExpertMixture<E> {
     fn weight(&self, index: u32) -> f64 {
-        let of_experts = self.learners.iter().zip(&self.weights);
+        let of_experts = self.learners.iter().zip(self.algorithm.weights());
         of_experts.map(|(learner, weight)| weight * learner.linear().map_or(0.0, |linear| linear.weight(index))).sum()
     }
 

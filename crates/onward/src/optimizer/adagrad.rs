@@ -15,17 +15,13 @@
 //! matrix, [`adagrad_full`](super::adagrad_full) (`full=true`).
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable, Entry, F32Entry};
+use super::prelude::*;
 use super::{AdaGradDual, AdaGradFull};
-use crate::archive::{Archive, Field};
 use crate::domain::{ALL, BALL, BOX, Domain, RADIUS, weighted_ball};
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::saturate;
 use crate::numeric::sum::{self, LARGEST_SUM};
-use crate::parameter::{Description, ParameterDescriptor, flag, positive, whole, words};
-use crate::protocol::{COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Params, Promise, STANDARDISE, Step};
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features};
 
 /// Where AdaGrad keeps its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,8 +179,7 @@ impl AdaptiveRule<3> for AdaGradRule {
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<F32Entry>) -> Result<(), Error> {
-        archive.number("roots", &mut self.roots)?;
-        archive.number("largest", &mut self.largest)?;
+        visit_fields!(archive.number(self.roots, self.largest));
         if self.domain == AdaGradDomain::Ball {
             archive.number("norm", &mut self.norm)?;
         }
@@ -272,26 +267,22 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     ],
     build: |arguments| {
         let (eta, radius, domain) = (eta(arguments)?, arguments.number("radius"), domain(arguments));
-        let loss = arguments.loss();
-        Ok(match arguments.text("form") {
+        match arguments.text("form") {
             "dual-averaging" => {
-                let optimizer = AdaGradDual::new(domain, eta, radius, arguments.number("delta"))?;
-                Box::new(Linear::new(loss, optimizer, Clip::Never))
+                Linear::learner(arguments, AdaGradDual::new(domain, eta, radius, arguments.number("delta"))?)
             }
             _ if arguments.flag("full") => {
-                let optimizer = AdaGradFull::new(eta, radius, arguments.whole("features") as u32)?;
-                Box::new(Linear::new(loss, optimizer, Clip::Never))
+                Linear::learner(arguments, AdaGradFull::new(eta, radius, arguments.whole("features") as u32)?)
             }
-            _ => Box::new(Linear::new(loss, AdaGrad::within(domain, eta, radius)?, Clip::Never)),
-        })
+            _ => Linear::learner(arguments, AdaGrad::within(domain, eta, radius)?),
+        }
     },
     plan: |arguments, scales| {
         let (radius, dimension) = (arguments.number("radius"), scales.dimension);
         let domain = domain(arguments);
         let norm = match domain {
             AdaGradDomain::All => {
-                let reason = "without a domain nothing bounds its weights beforehand";
-                return Ok(Guarantee::none(GuaranteeKind::Own, reason));
+                return Ok(Guarantee::missing("without a domain nothing bounds its weights beforehand"));
             }
             AdaGradDomain::Box => Domain::Box(radius).norm(dimension).unwrap_or(radius),
             AdaGradDomain::Ball => radius,

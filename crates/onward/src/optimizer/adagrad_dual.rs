@@ -20,15 +20,11 @@
 
 use super::adagrad::{AdaGradDomain, DELTA, DOMAIN, ETA, FORM};
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
-use crate::archive::{Archive, Field};
+use super::prelude::*;
 use crate::domain::{RADIUS, weighted_ball};
-use crate::guarantee::{Guarantee, bound_of_sums};
 use crate::numeric::sum::{self, LARGEST_SUM, held};
-use crate::parameter::Description;
-use crate::protocol::{COMPARATOR_RADIUS, Step};
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features};
 
 /// Sums of gradients are held within this: their squares stay finite.
 const LARGEST: f64 = 1e150;
@@ -178,12 +174,7 @@ impl AdaptiveRule<2> for AdaGradDualRule {
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<[f64; 2]>) -> Result<(), Error> {
-        archive.number("lambda", &mut self.lambda)?;
-        archive.number("norm", &mut self.norm)?;
-        archive.number("roots", &mut self.roots)?;
-        archive.number("largest", &mut self.largest)?;
-        archive.number("seen", &mut self.seen)?;
-        archive.number("paid", &mut self.paid)?;
+        visit_fields!(archive.number(self.lambda, self.norm, self.roots, self.largest, self.seen, self.paid));
         let fields =
             [("sum", Field::F64(&|[sum, _]: &mut [f64; 2]| sum)), ("squares", Field::F64(&|[_, squares]| squares))];
         features.persist(archive, |[sum, squares]| *squares > 0.0 || *sum != 0.0, &fields)

@@ -14,16 +14,12 @@
 //! Cost: O(d³) a round, d features so far, for the eigenvalues (Jacobi's method).
 
 use super::adagrad::{ETA, FEATURES, FULL};
-use crate::archive::Archive;
+use super::prelude::*;
 use crate::domain::RADIUS;
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::linalg::eigen::Jacobi;
 use crate::numeric::linalg::vector::{add_scaled, dot_by_lanes};
 use crate::numeric::sum::{self, held};
-use crate::parameter::Description;
-use crate::protocol::{COMPARATOR_RADIUS, Optimizer, Step};
 use crate::storage::feature_index::FeatureIndex;
-use crate::{Error, Features};
 
 /// Eigenvalues below this part of the largest are what rounding left of 0.
 const ROUNDING: f64 = 1e-15;
@@ -133,8 +129,7 @@ impl Optimizer for AdaGradFull {
 
     fn guarantee(&self) -> Guarantee {
         if self.is_beyond {
-            let reason = "rows had more distinct features than get weights: raise features";
-            return Guarantee::none(GuaranteeKind::Own, reason);
+            return Guarantee::missing("rows had more distinct features than get weights: raise features");
         }
         let diameter = self.largest + self.radius;
         let bound = (diameter * diameter / (2.0 * self.eta) + self.eta) * self.trace;
@@ -147,8 +142,7 @@ impl Optimizer for AdaGradFull {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("trace", &mut self.trace)?;
-        archive.number("largest", &mut self.largest)?;
+        visit_fields!(archive.number(self.trace, self.largest));
         archive.flag("beyond", &mut self.is_beyond)?;
         self.features.persist(archive)?;
         archive.column_of(self.features.len(), "weight", &mut self.weights)?;

@@ -28,14 +28,9 @@
 //! **Cost**: O(non-zeros) a round; printing the bound looks at all coordinates.
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
-use crate::Error;
-use crate::archive::{Archive, Field};
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use super::prelude::*;
 use crate::numeric::sum::{self, Sum};
-use crate::parameter::{Description, GivenParameters, ParameterDescriptor, positive, words};
-use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, ProblemBounds, Promise, STANDARDISE, Step,
-};
+use crate::parameter::GivenParameters;
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
 
@@ -200,19 +195,18 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     build: |arguments| {
         let (epsilon, radius) = (arguments.number("epsilon"), arguments.number("radius"));
         let optimizer = Coin::new(epsilon, radius, class(arguments), arguments.optional_number("gradient"))?;
-        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+        Linear::learner(arguments, optimizer)
     },
     plan: |arguments, scales| {
         let Some(gradient) = arguments.optional_number("gradient") else {
-            let reason = "its theorem needs the scale of the gradients beforehand: give gradient";
-            return Ok(Guarantee::none(GuaranteeKind::Own, reason));
+            return Ok(Guarantee::missing("its theorem needs the scale of the gradients beforehand: give gradient"));
         };
         // Per coordinate: slope times value, where the slope is bounded whatever the weights.
         let along = ProblemBounds { norm: scales.largest, ..*scales }.gradient_anywhere(arguments.loss().as_ref());
         if let Some(largest) = along.filter(|&largest| largest > gradient) {
             let reason =
                 format!("slopes times values may be as large as {largest}, more than the {gradient} that was given");
-            return Ok(Guarantee::none(GuaranteeKind::Own, reason));
+            return Ok(Guarantee::missing(reason));
         }
         let (epsilon, radius) = (arguments.number("epsilon"), arguments.number("radius"));
         Ok(promise(epsilon, radius, class(arguments), gradient, scales.rounds, scales.dimension))

@@ -38,13 +38,9 @@
 
 use super::BEYOND;
 use super::ogd::{self, NO_GRADIENT, beyond};
-use crate::archive::Archive;
+use super::prelude::*;
 use crate::domain::{DIMENSION, DOMAIN, Domain, LazyPoint, RADIUS};
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
-use crate::parameter::{Description, ParameterDescriptor};
-use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, Params, Promise, STANDARDISE, Step};
-use crate::{Error, Features};
 
 /// How the rate η_t that produces w_{t+1} follows from the first t gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -172,10 +168,10 @@ impl Optimizer for DualAveraging {
     fn guarantee(&self) -> Guarantee {
         let domain = self.point.domain();
         if self.rate == LazyRate::SelfTuned && !domain.is_bounded() {
-            return Guarantee::none(GuaranteeKind::Own, UNSEEN);
+            return Guarantee::missing(UNSEEN);
         }
         if !self.point.is_complete() {
-            return Guarantee::none(GuaranteeKind::Own, BEYOND);
+            return Guarantee::missing(BEYOND);
         }
         let size = self.size();
         // No rate so far, no regulariser.
@@ -195,11 +191,7 @@ impl Optimizer for DualAveraging {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("rounds", &mut self.rounds)?;
-        archive.number("squares", &mut self.squares)?;
-        archive.number("used_rate", &mut self.used_rate)?;
-        archive.number("next_rate", &mut self.next_rate)?;
-        archive.number("paid", &mut self.paid)?;
+        visit_fields!(archive.number(self.rounds, self.squares, self.used_rate, self.next_rate, self.paid));
         archive.part("point", |archive| self.point.persist(archive))
     }
 }
@@ -234,7 +226,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     build: |arguments| {
         let (domain, radius) = (Domain::from_arguments(arguments)?, arguments.number("radius"));
         let optimizer = DualAveraging::new(domain, radius, rate(arguments))?;
-        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+        Linear::learner(arguments, optimizer)
     },
     plan: |arguments, scales| {
         let domain = Domain::from_arguments(arguments)?;
@@ -248,10 +240,10 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             (Some(norm), Some(size), Some(diameter)) => {
                 (size, diameter, scales.gradient(arguments.loss().as_ref(), norm))
             }
-            _ if rate == LazyRate::SelfTuned => return Ok(Guarantee::none(GuaranteeKind::Own, UNSEEN)),
+            _ if rate == LazyRate::SelfTuned => return Ok(Guarantee::missing(UNSEEN)),
             _ => match scales.gradient_anywhere(arguments.loss().as_ref()) {
                 Some(gradient) => (radius, f64::INFINITY, gradient),
-                None => return Ok(Guarantee::none(GuaranteeKind::Own, NO_GRADIENT)),
+                None => return Ok(Guarantee::missing(NO_GRADIENT)),
             },
         };
         let comparator = domain.comparator(radius);

@@ -13,13 +13,9 @@
 //!
 //! Cost: O(non-zeros) on the ball and in the box, O(d) on the L1 ball and the simplex.
 
-use crate::archive::Archive;
+use super::prelude::*;
 use crate::domain::{BALL, BOX, DIMENSION, Domain, L1, LazyPoint, RADIUS, SIMPLEX};
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
-use crate::parameter::{Description, ParameterDescriptor, words};
-use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, Promise, STANDARDISE, Step};
-use crate::{Error, Features};
 
 /// Follow the leader on linear losses.
 ///
@@ -106,7 +102,7 @@ impl Optimizer for Ftl {
     }
 
     fn guarantee(&self) -> Guarantee {
-        Guarantee::none(GuaranteeKind::Own, NONE)
+        Guarantee::missing(NONE)
     }
 
     fn describe(&self) -> String {
@@ -208,10 +204,8 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::never("domain=l1,radius=1", NONE).within(Comparator::L1Ball(1.0)).unlearned(JUMPY),
         Promise::never("domain=simplex,dimension=10,radius=1", NONE).within(Comparator::Simplex(1.0)).unlearned(JUMPY),
     ],
-    build: |arguments| {
-        Ok(Box::new(Linear::new(arguments.loss(), Ftl::new(Domain::from_arguments(arguments)?)?, Clip::Never)))
-    },
-    plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, "following the leader has none on linear losses")),
+    build: |arguments| Linear::learner(arguments, Ftl::new(Domain::from_arguments(arguments)?)?),
+    plan: |_, _| Ok(Guarantee::missing("following the leader has none on linear losses")),
 };
 
 #[cfg(test)]

@@ -21,16 +21,10 @@
 
 use super::BEYOND;
 use super::ogd::{self, beyond, promise_of_fixed_rate};
-use crate::archive::Archive;
+use super::prelude::*;
 use crate::domain::{DIMENSION_OF_RATE, Domain, LazyPoint, RADIUS};
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
 use crate::optimizer::ftrl_real::{self, ALPHA, FEATURES, LOSSES};
-use crate::parameter::{Description, ParameterDescriptor, positive};
-use crate::protocol::{
-    Clip, FIXED_RATE, LearnerDescriptor, Linear, Losses, Optimizer, Params, Promise, STANDARDISE, Step,
-};
-use crate::{Error, Features};
 
 /// Follow the regularised leader on linearised losses.
 #[derive(Debug, Clone)]
@@ -82,7 +76,7 @@ impl Optimizer for Ftrl {
     fn guarantee(&self) -> Guarantee {
         let domain = self.point.domain();
         if !self.point.is_complete() {
-            return Guarantee::none(GuaranteeKind::Own, BEYOND);
+            return Guarantee::missing(BEYOND);
         }
         // ½‖u‖² less the least of it: on the simplex the point starts from the centre.
         let size = domain.reach(self.point.seen()).unwrap_or(self.radius);
@@ -152,19 +146,21 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             return ftrl_real::build(arguments);
         }
         let optimizer = Ftrl::new(Domain::from_arguments(arguments)?, arguments.number("radius"), eta(arguments)?)?;
-        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+        Linear::learner(arguments, optimizer)
     },
     plan: |arguments, scales| {
         if arguments.text("losses") == "real" {
-            let reason = "on the losses themselves it is bounded by what they pay from round to round";
-            return Ok(Guarantee::none(GuaranteeKind::Own, reason));
+            return Ok(Guarantee::missing(
+                "on the losses themselves it is bounded by what they pay from round to round",
+            ));
         }
         let domain = Domain::from_arguments(arguments)?;
         if let Some(none) = beyond(domain, scales) {
             return Ok(none);
         }
         let (Some(size), Some(reach)) = (domain.norm(scales.dimension), domain.reach(scales.dimension)) else {
-            return promise_of_fixed_rate(domain, eta(arguments)?, arguments, scales);
+            let (radius, loss) = (arguments.number("radius"), arguments.loss());
+            return Ok(promise_of_fixed_rate(domain, eta(arguments)?, radius, loss.as_ref(), scales));
         };
         let (eta, gradient) = (eta(arguments)?, scales.gradient(arguments.loss().as_ref(), size));
         let bound = reach * reach / (2.0 * eta) + 0.5 * eta * gradient * gradient * scales.rounds;

@@ -25,12 +25,8 @@
 //! **Cost**: O(non-zeros) a round; printing the bound looks at all coordinates.
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
-use crate::Error;
-use crate::archive::{Archive, Field};
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use super::prelude::*;
 use crate::numeric::sum;
-use crate::parameter::{Description, ParameterDescriptor, number, positive};
-use crate::protocol::{COMPARATOR_RADIUS, Clip, LearnerDescriptor, Linear, Losses, Promise, STANDARDISE, Step};
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
 
@@ -141,8 +137,7 @@ impl AdaptiveRule<3> for FtrlProximalRule {
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<[f64; 3]>) -> Result<(), Error> {
-        archive.number("pulled", &mut self.pulled)?;
-        archive.number("paid", &mut self.paid)?;
+        visit_fields!(archive.number(self.pulled, self.paid));
         let fields = [
             ("squares", Field::F64(&|[squares, ..]: &mut [f64; 3]| squares)),
             ("sum", Field::F64(&|[_, sum, _]| sum)),
@@ -169,17 +164,8 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     parameters: &[ALPHA, BETA, L1, L2, COMPARATOR_RADIUS, STANDARDISE],
     promises: &[Promise::always(""), Promise::always("l1=0,l2=1"), Promise::other("alpha=1,beta=2,radius=3")],
     build: |arguments| {
-        let optimizer = FtrlProximal::new(
-            arguments.number("alpha"),
-            arguments.number("beta"),
-            arguments.number("l1"),
-            arguments.number("l2"),
-            arguments.number("radius"),
-        )?;
-        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+        let [alpha, beta, l1, l2, radius] = ["alpha", "beta", "l1", "l2", "radius"].map(|key| arguments.number(key));
+        Linear::learner(arguments, FtrlProximal::new(alpha, beta, l1, l2, radius)?)
     },
-    plan: |_, _| {
-        let reason = "without a domain nothing bounds its weights beforehand";
-        Ok(Guarantee::none(GuaranteeKind::Own, reason))
-    },
+    plan: |_, _| Ok(Guarantee::missing("without a domain nothing bounds its weights beforehand")),
 };

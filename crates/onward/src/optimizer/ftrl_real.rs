@@ -16,17 +16,15 @@
 //! memory; otherwise O(nk² + d³) for each of a few Newton steps a round and O(nk) memory, which
 //! grows with the stream. It is a yardstick for short streams, not a learner for long ones.
 
-use crate::archive::{Archive, Field, rows_of};
+use super::prelude::*;
+use crate::archive::rows_of;
 use crate::domain::RADIUS;
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::loss::{Curvature, LossKind};
 use crate::numeric::linalg::cholesky::Cholesky;
 use crate::numeric::linalg::vector::dot_by_lanes;
 use crate::numeric::sum::{self, held};
-use crate::parameter::{Description, ParameterDescriptor, positive, whole, words};
-use crate::protocol::Params;
 use crate::storage::feature_index::FeatureIndex;
-use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
+use crate::{LinearWeights, ScoreLearner, SharedLoss};
 
 /// Newton's method stops when it is within this part of the least F.
 const PRECISION: f64 = 1e-13;
@@ -294,16 +292,14 @@ impl ScoreLearner for FtrlReal {
 
     fn guarantee(&self) -> Guarantee {
         if self.is_beyond {
-            let reason = "rows had more distinct features than get weights: raise features";
-            return Guarantee::none(GuaranteeKind::Own, reason);
+            return Guarantee::missing("rows had more distinct features than get weights: raise features");
         }
         let bound = 0.5 * self.alpha * self.radius * self.radius + self.paid + self.missed;
         bound_of_sums(Comparator::Ball(self.radius), bound, &[self.paid, self.missed])
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("paid", &mut self.paid)?;
-        archive.number("missed", &mut self.missed)?;
+        visit_fields!(archive.number(self.paid, self.missed));
         archive.flag("beyond", &mut self.is_beyond)?;
         self.features.persist(archive)?;
         archive.column_of(self.features.len(), "weight", &mut self.weights)?;

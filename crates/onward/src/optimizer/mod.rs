@@ -21,6 +21,7 @@ pub mod ogd;
 pub mod ogd_strong;
 pub mod ons;
 pub mod osd;
+mod prelude;
 pub mod scinol;
 pub mod sgd;
 

@@ -16,13 +16,10 @@
 //! It has no regret bound of its own: the universal certificate is printed.
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable, Entry, F32Entry};
-use crate::archive::{Archive, Field};
-use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::parameter::{Description, ParameterDescriptor, positive};
-use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Promise, STANDARDISE, Step};
+use super::prelude::*;
+use crate::protocol::Clip;
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features};
 
 /// Normalised adaptive gradient with importance-aware steps.
 pub type Nag = Adaptive<NagRule, 3>;
@@ -113,7 +110,7 @@ impl AdaptiveRule<3> for NagRule {
     }
 
     fn guarantee(&self, _features: &ParameterTable<F32Entry>) -> Guarantee {
-        Guarantee::none(GuaranteeKind::Own, NONE)
+        Guarantee::missing(NONE)
     }
 
     fn describe(&self) -> String {
@@ -121,8 +118,7 @@ impl AdaptiveRule<3> for NagRule {
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<F32Entry>) -> Result<(), Error> {
-        archive.number("squares", &mut self.squares)?;
-        archive.number("weight", &mut self.weight)?;
+        visit_fields!(archive.number(self.squares, self.weight));
         let fields = [
             ("weight", Field::F32(&|entry: &mut F32Entry| &mut entry.weight)),
             ("scale", Field::F32(&|entry| &mut entry.scale)),
@@ -147,5 +143,5 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         let optimizer = Nag::new(arguments.number("eta"))?;
         Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Plausible)))
     },
-    plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, "no theorem is known for it; the universal certificate holds")),
+    plan: |_, _| Ok(Guarantee::missing("no theorem is known for it; the universal certificate holds")),
 };

@@ -19,15 +19,9 @@
 //! Cost: that of a step of [`Point`].
 
 use super::BEYOND;
-use crate::archive::Archive;
+use super::prelude::*;
 use crate::domain::{DIMENSION_OF_RATE, DOMAIN, Domain, Point, RADIUS};
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
-use crate::parameter::{Description, ParameterDescriptor, flag, number, positive};
-use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, Params, ProblemBounds, Promise, STANDARDISE, Step,
-};
-use crate::{Error, Features};
 
 /// How the step size falls.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -114,6 +108,37 @@ impl Ogd {
         if arguments.flag("average") { optimizer.averaging() } else { Ok(optimizer) }
     }
 
+    /// D²/(2η) and all that, of a stream of these bounds.
+    pub(super) fn promise(&self, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
+        let (domain, dimension) = (self.point.domain(), scales.dimension);
+        if let Some(none) = beyond(domain, scales) {
+            return none;
+        }
+        let sizes = (domain.norm(dimension), domain.diameter(dimension), domain.reach(dimension));
+        let (Some(norm), Some(diameter), Some(reach)) = sizes else {
+            return match self.rate {
+                OgdRate::Constant(eta) => promise_of_fixed_rate(domain, eta, self.radius, loss, scales),
+                _ => Guarantee::missing(UNBOUNDED),
+            };
+        };
+        let gradient = scales.gradient(loss, norm);
+        let root = scales.rounds.sqrt();
+        let bound = match (self.rate, domain) {
+            // A box whose coordinates come one by one: the rate is at least that of the first.
+            (OgdRate::SelfTuned, Domain::Box(radius)) => {
+                let ratio = diameter / (2.0 * radius);
+                (ratio + 1.0) * diameter * std::f64::consts::FRAC_1_SQRT_2 * gradient * root
+            }
+            (OgdRate::SelfTuned, _) => std::f64::consts::SQRT_2 * diameter * gradient * root,
+            // Σ 1/√t ≤ 2√T.
+            (OgdRate::Root(eta), _) => root * (diameter * diameter / (2.0 * eta) + eta * gradient * gradient),
+            (OgdRate::Constant(eta), _) => {
+                reach * reach / (2.0 * eta) + 0.5 * eta * gradient * gradient * scales.rounds
+            }
+        };
+        Guarantee::own(domain.comparator(1.0), if scales.rounds > 0.0 { bound } else { 0.0 })
+    }
+
     fn next_rate(&self) -> f64 {
         match self.rate {
             OgdRate::Constant(eta) => eta,
@@ -171,8 +196,8 @@ impl Optimizer for Ogd {
             OgdRate::SelfTuned | OgdRate::Root(_) => domain.diameter(seen),
         };
         match distance {
-            None => Guarantee::none(GuaranteeKind::Own, UNBOUNDED),
-            Some(_) if !self.point.is_complete() => Guarantee::none(GuaranteeKind::Own, BEYOND),
+            None => Guarantee::missing(UNBOUNDED),
+            Some(_) if !self.point.is_complete() => Guarantee::missing(BEYOND),
             Some(distance) => {
                 let bound = match self.last_rate > 0.0 {
                     true => distance * distance / (2.0 * self.last_rate) + 0.5 * self.paid,
@@ -190,10 +215,7 @@ impl Optimizer for Ogd {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("rounds", &mut self.rounds)?;
-        archive.number("squares", &mut self.squares)?;
-        archive.number("last_rate", &mut self.last_rate)?;
-        archive.number("paid", &mut self.paid)?;
+        visit_fields!(archive.number(self.rounds, self.squares, self.last_rate, self.paid));
         archive.part("point", |archive| self.point.persist(archive))
     }
 }
@@ -208,7 +230,7 @@ pub(super) const NO_GRADIENT: &str = "on an unbounded domain nothing bounds the 
 /// Why there is no promise for features that a simplex does not have.
 pub(super) fn beyond(domain: Domain, scales: &ProblemBounds) -> Option<Guarantee> {
     let is_beyond = matches!(domain, Domain::Simplex { dimension, .. } if scales.dimension > f64::from(dimension));
-    is_beyond.then(|| Guarantee::none(GuaranteeKind::Own, BEYOND))
+    is_beyond.then(|| Guarantee::missing(BEYOND))
 }
 
 pub(super) const ETA: ParameterDescriptor = positive("eta")
@@ -246,51 +268,17 @@ pub(super) fn rate_of_theorem(
     Ok(reach.unwrap_or_else(|| arguments.number("radius")) / (gradient * rounds.sqrt()))
 }
 
-/// D²/(2η) and all that, of a stream of these scales.
-pub(super) fn plan(
-    rate: OgdRate,
-    domain: Domain,
-    arguments: &Params<'_>,
-    scales: &ProblemBounds,
-) -> Result<Guarantee, Error> {
-    if let Some(none) = beyond(domain, scales) {
-        return Ok(none);
-    }
-    let dimension = scales.dimension;
-    let sizes = (domain.norm(dimension), domain.diameter(dimension), domain.reach(dimension));
-    let (Some(norm), Some(diameter), Some(reach)) = sizes else {
-        let OgdRate::Constant(eta) = rate else { return Ok(Guarantee::none(GuaranteeKind::Own, UNBOUNDED)) };
-        return promise_of_fixed_rate(domain, eta, arguments, scales);
-    };
-    let gradient = scales.gradient(arguments.loss().as_ref(), norm);
-    let root = scales.rounds.sqrt();
-    let bound = match (rate, domain) {
-        // A box whose coordinates come one by one: the rate is at least that of the first.
-        (OgdRate::SelfTuned, Domain::Box(radius)) => {
-            let ratio = diameter / (2.0 * radius);
-            (ratio + 1.0) * diameter * std::f64::consts::FRAC_1_SQRT_2 * gradient * root
-        }
-        (OgdRate::SelfTuned, _) => std::f64::consts::SQRT_2 * diameter * gradient * root,
-        // Σ 1/√t ≤ 2√T.
-        (OgdRate::Root(eta), _) => root * (diameter * diameter / (2.0 * eta) + eta * gradient * gradient),
-        (OgdRate::Constant(eta), _) => reach * reach / (2.0 * eta) + 0.5 * eta * gradient * gradient * scales.rounds,
-    };
-    Ok(Guarantee::own(domain.comparator(1.0), if scales.rounds > 0.0 { bound } else { 0.0 }))
-}
-
 /// U²/(2η) + ½ηTG² on an unbounded domain, against comparators no larger than the radius U.
 pub(super) fn promise_of_fixed_rate(
     domain: Domain,
     eta: f64,
-    arguments: &Params<'_>,
+    radius: f64,
+    loss: &dyn Loss,
     scales: &ProblemBounds,
-) -> Result<Guarantee, Error> {
-    let radius = arguments.number("radius");
-    let Some(gradient) = scales.gradient_anywhere(arguments.loss().as_ref()) else {
-        return Ok(Guarantee::none(GuaranteeKind::Own, NO_GRADIENT));
-    };
+) -> Guarantee {
+    let Some(gradient) = scales.gradient_anywhere(loss) else { return Guarantee::missing(NO_GRADIENT) };
     let bound = radius * radius / (2.0 * eta) + 0.5 * eta * gradient * gradient * scales.rounds;
-    Ok(Guarantee::own(domain.comparator(radius), bound))
+    Guarantee::own(domain.comparator(radius), bound)
 }
 
 fn rate(arguments: &Params<'_>) -> Result<OgdRate, Error> {
@@ -338,11 +326,11 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::never("domain=orthant,radius=1", UNBOUNDED).within(Comparator::Orthant(f64::INFINITY)),
         Promise::other("average=true").within(Comparator::Ball(10.0)),
     ],
-    build: |arguments| {
+    build: |arguments| Linear::learner(arguments, Ogd::from_arguments(arguments, rate(arguments)?)?),
+    plan: |arguments, scales| {
         let optimizer = Ogd::from_arguments(arguments, rate(arguments)?)?;
-        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+        Ok(optimizer.promise(arguments.loss().as_ref(), scales))
     },
-    plan: |arguments, scales| plan(rate(arguments)?, Domain::from_arguments(arguments)?, arguments, scales),
 };
 
 #[cfg(test)]

@@ -11,13 +11,9 @@
 //! which is what is printed, ½σ Σ h_t (‖u‖² − ‖w_t‖²) is added: the
 //! regularisation is what the comparator pays.
 
-use crate::archive::Archive;
+use super::prelude::*;
 use crate::domain::BallVector;
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
-use crate::parameter::{Description, ParameterDescriptor, positive, within};
-use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Optimizer, Promise, STANDARDISE, Step};
-use crate::{Error, Features};
 
 /// Online gradient descent with rate 1/(σt) on σ-regularised losses.
 #[derive(Debug, Clone)]
@@ -94,9 +90,7 @@ impl Optimizer for OgdStrong {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("weight", &mut self.weight)?;
-        archive.number("paid", &mut self.paid)?;
-        archive.number("norms", &mut self.norms)?;
+        visit_fields!(archive.number(self.weight, self.paid, self.norms));
         archive.part("point", |archive| self.point.persist(archive))
     }
 }
@@ -125,14 +119,12 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::linear("radius=1,sigma=0.1", OF_THE_PLAIN_LOSSES).within(Comparator::Ball(1.0)),
     ],
     build: |arguments| {
-        let optimizer = OgdStrong::new(arguments.number("sigma"), arguments.optional_number("radius"))?;
-        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+        Linear::learner(arguments, OgdStrong::new(arguments.number("sigma"), arguments.optional_number("radius"))?)
     },
     plan: |arguments, scales| {
         let sigma = arguments.number("sigma");
         let Some(radius) = arguments.optional_number("radius") else {
-            let reason = "without a radius nothing bounds the gradients beforehand: give one";
-            return Ok(Guarantee::none(GuaranteeKind::Own, reason));
+            return Ok(Guarantee::missing("without a radius nothing bounds the gradients beforehand: give one"));
         };
         // Of the regularised losses, then what their comparator pays for its size.
         let gradient = scales.gradient(arguments.loss().as_ref(), radius) + sigma * radius;

@@ -12,11 +12,8 @@
 //! Cost: that of a step of [`Point`](crate::domain::Point).
 
 use super::ogd::{self, Ogd, OgdRate};
-use crate::Error;
+use super::prelude::*;
 use crate::domain::{DIMENSION_OF_RATE, DOMAIN, Domain, RADIUS};
-use crate::guarantee::Comparator;
-use crate::parameter::positive;
-use crate::protocol::{Clip, FIXED_RATE, LearnerDescriptor, Linear, Losses, Params, Promise, STANDARDISE};
 
 fn rate(arguments: &Params<'_>) -> Result<OgdRate, Error> {
     let known = arguments.optional_number("rounds").zip(arguments.optional_number("gradient"));
@@ -58,11 +55,11 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::always("domain=simplex,dimension=10,radius=1").within(Comparator::Simplex(1.0)),
         Promise::other("average=true").within(Comparator::Ball(10.0)),
     ],
-    build: |arguments| {
-        let optimizer = Ogd::from_arguments(arguments, rate(arguments)?)?.named("osd");
-        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+    build: |arguments| Linear::learner(arguments, Ogd::from_arguments(arguments, rate(arguments)?)?.named("osd")),
+    plan: |arguments, scales| {
+        let optimizer = Ogd::from_arguments(arguments, rate(arguments)?)?;
+        Ok(optimizer.promise(arguments.loss().as_ref(), scales))
     },
-    plan: |arguments, scales| ogd::plan(rate(arguments)?, Domain::from_arguments(arguments)?, arguments, scales),
 };
 
 #[cfg(test)]

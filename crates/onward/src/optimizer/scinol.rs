@@ -18,11 +18,7 @@
 //! **Cost**: O(non-zeros) a round.
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
-use crate::Error;
-use crate::archive::{Archive, Field};
-use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::parameter::{Description, ParameterDescriptor, positive};
-use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Promise, Step};
+use super::prelude::*;
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
 
@@ -107,7 +103,7 @@ impl AdaptiveRule<4> for ScinolRule {
     }
 
     fn guarantee(&self, _features: &ParameterTable<[f64; 4]>) -> Guarantee {
-        Guarantee::none(GuaranteeKind::Own, REASON)
+        Guarantee::missing(REASON)
     }
 
     fn describe(&self) -> String {
@@ -135,9 +131,6 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     losses: Losses::Convex,
     parameters: &[EPSILON],
     promises: &[Promise::never("", REASON), Promise::other("epsilon=2")],
-    build: |arguments| {
-        let optimizer = Scinol::new(arguments.number("epsilon"))?;
-        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
-    },
-    plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, REASON)),
+    build: |arguments| Linear::learner(arguments, Scinol::new(arguments.number("epsilon"))?),
+    plan: |_, _| Ok(Guarantee::missing(REASON)),
 };

@@ -8,7 +8,7 @@ use super::frozen::{Clipping, FrozenLinear};
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 use crate::loss::{InverseLink, Task};
-use crate::protocol::{Optimizer, Predictor, Step};
+use crate::protocol::{Learner, Optimizer, Params, Predictor, Step};
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
 /// The largest score for losses with a probability or rate: e^±50.
@@ -31,6 +31,13 @@ pub struct Linear<O> {
     clip: Clip,
     /// The smallest and largest label so far, and zero.
     range: (f64, f64),
+}
+
+impl<O: Optimizer + 'static> Linear<O> {
+    /// The learner of the loss in these parameters, with the predictions that the theorem of the optimiser is about.
+    pub(crate) fn learner(parameters: &Params<'_>, optimizer: O) -> Result<Box<dyn Learner>, Error> {
+        Ok(Box::new(Self::new(parameters.loss(), optimizer, Clip::Never)))
+    }
 }
 
 impl<O: Optimizer> Linear<O> {

@@ -39,7 +39,7 @@ impl Game {
     /// A round: losses and importance.
     fn play(&mut self, experts: &mut dyn Experts, losses: &[f64], importance: f64) {
         let mut weights = vec![0.0; losses.len()];
-        experts.weights(&mut weights);
+        weights.copy_from_slice(experts.weights());
         assert!(weights.iter().all(|weight| (0.0..=1.0).contains(weight)), "{} {weights:?}", experts.describe());
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{} {weights:?}", experts.describe());
         self.paid += importance * weights.iter().zip(losses).map(|(weight, loss)| weight * loss).sum::<f64>();
@@ -145,7 +145,7 @@ fn no_guarantee_is_below_the_regret() {
                 let (mut game, mut random) = (Game::default(), Random(2));
                 let mut weights = vec![0.0; count];
                 for round in 0..2048usize {
-                    experts.weights(&mut weights);
+                    weights.copy_from_slice(experts.weights());
                     let (losses, importance) = stream(round, &weights, &mut random);
                     game.play(experts.as_mut(), &losses, importance);
                     if (round + 1).is_power_of_two() {
@@ -208,7 +208,7 @@ fn no_promise_is_below_what_is_guaranteed_afterwards() {
                 let (mut game, mut random, mut range) = (Game::default(), Random(2), 0f64);
                 let mut weights = vec![0.0; count];
                 for round in 0..2048usize {
-                    experts.weights(&mut weights);
+                    weights.copy_from_slice(experts.weights());
                     let (losses, importance) = stream(round, &weights, &mut random);
                     game.play(experts.as_mut(), &losses, importance);
                     let of = |pick: fn(f64, f64) -> f64, from| losses.iter().copied().fold(from, pick);
@@ -239,7 +239,7 @@ fn no_promise_is_below_what_is_guaranteed_afterwards() {
 fn tight_game(experts: &mut dyn Experts, rounds: usize) -> Game {
     let (mut game, mut weights) = (Game::default(), [0.0; 2]);
     for round in 0..rounds {
-        experts.weights(&mut weights);
+        weights.copy_from_slice(experts.weights());
         // Two experts with equal weights lose in turns.
         let losses = if round < rounds / 16 * 15 { against_the_heaviest(&weights) } else { vec![0.0, 1.0] };
         game.play(experts, &losses, 1.0);
@@ -359,7 +359,7 @@ fn squint_weighs_by_the_integral_that_brute_force_finds() {
     let (mut regrets, mut variances) = ([0.0; 4], [0.0; 4]);
     let (mut random, mut weights) = (Random(4), [0.0; 4]);
     for round in 0..200 {
-        experts.weights(&mut weights);
+        weights.copy_from_slice(experts.weights());
         // Σ η·e^(ηR − η²V) at the middles of 100,000 parts of (0, ½].
         let parts = 100_000;
         let integral = |k: usize| {
@@ -407,7 +407,7 @@ fn squint_counts_rounds_of_unheard_of_range_as_it_says() {
     };
     let (mut random, mut weights) = (Random(12), [0.0; 2]);
     for round in 0..60 {
-        experts.weights(&mut weights);
+        weights.copy_from_slice(experts.weights());
         if round % 10 == 9 {
             let integrals = [0, 1].map(|k: usize| {
                 mean_over_rates(range, &|eta| eta * (eta * regrets[k] - eta * eta * variances[k]).exp())
@@ -468,7 +468,7 @@ fn a_million_rounds_lose_nothing_to_rounding() {
     for experts in &mut all {
         let (mut random, mut weights, mut paid, mut sums) = (Random(6), [0.0; 2], 0.0, [0.0; 2]);
         for _ in 0..1_000_000 {
-            experts.weights(&mut weights);
+            weights.copy_from_slice(experts.weights());
             let losses = [0.5 * random.uniform(), 0.4 + 0.6 * random.uniform()];
             for k in 0..2 {
                 paid += weights[k] * losses[k];
@@ -497,8 +497,8 @@ fn saving_loading_and_continuing_equals_never_stopping() {
             let losses = [random.uniform(), 2.0 * random.uniform(), 0.1 * round as f64];
             whole.observe(&losses, 1.5);
             again.observe(&losses, 1.5);
-            whole.weights(&mut one);
-            again.weights(&mut other);
+            one.copy_from_slice(whole.weights());
+            other.copy_from_slice(again.weights());
             assert_eq!(one.map(f64::to_bits), other.map(f64::to_bits), "{}", whole.describe());
         }
         assert_eq!(whole.guarantee(), again.guarantee());

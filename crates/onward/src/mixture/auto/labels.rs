@@ -1,7 +1,7 @@
 //! What past labels say of labels to come: their range, mean and spread, and from them the score
 //! that every lane starts from.
 
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::loss::{InverseLink, Loss, Task, poisson};
 use crate::numeric::exp_log;
 use crate::{Error, SharedLoss};
@@ -195,19 +195,13 @@ impl LabelExperts {
 
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         let past = &mut self.past;
-        archive.number("rounds", &mut past.rounds)?;
-        archive.number("importance", &mut past.importance)?;
-        archive.number("weight", &mut past.weight)?;
-        archive.number("weight_squares", &mut past.weight_squares)?;
-        archive.number("exposure", &mut past.exposure)?;
-        archive.number("mean", &mut past.mean)?;
-        archive.number("squares", &mut past.squares)?;
+        visit_fields!(archive.number(past.rounds, past.importance, past.weight, past.weight_squares));
+        visit_fields!(archive.number(past.exposure, past.mean, past.squares));
         archive.number("smallest", &mut past.range.0)?;
         archive.number("largest", &mut past.range.1)?;
         archive.check(past.range.0 <= past.range.1, "smallest", "must be at most 'largest'")?;
-        archive.number("first", &mut past.first)?;
-        archive.number("reach", &mut past.reach)?;
-        archive.number("previous", &mut past.previous)
+        visit_fields!(archive.number(past.first, past.reach, past.previous));
+        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@
 
 use super::lane_entry::{self, CENTRED, DenseCounts, Dither, LARGEST, LaneEntry, RAW};
 use super::walks::{Advance, Begin, GatheredRow, LARGEST_WEIGHT, Masks, Prepare, Weighing};
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, visit_fields};
 use crate::simd::f32xn::{self, OfEight, OfFour, Width};
 use crate::simd::smaller;
 use crate::storage::table::ParameterTable;
@@ -410,8 +410,7 @@ impl<F: LaneLayout<W>, const W: usize, const D: usize> LanePasses for Lanes<F, W
             archive.number("total", &mut norms.total)?;
             archive.number("squares.raw", &mut norms.squares[RAW])?;
             archive.number("squares.centred", &mut norms.squares[CENTRED])?;
-            archive.number("label_unit", &mut norms.label_unit)?;
-            archive.number("gradient_unit", &mut norms.gradient_unit)?;
+            visit_fields!(archive.number(norms.label_unit, norms.gradient_unit));
             archive.count("rounds", &mut norms.rounds)
         })?;
         let columns = Self::columns();

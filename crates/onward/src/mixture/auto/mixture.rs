@@ -19,7 +19,7 @@
 
 use super::{Experts, MOST_EXPERTS, total};
 use crate::Error;
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::mixture::experts::{adahedge, least};
 use crate::numeric::exp_log;
 use crate::simd::{larger, smaller, vectorised};
@@ -265,12 +265,8 @@ impl Mixture {
         archive.array("regrets", &mut self.regrets[..self.experts])?;
         archive.array("squares", &mut self.squares[..self.experts])?;
         archive.array("largest", &mut self.largest[..self.experts])?;
-        archive.number("capacity", &mut self.capacity)?;
-        archive.number("paid", &mut self.paid)?;
-        archive.number("rounds", &mut self.rounds)?;
-        archive.number("weight", &mut self.weight)?;
-        archive.number("cost", &mut self.cost)?;
-        archive.number("heaviest", &mut self.heaviest)
+        visit_fields!(archive.number(self.capacity, self.paid, self.rounds, self.weight, self.cost, self.heaviest));
+        Ok(())
     }
 }
 

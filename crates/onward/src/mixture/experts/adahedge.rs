@@ -106,12 +106,8 @@ pub(crate) fn mixability_gap(eta: f64, weights: &[f64], sums: &[f64], losses: &[
 }
 
 impl Experts for AdaHedge {
-    fn count(&self) -> usize {
-        self.behind.len()
-    }
-
-    fn weights(&self, out: &mut [f64]) {
-        out.copy_from_slice(&self.weights);
+    fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     fn observe(&mut self, losses: &[f64], importance: f64) {
@@ -154,7 +150,7 @@ mod tests {
         experts.observe(&[0.0, 1.0], 1.0);
         (0..5000).for_each(|_| experts.observe(&[0.0, 1.0], 1.0));
         let mut weights = [0.0; 2];
-        experts.weights(&mut weights);
+        weights.copy_from_slice(experts.weights());
         assert_eq!(weights[1], 0.0);
         let before = experts.guarantee().bound.unwrap();
         // The leader loses more than its lead: mixing costs the difference, though all weight was on it.

@@ -28,7 +28,7 @@
 use super::hedge::Ranges;
 use super::{Experts, HedgeRate, LARGEST, excess, expect_count, hoeffding, log_sum, normalise, persist_column};
 use crate::Error;
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::parameter::{Description, ParameterDescriptor, number, whole};
 
@@ -56,7 +56,7 @@ struct Tuning {
 /// (0..100).for_each(|_| experts.observe(&[0.0, 1.0], 1.0));
 /// (0..20).for_each(|_| experts.observe(&[1.0, 0.0], 1.0));
 /// let mut weights = [0.0; 2];
-/// experts.weights(&mut weights);
+/// weights.copy_from_slice(experts.weights());
 /// // Hedge would still have to wait for eighty rounds.
 /// assert!(weights[1] > 0.9);
 /// # Ok::<(), onward::Error>(())
@@ -223,12 +223,8 @@ impl FixedShare {
 }
 
 impl Experts for FixedShare {
-    fn count(&self) -> usize {
-        self.weights.len()
-    }
-
-    fn weights(&self, out: &mut [f64]) {
-        out.copy_from_slice(&self.weights);
+    fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     fn observe(&mut self, losses: &[f64], importance: f64) {
@@ -289,9 +285,7 @@ impl Experts for FixedShare {
                 archive.check(tuning.share <= 1.0, "share", "must be at most 1")
             })?;
         }
-        archive.size("stays", &mut self.stays)?;
-        archive.size("staying", &mut self.staying)?;
-        archive.size("paid", &mut self.paid)?;
+        visit_fields!(archive.size(self.stays, self.staying, self.paid));
         if archive.is_loading() {
             self.weights.copy_from_slice(&self.logarithms);
             normalise(&mut self.weights);
@@ -327,7 +321,7 @@ mod tests {
             }
             let total: f64 = brute.iter().sum();
             let mut weights = [0.0; 3];
-            experts.weights(&mut weights);
+            weights.copy_from_slice(experts.weights());
             weights.iter().zip(brute).for_each(|(w, b)| assert!((w - b / total).abs() < 1e-14));
             experts.observe(&losses(round), 1.0);
         }
@@ -342,8 +336,8 @@ mod tests {
                 one.observe(&losses(round), 1.5);
                 other.observe(&losses(round), 1.5);
                 let (mut of_one, mut of_other) = ([0.0; 3], [0.0; 3]);
-                one.weights(&mut of_one);
-                other.weights(&mut of_other);
+                of_one.copy_from_slice(one.weights());
+                of_other.copy_from_slice(other.weights());
                 of_one.iter().zip(of_other).for_each(|(one, other)| assert!((one - other).abs() < 1e-12));
             }
             let (one, other) = (one.guarantee().bound.unwrap(), other.guarantee().bound.unwrap());

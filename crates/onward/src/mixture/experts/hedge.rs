@@ -28,7 +28,7 @@ use super::{
     Experts, LARGEST, against_the_best, excess, expect_count, exponential, fall_behind, hoeffding, persist_column,
 };
 use crate::Error;
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::guarantee::Guarantee;
 use crate::parameter::{Description, ParameterDescriptor, number, positive};
 
@@ -107,7 +107,7 @@ impl Ranges {
 /// let mut hedge = Hedge::new(2, HedgeRate::Fixed(1.0))?;
 /// hedge.observe(&[3f64.ln(), 0.0], 1.0);
 /// let mut weights = [0.0; 2];
-/// hedge.weights(&mut weights);
+/// weights.copy_from_slice(hedge.weights());
 /// assert!((weights[0] - 0.25).abs() < 1e-15);
 /// # Ok::<(), onward::Error>(())
 /// ```
@@ -178,12 +178,8 @@ impl Hedge {
 }
 
 impl Experts for Hedge {
-    fn count(&self) -> usize {
-        self.behind.len()
-    }
-
-    fn weights(&self, out: &mut [f64]) {
-        out.copy_from_slice(&self.weights);
+    fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     fn observe(&mut self, losses: &[f64], importance: f64) {
@@ -211,8 +207,7 @@ impl Experts for Hedge {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         persist_column(archive, "behind", &mut self.behind, 0.0..=LARGEST)?;
         self.ranges.persist(archive)?;
-        archive.size("eta", &mut self.eta)?;
-        archive.size("paid", &mut self.paid)?;
+        visit_fields!(archive.size(self.eta, self.paid));
         if archive.is_loading() {
             // Before the first round with a range all are 0 behind: whatever the rate, weights are equal.
             let eta = if self.eta > 0.0 { self.next_rate(0.0) } else { 0.0 };
@@ -238,7 +233,7 @@ mod tests {
             let unnormalised = sums.map(|sum| (-0.7 * sum).exp());
             let total: f64 = unnormalised.iter().sum();
             let mut weights = [0.0; 3];
-            hedge.weights(&mut weights);
+            weights.copy_from_slice(hedge.weights());
             weights.iter().zip(unnormalised).for_each(|(w, u)| assert!((w - u / total).abs() < 1e-12));
         }
     }

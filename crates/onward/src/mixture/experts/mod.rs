@@ -15,7 +15,7 @@
 //! let (mut weights, mut paid, mut best) = ([0.0; 2], 0.0, [0.0; 2]);
 //! for round in 0..1000 {
 //!     let losses = [f64::from(round % 3 == 0), f64::from(round % 3 != 0)];
-//!     experts.weights(&mut weights);
+//!     weights.copy_from_slice(experts.weights());
 //!     paid += weights[0] * losses[0] + weights[1] * losses[1];
 //!     experts.observe(&losses, 1.0);
 //!     best[0] += losses[0];
@@ -48,14 +48,8 @@ pub const LARGEST_COUNT: usize = 1 << 24;
 
 /// An algorithm of prediction with expert advice.
 pub trait Experts: Send + Sync {
-    /// K: how many experts there are.
-    fn count(&self) -> usize;
-
-    /// The weights for the next round: from 0 to 1, with the sum 1 but for rounding.
-    ///
-    /// # Panics
-    /// When `out` is not as long as there are experts.
-    fn weights(&self, out: &mut [f64]);
+    /// The weights of the experts for the next round: from 0 to 1, with the sum 1 but for rounding.
+    fn weights(&self) -> &[f64];
 
     /// A round: takes in the loss of each expert, a finite number, and the importance, ≥ 0. Neither
     /// an importance of 0 nor a round in which all lose the same changes anything. Differences of

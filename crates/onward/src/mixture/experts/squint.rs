@@ -24,7 +24,7 @@
 use super::integral::{largest_regret, logarithms};
 use super::{Experts, LARGEST, against_the_best, excess, expect_count, largest, normalise, persist_column};
 use crate::Error;
-use crate::archive::Archive;
+use crate::archive::{Archive, visit_fields};
 use crate::guarantee::Guarantee;
 use crate::parameter::{Description, ParameterDescriptor, positive};
 
@@ -118,12 +118,8 @@ impl Squint {
 }
 
 impl Experts for Squint {
-    fn count(&self) -> usize {
-        self.weights.len()
-    }
-
-    fn weights(&self, out: &mut [f64]) {
-        out.copy_from_slice(&self.weights);
+    fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     fn observe(&mut self, losses: &[f64], importance: f64) {
@@ -168,8 +164,7 @@ impl Experts for Squint {
         persist_column(archive, "regrets", &mut self.regrets, -1e20..=1e20)?;
         persist_column(archive, "variances", &mut self.variances, 0.0..=1e20)?;
         persist_column(archive, "clipped", &mut self.clipped, -LARGEST..=LARGEST)?;
-        archive.size("first", &mut self.first)?;
-        archive.size("range", &mut self.range)?;
+        visit_fields!(archive.size(self.first, self.range));
         let is_sound = self.first <= self.range && (self.first == 0.0) == (self.range == 0.0);
         archive.check(is_sound, "first", "must be at most 'range', and 0 only with it")?;
         if archive.is_loading() {
@@ -191,8 +186,8 @@ mod tests {
             one.observe(&losses, 1.0);
             other.observe(&losses, 1024.0);
             let (mut of_one, mut of_other) = ([0.0; 3], [0.0; 3]);
-            one.weights(&mut of_one);
-            other.weights(&mut of_other);
+            of_one.copy_from_slice(one.weights());
+            of_other.copy_from_slice(other.weights());
             assert_eq!(of_one, of_other);
         }
         let (one, other) = (one.guarantee().bound.unwrap(), other.guarantee().bound.unwrap());
@@ -206,7 +201,7 @@ mod tests {
         for round in 0..500usize {
             let losses = [(round % 2) as f64 * 50.0, ((round + 1) % 2) as f64 * 50.0 + 1.0];
             let mut weights = [0.0; 2];
-            experts.weights(&mut weights);
+            weights.copy_from_slice(experts.weights());
             for k in 0..2 {
                 paid += weights[k] * losses[k];
                 sums[k] += losses[k];

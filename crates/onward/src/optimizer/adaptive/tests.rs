@@ -203,7 +203,7 @@ impl AdaptiveRule<2> for WideAdaGrad {
     }
 
     fn guarantee(&self, _features: &ParameterTable<[f64; 2]>) -> Guarantee {
-        Guarantee::none(crate::guarantee::GuaranteeKind::Own, "it is for tests")
+        Guarantee::missing("it is for tests")
     }
 
     fn describe(&self) -> String {

@@ -35,17 +35,13 @@
 //! **Cost**: O(non-zeros) a round. The normaliser is kept in logarithms and term by term
 //! (`log_sum.rs`), so that 10⁶ steps in one direction neither overflow nor lose it.
 
+use crate::optimizer::prelude::*;
 use bytemuck::Zeroable;
 
 use super::log_sum::LogSum;
 use super::{DIMENSION, ETA, MAP, MirrorRate, RADIUS, SIGNED};
-use crate::archive::{Archive, Field};
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum;
-use crate::parameter::Description;
-use crate::protocol::{Optimizer, Step};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features};
 
 /// What is kept of a coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]
@@ -209,6 +205,39 @@ impl Entropic {
         }
     }
 
+    fn comparator(&self) -> Comparator {
+        match self.is_signed {
+            true => Comparator::L1Ball(self.radius),
+            false => Comparator::Simplex(self.radius),
+        }
+    }
+
+    /// What the bound can become.
+    pub(super) fn promise(&self, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
+        // |⟨w, x⟩| ≤ ‖w‖₁‖x‖_∞.
+        let reach = self.radius * scales.slope(loss, self.radius * scales.largest) * scales.largest;
+        if let Some(dimension) = self.dimension.filter(|&dimension| scales.dimension > f64::from(dimension)) {
+            return Guarantee::missing(format!(
+                "the stream has more than the {dimension} features that dimension allows"
+            ));
+        }
+        let complexity = |seen| Self::complexity(self.is_signed, self.dimension, seen);
+        let (least, most) = (complexity(1.0).max(std::f64::consts::LN_2), complexity(scales.dimension.max(1.0)));
+        let rounds = scales.rounds;
+        let bound = match self.rate {
+            MirrorRate::Fixed(eta) => most / eta + 0.5 * eta * reach * reach * rounds,
+            // Let S_t = Σ_{s≤t}‖z_s‖_∞² ≤ TG². The last rate is at least √(least/S_T)/U: the first term.
+            // A round with ‖z‖² ≤ S_{t−1} costs at most ½U√(1.25·most)·‖z‖²/√S_{t−1}, and ‖z‖²/√S_{t−1} ≤
+            // √2·‖z‖²/√S_t ≤ 2√2(√S_t − √S_{t−1}). The others at most 2U√S_t, S doubles at each, and
+            // before the last of them it was below G²: 2U·√2·G/(1 − 1/√2) < 9.7UG together.
+            MirrorRate::SelfTuned => {
+                let most = most.max(std::f64::consts::LN_2);
+                reach * rounds.sqrt() * (most / least.sqrt() + (2.5 * most).sqrt()) + 9.7 * reach
+            }
+        };
+        Guarantee::own(self.comparator(), bound)
+    }
+
     /// Whether a place in the order of appearance is beyond the dimension.
     fn is_outside(&self, place: u32) -> bool {
         self.dimension.is_some_and(|dimension| place >= dimension)
@@ -277,18 +306,13 @@ impl Optimizer for Entropic {
 
     fn guarantee(&self) -> Guarantee {
         if let Some(dimension) = self.dimension.filter(|&dimension| self.seen > dimension) {
-            let reason = format!("more than the {dimension} features came that dimension allows");
-            return Guarantee::none(GuaranteeKind::Own, reason);
+            return Guarantee::missing(format!("more than the {dimension} features came that dimension allows"));
         }
-        let comparator = match self.is_signed {
-            true => Comparator::L1Ball(self.radius),
-            false => Comparator::Simplex(self.radius),
-        };
         let complexity = match self.seen {
             0 => 0.0,
             seen => Self::complexity(self.is_signed, self.dimension, f64::from(seen)) / self.eta,
         };
-        Guarantee::own(comparator, complexity + self.paid)
+        Guarantee::own(self.comparator(), complexity + self.paid)
     }
 
     fn describe(&self) -> String {
@@ -301,10 +325,7 @@ impl Optimizer for Entropic {
         let mut seen = u64::from(self.seen);
         archive.count("seen", &mut seen)?;
         self.seen = seen as u32;
-        archive.number("eta", &mut self.eta)?;
-        archive.number("squares", &mut self.squares)?;
-        archive.number("reference", &mut self.reference)?;
-        archive.number("paid", &mut self.paid)?;
+        visit_fields!(archive.number(self.eta, self.squares, self.reference, self.paid));
         archive.part("normaliser", |archive| self.normaliser.persist(archive))?;
         let fields = [
             ("sum", Field::F64(&|entry: &mut EntropicEntry| &mut entry.sum)),

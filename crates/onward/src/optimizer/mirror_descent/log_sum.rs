@@ -7,9 +7,8 @@
 //! when less than 2⁻²⁰ of its largest value is left, or after as many changes as there
 //! are terms (65,536 at least).
 
-use crate::Error;
-use crate::archive::Archive;
 use crate::numeric::sum;
+use crate::optimizer::prelude::*;
 
 /// ln Σ e^{a_k}, kept up to date term by term.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -74,10 +73,8 @@ impl LogSum {
 
     /// Saves or loads what is needed to continue to the bit.
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("shift", &mut self.shift)?;
-        archive.number("mass", &mut self.mass)?;
-        archive.number("peak", &mut self.peak)?;
-        archive.number("changes", &mut self.changes)
+        visit_fields!(archive.number(self.shift, self.mass, self.peak, self.changes));
+        Ok(())
     }
 }
 

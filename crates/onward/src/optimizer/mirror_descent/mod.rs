@@ -21,11 +21,8 @@ mod p_norm;
 pub use entropic::Entropic;
 pub use p_norm::PNorm;
 
-use crate::Error;
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::optimizer::ogd;
-use crate::parameter::{ParameterDescriptor, flag, number, positive, whole, words};
-use crate::protocol::{Clip, LearnerDescriptor, Linear, Losses, Params, ProblemBounds, Promise, STANDARDISE};
+use crate::optimizer::prelude::*;
 
 /// The step size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,110 +43,34 @@ impl MirrorRate {
     }
 }
 
-/// The parameters as they were given.
-struct Settings {
-    is_entropic: bool,
-    p: f64,
-    radius: f64,
-    is_signed: bool,
-    is_projected: bool,
-    dimension: Option<u32>,
-    rate: MirrorRate,
+/// The rate that is given, or the textbook's for gradients within a bound and a number of rounds.
+fn rate(arguments: &Params<'_>, of_theorem: impl Fn(f64, f64) -> Result<f64, Error>) -> Result<MirrorRate, Error> {
+    match arguments.optional_number("gradient").zip(arguments.optional_number("rounds")) {
+        Some((gradient, rounds)) => Ok(MirrorRate::Fixed(ETA.check(of_theorem(gradient, rounds)?)?)),
+        None => Ok(arguments.optional_number("eta").map_or(MirrorRate::SelfTuned, MirrorRate::Fixed)),
+    }
 }
 
-impl Settings {
-    fn read(arguments: &Params<'_>) -> Result<Self, Error> {
-        let map = arguments.text("map");
-        let mut settings = Self {
-            is_entropic: map == "entropic",
-            p: if map == "euclidean" { 2.0 } else { arguments.number("p") },
-            radius: arguments.number("radius"),
-            is_signed: arguments.flag("signed"),
-            is_projected: arguments.flag("project"),
-            dimension: arguments.optional_whole("dimension").map(|dimension| dimension as u32),
-            rate: arguments.optional_number("eta").map_or(MirrorRate::SelfTuned, MirrorRate::Fixed),
-        };
-        if let Some((gradient, rounds)) = arguments.optional_number("gradient").zip(arguments.optional_number("rounds"))
-        {
-            settings.rate = MirrorRate::Fixed(ETA.check(settings.rate_of_theorem(gradient, rounds)?)?);
+fn entropic(arguments: &Params<'_>) -> Result<Entropic, Error> {
+    let (radius, is_signed) = (arguments.number("radius"), arguments.flag("signed"));
+    let dimension = arguments.optional_whole("dimension").map(|dimension| dimension as u32);
+    let rate = rate(arguments, |gradient, rounds| {
+        if dimension.is_none() {
+            let message = "gradient and rounds with map=entropic need dimension, the number of features";
+            return Err(Error::parameter(message));
         }
-        Ok(settings)
-    }
+        // Of one corner alone there is nothing to learn: any rate will do.
+        let complexity = Entropic::complexity(is_signed, dimension, 0.0).max(std::f64::consts::LN_2);
+        Ok((2.0 * complexity / rounds).sqrt() / (radius * gradient))
+    })?;
+    Entropic::new(radius, is_signed, dimension, rate)
+}
 
-    /// The textbook's rate for gradients within this bound and this many rounds.
-    fn rate_of_theorem(&self, gradient: f64, rounds: f64) -> Result<f64, Error> {
-        match (self.is_entropic, self.dimension) {
-            (true, None) => {
-                Err(Error::parameter("gradient and rounds with map=entropic need dimension, the number of features"))
-            }
-            (true, dimension) => {
-                // Of one corner alone there is nothing to learn: any rate will do.
-                let complexity = Entropic::complexity(self.is_signed, dimension, 0.0).max(std::f64::consts::LN_2);
-                Ok((2.0 * complexity / rounds).sqrt() / (self.radius * gradient))
-            }
-            _ => Ok(self.radius * ((self.p - 1.0) / rounds).sqrt() / gradient),
-        }
-    }
-
-    fn entropic(&self) -> Result<Entropic, Error> {
-        Entropic::new(self.radius, self.is_signed, self.dimension, self.rate)
-    }
-
-    fn p_norm(&self) -> Result<PNorm, Error> {
-        PNorm::new(self.p, self.radius, self.is_projected, self.rate)
-    }
-
-    /// What the bound of the entropic map can become.
-    fn plan_entropic(&self, arguments: &Params<'_>, scales: &ProblemBounds) -> Guarantee {
-        let loss = arguments.loss();
-        // |⟨w, x⟩| ≤ ‖w‖₁‖x‖_∞.
-        let reach = self.radius * scales.slope(loss.as_ref(), self.radius * scales.largest) * scales.largest;
-        if let Some(dimension) = self.dimension.filter(|&dimension| scales.dimension > f64::from(dimension)) {
-            let reason = format!("the stream has more than the {dimension} features that dimension allows");
-            return Guarantee::none(GuaranteeKind::Own, reason);
-        }
-        let complexity = |seen| Entropic::complexity(self.is_signed, self.dimension, seen);
-        let (least, most) = (complexity(1.0).max(std::f64::consts::LN_2), complexity(scales.dimension.max(1.0)));
-        let rounds = scales.rounds;
-        let bound = match self.rate {
-            MirrorRate::Fixed(eta) => most / eta + 0.5 * eta * reach * reach * rounds,
-            // Let S_t = Σ_{s≤t}‖z_s‖_∞² ≤ TG². The last rate is at least √(least/S_T)/U: the first term.
-            // A round with ‖z‖² ≤ S_{t−1} costs at most ½U√(1.25·most)·‖z‖²/√S_{t−1}, and ‖z‖²/√S_{t−1} ≤
-            // √2·‖z‖²/√S_t ≤ 2√2(√S_t − √S_{t−1}). The others at most 2U√S_t, S doubles at each, and
-            // before the last of them it was below G²: 2U·√2·G/(1 − 1/√2) < 9.7UG together.
-            MirrorRate::SelfTuned => {
-                let most = most.max(std::f64::consts::LN_2);
-                reach * rounds.sqrt() * (most / least.sqrt() + (2.5 * most).sqrt()) + 9.7 * reach
-            }
-        };
-        let comparator = match self.is_signed {
-            true => Comparator::L1Ball(self.radius),
-            false => Comparator::Simplex(self.radius),
-        };
-        Guarantee::own(comparator, bound)
-    }
-
-    /// What the bound of the p-norm map can become.
-    fn plan_p_norm(&self, arguments: &Params<'_>, scales: &ProblemBounds) -> Guarantee {
-        if !self.is_projected {
-            let reason = "without a projection nothing bounds its gradients beforehand";
-            return Guarantee::none(GuaranteeKind::Own, reason);
-        }
-        // |⟨w, x⟩| ≤ ‖w‖_p‖x‖_q ≤ U‖x‖₂.
-        let gradient = scales.gradient(arguments.loss().as_ref(), self.radius);
-        let (convexity, rounds) = (self.p - 1.0, scales.rounds);
-        let bound = match self.rate {
-            MirrorRate::Fixed(eta) => {
-                self.radius * self.radius / (2.0 * eta) + eta * gradient * gradient * rounds / (2.0 * convexity)
-            }
-            MirrorRate::SelfTuned => self.radius * gradient * (8.0 * rounds / convexity).sqrt(),
-        };
-        let comparator = match self.p == 2.0 {
-            true => Comparator::Ball(self.radius),
-            false => Comparator::PNormBall { p: self.p, radius: self.radius },
-        };
-        Guarantee::own(comparator, bound)
-    }
+fn p_norm(arguments: &Params<'_>) -> Result<PNorm, Error> {
+    let p = if arguments.text("map") == "euclidean" { 2.0 } else { arguments.number("p") };
+    let radius = arguments.number("radius");
+    let rate = rate(arguments, |gradient, rounds| Ok(radius * ((p - 1.0) / rounds).sqrt() / gradient))?;
+    PNorm::new(p, radius, arguments.flag("project"), rate)
 }
 
 const MAP: ParameterDescriptor = words(
@@ -213,19 +134,12 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::other("dimension=10,gradient=2,rounds=1000").within(Comparator::L1Ball(10.0)),
         Promise::other("eta=0.1,map=pnorm,project=false"),
     ],
-    build: |arguments| {
-        let settings = Settings::read(arguments)?;
-        let loss = arguments.loss();
-        Ok(match settings.is_entropic {
-            true => Box::new(Linear::new(loss, settings.entropic()?, Clip::Never)),
-            false => Box::new(Linear::new(loss, settings.p_norm()?, Clip::Never)),
-        })
+    build: |arguments| match arguments.text("map") {
+        "entropic" => Linear::learner(arguments, entropic(arguments)?),
+        _ => Linear::learner(arguments, p_norm(arguments)?),
     },
-    plan: |arguments, scales| {
-        let settings = Settings::read(arguments)?;
-        Ok(match settings.is_entropic {
-            true => settings.plan_entropic(arguments, scales),
-            false => settings.plan_p_norm(arguments, scales),
-        })
+    plan: |arguments, scales| match arguments.text("map") {
+        "entropic" => Ok(entropic(arguments)?.promise(arguments.loss().as_ref(), scales)),
+        _ => Ok(p_norm(arguments)?.promise(arguments.loss().as_ref(), scales)),
     },
 };

@@ -19,13 +19,9 @@
 
 use super::log_sum::LogSum;
 use super::{ETA, MAP, MirrorRate, P, PROJECT, RADIUS};
-use crate::archive::{Archive, Field};
-use crate::guarantee::{Comparator, Guarantee};
 use crate::numeric::sum;
-use crate::parameter::Description;
-use crate::protocol::{Optimizer, Step};
+use crate::optimizer::prelude::*;
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features};
 
 /// Mirror descent with ψ = ½‖w‖_p².
 ///
@@ -94,6 +90,30 @@ impl PNorm {
             last_rate: 0.0,
             paid: 0.0,
         })
+    }
+
+    fn comparator(&self) -> Comparator {
+        match self.p == 2.0 {
+            true => Comparator::Ball(self.radius),
+            false => Comparator::PNormBall { p: self.p, radius: self.radius },
+        }
+    }
+
+    /// What the bound can become.
+    pub(super) fn promise(&self, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
+        if !self.is_projected {
+            return Guarantee::missing("without a projection nothing bounds its gradients beforehand");
+        }
+        // |⟨w, x⟩| ≤ ‖w‖_p‖x‖_q ≤ U‖x‖₂.
+        let gradient = scales.gradient(loss, self.radius);
+        let (convexity, rounds) = (self.p - 1.0, scales.rounds);
+        let bound = match self.rate {
+            MirrorRate::Fixed(eta) => {
+                self.radius * self.radius / (2.0 * eta) + eta * gradient * gradient * rounds / (2.0 * convexity)
+            }
+            MirrorRate::SelfTuned => self.radius * gradient * (8.0 * rounds / convexity).sqrt(),
+        };
+        Guarantee::own(self.comparator(), bound)
     }
 
     /// ‖x‖_q.
@@ -202,11 +222,7 @@ impl Optimizer for PNorm {
             true => divergence / self.last_rate + self.paid / (2.0 * (self.p - 1.0)),
             false => 0.0,
         };
-        let comparator = match self.p == 2.0 {
-            true => Comparator::Ball(self.radius),
-            false => Comparator::PNormBall { p: self.p, radius: self.radius },
-        };
-        Guarantee::own(comparator, bound)
+        Guarantee::own(self.comparator(), bound)
     }
 
     fn describe(&self) -> String {
@@ -219,11 +235,7 @@ impl Optimizer for PNorm {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("scale", &mut self.scale)?;
-        archive.number("terms", &mut self.terms)?;
-        archive.number("squares", &mut self.squares)?;
-        archive.number("last_rate", &mut self.last_rate)?;
-        archive.number("paid", &mut self.paid)?;
+        visit_fields!(archive.number(self.scale, self.terms, self.squares, self.last_rate, self.paid));
         archive.part("powers", |archive| self.powers.persist(archive))?;
         self.table.persist(archive, |entry| *entry != 0.0, &[("dual", Field::F64(&|it| it))])
     }

@@ -3,11 +3,10 @@
 //! M_i += growth²·x_i², w_i −= z_i/M_i, then w·min(1, U/‖w‖): the Euclidean projection, since that in the
 //! norm of M would take a look at all features.
 
+use crate::optimizer::prelude::*;
 use bytemuck::Zeroable;
 
-use crate::archive::{Archive, Field};
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features};
 
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
@@ -71,8 +70,7 @@ impl Diagonal {
 
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.part("diagonal", |archive| {
-            archive.number("scale", &mut self.scale)?;
-            archive.number("square", &mut self.square)?;
+            visit_fields!(archive.number(self.scale, self.square));
             let fields = [
                 ("growth", Field::F64(&|entry: &mut DiagonalEntry| &mut entry.growth)),
                 ("entry", Field::F64(&|entry| &mut entry.raw)),

@@ -1,11 +1,10 @@
 //! The full matrix of the online Newton step, for the first features that appear.
 
 use super::diagonal::Diagonal;
-use crate::archive::Archive;
 use crate::numeric::linalg::cholesky::Cholesky;
 use crate::numeric::linalg::vector::dot_in_order;
+use crate::optimizer::prelude::*;
 use crate::storage::feature_index::FeatureIndex;
-use crate::{Error, Features};
 
 /// M in full for up to `limit` features; those that appear later have a diagonal of their own.
 #[derive(Debug, Clone)]

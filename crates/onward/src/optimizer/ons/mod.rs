@@ -34,20 +34,14 @@ mod sketched;
 
 pub use curve::KnownCurvature;
 
+use crate::optimizer::prelude::*;
 use curve::AllowedScores;
 use diagonal::Diagonal;
 use full::Full;
 use sketched::Sketched;
 
-use crate::archive::Archive;
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, LossKind};
 use crate::numeric::sum;
-use crate::parameter::{Description, ParameterDescriptor, positive, whole, words};
-use crate::protocol::{
-    Clip, LearnerDescriptor, Linear, Losses, Optimizer, Params, ProblemBounds, Promise, STANDARDISE, Step,
-};
-use crate::{Error, Features, Loss};
 
 /// What is kept of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,7 +191,7 @@ impl Optimizer for Ons {
 
     fn guarantee(&self) -> Guarantee {
         match self.objection() {
-            Some(reason) => Guarantee::none(GuaranteeKind::Own, reason),
+            Some(reason) => Guarantee::missing(reason),
             None => {
                 let bound = 0.5 * self.epsilon * self.radius * self.radius + 0.5 * self.paid;
                 Guarantee::own(Comparator::Ball(self.radius), bound)
@@ -262,18 +256,19 @@ fn build(arguments: &Params<'_>) -> Result<Ons, Error> {
 /// is the largest 1/γ_t and bX² the largest γ_t‖z_t‖².
 fn promise(ons: &Ons, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
     if let Some(reason) = ons.objection() {
-        return Guarantee::none(GuaranteeKind::Own, reason);
+        return Guarantee::missing(reason);
     }
     if matches!(ons.form, OnsForm::Full(limit) if scales.dimension > limit as f64) {
-        return Guarantee::none(GuaranteeKind::Own, "the stream has more features than limit: the rest is diagonal");
+        return Guarantee::missing("the stream has more features than limit: the rest is diagonal");
     }
     let reach = ons.radius * scales.norm;
     let (slope, square) = (scales.slope(loss, reach), scales.norm * scales.norm);
     let gradient = slope * scales.norm;
     let (inverse, gain) = match ons.curve {
         KnownCurvature::Bounded { gradient: given, .. } if gradient > given => {
-            let reason = format!("gradients may be as large as {gradient}, more than the {given} that was given");
-            return Guarantee::none(GuaranteeKind::Own, reason);
+            return Guarantee::missing(format!(
+                "gradients may be as large as {gradient}, more than the {given} that was given"
+            ));
         }
         KnownCurvature::Bounded { alpha, gradient: given } => {
             let gamma = textbook_gamma(ons.radius, alpha, given);
@@ -291,21 +286,19 @@ fn promise(ons: &Ons, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
             (1.0 / (sigmoid(reach) * sigmoid(-reach)), 0.25 * square)
         }
         KnownCurvature::Poisson if 2.0 * reach > crate::loss::poisson::STRAIGHT_FROM => {
-            return Guarantee::none(GuaranteeKind::Own, "scores above 50 are possible, where the loss is straight");
+            return Guarantee::missing("scores above 50 are possible, where the loss is straight");
         }
         KnownCurvature::Poisson => (slope * slope * libm::exp(reach), libm::exp(reach) * square),
         // With s = |g|/2 and r as in curve.rs: 2s² if r ≤ s, else 4s²/(2s(2r − s)/r²) ≤ 2sr.
         KnownCurvature::SquaredHinge => (4.0 * (1.0 + reach) * (1.0 + reach), 2.0 * square),
-        KnownCurvature::Unknown => return Guarantee::none(GuaranteeKind::Own, OF_LOSSES),
+        KnownCurvature::Unknown => return Guarantee::missing(OF_LOSSES),
     };
     let (dimension, epsilon) = (scales.dimension, ons.epsilon);
     let logarithm = libm::log1p(gain * scales.rounds / (dimension * epsilon));
     let bound = 0.5 * epsilon * ons.radius * ons.radius + 0.5 * inverse * dimension * logarithm;
     match bound.is_finite() {
         true => Guarantee::own(Comparator::Ball(ons.radius), bound),
-        false => {
-            Guarantee::none(GuaranteeKind::Own, "the loss hardly curves at the ends of the ball: take a smaller radius")
-        }
+        false => Guarantee::missing("the loss hardly curves at the ends of the ball: take a smaller radius"),
     }
 }
 
@@ -353,6 +346,6 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::other("alpha=0.1,gradient=300,limit=64"),
         Promise::other("epsilon=2").within(Comparator::Ball(10.0)),
     ],
-    build: |arguments| Ok(Box::new(Linear::new(arguments.loss(), build(arguments)?, Clip::Never))),
+    build: |arguments| Linear::learner(arguments, build(arguments)?),
     plan: |arguments, scales| Ok(promise(&build(arguments)?, arguments.loss().as_ref(), scales)),
 };

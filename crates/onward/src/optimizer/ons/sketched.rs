@@ -6,12 +6,12 @@
 //! Woodbury's identity: (z − Bᵀ(εI + BBᵀ)⁻¹Bz)/ε. The projection is Euclidean.
 
 use super::full::{norm, positive_root};
-use crate::archive::{Archive, rows_of};
+use crate::archive::rows_of;
 use crate::numeric::linalg::cholesky::Cholesky;
 use crate::numeric::linalg::eigen::Jacobi;
 use crate::numeric::linalg::vector::dot_in_order as dot;
+use crate::optimizer::prelude::*;
 use crate::storage::feature_index::FeatureIndex;
-use crate::{Error, Features};
 
 #[derive(Debug, Clone)]
 pub(super) struct Sketched {

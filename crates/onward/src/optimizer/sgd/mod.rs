@@ -25,21 +25,15 @@
 mod penalised;
 mod schedule;
 
+use crate::optimizer::prelude::*;
 use penalised::Penalised;
 use schedule::Rates;
 pub use schedule::Schedule;
 
 use super::ogd::promise_of_fixed_rate;
-use crate::archive::{Archive, Field};
+use crate::INDEX_LIMIT;
 use crate::domain::Domain;
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, bound_of_sums};
 use crate::numeric::sum::{self, held};
-use crate::parameter::{Description, ParameterDescriptor, number, positive, whole, words};
-use crate::protocol::{
-    COMPARATOR_RADIUS, Clip, FIXED_RATE, LearnerDescriptor, Linear, Losses, Optimizer, Params, Promise, STANDARDISE,
-    Step,
-};
-use crate::{Error, Features, INDEX_LIMIT};
 
 /// What pulls weights towards 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -268,7 +262,7 @@ impl Optimizer for Sgd {
                 let bound = self.radius * self.radius / (2.0 * eta) + 0.5 * eta * self.squares;
                 bound_of_sums(Comparator::Ball(self.radius), bound, &[self.squares])
             }
-            _ => Guarantee::none(GuaranteeKind::Own, NO_BOUND),
+            _ => Guarantee::missing(NO_BOUND),
         }
     }
 
@@ -285,13 +279,11 @@ impl Optimizer for Sgd {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("rounds", &mut self.rounds)?;
-        archive.number("squares", &mut self.squares)?;
+        visit_fields!(archive.number(self.rounds, self.squares));
         archive.part("rates", |archive| self.rates.persist(archive))?;
         archive.part("point", |archive| self.weights.persist(archive))?;
         if self.batch > 1.0 {
-            archive.number("rows", &mut self.rows)?;
-            archive.number("pending_weight", &mut self.pending_weight)?;
+            visit_fields!(archive.number(self.rows, self.pending_weight));
             let fields = [
                 ("pending.index", Field::U32(&|pending: &mut (u32, f64)| &mut pending.0)),
                 ("pending.step", Field::F64(&|it| &mut it.1)),
@@ -397,13 +389,16 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             .average_from(arguments.whole("average"))
             .batches_of(arguments.whole("batch") as u32)?
             .with_radius(arguments.number("radius"))?;
-        Ok(Box::new(Linear::new(arguments.loss(), optimizer, Clip::Never)))
+        Linear::learner(arguments, optimizer)
     },
     plan: |arguments, scales| {
         let is_plain = penalty(arguments) == Penalty::None && arguments.whole("batch") == 1;
         match schedule(arguments) {
-            Schedule::Constant(eta) if is_plain => promise_of_fixed_rate(Domain::All, eta, arguments, scales),
-            _ => Ok(Guarantee::none(GuaranteeKind::Own, NO_BOUND)),
+            Schedule::Constant(eta) if is_plain => {
+                let (radius, loss) = (arguments.number("radius"), arguments.loss());
+                Ok(promise_of_fixed_rate(Domain::All, eta, radius, loss.as_ref(), scales))
+            }
+            _ => Ok(Guarantee::missing(NO_BOUND)),
         }
     },
 };

@@ -8,13 +8,12 @@
 //! steps equals doing it in each, so that a weight is caught up when it is next asked for.
 //! u and q are kept in units of v: they shrink with the weights when there is an L2 penalty too.
 
+use crate::optimizer::prelude::*;
 use bytemuck::Zeroable;
 
-use crate::archive::{Archive, Field};
 use crate::domain::Average;
 use crate::numeric::sum;
 use crate::storage::table::{ParameterTable, Positions};
-use crate::{Error, Features};
 
 /// Below this the scale is multiplied into the entries. (An average is a difference of terms that
 /// are larger than it by as much as weights have shrunk: it keeps eleven digits.)
@@ -56,20 +55,19 @@ pub(super) struct Penalised {
     entries: ParameterTable<PenalisedEntry>,
     /// Where those of a row are.
     positions: Positions,
-    average: Option<Average>,
+    average: Average,
     /// Whether an L1 penalty occurs: an average then catches up all weights each round.
     has_l1: bool,
 }
 
 impl Penalised {
     pub(super) fn new(has_l1: bool, averaging: bool) -> Self {
-        let average = averaging.then(Average::default);
         Self {
             scale: 1.0,
             penalty: 0.0,
             entries: ParameterTable::default(),
             positions: Positions::default(),
-            average,
+            average: Average::new(averaging),
             has_l1,
         }
     }
@@ -118,16 +116,11 @@ impl Penalised {
 
     /// Counts the point as it is for the average.
     pub(super) fn count(&mut self) {
-        if self.average.is_none() {
-            return;
-        }
-        if self.has_l1 {
+        if self.has_l1 && self.average.is_kept() {
             let used = self.entries.used(|entry| entry.raw != 0.0);
             used.into_iter().for_each(|index| self.catch_up(index));
         }
-        if let Some(average) = &mut self.average {
-            average.count(self.scale);
-        }
+        self.average.count(self.scale);
     }
 
     /// The penalty that is due, on one weight.
@@ -145,9 +138,7 @@ impl Penalised {
         let change = after - entry.raw;
         entry.received += change;
         entry.raw = after;
-        if let Some(average) = &mut self.average {
-            average.change(index, change);
-        }
+        self.average.change(index, change);
     }
 
     /// w_i += step, of a weight that is caught up.
@@ -161,9 +152,7 @@ impl Penalised {
         let before = entry.raw;
         entry.raw = (before + step / self.scale).clamp(-LARGEST, LARGEST);
         let change = entry.raw - before;
-        if let Some(average) = &mut self.average {
-            average.change(index, change);
-        }
+        self.average.change(index, change);
     }
 
     /// The L2 penalty: w ← factor·w, factor from 0 to 1.
@@ -181,9 +170,7 @@ impl Penalised {
 
     /// Multiplies the scale into everything that is in units of v: O(d), once in many rounds.
     fn fold(&mut self) {
-        if let Some(average) = &mut self.average {
-            average.fold(self.entries.entries().map(|(index, entry)| (index, entry.raw)));
-        }
+        self.average.fold(self.entries.entries().map(|(index, entry)| (index, entry.raw)));
         for entry in self.entries.entries_mut() {
             entry.raw *= self.scale;
             entry.received *= self.scale;
@@ -194,18 +181,17 @@ impl Penalised {
 
     /// The average of the points that were counted; none before the first.
     pub(super) fn averaged(&self) -> Option<Vec<(u32, f64)>> {
-        let average = self.average.as_ref().filter(|average| average.has_points())?;
-        Some(average.weights(self.entries.used(|entry| entry.raw != 0.0), |index| self.entries.get(index).raw))
+        let used = || self.entries.used(|entry| entry.raw != 0.0);
+        self.average.weights(used, |index| self.entries.get(index).raw).filter(|_| self.average.has_points())
     }
 
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.number("scale", &mut self.scale)?;
-        archive.number("penalty", &mut self.penalty)?;
+        visit_fields!(archive.number(self.scale, self.penalty));
         let fields = [
             ("weight", Field::F64(&|entry: &mut PenalisedEntry| &mut entry.raw)),
             ("received", Field::F64(&|entry| &mut entry.received)),
         ];
         self.entries.persist(archive, |entry| entry.raw != 0.0 || entry.received != 0.0, &fields)?;
-        self.average.as_mut().map_or(Ok(()), |it| archive.part("average", |archive| it.persist(archive)))
+        self.average.persist(archive)
     }
 }

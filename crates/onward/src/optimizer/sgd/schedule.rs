@@ -1,10 +1,8 @@
 //! How the step size of stochastic gradient descent changes.
 
 use super::{ALPHA, ETA, PATIENCE, POWER, SCHEDULE};
-use crate::Error;
-use crate::archive::Archive;
 use crate::numeric::sum::held;
-use crate::parameter::Description;
+use crate::optimizer::prelude::*;
 
 /// The rate η_t of the t-th step, t = 1, 2, …
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -132,10 +130,7 @@ impl Rates {
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.number("steps", &mut self.steps)?;
         if let Schedule::Adaptive { .. } = self.schedule {
-            archive.number("eta", &mut self.eta)?;
-            archive.number("loss", &mut self.loss)?;
-            archive.number("weight", &mut self.weight)?;
-            archive.number("rounds", &mut self.rounds)?;
+            visit_fields!(archive.number(self.eta, self.loss, self.weight, self.rounds));
             let (mut has_lowest, mut lowest) = (self.lowest.is_some(), self.lowest.unwrap_or(0.0));
             archive.flag("has_lowest", &mut has_lowest)?;
             archive.number("lowest", &mut lowest)?;

@@ -168,22 +168,6 @@ macro_rules! vectors {
 }
 pub(crate) use vectors;
 
-/// Work that runs as it was compiled for this machine. It serves where [`vectorised`] does not, for generic code.
-/// `run` should be `#[inline(always)]`.
-pub(crate) trait SimdKernel {
-    /// The result.
-    type Output;
-
-    /// Does the work.
-    fn run(self) -> Self::Output;
-}
-
-/// Runs a kernel as fast as this machine can.
-#[inline]
-pub(crate) fn run<K: SimdKernel>(kernel: K) -> K::Output {
-    dispatch! { [K: SimdKernel] [K] (kernel: K) -> K::Output, kernel.run(), kernel.run() }
-}
-
 /// The smaller of two numbers, the second if they cannot be compared. It is one instruction, unlike `f32::min`.
 #[inline(always)]
 pub(crate) fn smaller<T: PartialOrd>(one: T, other: T) -> T {

@@ -22,6 +22,12 @@ pub(crate) struct Avx2F32x8(__m256);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx2F32x4(__m128);
 
+/// Machines without AVX2 have no other vectors than arrays.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) type Avx2F32x8 = [f32; EIGHT];
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) type Avx2F32x4 = [f32; FOUR];
+
 vectors! {
     /// N numbers of 32 bits.
     trait F32xN [<const N: usize>: Copy] {
@@ -97,16 +103,6 @@ vectors! {
         _mm256_storeu_pd(into.as_mut_ptr(), sums);
 }
 
-/// Eight numbers of each of several columns, from eight rows and back.
-pub(crate) trait Transpose: F32xN<EIGHT> {
-    /// Four columns.
-    fn of_fours(rows: [&[f32; 4]; EIGHT]) -> [Self; 4];
-    /// Two columns.
-    fn of_pairs(rows: [&[f32; 2]; EIGHT]) -> [Self; 2];
-    /// The rows of four columns.
-    fn fours(columns: [Self; 4]) -> [[f32; 4]; EIGHT];
-}
-
 /// Work on vectors of N numbers and on vectors of eight. `run` should be `#[inline(always)]`.
 pub(crate) trait WidthKernel<const N: usize> {
     /// The result.
@@ -116,105 +112,59 @@ pub(crate) trait WidthKernel<const N: usize> {
     fn run<V: F32xN<N>, E: Transpose>(self) -> Self::Output;
 }
 
-/// The vectors of N numbers that machines with AVX2 have. Only [`run`] may name them.
-pub(crate) trait Width<const N: usize> {
-    type Wide: F32xN<N>;
-}
-
-/// Runs a kernel as fast as this machine can.
+/// Runs a kernel as fast as this machine can: with vectors of the type `W` where it has AVX2, else with arrays.
 #[inline]
-pub(crate) fn run<const N: usize, W: Width<N>, K: WidthKernel<N>>(kernel: K) -> K::Output {
+pub(crate) fn run<const N: usize, W: F32xN<N>, K: WidthKernel<N>>(kernel: K) -> K::Output {
     crate::dispatch! {
-        [const N: usize, W: Width<N>, K: WidthKernel<N>] [N, W, K] (kernel: K) -> K::Output,
-        kernel.run::<W::Wide, Avx2F32x8>(),
+        [const N: usize, W: F32xN<N>, K: WidthKernel<N>] [N, W, K] (kernel: K) -> K::Output,
+        kernel.run::<W, Avx2F32x8>(),
         kernel.run::<[f32; N], [f32; EIGHT]>()
     }
 }
 
-/// Vectors of eight.
-pub(crate) enum OfEight {}
+vectors! {
+    /// Eight numbers of each of several columns, from eight rows and back.
+    trait Transpose [: F32xN<EIGHT>] {}
+    portable [impl Transpose for [f32; EIGHT]] {}
+    avx2 [impl Transpose for Avx2F32x8] {}
 
-/// Vectors of four.
-pub(crate) enum OfFour {}
-
-#[cfg(target_arch = "x86_64")]
-impl Width<EIGHT> for OfEight {
-    type Wide = Avx2F32x8;
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Width<FOUR> for OfFour {
-    type Wide = Avx2F32x4;
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-impl<const N: usize, W> Width<N> for W {
-    type Wide = [f32; N];
-}
-
-impl Transpose for [f32; EIGHT] {
-    #[inline(always)]
-    fn of_fours(rows: [&[f32; 4]; EIGHT]) -> [Self; 4] {
-        std::array::from_fn(|column| rows.map(|row| row[column]))
-    }
-
-    #[inline(always)]
-    fn of_pairs(rows: [&[f32; 2]; EIGHT]) -> [Self; 2] {
-        std::array::from_fn(|column| rows.map(|row| row[column]))
-    }
-
-    #[inline(always)]
-    fn fours(columns: [Self; 4]) -> [[f32; 4]; EIGHT] {
-        std::array::from_fn(|row| columns.map(|column| column[row]))
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
-impl Transpose for Avx2F32x8 {
-    #[inline(always)]
-    fn of_fours(rows: [&[f32; 4]; EIGHT]) -> [Self; 4] {
-        let [a, b, c, d, e, f, g, h] = rows;
-        // SAFETY: see `vectors`; each row has four numbers.
-        unsafe {
+    /// Four columns.
+    [fn of_fours(rows: [&[f32; 4]; EIGHT]) -> [Self; 4]]
+        array::from_fn(|column| rows.map(|row| row[column])),
+        {
             let two = |low: &[f32; 4], high: &[f32; 4]| {
                 let low = _mm256_castps128_ps256(_mm_loadu_ps(low.as_ptr()));
                 _mm256_insertf128_ps::<1>(low, _mm_loadu_ps(high.as_ptr()))
             };
+            let [a, b, c, d, e, f, g, h] = rows;
             transposed([two(a, e), two(b, f), two(c, g), two(d, h)]).map(Self)
-        }
-    }
-
-    #[inline(always)]
-    fn of_pairs(rows: [&[f32; 2]; EIGHT]) -> [Self; 2] {
-        let [a, b, c, d, e, f, g, h] = rows;
-        // SAFETY: see `vectors`; each row has two numbers, 64 bits, which may be anywhere.
-        unsafe {
-            // Not a load of one number of 64 bits, which has to be at a multiple of eight bytes.
+        };
+    /// Two columns. A row of two numbers has 64 bits, which may be anywhere: it is not loaded as one number of 64 bits, which
+    /// has to be at a multiple of eight bytes.
+    [fn of_pairs(rows: [&[f32; 2]; EIGHT]) -> [Self; 2]]
+        array::from_fn(|column| rows.map(|row| row[column])),
+        {
             let one = |row: &[f32; 2]| _mm_loadl_epi64(row.as_ptr().cast());
             let two = |low: &[f32; 2], high: &[f32; 2]| _mm_unpacklo_epi64(one(low), one(high));
             let four = |low, high| _mm256_castsi256_ps(_mm256_set_m128i(high, low));
+            let [a, b, c, d, e, f, g, h] = rows;
             let (first, second) = (four(two(a, b), two(e, f)), four(two(c, d), two(g, h)));
             [
                 Self(_mm256_shuffle_ps::<0b10_00_10_00>(first, second)),
                 Self(_mm256_shuffle_ps::<0b11_01_11_01>(first, second)),
             ]
-        }
-    }
-
-    #[inline(always)]
-    fn fours(columns: [Self; 4]) -> [[f32; 4]; EIGHT] {
-        let mut rows = [[0.0; 4]; EIGHT];
-        let [a, b, c, d] = columns;
-        // SAFETY: see `vectors`; each row has room for four numbers.
-        unsafe {
-            for (row, two) in transposed([a.0, b.0, c.0, d.0]).into_iter().enumerate() {
+        };
+    /// The rows of four columns.
+    [fn fours(columns: [Self; 4]) -> [[f32; 4]; EIGHT]]
+        array::from_fn(|row| columns.map(|column| column[row])),
+        {
+            let mut rows = [[0.0; 4]; EIGHT];
+            for (row, two) in transposed(columns.map(|column| column.0)).into_iter().enumerate() {
                 _mm_storeu_ps(rows[row].as_mut_ptr(), _mm256_castps256_ps128(two));
                 _mm_storeu_ps(rows[row + FOUR].as_mut_ptr(), _mm256_extractf128_ps::<1>(two));
             }
-        }
-        rows
-    }
+            rows
+        };
 }
 
 /// Rows for columns, in each half separately.

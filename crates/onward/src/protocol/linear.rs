@@ -4,7 +4,7 @@
 //! h·ℓ(p, y); g = ∂ℓ/∂p at p; the optimiser takes in h·g·x and moves by gradient
 //! flow of the loss (or by the gradient as it is, if that is its theorem).
 
-use super::frozen::{Clipping, FrozenLinear};
+use super::frozen::{Clipping, frozen_linear};
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 use crate::loss::{InverseLink, Task};
@@ -90,7 +90,7 @@ impl<O: Optimizer> ScoreLearner for Linear<O> {
 
     fn freeze(&self) -> Option<Box<dyn Predictor>> {
         let (indices, weights) = self.optimizer.frozen_weights()?;
-        Some(Box::new(FrozenLinear::new(&indices, &weights, self.clipping())))
+        Some(frozen_linear(&indices, &weights, self.clipping()))
     }
 
     fn guarantee(&self) -> Guarantee {

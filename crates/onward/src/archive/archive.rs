@@ -1,7 +1,7 @@
 //! Saving and loading as one visit: a type names each of its numbers and columns once, in
 //! `persist`, and an [`Archive`] writes them to a [`State`] or reads them from one.
 
-use super::{SavedColumn, State};
+use super::{ColumnNumber, SavedColumn, State};
 use crate::Error;
 use crate::hashing::feature_map::{FeatureMap, INDEX_LIMIT};
 
@@ -37,36 +37,6 @@ pub struct Archive {
     /// By which ids tables are laid out that are read.
     features: Option<FeatureMap>,
 }
-
-/// A number that columns hold.
-pub trait ColumnNumber: Copy + Sized {
-    /// The column of these numbers.
-    fn column(values: Vec<Self>) -> SavedColumn;
-    /// The numbers of a column, if it holds this type.
-    fn values(column: SavedColumn) -> Option<Vec<Self>>;
-}
-
-macro_rules! column_number {
-    ($type:ty, $variant:ident) => {
-        impl ColumnNumber for $type {
-            fn column(values: Vec<Self>) -> SavedColumn {
-                SavedColumn::$variant(values)
-            }
-
-            fn values(column: SavedColumn) -> Option<Vec<Self>> {
-                match column {
-                    SavedColumn::$variant(values) => Some(values),
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-column_number!(f32, F32);
-column_number!(f64, F64);
-column_number!(u32, U32);
-column_number!(u8, U8);
 
 /// The rows of these lengths that stand one after the other; `None` if their lengths do not add up.
 pub(crate) fn rows_of<T: Clone>(all: &[T], lengths: impl Iterator<Item = usize>) -> Option<Vec<Vec<T>>> {

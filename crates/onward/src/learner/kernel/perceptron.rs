@@ -17,7 +17,6 @@ use std::sync::Arc;
 use super::descent::lack;
 use super::expansion::{BUDGET, BUDGETED, Budget, Expansion, KEEP, SIGMOID, THRESHOLD};
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
-use super::row::Sorted;
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{LossKind, ZeroOne};
@@ -84,22 +83,19 @@ impl KernelPerceptron {
 
 impl ScoreLearner for KernelPerceptron {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        let sorted = Sorted::new(x);
-        x.offset() + self.function.value(&self.function.products(sorted.row()))
+        self.function.score(x)
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
-        let sorted = Sorted::new(x);
-        let products = self.function.products(sorted.row());
-        let value = self.function.value(&products);
-        let prediction = x.offset() + value;
+        let met = self.function.meet(x);
+        let prediction = x.offset() + met.value;
         if label * prediction > 0.0 {
             return prediction;
         }
-        self.function.add(weight * label, sorted.row(), &products, value);
+        self.function.add(weight * label, &met);
         self.updates += weight;
         let offset = weight * label * x.offset();
-        self.squares += weight * weight * products.itself - 2.0 * offset;
+        self.squares += weight * weight * met.itself - 2.0 * offset;
         self.offsets += offset;
         prediction
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use bytemuck::Zeroable;
 
-use super::{Count, NO_BOUND, VARIANT, expect_mistakes};
+use super::{Count, ENTRY, NO_BOUND, VARIANT};
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
@@ -49,7 +49,7 @@ impl AveragedPerceptron {
     /// # Errors
     /// When the loss is one that the perceptron does not pay.
     pub fn new(loss: &dyn Loss) -> Result<Self, Error> {
-        expect_mistakes(loss)?;
+        ENTRY.check_loss(loss)?;
         let (entries, count) = Default::default();
         Ok(Self { entries, total: 0.0, count })
     }

@@ -369,24 +369,19 @@ impl<'a> Example<'a> {
 impl RowColumns<'_> {
     /// Refuses what is no label (a finite one, or NaN), weight or offset.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let is_weight = |weight: f64| weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight);
-        let find = |column: &[f64], is_valid: &dyn Fn(f64) -> bool| {
-            let row = column.iter().position(|&value| !is_valid(value))?;
-            Some((row, column[row]))
-        };
-        if let Some((row, label)) = find(self.labels, &|label| !label.is_infinite()) {
-            let message = format!("the label of row {row} must be finite, or NaN for none; got {label}");
-            return Err(Error::new(ErrorKind::Label, message));
-        }
-        if let Some((row, weight)) = find(self.weights, &is_weight) {
-            return Err(refused(format!("the weight of row {row} must be 0, or from 1e-38 to 3.4e38; got {weight}")));
-        }
-        match find(self.offsets, &is_offset) {
-            Some((row, offset)) => {
-                Err(refused(format!("the offset of row {row} must be a number within ±3.4e38; got {offset}")))
+        let is_weight = |weight| weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight);
+        let columns: [(_, _, fn(f64) -> bool, _, _); 3] = [
+            ("label", self.labels, |label| !label.is_infinite(), "finite, or NaN for none", ErrorKind::Label),
+            ("weight", self.weights, is_weight, "0, or from 1e-38 to 3.4e38", ErrorKind::Features),
+            ("offset", self.offsets, is_offset, "a number within ±3.4e38", ErrorKind::Features),
+        ];
+        for (name, column, is_valid, must, kind) in columns {
+            if let Some(row) = column.iter().position(|&value| !is_valid(value)) {
+                let found = column[row];
+                return Err(Error::new(kind, format!("the {name} of row {row} must be {must}; got {found}")));
             }
-            None => Ok(()),
         }
+        Ok(())
     }
 }
 

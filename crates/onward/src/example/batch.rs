@@ -5,7 +5,7 @@ use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 use super::features::{Features, is_offset};
-use super::reach::{MaxPositions, max_positions};
+use super::reach::{MaxPositions, RowBounds, max_positions};
 use super::repeats::REPEATS;
 use super::rows::{RowLayout, Rows};
 use crate::hashing::feature_map::INDEX_LIMIT;
@@ -354,11 +354,13 @@ impl Batch {
             indices,
             values,
             ids: &self.ids,
-            map: self.map,
-            max_ids: self.max_ids,
-            max_index: self.max_index,
-            // What is lent may be other numbers each time, whatever its owner promises.
-            trusted_max_index: if self.lent.is_none() { self.max_index } else { u32::MAX },
+            bounds: RowBounds {
+                max_index: self.max_index,
+                // Borrowed columns may be other numbers each time, whatever their owner promises.
+                trusted_max_index: if self.lent.is_none() { self.max_index } else { u32::MAX },
+                map: self.map,
+                max_ids: self.max_ids,
+            },
             columns: RowColumns { labels: &self.labels, weights: &self.weights, offsets: &self.offsets },
         }
     }
@@ -382,15 +384,16 @@ impl Batch {
     /// ```
     pub fn extend_with_bias(&mut self, rows: Rows<'_>) -> Result<(), Error> {
         assert_eq!(self.pending(), 0, "the row that is being filled ends first");
-        if rows.max_index >= INDEX_LIMIT - 1 {
-            let message = format!("indices must be below 2^31 - 1 where a bias is added; got {}", rows.max_index);
+        if rows.bounds.max_index >= INDEX_LIMIT - 1 {
+            let message =
+                format!("indices must be below 2^31 - 1 where a bias is added; got {}", rows.bounds.max_index);
             return Err(Error::new(ErrorKind::Features, message));
         }
         for Example { features, label, weight } in rows.iter() {
             self.push(0, 1.0);
             self.indices.extend(features.indices.iter().map(|index| index + 1));
             self.values.extend_from_slice(features.values);
-            self.row_max_index = rows.max_index + 1;
+            self.row_max_index = rows.bounds.max_index + 1;
             self.offset = features.offset;
             self.end_row(label, weight);
         }

@@ -22,7 +22,7 @@ impl FeatureMap {
 
     fn add_ids_of(&mut self, rows: Rows<'_>, ids: &mut Vec<u32>) {
         ids.clear();
-        if !self.is_useful_for(rows.max_index) {
+        if !self.is_useful_for(rows.bounds.max_index) {
             return;
         }
         ids.reserve(rows.indices.len());

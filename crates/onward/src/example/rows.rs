@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::batch::{Example, RowColumns};
 use super::features::{Features, is_offset};
-use super::reach::{MaxPositions, max_positions};
+use super::reach::{RowBounds, max_positions};
 use crate::hashing::feature_map::INDEX_LIMIT;
 use crate::simd::scan::{are_finite, ascend, max_index};
 use crate::{Error, ErrorKind};
@@ -33,13 +33,7 @@ pub struct Rows<'a> {
     pub(super) values: &'a [f32],
     /// An id for each index, or none at all.
     pub(super) ids: &'a [u32],
-    /// The map that gave them.
-    pub(super) map: u64,
-    pub(super) max_ids: MaxPositions,
-    /// No index is larger.
-    pub(super) max_index: u32,
-    /// The same, and whoever made the rows cannot be wrong; [`u32::MAX`] where that is not known.
-    pub(super) trusted_max_index: u32,
+    pub(super) bounds: RowBounds,
     pub(super) columns: RowColumns<'a>,
 }
 
@@ -81,7 +75,7 @@ impl<'a> Rows<'a> {
         }
         let (indices, values) = (&indices[first..end], &values[first..end]);
         let rows = Self::borrowed(RowLayout::Sparse { ends, first }, indices, values, columns);
-        if rows.max_index >= INDEX_LIMIT || !are_finite(values) {
+        if rows.bounds.max_index >= INDEX_LIMIT || !are_finite(values) {
             return Err(rows.invalid_feature());
         }
         if let Some(row) = (0..ends.len()).find(|&row| !ascend(rows.features_of(row).0)) {
@@ -112,7 +106,7 @@ impl<'a> Rows<'a> {
         }
         let rows = values.len().checked_div(indices.len()).unwrap_or(0);
         let rows = Self::borrowed(RowLayout::Dense { rows }, indices, values, columns);
-        if rows.max_index >= INDEX_LIMIT || !are_finite(values) {
+        if rows.bounds.max_index >= INDEX_LIMIT || !are_finite(values) {
             return Err(rows.invalid_feature());
         }
         if !rows.is_empty() && !ascend(indices) {
@@ -123,9 +117,7 @@ impl<'a> Rows<'a> {
     }
 
     fn borrowed(layout: RowLayout<'a>, indices: &'a [u32], values: &'a [f32], columns: RowColumns<'a>) -> Self {
-        let max_index = max_index(indices);
-        let (ids, map, max_ids) = (&[][..], 0, MaxPositions::UNKNOWN);
-        Self { layout, indices, values, ids, map, max_ids, max_index, trusted_max_index: max_index, columns }
+        Self { layout, indices, values, ids: &[], bounds: RowBounds::of(max_index(indices)), columns }
     }
 
     /// What is wrong with a feature that is out of range.
@@ -209,10 +201,7 @@ impl<'a> Rows<'a> {
             ids: self.ids.get(indices.clone()).unwrap_or_default(),
             indices: &self.indices[indices],
             values: &self.values[range],
-            map: self.map,
-            max_index: self.max_index,
-            trusted_max_index: self.trusted_max_index,
-            max_ids: self.max_ids,
+            bounds: self.bounds,
             offset: self.columns.offsets.get(row).copied().unwrap_or(0.0),
         };
         let label = self.columns.labels.get(row).copied().filter(|label| !label.is_nan());
@@ -241,7 +230,7 @@ impl<'a> Rows<'a> {
         'a: 'b,
     {
         assert!(ids.is_empty() || ids.len() == self.indices.len(), "each feature has an id");
-        Rows { ids, map, max_ids: max_positions(ids), ..self }
+        Rows { ids, bounds: RowBounds { map, max_ids: max_positions(ids), ..self.bounds }, ..self }
     }
 
     /// All rows in order, each with the features of the one after it, which may be fetched from memory meanwhile.
@@ -357,10 +346,7 @@ impl<'a> Example<'a> {
             indices: x.indices,
             values: x.values,
             ids: x.ids,
-            map: x.map,
-            max_ids: x.max_ids,
-            max_index: x.max_index,
-            trusted_max_index: x.trusted_max_index,
+            bounds: x.bounds,
             columns: RowColumns { labels: &label, weights: &weights, offsets: &offsets },
         })
     }

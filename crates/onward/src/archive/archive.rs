@@ -63,6 +63,15 @@ pub enum Field<'a, R> {
     Number(&'a dyn Fn(&R) -> f64, &'a dyn Fn(&mut R, f64)),
 }
 
+/// The fields of a kind of records that are numbers in columns: the name of each column, the type of its numbers, and the
+/// field that has them.
+macro_rules! fields {
+    ($record:ty { $($name:literal: $number:ident $($field:tt).+),+ $(,)? }) => {
+        [$(($name, $crate::archive::Field::$number(&|record: &mut $record| &mut record.$($field).+))),+]
+    };
+}
+pub(crate) use fields;
+
 impl Archive {
     /// An empty archive that is written to.
     pub fn saving() -> Self {

@@ -9,8 +9,8 @@ mod names;
 mod numbers;
 mod state;
 
-pub(crate) use archive::rows_of;
 pub use archive::{Archive, Field};
+pub(crate) use archive::{fields, rows_of};
 pub use column::{ColumnNumber, SavedColumn};
 pub use file::{FORMAT_VERSION, ModelFile, is_safetensors};
 pub use names::Names;

@@ -22,7 +22,7 @@ pub use calibration::{Calibration, CalibrationBin};
 pub use classes::Classes;
 pub use regression::Regression;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use self::binary::{Probability, target};
 use crate::Error;
@@ -222,9 +222,9 @@ impl Probabilities {
         put(summary, "log_loss", self.log_loss.value());
         put(summary, "brier", self.brier.value());
         put(summary, "calibration_error", self.calibration.error());
-        let bins: Vec<Value> = self.calibration.bins().iter().map(CalibrationBin::json).collect();
+        let bins = self.calibration.bins();
         if !bins.is_empty() {
-            summary.insert("calibration".to_owned(), Value::Array(bins));
+            summary.insert("calibration".to_owned(), json!(bins));
         }
     }
 }

@@ -411,16 +411,6 @@ impl Batch {
         (self.ids, self.map) = (ids, map);
     }
 
-    /// The labels of all finished rows; NaN where one is missing.
-    pub fn labels(&self) -> &[f64] {
-        &self.labels
-    }
-
-    /// The importance weights of all finished rows.
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
-    }
-
     /// All finished rows in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Example<'_>> {
         self.all_rows().iter()

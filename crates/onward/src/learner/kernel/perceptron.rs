@@ -59,13 +59,7 @@ impl KernelPerceptron {
     /// of its range, or the loss is one that the perceptron does not pay.
     pub fn new(kernel: Kernel, budget: Budget, radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
         COMPARATOR_RADIUS.check(radius)?;
-        if loss.kind() != LossKind::ZeroOne {
-            let name = loss.name();
-            return Err(Error::parameter(format!(
-                "the kernel perceptron is charged by mistakes and cannot take the loss '{name}': leave --loss out, or \
-                 say zero-one"
-            )));
-        }
+        ENTRY.check_loss(loss)?;
         let function = Expansion::new(kernel, budget)?;
         Ok(Self { radius, function, updates: 0.0, squares: 0.0, offsets: 0.0 })
     }

@@ -210,10 +210,7 @@ impl Archive {
     /// # Errors
     /// On loading, when there is none of that name and type.
     pub fn column<T: ColumnNumber>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
-        match self.is_loading {
-            true => self.exchange(name, values),
-            false => self.exchange(name, &mut values.clone()),
-        }
+        if self.is_loading { self.exchange(name, values) } else { self.exchange(name, &mut values.clone()) }
     }
 
     /// The same, but saving takes the values instead of copying them.
@@ -296,10 +293,7 @@ impl Archive {
         get: impl Fn(&mut R) -> T,
         set: impl Fn(&mut R, T),
     ) -> Result<(), Error> {
-        let mut column = match self.is_loading {
-            true => Vec::new(),
-            false => records.iter_mut().map(get).collect(),
-        };
+        let mut column = if self.is_loading { Vec::new() } else { records.iter_mut().map(get).collect() };
         self.exchange(name, &mut column)?;
         if self.is_loading {
             self.check(column.len() == records.len(), name, "must be as long as the columns beside it")?;
@@ -326,10 +320,7 @@ impl Archive {
     /// # Errors
     /// On loading, when it does not hold: says which name is wrong and what `must` be so.
     pub fn check(&self, holds: bool, name: &str, must: &str) -> Result<(), Error> {
-        match self.is_loading {
-            true => self.require(holds.then_some(()), name, must),
-            false => Ok(()),
-        }
+        if self.is_loading { self.require(holds.then_some(()), name, must) } else { Ok(()) }
     }
 
     /// What was made from values that were read.

@@ -22,7 +22,7 @@ impl Default for MaxPositions {
 }
 
 /// What is known of the indices of rows, and of the ids that they have.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RowBounds {
     /// No index is larger.
     pub(super) max_index: u32,

@@ -73,8 +73,9 @@ impl<W: Write> PredictionCsv<W> {
 
 impl<W: Write + Send> PredictionSink for PredictionCsv<W> {
     fn write(&mut self, parsed: &ParsedBatch, rows: Range<usize>, scores: &[f64]) -> io::Result<()> {
+        let labels = parsed.batch.rows(..).labels();
         for (row, &score) in rows.zip(scores) {
-            self.write_row(parsed.ids(row), self.link.response(score), parsed.batch.labels()[row])?;
+            self.write_row(parsed.ids(row), self.link.response(score), labels[row])?;
         }
         if self.is_live { self.out.flush() } else { Ok(()) }
     }

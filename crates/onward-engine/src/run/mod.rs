@@ -87,9 +87,9 @@ fn learn_batch(
     mut score: impl FnMut(&dyn Learner, Range<usize>, Option<&mut Trace>, Vec<f64>) -> Result<Vec<f64>, EngineError>,
     mut scores: Vec<f64>,
 ) -> Result<Vec<f64>, EngineError> {
-    let mut first = 0;
+    let (all, mut first) = (batch.rows(..), 0);
     loop {
-        let due = trace.next_due(rounds, &batch.labels()[first..], &batch.weights()[first..]);
+        let due = trace.next_due(rounds, &all.labels()[first..], &all.weights()[first..]);
         let rows = first..due.map_or(batch.len(), |at| first + at + 1);
         first = rows.end;
         learn_rows(learner, batch.rows(rows.clone()), &mut scores);

@@ -157,7 +157,7 @@ impl<'a> Features<'a> {
 }
 
 /// An index that occurs twice.
-fn repeated(indices: &[u32]) -> Option<u32> {
+pub(super) fn repeated(indices: &[u32]) -> Option<u32> {
     if ascend(indices) {
         return None;
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::batch::{Example, RowColumns};
-use super::features::{Features, is_offset};
+use super::features::{Features, is_offset, repeated};
 use super::reach::{RowBounds, max_positions};
 use crate::hashing::feature_map::INDEX_LIMIT;
 use crate::simd::scan::{are_finite, ascend, max_index};
@@ -78,8 +78,11 @@ impl<'a> Rows<'a> {
         if rows.bounds.max_index >= INDEX_LIMIT || !are_finite(values) {
             return Err(rows.invalid_feature());
         }
-        if let Some(row) = (0..ends.len()).find(|&row| !ascend(rows.features_of(row).0)) {
-            rows.refuse_repeats(row)?;
+        let repeats = (0..ends.len()).find_map(|row| Some((row, repeated(rows.features_of(row).0)?)));
+        if let Some((row, index)) = repeats {
+            return Err(refused(format!(
+                "row {row} must name each feature once, with the sum of its values; got index {index} twice"
+            )));
         }
         rows.check_columns()?;
         Ok(rows)
@@ -128,24 +131,6 @@ impl<'a> Rows<'a> {
             Features::new(indices, values).err().map(|error| in_row(row, &error))
         });
         found.unwrap_or_else(|| refused("indices are below 2^31"))
-    }
-
-    /// Refuses a row from this one on that names a feature twice.
-    #[cold]
-    fn refuse_repeats(&self, first: usize) -> Result<(), Error> {
-        let mut sorted = Vec::new();
-        for row in first..self.len() {
-            sorted.clear();
-            sorted.extend_from_slice(self.features_of(row).0);
-            sorted.sort_unstable();
-            if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-                let index = pair[0];
-                return Err(refused(format!(
-                    "row {row} must name each feature once, with the sum of its values; got index {index} twice"
-                )));
-            }
-        }
-        Ok(())
     }
 
     fn check_columns(&self) -> Result<(), Error> {

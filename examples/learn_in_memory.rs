@@ -5,9 +5,9 @@
 use std::error::Error;
 
 use onward::Features;
+use onward::evaluation::Ledger;
 use onward::learner::LearnerSpec;
 use onward::loss;
-use onward::regret::Ledger;
 
 /// A stream of sensor readings: temperature and load, and whether the machine failed.
 fn reading(t: u32) -> ([f32; 3], f64) {

@@ -9,7 +9,7 @@
 
 use std::io::Write;
 
-use onward::model::Names;
+use onward::archive::Names;
 
 use crate::encode::{BIAS, NamesSeen, ParsedBatch};
 use crate::error::DataError;

@@ -83,9 +83,9 @@ impl<W: Write> PredictionCsv<W> {
 
 impl<W: Write + Send> PredictionSink for PredictionCsv<W> {
     fn write(&mut self, parsed: &ParsedBatch, rows: Range<usize>, scores: &[f64]) -> io::Result<()> {
-        let outputs = scores.len() / rows.len().max(1);
+        let (labels, outputs) = (parsed.batch.rows(..).labels(), scores.len() / rows.len().max(1));
         for (at, row) in rows.enumerate() {
-            self.write_row(parsed.ids(row), &scores[at * outputs..][..outputs], parsed.batch.labels()[row])?;
+            self.write_row(parsed.ids(row), &scores[at * outputs..][..outputs], labels[row])?;
         }
         if self.is_live { self.out.flush() } else { Ok(()) }
     }

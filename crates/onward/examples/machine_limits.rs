@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use onward::random::SplitMix64;
+use onward::numeric::rng::SplitMix64;
 
 /// What a slot of `nag` takes.
 type Slot = [u64; 2];

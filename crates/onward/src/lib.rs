@@ -59,27 +59,3 @@ pub use example::{Batch, BorrowedColumns, Example, Features, RowColumns, Rows};
 pub use hashing::feature_map::{FeatureMap, INDEX_LIMIT};
 pub use loss::{Loss, SharedLoss};
 pub use protocol::{ExpertReport, Learner, LearnerSpec, LinearWeights, MixtureReport, Predictor, ScoreLearner};
-
-// Where these were before.
-#[doc(hidden)]
-pub use archive as model;
-#[doc(hidden)]
-pub use mixture::experts as expert;
-#[doc(hidden)]
-pub use numeric::rng as random;
-#[doc(hidden)]
-pub use simd as memory;
-#[doc(hidden)]
-pub use simd as vector;
-#[doc(hidden)]
-pub mod feature {
-    pub use crate::hashing::feature_hash as hash;
-    pub use crate::numeric::logarithm;
-    pub use crate::storage::RunningScale;
-}
-#[doc(hidden)]
-pub mod regret {
-    pub use crate::evaluation::*;
-    pub use crate::guarantee::*;
-    pub use crate::hindsight;
-}

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 
 use super::rules::{bad_weight, checked_weight};
 use super::timestamps::{TimestampIndices, features_of};

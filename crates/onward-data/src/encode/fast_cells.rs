@@ -1,6 +1,6 @@
 //! What the fast path of CSV needs of the encoder: cells of many rows that are read together.
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 
 use super::timestamps::{FEATURES_OF_TIMESTAMP, features_of};
 use super::{ParsedBatch, RowEncoder};

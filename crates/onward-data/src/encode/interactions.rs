@@ -6,13 +6,13 @@
 //! would say nothing new.
 //!
 //! The value is the product of the values, in 64 bits, then narrowed to 32; zeros are dropped. The index
-//! is that of the hash [`onward::feature::hash::product`] of the indices. The bias and
+//! is that of the hash [`onward::hashing::feature_hash::product`] of the indices. The bias and
 //! indicators of missing values belong to no group.
 
 use std::collections::HashSet;
 
-use onward::feature::hash;
-use onward::model::Names;
+use onward::archive::Names;
+use onward::hashing::feature_hash as hash;
 
 use super::{NamesSeen, ParsedBatch, TextList};
 use crate::error::{DataError, MEND, Result};

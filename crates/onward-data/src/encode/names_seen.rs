@@ -17,7 +17,7 @@ impl NamesSeen {
     /// Has the processor fetch what tells whether an index has been met.
     #[inline(always)]
     pub(crate) fn prefetch(&self, index: u32) {
-        onward::vector::prefetch_at(&self.bits, (index / 64) as usize);
+        onward::simd::prefetch_at(&self.bits, (index / 64) as usize);
     }
 
     /// Whether none of the indices is met for the first time.
@@ -65,7 +65,7 @@ impl NamesSeen {
         let word = (index / 64) as usize;
         if word >= self.bits.len() {
             self.bits.reserve_exact((word + 1).next_power_of_two() - self.bits.len());
-            onward::memory::prefer_huge_pages(&self.bits);
+            onward::simd::prefer_huge_pages(&self.bits);
             self.bits.resize((word + 1).next_power_of_two(), 0);
         }
         self.bits[word] |= 1 << (index % 64);

@@ -76,7 +76,7 @@ impl ParsedBatch {
     }
 
     /// The products of features whose index this parser met for the first time, with the indices of
-    /// their factors: what [`Names::add_product`](onward::model::Names::add_product) takes.
+    /// their factors: what [`Names::add_product`](onward::archive::Names::add_product) takes.
     pub fn products(&self) -> impl Iterator<Item = (u32, &[u32])> {
         let mut rest = self.products.as_slice();
         std::iter::from_fn(move || {

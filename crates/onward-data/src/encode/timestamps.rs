@@ -1,6 +1,6 @@
 //! The features of moments in time.
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 
 use super::{BIAS, Rules};
 use crate::schema::timestamp::{Timestamp, WEEKDAYS};

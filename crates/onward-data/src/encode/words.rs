@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 
 /// Counts the words of one cell.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ impl BagOfWords {
 
     /// The distinct words with hash and value, in order of appearance.
     pub(crate) fn weighted(&self) -> impl Iterator<Item = (u64, f32, &str)> {
-        let value = |count: u32| 1.0 + onward::feature::logarithm(f64::from(count));
+        let value = |count: u32| 1.0 + onward::numeric::logarithm(f64::from(count));
         let length = self.found.iter().map(|&(_, count, _)| value(count) * value(count)).sum::<f64>().sqrt();
         self.found
             .iter()

@@ -1,6 +1,6 @@
 //! Formats of named or numbered features with a record per line.
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 
 use super::records::{LineParser, each_line};
 use super::sparse::narrow;

@@ -4,9 +4,9 @@
 //! Indices: 0 is the bias; numeric, boolean and timestamp columns have indices of
 //! their own below [`Schema::reserved`], so that they never collide; whatever has
 //! a name of its own (a category, a word, a key that appears later) is hashed to
-//! `reserved + (hash & (2^bits − 1))`. The hash is [`onward::feature::hash`].
+//! `reserved + (hash & (2^bits − 1))`. The hash is [`onward::hashing::feature_hash`].
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 use serde::{Deserialize, Serialize};
 
 pub(crate) mod cell;

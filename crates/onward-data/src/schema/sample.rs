@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 
 use super::names::no_such_column;
 use super::target::boolean;

@@ -137,7 +137,7 @@ fn find_all<const N: usize>(text: &[u8], offset: u32, others: [u8; N], index: &m
         fn wide<const N: usize>(text: &[u8], offset: u32, others: [u8; N], index: &mut DelimiterIndex) {
             find(text, offset, |bytes| block_wide(bytes, others), index);
         }
-        if onward::vector::is_wide() {
+        if onward::simd::is_wide() {
             // SAFETY: the processor was asked, and has what the function is compiled for.
             #[allow(unsafe_code)]
             return unsafe { wide(text, offset, others, index) };
@@ -299,11 +299,11 @@ mod tests {
         fn marks_are_those_that_a_walk_finds(text in text(400)) {
             let _alone = crate::alone();
             for is_portable in [false, true] {
-                onward::vector::set_portable(is_portable);
+                onward::simd::set_portable(is_portable);
                 prop_assert_eq!(found(&text, false), expected(&text, b": "));
                 prop_assert_eq!(found(&text, true), expected(&text, b": |\t"));
             }
-            onward::vector::set_portable(false);
+            onward::simd::set_portable(false);
         }
 
         #[test]

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 use onward_data::{Input, Kind, OnError, Options, Reader, Role, Schema};
 use proptest::prelude::*;
 
@@ -364,7 +364,7 @@ proptest! {
         let expected = outcome(true);
         let _alone = text::alone();
         for is_portable in [false, true] {
-            onward::vector::set_portable(is_portable);
+            onward::simd::set_portable(is_portable);
             let found = outcome(false);
             prop_assert_eq!(&found.error, &expected.error);
             prop_assert_eq!(&found.rows, &expected.rows);
@@ -376,6 +376,6 @@ proptest! {
             }
             prop_assert_eq!(found.skipped, expected.skipped);
         }
-        onward::vector::set_portable(false);
+        onward::simd::set_portable(false);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 use onward::loss::Task;
 use onward_data::{Format, Interaction, Kind, OnError, Options, Role, Schema};
 use proptest::prelude::*;

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 use onward_data::{Column, Format, Kind, Layout, OnError, Options, Role, Schema, Target, TargetRule};
 use proptest::prelude::*;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};

@@ -88,10 +88,10 @@ fn learn_batch(
     mut score: impl FnMut(&dyn Learner, Range<usize>, Option<&mut Trace>, Vec<f64>) -> Result<Vec<f64>, EngineError>,
     mut scores: Vec<f64>,
 ) -> Result<Vec<f64>, EngineError> {
-    let (mut first, loss) = (0, learner.loss());
+    let (all, mut first, loss) = (batch.rows(..), 0, learner.loss());
     loop {
         let before = *rounds;
-        let due = trace.next_due(rounds, &batch.labels()[first..], &batch.weights()[first..]);
+        let due = trace.next_due(rounds, &all.labels()[first..], &all.weights()[first..]);
         let rows = first..due.map_or(batch.len(), |at| first + at + 1);
         first = rows.end;
         learn_rows(learner, &loss, batch.rows(rows.clone()), &mut scores, before)?;

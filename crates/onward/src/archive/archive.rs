@@ -1,7 +1,7 @@
 //! Saving and loading as one visit: a type names each of its numbers and columns once, in
 //! `persist`, and an [`Archive`] writes them to a [`State`] or reads them from one.
 
-use super::{SavedColumn, State};
+use super::{ColumnNumber, SavedColumn, State};
 use crate::Error;
 use crate::hashing::feature_map::{FeatureMap, INDEX_LIMIT};
 
@@ -38,44 +38,14 @@ pub struct Archive {
     features: Option<FeatureMap>,
 }
 
-/// Visits fields that are saved under their own names: `visit_fields!(archive.number(self.rounds, self.squares))`.
+/// Visits fields that are saved under their own names: `visit_fields!(archive.number(self.rounds, self.squares))`. Renaming
+/// such a field changes the file format.
 macro_rules! visit_fields {
     ($archive:ident.$method:ident($($owner:ident.$field:ident),+ $(,)?)) => {
         $($archive.$method(stringify!($field), &mut $owner.$field)?;)+
     };
 }
-
 pub(crate) use visit_fields;
-
-/// A number that columns hold.
-pub trait ColumnNumber: Copy + Sized {
-    /// The column of these numbers.
-    fn column(values: Vec<Self>) -> SavedColumn;
-    /// The numbers of a column, if it holds this type.
-    fn values(column: SavedColumn) -> Option<Vec<Self>>;
-}
-
-macro_rules! column_number {
-    ($type:ty, $variant:ident) => {
-        impl ColumnNumber for $type {
-            fn column(values: Vec<Self>) -> SavedColumn {
-                SavedColumn::$variant(values)
-            }
-
-            fn values(column: SavedColumn) -> Option<Vec<Self>> {
-                match column {
-                    SavedColumn::$variant(values) => Some(values),
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-column_number!(f32, F32);
-column_number!(f64, F64);
-column_number!(u32, U32);
-column_number!(u8, U8);
 
 /// The rows of these lengths that stand one after the other; `None` if their lengths do not add up.
 pub(crate) fn rows_of<T: Clone>(all: &[T], lengths: impl Iterator<Item = usize>) -> Option<Vec<Vec<T>>> {
@@ -101,6 +71,15 @@ pub enum Field<'a, R> {
     /// The number that a column of 64-bit floats keeps for it, and how that number sets it.
     Number(&'a dyn Fn(&R) -> f64, &'a dyn Fn(&mut R, f64)),
 }
+
+/// The fields of a kind of records that are numbers in columns: the name of each column, the type of its numbers, and the
+/// field that has them.
+macro_rules! fields {
+    ($record:ty { $($name:literal: $number:ident $($field:tt).+),+ $(,)? }) => {
+        [$(($name, $crate::archive::Field::$number(&|record: &mut $record| &mut record.$($field).+))),+]
+    };
+}
+pub(crate) use fields;
 
 impl Archive {
     /// An empty archive that is written to.
@@ -240,10 +219,7 @@ impl Archive {
     /// # Errors
     /// On loading, when there is none of that name and type.
     pub fn column<T: ColumnNumber>(&mut self, name: &str, values: &mut Vec<T>) -> Result<(), Error> {
-        match self.is_loading {
-            true => self.exchange(name, values),
-            false => self.exchange(name, &mut values.clone()),
-        }
+        if self.is_loading { self.exchange(name, values) } else { self.exchange(name, &mut values.clone()) }
     }
 
     /// The same, but saving takes the values instead of copying them.
@@ -326,10 +302,7 @@ impl Archive {
         get: impl Fn(&mut R) -> T,
         set: impl Fn(&mut R, T),
     ) -> Result<(), Error> {
-        let mut column = match self.is_loading {
-            true => Vec::new(),
-            false => records.iter_mut().map(get).collect(),
-        };
+        let mut column = if self.is_loading { Vec::new() } else { records.iter_mut().map(get).collect() };
         self.exchange(name, &mut column)?;
         if self.is_loading {
             self.check(column.len() == records.len(), name, "must be as long as the columns beside it")?;
@@ -356,10 +329,7 @@ impl Archive {
     /// # Errors
     /// On loading, when it does not hold: says which name is wrong and what `must` be so.
     pub fn check(&self, holds: bool, name: &str, must: &str) -> Result<(), Error> {
-        match self.is_loading {
-            true => self.require(holds.then_some(()), name, must),
-            false => Ok(()),
-        }
+        if self.is_loading { self.require(holds.then_some(()), name, must) } else { Ok(()) }
     }
 
     /// What was made from values that were read.

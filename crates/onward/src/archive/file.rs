@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 
-use safetensors::tensor::{Dtype, SafeTensors, TensorView, View};
+use safetensors::tensor::{SafeTensorError, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -83,9 +83,7 @@ impl ModelHeader {
             onward: env!("CARGO_PKG_VERSION").to_owned(),
             radius: model.radius,
             schema: model.schema.clone(),
-            tensors: columns
-                .map(|(name, column)| (name.clone(), (dtype_name(column).to_owned(), column.len())))
-                .collect(),
+            tensors: columns.map(|(name, column)| (name.clone(), listed(column))).collect(),
         }
     }
 }
@@ -98,9 +96,15 @@ impl ModelFile {
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let failed = |error: &dyn Display| Error::model(format!("the model cannot be written: {error}"));
         let text = serde_json::to_string(&ModelHeader::of(self)).map_err(|error| failed(&error))?;
-        let columns = self.state.columns().iter();
-        let views: Vec<_> = columns.map(|(name, column)| (name, ColumnView::new(column))).collect();
-        let checksum = checksum(&text, views.iter().map(|(_, view)| view.bytes.as_ref()));
+        let columns = self.state.columns();
+        let bytes: Vec<Cow<'_, [u8]>> = columns.values().map(SavedColumn::bytes).collect();
+        let checksum = checksum(&text, bytes.iter().map(AsRef::as_ref));
+        let views: Result<Vec<_>, SafeTensorError> = columns
+            .iter()
+            .zip(&bytes)
+            .map(|((name, column), bytes)| Ok((name, TensorView::new(column.dtype(), vec![column.len()], bytes)?)))
+            .collect();
+        let views = views.map_err(|error| failed(&error))?;
         let header = RawValue::from_string(text).map_err(|error| failed(&error))?;
         let envelope = Envelope { checksum, header: &header };
         let envelope = serde_json::to_string(&envelope).map_err(|error| failed(&error))?;
@@ -206,9 +210,10 @@ fn state(header: &ModelHeader, views: &[(&str, TensorView<'_>)]) -> Result<State
         return Err(Error::model("is damaged: it has other tensors than its header lists"));
     }
     for (name, view) in views {
-        let column = column(name, view)?;
-        let found = (dtype_name(&column).to_owned(), column.len());
-        if header.tensors.get(*name) != Some(&found) {
+        let dtype = view.dtype();
+        let column = SavedColumn::of_bytes(dtype, view.data())
+            .ok_or_else(|| Error::model(format!("is damaged: tensor '{name}' has type {dtype:?}")))?;
+        if header.tensors.get(*name) != Some(&listed(&column)) {
             return Err(Error::model(format!("is damaged: tensor '{name}' is not as its header lists it")));
         }
         state.set_column(name, column);
@@ -236,66 +241,9 @@ fn number_from_json(name: &str, value: &Value) -> Result<f64, Error> {
     number.ok_or_else(|| Error::model(format!("is damaged: '{name}' is no number")))
 }
 
-fn dtype_name(column: &SavedColumn) -> &'static str {
-    match column {
-        SavedColumn::F32(_) => "F32",
-        SavedColumn::F64(_) => "F64",
-        SavedColumn::U32(_) => "U32",
-        SavedColumn::U8(_) => "U8",
-    }
-}
-
-/// A column as little-endian bytes.
-struct ColumnView<'a> {
-    dtype: Dtype,
-    shape: [usize; 1],
-    bytes: Cow<'a, [u8]>,
-}
-
-impl<'a> ColumnView<'a> {
-    fn new(column: &'a SavedColumn) -> Self {
-        let (dtype, bytes) = match column {
-            SavedColumn::F32(values) => (Dtype::F32, values.iter().flat_map(|value| value.to_le_bytes()).collect()),
-            SavedColumn::F64(values) => (Dtype::F64, values.iter().flat_map(|value| value.to_le_bytes()).collect()),
-            SavedColumn::U32(values) => (Dtype::U32, values.iter().flat_map(|value| value.to_le_bytes()).collect()),
-            SavedColumn::U8(values) => (Dtype::U8, Cow::Borrowed(values.as_slice())),
-        };
-        Self { dtype, shape: [column.len()], bytes }
-    }
-}
-
-impl View for ColumnView<'_> {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-
-    fn data_len(&self) -> usize {
-        self.bytes.len()
-    }
-}
-
-/// The column in a tensor.
-fn column(name: &str, view: &TensorView<'_>) -> Result<SavedColumn, Error> {
-    let bytes = view.data();
-    match view.dtype() {
-        Dtype::F32 => Ok(SavedColumn::F32(chunks(bytes).map(f32::from_le_bytes).collect())),
-        Dtype::F64 => Ok(SavedColumn::F64(chunks(bytes).map(f64::from_le_bytes).collect())),
-        Dtype::U32 => Ok(SavedColumn::U32(chunks(bytes).map(u32::from_le_bytes).collect())),
-        Dtype::U8 => Ok(SavedColumn::U8(bytes.to_vec())),
-        other => Err(Error::model(format!("is damaged: tensor '{name}' has type {other:?}"))),
-    }
-}
-
-fn chunks<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
-    bytes.as_chunks::<N>().0.iter().copied()
+/// A column as the header lists it: the type of its numbers, and how many there are.
+fn listed(column: &SavedColumn) -> (String, usize) {
+    (format!("{:?}", column.dtype()), column.len())
 }
 
 #[cfg(test)]
@@ -371,7 +319,7 @@ mod tests {
         let header = r#"{"format_version":2,"onward":"9.0.0","brand_new":true}"#;
         let envelope = format!(r#"{{"checksum":"00000000","header":{header}}}"#);
         let metadata = HashMap::from([(KEY.to_owned(), envelope)]);
-        let bytes = safetensors::serialize(Vec::<(String, ColumnView<'_>)>::new(), Some(metadata)).unwrap();
+        let bytes = safetensors::serialize(Vec::<(String, TensorView<'_>)>::new(), Some(metadata)).unwrap();
         let error = ModelFile::from_bytes(&bytes).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -381,7 +329,7 @@ mod tests {
 
     #[test]
     fn other_safetensors_files_are_refused() {
-        let bytes = safetensors::serialize(Vec::<(String, ColumnView<'_>)>::new(), None).unwrap();
+        let bytes = safetensors::serialize(Vec::<(String, TensorView<'_>)>::new(), None).unwrap();
         let error = ModelFile::from_bytes(&bytes).unwrap_err();
         assert_eq!(error.to_string(), "is a safetensors file, but not one that onward wrote");
         assert!(ModelFile::from_bytes(b"hello").is_err());

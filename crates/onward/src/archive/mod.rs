@@ -3,13 +3,15 @@
 
 #[allow(clippy::module_inception, reason = "it holds the type of that name")]
 mod archive;
+mod column;
 pub mod file;
 mod names;
 mod numbers;
 mod state;
 
-pub use archive::{Archive, ColumnNumber, Field};
-pub(crate) use archive::{rows_of, visit_fields};
+pub use archive::{Archive, Field};
+pub(crate) use archive::{fields, rows_of, visit_fields};
+pub use column::{ColumnNumber, SavedColumn};
 pub use file::{FORMAT_VERSION, ModelFile, is_safetensors};
 pub use names::Names;
-pub use state::{SavedColumn, State};
+pub use state::State;

@@ -2,37 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::SavedColumn;
 use crate::Error;
-
-/// A column of numbers of one type.
-#[derive(Debug, Clone, PartialEq)]
-pub enum SavedColumn {
-    /// 32-bit floats (weights).
-    F32(Vec<f32>),
-    /// 64-bit floats (sums and statistics).
-    F64(Vec<f64>),
-    /// Feature indices.
-    U32(Vec<u32>),
-    /// Text and small codes.
-    U8(Vec<u8>),
-}
-
-impl SavedColumn {
-    /// How many numbers the column holds.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::F32(values) => values.len(),
-            Self::F64(values) => values.len(),
-            Self::U32(values) => values.len(),
-            Self::U8(values) => values.len(),
-        }
-    }
-
-    /// Whether the column is empty.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
 
 /// Named numbers and named columns: the memory of a learner or ledger.
 ///

@@ -66,12 +66,7 @@ impl BestConstant {
 
     /// The mean loss of the best constant so far.
     pub fn risk(&self) -> Option<f64> {
-        let score = self.score()?;
-        match self.loss.curvature() {
-            // The mean itself: no distance from it to add.
-            Curvature::Quadratic(c) => Some(0.5 * c * (self.squares / self.weight)),
-            _ => self.risk_of(score),
-        }
+        self.risk_of(self.score()?)
     }
 
     /// The mean loss so far of a predictor that always gives this score.

@@ -15,7 +15,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, fields};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::numeric::sum::{self, Sum};
 use crate::simd::f64x4::{FOUR, Record16, by_f64x4};
@@ -197,10 +197,7 @@ impl Certificate {
         self.paid.persist("paid", archive)?;
         archive.number("weight", &mut self.weight)?;
         let mut entries: Vec<CertificateEntry> = self.entries().collect();
-        let fields = [
-            ("theta", Field::F64(&|entry: &mut CertificateEntry| &mut entry.theta)),
-            ("square", Field::F64(&|entry| &mut entry.square)),
-        ];
+        let fields = fields!(CertificateEntry { "theta": F64 theta, "square": F64 square });
         archive.records(&mut entries, &CertificateEntry::zeroed(), &fields)?;
         archive.check(entries.iter().all(|entry| entry.square != 0.0), "square", "must not be 0")?;
         archive.column("index", &mut self.seen)?;

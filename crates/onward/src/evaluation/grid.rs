@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::Error;
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, fields};
 
 /// Cells in use, at the most.
 const MOST_CELLS: usize = 4096;
@@ -112,11 +112,7 @@ impl Grid {
     pub(crate) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.number("width", &mut self.width)?;
         let mut cells: Vec<(f64, GridCell)> = self.cells.iter().map(|(key, &cell)| (key.0, cell)).collect();
-        let fields = [
-            ("number", Field::F64(&|cell: &mut (f64, GridCell)| &mut cell.0)),
-            ("weight", Field::F64(&|cell| &mut cell.1.weight)),
-            ("sum", Field::F64(&|cell| &mut cell.1.sum)),
-        ];
+        let fields = fields!((f64, GridCell) { "number": F64 0, "weight": F64 1.weight, "sum": F64 1.sum });
         archive.records(&mut cells, &(0.0, GridCell::default()), &fields)?;
         if archive.is_loading() {
             self.cells = cells.into_iter().map(|(number, cell)| (LabelKey(number), cell)).collect();

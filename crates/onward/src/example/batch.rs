@@ -5,17 +5,12 @@ use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 use super::features::{Features, is_offset};
-use super::reach::{MaxPositions, max_positions};
+use super::reach::RowBounds;
 use super::repeats::REPEATS;
 use super::rows::{RowLayout, Rows};
 use crate::hashing::feature_map::INDEX_LIMIT;
 use crate::simd::scan::{FEW, are_alone, are_finite, ascend, max_index};
 use crate::{Error, ErrorKind};
-
-/// Whether all indices are below the limit, and all values finite.
-fn all_valid(indices: &[u32], values: &[f32]) -> bool {
-    max_index(indices) < INDEX_LIMIT && are_finite(values)
-}
 
 /// One round's material: a row, its label if known, its importance weight.
 #[derive(Debug, Clone, Copy)]
@@ -43,18 +38,15 @@ pub struct Batch {
     indices: Vec<u32>,
     values: Vec<f32>,
     /// An id for each feature, or none at all.
-    ids: Vec<u32>,
-    /// The map that gave them.
-    map: u64,
-    max_ids: MaxPositions,
+    pub(super) ids: Vec<u32>,
+    /// Of the finished rows.
+    pub(super) bounds: RowBounds,
     ends: Vec<usize>,
     /// NaN stands for a missing label.
     labels: Vec<f64>,
     weights: Vec<f64>,
     offsets: Vec<f64>,
-    /// No index of a finished row is larger.
-    max_index: u32,
-    /// No index of the row that is being filled is.
+    /// No index of the row that is being filled is larger.
     row_max_index: u32,
     /// Up to where the features of the row that is being filled are known to ascend; 0 if that is not known.
     ascend_to: usize,
@@ -115,7 +107,8 @@ impl Batch {
         self.labels.extend_from_slice(labels);
         self.weights.extend_from_slice(weights);
         self.offsets.extend_from_slice(offsets);
-        self.max_index = max_index(lent.indices());
+        // Borrowed columns may be other numbers each time, whatever their owner promises.
+        self.bounds = RowBounds { trusted_max_index: u32::MAX, ..RowBounds::of(max_index(lent.indices())) };
         self.lent = Some(lent);
         Ok(())
     }
@@ -242,17 +235,15 @@ impl Batch {
             }
             None => !REPEATS.with_borrow_mut(|repeats| repeats.are_there(others, 0)),
         };
-        match are_distinct {
-            true => self.end_row(label, weight),
-            false => self.finish(label, weight),
-        }
+        if are_distinct { self.end_row(label, weight) } else { self.finish(label, weight) }
     }
 
     #[inline]
     fn end_row(&mut self, label: Option<f64>, weight: f64) {
         assert!(self.lent.is_none(), "a batch of lent rows takes no others");
         self.ascend_to = 0;
-        self.max_index = self.max_index.max(std::mem::take(&mut self.row_max_index));
+        let max_index = self.bounds.max_index.max(std::mem::take(&mut self.row_max_index));
+        (self.bounds.max_index, self.bounds.trusted_max_index) = (max_index, max_index);
         self.ends.push(self.indices.len());
         self.labels.push(label.unwrap_or(f64::NAN));
         self.weights.push(weight);
@@ -273,13 +264,12 @@ impl Batch {
         self.indices.clear();
         self.values.clear();
         self.ids.clear();
-        self.max_ids = MaxPositions::UNKNOWN;
+        self.bounds = RowBounds::default();
         self.ends.clear();
         self.labels.clear();
         self.weights.clear();
         self.offsets.clear();
-        (self.max_index, self.row_max_index) = (0, 0);
-        self.ascend_to = 0;
+        (self.ascend_to, self.row_max_index) = (0, 0);
         self.offset = 0.0;
         self.lent = None;
     }
@@ -354,11 +344,7 @@ impl Batch {
             indices,
             values,
             ids: &self.ids,
-            map: self.map,
-            max_ids: self.max_ids,
-            max_index: self.max_index,
-            // What is lent may be other numbers each time, whatever its owner promises.
-            trusted_max_index: if self.lent.is_none() { self.max_index } else { u32::MAX },
+            bounds: self.bounds,
             columns: RowColumns { labels: &self.labels, weights: &self.weights, offsets: &self.offsets },
         }
     }
@@ -382,40 +368,20 @@ impl Batch {
     /// ```
     pub fn extend_with_bias(&mut self, rows: Rows<'_>) -> Result<(), Error> {
         assert_eq!(self.pending(), 0, "the row that is being filled ends first");
-        if rows.max_index >= INDEX_LIMIT - 1 {
-            let message = format!("indices must be below 2^31 - 1 where a bias is added; got {}", rows.max_index);
+        if rows.bounds.max_index >= INDEX_LIMIT - 1 {
+            let message =
+                format!("indices must be below 2^31 - 1 where a bias is added; got {}", rows.bounds.max_index);
             return Err(Error::new(ErrorKind::Features, message));
         }
         for Example { features, label, weight } in rows.iter() {
             self.push(0, 1.0);
             self.indices.extend(features.indices.iter().map(|index| index + 1));
             self.values.extend_from_slice(features.values);
-            self.row_max_index = rows.max_index + 1;
+            self.row_max_index = rows.bounds.max_index + 1;
             self.offset = features.offset;
             self.end_row(label, weight);
         }
         Ok(())
-    }
-
-    /// Takes out the memory of the ids, to be [given back](Self::set_ids) with those of all finished rows.
-    pub(super) fn take_ids(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.ids)
-    }
-
-    /// The ids of all finished rows, or none, from this map.
-    pub(super) fn set_ids(&mut self, ids: Vec<u32>, map: u64) {
-        self.max_ids = max_positions(&ids);
-        (self.ids, self.map) = (ids, map);
-    }
-
-    /// The labels of all finished rows; NaN where one is missing.
-    pub fn labels(&self) -> &[f64] {
-        &self.labels
-    }
-
-    /// The importance weights of all finished rows.
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
     }
 
     /// All finished rows in order.
@@ -439,7 +405,7 @@ fn check_ends(ends: &[usize], columns: [usize; 3], lent: &dyn BorrowedColumns) -
         );
         return Err(Error::new(ErrorKind::Features, message));
     }
-    match all_valid(indices, values) {
+    match max_index(indices) < INDEX_LIMIT && are_finite(values) {
         true => Ok(()),
         false => Err(Error::new(ErrorKind::Features, "an index is 2^31 or more, or a value is not finite")),
     }

@@ -1,6 +1,6 @@
 //! A row of features.
 
-use super::reach::MaxPositions;
+use super::reach::{MaxPositions, RowBounds};
 use crate::hashing::feature_map::INDEX_LIMIT;
 use crate::numeric::sum::{self, LANES};
 use crate::simd::scan::ascend;
@@ -17,13 +17,7 @@ pub struct Features<'a> {
     pub(super) values: &'a [f32],
     /// The ids of the features in a feature map; empty if the row has not been numbered.
     pub(super) ids: &'a [u32],
-    /// Which map gave them.
-    pub(super) map: u64,
-    /// No index is larger.
-    pub(super) max_index: u32,
-    /// The same, and whoever made the row cannot be wrong; [`u32::MAX`] where that is not known.
-    pub(super) trusted_max_index: u32,
-    pub(super) max_ids: MaxPositions,
+    pub(super) bounds: RowBounds,
     pub(super) offset: f64,
 }
 
@@ -60,17 +54,8 @@ impl<'a> Features<'a> {
             let message = format!("index {index} occurs twice: a row names a feature once, with the sum of its values");
             return Err(Error::new(ErrorKind::Features, message));
         }
-        let max_index = indices.iter().copied().max().unwrap_or(0);
-        Ok(Self {
-            indices,
-            values,
-            ids: &[],
-            map: 0,
-            max_index,
-            trusted_max_index: max_index,
-            max_ids: MaxPositions::UNKNOWN,
-            offset: 0.0,
-        })
+        let bounds = RowBounds::of(indices.iter().copied().max().unwrap_or(0));
+        Ok(Self { indices, values, ids: &[], bounds, offset: 0.0 })
     }
 
     /// The same row with an offset: what every predictor of it starts from, so that the score
@@ -149,30 +134,30 @@ impl<'a> Features<'a> {
 
     /// The map that gave the ids, if there are some.
     pub(crate) fn map(&self) -> Option<u64> {
-        (!self.ids.is_empty()).then_some(self.map)
+        (!self.ids.is_empty()).then_some(self.bounds.map)
     }
 
     /// No index is larger than this, here or elsewhere in the batch.
     #[inline]
     pub(crate) fn max_index(&self) -> u32 {
-        self.max_index
+        self.bounds.max_index
     }
 
     /// No index is larger, as surely as memory that is read unchecked needs it; [`u32::MAX`] if that is not known.
     #[inline]
     pub(crate) fn trusted_max_index(&self) -> u32 {
-        self.trusted_max_index
+        self.bounds.trusted_max_index
     }
 
     /// The largest ids of the batch, as surely.
     #[inline]
     pub(crate) fn max_ids(&self) -> MaxPositions {
-        self.max_ids
+        self.bounds.max_ids
     }
 }
 
 /// An index that occurs twice.
-fn repeated(indices: &[u32]) -> Option<u32> {
+pub(super) fn repeated(indices: &[u32]) -> Option<u32> {
     if ascend(indices) {
         return None;
     }

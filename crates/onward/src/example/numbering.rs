@@ -1,6 +1,7 @@
 //! Rows get the ids of their features.
 
 use super::batch::Batch;
+use super::reach::max_positions;
 use super::rows::{RowLayout, Rows};
 use crate::hashing::feature_map::FeatureMap;
 
@@ -9,9 +10,10 @@ impl FeatureMap {
     /// get none. Batches must come in the order in which their rows are learnt from; other orders cost time and
     /// nothing else.
     pub fn number(&mut self, batch: &mut Batch) {
-        let mut ids = batch.take_ids();
+        let mut ids = std::mem::take(&mut batch.ids);
         self.add_ids_of(batch.rows(..), &mut ids);
-        batch.set_ids(ids, self.map());
+        (batch.bounds.map, batch.bounds.max_ids) = (self.map(), max_positions(&ids));
+        batch.ids = ids;
     }
 
     /// The same rows with ids, which are kept in `ids`.
@@ -22,7 +24,7 @@ impl FeatureMap {
 
     fn add_ids_of(&mut self, rows: Rows<'_>, ids: &mut Vec<u32>) {
         ids.clear();
-        if !self.is_useful_for(rows.max_index) {
+        if !self.is_useful_for(rows.bounds.max_index) {
             return;
         }
         ids.reserve(rows.indices.len());

@@ -21,8 +21,27 @@ impl Default for MaxPositions {
     }
 }
 
+/// What is known of the indices of rows, and of the ids that they have.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RowBounds {
+    /// No index is larger.
+    pub(super) max_index: u32,
+    /// The same, where the maker of the rows cannot be wrong; else [`u32::MAX`].
+    pub(super) trusted_max_index: u32,
+    /// The map that gave the ids, if there are any.
+    pub(super) map: u64,
+    pub(super) max_ids: MaxPositions,
+}
+
+impl RowBounds {
+    /// Of rows without ids, whose largest index is known.
+    pub(super) fn of(max_index: u32) -> Self {
+        Self { max_index, trusted_max_index: max_index, map: 0, max_ids: MaxPositions::UNKNOWN }
+    }
+}
+
 by_u32x8! {
-    /// How far positions reach.
+    /// The largest of some positions, and of the low ones.
     pub(crate) fn max_positions<E>(positions: &[u32]) -> MaxPositions {
         let end = E::all(LOW - 1);
         let mut most: E = last(positions);

@@ -4,8 +4,8 @@ use std::mem;
 use std::ops::Range;
 
 use super::batch::{Example, RowColumns};
-use super::features::{Features, is_offset};
-use super::reach::{MaxPositions, max_positions};
+use super::features::{Features, is_offset, repeated};
+use super::reach::{RowBounds, max_positions};
 use crate::hashing::feature_map::INDEX_LIMIT;
 use crate::simd::scan::{are_finite, ascend, max_index};
 use crate::{Error, ErrorKind};
@@ -34,13 +34,7 @@ pub struct Rows<'a> {
     pub(super) values: &'a [f32],
     /// An id for each index, or none at all.
     pub(super) ids: &'a [u32],
-    /// The map that gave them.
-    pub(super) map: u64,
-    pub(super) max_ids: MaxPositions,
-    /// No index is larger.
-    pub(super) max_index: u32,
-    /// The same, and whoever made the rows cannot be wrong; [`u32::MAX`] where that is not known.
-    pub(super) trusted_max_index: u32,
+    pub(super) bounds: RowBounds,
     pub(super) columns: RowColumns<'a>,
 }
 
@@ -82,11 +76,14 @@ impl<'a> Rows<'a> {
         }
         let (indices, values) = (&indices[first..end], &values[first..end]);
         let rows = Self::borrowed(RowLayout::Sparse { ends, first }, indices, values, columns);
-        if rows.max_index >= INDEX_LIMIT || !are_finite(values) {
+        if rows.bounds.max_index >= INDEX_LIMIT || !are_finite(values) {
             return Err(rows.invalid_feature());
         }
-        if let Some(row) = (0..ends.len()).find(|&row| !ascend(rows.features_of(row).0)) {
-            rows.refuse_repeats(row)?;
+        let repeats = (0..ends.len()).find_map(|row| Some((row, repeated(rows.features_of(row).0)?)));
+        if let Some((row, index)) = repeats {
+            return Err(refused(format!(
+                "row {row} must name each feature once, with the sum of its values; got index {index} twice"
+            )));
         }
         rows.check_columns()?;
         Ok(rows)
@@ -113,7 +110,7 @@ impl<'a> Rows<'a> {
         }
         let rows = values.len().checked_div(indices.len()).unwrap_or(0);
         let rows = Self::borrowed(RowLayout::Dense { rows }, indices, values, columns);
-        if rows.max_index >= INDEX_LIMIT || !are_finite(values) {
+        if rows.bounds.max_index >= INDEX_LIMIT || !are_finite(values) {
             return Err(rows.invalid_feature());
         }
         if !rows.is_empty() && !ascend(indices) {
@@ -124,9 +121,7 @@ impl<'a> Rows<'a> {
     }
 
     fn borrowed(layout: RowLayout<'a>, indices: &'a [u32], values: &'a [f32], columns: RowColumns<'a>) -> Self {
-        let max_index = max_index(indices);
-        let (ids, map, max_ids) = (&[][..], 0, MaxPositions::UNKNOWN);
-        Self { layout, indices, values, ids, map, max_ids, max_index, trusted_max_index: max_index, columns }
+        Self { layout, indices, values, ids: &[], bounds: RowBounds::of(max_index(indices)), columns }
     }
 
     /// What is wrong with a feature that is out of range.
@@ -137,24 +132,6 @@ impl<'a> Rows<'a> {
             Features::new(indices, values).err().map(|error| in_row(row, &error))
         });
         found.unwrap_or_else(|| refused("indices are below 2^31"))
-    }
-
-    /// Refuses a row from this one on that names a feature twice.
-    #[cold]
-    fn refuse_repeats(&self, first: usize) -> Result<(), Error> {
-        let mut sorted = Vec::new();
-        for row in first..self.len() {
-            sorted.clear();
-            sorted.extend_from_slice(self.features_of(row).0);
-            sorted.sort_unstable();
-            if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-                let index = pair[0];
-                return Err(refused(format!(
-                    "row {row} must name each feature once, with the sum of its values; got index {index} twice"
-                )));
-            }
-        }
-        Ok(())
     }
 
     fn check_columns(&self) -> Result<(), Error> {
@@ -210,10 +187,7 @@ impl<'a> Rows<'a> {
             ids: self.ids.get(indices.clone()).unwrap_or_default(),
             indices: &self.indices[indices],
             values: &self.values[range],
-            map: self.map,
-            max_index: self.max_index,
-            trusted_max_index: self.trusted_max_index,
-            max_ids: self.max_ids,
+            bounds: self.bounds,
             offset: self.columns.offsets.get(row).copied().unwrap_or(0.0),
         };
         let label = self.columns.labels.get(row).copied().filter(|label| !label.is_nan());
@@ -242,7 +216,7 @@ impl<'a> Rows<'a> {
         'a: 'b,
     {
         assert!(ids.is_empty() || ids.len() == self.indices.len(), "each feature has an id");
-        Rows { ids, map, max_ids: max_positions(ids), ..self }
+        Rows { ids, bounds: RowBounds { map, max_ids: max_positions(ids), ..self.bounds }, ..self }
     }
 
     /// All rows in order, each with the features of the one after it, which may be fetched from memory meanwhile.
@@ -363,10 +337,7 @@ impl<'a> Example<'a> {
             indices: x.indices,
             values: x.values,
             ids: x.ids,
-            map: x.map,
-            max_ids: x.max_ids,
-            max_index: x.max_index,
-            trusted_max_index: x.trusted_max_index,
+            bounds: x.bounds,
             columns: RowColumns { labels: &label, weights: &weights, offsets: &offsets },
         })
     }
@@ -375,24 +346,19 @@ impl<'a> Example<'a> {
 impl RowColumns<'_> {
     /// Refuses what is no label (a finite one, or NaN), weight or offset.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let is_weight = |weight: f64| weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight);
-        let find = |column: &[f64], is_valid: &dyn Fn(f64) -> bool| {
-            let row = column.iter().position(|&value| !is_valid(value))?;
-            Some((row, column[row]))
-        };
-        if let Some((row, label)) = find(self.labels, &|label| !label.is_infinite()) {
-            let message = format!("the label of row {row} must be finite, or NaN for none; got {label}");
-            return Err(Error::new(ErrorKind::Label, message));
-        }
-        if let Some((row, weight)) = find(self.weights, &is_weight) {
-            return Err(refused(format!("the weight of row {row} must be 0, or from 1e-38 to 3.4e38; got {weight}")));
-        }
-        match find(self.offsets, &is_offset) {
-            Some((row, offset)) => {
-                Err(refused(format!("the offset of row {row} must be a number within ±3.4e38; got {offset}")))
+        let is_weight = |weight| weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight);
+        let columns: [(_, _, fn(f64) -> bool, _, _); 3] = [
+            ("label", self.labels, |label| !label.is_infinite(), "finite, or NaN for none", ErrorKind::Label),
+            ("weight", self.weights, is_weight, "0, or from 1e-38 to 3.4e38", ErrorKind::Features),
+            ("offset", self.offsets, is_offset, "a number within ±3.4e38", ErrorKind::Features),
+        ];
+        for (name, column, is_valid, must, kind) in columns {
+            if let Some(row) = column.iter().position(|&value| !is_valid(value)) {
+                let found = column[row];
+                return Err(Error::new(kind, format!("the {name} of row {row} must be {must}; got {found}")));
             }
-            None => Ok(()),
         }
+        Ok(())
     }
 }
 

@@ -16,6 +16,8 @@ use std::ops::RangeInclusive;
 
 use rapidhash::v3::rapidhash_v3;
 
+use crate::numeric::rng::mix;
+
 /// The seed of a group of names.
 pub fn seed(group: &[u8]) -> u64 {
     mix(rapidhash_v3(group))
@@ -75,14 +77,6 @@ pub fn short(seed: u64, first: u64, last: u64, length: u32) -> u64 {
 #[inline]
 pub fn product(before: u64, index: u32) -> u64 {
     mix(before.rotate_left(32) ^ u64::from(index))
-}
-
-/// The finaliser of SplitMix64.
-#[inline]
-fn mix(z: u64) -> u64 {
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// The share of names expected to share their slot with another name, when

@@ -24,7 +24,7 @@ use bytemuck::Zeroable;
 
 use super::columns;
 use super::ridge::Ridge;
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, fields};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::LossKind;
 use crate::numeric::{saturate, sum};
@@ -125,16 +125,13 @@ impl ScoreLearner for Arow {
     }
 
     fn guarantee(&self) -> Guarantee {
-        none()
+        Guarantee::none(GuaranteeKind::Own, NONE)
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         match &mut self.gaussian {
             Gaussian::Diagonal(entries) => {
-                let fields = [
-                    ("weight", Field::F32(&|entry: &mut ArowEntry| &mut entry.weight)),
-                    ("variance", Field::F64(&|entry| &mut entry.variance)),
-                ];
+                let fields = fields!(ArowEntry { "weight": F32 weight, "variance": F64 variance });
                 entries.persist(archive, |entry| entry.variance > 0.0, &fields)
             }
             Gaussian::Full(ridge) => ridge.persist(archive),
@@ -170,10 +167,6 @@ fn update(entries: &mut ParameterTable<ArowEntry>, x: Features<'_>, shortfall: f
     }
 }
 
-fn none() -> Guarantee {
-    Guarantee::none(GuaranteeKind::Own, NONE)
-}
-
 const NONE: &str = "the theorem of AROW bounds mistakes on the rows that it learns from, not regret";
 
 const FORM: ParameterDescriptor =
@@ -199,5 +192,5 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         };
         Ok(Box::new(Arow::new(arguments.loss(), form, arguments.number("r"))?))
     },
-    plan: |_, _| Ok(none()),
+    plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, NONE)),
 };

@@ -12,7 +12,7 @@ pub(super) const LIMIT: ParameterDescriptor = whole("limit", 1..=8192)
     .meaning("how many features are used, the first that come: a round costs its square");
 
 /// The features that have a column.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct FeatureColumns {
     features: FeatureIndex,
     /// Values other than 0 of features without a column, in all that was learnt.

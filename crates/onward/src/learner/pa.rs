@@ -124,7 +124,7 @@ impl ScoreLearner for PassiveAggressive {
     }
 
     fn guarantee(&self) -> Guarantee {
-        none()
+        Guarantee::none(GuaranteeKind::Own, NONE)
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -140,10 +140,6 @@ impl LinearWeights for PassiveAggressive {
     fn weight(&self, index: u32) -> f64 {
         f64::from(self.weights.get(index))
     }
-}
-
-fn none() -> Guarantee {
-    Guarantee::none(GuaranteeKind::Own, NONE)
 }
 
 const NONE: &str = "the theorems of passive-aggressive learning bound squared losses and mistakes, not regret";
@@ -181,5 +177,5 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         };
         Ok(Box::new(PassiveAggressive::new(arguments.loss(), variant)?))
     },
-    plan: |_, _| Ok(none()),
+    plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, NONE)),
 };

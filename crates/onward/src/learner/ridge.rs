@@ -37,7 +37,7 @@ impl Charged {
 }
 
 /// The least of λ‖u‖² + Σ h(y − ⟨u, x⟩)², kept up to date.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Ridge {
     lambda: f64,
     columns: FeatureColumns,
@@ -59,14 +59,7 @@ thread_local! {
 impl Ridge {
     /// Before the first row. λ is from 1e-30 to 1e30.
     pub(super) fn new(lambda: f64, limit: u64) -> Result<Self, Error> {
-        Ok(Self {
-            lambda,
-            columns: FeatureColumns::new(limit)?,
-            triangle: Triangle::default(),
-            rotated: Vec::new(),
-            weights: Vec::new(),
-            row: Vec::new(),
-        })
+        Ok(Self { lambda, columns: FeatureColumns::new(limit)?, ..Self::default() })
     }
 
     /// The features that have a column.

@@ -6,7 +6,7 @@ use std::fmt;
 use super::binary::is_positive;
 use super::total::bounded;
 use crate::Error;
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, fields};
 use crate::simd::prefetch;
 
 /// A range of magnitudes, from a power of two up to the next zone's, whose bits are
@@ -240,11 +240,7 @@ impl Auc {
         archive.check(layout == LAYOUT, "layout", &format!("must be {LAYOUT}, for this program has no other bins"))?;
         let bins = (0u32..).zip(self.bins.iter().copied());
         let mut filled: Vec<(u32, AucBin)> = bins.filter(|(_, bin)| !bin.is_empty()).collect();
-        let fields = [
-            ("bins", Field::U32(&|filled: &mut (u32, AucBin)| &mut filled.0)),
-            ("positive", Field::F64(&|filled| &mut filled.1.positive)),
-            ("negative", Field::F64(&|filled| &mut filled.1.negative)),
-        ];
+        let fields = fields!((u32, AucBin) { "bins": U32 0, "positive": F64 1.positive, "negative": F64 1.negative });
         archive.records(&mut filled, &(0, AucBin::default()), &fields)?;
         let is_ordered = filled.windows(2).all(|pair| pair[0].0 < pair[1].0)
             && filled.last().is_none_or(|&(last, _)| (last as usize) < self.bins.len());

@@ -1,12 +1,11 @@
 //! Whether probabilities mean what they say.
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::binary::target;
 use super::total::CompensatedTotal;
 use crate::Error;
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, fields};
 
 /// How many bins of equal width cover \[0, 1\].
 const BINS: usize = 20;
@@ -91,14 +90,14 @@ impl Calibration {
     /// or negative.
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         let mut bins = self.bins.to_vec();
-        let fields = [
-            ("weight", Field::F64(&|bin: &mut OpenBin| &mut bin.weight.sum)),
-            ("weight_rest", Field::F64(&|bin| &mut bin.weight.rest)),
-            ("predicted", Field::F64(&|bin| &mut bin.predicted.sum)),
-            ("predicted_rest", Field::F64(&|bin| &mut bin.predicted.rest)),
-            ("observed", Field::F64(&|bin| &mut bin.observed.sum)),
-            ("observed_rest", Field::F64(&|bin| &mut bin.observed.rest)),
-        ];
+        let fields = fields!(OpenBin {
+            "weight": F64 weight.sum,
+            "weight_rest": F64 weight.rest,
+            "predicted": F64 predicted.sum,
+            "predicted_rest": F64 predicted.rest,
+            "observed": F64 observed.sum,
+            "observed_rest": F64 observed.rest,
+        });
         archive.records(&mut bins, &OpenBin::default(), &fields)?;
         archive.check(bins.len() == BINS, "weight", &format!("must have {BINS} numbers"))?;
         let is_sound =
@@ -106,13 +105,6 @@ impl Calibration {
         archive.check(bins.iter().all(is_sound), "weight", "and what is beside it must be finite and not below 0")?;
         self.bins.copy_from_slice(&bins);
         Ok(())
-    }
-}
-
-impl CalibrationBin {
-    pub(super) fn json(&self) -> Value {
-        let Self { from, to, weight, predicted, observed } = self;
-        json!({"from": from, "to": to, "weight": weight, "predicted": predicted, "observed": observed})
     }
 }
 

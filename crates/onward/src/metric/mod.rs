@@ -22,7 +22,7 @@ pub use calibration::{Calibration, CalibrationBin};
 pub use classes::Classes;
 pub use regression::Regression;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use self::binary::{Probability, target};
 use crate::Error;
@@ -77,7 +77,10 @@ impl Metrics {
     /// only when the link is logistic, those of regression on the scale of the response.
     pub fn new(task: Task, link: InverseLink) -> Self {
         let measures = match task {
-            Task::Binary => Measures::Binary(Box::new(Binary::new(link))),
+            Task::Binary => {
+                let probabilities = (link == InverseLink::Logistic).then(Probabilities::default);
+                Measures::Binary(Box::new(Binary { probabilities, ..Binary::default() }))
+            }
             Task::Regression => Measures::Regression(Regression::default()),
             Task::Classes => Measures::Classes { classes: Classes::default(), has_log_loss: true },
         };
@@ -146,7 +149,12 @@ impl Metrics {
         let mut summary = Map::new();
         match &self.measures {
             Measures::Binary(binary) => binary.summarise(&mut summary),
-            Measures::Regression(regression) => summarise(regression, &mut summary),
+            Measures::Regression(regression) => {
+                put(&mut summary, "rmse", regression.rmse());
+                put(&mut summary, "mae", regression.mae());
+                put(&mut summary, "r2", regression.r2());
+                put(&mut summary, "bias", regression.bias());
+            }
             Measures::Classes { classes, has_log_loss } => {
                 put(&mut summary, "accuracy", classes.accuracy());
                 put(&mut summary, "log_loss", classes.log_loss().filter(|_| *has_log_loss));
@@ -170,11 +178,6 @@ impl Metrics {
 }
 
 impl Binary {
-    fn new(link: InverseLink) -> Self {
-        let probabilities = (link == InverseLink::Logistic).then(Probabilities::default);
-        Self { probabilities, ..Self::default() }
-    }
-
     #[inline]
     fn observe(&mut self, score: f64, label: f64, weight: f64, logistic: Option<(f64, f64)>) {
         self.accuracy.observe(score, label, weight);
@@ -222,18 +225,11 @@ impl Probabilities {
         put(summary, "log_loss", self.log_loss.value());
         put(summary, "brier", self.brier.value());
         put(summary, "calibration_error", self.calibration.error());
-        let bins: Vec<Value> = self.calibration.bins().iter().map(CalibrationBin::json).collect();
+        let bins = self.calibration.bins();
         if !bins.is_empty() {
-            summary.insert("calibration".to_owned(), Value::Array(bins));
+            summary.insert("calibration".to_owned(), json!(bins));
         }
     }
-}
-
-fn summarise(regression: &Regression, summary: &mut Map<String, Value>) {
-    put(summary, "rmse", regression.rmse());
-    put(summary, "mae", regression.mae());
-    put(summary, "r2", regression.r2());
-    put(summary, "bias", regression.bias());
 }
 
 /// Adds a measure that is defined and that JSON can hold.

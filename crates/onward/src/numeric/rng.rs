@@ -3,6 +3,17 @@
 //! The state grows by the odd constant ⌊2⁶⁴/φ⌋ and each output is a bijective scramble of it:
 //! the period is 2⁶⁴, and any state is a good one.
 
+/// 2^64 divided by the golden ratio.
+pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The finaliser of SplitMix64.
+#[inline]
+pub(crate) fn mix(z: u64) -> u64 {
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
 /// A generator.
 ///
 /// ```
@@ -22,10 +33,8 @@ impl SplitMix64 {
 
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0 = self.0.wrapping_add(STEP);
+        mix(self.0)
     }
 
     /// Uniform on [0, 1), a multiple of 2⁻⁵³.

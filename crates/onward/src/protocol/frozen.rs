@@ -14,13 +14,6 @@ use crate::{Features, Predictor, Rows};
 /// more of at least twice its size.
 const MOST_TIMES: usize = 8;
 
-/// The weights of a linear predictor, and how its scores are kept plausible.
-#[derive(Debug, Clone)]
-pub(super) struct FrozenLinear {
-    weights: FrozenWeights,
-    clipping: Clipping,
-}
-
 /// How scores are kept plausible.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Clipping {
@@ -43,52 +36,32 @@ impl Clipping {
     }
 }
 
-/// Weights by index, in as few bits as hold them all.
+/// A linear predictor.
 #[derive(Debug, Clone)]
-enum FrozenWeights {
-    Narrow(WeightMap<f32>),
-    Wide(WeightMap<f64>),
+struct FrozenLinear<W> {
+    weights: WeightMap<W>,
+    clipping: Clipping,
 }
 
-impl FrozenLinear {
-    /// These weights, one for each index, every other one being 0.
-    pub(super) fn new(indices: &[u32], weights: &[f64], clipping: Clipping) -> Self {
-        let narrow: Vec<f32> = weights.iter().map(|&weight| weight as f32).collect();
-        let is_narrow =
-            narrow.iter().zip(weights).all(|(&narrow, weight)| f64::from(narrow).to_bits() == weight.to_bits());
-        let weights = match is_narrow {
-            true => FrozenWeights::Narrow(WeightMap::new(indices, &narrow)),
-            false => FrozenWeights::Wide(WeightMap::new(indices, weights)),
-        };
-        Self { weights, clipping }
-    }
-
-    /// What the learner would predict.
-    fn score(&self, x: Features<'_>) -> f64 {
-        let dot = match &self.weights {
-            FrozenWeights::Narrow(map) => map.dot(x),
-            FrozenWeights::Wide(map) => map.dot(x),
-        };
-        self.clipping.clip(x.offset() + dot, x.offset())
-    }
-
-    /// The row that is predicted after the next one: its weights may be fetched from memory meanwhile.
-    fn prefetch(&self, x: Features<'_>) {
-        match &self.weights {
-            FrozenWeights::Narrow(map) => map.prefetch(x),
-            FrozenWeights::Wide(map) => map.prefetch(x),
-        }
+/// The predictor with these weights, one for each index; all others are 0. It keeps them in 32 bits if those hold them all.
+pub(super) fn frozen_linear(indices: &[u32], weights: &[f64], clipping: Clipping) -> Box<dyn Predictor> {
+    let narrow: Vec<f32> = weights.iter().map(|&weight| weight as f32).collect();
+    let is_narrow = narrow.iter().zip(weights).all(|(&narrow, weight)| f64::from(narrow).to_bits() == weight.to_bits());
+    match is_narrow {
+        true => Box::new(FrozenLinear { weights: WeightMap::new(indices, &narrow), clipping }),
+        false => Box::new(FrozenLinear { weights: WeightMap::new(indices, weights), clipping }),
     }
 }
 
-impl Predictor for FrozenLinear {
+impl<W: Copy + Zeroable + Into<f64> + Send + Sync> Predictor for FrozenLinear<W> {
     fn predict(&self, rows: Rows<'_>, scores: &mut [f64]) {
         rows.check_scores(1, scores);
         for ((example, next), score) in rows.with_next().zip(scores) {
             if let Some(next) = next {
-                self.prefetch(next);
+                self.weights.prefetch(next);
             }
-            *score = self.score(example.features);
+            let x = example.features;
+            *score = self.clipping.clip(x.offset() + self.weights.dot(x), x.offset());
         }
     }
 }
@@ -231,16 +204,16 @@ mod tests {
         let last = crate::INDEX_LIMIT - 1;
         for indices in [vec![last], vec![0, last], (0..1000).map(|k| last - 7 * k).collect()] {
             let weights: Vec<f64> = indices.iter().map(|&index| 1e300 * f64::from(index % 5)).collect();
-            let fixed = FrozenLinear::new(&indices, &weights, Clipping::Never);
+            let fixed = frozen_linear(&indices, &weights, Clipping::Never);
             for (&index, &weight) in indices.iter().zip(&weights) {
-                assert_eq!(fixed.score(Features::new(&[index], &[1.0]).unwrap()), weight);
+                assert_eq!(fixed.predict_one(Features::new(&[index], &[1.0]).unwrap()), weight);
                 let before = [index - u32::from(index > 0)];
-                let score = fixed.score(Features::new(&before, &[1.0]).unwrap());
+                let score = fixed.predict_one(Features::new(&before, &[1.0]).unwrap());
                 assert_eq!(score, if index > 0 { 0.0 } else { weight });
             }
         }
         // Of no weights the map is empty.
-        let fixed = FrozenLinear::new(&[], &[], Clipping::Never);
-        assert_eq!(fixed.score(Features::new(&[5], &[1.0]).unwrap()), 0.0);
+        let fixed = frozen_linear(&[], &[], Clipping::Never);
+        assert_eq!(fixed.predict_one(Features::new(&[5], &[1.0]).unwrap()), 0.0);
     }
 }

@@ -4,7 +4,7 @@
 //! h·ℓ(p, y); g = ∂ℓ/∂p at p; the optimiser takes in h·g·x and moves by gradient
 //! flow of the loss (or by the gradient as it is, if that is its theorem).
 
-use super::frozen::{Clipping, FrozenLinear};
+use super::frozen::{Clipping, frozen_linear};
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 use crate::loss::{InverseLink, Task};
@@ -55,21 +55,16 @@ impl<O: Optimizer> Linear<O> {
             (_, _, Task::Binary | Task::Classes) => Clipping::Never,
         }
     }
-
-    #[inline]
-    fn clipped(&self, score: f64, offset: f64) -> f64 {
-        self.clipping().clip(score, offset)
-    }
 }
 
 impl<O: Optimizer> ScoreLearner for Linear<O> {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        self.clipped(x.offset() + self.optimizer.dot(x), x.offset())
+        self.clipping().clip(x.offset() + self.optimizer.dot(x), x.offset())
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let score = x.offset() + self.optimizer.begin(x);
-        let p = self.clipped(score, x.offset());
+        let p = self.clipping().clip(score, x.offset());
         let loss = &self.loss;
         self.optimizer.observe_loss(&|| weight * loss.value(p, label), weight);
         let gradient = self.loss.gradient(p, label);
@@ -97,7 +92,7 @@ impl<O: Optimizer> ScoreLearner for Linear<O> {
 
     fn freeze(&self) -> Option<Box<dyn Predictor>> {
         let (indices, weights) = self.optimizer.frozen_weights()?;
-        Some(Box::new(FrozenLinear::new(&indices, &weights, self.clipping())))
+        Some(frozen_linear(&indices, &weights, self.clipping()))
     }
 
     fn guarantee(&self) -> Guarantee {

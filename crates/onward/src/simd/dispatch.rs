@@ -1,6 +1,6 @@
-//! Loops that the compiler turns into vector code: compiled once for every machine of the
-//! architecture, and once for those with AVX2 (and the instructions on bits that came with it), chosen when
-//! the program runs. Both are the same plain Rust, rounded operation by operation, so they give the same bits.
+//! Loops that the compiler turns into vector code: compiled once for every machine of the architecture, and once
+//! for machines with AVX2 (and the bit instructions that came with it). The program chooses when it runs.
+//! Both are the same plain Rust, rounded operation by operation, so they give the same bits.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -8,10 +8,10 @@ const UNKNOWN: u8 = 0;
 const PORTABLE: u8 = 1;
 const WIDE: u8 = 2;
 
-/// What the machine has, once that was asked.
+/// What the machine has, once the program has asked.
 static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Whether loops are to run as they were compiled for AVX2.
+/// Whether loops run as they were compiled for AVX2.
 #[inline]
 #[doc(hidden)]
 pub fn is_wide() -> bool {
@@ -27,8 +27,8 @@ fn ask() -> bool {
     MODE.load(Ordering::Relaxed) == WIDE
 }
 
-/// Has loops run as they were compiled for any machine, or (`false`) as this one allows. Results
-/// are the same to the bit: this is for tests that they are, and for measuring what it gains.
+/// Makes loops run as they were compiled for any machine, or (`false`) as this one allows. Results are the same
+/// to the bit: this is for tests of that, and for measuring what AVX2 gains.
 pub fn set_portable(is_portable: bool) {
     #[cfg(target_arch = "x86_64")]
     let has_wide = std::arch::is_x86_feature_detected!("avx2")
@@ -41,8 +41,33 @@ pub fn set_portable(is_portable: bool) {
     MODE.store(if has_wide && !is_portable { WIDE } else { PORTABLE }, Ordering::Relaxed);
 }
 
-/// Defines a function that is compiled for any machine and for AVX2. What it calls is compiled so too
-/// if it is inlined: loops are to be `for` loops, since the closures that iterators call need not be.
+/// Ends a function with a call that is compiled for AVX2 where the machine has it, and else with one that is compiled for
+/// any machine. Generic parameters come in brackets: as they are declared, then as they are passed on.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! dispatch {
+    (
+        [$($parameters:tt)*] [$($passed:tt)*] ($($argument:ident: $type:ty),*) $(-> $result:ty)?,
+        $wide:expr, $portable:expr
+    ) => {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+            fn wide<$($parameters)*>($($argument: $type),*) $(-> $result)? {
+                $wide
+            }
+            if $crate::simd::is_wide() {
+                // SAFETY: the processor was asked, and has what the function is compiled for.
+                #[allow(unsafe_code)]
+                return unsafe { wide::<$($passed)*>($($argument),*) };
+            }
+        }
+        $portable
+    };
+}
+
+/// Defines a function that is compiled for any machine and for AVX2. What it calls is compiled for both too if it is
+/// inlined. Its loops should be `for` loops: the closures that iterators call may not be inlined.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! vectorised {
@@ -52,27 +77,17 @@ macro_rules! vectorised {
         $visibility fn $name($($argument: $type),*) $(-> $result)? {
             #[inline(always)]
             fn portable($($argument: $type),*) $(-> $result)? $body
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-                fn wide($($argument: $type),*) $(-> $result)? {
-                    portable($($argument),*)
-                }
-                if $crate::simd::is_wide() {
-                    // SAFETY: the processor was asked, and has what the function is compiled for.
-                    #[allow(unsafe_code)]
-                    return unsafe { wide($($argument),*) };
-                }
+            $crate::dispatch! {
+                [] [] ($($argument: $type),*) $(-> $result)?, portable($($argument),*), portable($($argument),*)
             }
-            portable($($argument),*)
         }
     };
 }
 #[doc(hidden)]
 pub use vectorised;
 
-/// Defines a function of a kind of vectors, of which there are those of AVX2 and arrays: with the ones or the others, as this
-/// machine allows. It may have a type parameter more, and a size.
+/// Defines a function that is generic in a kind of vectors. It runs with the type for AVX2, or with the one for any machine.
+/// It may have one more type parameter and a size.
 macro_rules! by_vectors {
     (
         [$kind:path, $wide:path, $portable:path] $(#[$meta:meta])*
@@ -87,54 +102,73 @@ macro_rules! by_vectors {
             fn generic<$vector: $kind $(, $generic: $bound, const $size: usize)?>(
                 $($argument: $type),*
             ) $(-> $result)? $body
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-                fn wide$(<$generic: $bound, const $size: usize>)?($($argument: $type),*) $(-> $result)? {
-                    generic::<$wide $(, $generic, $size)?>($($argument),*)
-                }
-                if $crate::simd::is_wide() {
-                    // SAFETY: the processor was asked, and has what the function is compiled for.
-                    #[allow(unsafe_code)]
-                    return unsafe { wide$(::<$generic, $size>)?($($argument),*) };
-                }
+            $crate::dispatch! {
+                [$($generic: $bound, const $size: usize)?] [$($generic, $size)?] ($($argument: $type),*) $(-> $result)?,
+                generic::<$wide $(, $generic, $size)?>($($argument),*),
+                generic::<$portable $(, $generic, $size)?>($($argument),*)
             }
-            generic::<$portable $(, $generic, $size)?>($($argument),*)
         }
     };
 }
 pub(crate) use by_vectors;
 
-/// What runs as it was compiled for this machine, where a function of [`vectorised`] will not
-/// do since it is generic. `run` is to be `#[inline(always)]`.
-pub(crate) trait SimdKernel {
-    /// What comes out.
-    type Output;
-
-    /// The work.
-    fn run(self) -> Self::Output;
-}
-
-/// Runs a kernel as fast as this machine can.
-#[inline]
-pub(crate) fn run<K: SimdKernel>(kernel: K) -> K::Output {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-        fn wide<K: SimdKernel>(kernel: K) -> K::Output {
-            kernel.run()
+/// Defines a kind of vectors: a trait, and the types that implement it, from a table of operations. A row of the table has
+/// the signature of an operation, then its value for each type, in the order of the types.
+///
+/// The values for a type marked `avx2` are unsafe code. SAFETY, of all of them: only functions that [`dispatch`] runs and
+/// tests name these types, and run what names them only where the processor has AVX2. An array has at least as many numbers
+/// as an instruction loads from it or stores into it. Rows that need more say why they are sound.
+macro_rules! vectors {
+    (
+        $(#[$meta:meta])* trait $kind:ident [$($parameters:tt)*] { $($item:tt)* }
+        $($machine:ident [$($head:tt)*] { $($associated:tt)* })+
+        $($(#[$note:meta])* [$($signature:tt)*] $($value:expr),+;)+
+    ) => {
+        $(#[$meta])*
+        #[allow(unsafe_code)]
+        pub(crate) trait $kind $($parameters)* {
+            $($item)*
+            $($(#[$note])* $($signature)*;)+
         }
-        if is_wide() {
-            // SAFETY: the processor was asked, and has what the function is compiled for.
-            #[allow(unsafe_code)]
-            return unsafe { wide(kernel) };
+        $crate::simd::vectors! {
+            @implement { $($machine [$($head)*] { $($associated)* })+ } $([$($signature)*] $($value),+;)+
         }
-    }
-    kernel.run()
+    };
+    (@implement {} $([$($signature:tt)*];)+) => {};
+    (
+        @implement { portable [$($head:tt)*] { $($associated:tt)* } $($others:tt)* }
+        $([$($signature:tt)*] $value:expr $(, $rest:expr)*;)+
+    ) => {
+        #[allow(unsafe_code)]
+        const _: () = {
+            $($head)* {
+                $($associated)*
+                $(#[inline(always)] $($signature)* { $value })+
+            }
+        };
+        $crate::simd::vectors! { @implement { $($others)* } $([$($signature)*] $($rest),*;)+ }
+    };
+    (
+        @implement { avx2 [$($head:tt)*] { $($associated:tt)* } $($others:tt)* }
+        $([$($signature:tt)*] $value:expr $(, $rest:expr)*;)+
+    ) => {
+        #[cfg(target_arch = "x86_64")]
+        #[allow(unsafe_code)]
+        const _: () = {
+            $($head)* {
+                $($associated)*
+                $(#[inline(always)] $($signature)* {
+                    // SAFETY: see `vectors`.
+                    unsafe { $value }
+                })+
+            }
+        };
+        $crate::simd::vectors! { @implement { $($others)* } $([$($signature)*] $($rest),*;)+ }
+    };
 }
+pub(crate) use vectors;
 
-/// The smaller of two numbers, the second if they cannot be compared: one instruction, as
-/// `f32::min` is not.
+/// The smaller of two numbers, the second if they cannot be compared. It is one instruction, unlike `f32::min`.
 #[inline(always)]
 pub(crate) fn smaller<T: PartialOrd>(one: T, other: T) -> T {
     if one < other { one } else { other }

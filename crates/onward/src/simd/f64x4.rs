@@ -1,82 +1,192 @@
 //! Four numbers at a time, and entries of 16 bytes taken four at a time.
 //!
-//! A loop that is written with [`F64x4`] says what vectors are made of, where the compiler, given arrays, guesses
-//! and shuffles (12 instructions a feature became 6 in `nag`). It is compiled twice: with the instructions of
-//! AVX2, and with arrays for any machine. Operation by operation both round alike, so they give the same bits.
+//! A loop written with [`F64x4`] says what the vectors are made of. Given arrays, the compiler guesses and shuffles
+//! (in `nag`, 12 instructions per feature became 6). Such a loop is compiled twice: with the instructions of AVX2,
+//! and with arrays for any machine. Both round alike, operation by operation, so they give the same bits.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
 use std::ops::{Add, Div, Mul, Sub};
+
+use crate::simd::{self, vectors};
 
 /// An entry as it lies in memory: two words of 64 bits.
 pub(crate) type Record16 = [u64; 2];
 
-/// How many numbers a quad has.
+/// The numbers in an [`F64x4`].
 pub(crate) const FOUR: usize = 4;
 
-/// A number of 64 bits, or several side by side: what is written with it is one formula for any number of features.
-pub(crate) trait Real:
-    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
-{
-    fn all(number: f64) -> Self;
-    fn sqrt(self) -> Self;
-    fn abs(self) -> Self;
-    /// The smaller of each two, the second if they cannot be compared.
-    fn smaller(self, other: Self) -> Self;
-    /// The larger of each two, the second if they cannot be compared.
-    fn larger(self, other: Self) -> Self;
-    /// Each where `one` > `two`, else that of `other`.
-    fn where_above(self, one: Self, two: Self, other: Self) -> Self;
+/// For any machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PortableF64x4([f64; FOUR]);
 
-    /// Each held within ± `most` > 0. What is no number stays.
+/// For machines with AVX2.
+#[cfg(target_arch = "x86_64")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Avx2F64x4(__m256d);
+
+impl PortableF64x4 {
     #[inline(always)]
-    fn held(self, most: Self) -> Self {
-        most.smaller((Self::all(0.0) - most).larger(self))
+    fn each(self, other: Self, operation: impl Fn(f64, f64) -> f64) -> Self {
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
+        Self([operation(a, e), operation(b, f), operation(c, g), operation(d, h)])
     }
 }
 
-/// Four numbers of 64 bits.
-pub(crate) trait F64x4: Real {
-    /// Four numbers of 32 bits.
-    type F32x4: Copy;
+/// Operators, by their instructions.
+macro_rules! arithmetic {
+    ($($trait:ident $operation:ident $operator:tt $instruction:ident;)*) => {$(
+        impl $trait for PortableF64x4 {
+            type Output = Self;
 
-    fn load(from: &[f64; FOUR]) -> Self;
-    fn store(self, into: &mut [f64; FOUR]);
+            #[inline(always)]
+            fn $operation(self, other: Self) -> Self {
+                self.each(other, |one, other| one $operator other)
+            }
+        }
 
-    #[inline(always)]
-    fn numbers(self) -> [f64; FOUR] {
-        let mut numbers = [0.0; FOUR];
-        self.store(&mut numbers);
-        numbers
+        #[cfg(target_arch = "x86_64")]
+        impl $trait for Avx2F64x4 {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $operation(self, other: Self) -> Self {
+                // SAFETY: see `vectors`.
+                #[allow(unsafe_code)]
+                Self(unsafe { $instruction(self.0, other.0) })
+            }
+        }
+    )*};
+}
+
+arithmetic! {
+    Add add + _mm256_add_pd;
+    Sub sub - _mm256_sub_pd;
+    Mul mul * _mm256_mul_pd;
+    Div div / _mm256_div_pd;
+}
+
+vectors! {
+    /// A number of 64 bits, or several side by side: a formula written with it serves any number of features.
+    trait Real [: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>] {
+        /// Each number limited to ± `most` > 0. NaN stays.
+        #[inline(always)]
+        fn held(self, most: Self) -> Self {
+            most.smaller((Self::all(0.0) - most).larger(self))
+        }
     }
+    portable [impl Real for f64] {}
+    portable [impl Real for PortableF64x4] {}
+    avx2 [impl Real for Avx2F64x4] {}
 
-    fn load_f32(from: &[f32; FOUR]) -> Self::F32x4;
-    fn widen(narrow: Self::F32x4) -> Self;
+    [fn all(number: f64) -> Self] number, Self([number; FOUR]), Self(_mm256_set1_pd(number));
+    [fn sqrt(self) -> Self] f64::sqrt(self), Self(self.0.map(f64::sqrt)), Self(_mm256_sqrt_pd(self.0));
+    [fn abs(self) -> Self]
+        f64::abs(self), Self(self.0.map(f64::abs)), Self(_mm256_andnot_pd(_mm256_set1_pd(-0.0), self.0));
+    /// The smaller of each pair, the second if they cannot be compared.
+    [fn smaller(self, other: Self) -> Self]
+        simd::smaller(self, other), self.each(other, simd::smaller), Self(_mm256_min_pd(self.0, other.0));
+    /// The larger of each pair, the second if they cannot be compared.
+    [fn larger(self, other: Self) -> Self]
+        simd::larger(self, other), self.each(other, simd::larger), Self(_mm256_max_pd(self.0, other.0));
+    /// The numbers of `self` where `one` > `two`, else those of `other`.
+    [fn where_above(self, one: Self, two: Self, other: Self) -> Self]
+        if one > two { self } else { other },
+        Self(std::array::from_fn(|at| if one.0[at] > two.0[at] { self.0[at] } else { other.0[at] })),
+        Self(_mm256_blendv_pd(other.0, self.0, _mm256_cmp_pd::<_CMP_GT_OQ>(one.0, two.0)));
+}
+
+vectors! {
+    /// Four numbers of 64 bits.
+    trait F64x4 [: Real] {
+        /// Four numbers of 32 bits.
+        type F32x4: Copy;
+
+        #[inline(always)]
+        fn numbers(self) -> [f64; FOUR] {
+            let mut numbers = [0.0; FOUR];
+            self.store(&mut numbers);
+            numbers
+        }
+    }
+    portable [impl F64x4 for PortableF64x4] { type F32x4 = [f32; FOUR]; }
+    avx2 [impl F64x4 for Avx2F64x4] { type F32x4 = __m128; }
+
+    [fn load(from: &[f64; FOUR]) -> Self] Self(*from), Self(_mm256_loadu_pd(from.as_ptr()));
+    [fn store(self, into: &mut [f64; FOUR])] *into = self.0, _mm256_storeu_pd(into.as_mut_ptr(), self.0);
+    [fn load_f32(from: &[f32; FOUR]) -> Self::F32x4] *from, _mm_loadu_ps(from.as_ptr());
+    [fn widen(narrow: Self::F32x4) -> Self] Self(narrow.map(f64::from)), Self(_mm256_cvtps_pd(narrow));
     /// Each rounded to 32 bits.
-    fn narrow(self) -> Self::F32x4;
-    /// The same, held within what 32 bits hold.
-    fn saturate(self) -> Self::F32x4;
-    /// Whether some are above those of another.
-    fn is_above(self, other: Self) -> bool;
-    /// Which have no bit set, a bit for each.
-    fn zeros(self) -> u32;
-
+    [fn narrow(self) -> Self::F32x4] self.0.map(|number| number as f32), _mm256_cvtpd_ps(self.0);
+    /// Each rounded to 32 bits, and limited to the finite numbers of 32 bits. NaN stays: `_mm_min_ps` and `_mm_max_ps` take
+    /// the second of two numbers that cannot be compared.
+    [fn saturate(self) -> Self::F32x4]
+        self.0.map(crate::numeric::saturate),
+        _mm_min_ps(_mm_set1_ps(f32::MAX), _mm_max_ps(_mm_set1_ps(f32::MIN), self.narrow()));
+    /// Whether some number is above that of `other`.
+    [fn is_above(self, other: Self) -> bool]
+        self.0.iter().zip(&other.0).any(|(one, other)| one > other),
+        _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_GT_OQ>(self.0, other.0)) != 0;
+    /// Which numbers have no bit set, one bit for each.
+    [fn zeros(self) -> u32]
+        (0..).zip(self.0).fold(0, |bits, (at, number)| bits | u32::from(number.to_bits() == 0) << at),
+        {
+            let are_zero = _mm256_cmpeq_epi64(_mm256_castpd_si256(self.0), _mm256_setzero_si256());
+            _mm256_movemask_pd(_mm256_castsi256_pd(are_zero)).cast_unsigned()
+        };
     /// The first and the second words of entries.
     ///
     /// # Safety
     /// All positions are below the number of entries.
-    #[allow(unsafe_code)]
-    unsafe fn gather(entries: &[Record16], positions: &[u32; FOUR]) -> (Self, Self);
-
+    [unsafe fn gather(entries: &[Record16], positions: &[u32; FOUR]) -> (Self, Self)]
+        {
+            let entries = positions.map(|position| entries[position as usize].map(f64::from_bits));
+            (Self(entries.map(|[first, _]| first)), Self(entries.map(|[_, second]| second)))
+        },
+        {
+            debug_assert!(positions.iter().all(|&position| (position as usize) < entries.len()));
+            let entry = |at: usize| entries.as_ptr().add(positions[at] as usize).cast::<f64>();
+            let even = _mm256_set_m128d(_mm_loadu_pd(entry(2)), _mm_loadu_pd(entry(0)));
+            let odd = _mm256_set_m128d(_mm_loadu_pd(entry(3)), _mm_loadu_pd(entry(1)));
+            (Self(_mm256_unpacklo_pd(even, odd)), Self(_mm256_unpackhi_pd(even, odd)))
+        };
     /// Writes entries.
     ///
     /// # Safety
     /// All positions are below the number of entries.
-    #[allow(unsafe_code)]
-    unsafe fn scatter(entries: &mut [Record16], positions: &[u32; FOUR], first: Self, second: Self);
-
-    /// Words that are two numbers of 32 bits each: the ones in front, and the ones behind.
-    fn unzip(self) -> (Self::F32x4, Self::F32x4);
+    [unsafe fn scatter(entries: &mut [Record16], positions: &[u32; FOUR], first: Self, second: Self)]
+        for (&position, (first, second)) in positions.iter().zip(first.0.into_iter().zip(second.0)) {
+            entries[position as usize] = [first.to_bits(), second.to_bits()];
+        },
+        {
+            debug_assert!(positions.iter().all(|&position| (position as usize) < entries.len()));
+            let even = _mm256_unpacklo_pd(first.0, second.0);
+            let odd = _mm256_unpackhi_pd(first.0, second.0);
+            let entries = entries.as_mut_ptr();
+            let entry = |at: usize| entries.add(positions[at] as usize).cast::<f64>();
+            _mm_storeu_pd(entry(0), _mm256_castpd256_pd128(even));
+            _mm_storeu_pd(entry(1), _mm256_castpd256_pd128(odd));
+            _mm_storeu_pd(entry(2), _mm256_extractf128_pd::<1>(even));
+            _mm_storeu_pd(entry(3), _mm256_extractf128_pd::<1>(odd));
+        };
+    /// Splits words of two numbers of 32 bits each: the numbers in front, and the numbers behind.
+    [fn unzip(self) -> (Self::F32x4, Self::F32x4)]
+        {
+            let pairs: [[f32; 2]; FOUR] = bytemuck::must_cast(self.0);
+            (pairs.map(|[front, _]| front), pairs.map(|[_, behind]| behind))
+        },
+        {
+            let words = _mm256_castpd_ps(self.0);
+            let (low, high) = (_mm256_castps256_ps128(words), _mm256_extractf128_ps::<1>(words));
+            (_mm_shuffle_ps::<0b10_00_10_00>(low, high), _mm_shuffle_ps::<0b11_01_11_01>(low, high))
+        };
     /// Words of two numbers of 32 bits each.
-    fn zip(front: Self::F32x4, behind: Self::F32x4) -> Self;
+    [fn zip(front: Self::F32x4, behind: Self::F32x4) -> Self]
+        Self(bytemuck::must_cast::<[[f32; 2]; FOUR], _>(std::array::from_fn(|at| [front[at], behind[at]]))),
+        {
+            let (low, high) = (_mm_unpacklo_ps(front, behind), _mm_unpackhi_ps(front, behind));
+            Self(_mm256_castps_pd(_mm256_set_m128(high, low)))
+        };
 }
 
 /// Joins eight accumulators in the fixed tree of [`sum`](crate::numeric::sum).
@@ -93,348 +203,6 @@ macro_rules! by_f64x4 {
     };
 }
 pub(crate) use by_f64x4;
-
-impl Real for f64 {
-    #[inline(always)]
-    fn all(number: f64) -> Self {
-        number
-    }
-
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        f64::sqrt(self)
-    }
-
-    #[inline(always)]
-    fn abs(self) -> Self {
-        f64::abs(self)
-    }
-
-    #[inline(always)]
-    fn smaller(self, other: Self) -> Self {
-        crate::simd::smaller(self, other)
-    }
-
-    #[inline(always)]
-    fn larger(self, other: Self) -> Self {
-        crate::simd::larger(self, other)
-    }
-
-    #[inline(always)]
-    fn where_above(self, one: Self, two: Self, other: Self) -> Self {
-        if one > two { self } else { other }
-    }
-}
-
-/// For any machine.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PortableF64x4([f64; FOUR]);
-
-impl PortableF64x4 {
-    #[inline(always)]
-    fn each(self, other: Self, operation: impl Fn(f64, f64) -> f64) -> Self {
-        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
-        Self([operation(a, e), operation(b, f), operation(c, g), operation(d, h)])
-    }
-}
-
-/// An operation, number by number.
-macro_rules! arithmetic {
-    ($trait:ident, $operation:ident, $operator:tt) => {
-        impl $trait for PortableF64x4 {
-            type Output = Self;
-
-            #[inline(always)]
-            fn $operation(self, other: Self) -> Self {
-                self.each(other, |one, other| one $operator other)
-            }
-        }
-    };
-}
-
-arithmetic!(Add, add, +);
-arithmetic!(Sub, sub, -);
-arithmetic!(Mul, mul, *);
-arithmetic!(Div, div, /);
-
-impl Real for PortableF64x4 {
-    #[inline(always)]
-    fn all(number: f64) -> Self {
-        Self([number; FOUR])
-    }
-
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self(self.0.map(f64::sqrt))
-    }
-
-    #[inline(always)]
-    fn abs(self) -> Self {
-        Self(self.0.map(f64::abs))
-    }
-
-    #[inline(always)]
-    fn smaller(self, other: Self) -> Self {
-        self.each(other, crate::simd::smaller)
-    }
-
-    #[inline(always)]
-    fn larger(self, other: Self) -> Self {
-        self.each(other, crate::simd::larger)
-    }
-
-    #[inline(always)]
-    fn where_above(self, one: Self, two: Self, other: Self) -> Self {
-        Self(std::array::from_fn(|at| if one.0[at] > two.0[at] { self.0[at] } else { other.0[at] }))
-    }
-}
-
-impl F64x4 for PortableF64x4 {
-    type F32x4 = [f32; FOUR];
-
-    #[inline(always)]
-    fn load(from: &[f64; FOUR]) -> Self {
-        Self(*from)
-    }
-
-    #[inline(always)]
-    fn store(self, into: &mut [f64; FOUR]) {
-        *into = self.0;
-    }
-
-    #[inline(always)]
-    fn load_f32(from: &[f32; FOUR]) -> [f32; FOUR] {
-        *from
-    }
-
-    #[inline(always)]
-    fn widen([a, b, c, d]: [f32; FOUR]) -> Self {
-        Self([a.into(), b.into(), c.into(), d.into()])
-    }
-
-    #[inline(always)]
-    fn narrow(self) -> [f32; FOUR] {
-        self.0.map(|number| number as f32)
-    }
-
-    #[inline(always)]
-    fn saturate(self) -> [f32; FOUR] {
-        self.0.map(crate::numeric::saturate)
-    }
-
-    #[inline(always)]
-    fn is_above(self, other: Self) -> bool {
-        self.0.iter().zip(&other.0).any(|(one, other)| one > other)
-    }
-
-    #[inline(always)]
-    fn zeros(self) -> u32 {
-        (0..).zip(self.0).fold(0, |bits, (at, number)| bits | u32::from(number.to_bits() == 0) << at)
-    }
-
-    #[inline(always)]
-    #[allow(unsafe_code)]
-    unsafe fn gather(entries: &[Record16], positions: &[u32; FOUR]) -> (Self, Self) {
-        let entries = positions.map(|position| entries[position as usize].map(f64::from_bits));
-        (Self(entries.map(|[first, _]| first)), Self(entries.map(|[_, second]| second)))
-    }
-
-    #[inline(always)]
-    #[allow(unsafe_code)]
-    unsafe fn scatter(entries: &mut [Record16], positions: &[u32; FOUR], first: Self, second: Self) {
-        for (&position, (first, second)) in positions.iter().zip(first.0.into_iter().zip(second.0)) {
-            entries[position as usize] = [first.to_bits(), second.to_bits()];
-        }
-    }
-
-    #[inline(always)]
-    fn unzip(self) -> ([f32; FOUR], [f32; FOUR]) {
-        let pairs: [[f32; 2]; FOUR] = bytemuck::must_cast(self.0);
-        (pairs.map(|[front, _]| front), pairs.map(|[_, behind]| behind))
-    }
-
-    #[inline(always)]
-    fn zip(front: [f32; FOUR], behind: [f32; FOUR]) -> Self {
-        let pairs: [[f32; 2]; FOUR] = std::array::from_fn(|at| [front[at], behind[at]]);
-        Self(bytemuck::must_cast(pairs))
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-pub(crate) use wide::Avx2F64x4;
-
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
-mod wide {
-    use std::arch::x86_64::*;
-
-    use super::{Add, Div, F64x4, FOUR, Mul, Real, Record16, Sub};
-
-    /// For machines with AVX2. SAFETY, of all its instructions: [`by_f64x4`](super::by_f64x4) and the tests alone name
-    /// it, and run what names it only where the processor has them.
-    #[derive(Debug, Clone, Copy)]
-    pub(crate) struct Avx2F64x4(__m256d);
-
-    /// An operation, by its instruction.
-    macro_rules! arithmetic {
-        ($trait:ident, $operation:ident, $instruction:ident) => {
-            impl $trait for Avx2F64x4 {
-                type Output = Self;
-
-                #[inline(always)]
-                fn $operation(self, other: Self) -> Self {
-                    // SAFETY: see `Avx2F64x4`.
-                    Self(unsafe { $instruction(self.0, other.0) })
-                }
-            }
-        };
-    }
-
-    arithmetic!(Add, add, _mm256_add_pd);
-    arithmetic!(Sub, sub, _mm256_sub_pd);
-    arithmetic!(Mul, mul, _mm256_mul_pd);
-    arithmetic!(Div, div, _mm256_div_pd);
-
-    impl Real for Avx2F64x4 {
-        #[inline(always)]
-        fn all(number: f64) -> Self {
-            // SAFETY: see `Avx2F64x4`.
-            Self(unsafe { _mm256_set1_pd(number) })
-        }
-
-        #[inline(always)]
-        fn sqrt(self) -> Self {
-            // SAFETY: see `Avx2F64x4`.
-            Self(unsafe { _mm256_sqrt_pd(self.0) })
-        }
-
-        #[inline(always)]
-        fn abs(self) -> Self {
-            // SAFETY: see `Avx2F64x4`.
-            Self(unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), self.0) })
-        }
-
-        #[inline(always)]
-        fn smaller(self, other: Self) -> Self {
-            // SAFETY: see `Avx2F64x4`.
-            Self(unsafe { _mm256_min_pd(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn larger(self, other: Self) -> Self {
-            // SAFETY: see `Avx2F64x4`.
-            Self(unsafe { _mm256_max_pd(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn where_above(self, one: Self, two: Self, other: Self) -> Self {
-            // SAFETY: see `Avx2F64x4`.
-            Self(unsafe { _mm256_blendv_pd(other.0, self.0, _mm256_cmp_pd::<_CMP_GT_OQ>(one.0, two.0)) })
-        }
-    }
-
-    impl F64x4 for Avx2F64x4 {
-        type F32x4 = __m128;
-
-        #[inline(always)]
-        fn load(from: &[f64; FOUR]) -> Self {
-            // SAFETY: see `Avx2F64x4`; four numbers are there.
-            Self(unsafe { _mm256_loadu_pd(from.as_ptr()) })
-        }
-
-        #[inline(always)]
-        fn store(self, into: &mut [f64; FOUR]) {
-            // SAFETY: see `Avx2F64x4`; there is room for four numbers.
-            unsafe { _mm256_storeu_pd(into.as_mut_ptr(), self.0) }
-        }
-
-        #[inline(always)]
-        fn load_f32(from: &[f32; FOUR]) -> __m128 {
-            // SAFETY: see `Avx2F64x4`; four numbers are there.
-            unsafe { _mm_loadu_ps(from.as_ptr()) }
-        }
-
-        #[inline(always)]
-        fn widen(narrow: __m128) -> Self {
-            // SAFETY: see `Avx2F64x4`.
-            Self(unsafe { _mm256_cvtps_pd(narrow) })
-        }
-
-        #[inline(always)]
-        fn narrow(self) -> __m128 {
-            // SAFETY: see `Avx2F64x4`.
-            unsafe { _mm256_cvtpd_ps(self.0) }
-        }
-
-        #[inline(always)]
-        fn saturate(self) -> __m128 {
-            // SAFETY: see `Avx2F64x4`. What is no number stays: the second is taken where two cannot be compared.
-            unsafe { _mm_min_ps(_mm_set1_ps(f32::MAX), _mm_max_ps(_mm_set1_ps(f32::MIN), self.narrow())) }
-        }
-
-        #[inline(always)]
-        fn is_above(self, other: Self) -> bool {
-            // SAFETY: see `Avx2F64x4`.
-            unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_GT_OQ>(self.0, other.0)) != 0 }
-        }
-
-        #[inline(always)]
-        fn zeros(self) -> u32 {
-            // SAFETY: see `Avx2F64x4`.
-            unsafe {
-                let are_zero = _mm256_cmpeq_epi64(_mm256_castpd_si256(self.0), _mm256_setzero_si256());
-                _mm256_movemask_pd(_mm256_castsi256_pd(are_zero)).cast_unsigned()
-            }
-        }
-
-        #[inline(always)]
-        unsafe fn gather(entries: &[Record16], positions: &[u32; FOUR]) -> (Self, Self) {
-            debug_assert!(positions.iter().all(|&position| (position as usize) < entries.len()));
-            // SAFETY: see `Avx2F64x4`; the caller says that all four entries are there.
-            unsafe {
-                let entry = |at: usize| entries.as_ptr().add(positions[at] as usize).cast::<f64>();
-                let even = _mm256_set_m128d(_mm_loadu_pd(entry(2)), _mm_loadu_pd(entry(0)));
-                let odd = _mm256_set_m128d(_mm_loadu_pd(entry(3)), _mm_loadu_pd(entry(1)));
-                (Self(_mm256_unpacklo_pd(even, odd)), Self(_mm256_unpackhi_pd(even, odd)))
-            }
-        }
-
-        #[inline(always)]
-        unsafe fn scatter(entries: &mut [Record16], positions: &[u32; FOUR], first: Self, second: Self) {
-            debug_assert!(positions.iter().all(|&position| (position as usize) < entries.len()));
-            // SAFETY: see `Avx2F64x4`; the caller says that all four entries are there.
-            unsafe {
-                let even = _mm256_unpacklo_pd(first.0, second.0);
-                let odd = _mm256_unpackhi_pd(first.0, second.0);
-                let entries = entries.as_mut_ptr();
-                let entry = |at: usize| entries.add(positions[at] as usize).cast::<f64>();
-                _mm_storeu_pd(entry(0), _mm256_castpd256_pd128(even));
-                _mm_storeu_pd(entry(1), _mm256_castpd256_pd128(odd));
-                _mm_storeu_pd(entry(2), _mm256_extractf128_pd::<1>(even));
-                _mm_storeu_pd(entry(3), _mm256_extractf128_pd::<1>(odd));
-            }
-        }
-
-        #[inline(always)]
-        fn unzip(self) -> (__m128, __m128) {
-            // SAFETY: see `Avx2F64x4`.
-            unsafe {
-                let words = _mm256_castpd_ps(self.0);
-                let (low, high) = (_mm256_castps256_ps128(words), _mm256_extractf128_ps::<1>(words));
-                (_mm_shuffle_ps::<0b10_00_10_00>(low, high), _mm_shuffle_ps::<0b11_01_11_01>(low, high))
-            }
-        }
-
-        #[inline(always)]
-        fn zip(front: __m128, behind: __m128) -> Self {
-            // SAFETY: see `Avx2F64x4`.
-            unsafe {
-                let (low, high) = (_mm_unpacklo_ps(front, behind), _mm_unpackhi_ps(front, behind));
-                Self(_mm256_castps_pd(_mm256_set_m128(high, low)))
-            }
-        }
-    }
-}
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {

@@ -8,7 +8,7 @@ mod prefetch;
 pub(crate) mod scan;
 pub(crate) mod u32x8;
 
-pub(crate) use dispatch::{SimdKernel, by_vectors, larger, run, smaller};
+pub(crate) use dispatch::{by_vectors, larger, smaller, vectors};
 pub use dispatch::{is_wide, set_portable, vectorised};
 pub use huge_pages::prefer_huge_pages;
 pub(crate) use prefetch::prefetch_all;

@@ -1,24 +1,53 @@
 //! Eight numbers of 32 bits at a time: indices, places, the bits of values.
 //!
-//! Rows are short. Of a plain loop the compiler makes one that takes 32 or 64 numbers at a time and those that are left, which are
-//! most or all of a row, one by one. A loop that is written with [`U32x8`] takes eight, and what is left with those before it.
+//! Rows are short. The compiler turns a plain loop into one that takes 32 or 64 numbers at a time and the rest, which is
+//! most or all of a row, one by one. A loop written with [`U32x8`] takes eight, and the rest together with numbers before it.
 
-/// How many numbers an eight has.
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+use crate::simd::vectors;
+
+/// The numbers in a [`U32x8`].
 pub(crate) const EIGHT: usize = 8;
 
-/// Eight numbers of 32 bits.
-pub(crate) trait U32x8: Copy {
-    fn all(number: u32) -> Self;
-    fn load(from: &[u32; EIGHT]) -> Self;
-    fn store(self, into: &mut [u32; EIGHT]);
-    fn add(self, other: Self) -> Self;
-    fn and(self, other: Self) -> Self;
-    fn larger(self, other: Self) -> Self;
-    fn smaller(self, other: Self) -> Self;
-    /// All bits of a number that is equal to that of the other, and none of the rest.
-    fn equal(self, other: Self) -> Self;
-    /// The highest bit of each, the first one lowest.
-    fn bits(self) -> u32;
+/// For any machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PortableU32x8([u32; EIGHT]);
+
+/// For machines with AVX2.
+#[cfg(target_arch = "x86_64")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Avx2U32x8(__m256i);
+
+impl PortableU32x8 {
+    #[inline(always)]
+    fn each(self, other: Self, operation: impl Fn(u32, u32) -> u32) -> Self {
+        Self(std::array::from_fn(|at| operation(self.0[at], other.0[at])))
+    }
+}
+
+vectors! {
+    /// Eight numbers of 32 bits.
+    trait U32x8 [: Copy] {}
+    portable [impl U32x8 for PortableU32x8] {}
+    avx2 [impl U32x8 for Avx2U32x8] {}
+
+    [fn all(number: u32) -> Self] Self([number; EIGHT]), Self(_mm256_set1_epi32(number.cast_signed()));
+    [fn load(from: &[u32; EIGHT]) -> Self] Self(*from), Self(_mm256_loadu_si256(from.as_ptr().cast()));
+    [fn store(self, into: &mut [u32; EIGHT])] *into = self.0, _mm256_storeu_si256(into.as_mut_ptr().cast(), self.0);
+    [fn add(self, other: Self) -> Self] self.each(other, u32::wrapping_add), Self(_mm256_add_epi32(self.0, other.0));
+    [fn and(self, other: Self) -> Self] self.each(other, |one, other| one & other), Self(_mm256_and_si256(self.0, other.0));
+    [fn larger(self, other: Self) -> Self] self.each(other, u32::max), Self(_mm256_max_epu32(self.0, other.0));
+    [fn smaller(self, other: Self) -> Self] self.each(other, u32::min), Self(_mm256_min_epu32(self.0, other.0));
+    /// All bits of the numbers that are equal in both, and none of the others.
+    [fn equal(self, other: Self) -> Self]
+        self.each(other, |one, other| if one == other { u32::MAX } else { 0 }),
+        Self(_mm256_cmpeq_epi32(self.0, other.0));
+    /// The highest bit of each number, that of the first one lowest.
+    [fn bits(self) -> u32]
+        (0..).zip(self.0).fold(0, |bits, (at, number)| bits | (number >> 31) << at),
+        _mm256_movemask_ps(_mm256_castsi256_ps(self.0)).cast_unsigned();
 }
 
 /// The largest of eight numbers.
@@ -30,7 +59,7 @@ pub(crate) fn largest_of<E: U32x8>(eight: E) -> u32 {
     (a.max(b).max(c.max(d))).max(e.max(f).max(g.max(h)))
 }
 
-/// The last eight numbers, of which some may be among the eights that they are behind; or all, and zeros, if there are fewer.
+/// The last eight numbers, some of which may be in the eight before; or all numbers and zeros, if there are fewer.
 #[inline(always)]
 pub(crate) fn last<E: U32x8>(numbers: &[u32]) -> E {
     match numbers.last_chunk() {
@@ -50,136 +79,6 @@ macro_rules! by_u32x8 {
     };
 }
 pub(crate) use by_u32x8;
-
-/// For any machine.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PortableU32x8([u32; EIGHT]);
-
-impl PortableU32x8 {
-    #[inline(always)]
-    fn each(self, other: Self, operation: impl Fn(u32, u32) -> u32) -> Self {
-        Self(std::array::from_fn(|at| operation(self.0[at], other.0[at])))
-    }
-}
-
-impl U32x8 for PortableU32x8 {
-    #[inline(always)]
-    fn all(number: u32) -> Self {
-        Self([number; EIGHT])
-    }
-
-    #[inline(always)]
-    fn load(from: &[u32; EIGHT]) -> Self {
-        Self(*from)
-    }
-
-    #[inline(always)]
-    fn store(self, into: &mut [u32; EIGHT]) {
-        *into = self.0;
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.each(other, u32::wrapping_add)
-    }
-
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        self.each(other, |one, other| one & other)
-    }
-
-    #[inline(always)]
-    fn larger(self, other: Self) -> Self {
-        self.each(other, u32::max)
-    }
-
-    #[inline(always)]
-    fn smaller(self, other: Self) -> Self {
-        self.each(other, u32::min)
-    }
-
-    #[inline(always)]
-    fn equal(self, other: Self) -> Self {
-        self.each(other, |one, other| if one == other { u32::MAX } else { 0 })
-    }
-
-    #[inline(always)]
-    fn bits(self) -> u32 {
-        (0..).zip(self.0).fold(0, |bits, (at, number)| bits | (number >> 31) << at)
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-pub(crate) use wide::Avx2U32x8;
-
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
-mod wide {
-    use std::arch::x86_64::*;
-
-    use super::{EIGHT, U32x8};
-
-    /// For machines with AVX2. SAFETY, of all its instructions: [`by_u32x8`](super::by_u32x8) and the tests alone name
-    /// it, and run what names it only where the processor has them.
-    #[derive(Debug, Clone, Copy)]
-    pub(crate) struct Avx2U32x8(__m256i);
-
-    impl U32x8 for Avx2U32x8 {
-        #[inline(always)]
-        fn all(number: u32) -> Self {
-            // SAFETY: see `Avx2U32x8`.
-            Self(unsafe { _mm256_set1_epi32(number.cast_signed()) })
-        }
-
-        #[inline(always)]
-        fn load(from: &[u32; EIGHT]) -> Self {
-            // SAFETY: see `Avx2U32x8`; eight numbers are there.
-            Self(unsafe { _mm256_loadu_si256(from.as_ptr().cast()) })
-        }
-
-        #[inline(always)]
-        fn store(self, into: &mut [u32; EIGHT]) {
-            // SAFETY: see `Avx2U32x8`; there is room for eight numbers.
-            unsafe { _mm256_storeu_si256(into.as_mut_ptr().cast(), self.0) }
-        }
-
-        #[inline(always)]
-        fn add(self, other: Self) -> Self {
-            // SAFETY: see `Avx2U32x8`.
-            Self(unsafe { _mm256_add_epi32(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn and(self, other: Self) -> Self {
-            // SAFETY: see `Avx2U32x8`.
-            Self(unsafe { _mm256_and_si256(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn larger(self, other: Self) -> Self {
-            // SAFETY: see `Avx2U32x8`.
-            Self(unsafe { _mm256_max_epu32(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn smaller(self, other: Self) -> Self {
-            // SAFETY: see `Avx2U32x8`.
-            Self(unsafe { _mm256_min_epu32(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn equal(self, other: Self) -> Self {
-            // SAFETY: see `Avx2U32x8`.
-            Self(unsafe { _mm256_cmpeq_epi32(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn bits(self) -> u32 {
-            // SAFETY: see `Avx2U32x8`.
-            unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(self.0)).cast_unsigned() }
-        }
-    }
-}
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {

@@ -5,7 +5,7 @@ use crate::archive::Archive;
 use crate::storage::table::ParameterTable;
 
 /// The first features that came, up to a limit, and their numbers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct FeatureIndex {
     limit: usize,
     /// In order of number.

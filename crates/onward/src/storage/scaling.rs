@@ -9,7 +9,7 @@
 
 use bytemuck::Zeroable;
 
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, fields};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
 
@@ -127,11 +127,7 @@ impl RunningScale {
     /// When something is missing or does not match.
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.number("total", &mut self.total)?;
-        let fields = [
-            ("weight", Field::F64(&|entry: &mut ScalingEntry| &mut entry.weight)),
-            ("mean", Field::F64(&|entry| &mut entry.mean)),
-            ("squares", Field::F64(&|entry| &mut entry.squares)),
-        ];
+        let fields = fields!(ScalingEntry { "weight": F64 weight, "mean": F64 mean, "squares": F64 squares });
         self.entries.persist(archive, |entry| entry.weight > 0.0, &fields)
     }
 }

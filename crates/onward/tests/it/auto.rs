@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use onward::archive::Archive;
+use onward::guarantee::Guarantee;
 use onward::mixture::{Auto, LaneCount};
-use onward::regret::Guarantee;
 use onward::{Features, ScoreLearner, loss};
 
 use crate::common::{self, Random, Row, stream};
@@ -194,9 +194,9 @@ fn importance_in_any_unit_is_learnt_from_as_well() {
             let mixed = learner.mixture().unwrap();
             let least = mixed.best().unwrap().loss;
             assert!(mixed.loss <= least * 1.1, "{name} {unit}: {} {least}", mixed.loss);
-            let is_finite = |column: &onward::model::SavedColumn| match column {
-                onward::model::SavedColumn::F64(numbers) => numbers.iter().all(|number| number.is_finite()),
-                onward::model::SavedColumn::F32(numbers) => numbers.iter().all(|number| number.is_finite()),
+            let is_finite = |column: &onward::archive::SavedColumn| match column {
+                onward::archive::SavedColumn::F64(numbers) => numbers.iter().all(|number| number.is_finite()),
+                onward::archive::SavedColumn::F32(numbers) => numbers.iter().all(|number| number.is_finite()),
                 _ => true,
             };
             let state = Archive::saved(|archive| learner.persist(archive)).unwrap();
@@ -444,9 +444,9 @@ fn bits_depend_neither_on_the_width_of_vectors_nor_on_what_was_expected() {
         for lanes in [LaneCount::Seven, LaneCount::Four] {
             let plain = bits(name, lanes, &rows, false);
             assert!(plain == bits(name, lanes, &rows, true), "{name}: expecting rows has changed something");
-            onward::vector::set_portable(true);
+            onward::simd::set_portable(true);
             let portable = bits(name, lanes, &rows, false);
-            onward::vector::set_portable(false);
+            onward::simd::set_portable(false);
             assert!(plain == portable, "{name}: vectors have changed something");
         }
     }

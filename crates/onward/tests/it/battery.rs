@@ -2,12 +2,13 @@
 //! their own: guarantees.
 
 use onward::archive::{SavedColumn, State};
+use onward::evaluation::Ledger;
+use onward::guarantee::Comparator;
 use onward::learner::{LearnerSpec, Losses};
 use onward::loss::{self, Curvature};
 use onward::parameter::{ParameterDescriptor, ParameterKind};
 use onward::protocol::Bound;
 use onward::registry::LEARNERS;
-use onward::regret::{Comparator, Ledger};
 use onward::{Features, SharedLoss};
 
 use crate::common::{Form, Random, Row, Saved, forms, is_asked, stream};
@@ -128,7 +129,7 @@ fn a_state_that_lacks_something_is_refused() {
         learn(learner.as_mut(), &stream(loss.as_ref(), 20, 6));
         let state = learner.state();
         for missing in state.numbers().keys().chain(state.columns().keys()) {
-            let mut damaged = onward::model::State::default();
+            let mut damaged = onward::archive::State::default();
             state.numbers().iter().filter(|(key, _)| *key != missing).for_each(|(key, value)| damaged.set(key, *value));
             let columns = state.columns().iter().filter(|(key, _)| *key != missing);
             columns.for_each(|(key, column)| damaged.set_column(key, column.clone()));

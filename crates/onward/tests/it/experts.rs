@@ -2,10 +2,10 @@
 //! bounds are nearly reached, and what each algorithm is for.
 
 use onward::archive::Archive;
-use onward::expert::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
+use onward::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use onward::learner::LearnerSpec;
+use onward::mixture::experts::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
 use onward::mixture::{ExpertMixture, Predict};
-use onward::regret::{Comparator, Guarantee, GuaranteeKind};
 use onward::{Features, Learner, ScoreLearner, loss};
 
 use crate::common::{Random, Saved};
@@ -514,7 +514,7 @@ fn a_damaged_state_is_refused() {
         for column in state.columns().keys() {
             for damage in [vec![0.0; 2], vec![0.0, f64::NAN, 0.0], vec![0.0, f64::INFINITY, 0.0]] {
                 let mut damaged = state.clone();
-                damaged.set_column(column, onward::model::SavedColumn::F64(damage));
+                damaged.set_column(column, onward::archive::SavedColumn::F64(damage));
                 assert!(experts.restore(&damaged).is_err(), "{}: {column}", experts.describe());
             }
         }

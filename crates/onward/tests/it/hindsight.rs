@@ -3,10 +3,10 @@
 use std::convert::Infallible;
 use std::sync::Mutex;
 
-use onward::loss::{self, Curvature, LOSSES, LossDescriptor, Task};
-use onward::regret::hindsight::{
+use onward::hindsight::{
     Best, ComparatorClass, HindsightError, MOST_PASSES, RowSource, RowsInMemory, Serial, Workers, best,
 };
+use onward::loss::{self, Curvature, LOSSES, LossDescriptor, Task};
 use onward::{Batch, Error, Loss, SharedLoss};
 
 use crate::common::{self, Random, Row, stream};
@@ -576,7 +576,7 @@ impl RowSource for Failing {
         1
     }
 
-    fn visit(&self, _: usize, each: &mut dyn FnMut(onward::regret::hindsight::LabelledRow<'_>)) -> Result<(), Error> {
+    fn visit(&self, _: usize, each: &mut dyn FnMut(onward::hindsight::LabelledRow<'_>)) -> Result<(), Error> {
         *self.1.lock().unwrap() += 1;
         if *self.1.lock().unwrap() > 2 {
             return Err(loss::parse("none").unwrap_err());

@@ -2,14 +2,14 @@
 //! kernel, against the kernels that features stand for, and against the best function of the
 //! kernel's space in hindsight.
 
+use onward::archive::{SavedColumn, State};
+use onward::guarantee::Comparator;
 use onward::learner::kernel::{
     Budget, Fourier, FourierKernel, Keep, Kernel, KernelDescent, KernelMap, KernelPerceptron, KernelRate, KernelStep,
     Nystrom,
 };
 use onward::learner::{LearnerSpec, ProblemBounds};
 use onward::loss::{self, LinearLoss, ZeroOne};
-use onward::model::{SavedColumn, State};
-use onward::regret::Comparator;
 use onward::{Features, ScoreLearner, SharedLoss};
 
 use crate::common::{Random, Row, Saved, stream};

@@ -3,13 +3,13 @@
 //! worst for it.
 
 use onward::domain::Domain;
+use onward::guarantee::{Comparator, Guarantee};
 use onward::learner::{LearnerSpec, ProblemBounds};
 use onward::optimizer::coin::CoinDomain;
 use onward::optimizer::mirror_descent::MirrorRate;
 use onward::optimizer::ogd;
 use onward::optimizer::ons::{KnownCurvature, OnsForm};
 use onward::optimizer::{Coin, Entropic, FtrlProximal, Ogd, Ons, Optimizer, PNorm, Scinol};
-use onward::regret::{Comparator, Guarantee};
 use onward::{Features, loss};
 
 use crate::common::{Random, Saved, best_on_ball, stream};

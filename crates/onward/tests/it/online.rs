@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use onward::domain::{Domain, cube, l1_ball, orthant, simplex};
+use onward::guarantee::Comparator;
 use onward::learner::{LearnerSpec, ProblemBounds};
 use onward::loss::{self, Curvature, LinearLoss};
 use onward::optimizer::sgd::{Schedule, Sgd};
 use onward::optimizer::{Ftl, Ftrl, Ogd, OgdRate, Optimizer, RunningMean, sgd};
-use onward::regret::Comparator;
 use onward::{Features, Loss, SharedLoss};
 
 use crate::common::{Random, Row, Saved, stream};
@@ -658,7 +658,7 @@ fn every_form_can_be_saved_and_goes_on_to_the_bit() {
         assert_eq!(whole.linear().unwrap().averaged(), second.linear().unwrap().averaged(), "{text} {}", loss.name());
         let state = whole.state();
         for missing in state.numbers().keys().chain(state.columns().keys()) {
-            let mut damaged = onward::model::State::default();
+            let mut damaged = onward::archive::State::default();
             state.numbers().iter().filter(|(key, _)| *key != missing).for_each(|(key, value)| damaged.set(key, *value));
             let columns = state.columns().iter().filter(|(key, _)| *key != missing);
             columns.for_each(|(key, column)| damaged.set_column(key, column.clone()));

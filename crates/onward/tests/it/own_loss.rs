@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use onward::evaluation::{BestConstant, Ledger};
+use onward::hindsight::{Best, ComparatorClass, RowsInMemory, Serial, best};
 use onward::learner::{LearnerSpec, Losses, ProblemBounds};
 use onward::loss::{Curvature, LossKind, Squared, Task, ZeroOne};
 use onward::registry::LEARNERS;
-use onward::regret::hindsight::{Best, ComparatorClass, RowsInMemory, Serial, best};
-use onward::regret::{BestConstant, Ledger};
 use onward::{Batch, Error, Loss, SharedLoss};
 
 use crate::common::{Saved, stream};

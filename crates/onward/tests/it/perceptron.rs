@@ -1,12 +1,12 @@
 //! The perceptron's bounds (Novikoff; hinge loss of any comparator), its variants, and the
 //! passive-aggressive learners, which update at mistakes too.
 
+use onward::guarantee::Comparator;
 use onward::learner::{
     Aggressiveness, AveragedPerceptron, LearnerSpec, PassiveAggressive, Perceptron, ProblemBounds,
     SecondOrderPerceptron, VotedPerceptron,
 };
 use onward::loss::{self, ZeroOne};
-use onward::regret::Comparator;
 use onward::{Features, ScoreLearner};
 
 use crate::common::Random;

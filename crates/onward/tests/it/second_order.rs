@@ -1,10 +1,10 @@
 //! Learners with matrices (recursive least squares, the forecaster of Vovk, Azoury and Warmuth,
 //! batch least squares, AROW) against plain dense computations and their theorems.
 
+use onward::archive::{SavedColumn, State};
+use onward::guarantee::Comparator;
 use onward::learner::{LearnerSpec, LeastSquares, LeastSquaresForm, ProblemBounds, Rls, Vaw};
 use onward::loss::{self, Squared};
-use onward::model::{SavedColumn, State};
-use onward::regret::Comparator;
 use onward::{Features, Loss, ScoreLearner};
 
 use crate::common::{Random, Row, Saved, best_on_ball, stream};

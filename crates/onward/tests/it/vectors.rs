@@ -1,11 +1,11 @@
 //! What is compiled for this machine's vectors gives the bits that what is compiled for any machine gives.
 
 use onward::archive::Archive;
+use onward::evaluation::Ledger;
 use onward::learner::LearnerSpec;
 use onward::loss;
-use onward::random::SplitMix64;
-use onward::regret::Ledger;
-use onward::{Batch, FeatureMap, vector};
+use onward::numeric::rng::SplitMix64;
+use onward::{Batch, FeatureMap, simd};
 
 use crate::common::alone;
 
@@ -37,7 +37,7 @@ fn batches() -> Vec<Batch> {
 /// All predictions, and what the ledger and the learner come to, by their bits. Numbered rows come together, so that
 /// entries are fetched ahead of time, and half-way a learner and a ledger go on from what is saved.
 fn run(name: &str, loss: &str, is_numbered: bool, is_portable: bool) -> Vec<u64> {
-    vector::set_portable(is_portable);
+    simd::set_portable(is_portable);
     let loss = loss::parse(loss).unwrap();
     let specification = name.parse::<LearnerSpec>().unwrap();
     let mut learner = specification.build(&loss, None).unwrap();
@@ -64,7 +64,7 @@ fn run(name: &str, loss: &str, is_numbered: bool, is_portable: bool) -> Vec<u64>
             bits.extend(scores.into_iter().map(f64::to_bits));
         }
     }
-    vector::set_portable(false);
+    simd::set_portable(false);
     bits.push(ledger.sequential_risk().to_bits());
     let sums = ledger.sums().unwrap();
     bits.extend([sums.standardised_ball(10.0), sums.ball(10.0)].map(f64::to_bits));

@@ -14,7 +14,7 @@ mod any_value;
 mod walk;
 mod write;
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 use serde::Deserializer;
 
 use super::records::each_line;

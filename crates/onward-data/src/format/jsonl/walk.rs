@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::hash::BuildHasherDefault;
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;

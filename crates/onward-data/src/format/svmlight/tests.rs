@@ -83,12 +83,12 @@ proptest! {
             .collect();
         let _alone = crate::alone();
         for is_portable in [false, true] {
-            onward::vector::set_portable(is_portable);
+            onward::simd::set_portable(is_portable);
             if let Some(plain) = plainly(line.trim_end()) {
                 prop_assert_eq!(Some(plain), slowly(line.trim_end()), "{}", line);
             }
         }
-        onward::vector::set_portable(false);
+        onward::simd::set_portable(false);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 
 use crate::encode::{BIAS, InteractionEncoder, NamesSeen, ParsedBatch, name_of};
 use crate::schema::Schema;

@@ -12,7 +12,7 @@ mod fast_path;
 mod write;
 
 use memchr::memchr;
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 
 use super::by_line::FeatureEncoder;
 use super::detect::is_number;

@@ -77,7 +77,7 @@ proptest! {
         for text in [text.as_str(), text.trim_end()] {
             let _alone = crate::alone();
             for is_portable in [false, true] {
-                onward::vector::set_portable(is_portable);
+                onward::simd::set_portable(is_portable);
                 for schema in &schemas() {
                     if let Some(plain) = plainly(schema, text) {
                         prop_assert_eq!(Some(plain), slowly(schema, text), "{}", text);
@@ -85,7 +85,7 @@ proptest! {
                 }
             }
         }
-        onward::vector::set_portable(false);
+        onward::simd::set_portable(false);
     }
 
     #[test]

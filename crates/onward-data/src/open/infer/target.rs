@@ -1,6 +1,6 @@
 //! How the values of the target become labels, judged from the first rows.
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 use onward::loss::Task;
 
 use crate::error::{DataError, Result, quoted};

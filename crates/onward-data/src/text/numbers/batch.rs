@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 
 use super as numbers;
 #[cfg(target_arch = "x86_64")]
@@ -267,7 +267,7 @@ mod tests {
             let end = start + 1 + text.len() as u32;
             let _alone = crate::alone();
             for is_portable in [false, true] {
-                onward::vector::set_portable(is_portable);
+                onward::simd::set_portable(is_portable);
                 let whole = format!("{AROUND}{before}:{text}{AROUND}");
                 prop_assert_eq!(decimal_bits(&whole, start, end), expected, "{}", whole);
                 let number = text.parse::<u32>().ok();
@@ -281,7 +281,7 @@ mod tests {
                     prop_assert_eq!(pair_bits(&whole, &marks.collect::<Vec<_>>()), expected, "{}", whole);
                 }
             }
-            onward::vector::set_portable(false);
+            onward::simd::set_portable(false);
         }
     }
 
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn common_numbers_are_read_four_at_a_time_and_one_other_is_found_among_them() {
         let _alone = crate::alone();
-        let mut random = onward::random::SplitMix64::new(11);
+        let mut random = onward::numeric::rng::SplitMix64::new(11);
         for round in 0..20_000 {
             let count = 4 + random.below(6) as usize;
             let mut pairs: Vec<(String, String)> = (0..count)
@@ -346,7 +346,7 @@ mod tests {
                 .collect();
             assert_eq!(pair_bits(&text, &places), expected, "{line}");
             #[cfg(target_arch = "x86_64")]
-            if onward::vector::is_wide() && round % 2 == 0 && pairs.iter().all(|(_, value)| value.len() < 16) {
+            if onward::simd::is_wide() && round % 2 == 0 && pairs.iter().all(|(_, value)| value.len() < 16) {
                 let (mut indices, mut values) = (vec![0; count], vec![0.0; count]);
                 assert!(
                     batch_avx2::read_pairs(text.as_bytes(), &places, &mut indices, &mut values).is_some(),
@@ -357,7 +357,7 @@ mod tests {
     }
 
     /// A decimal as somebody may write it: short or long, near a boundary of rounding, with an exponent or without.
-    fn written(random: &mut onward::random::SplitMix64) -> String {
+    fn written(random: &mut onward::numeric::rng::SplitMix64) -> String {
         let value = f64::from_bits(random.bits());
         let near = f64::from((random.bits() as u32 as f32) * 1e-9);
         match random.below(8) {
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn a_million_decimals_are_those_of_the_standard_library() {
-        let mut random = onward::random::SplitMix64::new(7);
+        let mut random = onward::numeric::rng::SplitMix64::new(7);
         let mut numbers = DecimalBatch::default();
         for _ in 0..(1 << 20) / 64 {
             let words: Vec<String> = (0..64).map(|_| written(&mut random)).collect();

@@ -406,7 +406,7 @@ fn pairs(text: &[u8], places: &[u32], indices: &mut [u32], values: &mut [f32]) -
 /// colon and the blank after it are, that blank being the one before the next. `indices` get the numbers plus 1.
 /// Gives whether there is a zero among the values, or nothing if one is not of the common form or near the beginning of the text.
 pub(crate) fn read_pairs(text: &[u8], places: &[u32], indices: &mut [u32], values: &mut [f32]) -> Option<bool> {
-    if !onward::vector::is_wide() || places.len() <= 2 * FOUR {
+    if !onward::simd::is_wide() || places.len() <= 2 * FOUR {
         return None;
     }
     // SAFETY: the processor was asked, and has what the function is compiled for.
@@ -462,7 +462,7 @@ fn lone_decimals(text: &[u8], colons: &[[u32; 2]], ends: &[u32], values: &mut [f
 /// Reads decimals, four at least, after the second of each of `colons` up to `ends`; where both are one, there is none, and it is
 /// 1. Gives what [`read_pairs`] does.
 pub(crate) fn read_decimals(text: &[u8], colons: &[[u32; 2]], ends: &[u32], values: &mut [f32]) -> Option<bool> {
-    if !onward::vector::is_wide() || ends.len() < FOUR {
+    if !onward::simd::is_wide() || ends.len() < FOUR {
         return None;
     }
     // SAFETY: the processor was asked, and has what the function is compiled for.
@@ -499,7 +499,7 @@ fn cells(text: &[u8], starts: &[u32], ends: &[u32], values: &mut [f64]) -> bool 
 /// is near the beginning of the text.
 pub(crate) fn read_cells(text: &[u8], starts: &[u32], ends: &[u32], values: &mut [f64]) -> bool {
     // SAFETY: the processor was asked, and has what the function is compiled for.
-    onward::vector::is_wide() && unsafe { cells(text, starts, ends, values) }
+    onward::simd::is_wide() && unsafe { cells(text, starts, ends, values) }
 }
 
 #[cfg(test)]

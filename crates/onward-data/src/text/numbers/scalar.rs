@@ -313,7 +313,7 @@ mod tests {
     /// Where the float below and the one above are as near as can be, or equally near.
     #[test]
     fn long_decimals_are_rounded_as_the_standard_library_does() {
-        let mut random = onward::random::SplitMix64::new(71);
+        let mut random = onward::numeric::rng::SplitMix64::new(71);
         let mut compared = 0;
         while compared < 1_000_000 {
             let digits = 16 + random.below(4) as usize;

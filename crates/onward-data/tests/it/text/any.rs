@@ -22,12 +22,12 @@ fn padded(text: &[u8], row: &str) -> Vec<u8> {
 fn both_ways(text: &[u8], options: &Options, parse: impl Fn(&[u8], &Options) -> Result<(), String>) {
     let _alone = alone();
     for is_portable in [false, true] {
-        onward::vector::set_portable(is_portable);
+        onward::simd::set_portable(is_portable);
         if let Err(difference) = parse(text, options) {
             panic!("{difference}\nportable: {is_portable}\n{}", String::from_utf8_lossy(text));
         }
     }
-    onward::vector::set_portable(false);
+    onward::simd::set_portable(false);
 }
 
 /// SVMlight's format.
@@ -64,9 +64,9 @@ pub fn csv(text: &[u8]) {
         same(&expected, &read(text, options(on_error, 1 << 18, 2)), true, text);
         same(&expected, &read(text, options(on_error, 1 + text.len() / 3, 2)), false, text);
         let _alone = alone();
-        onward::vector::set_portable(true);
+        onward::simd::set_portable(true);
         same(&expected, &read(text, options(on_error, 1 << 18, 1)), true, text);
-        onward::vector::set_portable(false);
+        onward::simd::set_portable(false);
         if let Some(quoted) = quoted(text).filter(|_| expected.schema.is_some()) {
             same(&expected, &read(&quoted, options(on_error, 1 << 18, 1)), true, text);
         }

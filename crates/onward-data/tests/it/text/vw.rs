@@ -1,6 +1,6 @@
 //! Vowpal Wabbit's text, read plainly.
 
-use onward::feature::hash;
+use onward::hashing::feature_hash as hash;
 
 use super::{Row, number, value};
 

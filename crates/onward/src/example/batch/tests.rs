@@ -32,7 +32,7 @@ fn rows_that_ascend_are_told_from_others() {
         batch.finish(None, 1.0);
         let rows: Vec<Vec<(u32, f32)>> = batch.iter().map(|example| example.features.iter().collect()).collect();
         assert_eq!(rows, [vec![(0, 1.0), (2, 1.0), (5, 2.0)], vec![(3, 5.0), (4, 2.0)], vec![(6, 2.0), (1, 1.0)]]);
-        assert_eq!(batch.all_rows().max_index, 6);
+        assert_eq!(batch.all_rows().bounds.max_index, 6);
         batch.clear();
     }
 }

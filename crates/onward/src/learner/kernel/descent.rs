@@ -23,7 +23,6 @@
 
 use super::expansion::{BUDGET, BUDGETED, Budget, Expansion, KEEP, SIGMOID, THRESHOLD};
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
-use super::row::Sorted;
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::parameter::{Description, ParameterDescriptor, positive, words};
@@ -142,27 +141,23 @@ impl KernelDescent {
 
 impl ScoreLearner for KernelDescent {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        let sorted = Sorted::new(x);
-        x.offset() + self.function.value(&self.function.products(sorted.row()))
+        self.function.score(x)
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
-        let sorted = Sorted::new(x);
-        let products = self.function.products(sorted.row());
-        let value = self.function.value(&products);
-        let prediction = x.offset() + value;
-        let p = prediction;
+        let met = self.function.meet(x);
+        let p = x.offset() + met.value;
         let g = self.loss.derivative(p, label);
-        let rate = self.rate_with((weight * g) * (weight * g) * products.itself.abs());
+        let rate = self.rate_with((weight * g) * (weight * g) * met.itself.abs());
         let c = match self.step {
-            KernelStep::Flow => self.loss.importance_step(p, label, rate * weight, products.itself.max(0.0)),
+            KernelStep::Flow => self.loss.importance_step(p, label, rate * weight, met.itself.max(0.0)),
             KernelStep::Gradient => -rate * weight * g,
         };
-        self.function.add(c, sorted.row(), &products, value);
+        self.function.add(c, &met);
         if self.rate == KernelRate::SelfTuned && self.function.kernel().is_positive_definite() {
             self.function.project(self.radius);
         }
-        prediction
+        p
     }
 
     fn loss(&self) -> SharedLoss {

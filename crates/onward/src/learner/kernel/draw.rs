@@ -4,8 +4,7 @@
 //! The numbers of a row of the matrix are a stream of SplitMix64 (Steele, Lea, Flood 2014) whose
 //! start is the hash of the seed and of the row's name; the k-th is had without those before.
 
-/// 2^64 divided by the golden ratio: the step of SplitMix64.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+use crate::numeric::rng::{STEP, mix};
 
 /// A row of random numbers.
 #[derive(Debug, Clone, Copy)]
@@ -36,14 +35,6 @@ impl Draws {
     pub(super) fn cauchy(&self, k: u64) -> f64 {
         libm::tan(std::f64::consts::PI * (self.uniform(k) - 0.5))
     }
-}
-
-/// The finaliser of SplitMix64.
-#[inline]
-fn mix(z: u64) -> u64 {
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// The quantile of the standard normal distribution: Wichura's algorithm AS 241 (1988), good to

@@ -17,11 +17,11 @@
 
 use super::function::{Kernel, LARGEST};
 use super::gram::Gram;
-use super::row::{SparseRow, SparseRows};
-use crate::Error;
+use super::row::{Sorted, SparseRow, SparseRows};
 use crate::archive::Archive;
 use crate::numeric::sum;
 use crate::parameter::{Description, GivenParameters, ParameterDescriptor, number, whole, words};
+use crate::{Error, Features};
 
 /// Why there is no bound.
 pub(super) const SIGMOID: &str = "the sigmoid kernel is no inner product, and no theorem holds for it";
@@ -148,10 +148,14 @@ pub(super) struct Expansion {
     is_cut: bool,
 }
 
-/// The kernel values of a row at the support, and at itself.
-pub(super) struct KernelProducts {
-    pub(super) support: Vec<f64>,
+/// A row that a function met: the kernel values at the support and at itself, and the value of the function.
+pub(super) struct MetRow<'a> {
+    row: Sorted<'a>,
+    support: Vec<f64>,
+    /// K(x, x).
     pub(super) itself: f64,
+    /// f(x).
+    pub(super) value: f64,
 }
 
 impl Expansion {
@@ -203,16 +207,18 @@ impl Expansion {
         self.is_cut.then_some("numbers became too large and were cut off")
     }
 
-    /// The kernel values of a row.
-    pub(super) fn products(&self, x: SparseRow<'_>) -> KernelProducts {
-        let support = self.rows.iter().map(|row| self.kernel.of(row, x)).collect();
-        KernelProducts { support, itself: self.kernel.of_itself(x) }
+    /// A row with its kernel values, and f there.
+    pub(super) fn meet<'a>(&self, x: Features<'a>) -> MetRow<'a> {
+        let row = Sorted::new(x);
+        let support: Vec<f64> = self.rows.iter().map(|other| self.kernel.of(other, row.row())).collect();
+        let terms = self.coefficients.iter().zip(&support).map(|(coefficient, product)| coefficient * product);
+        let value = self.scale * sum::sum(terms);
+        MetRow { itself: self.kernel.of_itself(row.row()), row, support, value }
     }
 
-    /// f at the row with these kernel values.
-    pub(super) fn value(&self, products: &KernelProducts) -> f64 {
-        let terms = self.coefficients.iter().zip(&products.support);
-        self.scale * sum::sum(terms.map(|(coefficient, product)| coefficient * product))
+    /// The score of a row: f there, and the row's offset.
+    pub(super) fn score(&self, x: Features<'_>) -> f64 {
+        x.offset() + self.value_at(Sorted::new(x).row())
     }
 
     /// f at a row.
@@ -221,39 +227,40 @@ impl Expansion {
         self.scale * sum::sum(terms.map(|(coefficient, row)| coefficient * self.kernel.of(row, x)))
     }
 
-    /// f += c·K(x, ·), as far as the budget allows; `value` is f(x).
-    pub(super) fn add(&mut self, c: f64, x: SparseRow<'_>, products: &KernelProducts, value: f64) {
-        self.is_cut |= c.abs() > LARGEST_COEFFICIENT || products.itself.abs() >= LARGEST;
+    /// f += c·K(x, ·), as the budget allows.
+    pub(super) fn add(&mut self, c: f64, x: &MetRow<'_>) {
+        self.is_cut |= c.abs() > LARGEST_COEFFICIENT || x.itself.abs() >= LARGEST;
         // A point of norm 0 is the zero of its space.
-        if c == 0.0 || self.kernel.is_positive_definite() && products.itself == 0.0 {
+        if c == 0.0 || self.kernel.is_positive_definite() && x.itself == 0.0 {
             return;
         }
         let c = c.clamp(-LARGEST_COEFFICIENT, LARGEST_COEFFICIENT);
         let is_full = self.budget.size.is_some_and(|size| self.len() >= size);
         match self.budget.keep {
-            Keep::Projectron { threshold } => self.add_or_project(c, x, products, value, (threshold, is_full)),
-            Keep::Oldest if is_full => self.replace(0, c, x, products, value),
-            Keep::Smallest if is_full => self.replace(self.smallest(), c, x, products, value),
-            _ => self.push(c, x, products.itself, value),
+            Keep::Projectron { threshold } => self.add_or_project(c, x, threshold, is_full),
+            Keep::Oldest if is_full => self.replace(0, c, x),
+            Keep::Smallest if is_full => self.replace(self.smallest(), c, x),
+            _ => self.push(c, x, x.value),
         }
     }
 
-    fn push(&mut self, c: f64, x: SparseRow<'_>, itself: f64, value: f64) {
-        self.square = (self.square + 2.0 * c * value + c * c * itself).max(0.0);
-        self.rows.push(x);
+    /// Adds a row to the support; `value` is f(x).
+    fn push(&mut self, c: f64, x: &MetRow<'_>, value: f64) {
+        self.square = (self.square + 2.0 * c * value + c * c * x.itself).max(0.0);
+        self.rows.push(x.row.row());
         self.coefficients.push(c / self.scale);
-        self.itself.push(itself);
+        self.itself.push(x.itself);
     }
 
     /// Takes out the row at a position before the new one enters.
-    fn replace(&mut self, at: usize, c: f64, x: SparseRow<'_>, products: &KernelProducts, value: f64) {
+    fn replace(&mut self, at: usize, c: f64, x: &MetRow<'_>) {
         let gone = self.scale * self.coefficients[at];
         let value_there = self.value_at(self.rows.get(at));
         self.square = (self.square - 2.0 * gone * value_there + gone * gone * self.itself[at]).max(0.0);
         self.rows.remove(at);
         self.coefficients.remove(at);
         self.itself.remove(at);
-        self.push(c, x, products.itself, value - gone * products.support[at]);
+        self.push(c, x, x.value - gone * x.support[at]);
     }
 
     /// The row with the smallest share; the oldest of such.
@@ -263,19 +270,12 @@ impl Expansion {
         smallest.map_or(0, |(at, _)| at)
     }
 
-    fn add_or_project(
-        &mut self,
-        c: f64,
-        x: SparseRow<'_>,
-        products: &KernelProducts,
-        value: f64,
-        (threshold, is_full): (f64, bool),
-    ) {
-        let coordinates = self.gram.coordinates(&products.support, products.itself);
-        let is_near = coordinates.residual <= threshold * threshold * products.itself;
+    fn add_or_project(&mut self, c: f64, x: &MetRow<'_>, threshold: f64, is_full: bool) {
+        let coordinates = self.gram.coordinates(&x.support, x.itself);
+        let is_near = coordinates.residual <= threshold * threshold * x.itself;
         if coordinates.is_independent && !is_near && !is_full {
             self.gram.grow(&coordinates);
-            return self.push(c, x, products.itself, value);
+            return self.push(c, x, x.value);
         }
         let Some(shares) = self.gram.combination(&coordinates.inside) else { return };
         for (coefficient, share) in self.coefficients.iter_mut().zip(shares) {
@@ -284,7 +284,7 @@ impl Expansion {
         }
         // f is in the span: its product with the projection is f(x).
         let inside = sum::sum(coordinates.inside.iter().map(|y| y * y));
-        self.square = (self.square + 2.0 * c * value + c * c * inside).max(0.0);
+        self.square = (self.square + 2.0 * c * x.value + c * c * inside).max(0.0);
     }
 
     /// The projection on the ball ‖f‖ ≤ radius: f·min(1, radius/‖f‖).
@@ -338,7 +338,6 @@ pub(super) fn factor(kernel: &Kernel, rows: &SparseRows, archive: &Archive) -> R
 
 #[cfg(test)]
 mod tests {
-    use super::super::row::Sorted;
     use super::*;
     use crate::Features;
 
@@ -355,10 +354,8 @@ mod tests {
     fn walk(budget: Budget) -> Expansion {
         let mut expansion = Expansion::new(Kernel::Rbf { gamma: 0.7 }, budget).unwrap();
         for (round, values) in rows(120).iter().enumerate() {
-            let sorted = Sorted::new(Features::new(&[1, 2], values).unwrap());
-            let products = expansion.products(sorted.row());
-            let value = expansion.value(&products);
-            expansion.add((round as f64).sin(), sorted.row(), &products, value);
+            let met = expansion.meet(Features::new(&[1, 2], values).unwrap());
+            expansion.add((round as f64).sin(), &met);
             if round % 10 == 9 {
                 expansion.project(1.5);
             }
@@ -401,10 +398,8 @@ mod tests {
         // Shares |c|·|x|: 4, 1, 9; the second goes though its coefficient is the largest.
         for (value, c) in [(2.0f32, 2.0), (0.1, 10.0), (9.0, 1.0), (5.0, 0.5)] {
             let values = [value];
-            let sorted = Sorted::new(Features::new(&[1], &values).unwrap());
-            let products = expansion.products(sorted.row());
-            let at = expansion.value(&products);
-            expansion.add(c, sorted.row(), &products, at);
+            let met = expansion.meet(Features::new(&[1], &values).unwrap());
+            expansion.add(c, &met);
         }
         assert_eq!(expansion.coefficients, [2.0, 1.0, 0.5]);
     }

@@ -17,7 +17,6 @@ use std::sync::Arc;
 use super::descent::lack;
 use super::expansion::{BUDGET, BUDGETED, Budget, Expansion, KEEP, SIGMOID, THRESHOLD};
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
-use super::row::Sorted;
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{LossKind, ZeroOne};
@@ -60,13 +59,7 @@ impl KernelPerceptron {
     /// of its range, or the loss is one that the perceptron does not pay.
     pub fn new(kernel: Kernel, budget: Budget, radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
         COMPARATOR_RADIUS.check(radius)?;
-        if loss.kind() != LossKind::ZeroOne {
-            let name = loss.name();
-            return Err(Error::parameter(format!(
-                "the kernel perceptron is charged by mistakes and cannot take the loss '{name}': leave --loss out, or \
-                 say zero-one"
-            )));
-        }
+        ENTRY.check_loss(loss)?;
         let function = Expansion::new(kernel, budget)?;
         Ok(Self { radius, function, updates: 0.0, squares: 0.0, offsets: 0.0 })
     }
@@ -84,22 +77,19 @@ impl KernelPerceptron {
 
 impl ScoreLearner for KernelPerceptron {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        let sorted = Sorted::new(x);
-        x.offset() + self.function.value(&self.function.products(sorted.row()))
+        self.function.score(x)
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
-        let sorted = Sorted::new(x);
-        let products = self.function.products(sorted.row());
-        let value = self.function.value(&products);
-        let prediction = x.offset() + value;
+        let met = self.function.meet(x);
+        let prediction = x.offset() + met.value;
         if label * prediction > 0.0 {
             return prediction;
         }
-        self.function.add(weight * label, sorted.row(), &products, value);
+        self.function.add(weight * label, &met);
         self.updates += weight;
         let offset = weight * label * x.offset();
-        self.squares += weight * weight * products.itself - 2.0 * offset;
+        self.squares += weight * weight * met.itself - 2.0 * offset;
         self.offsets += offset;
         prediction
     }

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use bytemuck::Zeroable;
 
-use super::{Count, NO_BOUND, VARIANT, expect_mistakes};
-use crate::archive::{Archive, Field};
+use super::{Count, ENTRY, NO_BOUND, VARIANT};
+use crate::archive::{Archive, fields};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
 use crate::numeric::saturate;
@@ -49,7 +49,7 @@ impl AveragedPerceptron {
     /// # Errors
     /// When the loss is one that the perceptron does not pay.
     pub fn new(loss: &dyn Loss) -> Result<Self, Error> {
-        expect_mistakes(loss)?;
+        ENTRY.check_loss(loss)?;
         let (entries, count) = Default::default();
         Ok(Self { entries, total: 0.0, count })
     }
@@ -112,10 +112,7 @@ impl ScoreLearner for AveragedPerceptron {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.count.persist(archive)?;
         archive.number("total", &mut self.total)?;
-        let fields = [
-            ("last", Field::F32(&|entry: &mut AveragedEntry| &mut entry.weight)),
-            ("correction", Field::F64(&|entry| &mut entry.correction)),
-        ];
+        let fields = fields!(AveragedEntry { "last": F32 weight, "correction": F64 correction });
         self.entries.persist(archive, |entry| entry.weight != 0.0 || entry.correction != 0.0, &fields)
     }
 

@@ -86,17 +86,6 @@ impl Count {
     }
 }
 
-/// Refuses losses that the perceptron does not pay.
-fn expect_mistakes(loss: &dyn Loss) -> Result<(), Error> {
-    if loss.kind() == LossKind::ZeroOne {
-        return Ok(());
-    }
-    let name = loss.name();
-    Err(Error::parameter(format!(
-        "the perceptron is charged by mistakes and cannot take the loss '{name}': leave --loss out, or say zero-one"
-    )))
-}
-
 impl Perceptron {
     /// A perceptron whose guarantee is printed for comparators in the ball of this radius.
     ///
@@ -105,7 +94,7 @@ impl Perceptron {
     /// perceptron does not pay.
     pub fn new(radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
         COMPARATOR_RADIUS.check(radius)?;
-        expect_mistakes(loss)?;
+        ENTRY.check_loss(loss)?;
         let (weights, count) = Default::default();
         Ok(Self { radius, margin: 0.0, weights, count, squares: 0.0, offsets: 0.0 })
     }

@@ -18,7 +18,7 @@
 
 use std::sync::Arc;
 
-use super::{A, Count, LIMIT, VARIANT, expect_mistakes};
+use super::{A, Count, ENTRY, LIMIT, VARIANT};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::learner::ridge::Ridge;
@@ -53,7 +53,7 @@ impl SecondOrderPerceptron {
     pub fn new(a: f64, limit: u64, radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
         A.check(a)?;
         COMPARATOR_RADIUS.check(radius)?;
-        expect_mistakes(loss)?;
+        ENTRY.check_loss(loss)?;
         let (v, determinant, count) = Default::default();
         Ok(Self { radius, a, ridge: Ridge::new(a, limit)?, v, offsets: 0.0, determinant, count })
     }

@@ -18,7 +18,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Count, NO_BOUND, VARIANT, VECTORS, expect_mistakes};
+use super::{Count, ENTRY, NO_BOUND, VARIANT, VECTORS};
 use crate::archive::{Archive, Field, rows_of};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::ZeroOne;
@@ -59,7 +59,7 @@ impl VotedPerceptron {
     /// # Errors
     /// When they are not from 1 to a million, or the loss is one that the perceptron does not pay.
     pub fn new(vectors: u64, loss: &dyn Loss) -> Result<Self, Error> {
-        expect_mistakes(loss)?;
+        ENTRY.check_loss(loss)?;
         VECTORS.check(vectors)?;
         let (oldest, steps, count) = Default::default();
         Ok(Self { vectors, oldest, votes: 0.0, steps, count })

@@ -13,7 +13,7 @@
 use super::lane_entry::{self, CENTRED, DenseCounts, Dither, LARGEST, LaneEntry, RAW};
 use super::walks::{Advance, Begin, GatheredRow, LARGEST_WEIGHT, Masks, Prepare, Weighing};
 use crate::archive::{Archive, Field, visit_fields};
-use crate::simd::f32xn::{self, OfEight, OfFour, Width};
+use crate::simd::f32xn::{self, Avx2F32x4, Avx2F32x8, F32xN};
 use crate::simd::smaller;
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
@@ -64,7 +64,7 @@ const fn normalised(name: &'static str, kind: usize, rate: f64) -> Lane {
 /// Which lanes there are: a vector of W, those by distance first; the last one may be no lane.
 pub(super) trait LaneLayout<const W: usize>: Send + Sync + 'static {
     /// In what it is worked on.
-    type Width: Width<W>;
+    type Wide: F32xN<W>;
     /// The vector.
     const VECTOR: [Lane; W];
     /// Those that are lanes.
@@ -75,7 +75,7 @@ pub(super) trait LaneLayout<const W: usize>: Send + Sync + 'static {
 pub(super) enum Seven {}
 
 impl LaneLayout<8> for Seven {
-    type Width = OfEight;
+    type Wide = Avx2F32x8;
     const VECTOR: [Lane; 8] = [
         distance("distance 2, centred", CENTRED, 2.0, 0.1),
         distance("distance 0.5, centred", CENTRED, 0.5, 0.5),
@@ -93,7 +93,7 @@ impl LaneLayout<8> for Seven {
 pub(super) enum Four {}
 
 impl LaneLayout<4> for Four {
-    type Width = OfFour;
+    type Wide = Avx2F32x4;
     const VECTOR: [Lane; 4] = [
         distance("distance 0.5, centred", CENTRED, 0.5, 0.5),
         distance("distance 2, raw", RAW, 2.0, 0.01),
@@ -318,7 +318,7 @@ impl<F: LaneLayout<W>, const W: usize, const D: usize> LanePasses for Lanes<F, W
         let weighing = Weighing { usual, total, h, dither: Dither::of(self.norms.rounds) };
         self.norms.total += f64::from(h);
         let (Self { table, row, .. }, masks) = (&mut *self, &Self::MASKS);
-        let (sums, norms) = f32xn::run::<W, F::Width, _>(Begin { table, row, masks, kinds: &Self::KINDS, x, weighing });
+        let (sums, norms) = f32xn::run::<W, F::Wide, _>(Begin { table, row, masks, kinds: &Self::KINDS, x, weighing });
         self.norms.squares.iter_mut().zip(norms).for_each(|(sum, norm)| *sum += f64::from(h) * norm);
         self.finish(sums, scores);
     }
@@ -350,7 +350,7 @@ impl<F: LaneLayout<W>, const W: usize, const D: usize> LanePasses for Lanes<F, W
         let numerators = self.numerators(deviation);
         let (Self { table, row, directions, .. }, masks) = (&mut *self, &Self::MASKS);
         let walk = Prepare { table, row, masks, directions, squares, numerators, dither };
-        let sums = f32xn::run::<W, F::Width, _>(walk);
+        let sums = f32xn::run::<W, F::Wide, _>(walk);
         for (lane, q) in q.iter_mut().enumerate() {
             *q = sums[lane] * (self.unit(lane) / self.norms.gradient_unit);
         }
@@ -363,7 +363,7 @@ impl<F: LaneLayout<W>, const W: usize, const D: usize> LanePasses for Lanes<F, W
             *step = in_units.clamp(-f64::from(LARGEST), f64::from(LARGEST)) as f32;
         }
         let (Self { table, row, directions, .. }, masks) = (self, &Self::MASKS);
-        f32xn::run::<W, F::Width, _>(Advance { table, row, masks, directions, steps });
+        f32xn::run::<W, F::Wide, _>(Advance { table, row, masks, directions, steps });
     }
 
     fn mixed(&self, indices: &[u32], shares: &[f64]) -> Vec<(f64, f64)> {

@@ -59,7 +59,7 @@ use crate::loss::{Curvature, InverseLink};
 use crate::numeric::exp_log;
 use crate::parameter::{Description, ParameterDescriptor, words};
 use crate::protocol::{LearnerDescriptor, Losses, Promise};
-use crate::simd::{self, SimdKernel, larger, smaller, vectorised};
+use crate::simd::{larger, smaller, vectorised};
 use crate::{Error, ExpertReport, Features, LinearWeights, Loss, MixtureReport, ScoreLearner, SharedLoss};
 
 /// How many lanes there are.
@@ -394,21 +394,9 @@ impl Auto {
     }
 }
 
-/// A round, but for what is kept from one to the next.
-struct Play<'a> {
-    learner: &'a mut Auto,
-    round: &'a mut Round,
-    x: Features<'a>,
-    label: f64,
-    weight: f64,
-}
-
-impl SimdKernel for Play<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn run(self) -> f64 {
-        let Self { learner, round, x, label, weight } = self;
+vectorised! {
+    /// A round, but for what is kept from one to the next.
+    fn play(learner: &mut Auto, round: &mut Round, x: Features<'_>, label: f64, weight: f64) -> f64 {
         // Lanes, Newton experts and stacks take importance in units of its mean: whatever unit it comes in,
         // their steps are as long, and what matrices hold stays in range.
         let relative = learner.labels.relative(weight);
@@ -480,7 +468,7 @@ impl ScoreLearner for Auto {
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let mut round = self.round.take().unwrap_or_default();
-        let prediction = simd::run(Play { learner: self, round: &mut round, x, label, weight });
+        let prediction = play(self, &mut round, x, label, weight);
         self.round = Some(round);
         if self.lane_count == LaneCount::Auto && self.lanes.bytes() > WIDE_LIMIT {
             self.narrow();

@@ -399,7 +399,7 @@ impl<const W: usize, const D: usize> WidthKernel<W> for Advance<'_, W, D> {
 mod tests {
     use super::*;
     use crate::numeric::rng::SplitMix64;
-    use crate::simd::f32xn::{self, OfEight, OfFour, Width};
+    use crate::simd::f32xn::{self, Avx2F32x4, Avx2F32x8};
 
     /// An entry of a feature that was met often or seldom, with some of its numbers 0.
     fn entry<const W: usize, const D: usize>(random: &mut SplitMix64) -> LaneEntry<W, D> {
@@ -416,7 +416,7 @@ mod tests {
     }
 
     /// All bits that the three walks over some rows lead to.
-    fn bits<const W: usize, const D: usize, F: Width<W>>(is_portable: bool) -> Vec<u64> {
+    fn bits<const W: usize, const D: usize, F: F32xN<W>>(is_portable: bool) -> Vec<u64> {
         crate::simd::set_portable(is_portable);
         let (mut random, mut bits) = (SplitMix64::new(W as u64), Vec::new());
         let indices: Vec<u32> = (0..60).collect();
@@ -458,10 +458,10 @@ mod tests {
 
     #[test]
     fn vectors_of_eight_and_four_lanes_give_the_bits_of_arrays() {
-        let eight = bits::<8, 8, OfEight>(true);
-        assert!(eight == bits::<8, 8, OfEight>(false));
-        let four = bits::<4, 2, OfFour>(true);
-        assert!(four == bits::<4, 2, OfFour>(false));
+        let eight = bits::<8, 8, Avx2F32x8>(true);
+        assert!(eight == bits::<8, 8, Avx2F32x8>(false));
+        let four = bits::<4, 2, Avx2F32x4>(true);
+        assert!(four == bits::<4, 2, Avx2F32x4>(false));
         assert!(eight.len() > four.len());
     }
 }

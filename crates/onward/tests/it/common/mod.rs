@@ -4,8 +4,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use onward::archive::{Archive, State};
-use onward::expert::Experts;
 use onward::loss::Task;
+use onward::mixture::experts::Experts;
 use onward::protocol::{LearnerDescriptor, Promise};
 use onward::registry::LEARNERS;
 use onward::{Error, Features, LearnerSpec, Loss, SharedLoss, loss};

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use onward::Loss;
-use onward::regret::Comparator;
+use onward::guarantee::Comparator;
 
 use crate::common::Row;
 

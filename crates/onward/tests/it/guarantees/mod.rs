@@ -16,9 +16,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use games::{ADVERSARIES, Adversary, Game};
+use onward::evaluation::Ledger;
+use onward::guarantee::{Comparator, Guarantee};
 use onward::protocol::{Bound, LearnerSpec, Promise};
 use onward::registry::LEARNERS;
-use onward::regret::{Comparator, Guarantee, Ledger};
 use onward::{SharedLoss, loss};
 
 use crate::common::{Random, Row, form_name, is_asked};

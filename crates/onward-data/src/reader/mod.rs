@@ -7,7 +7,6 @@
 //! is due, and none waits for the other for long. What comes out depends on the
 //! chunks alone, never on who parsed them.
 
-mod assigner;
 mod workers;
 
 use std::sync::Arc;

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use onward::FeatureMap;
 
-use super::assigner::IdAssigner;
 use crate::encode::ParsedBatch;
 use crate::error::{DataError, Result};
 use crate::source::{Chunk, ChunkContent, ChunkSource, Parser};
@@ -57,6 +56,15 @@ impl Worker {
     }
 }
 
+/// Gives ids to the features of batches, one batch after the other in order, on whichever thread is free.
+#[derive(Default)]
+struct IdAssigner {
+    /// `None` where no ids are wanted.
+    map: Option<FeatureMap>,
+    /// The number of the batch that is next.
+    next: u64,
+}
+
 /// A chunk that has been taken, and an empty batch for it.
 struct TakenChunk {
     number: u64,
@@ -80,8 +88,12 @@ pub(super) struct ParsedChunk {
 }
 
 impl ParsedChunk {
+    /// Gives ids to its features.
     fn number(&mut self, assigner: &mut IdAssigner) {
-        assigner.number(&mut self.parsed);
+        if let Some(map) = &mut assigner.map {
+            map.number(&mut self.parsed.batch);
+        }
+        assigner.next += 1;
         self.is_numbered = true;
     }
 }

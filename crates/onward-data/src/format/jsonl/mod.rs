@@ -25,8 +25,9 @@ use crate::error::{DataError, MEND, Result};
 use crate::schema::sample::{FirstRows, SAMPLE_ROWS, TableSample};
 use crate::schema::{CellValue, Column, Kind, Layout, Role, Schema};
 use crate::source::{Boundaries, Chunk, Parser};
+use crate::text::hashed::ByHash;
 use crate::text::lines::lines;
-use walk::{ByHash, Destination, JsonVisitor, WalkState, walk, walk_value};
+use walk::{Destination, JsonVisitor, WalkState, walk, walk_value};
 
 /// From here on a whole number may not be a 64-bit float.
 const EXACT: f64 = 9_007_199_254_740_992.0;

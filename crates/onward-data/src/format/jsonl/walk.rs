@@ -1,8 +1,6 @@
 //! A walk through the keys and values of a JSON object.
 
-use std::collections::HashMap;
 use std::fmt::{self, Write};
-use std::hash::BuildHasherDefault;
 
 use onward::feature::hash;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -10,17 +8,14 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::any_value::{AnySeed, Scalar, TakeValue};
-use crate::encode::IdentityHasher;
 use crate::error::{DataError, MEND, Result, quoted};
 use crate::schema::CellValue;
+use crate::text::hashed::ByHash;
 
 /// How deep objects may be nested.
 const DEPTH: u32 = 100;
 /// When this many keys have been met that are not columns, the keys of earlier rows are forgotten.
 const KEPT_KEYS: usize = 1 << 14;
-
-/// A map from the hash of a path.
-pub(super) type ByHash<T> = HashMap<u64, T, BuildHasherDefault<IdentityHasher>>;
 
 /// Where the value of a key goes.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +66,7 @@ pub(super) struct WalkState {
     /// The keys from the outermost to the one that is being read, joined by dots.
     path: String,
     depth: u32,
-    /// The row that last had a path, by its hash.
+    /// The row that last had a path, by the hash of the path.
     met: ByHash<u64>,
     row: u64,
     /// The numbers of the array that is being read; `None` for null.

@@ -35,7 +35,7 @@ impl ChunkSource for CacheSource {
         self.count.fetch_add(block.length, Ordering::Relaxed);
         let content = ChunkContent::Cached { block: self.next };
         self.next += 1;
-        Ok(Some(Chunk { input: Arc::clone(&self.name), mapping: Arc::default(), content }))
+        Ok(Some(Chunk { input: Arc::clone(&self.name), places: Arc::default(), content }))
     }
 
     fn is_live(&self) -> bool {

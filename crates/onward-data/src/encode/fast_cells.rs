@@ -1,11 +1,9 @@
 //! What the fast path of CSV needs of the encoder: cells of many rows that are read together.
 
-use onward::feature::hash;
-
 use super::timestamps::{FEATURES_OF_TIMESTAMP, features_of};
 use super::{ParsedBatch, RowEncoder};
 use crate::error::Result;
-use crate::schema::{CellValue, Column, Kind, Role};
+use crate::schema::{CellValue, Kind, Role};
 use crate::text::numbers;
 use crate::text::numbers::batch::PaddedText;
 
@@ -74,34 +72,6 @@ impl RowEncoder {
     #[inline]
     pub(crate) fn has_named(&self, indices: &[u32]) -> bool {
         self.seen.all(indices)
-    }
-
-    /// Hands on the names of the features of a cell that are met for the first time.
-    pub(crate) fn name_features(&mut self, column: usize, text: &[u8], out: &mut ParsedBatch) {
-        let Self { rules, seeds, parts, moments, seen, .. } = self;
-        let Column { name, role } = &rules.schema.columns[column];
-        let trimmed = text.trim_ascii();
-        match *role {
-            Role::Feature(Kind::Numeric { slot, .. } | Kind::Timestamp { slot, .. })
-                if numbers::is_missing(trimmed) =>
-            {
-                out.name(seen, slot + 1, |names| names.push(slot + 1, &[name, " missing"]));
-            }
-            Role::Feature(Kind::Numeric { origin, .. }) if origin.is_some() && numbers::finite(text) == origin => {}
-            Role::Feature(Kind::Numeric { slot, .. }) => out.name(seen, slot, |names| names.push(slot, &[name])),
-            Role::Feature(Kind::Timestamp { slot, .. }) => {
-                out.name(seen, slot, |names| names.push(slot, &[name, " days"]));
-                let moment = moments[column].parse(trimmed);
-                for (index, part) in moment.into_iter().flat_map(|moment| features_of(&parts[column], moment)) {
-                    out.name(seen, index, |names| names.push(index, &[name, &part.name()]));
-                }
-            }
-            Role::Feature(Kind::Categorical { .. }) if !numbers::is_missing(trimmed) => {
-                let index = rules.hashed(hash::name(seeds[column], text));
-                out.name(seen, index, |names| names.push_bytes(index, &[name.as_bytes(), b"=", text]));
-            }
-            _ => {}
-        }
     }
 
     /// The label that a number is, or a missing one; nothing if it must be refused.

@@ -3,7 +3,6 @@
 mod encoder;
 mod fast_cells;
 mod interactions;
-mod mapping;
 mod names_seen;
 mod parsed_batch;
 mod rules;
@@ -13,7 +12,6 @@ mod words;
 pub(crate) use encoder::RowEncoder;
 pub(crate) use fast_cells::ColumnEncoding;
 pub(crate) use interactions::InteractionEncoder;
-pub(crate) use mapping::ColumnMapping;
 pub(crate) use names_seen::NamesSeen;
 #[cfg(feature = "arrow")]
 pub(crate) use parsed_batch::KEPT_ERRORS;
@@ -24,7 +22,6 @@ pub use rules::Rules;
 pub(crate) use rules::bad_offset;
 pub(crate) use rules::{bad_weight, checked_offset, checked_weight};
 pub(crate) use timestamps::FEATURES_OF_TIMESTAMP;
-pub(crate) use words::IdentityHasher;
 
 /// The index of the bias, whose value is always 1.
 pub(crate) const BIAS: u32 = 0;

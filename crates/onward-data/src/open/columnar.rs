@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use super::columns::{ColumnRequirements, LaterNotes, bind_columns, check_layout, no_table};
 use super::infer::{self, InferredSchema};
 use super::{Opening, Purpose, empty, rules};
-use crate::encode::{ColumnMapping, NamesSeen, RowEncoder};
+use crate::encode::{NamesSeen, RowEncoder};
 use crate::error::{DataError, Result};
 use crate::format::arrow::examples::{self, ExampleParser};
 use crate::format::columnar::cells::{self, ArrayCells, CellForm, LeafColumn};
@@ -241,7 +241,7 @@ struct ColumnSource {
 /// The file that is being read.
 struct CurrentFile {
     name: Arc<str>,
-    mapping: Arc<ColumnMapping>,
+    places: Arc<[Option<usize>]>,
     names: Arc<HashMap<u32, Box<str>>>,
     rows: Box<dyn TableReader>,
     next_row: u64,
@@ -276,13 +276,13 @@ impl ColumnSource {
         let whole = file.schema().clone();
         let rows = file.rows(&columns, self.chunk_size)?;
         let leaves = cells::projected(&rows.schema()?, &whole);
-        let mut mapping = ColumnMapping::new(&self.schema, leaves.iter().map(|leaf| leaf.name.as_str()));
-        for (leaf, column) in leaves.iter().zip(&mut mapping.columns) {
+        let mut places = self.schema.places_of(leaves.iter().map(|leaf| leaf.name.as_str()));
+        for (leaf, column) in leaves.iter().zip(&mut places) {
             *column = column.filter(|_| columns.iter().any(|other| other.name == leaf.name));
         }
         let notes = columns.iter().filter_map(zone_note).collect();
-        let (name, mapping, uncounted) = (input.name().into(), Arc::new(mapping), input.size().unwrap_or(0));
-        Ok((CurrentFile { name, mapping, names, rows, next_row: 1, uncounted }, notes))
+        let (name, places, uncounted) = (input.name().into(), places.into(), input.size().unwrap_or(0));
+        Ok((CurrentFile { name, places, names, rows, next_row: 1, uncounted }, notes))
     }
 
     /// A file without labels has nothing to learn from.
@@ -335,7 +335,7 @@ impl CurrentFile {
         let TableSlice { rows, bytes, .. } = table;
         Chunk {
             input: Arc::clone(&self.name),
-            mapping: Arc::clone(&self.mapping),
+            places: Arc::clone(&self.places),
             content: ChunkContent::Rows { rows, first_row, bytes, names: Arc::clone(&self.names) },
         }
     }

@@ -9,7 +9,6 @@ use memchr::memrchr;
 use super::Purpose;
 use super::columns::{ColumnRequirements, LaterNotes, bind_columns, check_columns};
 use super::text::ignored;
-use crate::encode::ColumnMapping;
 use crate::error::{DataError, Result, quoted};
 use crate::format::csv::cells::{check_header, guess_delimiter, header, numbered, without_blank_lines};
 use crate::format::{FirstLines, Head, Recognition, TextFormat, has_first_line};
@@ -264,7 +263,7 @@ impl TextSource {
             names = numbered(names.len());
         }
         let notes = expected.check_columns(&names).map_err(|error| error.input(&name))?;
-        current.mapping = Arc::new(ColumnMapping::new(schema, names.iter().map(String::as_str)));
+        current.places = schema.places_of(names.iter().map(String::as_str)).into();
         Ok(notes)
     }
 
@@ -313,11 +312,7 @@ impl ChunkSource for TextSource {
                 Next::TooLong if self.options.on_error == OnError::Skip => current.discard(self.boundaries, limit),
                 Next::TooLong => return Err(too_long(limit).input(&current.name).line(current.line)),
             };
-            return Ok(Some(Chunk {
-                input: Arc::clone(&current.name),
-                mapping: Arc::clone(&current.mapping),
-                content,
-            }));
+            return Ok(Some(Chunk { input: Arc::clone(&current.name), places: Arc::clone(&current.places), content }));
         }
     }
 

@@ -6,6 +6,8 @@
 //! a name of its own (a category, a word, a key that appears later) is hashed to
 //! `reserved + (hash & (2^bits − 1))`. The hash is [`onward::feature::hash`].
 
+use std::collections::HashMap;
+
 use onward::feature::hash;
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +71,7 @@ pub enum Role {
     Target,
     /// The importance weight.
     Weight,
-    /// IdentityHasher through to the predictions.
+    /// Passed through to the predictions.
     Id,
     /// A feature of some kind.
     Feature(Kind),
@@ -101,7 +103,7 @@ pub enum Kind {
         /// The only value of the first rows, if there was only one.
         origin: Option<String>,
     },
-    /// BagOfWords, hashed as `column:word`.
+    /// Words, hashed as `column:word`.
     Text,
     /// A moment: hour of day, weekday and month as categories, days since `origin` (days
     /// since 1970) at index `slot`, missing at `slot + 1`.
@@ -123,6 +125,14 @@ impl Schema {
             _ => None,
         });
         slots.max().unwrap_or(1)
+    }
+
+    /// Of each column of an input, by its name, the place among the columns of this schema, if it has one.
+    pub(crate) fn places_of<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<Option<usize>> {
+        // The first column of a name: some formats may have several.
+        let columns = self.columns.iter().enumerate().rev();
+        let places: HashMap<_, _> = columns.map(|(at, column)| (column.name.as_str(), at)).collect();
+        names.map(|name| places.get(name).copied()).collect()
     }
 
     /// Refuses a schema that no reader makes.

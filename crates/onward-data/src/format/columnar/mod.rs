@@ -155,7 +155,7 @@ impl Parser for TableParser {
         out.id_columns = self.encoder.id_columns.len();
         let arrays = cells::arrays(rows);
         let mut columns = Vec::with_capacity(arrays.len());
-        for ((array, nulls), at) in arrays.iter().zip(&chunk.mapping.columns) {
+        for ((array, nulls), at) in arrays.iter().zip(chunk.places.iter()) {
             let Some(at) = *at else { continue };
             let column = ArrayCells::new(array, nulls.clone(), form(&self.encoder.column(at).role));
             columns.extend(column.map(|column| (at, column)));

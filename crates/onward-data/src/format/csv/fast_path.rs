@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use memchr::memchr;
 
-use crate::encode::{ColumnEncoding, ColumnMapping, FEATURES_OF_TIMESTAMP, ParsedBatch, RowEncoder};
+use crate::encode::{ColumnEncoding, FEATURES_OF_TIMESTAMP, ParsedBatch, RowEncoder};
 use crate::error::Result;
 use crate::schema::CellValue;
 use crate::text::delimiters::IndexedLine;
@@ -104,7 +104,7 @@ pub(super) struct FastPath {
     window: Window<FastRow>,
     plan: RowPlan,
     /// The columns that the plan is for.
-    mapping: Option<Arc<ColumnMapping>>,
+    places: Option<Arc<[Option<usize>]>>,
     /// Whether the input lacks no column that each record must have; and then there are none that are taken one by one, and no
     /// ids and products.
     has_required: bool,
@@ -155,9 +155,9 @@ impl RowFeatures {
 const NONE: u32 = u32::MAX;
 
 impl RowPlan {
-    fn new(encoder: &RowEncoder, mapping: &ColumnMapping) -> Self {
-        let mut plan = Self { columns: mapping.columns.len(), ..Self::default() };
-        for (at, column) in mapping.columns.iter().enumerate() {
+    fn new(encoder: &RowEncoder, places: &[Option<usize>]) -> Self {
+        let mut plan = Self { columns: places.len(), ..Self::default() };
+        for (at, column) in places.iter().enumerate() {
             if let Some(column) = *column {
                 plan.add(encoder.encoding(column), at, column);
             }
@@ -342,13 +342,13 @@ impl Slots<'_> {
 
 impl FastPath {
     /// A new text is read, whose columns are these of the schema.
-    pub(super) fn begin(&mut self, encoder: &RowEncoder, mapping: &Arc<ColumnMapping>) {
+    pub(super) fn begin(&mut self, encoder: &RowEncoder, places: &Arc<[Option<usize>]>) {
         self.window.begin();
-        if !self.mapping.as_ref().is_some_and(|last| Arc::ptr_eq(last, mapping)) {
-            self.plan = RowPlan::new(encoder, mapping);
-            self.has_required = encoder.has_required(&mapping.columns);
+        if !self.places.as_ref().is_some_and(|last| Arc::ptr_eq(last, places)) {
+            self.plan = RowPlan::new(encoder, places);
+            self.has_required = encoder.has_required(places);
             self.is_simple = self.has_required && self.plan.singles.is_empty() && encoder.ends_simply();
-            self.mapping = Some(Arc::clone(mapping));
+            self.places = Some(Arc::clone(places));
         }
     }
 
@@ -367,12 +367,12 @@ impl FastPath {
         let ends = &self.runs[row.run..][..=self.plan.singles.len()];
         let (mut start, mut first) = (row.feature, 0);
         for (&end, &(at, column)) in ends.iter().zip(&self.plan.singles) {
-            self.add_run((start..end, first..at), (row, line), encoder, text, out);
+            self.add_run((start..end, first..at), (row, line), encoder, text, out)?;
             (start, first) = (end, at + 1);
             encoder.cell(column, CellValue::Text(self.cell(line, at, text)), out)?;
         }
         let last = (start..ends[self.plan.singles.len()], first..self.plan.columns);
-        self.add_run(last, (row, line), encoder, text, out);
+        self.add_run(last, (row, line), encoder, text, out)?;
         if self.plan.has_label {
             encoder.label = row.label;
         }
@@ -394,32 +394,34 @@ impl FastPath {
         encoder: &mut RowEncoder,
         text: &[u8],
         out: &mut ParsedBatch,
-    ) {
+    ) -> Result {
         let (indices, values) = (&self.features.indices[features.clone()], &self.features.values[features]);
         if !row.is_known && !encoder.has_named(indices) {
-            self.name(columns, line, encoder, text, out);
+            return self.add_cells(columns, line, encoder, text, out);
         }
         if !indices.is_empty() {
             out.batch.extend(indices, values);
         }
+        Ok(())
     }
 
-    /// Has the features of some columns named that are met for the first time.
+    /// Adds the cells of some columns one by one: some of their features are met for the first time, and get their names.
     #[inline(never)]
-    fn name(
+    fn add_cells(
         &self,
         columns: Range<usize>,
         line: IndexedLine,
         encoder: &mut RowEncoder,
         text: &[u8],
         out: &mut ParsedBatch,
-    ) {
-        let Some(mapping) = &self.mapping else { return };
-        for (at, column) in columns.clone().zip(&mapping.columns[columns]) {
+    ) -> Result {
+        let places = self.places.iter().flat_map(|places| places[columns.clone()].iter());
+        for (at, column) in columns.clone().zip(places) {
             if let Some(column) = *column {
-                encoder.name_features(column, self.cell(line, at, text), out);
+                encoder.cell(column, CellValue::Text(self.cell(line, at, text)), out)?;
             }
         }
+        Ok(())
     }
 
     /// The text of a cell of a line.

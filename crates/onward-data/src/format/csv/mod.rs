@@ -226,8 +226,8 @@ impl Parser for CsvParser {
         out.id_columns = self.encoder.id_columns.len();
         let skips_errors = self.encoder.rules.skip_errors;
         let boundaries = Boundaries::Quoted { delimiter: self.delimiter };
-        self.fast.begin(&self.encoder, &chunk.mapping);
-        let read = |out: &mut ParsedBatch, at| self.record(&chunk.mapping.columns, bytes, at, out);
+        self.fast.begin(&self.encoder, &chunk.places);
+        let read = |out: &mut ParsedBatch, at| self.record(&chunk.places, bytes, at, out);
         let refuse = |out: &mut ParsedBatch, error: DataError| out.refuse(error.input(&chunk.input), skips_errors);
         each_record(&RecordText { bytes, first_line, boundaries, record_limit }, out, read, refuse)
     }

@@ -1,12 +1,11 @@
 //! Opens text: recognises its format by the head of the first input, and judges its columns by the first rows.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use super::columns::{ColumnRequirements, bind_columns, check_columns, check_layout, no_table};
 use super::infer::{self, InferredSchema};
 use super::text_source::{Expected, FirstBytes, TextSource};
-use super::{Opening, Purpose, empty, rules};
+use super::{Opening, Purpose, Request, empty, rules};
 use crate::error::{DataError, Result, quoted};
 use crate::format::csv::cells::is_bare;
 use crate::format::{Definition, FirstLines, TextFormat};
@@ -14,11 +13,12 @@ use crate::options::{OnError, Options};
 use crate::schema::sample::{FirstRows, TableSample};
 use crate::schema::{Role, Schema};
 use crate::source::decompress::is_compressed;
-use crate::source::{Boundaries, Input, too_long};
+use crate::source::{Boundaries, too_long};
 
 /// Opens inputs in a format of text.
-pub(super) fn open(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<AtomicU64>) -> Result<Opening> {
-    let mut source = TextSource::new(inputs.to_vec(), options, count);
+pub(super) fn open(request: Request<'_>) -> Result<Opening> {
+    let Request { inputs, options, purpose, .. } = request;
+    let mut source = TextSource::new(request);
     // A header alone says nothing about the columns: the next input may.
     let mut bare = None;
     let mut head = source.head()?;
@@ -60,12 +60,12 @@ pub(super) fn open(inputs: &[Input], options: &Options, purpose: Purpose, count:
     source.set_layout(boundaries, Expected::new(Arc::clone(&format), options, &schema, purpose))?;
     notes.extend(source.check_ahead()?.lines());
     let rules = rules(Arc::clone(&schema), options, inferred.invalid);
-    let definition = Definition::Text(Arc::clone(&format));
     Ok(Opening {
         source: Box::new(source),
-        parser: Box::new(move || format.parser(boundaries, &rules)),
+        is_live: inputs.iter().any(|input| !input.is_repeatable()),
         schema,
-        format: definition,
+        format: Definition::Text(Arc::clone(&format)),
+        parser: Box::new(move || format.parser(boundaries, &rules)),
         notes,
         types: inferred.types,
     })

@@ -20,7 +20,7 @@ use crate::cache::{self, CacheState};
 use crate::encode::ParsedBatch;
 use crate::error::{DataError, Message, Result};
 use crate::format::{Format, Formats};
-use crate::open::{Opening, Purpose};
+use crate::open::{Opening, Purpose, Request};
 use crate::options::Options;
 use crate::schema::{ColumnType, Schema};
 use crate::source::Input;
@@ -74,9 +74,8 @@ impl Reader {
     fn open_for(inputs: &[Input], options: &Options, purpose: Purpose) -> Result<Self> {
         let threads = options.threads;
         let read = Arc::new(AtomicU64::new(0));
-        let (opening, cache) = cache::open(inputs, options, purpose, &read)?;
-        let Opening { source, mut parser, schema, format, notes, types } = opening;
-        let is_live = source.is_live();
+        let (opening, cache) = cache::open(Request { inputs, options, purpose, count: &read })?;
+        let Opening { source, is_live, mut parser, schema, format, notes, types } = opening;
         let shared = Arc::new(Shared::new(source, threads));
         // A thread that waits for a pipe must not be the one that learns.
         let count = if is_live { threads.saturating_sub(1).max(1) } else { threads.saturating_sub(1) };

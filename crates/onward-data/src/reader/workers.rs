@@ -174,7 +174,9 @@ impl Shared {
         let outcome = match chunk {
             Ok(Some(chunk)) => {
                 let error = parse_guarded(worker.parser.as_mut(), &chunk, &mut parsed).err();
-                worker.buffer = buffer_of(chunk);
+                if let ChunkContent::Text { bytes, .. } = chunk.content {
+                    worker.buffer = bytes;
+                }
                 Outcome::Parsed(Box::new(ParsedChunk { parsed, error, is_numbered: false }))
             }
             Ok(None) => Outcome::End,
@@ -265,13 +267,4 @@ fn parse_guarded(parser: &mut dyn Parser, chunk: &Chunk, out: &mut ParsedBatch) 
         Err(DataError::io("the parser failed on this input: this is a bug in onward, please report it")
             .input(&chunk.input))
     })
-}
-
-fn buffer_of(chunk: Chunk) -> Vec<u8> {
-    match chunk.content {
-        ChunkContent::Text { bytes, .. } => bytes,
-        ChunkContent::Skipped { .. } => Vec::new(),
-        #[cfg(feature = "arrow")]
-        ChunkContent::Rows { .. } | ChunkContent::Cached { .. } => Vec::new(),
-    }
 }

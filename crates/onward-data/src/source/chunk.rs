@@ -52,9 +52,6 @@ pub(crate) enum ChunkContent {
 pub(crate) trait ChunkSource: Send {
     /// The next chunk; `None` at the end of the last input. `buffer` is memory to use again.
     fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Chunk>>;
-
-    /// Whether records arrive while it is read (a pipe), so that reading may wait long.
-    fn is_live(&self) -> bool;
 }
 
 /// Turns chunks into batches. Each thread has one of its own; what it makes of a

@@ -178,7 +178,6 @@ impl FromStr for Format {
 #[derive(Clone)]
 pub(crate) enum Definition {
     Text(Arc<dyn TextFormat>),
-    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
     Columnar(&'static ColumnarFormat),
 }
 

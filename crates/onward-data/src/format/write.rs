@@ -164,7 +164,6 @@ impl TableColumn {
     }
 
     /// A whole number; `None` when it is missing.
-    #[cfg(feature = "arrow")]
     pub(super) fn whole(&self, number: u64, cell: &[u8]) -> Result<Option<i64>, ConvertError> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         let Some((text, value)) = self.numeric(number, cell)? else { return Ok(None) };

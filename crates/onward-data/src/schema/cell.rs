@@ -8,7 +8,6 @@ pub(crate) enum CellValue<'a> {
     Missing,
     Number(f64),
     Boolean(bool),
-    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
     Timestamp(Timestamp),
     /// Text that may be a number, a word, a moment: CSV has nothing else.
     Text(&'a [u8]),

@@ -1,9 +1,6 @@
 //! Moments in time as ISO 8601 writes them: `2013-01-01`, `2013-01-01 05:15`,
 //! `2013-01-01T05:15:00.25Z`, `…+02:00`.
 
-// Some of it is for Arrow alone.
-#![cfg_attr(not(feature = "arrow"), allow(dead_code))]
-
 use std::fmt::Write;
 
 /// A moment: the clock as written, and the days since 1970 in UTC.

@@ -294,14 +294,7 @@ impl<'a> ArrayValues<'a> {
             T::Utf8View => Self::TextView(array.as_string_view()),
             T::Date32 | T::Date64 | T::Timestamp(..) => moments(array, form)?,
             T::Dictionary(..) => dictionary(array, form)?,
-            T::List(_) => set::<i32>(array)?,
-            T::LargeList(_) => set::<i64>(array)?,
-            T::FixedSizeList(_, length) => {
-                let list = array.as_fixed_size_list();
-                let starts = (0..=list.len()).map(|row| row * *length as usize).collect();
-                set_of(starts, list.values())?
-            }
-            _ => return None,
+            _ => set(array)?,
         })
     }
 }
@@ -429,13 +422,25 @@ fn dictionary<'a>(array: &'a dyn Array, form: CellForm) -> Option<ArrayValues<'a
     Some(ArrayValues::Dictionary(keys, Box::new(values)))
 }
 
-fn set<O: OffsetSizeTrait>(array: &dyn Array) -> Option<ArrayValues<'_>> {
-    let list = array.as_list_opt::<O>()?;
-    let starts = list.value_offsets().iter().map(|offset| offset.as_usize()).collect();
-    set_of(starts, list.values())
+/// Where in its elements each row of a list begins and the last ends, and the elements; `None` of what is no list.
+pub(crate) fn list_parts(array: &dyn Array) -> Option<(Vec<usize>, &ArrayRef)> {
+    fn parts<O: OffsetSizeTrait>(array: &dyn Array) -> (Vec<usize>, &ArrayRef) {
+        let list = array.as_list::<O>();
+        (list.value_offsets().iter().map(|offset| offset.as_usize()).collect(), list.values())
+    }
+    match array.data_type() {
+        DataType::List(_) => Some(parts::<i32>(array)),
+        DataType::LargeList(_) => Some(parts::<i64>(array)),
+        DataType::FixedSizeList(_, length) => {
+            let starts = (0..=array.len()).map(|row| row * *length as usize).collect();
+            Some((starts, array.as_fixed_size_list().values()))
+        }
+        _ => None,
+    }
 }
 
-fn set_of(starts: Vec<usize>, elements: &ArrayRef) -> Option<ArrayValues<'_>> {
+fn set(array: &dyn Array) -> Option<ArrayValues<'_>> {
+    let (starts, elements) = list_parts(array)?;
     if !is_text(elements.data_type()) {
         return None;
     }

@@ -20,7 +20,7 @@
 //! `encode`, `source`, `format`, `options`, `open`, `record`, `cache`, `reader`, `convert`.
 
 // Without Arrow some parts have no user.
-#![cfg_attr(not(feature = "arrow"), allow(dead_code))]
+#![cfg_attr(not(feature = "arrow"), allow(dead_code, unused_imports))]
 
 mod atomic;
 mod cache;

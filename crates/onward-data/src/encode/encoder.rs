@@ -51,7 +51,8 @@ pub(crate) struct RowEncoder {
 }
 
 impl RowEncoder {
-    pub(crate) fn new(rules: Rules) -> Self {
+    /// `missing`: how a missing value is written in the format.
+    pub(crate) fn new(rules: Rules, missing: &'static str) -> Self {
         let columns = &rules.schema.columns;
         let seeds: Vec<_> = columns.iter().map(|column| hash::seed(column.name.as_bytes())).collect();
         let parts = |(column, &seed): (&Column, &u64)| {
@@ -76,14 +77,9 @@ impl RowEncoder {
             products: InteractionEncoder::of_columns(&rules.schema),
             elements: HashSet::new(),
             text: String::new(),
-            missing: "an empty cell or NA",
+            missing,
             rules,
         }
-    }
-
-    /// For a format that has nulls.
-    pub(crate) fn with_nulls(self) -> Self {
-        Self { missing: "null", ..self }
     }
 
     /// What a column is used for.

@@ -81,7 +81,7 @@ pub(super) fn open(request: Request<'_>, format: &'static ColumnarFormat) -> Res
         is_live: false,
         parser: Box::new(move || match layout {
             Layout::Indexed => Box::new(ExampleParser { rules: rules.clone(), seen: NamesSeen::default() }),
-            _ => Box::new(TableParser { encoder: RowEncoder::new(rules.clone()).with_nulls() }),
+            _ => Box::new(TableParser { encoder: RowEncoder::new(rules.clone(), "null") }),
         }),
         schema,
         format: Definition::Columnar(format),

@@ -52,7 +52,13 @@ pub(super) fn open(request: Request<'_>) -> Result<Opening> {
         threads: options.threads,
         ignored: &ignored,
     };
-    let rows = first_rows(format.as_ref(), &first, options).map_err(named)?;
+    let mut rows = format.sample(&first).map_err(named)?;
+    if let FirstRows::Table(sample) = &mut rows
+        && sample.rows == 0
+        && options.schema.is_none()
+    {
+        return Err(named(no_rows(sample, &first, options)));
+    }
     let inferred = judge(&rows, format.as_ref(), options, purpose).map_err(named)?;
     let mut notes = vec![format!("format: {}", format.described(boundaries))];
     notes.extend(inferred.notes);
@@ -94,18 +100,6 @@ fn recognise(bytes: &[u8], options: &Options) -> Result<Arc<dyn TextFormat>> {
             .advise("make them line feeds, for instance with tr '\\r' '\\n'"));
     }
     Ok(format)
-}
-
-/// What the first records are; an error if there are none to judge the columns by.
-fn first_rows(format: &dyn TextFormat, first: &FirstLines<'_>, options: &Options) -> Result<FirstRows> {
-    let mut rows = format.sample(first)?;
-    if let FirstRows::Table(sample) = &mut rows
-        && sample.rows == 0
-        && options.schema.is_none()
-    {
-        return Err(no_rows(sample, first, options));
-    }
-    Ok(rows)
 }
 
 /// A table of which no row can be looked at.

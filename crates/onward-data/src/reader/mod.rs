@@ -36,12 +36,6 @@ pub struct Reader {
     /// The batch that was handed out by reference.
     current: Option<ParsedBatch>,
     failed: Option<DataError>,
-    info: ReaderInfo,
-    cache: CacheState,
-}
-
-/// What is known once the inputs are open.
-struct ReaderInfo {
     schema: Arc<Schema>,
     format: Format,
     formats: Formats,
@@ -50,6 +44,7 @@ struct ReaderInfo {
     id_names: Vec<String>,
     read: Arc<AtomicU64>,
     total: Option<u64>,
+    cache: CacheState,
 }
 
 impl Reader {
@@ -82,8 +77,6 @@ impl Reader {
         let workers = (0..count).map(|_| shared.spawn(parser())).collect();
         let total = cache.total.or_else(|| inputs.iter().map(Input::size).sum());
         let id_names = format.id_names(&schema);
-        let formats = options.formats.clone();
-        let notes = notes.into_iter().map(Message::from).collect();
         Ok(Self {
             shared,
             workers,
@@ -91,29 +84,36 @@ impl Reader {
             helps: !is_live,
             current: None,
             failed: None,
-            info: ReaderInfo { schema, format: format.handle(), formats, notes, types, id_names, read, total },
+            schema,
+            format: format.handle(),
+            formats: options.formats.clone(),
+            notes: notes.into_iter().map(Message::from).collect(),
+            types,
+            id_names,
+            read,
+            total,
             cache,
         })
     }
 
     /// What the columns mean.
     pub fn schema(&self) -> &Schema {
-        &self.info.schema
+        &self.schema
     }
 
     /// The format that was recognised or asked for.
     pub fn format(&self) -> &Format {
-        &self.info.format
+        &self.format
     }
 
     /// The formats that the run knows.
     pub(crate) fn formats(&self) -> &Formats {
-        &self.info.formats
+        &self.formats
     }
 
     /// What was inferred, a line each.
     pub fn notes(&self) -> &[Message] {
-        &self.info.notes
+        &self.notes
     }
 
     /// The note about the [cache](Options::cache) that was found: that it is read, or why
@@ -129,17 +129,17 @@ impl Reader {
 
     /// The names of the ids that come with each row.
     pub fn id_names(&self) -> &[String] {
-        &self.info.id_names
+        &self.id_names
     }
 
     /// What the columns hold, of tables that are copied.
     pub(crate) fn types(&self) -> Option<&[ColumnType]> {
-        self.info.types.as_deref()
+        self.types.as_deref()
     }
 
     /// Bytes of the files read so far (before decompression), and in all if that is known.
     pub fn progress(&self) -> (u64, Option<u64>) {
-        (self.info.read.load(Ordering::Relaxed), self.info.total)
+        (self.read.load(Ordering::Relaxed), self.total)
     }
 
     /// The next batch; `None` at the end.

@@ -11,14 +11,12 @@ use std::collections::HashMap;
 use onward::feature::hash;
 use serde::{Deserialize, Serialize};
 
-pub(crate) mod cell;
 pub(crate) mod interactions;
 pub(crate) mod names;
 pub(crate) mod sample;
 pub(crate) mod target;
 pub(crate) mod timestamp;
 
-pub(crate) use cell::CellValue;
 pub use interactions::Interaction;
 pub use target::{Target, TargetRule};
 
@@ -162,6 +160,17 @@ impl Schema {
         }
         hash::expected_collisions(distinct.saturating_sub(u64::from(self.reserved())), self.bits)
     }
+}
+
+/// A cell of a table as its format delivers it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CellValue<'a> {
+    Missing,
+    Number(f64),
+    Boolean(bool),
+    Timestamp(timestamp::Timestamp),
+    /// Text that may be a number, a word, a moment: CSV has nothing else.
+    Text(&'a [u8]),
 }
 
 /// What the cells of a column hold, where a table is copied.

@@ -80,7 +80,7 @@ impl TextFormat for Delimited {
 
     fn parser(&self, boundaries: Boundaries, rules: &Rules) -> Box<dyn Parser> {
         let delimiter = delimiter_of(boundaries);
-        let (encoder, reader) = (RowEncoder::new(rules.clone()), CellReader::new(delimiter));
+        let (encoder, reader) = (RowEncoder::new(rules.clone(), "an empty cell or NA"), CellReader::new(delimiter));
         Box::new(CsvParser { delimiter, encoder, reader, fast: FastPath::default() })
     }
 

@@ -14,18 +14,24 @@ pub struct Snapshot {
     link: InverseLink,
 }
 
-impl Snapshot {
-    pub(super) fn of(model: &mut Model) -> Result<Self, EngineError> {
-        let link = model.loss.inverse_link();
-        if let Some(predictor) = model.learner.freeze() {
-            return Ok(Self { predictor, link });
+impl Model {
+    /// The predictor that this model is now, for other threads: it does not change when the model learns on.
+    ///
+    /// # Errors
+    /// When the learner's state cannot be copied, which would be a fault of the learner.
+    pub fn snapshot(&mut self) -> Result<Snapshot, EngineError> {
+        let link = self.loss.inverse_link();
+        if let Some(predictor) = self.learner.freeze() {
+            return Ok(Snapshot { predictor, link });
         }
-        let mut copy = model.specification.build(&model.loss, model.radius)?;
-        let state = Archive::saved(|archive| model.learner.persist(archive))?;
+        let mut copy = self.specification.build(&self.loss, self.radius)?;
+        let state = Archive::saved(|archive| self.learner.persist(archive))?;
         copy.persist(&mut Archive::loading(state))?;
-        Ok(Self { predictor: copy, link })
+        Ok(Snapshot { predictor: copy, link })
     }
+}
 
+impl Snapshot {
     /// The score of a row.
     pub fn predict_one(&self, x: Features<'_>) -> f64 {
         self.predictor.predict_one(x)

@@ -11,7 +11,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, GenericStringArray, OffsetSizeTrait, RecordBatch, StringViewArray};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+use arrow_schema::{DataType, Fields, Schema, TimeUnit};
 
 use crate::encode::TextList;
 use crate::format::csv::cells::unnamed;
@@ -89,18 +89,21 @@ fn flatten(columns: &[ArrayRef], outer: Option<&NullBuffer>, found: &mut Vec<(Ar
 
 /// What a type is called in a message, if its values cannot be features.
 pub(crate) fn refused(data_type: &DataType) -> Option<String> {
-    match data_type {
-        DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
-            (!is_text(field.data_type())).then(|| format!("list of {}", described(field)))
-        }
-        data_type => (!is_scalar(data_type)).then(|| name_of(data_type)),
+    match element_type(data_type) {
+        Some(element) if is_text(element) => None,
+        Some(element) if element.is_numeric() => Some("list of numbers".to_owned()),
+        Some(element) => Some(format!("list of {}", name_of(element))),
+        None => (!is_scalar(data_type)).then(|| name_of(data_type)),
     }
 }
 
-fn described(field: &Field) -> String {
-    match field.data_type() {
-        data_type if data_type.is_numeric() => "numbers".to_owned(),
-        data_type => name_of(data_type),
+/// The type of the elements of a list.
+fn element_type(data_type: &DataType) -> Option<&DataType> {
+    match data_type {
+        DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
+            Some(field.data_type())
+        }
+        _ => None,
     }
 }
 
@@ -145,7 +148,7 @@ pub(crate) fn is_scalar(data_type: &DataType) -> bool {
 
 /// Whether a column is a set of strings a row.
 pub(crate) fn is_set(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
+    element_type(data_type).is_some()
 }
 
 /// The zone of a timestamp that is a place, whose clock is not known here.

@@ -191,7 +191,7 @@ fn paid(rows: &RowStore, best: &Best, loss: &dyn Loss, ledger: &Ledger) -> io::R
 
 /// This many threads, the caller's among them.
 #[derive(Debug, Clone, Copy)]
-struct Threads(usize);
+pub(crate) struct Threads(pub(crate) usize);
 
 impl Workers for Threads {
     fn map<T: Send>(&self, count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {

@@ -38,9 +38,9 @@ use super::identity::{InputIdentity, InputStamps};
 use super::read::{CacheParser, CacheSource};
 use super::write::{CacheWriter, schema};
 use crate::error::{DataError, Result};
+use crate::format::Format;
 use crate::format::arrow::footer_metadata;
 use crate::format::columnar::{damaged, guarded};
-use crate::format::{Definition, Format};
 use crate::open::{self, Opening, Request};
 use crate::options::{OnError, Options};
 use crate::schema::{Schema, TargetRule};
@@ -119,10 +119,10 @@ pub(super) struct ParsingRules {
 }
 
 impl ParsingRules {
-    fn new(options: &Options, format: &Definition, schema: &Schema) -> Self {
+    fn new(options: &Options, opening: &Opening) -> Self {
         Self {
-            format: format.handle(),
-            schema: schema.clone(),
+            format: opening.format.clone(),
+            schema: Schema::clone(&opening.schema),
             header: options.header,
             skips_errors: options.on_error == OnError::Skip,
             record_limit: options.record_limit as u64,
@@ -175,8 +175,8 @@ pub(super) fn open(path: &Path, request: Request<'_>) -> Result<(Opening, CacheS
     let stamps = InputStamps::new(inputs)?;
     // Opened though it may not be read: so columns, notes and errors are the same in any case.
     let opening = open::open(request)?;
-    let rules = ParsingRules::new(options, &opening.format, &opening.schema);
-    let id_columns = opening.format.id_names(&opening.schema).len();
+    let rules = ParsingRules::new(options, &opening);
+    let id_columns = opening.id_names.len();
     let misfit = match look(path, &name)? {
         None => None,
         Some(Err(misfit)) => Some(misfit),

@@ -1,7 +1,6 @@
 //! From cells to features: what all formats share.
 
 mod encoder;
-mod fast_cells;
 mod interactions;
 mod names_seen;
 mod parsed_batch;
@@ -10,7 +9,6 @@ mod timestamps;
 mod words;
 
 pub(crate) use encoder::RowEncoder;
-pub(crate) use fast_cells::ColumnEncoding;
 pub(crate) use interactions::InteractionEncoder;
 pub(crate) use names_seen::NamesSeen;
 pub(crate) use parsed_batch::{KEPT_ERRORS, TextList, name_of};

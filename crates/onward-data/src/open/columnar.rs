@@ -16,7 +16,7 @@ use crate::format::columnar::cells::{self, ArrayCells, CellForm, LeafColumn};
 use crate::format::columnar::{
     ColumnarFile, TableParser, TableReader, TableSlice, check_type, failed, guarded, named_leaves, wanted,
 };
-use crate::format::{ColumnarFormat, Definition, Formats};
+use crate::format::{ColumnarFormat, Definition, Format, Formats, id_columns};
 use crate::options::Options;
 use crate::schema::names::no_such_column;
 use crate::schema::sample::{SAMPLE_BYTES, SAMPLE_ROWS, TableSample};
@@ -83,8 +83,9 @@ pub(super) fn open(request: Request<'_>, format: &'static ColumnarFormat) -> Res
             Layout::Indexed => Box::new(ExampleParser { rules: rules.clone(), seen: NamesSeen::default() }),
             _ => Box::new(TableParser { encoder: RowEncoder::new(rules.clone(), "null") }),
         }),
+        id_names: id_columns(&schema),
         schema,
-        format: Definition::Columnar(format),
+        format: Format::named(format.name),
         notes,
         types: inferred.types,
     })

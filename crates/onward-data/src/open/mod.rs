@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::encode::Rules;
 use crate::error::{DataError, Result};
-use crate::format::Definition;
+use crate::format::Format;
 use crate::options::{OnError, Options};
 use crate::schema::sample::InvalidTokens;
 use crate::schema::{ColumnType, Schema};
@@ -46,7 +46,9 @@ pub(crate) struct Opening {
     /// Makes a parser for each thread.
     pub(crate) parser: Box<dyn FnMut() -> Box<dyn Parser>>,
     pub(crate) schema: Arc<Schema>,
-    pub(crate) format: Definition,
+    pub(crate) format: Format,
+    /// The names of the ids that come with each row.
+    pub(crate) id_names: Vec<String>,
     pub(crate) notes: Vec<String>,
     /// What the columns hold, where tables are copied.
     pub(crate) types: Option<Vec<ColumnType>>,

@@ -8,7 +8,7 @@ use super::text_source::{Expected, FirstBytes, TextSource};
 use super::{Opening, Purpose, Request, empty, rules};
 use crate::error::{DataError, Result, quoted};
 use crate::format::csv::cells::is_bare;
-use crate::format::{Definition, FirstLines, TextFormat};
+use crate::format::{Definition, FirstLines, Format, TextFormat};
 use crate::options::{OnError, Options};
 use crate::schema::sample::{FirstRows, TableSample};
 use crate::schema::{Role, Schema};
@@ -69,8 +69,9 @@ pub(super) fn open(request: Request<'_>) -> Result<Opening> {
     Ok(Opening {
         source: Box::new(source),
         is_live: inputs.iter().any(|input| !input.is_repeatable()),
+        id_names: format.id_names(&schema),
         schema,
-        format: Definition::Text(Arc::clone(&format)),
+        format: Format::named(format.name()),
         parser: Box::new(move || format.parser(boundaries, &rules)),
         notes,
         types: inferred.types,

@@ -70,13 +70,12 @@ impl Reader {
         let threads = options.threads;
         let read = Arc::new(AtomicU64::new(0));
         let (opening, cache) = cache::open(Request { inputs, options, purpose, count: &read })?;
-        let Opening { source, is_live, mut parser, schema, format, notes, types } = opening;
+        let Opening { source, is_live, mut parser, schema, format, id_names, notes, types } = opening;
         let shared = Arc::new(Shared::new(source, threads));
         // A thread that waits for a pipe must not be the one that learns.
         let count = if is_live { threads.saturating_sub(1).max(1) } else { threads.saturating_sub(1) };
         let workers = (0..count).map(|_| shared.spawn(parser())).collect();
         let total = cache.total.or_else(|| inputs.iter().map(Input::size).sum());
-        let id_names = format.id_names(&schema);
         Ok(Self {
             shared,
             workers,
@@ -85,7 +84,7 @@ impl Reader {
             current: None,
             failed: None,
             schema,
-            format: format.handle(),
+            format,
             formats: options.formats.clone(),
             notes: notes.into_iter().map(Message::from).collect(),
             types,

@@ -1,7 +1,7 @@
 //! The fast path: records without quotes, some lines together.
 //!
 //! Where the cells of such lines end is found 64 bytes at a time ([`Window`]), their numbers are read together
-//! ([`batch`](crate::text::numbers::batch)), and categories are hashed before anybody asks whether they are new. A line that is not
+//! ([`batch`](crate::text::numbers::batch)), and categories are hashed before it is known whether they are new. A line that is not
 //! plain, or that holds what must be refused, is left to the path that reads cell by cell.
 
 use std::ops::Range;
@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use memchr::memchr;
 
-use crate::encode::{ColumnEncoding, FEATURES_OF_TIMESTAMP, ParsedBatch, RowEncoder};
+use crate::encode::{FEATURES_OF_TIMESTAMP, ParsedBatch, RowEncoder};
 use crate::error::Result;
-use crate::schema::CellValue;
+use crate::schema::{CellValue, Kind, Role};
 use crate::text::delimiters::IndexedLine;
 use crate::text::numbers::batch::{PaddedText, read_cells};
 use crate::text::numbers::{self, Number};
 use crate::text::window::Window;
 
-/// Goes on to the line at `start`, and looks which of the lines from there on are plain if it is none of those that were looked at:
-/// then `true`. A line is plain if no quote begins a cell, and there are as many cells as columns.
+/// Goes on to the line at `start`. If it is none of those in the window, finds out which of the lines from there on are plain, and
+/// returns `true`. A line is plain if no quote begins a cell, and it has as many cells as there are columns.
 pub(super) fn find_plain_lines<R>(
     window: &mut Window<R>,
     text: &[u8],
@@ -159,17 +159,20 @@ impl RowPlan {
         let mut plan = Self { columns: places.len(), ..Self::default() };
         for (at, column) in places.iter().enumerate() {
             if let Some(column) = *column {
-                plan.add(encoder.encoding(column), at, column);
+                plan.add(encoder, at, column);
             }
         }
         plan
     }
 
     /// Adds what is done with the cells at a place, which are those of this column of the schema.
-    fn add(&mut self, encoding: ColumnEncoding, at: usize, column: usize) {
+    fn add(&mut self, encoder: &RowEncoder, at: usize, column: usize) {
         let position = self.indices.len();
-        match encoding {
-            ColumnEncoding::Number { slot, origin: None } => {
+        // Interactions have to know the column of each feature.
+        let is_single = encoder.products.is_some();
+        match encoder.column(column).role {
+            Role::Ignored => {}
+            Role::Feature(Kind::Numeric { slot, origin: None }) if !is_single => {
                 match self.plain.last_mut().filter(|last| last.end == at) {
                     Some(last) => last.end += 1,
                     None => self.plain.push(at..at + 1),
@@ -179,29 +182,29 @@ impl RowPlan {
                 self.positions.push(position as u32);
                 self.add_features(&[slot], column);
             }
-            ColumnEncoding::Number { slot, origin: Some(origin) } => {
+            Role::Feature(Kind::Numeric { slot, origin: Some(origin) }) if !is_single => {
                 self.ops.push(ColumnOp::Number { at, position, slot, origin });
                 self.others.push(at);
                 self.add_features(&[slot], column);
             }
-            ColumnEncoding::Category { seed } => {
-                self.ops.push(ColumnOp::Category { at, position, seed });
+            Role::Feature(Kind::Categorical { origin: None }) if !is_single => {
+                self.ops.push(ColumnOp::Category { at, position, seed: encoder.seeds[column] });
                 self.add_features(&[NONE], column);
             }
-            ColumnEncoding::Timestamp { slot, origin } => {
+            Role::Feature(Kind::Timestamp { slot, origin }) if !is_single => {
                 self.ops.push(ColumnOp::Timestamp { at, position, column, slot, origin });
                 self.add_features(&[NONE; FEATURES_OF_TIMESTAMP], column);
             }
-            ColumnEncoding::Label => {
+            Role::Target if !is_single && encoder.rules.schema.target.reads_numbers() => {
                 self.ops.push(ColumnOp::Label { at });
                 self.others.push(at);
                 self.has_label = true;
             }
-            ColumnEncoding::Single => {
+            // Each cell is encoded by itself.
+            _ => {
                 self.singles.push((at, column));
                 self.breaks.push(position);
             }
-            ColumnEncoding::Ignored => {}
         }
     }
 

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use onward_data::{AtomicFile, Input, PreparedFile, Reader};
-use onward_engine::{Model, PredictionCsv};
+use onward_engine::{Model, PredictionCsv, to_json};
+use serde::Serialize;
 
 use crate::failure::{Failure, is_stream};
 
@@ -98,6 +99,12 @@ impl Outputs {
             Ok(file) => self.add(path, file),
             Err(error) => self.failed(path, error),
         }
+    }
+
+    /// Adds a report, if it is asked for.
+    pub(crate) fn report(&mut self, path: Option<&PathBuf>, report: &impl Serialize) -> Result<(), Failure> {
+        let Some(path) = path else { return Ok(()) };
+        self.write(path, to_json(report).map_err(Failure::user)?.as_bytes())
     }
 
     /// Adds a file that was written bit by bit.

@@ -96,7 +96,14 @@ fn examples(reader: &mut Reader, format: &Format, writer: &mut dyn ExampleWriter
             }
         }
         if let Some(names) = &mut names {
-            name_products(parsed, names, &mut seen, writer);
+            for (index, factors) in parsed.products() {
+                names.add_product(index, factors);
+                if let Some(name) = names.get(index)
+                    && seen.first(index)
+                {
+                    writer.name(index, &name);
+                }
+            }
         }
         for (row, example) in parsed.batch.iter().enumerate() {
             converted.rows += 1;
@@ -106,17 +113,6 @@ fn examples(reader: &mut Reader, format: &Format, writer: &mut dyn ExampleWriter
         converted.skipped += parsed.skipped;
     }
     Ok(converted)
-}
-
-fn name_products(parsed: &ParsedBatch, names: &mut Names, seen: &mut NamesSeen, writer: &mut dyn ExampleWriter) {
-    for (index, factors) in parsed.products() {
-        names.add_product(index, factors);
-        if let Some(name) = names.get(index)
-            && seen.first(index)
-        {
-            writer.name(index, &name);
-        }
-    }
 }
 
 /// Refuses columns of ids in a format that has no place for them. (Tags of Vowpal Wabbit's

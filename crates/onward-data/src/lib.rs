@@ -19,6 +19,9 @@
 //! Modules import from those that stand before them here only: `atomic`, `error`, `text`, `schema`,
 //! `encode`, `source`, `format`, `options`, `open`, `record`, `cache`, `reader`, `convert`.
 
+// Without Arrow some parts have no user.
+#![cfg_attr(not(feature = "arrow"), allow(dead_code, unused_imports))]
+
 mod atomic;
 mod cache;
 mod convert;

@@ -16,7 +16,6 @@ mod registry;
 mod report;
 mod rows;
 mod run;
-mod threads;
 mod trace;
 
 pub use control::{Event, Progress, RunControl};

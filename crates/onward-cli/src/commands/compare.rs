@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use onward_engine::{CompareRun, Report, to_json};
+use onward_engine::{CompareRun, Report};
 
 use crate::args::CompareArguments;
 use crate::failure::Failure;
@@ -28,9 +28,7 @@ pub(super) fn run(arguments: &CompareArguments) -> Result<ExitCode, Failure> {
     let outcome = outcome?;
     let report = outcome.report();
     let mut outputs = Outputs::default();
-    if let Some(path) = path {
-        outputs.write(path, to_json(&report).map_err(Failure::user)?.as_bytes())?;
-    }
+    outputs.report(path, &report)?;
     outputs.commit()?;
     if !quiet {
         let report = Report::Compare(report);

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use onward_data::Input;
-use onward_engine::{LearnRun, Model, PredictionSink, to_json};
+use onward_engine::{LearnRun, Model, PredictionSink};
 
 use crate::args::LearnArguments;
 use crate::failure::Failure;
@@ -24,10 +24,7 @@ pub(super) fn run(arguments: &LearnArguments) -> Result<ExitCode, Failure> {
     watch.opened(run.reader(), &arguments.input, Some(&arguments.columns));
     watch.say(format_args!("learner: {}, loss: {}", model.learner().describe(), model.loss().name()));
     let predictions = arguments.predictions.as_ref();
-    let mut csv = match predictions {
-        Some(path) => Some(outputs::predictions(path, run.reader(), model)?),
-        None => None,
-    };
+    let mut csv = predictions.map(|path| outputs::predictions(path, run.reader(), model)).transpose()?;
     let sink = csv.as_mut().map(|csv| csv as &mut dyn PredictionSink);
     let files = [("model", arguments.model.as_ref()), ("report", arguments.output.report.as_ref())];
     let outcome = run.run(sink, &watch);
@@ -42,8 +39,8 @@ pub(super) fn run(arguments: &LearnArguments) -> Result<ExitCode, Failure> {
     }
     // It walks over all features: only if it is wanted.
     let report = (!arguments.output.quiet || arguments.output.report.is_some()).then(|| outcome.report());
-    if let (Some(path), Some(report)) = (&arguments.output.report, &report) {
-        outputs.write(path, to_json(report).map_err(Failure::user)?.as_bytes())?;
+    if let Some(report) = &report {
+        outputs.report(arguments.output.report.as_ref(), report)?;
     }
     outputs.commit()?;
     if let Some(report) = report.filter(|_| !arguments.output.quiet) {

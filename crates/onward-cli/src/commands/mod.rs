@@ -1,13 +1,10 @@
-//! One file for each command.
+//! One file for each command that reads examples or draws, and one for those that print.
 
 mod compare;
-mod completions;
 mod convert;
-mod inspect;
 mod learn;
-mod list;
-mod plan;
 mod predict;
+mod print;
 mod show;
 
 use std::process::ExitCode;
@@ -22,10 +19,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
-        Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Inspect(arguments) => print::inspect(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
-        Command::List { what } => list::run(what),
-        Command::Plan(arguments) => plan::run(&arguments),
-        Command::Completions { shell } => completions::run(shell),
+        Command::List { what } => print::list(what),
+        Command::Plan(arguments) => print::plan(&arguments),
+        Command::Completions { shell } => print::completions(shell),
     }
 }

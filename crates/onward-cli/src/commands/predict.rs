@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use onward_data::Input;
-use onward_engine::{Model, PredictRun, is_model_file, to_json};
+use onward_engine::{Model, PredictRun, is_model_file};
 
 use crate::args::PredictArguments;
 use crate::failure::Failure;
@@ -31,9 +31,7 @@ pub(super) fn run(arguments: &PredictArguments) -> Result<ExitCode, Failure> {
     let predicted = predicted.map_err(|error| Failure::of_run(error, Some(path)).before_files(&files))?;
     let mut outputs = Outputs::default();
     outputs.add(path, csv.into_inner())?;
-    if let Some(path) = report {
-        outputs.write(path, to_json(&predicted).map_err(Failure::user)?.as_bytes())?;
-    }
+    outputs.report(report, &predicted)?;
     outputs.commit()?;
     if !arguments.output.quiet {
         stderr::block(summary::predicted(&predicted));

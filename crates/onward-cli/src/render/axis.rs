@@ -139,26 +139,17 @@ fn linear_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
 pub(super) fn label(tick: f64) -> String {
     let size = tick.abs();
     if size != 0.0 && !(1e-4..1e6).contains(&size) {
-        return format!("{}", Short(tick));
+        let text = format!("{tick:.2e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let digits = digits.trim_end_matches('0').trim_end_matches('.');
+        return format!("{digits}e{exponent}").replace('-', "−");
     }
-    let rounded: f64 = format!("{tick:.9e}").parse().unwrap_or(tick);
+    let rounded = super::text::rounded(tick, 9);
     if rounded.fract() != 0.0 || size < 1000.0 {
         return format!("{rounded}").replace('-', "−");
     }
     let sign = if rounded < 0.0 { "−" } else { "" };
     format!("{sign}{}", super::text::grouped(size.round() as u64))
-}
-
-/// A number in powers of ten.
-struct Short(f64);
-
-impl std::fmt::Display for Short {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let text = format!("{:.2e}", self.0);
-        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let digits = digits.trim_end_matches('0').trim_end_matches('.');
-        out.write_str(&format!("{digits}e{exponent}").replace('-', "−"))
-    }
 }
 
 #[cfg(test)]

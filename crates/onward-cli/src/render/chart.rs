@@ -4,6 +4,8 @@ use onward::guarantee::Comparator;
 use onward_engine::{CurvePoint, HindsightClass, LearnerReport, Report};
 use serde::Serialize;
 
+use super::text::rounded;
+
 /// A chart. Its views show the same in different units.
 #[derive(Debug)]
 pub(super) struct Chart {
@@ -59,6 +61,9 @@ const FEW: u64 = 16;
 
 /// The recent risk is the mean over about this part of the run.
 const WINDOWS: f64 = 64.0;
+
+/// More digits cannot be seen.
+const DIGITS: usize = 6;
 
 /// All charts of a report.
 pub(super) fn charts(report: &Report) -> Vec<Chart> {
@@ -246,14 +251,9 @@ fn first_curve(report: &Report) -> &[CurvePoint] {
 
 /// The points that have a value; `None` when none has.
 fn line(curve: &[CurvePoint], value: impl Fn(&CurvePoint) -> Option<f64>) -> Option<Vec<(f64, f64)>> {
-    let point = |point: &CurvePoint| Some((point.t as f64, short(value(point)?)));
+    let point = |point: &CurvePoint| Some((point.t as f64, rounded(value(point)?, DIGITS)));
     let points: Vec<_> = curve.iter().filter_map(point).filter(|(_, value)| value.is_finite()).collect();
     (!points.is_empty()).then_some(points)
-}
-
-/// Seven digits are more than anyone sees.
-fn short(value: f64) -> f64 {
-    format!("{value:.6e}").parse().unwrap_or(value)
 }
 
 /// Mean losses between points that are about equally far apart. The curve has more, too many to be
@@ -275,7 +275,8 @@ fn recent(curve: &[CurvePoint]) -> Vec<(f64, f64)> {
         // Too little came after it to be shown as a point of its own.
         if last > 0 { kept[last] = end } else { kept.push(end) }
     }
-    let mean = |pair: &[(f64, f64, f64)]| (pair[1].0, short((pair[1].2 - pair[0].2) / (pair[1].1 - pair[0].1)));
+    let mean =
+        |pair: &[(f64, f64, f64)]| (pair[1].0, rounded((pair[1].2 - pair[0].2) / (pair[1].1 - pair[0].1), DIGITS));
     kept.windows(2).map(mean).filter(|(_, value)| value.is_finite()).collect()
 }
 

@@ -7,3 +7,9 @@ mod scene;
 pub(crate) mod svg;
 pub(crate) mod terminal;
 pub(crate) mod text;
+
+/// Adds to a text.
+fn write(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    // Writing to a String cannot fail.
+    let _ = std::fmt::Write::write_fmt(text, arguments);
+}

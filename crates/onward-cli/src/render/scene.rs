@@ -5,6 +5,7 @@ use onward_engine::Report;
 
 use super::axis::{Scale, label};
 use super::chart::{Chart, Dashes, Series, View};
+use super::text::shortened;
 
 /// A view of a chart. Places are from 0 to 1, to the right and upwards.
 pub(super) struct Scene {
@@ -114,7 +115,7 @@ fn legend(series: &[Series], report: &Report) -> Vec<LegendEntry> {
         entries.extend(first.map(|first| LegendEntry {
             learner: Some(at),
             dashes: first.dashes,
-            text: shortened(learner.name()),
+            text: shortened(learner.name(), LONGEST_NAME),
         }));
     }
     let mut kinds: Vec<&Series> = Vec::new();
@@ -132,11 +133,4 @@ fn legend(series: &[Series], report: &Report) -> Vec<LegendEntry> {
         text: kind.kind.to_owned(),
     }));
     entries
-}
-
-fn shortened(text: &str) -> String {
-    if text.chars().count() <= LONGEST_NAME {
-        return text.to_owned();
-    }
-    text.chars().take(LONGEST_NAME - 1).chain(['…']).collect()
 }

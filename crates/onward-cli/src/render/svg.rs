@@ -1,11 +1,10 @@
 //! Draws scenes as SVG: the picture of a report, and the charts of a page.
 
-use std::fmt::Write;
-
 use onward_engine::Report;
 
 use super::chart::{self, Dashes};
 use super::scene::{LegendEntry, PlottedLine, Scene, Spot};
+use super::write;
 
 /// Colours that differ in lightness and under the common kinds of colour blindness (Okabe and Ito 2008,
 /// darker on light and lighter on dark ground, so that each stands out from it by 3 to 1 or more).
@@ -216,9 +215,4 @@ fn dashes(dashes: Dashes) -> &'static str {
         Dashes::Dashed => "dashed",
         Dashes::Dotted => "dotted",
     }
-}
-
-/// Writing to a String cannot fail.
-fn write(out: &mut String, arguments: std::fmt::Arguments<'_>) {
-    let _ = out.write_fmt(arguments);
 }

@@ -107,25 +107,26 @@ impl Canvas {
                 let share = step as f64 / steps as f64;
                 let at = |from: usize, to: usize| (from as f64 + share * (to as f64 - from as f64)).round() as usize;
                 let (column, row) = (at(from.0, to.0), at(from.1, to.1));
-                if curve.learner.is_some() || column.is_multiple_of(4) {
-                    self.set(column, row, curve.learner);
+                if let Some(cell) = self.cell(column, row)
+                    && (curve.learner.is_some() || column.is_multiple_of(4))
+                {
+                    cell.dots |= DOTS[row % 4][column % 2];
+                    cell.learner = curve.learner;
                 }
             }
         }
     }
 
-    fn set(&mut self, column: usize, row: usize, learner: Option<usize>) {
-        if let Some(cell) = self.cells.get_mut(row / 4 * self.width + column / 2).filter(|_| column / 2 < self.width) {
-            cell.dots |= DOTS[row % 4][column % 2];
-            cell.learner = learner;
-        }
+    /// The cell with this dot, if there is one.
+    fn cell(&mut self, column: usize, row: usize) -> Option<&mut Cell> {
+        self.cells.get_mut(row / 4 * self.width + column / 2).filter(|_| column / 2 < self.width)
     }
 
     /// Writes the letter of a learner on its line.
     fn stamp(&mut self, curve: &PlottedLine) {
         for &at in &curve.marks {
             let (column, row) = self.dot(&curve.spots[at]);
-            if let Some(cell) = self.cells.get_mut(row / 4 * self.width + column / 2) {
+            if let Some(cell) = self.cell(column, row) {
                 (cell.learner, cell.letter) = (curve.learner, curve.learner.map(letter));
             }
         }

@@ -60,6 +60,7 @@ fn nanoseconds(time: SystemTime) -> u64 {
 /// What was there before a run began to read.
 pub(super) struct InputStamps {
     pub(super) begun: u64,
+    pub(super) inputs: Vec<Input>,
     stamps: Vec<FileStamp>,
 }
 
@@ -67,16 +68,17 @@ impl InputStamps {
     pub(super) fn new(inputs: &[Input]) -> Result<Self> {
         let begun = nanoseconds(SystemTime::now());
         let stamps = inputs.iter().map(|input| stamp(input).map_err(|error| input.failed(&error)));
-        Ok(Self { begun, stamps: stamps.collect::<Result<_, _>>()? })
+        Ok(Self { begun, inputs: inputs.to_vec(), stamps: stamps.collect::<Result<_, _>>()? })
     }
 
     /// Whether these are the inputs that were read `begun`.
-    pub(super) fn saw(&self, kept: &[InputIdentity], begun: u64, inputs: &[Input]) -> Result<bool> {
+    pub(super) fn saw(&self, kept: &[InputIdentity], begun: u64) -> Result<bool> {
         // What costs nothing first.
-        if kept.len() != inputs.len() || kept.iter().zip(&self.stamps).any(|(kept, stamp)| kept.size != stamp.size) {
+        if kept.len() != self.inputs.len() || kept.iter().zip(&self.stamps).any(|(kept, stamp)| kept.size != stamp.size)
+        {
             return Ok(false);
         }
-        for ((kept, stamp), input) in kept.iter().zip(&self.stamps).zip(inputs) {
+        for ((kept, stamp), input) in kept.iter().zip(&self.stamps).zip(&self.inputs) {
             if !kept.is(*stamp, begun, input).map_err(|error| input.failed(&error))? {
                 return Ok(false);
             }
@@ -85,9 +87,9 @@ impl InputStamps {
     }
 
     /// All inputs as they were read; `None` if one has changed meanwhile.
-    pub(super) fn identities(&self, inputs: &[Input]) -> io::Result<Option<Vec<InputIdentity>>> {
-        let mut identities = Vec::with_capacity(inputs.len());
-        for (input, kept) in inputs.iter().zip(&self.stamps) {
+    pub(super) fn identities(&self) -> io::Result<Option<Vec<InputIdentity>>> {
+        let mut identities = Vec::with_capacity(self.inputs.len());
+        for (input, kept) in self.inputs.iter().zip(&self.stamps) {
             let content = content(input)?;
             if stamp(input)? != *kept {
                 return Ok(None);
@@ -139,8 +141,8 @@ mod tests {
         let bytes: Vec<u8> = (0..500_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         std::fs::write(&path, &bytes).unwrap();
         let input = Input::from(path.as_path());
-        let inputs = [input.clone()];
-        let identity = InputStamps::new(&inputs).unwrap().identities(&inputs).unwrap().unwrap().remove(0);
+        let stamps = InputStamps::new(std::slice::from_ref(&input)).unwrap();
+        let identity = stamps.identities().unwrap().unwrap().remove(0);
         (folder, input, bytes, identity)
     }
 
@@ -169,9 +171,8 @@ mod tests {
     #[test]
     fn what_changes_after_the_first_look_has_no_identity() {
         let (_folder, input, bytes, _) = example();
-        let inputs = [input];
-        let stamps = InputStamps::new(&inputs).unwrap();
-        write(&inputs[0], &bytes[..400_000]);
-        assert!(stamps.identities(&inputs).unwrap().is_none());
+        let stamps = InputStamps::new(std::slice::from_ref(&input)).unwrap();
+        write(&input, &bytes[..400_000]);
+        assert!(stamps.identities().unwrap().is_none());
     }
 }

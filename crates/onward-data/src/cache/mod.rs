@@ -3,8 +3,6 @@
 #[cfg(feature = "arrow")]
 mod identity;
 #[cfg(feature = "arrow")]
-mod map;
-#[cfg(feature = "arrow")]
 mod read;
 #[cfg(feature = "arrow")]
 mod store;
@@ -12,14 +10,10 @@ mod store;
 mod write;
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use crate::encode::ParsedBatch;
 use crate::error::Result;
-use crate::open::{self, Opening, Purpose};
-use crate::options::Options;
-use crate::source::Input;
+use crate::open::{self, Opening, Purpose, Request};
 
 /// Keeps batches as they are handed out, for the next run.
 trait BatchSink: Send {
@@ -73,17 +67,12 @@ impl CacheState {
 }
 
 /// Opens inputs, by way of a cache if one is asked for.
-pub(crate) fn open(
-    inputs: &[Input],
-    options: &Options,
-    purpose: Purpose,
-    read: &Arc<AtomicU64>,
-) -> Result<(Opening, CacheState)> {
-    let Some(_path) = options.cache.as_deref().filter(|_| purpose == Purpose::Learn) else {
-        return Ok((open::open(inputs, options, purpose, Arc::clone(read))?, CacheState::default()));
+pub(crate) fn open(request: Request<'_>) -> Result<(Opening, CacheState)> {
+    let Some(_path) = request.options.cache.as_deref().filter(|_| request.purpose == Purpose::Learn) else {
+        return Ok((open::open(request)?, CacheState::default()));
     };
     #[cfg(feature = "arrow")]
-    return store::open(_path, inputs, options, read);
+    return store::open(_path, request);
     #[cfg(not(feature = "arrow"))]
     Err(crate::error::DataError::options("this onward was built without Arrow, in which caches are written"))
 }

@@ -1,6 +1,7 @@
 //! Reads batches from a cache: features stay in the mapped file.
 
 use std::fs::File;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,9 +11,9 @@ use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
+use memmap2::{Mmap, MmapOptions};
 use onward::{BorrowedColumns, RowColumns};
 
-use super::map::map;
 use super::store::{CachedBatch, IDS, NAMES, PRODUCTS};
 use crate::encode::ParsedBatch;
 use crate::error::{DataError, Result};
@@ -35,11 +36,7 @@ impl ChunkSource for CacheSource {
         self.count.fetch_add(block.length, Ordering::Relaxed);
         let content = ChunkContent::Cached { block: self.next };
         self.next += 1;
-        Ok(Some(Chunk { input: Arc::clone(&self.name), mapping: Arc::default(), content }))
-    }
-
-    fn is_live(&self) -> bool {
-        false
+        Ok(Some(Chunk { input: Arc::clone(&self.name), places: Arc::default(), content }))
     }
 }
 
@@ -68,6 +65,25 @@ impl BorrowedColumns for MappedFeatures {
 
     fn values(&self) -> &[f32] {
         &self.values
+    }
+}
+
+/// Maps a part of a file: it is read as it is looked at.
+fn map(file: &File, at: u64, length: u64) -> io::Result<Mmap> {
+    let out_of_file = || io::Error::from(io::ErrorKind::UnexpectedEof);
+    let end = at.checked_add(length).ok_or_else(out_of_file)?;
+    // To read beyond the end of a mapped file ends the program.
+    if end > file.metadata()?.len() {
+        return Err(out_of_file());
+    }
+    let length = usize::try_from(length).map_err(|_| out_of_file())?;
+    // SAFETY: the bytes must not change while they are mapped. Onward writes a cache under another
+    // name and renames it, so that a file that is mapped is never written to by any run; nothing
+    // but another program that writes into it, or cuts it short, could change it, and the
+    // documentation asks not to.
+    #[allow(unsafe_code)]
+    unsafe {
+        MmapOptions::new().offset(at).len(length).map(file)
     }
 }
 
@@ -128,8 +144,7 @@ impl Parser for CacheParser {
         let ChunkContent::Cached { block } = chunk.content else { return Ok(()) };
         let blocks = Arc::clone(&self.blocks);
         let block = &blocks[block];
-        let read = guarded(&chunk.input, || self.block(block, out));
-        if let Err(error) = read {
+        if let Err(error) = guarded(&chunk.input, || self.block(block, out)) {
             out.clear();
             return Err(error.advise("remove this cache, and the next run makes it anew"));
         }

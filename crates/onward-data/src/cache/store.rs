@@ -26,7 +26,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use arrow_schema::SchemaRef;
 use onward::loss::{Task, TaskLoss};
@@ -38,10 +38,10 @@ use super::identity::{InputIdentity, InputStamps};
 use super::read::{CacheParser, CacheSource};
 use super::write::{CacheWriter, schema};
 use crate::error::{DataError, Result};
+use crate::format::Format;
 use crate::format::arrow::footer_metadata;
 use crate::format::columnar::{damaged, guarded};
-use crate::format::{Definition, Format};
-use crate::open::{self, Opening, Purpose};
+use crate::open::{self, Opening, Request};
 use crate::options::{OnError, Options};
 use crate::schema::{Schema, TargetRule};
 use crate::source::{Input, Seekable};
@@ -119,10 +119,10 @@ pub(super) struct ParsingRules {
 }
 
 impl ParsingRules {
-    fn new(options: &Options, format: &Definition, schema: &Schema) -> Self {
+    fn new(options: &Options, opening: &Opening) -> Self {
         Self {
-            format: format.handle(),
-            schema: schema.clone(),
+            format: opening.format.clone(),
+            schema: Schema::clone(&opening.schema),
             header: options.header,
             skips_errors: options.on_error == OnError::Skip,
             record_limit: options.record_limit as u64,
@@ -155,12 +155,8 @@ impl ParsingRules {
 }
 
 /// Opens inputs by way of a cache: of it, if it fits them, and else so that it is made.
-pub(super) fn open(
-    path: &Path,
-    inputs: &[Input],
-    options: &Options,
-    count: &Arc<AtomicU64>,
-) -> Result<(Opening, CacheState)> {
+pub(super) fn open(path: &Path, request: Request<'_>) -> Result<(Opening, CacheState)> {
+    let Request { inputs, options, .. } = request;
     let name = path.display().to_string();
     if path == Path::new("-") {
         return Err(DataError::options("⟦cache⟧ must name a file, for later runs to read"));
@@ -179,32 +175,32 @@ pub(super) fn open(
     // Before a byte is read: what changes from now on is noticed.
     let stamps = InputStamps::new(inputs)?;
     // Opened though it may not be read: so columns, notes and errors are the same in any case.
-    let opening = open::open(inputs, options, Purpose::Learn, Arc::clone(count))?;
-    let rules = ParsingRules::new(options, &opening.format, &opening.schema);
-    let id_columns = opening.format.id_names(&opening.schema).len();
+    let opening = open::open(request)?;
+    let rules = ParsingRules::new(options, &opening);
+    let id_columns = opening.id_names.len();
     let misfit = match look(path, &name)? {
         None => None,
         Some(Err(misfit)) => Some(misfit),
-        Some(Ok((index, file))) => match index.misfit(&rules, options.loss.as_ref(), &stamps, inputs)? {
+        Some(Ok((index, file))) => match index.misfit(&rules, options.loss.as_ref(), &stamps)? {
             None => {
                 let schema = Arc::new(schema(&rules, id_columns));
-                return Ok(cached(opening, (index, file), (schema, id_columns), (&name, inputs), count));
+                return Ok(cached(request, opening, (index, file), (schema, id_columns), &name));
             }
             misfit => misfit,
         },
     };
     let note = misfit.map(|misfit| format!("cache: {name} {misfit}; it is rebuilt"));
-    let writer = CacheWriter::create(path, rules, id_columns, inputs, stamps)?;
+    let writer = CacheWriter::create(path, rules, id_columns, stamps)?;
     Ok((opening, CacheState { writer: Some(Box::new(writer)), note, ..CacheState::default() }))
 }
 
 /// Has a cache read instead of the inputs.
 fn cached(
+    Request { inputs, count, .. }: Request<'_>,
     opening: Opening,
     (index, file): (CacheIndex, File),
     (schema, id_columns): (SchemaRef, usize),
-    (name, inputs): (&str, &[Input]),
-    count: &Arc<AtomicU64>,
+    name: &str,
 ) -> (Opening, CacheState) {
     count.store(0, Ordering::Relaxed);
     let total = index.blocks.iter().map(|block| block.length).sum();
@@ -230,18 +226,12 @@ const OF_OTHER_SCHEMA: Misfit = "holds rows that were read with other columns, a
 const OF_OTHER_CONTENT: Misfit = "holds rows of other inputs, or of older versions of them";
 
 impl CacheIndex {
-    fn misfit(
-        &self,
-        asked: &ParsingRules,
-        loss: Option<&TaskLoss>,
-        stamps: &InputStamps,
-        inputs: &[Input],
-    ) -> Result<Option<Misfit>> {
+    fn misfit(&self, asked: &ParsingRules, loss: Option<&TaskLoss>, stamps: &InputStamps) -> Result<Option<Misfit>> {
         let refused = self.blocks.iter().any(|block| block.skipped > 0);
         if !self.rules.fits(asked, loss, refused) {
             return Ok(Some(OF_OTHER_SCHEMA));
         }
-        let is_same = stamps.saw(&self.inputs, self.begun, inputs)?;
+        let is_same = stamps.saw(&self.inputs, self.begun)?;
         Ok((!is_same).then_some(OF_OTHER_CONTENT))
     }
 }

@@ -39,7 +39,6 @@ pub(super) struct CacheWriter {
     seen_products: NamesSeen,
     id_columns: usize,
     index: CacheIndex,
-    inputs: Vec<Input>,
     stamps: InputStamps,
 }
 
@@ -148,13 +147,7 @@ impl CachedRows {
 }
 
 impl CacheWriter {
-    pub(super) fn create(
-        path: &Path,
-        rules: ParsingRules,
-        id_columns: usize,
-        inputs: &[Input],
-        stamps: InputStamps,
-    ) -> Result<Self> {
+    pub(super) fn create(path: &Path, rules: ParsingRules, id_columns: usize, stamps: InputStamps) -> Result<Self> {
         let unwritable = |error: io::Error| {
             DataError::open(format!("the cache cannot be written: {error}")).input(&path.display().to_string())
         };
@@ -178,12 +171,11 @@ impl CacheWriter {
                 onward: PARSERS.to_owned(),
                 rules,
                 begun: stamps.begun,
-                names: inputs.iter().map(Input::name).collect(),
+                names: stamps.inputs.iter().map(Input::name).collect(),
                 inputs: Vec::new(),
                 head,
                 blocks: Vec::new(),
             },
-            inputs: inputs.to_vec(),
             stamps,
         })
     }
@@ -235,7 +227,7 @@ impl BatchSink for CacheWriter {
             return Err(io::Error::other("there was no example"));
         }
         self.flush()?;
-        let inputs = self.stamps.identities(&self.inputs)?;
+        let inputs = self.stamps.identities()?;
         self.index.inputs = inputs.ok_or_else(|| io::Error::other("an input changed while it was being read"))?;
         let index = serde_json::to_string(&self.index).map_err(io::Error::other)?;
         self.writer.write_metadata(CHECKSUM_KEY, crc32fast::hash(index.as_bytes()).to_string());

@@ -6,42 +6,43 @@ use std::fmt::Write;
 use onward::hashing::feature_hash as hash;
 
 use super::rules::{bad_weight, checked_weight};
-use super::timestamps::{TimestampIndices, features_of};
+use super::timestamps::{FEATURES_OF_TIMESTAMP, TimestampIndices};
 use super::words::BagOfWords;
 use super::{InteractionEncoder, NamesSeen, ParsedBatch, Rules};
 use crate::error::{DataError, MEND, Result, quoted};
 use crate::schema::target::boolean;
 use crate::schema::timestamp::{Timestamp, TimestampParser};
 use crate::schema::{CellValue, Column, Kind, Role};
+use crate::text::numbers::batch::PaddedText;
 use crate::text::numbers::{self, Number};
 
 /// Turns rows of cells into examples.
 pub(crate) struct RowEncoder {
     pub(crate) rules: Rules,
     /// For each column of the schema, the hash seed of its categories.
-    pub(super) seeds: Vec<u64>,
+    pub(crate) seeds: Vec<u64>,
     /// For each column, the indices of the parts of its moments.
-    pub(super) parts: Vec<Option<Box<TimestampIndices>>>,
+    parts: Vec<Option<Box<TimestampIndices>>>,
     /// For each column, the moment read last.
-    pub(super) moments: Vec<TimestampParser>,
-    pub(super) seen: NamesSeen,
+    moments: Vec<TimestampParser>,
+    seen: NamesSeen,
     /// For each column, the row that last had it.
-    pub(super) last_row: Vec<u64>,
+    last_row: Vec<u64>,
     /// The columns whose absence from a row means something.
-    pub(super) required: Vec<usize>,
+    required: Vec<usize>,
     /// Whether the row is known to have these, and to have each column once.
-    pub(super) has_all: bool,
-    pub(super) has_each_once: bool,
-    pub(super) row: u64,
+    has_all: bool,
+    has_each_once: bool,
+    row: u64,
     pub(crate) label: Option<f64>,
-    pub(super) weight: f64,
+    weight: f64,
     /// The columns that are ids.
     pub(crate) id_columns: Vec<usize>,
     /// The row's ids, by column.
     ids: Vec<Vec<u8>>,
     words: BagOfWords,
     /// The products of features, if there are interactions.
-    pub(super) products: Option<Box<InteractionEncoder>>,
+    pub(crate) products: Option<Box<InteractionEncoder>>,
     /// The hashes of the elements of the row's sets.
     elements: HashSet<u64>,
     /// A cell as text.
@@ -51,7 +52,8 @@ pub(crate) struct RowEncoder {
 }
 
 impl RowEncoder {
-    pub(crate) fn new(rules: Rules) -> Self {
+    /// `missing`: how a missing value is written in the format.
+    pub(crate) fn new(rules: Rules, missing: &'static str) -> Self {
         let columns = &rules.schema.columns;
         let seeds: Vec<_> = columns.iter().map(|column| hash::seed(column.name.as_bytes())).collect();
         let parts = |(column, &seed): (&Column, &u64)| {
@@ -76,14 +78,9 @@ impl RowEncoder {
             products: InteractionEncoder::of_columns(&rules.schema),
             elements: HashSet::new(),
             text: String::new(),
-            missing: "an empty cell or NA",
+            missing,
             rules,
         }
-    }
-
-    /// For a format that has nulls.
-    pub(crate) fn with_nulls(self) -> Self {
-        Self { missing: "null", ..self }
     }
 
     /// What a column is used for.
@@ -200,7 +197,7 @@ impl RowEncoder {
     fn timestamp(&mut self, column: usize, (slot, days): (u32, f32), moment: Timestamp, out: &mut ParsedBatch) {
         let name = &self.rules.schema.columns[column].name;
         out.push(&mut self.seen, slot, days, |names| names.push(slot, &[name, " days"]));
-        for (index, part) in features_of(&self.parts[column], moment) {
+        for (index, part) in self.parts[column].iter().flat_map(|parts| parts.features_of(moment)) {
             out.push(&mut self.seen, index, 1.0, |names| names.push(index, &[name, &part.name()]));
         }
     }
@@ -358,6 +355,83 @@ impl RowEncoder {
     fn infinite(&self, text: &[u8]) -> DataError {
         DataError::record(format!("{} is infinite, or beyond the range of 64-bit floats", quoted(text)))
             .advise(format!("features must be finite: write a missing value as {}", self.missing))
+    }
+}
+
+/// What the fast path of CSV needs, which reads the cells of many rows together.
+impl RowEncoder {
+    /// The index of the category between these positions of a text, and whether it has been met.
+    #[inline]
+    pub(crate) fn category_index(&self, seed: u64, text: PaddedText<'_>, bounds: (u32, u32)) -> (u32, bool) {
+        let index = self.rules.hashed(text.hash(seed, bounds));
+        (index, self.seen.all(&[index]))
+    }
+
+    /// The features of the moment in a text, in order, and their number; of a missing one too. `None` if the text must be
+    /// refused.
+    pub(crate) fn timestamp_features(
+        &mut self,
+        column: usize,
+        (slot, origin): (u32, f64),
+        text: &[u8],
+    ) -> Option<([(u32, f32); FEATURES_OF_TIMESTAMP], usize)> {
+        let text = text.trim_ascii();
+        let mut all = [(slot + 1, 1.0); FEATURES_OF_TIMESTAMP];
+        let Some(moment) = self.moments[column].parse(text) else {
+            return numbers::is_missing(text).then_some((all, 1));
+        };
+        let days = (moment.days - origin) as f32;
+        all[0] = (slot, days);
+        let mut count = 1;
+        for (index, _) in self.parts[column].iter().flat_map(|parts| parts.features_of(moment)) {
+            all[count] = (index, 1.0);
+            count += 1;
+        }
+        days.is_finite().then_some((all, count))
+    }
+
+    /// Whether all of these features have been met.
+    #[inline]
+    pub(crate) fn has_named(&self, indices: &[u32]) -> bool {
+        self.seen.all(indices)
+    }
+
+    /// The label that a number is, or a missing one; nothing if it must be refused.
+    pub(crate) fn label(&self, number: Option<f64>) -> Option<Option<f64>> {
+        self.rules.label(number.map_or(CellValue::Missing, CellValue::Number)).ok()
+    }
+
+    /// Refuses a label that the task or the loss does not have.
+    pub(crate) fn check_label(&self, label: f64) -> Result {
+        let target = &self.rules.schema.target;
+        let checked = target.check_label(label).and_then(|()| self.rules.check_label(label));
+        checked.map_err(|error| error.column(&target.column))
+    }
+
+    /// Whether these columns are all that a row must have, so that none is [missing](Self::end) from it.
+    pub(crate) fn has_required(&self, columns: &[Option<usize>]) -> bool {
+        let mut are_there = vec![false; self.seeds.len()];
+        columns.iter().flatten().for_each(|&column| are_there[column] = true);
+        self.required.iter().all(|&column| are_there[column])
+    }
+
+    /// Notes that the row has these columns, each once; `is_whole`: and all that it must have.
+    pub(crate) fn mention(&mut self, columns: &[usize], is_whole: bool) {
+        (self.has_each_once, self.has_all) = (true, is_whole);
+        if !is_whole {
+            columns.iter().for_each(|&column| self.last_row[column] = self.row);
+        }
+    }
+
+    /// Whether rows have neither ids nor products, so that one that has all columns may be [ended simply](Self::end_simple).
+    pub(crate) fn ends_simply(&self) -> bool {
+        self.id_columns.is_empty() && self.products.is_none()
+    }
+
+    /// Ends a row that has all columns, each once: only these of its features may share an index.
+    #[inline]
+    pub(crate) fn end_simple(&mut self, hashed: &[u32], out: &mut ParsedBatch) {
+        out.batch.finish_distinct_but(hashed, self.label, self.weight);
     }
 }
 

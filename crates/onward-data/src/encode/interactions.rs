@@ -54,6 +54,7 @@ impl FeatureGroups {
         names.join("*")
     }
 }
+
 /// The namespaces of a row, where each is a group. As long as rows have the same, in the same
 /// order, the combinations stay.
 #[derive(Debug, Default)]
@@ -65,8 +66,7 @@ struct NamespaceGroups {
     /// The seeds of the row that the combinations were made for, and the groups of its parts.
     known: Vec<u64>,
     groups: Vec<u32>,
-    order: Vec<usize>,
-    /// The parts where each name is first in `order`.
+    /// The first part of each name, in the order of the names.
     distinct: Vec<usize>,
 }
 
@@ -77,20 +77,17 @@ impl NamespaceGroups {
             return Ok(());
         }
         self.known.clear();
-        let mut order = std::mem::take(&mut self.order);
-        order.clear();
-        order.extend(0..self.seeds.len());
+        let mut order: Vec<usize> = (0..self.seeds.len()).collect();
         order.sort_unstable_by(|&one, &other| self.names.get(one).cmp(self.names.get(other)));
         self.groups.clear();
         self.groups.resize(order.len(), NONE);
         self.distinct.clear();
-        for &part in &order {
+        for part in order {
             if self.distinct.last().is_none_or(|&last| self.names.get(last) != self.names.get(part)) {
                 self.distinct.push(part);
             }
             self.groups[part] = self.distinct.len() as u32 - 1;
         }
-        self.order = order;
         let find = |name: &str| self.distinct.binary_search_by(|&part| self.names.get(part).cmp(name.as_bytes())).ok();
         combinations.expand(&self.interactions, self.distinct.len(), find)?;
         self.known.extend_from_slice(&self.seeds);
@@ -156,23 +153,15 @@ impl InteractionEncoder {
             return None;
         }
         let combinations = Combinations::of_columns(&schema.interactions, &schema.columns).unwrap_or_default();
-        let mut count = 0;
-        let group = |column: &Column| match column.role {
-            Role::Feature(_) => {
-                count += 1;
-                count - 1
-            }
-            _ => NONE,
-        };
-        let mut groups: Vec<u32> = schema.columns.iter().map(group).collect();
         let used: HashSet<u32> = combinations.levels.iter().map(|level| level.group).collect();
-        groups.iter_mut().filter(|group| !used.contains(group)).for_each(|group| *group = NONE);
-        let reserved = schema.reserved();
-        let squares = features(&schema.columns).map(|column| match &column.role {
-            Role::Feature(kind) => square_limit(kind, reserved),
-            _ => 0,
-        });
-        let squares = squares.collect();
+        let (reserved, mut squares) = (schema.reserved(), Vec::new());
+        let mut group = |column: &Column| {
+            let Role::Feature(kind) = &column.role else { return NONE };
+            let group = squares.len() as u32;
+            squares.push(square_limit(kind, reserved));
+            if used.contains(&group) { group } else { NONE }
+        };
+        let groups = schema.columns.iter().map(&mut group).collect();
         Some(Box::new(Self::new(FeatureGroups::Columns(groups), combinations, squares, schema)))
     }
 

@@ -1,9 +1,7 @@
 //! From cells to features: what all formats share.
 
 mod encoder;
-mod fast_cells;
 mod interactions;
-mod mapping;
 mod names_seen;
 mod parsed_batch;
 mod rules;
@@ -11,20 +9,13 @@ mod timestamps;
 mod words;
 
 pub(crate) use encoder::RowEncoder;
-pub(crate) use fast_cells::ColumnEncoding;
 pub(crate) use interactions::InteractionEncoder;
-pub(crate) use mapping::ColumnMapping;
 pub(crate) use names_seen::NamesSeen;
-#[cfg(feature = "arrow")]
-pub(crate) use parsed_batch::KEPT_ERRORS;
+pub(crate) use parsed_batch::{KEPT_ERRORS, TextList, name_of};
 pub use parsed_batch::{NewNames, ParsedBatch};
-pub(crate) use parsed_batch::{TextList, name_of};
 pub use rules::Rules;
-#[cfg(feature = "arrow")]
-pub(crate) use rules::bad_offset;
-pub(crate) use rules::{bad_weight, checked_offset, checked_weight};
+pub(crate) use rules::{bad_offset, bad_weight, checked_offset, checked_weight};
 pub(crate) use timestamps::FEATURES_OF_TIMESTAMP;
-pub(crate) use words::IdentityHasher;
 
 /// The index of the bias, whose value is always 1.
 pub(crate) const BIAS: u32 = 0;

@@ -20,12 +20,18 @@ impl NamesSeen {
         onward::simd::prefetch_at(&self.bits, (index / 64) as usize);
     }
 
+    /// Whether an index has been met, in the lowest bit.
+    #[inline(always)]
+    fn bit(&self, index: u32) -> u64 {
+        self.bits.get((index / 64) as usize).copied().unwrap_or(0) >> (index % 64)
+    }
+
     /// Whether none of the indices is met for the first time.
     #[inline]
     pub(crate) fn all(&self, indices: &[u32]) -> bool {
         let mut all = 1;
         for &index in indices {
-            all &= self.bits.get((index / 64) as usize).copied().unwrap_or(0) >> (index % 64);
+            all &= self.bit(index);
         }
         all & 1 == 1
     }
@@ -36,10 +42,10 @@ impl NamesSeen {
         new.resize(indices.len(), 0);
         let mut count = 0;
         for (at, &index) in (0..).zip(indices) {
-            let word = self.bits.get((index / 64) as usize).copied().unwrap_or(0);
+            let is_new = self.bit(index) & 1 == 0;
             // Written in any case: which are new is what a processor guesses wrong.
             new[count] = at;
-            count += usize::from(word >> (index % 64) & 1 == 0);
+            count += usize::from(is_new);
         }
         new.truncate(count);
     }
@@ -56,8 +62,7 @@ impl NamesSeen {
     /// Whether the index is met for the first time.
     #[inline]
     pub(crate) fn first(&mut self, index: u32) -> bool {
-        let word = self.bits.get((index / 64) as usize).copied().unwrap_or(0);
-        word >> (index % 64) & 1 == 0 && self.note(index)
+        self.bit(index) & 1 == 0 && self.note(index)
     }
 
     #[cold]
@@ -69,8 +74,7 @@ impl NamesSeen {
             self.bits.resize((word + 1).next_power_of_two(), 0);
         }
         self.bits[word] |= 1 << (index % 64);
-        let has = |index: u32| self.bits.get((index / 64) as usize).is_some_and(|word| word >> (index % 64) & 1 == 1);
-        while has(RUN + self.run) {
+        while self.bit(RUN + self.run) & 1 == 1 {
             self.run += 1;
         }
         true

@@ -69,7 +69,6 @@ impl ParsedBatch {
     }
 
     /// Hands on what [`push_product`](Self::push_product) left in another batch.
-    #[cfg(feature = "arrow")]
     pub(crate) fn set_products(&mut self, products: &[u32]) {
         self.products.clear();
         self.products.extend_from_slice(products);
@@ -88,7 +87,6 @@ impl ParsedBatch {
     }
 
     /// Sets the ids of all rows at once: how many a row has, and where each ends in `bytes`.
-    #[cfg(feature = "arrow")]
     pub(crate) fn set_ids(&mut self, columns: usize, bytes: &[u8], ends: impl Iterator<Item = usize>) {
         self.ids.truncate(0);
         self.ids.bytes.extend_from_slice(bytes);

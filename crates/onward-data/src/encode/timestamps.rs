@@ -34,6 +34,16 @@ impl TimestampIndices {
             months: std::array::from_fn(|month| of(b'm', month)),
         }
     }
+
+    /// The parts of a moment with their indices.
+    #[inline]
+    pub(super) fn features_of(&self, moment: Timestamp) -> impl Iterator<Item = (u32, TimestampPart)> + use<> {
+        let of = |indices: &[u32], number: u32| indices.get(number as usize).copied().unwrap_or(BIAS);
+        let hour = moment.hour.map(|hour| (of(&self.hours, hour), TimestampPart::Hour(hour)));
+        let weekday = (of(&self.weekdays, moment.weekday), TimestampPart::Weekday(moment.weekday));
+        let month = (of(&self.months, moment.month), TimestampPart::Month(moment.month));
+        hour.into_iter().chain([weekday, month])
+    }
 }
 
 /// The most features that a moment has: how long ago it was, the hour, the weekday, the month.
@@ -45,19 +55,4 @@ pub(super) enum TimestampPart {
     Hour(u32),
     Weekday(u32),
     Month(u32),
-}
-
-/// The parts of a moment with their indices.
-#[inline]
-pub(super) fn features_of(
-    parts: &Option<Box<TimestampIndices>>,
-    moment: Timestamp,
-) -> impl Iterator<Item = (u32, TimestampPart)> + use<> {
-    let of = |indices: &[u32], number: u32| indices.get(number as usize).copied().unwrap_or(BIAS);
-    let all = parts.as_deref().map(|parts| {
-        let hour = moment.hour.map(|hour| (of(&parts.hours, hour), TimestampPart::Hour(hour)));
-        let weekday = (of(&parts.weekdays, moment.weekday), TimestampPart::Weekday(moment.weekday));
-        [hour, Some(weekday), Some((of(&parts.months, moment.month), TimestampPart::Month(moment.month)))]
-    });
-    all.into_iter().flatten().flatten()
 }

@@ -3,9 +3,9 @@
 //! the words of a cell have length 1 together, so that a long text does not
 //! outweigh a short one.
 
-use std::collections::HashMap;
-
 use onward::hashing::feature_hash as hash;
+
+use crate::text::hashed::ByHash;
 
 /// Counts the words of one cell.
 #[derive(Debug, Default)]
@@ -17,25 +17,7 @@ pub(crate) struct BagOfWords {
     spans: Vec<(usize, usize)>,
     /// For each distinct word or sequence its hash, count and place, in order of appearance.
     found: Vec<(u64, u32, (usize, usize))>,
-    place: HashMap<u64, usize, std::hash::BuildHasherDefault<IdentityHasher>>,
-}
-
-/// Hashes are hashed already.
-#[derive(Debug, Default)]
-pub(crate) struct IdentityHasher(u64);
-
-impl std::hash::Hasher for IdentityHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = hash::seed(bytes);
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
-    }
+    place: ByHash<usize>,
 }
 
 impl BagOfWords {

@@ -1,55 +1,44 @@
-//! What is said to users, with the settings that it names told apart: each door words them for its own users.
+//! Texts for users that name settings. Each door words these for its own users.
 
 use std::fmt::{self, Display};
 
 use serde::{Deserialize, Serialize};
 
-/// A field of [`Options`](crate::Options), as messages name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[allow(missing_docs)]
-pub enum Setting {
-    Bits,
-    Cache,
-    Categorical,
-    Format,
-    Header,
-    Ids,
-    Ignore,
-    Interactions,
-    Loss,
-    Ngrams,
-    Numeric,
-    OnError,
-    RecordLimit,
-    Target,
-    Task,
-    Text,
-    Threads,
-    Weight,
+macro_rules! settings {
+    ($($setting:ident $name:literal)*) => {
+        /// A field of [`Options`](crate::Options), as messages name it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[allow(missing_docs)]
+        pub enum Setting {
+            $($setting,)*
+        }
+
+        /// All settings, with the names of their fields.
+        const NAMES: &[(&str, Setting)] = &[$(($name, Setting::$setting)),*];
+    };
 }
 
-/// All settings, with the names of their fields.
-const NAMES: [(&str, Setting); 18] = [
-    ("bits", Setting::Bits),
-    ("cache", Setting::Cache),
-    ("categorical", Setting::Categorical),
-    ("format", Setting::Format),
-    ("header", Setting::Header),
-    ("ids", Setting::Ids),
-    ("ignore", Setting::Ignore),
-    ("interactions", Setting::Interactions),
-    ("loss", Setting::Loss),
-    ("ngrams", Setting::Ngrams),
-    ("numeric", Setting::Numeric),
-    ("on_error", Setting::OnError),
-    ("record_limit", Setting::RecordLimit),
-    ("target", Setting::Target),
-    ("task", Setting::Task),
-    ("text", Setting::Text),
-    ("threads", Setting::Threads),
-    ("weight", Setting::Weight),
-];
+settings! {
+    Bits "bits"
+    Cache "cache"
+    Categorical "categorical"
+    Format "format"
+    Header "header"
+    Ids "ids"
+    Ignore "ignore"
+    Interactions "interactions"
+    Loss "loss"
+    Ngrams "ngrams"
+    Numeric "numeric"
+    OnError "on_error"
+    RecordLimit "record_limit"
+    Target "target"
+    Task "task"
+    Text "text"
+    Threads "threads"
+    Weight "weight"
+}
 
 impl Setting {
     /// The name of the field.
@@ -105,7 +94,7 @@ impl Message {
                     text.push_str(&word(setting, value));
                     text.push_str(rest);
                 }
-                // It stands so in the data.
+                // The brackets are from the data.
                 None => {
                     text.push(BEGIN);
                     text.push_str(part);
@@ -155,7 +144,7 @@ mod tests {
         assert_eq!(settings, [(Setting::Header, Some("no")), (Setting::Target, Some("x==1")), (Setting::Ids, None)]);
     }
 
-    /// Each that stands between brackets in the code is one.
+    /// Each name between brackets in the code is that of a setting.
     #[test]
     fn messages_name_settings_that_there_are() {
         fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {

@@ -123,7 +123,6 @@ impl DataError {
     }
 
     /// Adds the row.
-    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
     pub(crate) fn row(mut self, row: u64) -> Self {
         self.inner.position.row = Some(row);
         self

@@ -2,7 +2,7 @@
 
 use onward::hashing::feature_hash as hash;
 
-use super::records::{LineParser, each_line};
+use super::records::each_line;
 use super::sparse::narrow;
 use crate::encode::{
     InteractionEncoder, NamesSeen, NewNames, ParsedBatch, Rules, checked_offset, checked_weight, name_of,
@@ -158,25 +158,19 @@ impl RowBuilder<'_> {
     }
 }
 
-impl<F> LineParser for FunctionParser<F>
-where
-    F: FnMut(&[u8], &mut RowBuilder<'_>) -> Result,
-{
-    fn parse_line(&mut self, line: &[u8], out: &mut ParsedBatch) -> Result {
-        let Self { rules, features, parse } = self;
-        features.begin(out);
-        let mut row = RowBuilder { rules, features, out, namespace: None, is_ignored: false, label: None, weight: 1.0 };
-        parse(line, &mut row)?;
-        let labelled = (row.label, row.weight);
-        features.end(&rules.schema, labelled, out)
-    }
-}
-
 impl<F> Parser for FunctionParser<F>
 where
     F: FnMut(&[u8], &mut RowBuilder<'_>) -> Result + Send,
 {
     fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
-        each_line(chunk, self.rules.skip_errors, out, self)
+        let Self { rules, features, parse } = self;
+        each_line(chunk, rules.skip_errors, out, &mut |line: &[u8], out: &mut ParsedBatch| {
+            features.begin(out);
+            let (namespace, is_ignored, label, weight) = (None, false, None, 1.0);
+            let mut row = RowBuilder { rules, features, out, namespace, is_ignored, label, weight };
+            parse(line, &mut row)?;
+            let labelled = (row.label, row.weight);
+            features.end(&rules.schema, labelled, out)
+        })
     }
 }

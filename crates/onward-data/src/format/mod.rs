@@ -96,7 +96,7 @@ pub trait TextFormat: Send + Sync {
     }
 }
 
-fn id_columns(schema: &Schema) -> Vec<String> {
+pub(crate) fn id_columns(schema: &Schema) -> Vec<String> {
     let ids = schema.columns.iter().filter(|column| column.role == Role::Id);
     ids.map(|column| column.name.clone()).collect()
 }
@@ -178,7 +178,6 @@ impl FromStr for Format {
 #[derive(Clone)]
 pub(crate) enum Definition {
     Text(Arc<dyn TextFormat>),
-    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
     Columnar(&'static ColumnarFormat),
 }
 
@@ -241,11 +240,6 @@ impl Definition {
             Self::Text(format) => format.writing(),
             Self::Columnar(format) => format.writing,
         }
-    }
-
-    /// The names of the ids that come with each row.
-    pub(crate) fn id_names(&self, schema: &Schema) -> Vec<String> {
-        self.text().map_or_else(|| id_columns(schema), |format| format.id_names(schema))
     }
 
     /// The handle of this format.

@@ -27,12 +27,11 @@ pub(crate) fn word_end(line: &[u8], mut at: usize) -> usize {
 /// A value as the weight of a feature is multiplied with it: an error when it overflows.
 pub(crate) fn narrow(value: f64) -> Result<f32> {
     let narrow = value as f32;
-    if narrow.is_finite() { Ok(narrow) } else { Err(too_large(value)) }
-}
-
-fn too_large(value: f64) -> DataError {
-    DataError::record(format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"))
-        .advise("rescale the feature")
+    match narrow.is_finite() {
+        true => Ok(narrow),
+        false => Err(DataError::record(format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"))
+            .advise("rescale the feature")),
+    }
 }
 
 /// The value of a feature that is not one of the short decimals, or what is wrong with it.

@@ -48,15 +48,10 @@ pub enum Compression {
 }
 
 /// Begins to write examples of a schema.
-pub type NewExampleWriter =
-    for<'a> fn(&Schema, Compression, &'a mut (dyn Write + Send)) -> Result<Box<dyn ExampleWriter + 'a>, ConvertError>;
+pub type NewExampleWriter = for<'a> fn(&Schema, Compression, Out<'a>) -> NewExamples<'a>;
 
 /// Begins to write a table of these columns.
-pub type NewTableWriter = for<'a> fn(
-    Vec<TableColumn>,
-    Compression,
-    &'a mut (dyn Write + Send),
-) -> Result<Box<dyn TableWriter + 'a>, ConvertError>;
+pub type NewTableWriter = for<'a> fn(Vec<TableColumn>, Compression, Out<'a>) -> NewTable<'a>;
 
 /// Where a format is written to.
 pub(super) type Out<'a> = &'a mut (dyn Write + Send);
@@ -142,18 +137,16 @@ impl TableColumn {
 
     fn misfit(&self, number: u64, cell: &[u8]) -> ConvertError {
         let name = &self.name;
-        let error = match self.holds {
-            ColumnType::Whole => self
-                .wrong(number, cell, "is not a whole number, unlike the values in the first rows")
-                .advise(format!("⟦numeric={name}⟧ writes all as 64-bit floats, ⟦categorical={name}⟧ as text")),
-            ColumnType::Number => self
-                .wrong(number, cell, "is not a finite number, unlike the values in the first rows")
-                .advise(format!("⟦categorical={name}⟧ writes all as text")),
-            ColumnType::Boolean | ColumnType::Text => self
-                .wrong(number, cell, "is neither true nor false, unlike the values in the first rows")
-                .advise(format!("⟦categorical={name}⟧ writes all as text")),
+        let remedy = match self.holds {
+            ColumnType::Whole => format!("⟦numeric={name}⟧ writes all as 64-bit floats, ⟦categorical={name}⟧ as text"),
+            _ => format!("⟦categorical={name}⟧ writes all as text"),
         };
-        error.into()
+        let what = match self.holds {
+            ColumnType::Whole => "is not a whole number",
+            ColumnType::Number => "is not a finite number",
+            ColumnType::Boolean | ColumnType::Text => "is neither true nor false",
+        };
+        self.wrong(number, cell, &format!("{what}, unlike the values in the first rows")).advise(remedy).into()
     }
 
     /// A number, and its text; `None` when it is missing.
@@ -171,7 +164,6 @@ impl TableColumn {
     }
 
     /// A whole number; `None` when it is missing.
-    #[cfg(feature = "arrow")]
     pub(super) fn whole(&self, number: u64, cell: &[u8]) -> Result<Option<i64>, ConvertError> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         let Some((text, value)) = self.numeric(number, cell)? else { return Ok(None) };

@@ -8,15 +8,15 @@ use arrow_array::RecordBatch;
 
 use super::columns::{ColumnRequirements, LaterNotes, bind_columns, check_layout, no_table};
 use super::infer::{self, InferredSchema};
-use super::{Opening, Purpose, empty, rules};
-use crate::encode::{ColumnMapping, NamesSeen, RowEncoder};
+use super::{Opening, Purpose, Request, empty, rules};
+use crate::encode::{NamesSeen, RowEncoder};
 use crate::error::{DataError, Result};
 use crate::format::arrow::examples::{self, ExampleParser};
 use crate::format::columnar::cells::{self, ArrayCells, CellForm, LeafColumn};
 use crate::format::columnar::{
     ColumnarFile, TableParser, TableReader, TableSlice, check_type, failed, guarded, named_leaves, wanted,
 };
-use crate::format::{ColumnarFormat, Definition, Formats};
+use crate::format::{ColumnarFormat, Definition, Format, Formats, id_columns};
 use crate::options::Options;
 use crate::schema::names::no_such_column;
 use crate::schema::sample::{SAMPLE_BYTES, SAMPLE_ROWS, TableSample};
@@ -28,7 +28,7 @@ use crate::source::{Chunk, ChunkContent, ChunkSource, Input};
 const CHUNK_FACTOR: usize = 8;
 
 /// The format of columns that the first input has (a file that is not compressed), or that is asked for.
-pub(super) fn format_of(inputs: &[Input], options: &Options) -> Result<Option<&'static ColumnarFormat>> {
+pub(super) fn format_of(Request { inputs, options, .. }: Request<'_>) -> Result<Option<&'static ColumnarFormat>> {
     let columnar = |definition: Option<&Definition>| match definition {
         Some(Definition::Columnar(format)) => Some(*format),
         _ => None,
@@ -42,18 +42,13 @@ pub(super) fn format_of(inputs: &[Input], options: &Options) -> Result<Option<&'
 }
 
 /// Opens inputs in a format of columns.
-pub(super) fn open(
-    inputs: &[Input],
-    format: &'static ColumnarFormat,
-    options: &Options,
-    purpose: Purpose,
-    count: Arc<AtomicU64>,
-) -> Result<Opening> {
+pub(super) fn open(request: Request<'_>, format: &'static ColumnarFormat) -> Result<Opening> {
+    let Request { inputs, options, purpose, count } = request;
     for input in inputs {
         check_magic(input, format, &options.formats).map_err(|error| error.input(&input.name()))?;
     }
     let layout = guarded(&inputs[0].name(), || Ok(file(&inputs[0], format)?.layout()))?;
-    let inferred = judge(inputs, format, layout, options, purpose)?;
+    let inferred = judge(request, format, layout)?;
     let mut notes = vec![format!("format: {}", format.name)];
     notes.extend(inferred.notes);
     let schema = Arc::new(inferred.schema);
@@ -64,7 +59,7 @@ pub(super) fn open(
         schema: Arc::clone(&schema),
         chunk_size: options.chunk_size.max(1).saturating_mul(CHUNK_FACTOR),
         requirements: ColumnRequirements::new(options, purpose),
-        count,
+        count: Arc::clone(count),
         current: None,
     };
     let mut later = LaterNotes::default();
@@ -83,12 +78,14 @@ pub(super) fn open(
     notes.extend(later.lines());
     Ok(Opening {
         source: Box::new(source),
+        is_live: false,
         parser: Box::new(move || match layout {
             Layout::Indexed => Box::new(ExampleParser { rules: rules.clone(), seen: NamesSeen::default() }),
-            _ => Box::new(TableParser { encoder: RowEncoder::new(rules.clone()).with_nulls() }),
+            _ => Box::new(TableParser { encoder: RowEncoder::new(rules.clone(), "null") }),
         }),
+        id_names: id_columns(&schema),
         schema,
-        format: Definition::Columnar(format),
+        format: Format::named(format.name),
         notes,
         types: inferred.types,
     })
@@ -105,13 +102,8 @@ fn names(file: &dyn ColumnarFile) -> Result<Vec<String>> {
 }
 
 /// What the first rows say about all, or the schema of a model, checked against the first file.
-fn judge(
-    inputs: &[Input],
-    format: &ColumnarFormat,
-    layout: Layout,
-    options: &Options,
-    purpose: Purpose,
-) -> Result<InferredSchema> {
+fn judge(request: Request<'_>, format: &ColumnarFormat, layout: Layout) -> Result<InferredSchema> {
+    let Request { inputs, options, purpose, .. } = request;
     let named = |error: DataError| error.input(&inputs[0].name());
     match (&options.schema, purpose, layout) {
         (Some(schema), ..) => guarded(&inputs[0].name(), || {
@@ -124,14 +116,14 @@ fn judge(
             Ok(InferredSchema::known(schema.clone(), notes))
         }),
         (None, Purpose::Copy, Layout::Indexed) => Err(named(no_table(format.name))),
-        (None, Purpose::Copy, _) => infer::copied(&sample(inputs, format, options)?, options).map_err(named),
-        (None, Purpose::Learn, Layout::Indexed) => examples_schema(inputs, format, options),
-        (None, Purpose::Learn, _) => infer::table(&sample(inputs, format, options)?, options).map_err(named),
+        (None, Purpose::Copy, _) => infer::copied(&sample(request, format)?, options).map_err(named),
+        (None, Purpose::Learn, Layout::Indexed) => examples_schema(request, format),
+        (None, Purpose::Learn, _) => infer::table(&sample(request, format)?, options).map_err(named),
     }
 }
 
 /// The first rows of the first file that has some.
-fn sample(inputs: &[Input], format: &ColumnarFormat, options: &Options) -> Result<TableSample> {
+fn sample(Request { inputs, options, .. }: Request<'_>, format: &ColumnarFormat) -> Result<TableSample> {
     for input in inputs {
         let sample = guarded(&input.name(), || file_sample(file(input, format)?, options))?;
         if sample.rows > 0 {
@@ -181,7 +173,8 @@ fn look(rows: &RecordBatch, places: &[Option<usize>], sample: &mut TableSample) 
 
 /// The schema of examples: that of their origin where the file tells, else from the labels of
 /// the first rows.
-fn examples_schema(inputs: &[Input], format: &ColumnarFormat, options: &Options) -> Result<InferredSchema> {
+fn examples_schema(request: Request<'_>, format: &ColumnarFormat) -> Result<InferredSchema> {
+    let Request { inputs, options, .. } = request;
     for input in inputs {
         let (labels, rule) = guarded(&input.name(), || examples::first_labels(file(input, format)?))?;
         let Some(labels) = labels else { continue };
@@ -241,7 +234,7 @@ struct ColumnSource {
 /// The file that is being read.
 struct CurrentFile {
     name: Arc<str>,
-    mapping: Arc<ColumnMapping>,
+    places: Arc<[Option<usize>]>,
     names: Arc<HashMap<u32, Box<str>>>,
     rows: Box<dyn TableReader>,
     next_row: u64,
@@ -276,13 +269,13 @@ impl ColumnSource {
         let whole = file.schema().clone();
         let rows = file.rows(&columns, self.chunk_size)?;
         let leaves = cells::projected(&rows.schema()?, &whole);
-        let mut mapping = ColumnMapping::new(&self.schema, leaves.iter().map(|leaf| leaf.name.as_str()));
-        for (leaf, column) in leaves.iter().zip(&mut mapping.columns) {
+        let mut places = self.schema.places_of(leaves.iter().map(|leaf| leaf.name.as_str()));
+        for (leaf, column) in leaves.iter().zip(&mut places) {
             *column = column.filter(|_| columns.iter().any(|other| other.name == leaf.name));
         }
         let notes = columns.iter().filter_map(zone_note).collect();
-        let (name, mapping, uncounted) = (input.name().into(), Arc::new(mapping), input.size().unwrap_or(0));
-        Ok((CurrentFile { name, mapping, names, rows, next_row: 1, uncounted }, notes))
+        let (name, places, uncounted) = (input.name().into(), places.into(), input.size().unwrap_or(0));
+        Ok((CurrentFile { name, places, names, rows, next_row: 1, uncounted }, notes))
     }
 
     /// A file without labels has nothing to learn from.
@@ -322,10 +315,6 @@ impl ChunkSource for ColumnSource {
             }
         }
     }
-
-    fn is_live(&self) -> bool {
-        false
-    }
 }
 
 impl CurrentFile {
@@ -335,7 +324,7 @@ impl CurrentFile {
         let TableSlice { rows, bytes, .. } = table;
         Chunk {
             input: Arc::clone(&self.name),
-            mapping: Arc::clone(&self.mapping),
+            places: Arc::clone(&self.places),
             content: ChunkContent::Rows { rows, first_row, bytes, names: Arc::clone(&self.names) },
         }
     }

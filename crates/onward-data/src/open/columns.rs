@@ -29,7 +29,7 @@ pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: &str) -> Res
     ))
 }
 
-/// What columns an input is to have, besides those of the schema's features.
+/// What columns an input must have, besides those of the schema's features.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ColumnRequirements {
     /// Whether the schema is that of a model, and not of the first input.
@@ -44,11 +44,6 @@ impl ColumnRequirements {
             of_model: options.schema.is_some(),
             requires_target: options.require_target && purpose == Purpose::Learn,
         }
-    }
-
-    /// Who named the target.
-    pub(crate) fn target(self) -> &'static str {
-        if self.of_model { "the model's target" } else { "⟦target⟧" }
     }
 
     fn owner(self) -> &'static str {
@@ -95,7 +90,8 @@ pub(crate) fn check_columns(schema: &Schema, names: &[String], required: &Column
             .advise("is it the right file, and does it have a header?"));
     }
     if required.requires_target && !there.contains(schema.target.column.as_str()) {
-        return Err(no_such_column(&schema.target.column, required.target(), names));
+        let named = if required.of_model { "the model's target" } else { "⟦target⟧" };
+        return Err(no_such_column(&schema.target.column, named, names));
     }
     if !features.is_empty() {
         notes.push(format!("columns of {owner} that the input lacks, treated as missing: {}", shown(&features)));

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::encode::Rules;
 use crate::error::{DataError, Result};
-use crate::format::Definition;
+use crate::format::Format;
 use crate::options::{OnError, Options};
 use crate::schema::sample::InvalidTokens;
 use crate::schema::{ColumnType, Schema};
@@ -28,33 +28,48 @@ pub(crate) enum Purpose {
     Copy,
 }
 
+/// What is opened, and what for.
+#[derive(Clone, Copy)]
+pub(crate) struct Request<'a> {
+    pub(crate) inputs: &'a [Input],
+    pub(crate) options: &'a Options,
+    pub(crate) purpose: Purpose,
+    /// Counts the bytes that are read of the files.
+    pub(crate) count: &'a Arc<AtomicU64>,
+}
+
 /// Inputs that are open, and what was found.
 pub(crate) struct Opening {
     pub(crate) source: Box<dyn ChunkSource>,
+    /// Whether records arrive while it is read (a pipe), so that reading may wait long.
+    pub(crate) is_live: bool,
     /// Makes a parser for each thread.
     pub(crate) parser: Box<dyn FnMut() -> Box<dyn Parser>>,
     pub(crate) schema: Arc<Schema>,
-    pub(crate) format: Definition,
+    pub(crate) format: Format,
+    /// The names of the ids that come with each row.
+    pub(crate) id_names: Vec<String>,
     pub(crate) notes: Vec<String>,
     /// What the columns hold, where tables are copied.
     pub(crate) types: Option<Vec<ColumnType>>,
 }
 
 /// Opens inputs.
-pub(crate) fn open(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<AtomicU64>) -> Result<Opening> {
+pub(crate) fn open(request: Request<'_>) -> Result<Opening> {
+    let Request { inputs, options, .. } = request;
     check_options(options)?;
     if inputs.is_empty() {
         return Err(DataError::options("there is no input"));
     }
     for input in inputs {
-        // All files are there before the first is read for an hour.
+        // Whether all files are there is found out before the first is read for an hour.
         input.check()?;
     }
     #[cfg(feature = "arrow")]
-    if let Some(format) = columnar::format_of(inputs, options)? {
-        return columnar::open(inputs, format, options, purpose, count);
+    if let Some(format) = columnar::format_of(request)? {
+        return columnar::open(request, format);
     }
-    text::open(inputs, options, purpose, count)
+    text::open(request)
 }
 
 pub(crate) fn check_options(options: &Options) -> Result {

@@ -1,24 +1,24 @@
 //! Opens text: recognises its format by the head of the first input, and judges its columns by the first rows.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use super::columns::{ColumnRequirements, bind_columns, check_columns, check_layout, no_table};
 use super::infer::{self, InferredSchema};
 use super::text_source::{Expected, FirstBytes, TextSource};
-use super::{Opening, Purpose, empty, rules};
+use super::{Opening, Purpose, Request, empty, rules};
 use crate::error::{DataError, Result, quoted};
 use crate::format::csv::cells::is_bare;
-use crate::format::{Definition, FirstLines, TextFormat};
+use crate::format::{Definition, FirstLines, Format, TextFormat};
 use crate::options::{OnError, Options};
 use crate::schema::sample::{FirstRows, TableSample};
 use crate::schema::{Role, Schema};
 use crate::source::decompress::is_compressed;
-use crate::source::{Boundaries, Input, too_long};
+use crate::source::{Boundaries, too_long};
 
 /// Opens inputs in a format of text.
-pub(super) fn open(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<AtomicU64>) -> Result<Opening> {
-    let mut source = TextSource::new(inputs.to_vec(), options, count);
+pub(super) fn open(request: Request<'_>) -> Result<Opening> {
+    let Request { inputs, options, purpose, .. } = request;
+    let mut source = TextSource::new(request);
     // A header alone says nothing about the columns: the next input may.
     let mut bare = None;
     let mut head = source.head()?;
@@ -52,7 +52,13 @@ pub(super) fn open(inputs: &[Input], options: &Options, purpose: Purpose, count:
         threads: options.threads,
         ignored: &ignored,
     };
-    let rows = first_rows(format.as_ref(), &first, options).map_err(named)?;
+    let mut rows = format.sample(&first).map_err(named)?;
+    if let FirstRows::Table(sample) = &mut rows
+        && sample.rows == 0
+        && options.schema.is_none()
+    {
+        return Err(named(no_rows(sample, &first, options)));
+    }
     let inferred = judge(&rows, format.as_ref(), options, purpose).map_err(named)?;
     let mut notes = vec![format!("format: {}", format.described(boundaries))];
     notes.extend(inferred.notes);
@@ -60,12 +66,13 @@ pub(super) fn open(inputs: &[Input], options: &Options, purpose: Purpose, count:
     source.set_layout(boundaries, Expected::new(Arc::clone(&format), options, &schema, purpose))?;
     notes.extend(source.check_ahead()?.lines());
     let rules = rules(Arc::clone(&schema), options, inferred.invalid);
-    let definition = Definition::Text(Arc::clone(&format));
     Ok(Opening {
         source: Box::new(source),
-        parser: Box::new(move || format.parser(boundaries, &rules)),
+        is_live: inputs.iter().any(|input| !input.is_repeatable()),
+        id_names: format.id_names(&schema),
         schema,
-        format: definition,
+        format: Format::named(format.name()),
+        parser: Box::new(move || format.parser(boundaries, &rules)),
         notes,
         types: inferred.types,
     })
@@ -94,18 +101,6 @@ fn recognise(bytes: &[u8], options: &Options) -> Result<Arc<dyn TextFormat>> {
             .advise("make them line feeds, for instance with tr '\\r' '\\n'"));
     }
     Ok(format)
-}
-
-/// What the first records are; an error if there are none to judge the columns by.
-fn first_rows(format: &dyn TextFormat, first: &FirstLines<'_>, options: &Options) -> Result<FirstRows> {
-    let mut rows = format.sample(first)?;
-    if let FirstRows::Table(sample) = &mut rows
-        && sample.rows == 0
-        && options.schema.is_none()
-    {
-        return Err(no_rows(sample, first, options));
-    }
-    Ok(rows)
 }
 
 /// A table of which no row can be looked at.

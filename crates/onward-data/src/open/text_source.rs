@@ -6,10 +6,9 @@ use std::sync::atomic::AtomicU64;
 
 use memchr::memrchr;
 
-use super::Purpose;
 use super::columns::{ColumnRequirements, LaterNotes, bind_columns, check_columns};
 use super::text::ignored;
-use crate::encode::ColumnMapping;
+use super::{Purpose, Request};
 use crate::error::{DataError, Result, quoted};
 use crate::format::csv::cells::{check_header, guess_delimiter, header, numbered, without_blank_lines};
 use crate::format::{FirstLines, Head, Recognition, TextFormat, has_first_line};
@@ -126,7 +125,6 @@ pub(super) struct TextSource {
     expected: Option<Expected>,
     count: Arc<AtomicU64>,
     current: Option<Chunker>,
-    is_live: bool,
 }
 
 /// A later table that is laid out in another way.
@@ -137,14 +135,13 @@ fn other_separator(found: u8, expected: u8) -> DataError {
 }
 
 impl TextSource {
-    pub(super) fn new(inputs: Vec<Input>, options: &Options, count: Arc<AtomicU64>) -> Self {
+    pub(super) fn new(Request { inputs, options, count, .. }: Request<'_>) -> Self {
         Self {
-            is_live: inputs.iter().any(|input| !input.is_repeatable()),
-            inputs: inputs.into_iter(),
+            inputs: inputs.to_vec().into_iter(),
             options: options.clone(),
             boundaries: Boundaries::Lines,
             expected: None,
-            count,
+            count: Arc::clone(count),
             current: None,
         }
     }
@@ -264,7 +261,7 @@ impl TextSource {
             names = numbered(names.len());
         }
         let notes = expected.check_columns(&names).map_err(|error| error.input(&name))?;
-        current.mapping = Arc::new(ColumnMapping::new(schema, names.iter().map(String::as_str)));
+        current.places = schema.places_of(names.iter().map(String::as_str)).into();
         Ok(notes)
     }
 
@@ -313,15 +310,7 @@ impl ChunkSource for TextSource {
                 Next::TooLong if self.options.on_error == OnError::Skip => current.discard(self.boundaries, limit),
                 Next::TooLong => return Err(too_long(limit).input(&current.name).line(current.line)),
             };
-            return Ok(Some(Chunk {
-                input: Arc::clone(&current.name),
-                mapping: Arc::clone(&current.mapping),
-                content,
-            }));
+            return Ok(Some(Chunk { input: Arc::clone(&current.name), places: Arc::clone(&current.places), content }));
         }
-    }
-
-    fn is_live(&self) -> bool {
-        self.is_live
     }
 }

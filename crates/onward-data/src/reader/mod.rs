@@ -7,7 +7,6 @@
 //! is due, and none waits for the other for long. What comes out depends on the
 //! chunks alone, never on who parsed them.
 
-mod assigner;
 mod workers;
 
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use crate::cache::{self, CacheState};
 use crate::encode::ParsedBatch;
 use crate::error::{DataError, Message, Result};
 use crate::format::{Format, Formats};
-use crate::open::{Opening, Purpose};
+use crate::open::{Opening, Purpose, Request};
 use crate::options::Options;
 use crate::schema::{ColumnType, Schema};
 use crate::source::Input;
@@ -37,12 +36,6 @@ pub struct Reader {
     /// The batch that was handed out by reference.
     current: Option<ParsedBatch>,
     failed: Option<DataError>,
-    info: ReaderInfo,
-    cache: CacheState,
-}
-
-/// What is known once the inputs are open.
-struct ReaderInfo {
     schema: Arc<Schema>,
     format: Format,
     formats: Formats,
@@ -51,6 +44,7 @@ struct ReaderInfo {
     id_names: Vec<String>,
     read: Arc<AtomicU64>,
     total: Option<u64>,
+    cache: CacheState,
 }
 
 impl Reader {
@@ -75,17 +69,13 @@ impl Reader {
     fn open_for(inputs: &[Input], options: &Options, purpose: Purpose) -> Result<Self> {
         let threads = options.threads;
         let read = Arc::new(AtomicU64::new(0));
-        let (opening, cache) = cache::open(inputs, options, purpose, &read)?;
-        let Opening { source, mut parser, schema, format, notes, types } = opening;
-        let is_live = source.is_live();
+        let (opening, cache) = cache::open(Request { inputs, options, purpose, count: &read })?;
+        let Opening { source, is_live, mut parser, schema, format, id_names, notes, types } = opening;
         let shared = Arc::new(Shared::new(source, threads));
         // A thread that waits for a pipe must not be the one that learns.
         let count = if is_live { threads.saturating_sub(1).max(1) } else { threads.saturating_sub(1) };
         let workers = (0..count).map(|_| shared.spawn(parser())).collect();
         let total = cache.total.or_else(|| inputs.iter().map(Input::size).sum());
-        let id_names = format.id_names(&schema);
-        let formats = options.formats.clone();
-        let notes = notes.into_iter().map(Message::from).collect();
         Ok(Self {
             shared,
             workers,
@@ -93,29 +83,36 @@ impl Reader {
             helps: !is_live,
             current: None,
             failed: None,
-            info: ReaderInfo { schema, format: format.handle(), formats, notes, types, id_names, read, total },
+            schema,
+            format,
+            formats: options.formats.clone(),
+            notes: notes.into_iter().map(Message::from).collect(),
+            types,
+            id_names,
+            read,
+            total,
             cache,
         })
     }
 
     /// What the columns mean.
     pub fn schema(&self) -> &Schema {
-        &self.info.schema
+        &self.schema
     }
 
     /// The format that was recognised or asked for.
     pub fn format(&self) -> &Format {
-        &self.info.format
+        &self.format
     }
 
     /// The formats that the run knows.
     pub(crate) fn formats(&self) -> &Formats {
-        &self.info.formats
+        &self.formats
     }
 
     /// What was inferred, a line each.
     pub fn notes(&self) -> &[Message] {
-        &self.info.notes
+        &self.notes
     }
 
     /// The note about the [cache](Options::cache) that was found: that it is read, or why
@@ -131,17 +128,17 @@ impl Reader {
 
     /// The names of the ids that come with each row.
     pub fn id_names(&self) -> &[String] {
-        &self.info.id_names
+        &self.id_names
     }
 
     /// What the columns hold, of tables that are copied.
     pub(crate) fn types(&self) -> Option<&[ColumnType]> {
-        self.info.types.as_deref()
+        self.types.as_deref()
     }
 
     /// Bytes of the files read so far (before decompression), and in all if that is known.
     pub fn progress(&self) -> (u64, Option<u64>) {
-        (self.info.read.load(Ordering::Relaxed), self.info.total)
+        (self.read.load(Ordering::Relaxed), self.total)
     }
 
     /// The next batch; `None` at the end.

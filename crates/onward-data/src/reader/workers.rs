@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use onward::FeatureMap;
 
-use super::assigner::IdAssigner;
 use crate::encode::ParsedBatch;
 use crate::error::{DataError, Result};
 use crate::source::{Chunk, ChunkContent, ChunkSource, Parser};
@@ -57,6 +56,15 @@ impl Worker {
     }
 }
 
+/// Gives ids to the features of batches, one batch after the other in order, on whichever thread is free.
+#[derive(Default)]
+struct IdAssigner {
+    /// `None` where no ids are wanted.
+    map: Option<FeatureMap>,
+    /// The number of the batch that is next.
+    next: u64,
+}
+
 /// A chunk that has been taken, and an empty batch for it.
 struct TakenChunk {
     number: u64,
@@ -80,8 +88,12 @@ pub(super) struct ParsedChunk {
 }
 
 impl ParsedChunk {
+    /// Gives ids to its features.
     fn number(&mut self, assigner: &mut IdAssigner) {
-        assigner.number(&mut self.parsed);
+        if let Some(map) = &mut assigner.map {
+            map.number(&mut self.parsed.batch);
+        }
+        assigner.next += 1;
         self.is_numbered = true;
     }
 }
@@ -162,7 +174,9 @@ impl Shared {
         let outcome = match chunk {
             Ok(Some(chunk)) => {
                 let error = parse_guarded(worker.parser.as_mut(), &chunk, &mut parsed).err();
-                worker.buffer = buffer_of(chunk);
+                if let ChunkContent::Text { bytes, .. } = chunk.content {
+                    worker.buffer = bytes;
+                }
                 Outcome::Parsed(Box::new(ParsedChunk { parsed, error, is_numbered: false }))
             }
             Ok(None) => Outcome::End,
@@ -253,13 +267,4 @@ fn parse_guarded(parser: &mut dyn Parser, chunk: &Chunk, out: &mut ParsedBatch) 
         Err(DataError::io("the parser failed on this input: this is a bug in onward, please report it")
             .input(&chunk.input))
     })
-}
-
-fn buffer_of(chunk: Chunk) -> Vec<u8> {
-    match chunk.content {
-        ChunkContent::Text { bytes, .. } => bytes,
-        ChunkContent::Skipped { .. } => Vec::new(),
-        #[cfg(feature = "arrow")]
-        ChunkContent::Rows { .. } | ChunkContent::Cached { .. } => Vec::new(),
-    }
 }

@@ -90,27 +90,22 @@ impl Interaction {
 /// Takes a term from the head of `rest`.
 fn term(rest: &mut &str, whole: &str) -> Result<Option<String>, String> {
     *rest = rest.trim_start();
-    match rest.chars().next() {
-        Some('*') => {
-            *rest = &rest[1..];
-            Ok(None)
-        }
-        Some('"') => {
-            let name = quoted_name(rest).ok_or_else(|| format!("a quote in '{whole}' is opened and never closed"))?;
-            Ok(Some(name))
-        }
-        _ => {
-            let end = rest.find(['*', ',', '"']).unwrap_or(rest.len());
-            let name = rest[..end].trim_end();
-            if name.is_empty() {
-                return Err(format!(
-                    "a name is missing in '{whole}': an interaction is a*b, columns or namespaces with * between \
-                     them, or * as one of them for each (a * *)"
-                ));
-            }
-            *rest = &rest[end..];
-            Ok(Some(name.to_owned()))
-        }
+    if let Some(tail) = rest.strip_prefix('*') {
+        *rest = tail;
+        return Ok(None);
+    }
+    if rest.starts_with('"') {
+        let name = quoted_name(rest).ok_or_else(|| format!("a quote in '{whole}' is opened and never closed"))?;
+        return Ok(Some(name));
+    }
+    let (name, tail) = rest.split_at(rest.find(['*', ',', '"']).unwrap_or(rest.len()));
+    *rest = tail;
+    match name.trim_end() {
+        "" => Err(format!(
+            "a name is missing in '{whole}': an interaction is a*b, columns or namespaces with * between them, or * as \
+             one of them for each (a * *)"
+        )),
+        name => Ok(Some(name.to_owned())),
     }
 }
 
@@ -120,13 +115,11 @@ fn quoted_name(rest: &mut &str) -> Option<String> {
     loop {
         let (part, tail) = rest[1..].split_once('"')?;
         name.push_str(part);
-        *rest = &rest[rest.len() - tail.len() - 1..];
+        *rest = tail;
         if !tail.starts_with('"') {
-            *rest = tail;
             return Some(name);
         }
         name.push('"');
-        *rest = tail;
     }
 }
 

@@ -6,17 +6,17 @@
 //! a name of its own (a category, a word, a key that appears later) is hashed to
 //! `reserved + (hash & (2^bits − 1))`. The hash is [`onward::hashing::feature_hash`].
 
+use std::collections::HashMap;
+
 use onward::hashing::feature_hash as hash;
 use serde::{Deserialize, Serialize};
 
-pub(crate) mod cell;
 pub(crate) mod interactions;
 pub(crate) mod names;
 pub(crate) mod sample;
 pub(crate) mod target;
 pub(crate) mod timestamp;
 
-pub(crate) use cell::CellValue;
 pub use interactions::Interaction;
 pub use target::{Target, TargetRule};
 
@@ -69,7 +69,7 @@ pub enum Role {
     Target,
     /// The importance weight.
     Weight,
-    /// IdentityHasher through to the predictions.
+    /// Passed through to the predictions.
     Id,
     /// A feature of some kind.
     Feature(Kind),
@@ -101,7 +101,7 @@ pub enum Kind {
         /// The only value of the first rows, if there was only one.
         origin: Option<String>,
     },
-    /// BagOfWords, hashed as `column:word`.
+    /// Words, hashed as `column:word`.
     Text,
     /// A moment: hour of day, weekday and month as categories, days since `origin` (days
     /// since 1970) at index `slot`, missing at `slot + 1`.
@@ -123,6 +123,14 @@ impl Schema {
             _ => None,
         });
         slots.max().unwrap_or(1)
+    }
+
+    /// Of each column of an input, by its name, the place among the columns of this schema, if it has one.
+    pub(crate) fn places_of<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<Option<usize>> {
+        // The first column of a name: some formats may have several.
+        let columns = self.columns.iter().enumerate().rev();
+        let places: HashMap<_, _> = columns.map(|(at, column)| (column.name.as_str(), at)).collect();
+        names.map(|name| places.get(name).copied()).collect()
     }
 
     /// Refuses a schema that no reader makes.
@@ -152,6 +160,17 @@ impl Schema {
         }
         hash::expected_collisions(distinct.saturating_sub(u64::from(self.reserved())), self.bits)
     }
+}
+
+/// A cell of a table as its format delivers it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CellValue<'a> {
+    Missing,
+    Number(f64),
+    Boolean(bool),
+    Timestamp(timestamp::Timestamp),
+    /// Text that may be a number, a word, a moment: CSV has nothing else.
+    Text(&'a [u8]),
 }
 
 /// What the cells of a column hold, where a table is copied.

@@ -1,7 +1,6 @@
 //! What was seen of the first rows: of each column, or of the labels.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::HashMap;
 
 use onward::hashing::feature_hash as hash;
 
@@ -9,6 +8,7 @@ use super::names::no_such_column;
 use super::target::boolean;
 use super::{CellValue, timestamp};
 use crate::error::{DataError, Result};
+use crate::text::hashed::HashedSet;
 use crate::text::numbers::{self, Number};
 
 /// How many rows are looked at, at the most.
@@ -28,31 +28,6 @@ const WORDS_FOR_TEXT: f64 = 3.0;
 /// without it would say that it is missing.
 pub(crate) const ROWS_FOR_ONE_RARE: usize = 20;
 
-/// Numbers of 64 bits, of which most are looked up to find that they are there: the hasher of the standard library would
-/// take a third of the time that it takes to judge the columns.
-type NumberSet = HashSet<u64, BuildHasherDefault<FoldingHasher>>;
-
-/// Hashes a number by both halves of its product with one that has no pattern.
-#[derive(Default)]
-pub(crate) struct FoldingHasher(u64);
-
-impl Hasher for FoldingHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(self.0 ^ u64::from(byte));
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        let product = u128::from(number) * 0x9e37_79b9_7f4a_7c15;
-        self.0 = product as u64 ^ (product >> 64) as u64;
-    }
-}
-
 /// What was seen of a column in the first rows.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct ColumnSample {
@@ -69,9 +44,10 @@ pub(crate) struct ColumnSample {
     pub(crate) zeros: usize,
     pub(crate) ones: usize,
     pub(crate) minus_ones: usize,
-    pub(crate) distinct: NumberSet,
-    /// The bits of the distinct numbers.
-    pub(crate) values: NumberSet,
+    /// The hashes of the distinct values as text.
+    pub(crate) distinct: HashedSet,
+    /// The hashes of the distinct numbers.
+    values: HashedSet,
     /// The first few distinct values, as text.
     pub(crate) examples: Vec<String>,
     /// The first few distinct values that are no numbers, and how often each was seen.
@@ -85,6 +61,11 @@ pub(crate) struct ColumnSample {
 /// Whether a number is a whole one, or so large that it has no digits behind its point.
 fn is_whole(value: f64) -> bool {
     (value as i64) as f64 == value || value.abs() >= 9_007_199_254_740_992.0
+}
+
+/// The hash of a number; that of both zeros is the same.
+fn number_hash(number: f64) -> u64 {
+    hash::seed(&(number + 0.0).to_bits().to_le_bytes())
 }
 
 /// How many distinct values are kept as text.
@@ -151,7 +132,7 @@ impl ColumnSample {
         self.smallest = self.smallest.min(value);
         self.largest = self.largest.max(value);
         if self.value(text) {
-            self.values.insert((value + 0.0).to_bits());
+            self.values.insert(number_hash(value));
         }
     }
 
@@ -181,6 +162,11 @@ impl ColumnSample {
             self.examples.push(String::from_utf8_lossy(text).into_owned());
         }
         is_new
+    }
+
+    /// Whether one of the numbers is this one.
+    pub(crate) fn has_number(&self, number: f64) -> bool {
+        self.values.contains(&number_hash(number))
     }
 
     pub(crate) fn is_constant(&self) -> bool {

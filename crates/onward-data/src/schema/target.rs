@@ -160,16 +160,17 @@ impl Target {
             CellValue::Timestamp(moment) => CellValue::Number(moment.days),
             value => value,
         };
-        match &self.rule {
-            TargetRule::Number => self.numeric(value).and_then(checked_number).map(Some),
-            TargetRule::ClassNumber => self.numeric(value).and_then(class_number).map(Some),
-            TargetRule::Probability => probability(self.numeric(value)?).map(Some),
-            TargetRule::Signs => self.sign(value).map(Some),
-            TargetRule::Classes { negative, positive } => self.class(value, negative, positive).map(Some),
+        let label = match &self.rule {
+            TargetRule::Number => self.numeric(value).and_then(checked_number),
+            TargetRule::ClassNumber => self.numeric(value).and_then(class_number),
+            TargetRule::Probability => self.numeric(value).and_then(probability),
+            TargetRule::Signs => self.sign(value),
+            TargetRule::Classes { negative, positive } => self.class(value, negative, positive),
             TargetRule::Comparison { operator, with, numeric } => {
-                self.compare(value, *operator, with, *numeric).map(|holds| Some(signed(holds)))
+                self.compare(value, *operator, with, *numeric).map(signed)
             }
-        }
+        };
+        label.map(Some)
     }
 
     /// Refuses a label that this target never gives.

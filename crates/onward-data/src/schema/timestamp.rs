@@ -1,9 +1,6 @@
 //! Moments in time as ISO 8601 writes them: `2013-01-01`, `2013-01-01 05:15`,
 //! `2013-01-01T05:15:00.25Z`, `…+02:00`.
 
-// Some of it is for Arrow alone.
-#![cfg_attr(not(feature = "arrow"), allow(dead_code))]
-
 use std::fmt::Write;
 
 /// A moment: the clock as written, and the days since 1970 in UTC.
@@ -58,8 +55,7 @@ impl TimestampParser {
 
 /// Reads a moment; `None` when the text is none.
 pub(crate) fn parse(text: &[u8]) -> Option<Timestamp> {
-    let (date, rest) = text.split_first_chunk()?;
-    at(day(date)?, rest)
+    TimestampParser::default().parse(text)
 }
 
 /// Reads a date.
@@ -94,35 +90,24 @@ fn at(Day { date, month }: Day, rest: &[u8]) -> Option<Timestamp> {
 /// A moment from whole units since 1970 UTC, `per_second` of them a second, on a clock
 /// that is `offset` seconds ahead of UTC. The same bits as [`parse`] gives for its text.
 pub(crate) fn from_units(units: i64, per_second: i64, offset: i64) -> Timestamp {
-    let Clock { date, second_of_day, subunits } = clock(units, per_second, offset);
+    let (date, second_of_day, subunits) = clock(units, per_second, offset);
     let second = (second_of_day % 60) as f64 + subunits as f64 / per_second as f64;
     let since_midnight = (second_of_day - second_of_day % 60) as f64 + second;
     let hour = (second_of_day / 3600) as u32;
     let fraction = (since_midnight - offset as f64) / SECONDS_PER_DAY;
-    moment(date, month_of(date), Some(hour), fraction)
+    moment(date, civil_from_days(date).1, Some(hour), fraction)
 }
 
 /// A date from days since 1970.
 pub(crate) fn from_date(date: i64) -> Timestamp {
-    moment(date, month_of(date), None, 0.0)
+    moment(date, civil_from_days(date).1, None, 0.0)
 }
 
-/// What a clock and a calendar show.
-struct Clock {
-    date: i64,
-    second_of_day: i64,
-    /// What is left of a second, in units.
-    subunits: i64,
-}
-
-fn clock(units: i64, per_second: i64, offset: i64) -> Clock {
+/// What a calendar and a clock show: the date, the second of the day, and what is left of a second, in units.
+fn clock(units: i64, per_second: i64, offset: i64) -> (i64, i64, i64) {
     const PER_DAY: i64 = 86_400;
     let seconds = units.div_euclid(per_second).saturating_add(offset);
-    Clock {
-        date: seconds.div_euclid(PER_DAY),
-        second_of_day: seconds.rem_euclid(PER_DAY),
-        subunits: units.rem_euclid(per_second),
-    }
+    (seconds.div_euclid(PER_DAY), seconds.rem_euclid(PER_DAY), units.rem_euclid(per_second))
 }
 
 /// The offset from UTC in seconds that a zone of Arrow stands for, if it is a fixed one.
@@ -142,13 +127,13 @@ pub(crate) fn write_date(out: &mut String, date: i64) {
 
 /// Writes a moment as ISO 8601 has it; `offset` is `None` on a clock without a zone.
 pub(crate) fn write_units(out: &mut String, units: i64, per_second: i64, offset: Option<i64>) {
-    let clock = clock(units, per_second, offset.unwrap_or(0));
-    let (hour, minute, second) = (clock.second_of_day / 3600, clock.second_of_day / 60 % 60, clock.second_of_day % 60);
-    write_date(out, clock.date);
+    let (date, second, subunits) = clock(units, per_second, offset.unwrap_or(0));
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    write_date(out, date);
     let _ = write!(out, "T{hour:02}:{minute:02}:{second:02}");
-    if clock.subunits != 0 {
+    if subunits != 0 {
         let digits = per_second.ilog10() as usize;
-        let _ = write!(out, ".{:0digits$}", clock.subunits);
+        let _ = write!(out, ".{subunits:0digits$}");
         out.truncate(out.trim_end_matches('0').len());
     }
     match offset {
@@ -232,11 +217,6 @@ fn civil_from_days(date: i64) -> (i64, u32, u32) {
     let month = ((shifted + 2) % 12 + 1) as u32;
     let year = day.div_euclid(146_097) * 400 + year_of_era + i64::from(month <= 2);
     (year, month, (day_of_year - (153 * shifted + 2) / 5 + 1) as u32)
-}
-
-/// The month of a day since 1970-01-01.
-fn month_of(date: i64) -> u32 {
-    civil_from_days(date).1
 }
 
 fn month_length(year: u32, month: u32) -> u32 {

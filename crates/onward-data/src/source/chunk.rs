@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use crate::encode::{ColumnMapping, ParsedBatch};
+use crate::encode::ParsedBatch;
 use crate::error::{DataError, Result};
 
 /// A chunk of an input.
 pub struct Chunk {
     /// The name of the input, for messages.
     pub(crate) input: Arc<str>,
-    /// The input's columns, in formats that have some.
-    pub(crate) mapping: Arc<ColumnMapping>,
+    /// Of each column of the input its place in the schema, if it has one; in formats that have columns.
+    pub(crate) places: Arc<[Option<usize>]>,
     /// The records.
     pub(crate) content: ChunkContent,
 }
@@ -52,9 +52,6 @@ pub(crate) enum ChunkContent {
 pub(crate) trait ChunkSource: Send {
     /// The next chunk; `None` at the end of the last input. `buffer` is memory to use again.
     fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Chunk>>;
-
-    /// Whether records arrive while it is read (a pipe), so that reading may wait long.
-    fn is_live(&self) -> bool;
 }
 
 /// Turns chunks into batches. Each thread has one of its own; what it makes of a

@@ -12,7 +12,6 @@ use super::chunk::ChunkContent;
 use super::input::Input;
 use super::live::InputStream;
 use super::read_buffer::ReadBuffer;
-use crate::encode::ColumnMapping;
 use crate::error::{DataError, Result};
 use crate::schema::sample::SAMPLE_ROWS;
 use crate::text::lines::count_lines;
@@ -42,8 +41,8 @@ pub(crate) struct Chunker {
     pub(crate) failed: Option<DataError>,
     /// The number of the line where the buffer begins.
     pub(crate) line: u64,
-    /// The input's columns, once they are known.
-    pub(crate) mapping: Arc<ColumnMapping>,
+    /// Of each column of the input its place in the schema, once that is known.
+    pub(crate) places: Arc<[Option<usize>]>,
 }
 
 /// What is known before the head is read.
@@ -109,7 +108,7 @@ impl Chunker {
             ended: false,
             failed: None,
             line: 1,
-            mapping: Arc::default(),
+            places: Arc::default(),
         };
         chunker.fill(3, false);
         if chunker.buffer.starts_with(b"\xef\xbb\xbf") {

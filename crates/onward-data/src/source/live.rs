@@ -40,8 +40,8 @@ impl Read for InputStream {
 /// A pipe that is read on a thread of its own: only then can one stop waiting for it.
 pub(crate) struct LiveReader {
     receiver: Receiver<io::Result<Vec<u8>>>,
-    block: Cursor<Vec<u8>>,
-    failed: Option<io::Error>,
+    /// What is read next: the rest of a block, or an error.
+    block: io::Result<Cursor<Vec<u8>>>,
 }
 
 /// What a pipe holds on Linux by default.
@@ -52,19 +52,12 @@ impl LiveReader {
         let (sender, receiver) = sync_channel(2);
         // It may wait for ever: it is left to the end of the program.
         drop(std::thread::spawn(move || send_blocks(reader, &sender)));
-        Self { receiver, block: Cursor::default(), failed: None }
+        Self { receiver, block: Ok(Cursor::default()) }
     }
 
     /// Whether something is there to be read, or known to have failed.
     fn has_more(&self) -> bool {
-        self.failed.is_some() || self.block.position() < self.block.get_ref().len() as u64
-    }
-
-    fn put(&mut self, block: io::Result<Vec<u8>>) {
-        match block {
-            Ok(block) => self.block = Cursor::new(block),
-            Err(error) => self.failed = Some(error),
-        }
+        self.block.as_ref().map_or(true, |block| block.position() < block.get_ref().len() as u64)
     }
 
     fn wait(&mut self, until: Instant) -> bool {
@@ -72,9 +65,8 @@ impl LiveReader {
             return true;
         }
         match self.receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(block) => self.put(block),
-            Err(RecvTimeoutError::Timeout) => return false,
-            Err(RecvTimeoutError::Disconnected) => {}
+            Ok(block) => self.block = block.map(Cursor::new),
+            Err(error) => return error == RecvTimeoutError::Disconnected,
         }
         true
     }
@@ -84,32 +76,33 @@ impl Read for LiveReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if !self.has_more() {
             match self.receiver.recv() {
-                Ok(block) => self.put(block),
+                Ok(block) => self.block = block.map(Cursor::new),
                 Err(_) => return Ok(0),
             }
         }
-        self.failed.take().map_or_else(|| self.block.read(buffer), Err)
+        match &mut self.block {
+            Ok(block) => block.read(buffer),
+            failed => std::mem::replace(failed, Ok(Cursor::default())).map(|_| 0),
+        }
     }
 }
 
-/// Reads to the end, or until no one listens any more.
+/// Reads to the end, or until the receiver is gone.
 fn send_blocks(mut reader: impl Read, sender: &SyncSender<io::Result<Vec<u8>>>) {
     loop {
         let mut block = vec![0; BLOCK];
-        let read = reader.read(&mut block);
-        let ends = matches!(&read, Ok(0) | Err(_));
-        match read {
+        let read = match reader.read(&mut block) {
             Ok(0) => return,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            read => {
-                let sent = sender.send(read.map(|length| {
-                    block.truncate(length);
-                    block
-                }));
-                if ends || sent.is_err() {
-                    return;
-                }
-            }
+            read => read,
+        };
+        let has_failed = read.is_err();
+        let sent = sender.send(read.map(|length| {
+            block.truncate(length);
+            block
+        }));
+        if has_failed || sent.is_err() {
+            return;
         }
     }
 }

@@ -170,21 +170,19 @@ impl Model {
         let learner = specification.build(&loss, checked_radius(radius)?)?;
         let mut ledger = Ledger::new(learner.loss());
         ledger.set_radius(radius);
-        let (names, features, registry) = (Names::default(), FeatureMap::default(), registry.clone());
-        let (specification, scores, ids) = (specification.clone(), Vec::new(), Vec::new());
         Ok(Self {
-            specification,
+            specification: specification.clone(),
             learner,
             loss,
             radius,
             ledger,
-            names,
-            features,
+            names: Names::default(),
+            features: FeatureMap::default(),
             schema,
             metadata,
-            registry,
-            scores,
-            ids,
+            registry: registry.clone(),
+            scores: Vec::new(),
+            ids: Vec::new(),
         })
     }
 
@@ -280,14 +278,6 @@ impl Model {
         let mut scores = vec![0.0; rows.len() * self.learner.outputs()];
         self.learner.predict(rows, &mut scores);
         scores
-    }
-
-    /// The predictor that this model is now, for other threads: it does not change when the model learns on.
-    ///
-    /// # Errors
-    /// When the learner's state cannot be copied, which would be a fault of the learner.
-    pub fn snapshot(&mut self) -> Result<Snapshot, EngineError> {
-        Snapshot::of(self)
     }
 
     /// The features that move a typical score furthest, by |weight| × spread: the deviation of a feature that

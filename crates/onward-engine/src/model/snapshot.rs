@@ -14,18 +14,24 @@ pub struct Snapshot {
     loss: TaskLoss,
 }
 
-impl Snapshot {
-    pub(super) fn of(model: &mut Model) -> Result<Self, EngineError> {
-        let loss = model.loss.clone();
-        if let Some(predictor) = model.learner.freeze() {
-            return Ok(Self { predictor, loss });
+impl Model {
+    /// The predictor that this model is now, for other threads: it does not change when the model learns on.
+    ///
+    /// # Errors
+    /// When the learner's state cannot be copied, which would be a fault of the learner.
+    pub fn snapshot(&mut self) -> Result<Snapshot, EngineError> {
+        let loss = self.loss.clone();
+        if let Some(predictor) = self.learner.freeze() {
+            return Ok(Snapshot { predictor, loss });
         }
-        let mut copy = model.specification.build(&model.loss, model.radius)?;
-        let state = Archive::saved(|archive| model.learner.persist(archive))?;
+        let mut copy = self.specification.build(&self.loss, self.radius)?;
+        let state = Archive::saved(|archive| self.learner.persist(archive))?;
         copy.persist(&mut Archive::loading(state))?;
-        Ok(Self { predictor: copy, loss })
+        Ok(Snapshot { predictor: copy, loss })
     }
+}
 
+impl Snapshot {
     /// How many scores a row gets.
     pub fn outputs(&self) -> usize {
         self.predictor.outputs()

@@ -14,7 +14,7 @@ use onward::{Batch, Example};
 
 pub use order::PassOrder;
 
-/// RowSource of more bytes than this go to a file.
+/// Rows of more bytes than this go to a file.
 const MEMORY: usize = 256 << 20;
 
 /// The bytes of a row in the file, its features left out: where they end, label, weight, offset.
@@ -23,7 +23,7 @@ const FIXED: usize = 28;
 /// The bytes of a feature in the file: number and value.
 const FEATURE: usize = 8;
 
-/// RowSource that were kept.
+/// Rows that are kept.
 pub(crate) struct RowStore {
     /// Numbers features for walks in hindsight; without it rows have their features by index.
     numbering: Option<Numbering>,

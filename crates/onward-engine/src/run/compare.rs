@@ -1,10 +1,10 @@
 //! Comparing learners: each batch goes to every learner, and each has a ledger of its own. What a learner pays and
 //! says is to the bit what [`learn`](super::learn()) has of it alone, on any number of threads.
 
-use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use onward::hindsight::Workers;
 use onward::loss::{Task, TaskLoss};
 use onward::protocol::LearnerSpec;
 use onward::{Batch, FeatureMap};
@@ -15,7 +15,7 @@ use super::scoring::keep;
 use super::{Arrival, ReadCounts, each_batch, learn_batch, read_for};
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
-use crate::hindsight::{Hindsight, HindsightOptions, HindsightRequest};
+use crate::hindsight::{Hindsight, HindsightOptions, HindsightRequest, Threads};
 use crate::model::{Model, ModelMetadata, checked_radius, task};
 use crate::registry::Registry;
 use crate::report::Timing;
@@ -239,28 +239,9 @@ impl Contestant {
 
 /// Any thread that is free takes the next learner. None sees another's state, so that it does not matter which.
 fn side_by_side(contestants: &mut [Contestant], batch: &Batch, threads: usize) -> Result<(), EngineError> {
-    let helpers = threads.min(contestants.len()).saturating_sub(1);
-    let Some(helpers) = NonZeroUsize::new(helpers) else {
-        return contestants.iter_mut().try_for_each(|contestant| contestant.learn(batch));
-    };
-    let queue = Mutex::new(contestants.iter_mut());
-    let work = || {
-        loop {
-            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-            match next {
-                Some(contestant) => contestant.learn(batch)?,
-                None => return Ok(()),
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (0..helpers.get()).map(|_| scope.spawn(work)).collect();
-        let own = work();
-        let join = |it: std::thread::ScopedJoinHandle<'_, _>| {
-            it.join().unwrap_or(Err(EngineError::Fault("a learner panicked")))
-        };
-        others.into_iter().map(join).fold(own, Result::and)
-    })
+    let contestants: Vec<_> = contestants.iter_mut().map(Mutex::new).collect();
+    let learn = |at: usize| contestants[at].lock().unwrap_or_else(PoisonError::into_inner).learn(batch);
+    Threads(threads).map(contestants.len(), &learn).into_iter().collect()
 }
 
 /// What was asked for, each once.

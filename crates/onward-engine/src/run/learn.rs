@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use onward::guarantee::Guarantee;
+use onward::loss::TaskLoss;
 use onward::numeric::rng::SplitMix64;
-use onward::protocol::LearnerSpec;
-use onward::{Batch, MixtureReport};
+use onward::{Batch, Learner, MixtureReport};
 use onward_data::{Input, Options, Reader};
 
 use super::scoring::{Destinations, ScoringWorker};
@@ -15,7 +15,7 @@ use super::{Arrival, PassLoss, ReadCounts, each_batch, learn_batch, read_for};
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
 use crate::hindsight::{Hindsight, HindsightOptions, HindsightRequest};
-use crate::model::{Model, ModelMetadata, ModelOptions, add_names, checked_radius};
+use crate::model::{Model, ModelMetadata, ModelOptions, add_names, checked_radius, task};
 use crate::predictions::PredictionSink;
 use crate::report::{DELTA, Timing};
 use crate::rows::{PassOrder, RowStore};
@@ -136,13 +136,18 @@ impl LearnRun {
             Start::Continue(model) => model.radius,
         };
         let hindsight = hindsight.map(|it| HindsightRequest::new(it, radius, reading.threads)).transpose()?;
-        let prepared = Prepared::new(start, reading)?;
-        if hindsight.is_some() && prepared.model.is_err() {
+        let reading = prepare(&start, reading)?;
+        if hindsight.is_some() && matches!(start, Start::Continue(_)) {
             return Err(EngineError::option("hindsight", "needs all rows, and those of the continued model are gone"));
         }
-        let reading = prepared.reading.clone();
         let reader = Reader::open(inputs, reading.clone())?;
-        let (model, resumed_at) = prepared.model(&reader)?;
+        let (model, resumed_at) = match start {
+            Start::New(options) => (new_model(&options, reading.loss.clone(), &reader)?, None),
+            Start::Continue(model) => {
+                let seen = model.metadata.examples;
+                (*model, Some(seen))
+            }
+        };
         let reading = Options { schema: Some(model.schema.clone()), ..reading };
         let inputs = inputs.to_vec();
         Ok(Self { inputs, reading, reader, model, resumed_at, hindsight, passes, order, seed, loss_bound, trace })
@@ -170,12 +175,12 @@ impl LearnRun {
     ) -> Result<LearnOutcome, EngineError> {
         let Self { inputs, reading, mut reader, mut model, resumed_at, hindsight, .. } = self;
         let started = Instant::now();
-        let (mut counts, mut trace) = (ReadCounts::default(), Trace::new(self.trace));
+        let mut trace = Trace::new(self.trace);
         let is_ordered = self.passes > 1 && self.order != PassOrder::Sequential;
         let mut rows = (hindsight.is_some() || is_ordered).then(|| RowStore::new(hindsight.is_some()));
         let is_aside = reading.threads > 1;
-        let mut pass = FirstPass { model: &mut model, trace: &mut trace, counts: &mut counts, control };
-        let learnt = pass.run(&mut reader, sink, rows.as_mut(), is_aside);
+        let mut passes = Passes { model: &mut model, counts: ReadCounts::default(), control };
+        let learnt = passes.first(&mut reader, &mut trace, sink, rows.as_mut(), is_aside);
         if let Some(reason) = reader.cache_loss() {
             control.observe(Event::CacheLost(reason));
         }
@@ -184,21 +189,19 @@ impl LearnRun {
         if let Some(rows) = &mut rows {
             rows.finish().map_err(EngineError::RowStore)?;
         }
-        let own_guarantee = model.own_guarantee();
-        let (mixture, updates) = (model.learner.mixture(), model.learner.updates());
-        let mut pass_risks = vec![model.ledger.sequential_risk()];
+        let own_guarantee = passes.model.own_guarantee();
+        let (mixture, updates) = (passes.model.learner.mixture(), passes.model.learner.updates());
+        let mut pass_risks = vec![passes.model.ledger.sequential_risk()];
         let mut random = SplitMix64::new(self.seed);
         for _ in 1..self.passes {
             let risk = match rows.as_ref().filter(|_| is_ordered) {
-                Some(store) => {
-                    let order = self.order.rows(store.len(), &mut random);
-                    replay(&mut model, store, &order, &mut counts, control)?
-                }
-                None => read_again(&mut model, &mut Reader::open(&inputs, reading.clone())?, &mut counts, control)?,
+                Some(store) => passes.replay(store, &self.order.rows(store.len(), &mut random))?,
+                None => passes.read_again(&mut Reader::open(&inputs, reading.clone())?)?,
             };
             let Some(risk) = risk else { break };
             pass_risks.push(risk);
         }
+        let Passes { counts, .. } = passes;
         let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
         model.metadata.passes = model.metadata.passes.max(pass_risks.len() as u32);
         let hindsight = match (hindsight, rows) {
@@ -243,75 +246,62 @@ pub(super) struct FinishedRun {
     pub(super) averaged_risk: Option<Result<f64, String>>,
 }
 
-/// What is known before the inputs are open.
-struct Prepared {
-    reading: Options,
-    model: Result<(ModelOptions, LearnerSpec), Box<Model>>,
-}
-
-impl Prepared {
-    fn new(start: Start, mut reading: Options) -> Result<Self, EngineError> {
-        let options = match start {
-            Start::New(options) => options,
-            Start::Continue(model) => {
-                let (schema, formats) = (Some(model.schema.clone()), model.registry.formats().clone());
-                let reading = Options { schema, formats, loss: Some(model.learner.loss()), ..reading };
-                return Ok(Self { reading, model: Err(model) });
-            }
-        };
-        reading.formats = options.registry.formats().clone();
-        let learner = options.registry.learner(&options.learner)?;
-        let loss = match (&options.loss, learner.task()) {
-            (Some(name), _) => Some(options.registry.loss(name)?),
-            (None, Some(task)) => Some(options.registry.loss(learner.default_loss(task)?)?),
-            (None, None) => None,
-        };
-        if let Some(loss) = loss {
-            // Whether learner, loss and parameters fit is found out before the input is read.
-            learner.build(&loss, options.radius)?;
-            read_for(&mut reading, loss)?;
+/// How inputs are read for what learns, with what is known of it before they are open.
+fn prepare(start: &Start, mut reading: Options) -> Result<Options, EngineError> {
+    let ModelOptions { learner, loss, radius, registry } = match start {
+        Start::New(options) => options,
+        Start::Continue(model) => {
+            let (schema, formats) = (Some(model.schema.clone()), model.registry.formats().clone());
+            return Ok(Options { schema, formats, loss: Some(model.learner.loss()), ..reading });
         }
-        Ok(Self { reading, model: Ok((options, learner)) })
-    }
-
-    /// The model for these inputs, and how many examples it has seen if it continues.
-    fn model(self, reader: &Reader) -> Result<(Model, Option<u64>), EngineError> {
-        let (options, learner) = match self.model {
-            Ok(new) => new,
-            Err(model) => {
-                let seen = model.metadata.examples;
-                return Ok((*model, Some(seen)));
-            }
-        };
-        let schema = reader.schema().clone();
-        let loss = match self.reading.loss {
-            Some(loss) => loss,
-            None => options.registry.loss(learner.default_loss(crate::model::task(&schema))?)?,
-        };
-        let metadata = ModelMetadata::new(reader.format());
-        let model = Model::build(&learner, loss, options.radius, schema, metadata, &options.registry)?;
-        Ok((model, None))
-    }
+    };
+    reading.formats = registry.formats().clone();
+    let learner = registry.learner(learner)?;
+    let loss = match (loss, learner.task()) {
+        (Some(name), _) => registry.loss(name)?,
+        (None, Some(task)) => registry.loss(learner.default_loss(task)?)?,
+        (None, None) => return Ok(reading),
+    };
+    // Whether learner, loss and parameters fit is found out before the input is read.
+    learner.build(&loss, *radius)?;
+    read_for(&mut reading, loss)?;
+    Ok(reading)
 }
 
-/// The pass in which everything is charged.
-struct FirstPass<'a> {
+/// A new model for these inputs, by this loss or the one that suits learner and task.
+fn new_model(options: &ModelOptions, loss: Option<TaskLoss>, reader: &Reader) -> Result<Model, EngineError> {
+    let ModelOptions { learner, radius, registry, .. } = options;
+    let (schema, metadata) = (reader.schema().clone(), ModelMetadata::new(reader.format()));
+    let learner = registry.learner(learner)?;
+    let loss = match loss {
+        Some(loss) => loss,
+        None => registry.loss(learner.default_loss(task(&schema))?)?,
+    };
+    Model::build(&learner, loss, *radius, schema, metadata, registry)
+}
+
+/// The passes of a run.
+struct Passes<'a> {
     model: &'a mut Model,
-    trace: &'a mut Trace,
-    counts: &'a mut ReadCounts,
+    counts: ReadCounts,
     control: &'a dyn RunControl,
 }
 
-impl FirstPass<'_> {
-    /// With more than one thread scoring has its own while the parsers wait for the learner.
-    fn run(
+/// How many rows are replayed at a time.
+const REPLAYED: usize = 256;
+
+impl Passes<'_> {
+    /// The pass in which everything is charged. If `is_aside`, scoring has a thread of its own while the parsers wait for
+    /// the learner.
+    fn first(
         &mut self,
         reader: &mut Reader,
+        trace: &mut Trace,
         sink: Option<&mut dyn PredictionSink>,
         rows: Option<&mut RowStore>,
         is_aside: bool,
     ) -> Result<(), EngineError> {
-        let Self { model, trace, counts, control } = self;
+        let Self { model, counts, control } = self;
         let Model { learner, ledger, names, features, metadata, .. } = &mut **model;
         reader.number_features(mem::take(features));
         let (mut rounds, passes) = (ledger.rounds(), metadata.passes);
@@ -325,7 +315,7 @@ impl FirstPass<'_> {
                 metadata.skipped += parsed.skipped;
                 metadata.count(parsed.batch.rows(..));
                 let parsed = Arc::new(parsed);
-                let score = |learner: &dyn onward::Learner, rows, marked: Option<&mut Trace>, scores| {
+                let score = |learner: &dyn Learner, rows, marked: Option<&mut Trace>, scores| {
                     let is_behind = marked.is_none() && reader.is_waited_for();
                     worker.submit(Arc::clone(&parsed), rows, scores, is_behind)?;
                     if let Some(trace) = marked {
@@ -333,8 +323,7 @@ impl FirstPass<'_> {
                     }
                     Ok(worker.blank())
                 };
-                let scores = std::mem::take(&mut blank);
-                blank = learn_batch(&mut **learner, trace, &mut rounds, &parsed.batch, score, scores)?;
+                blank = learn_batch(&mut **learner, trace, &mut rounds, &parsed.batch, score, mem::take(&mut blank))?;
                 drop(parsed);
                 worker.returned().for_each(|spent| reader.give_back(spent));
                 worker.risk(needs_exact_risk)
@@ -342,57 +331,44 @@ impl FirstPass<'_> {
         });
         *features = reader.take_features();
         learnt?;
-        self.trace.mark(&*self.model.learner, &self.model.ledger, passes);
+        trace.mark(&*self.model.learner, &self.model.ledger, passes);
         Ok(())
     }
-}
 
-/// A later pass over the inputs: the learner learns again, and only the mean loss of the pass is kept; `None` when
-/// it was cancelled.
-fn read_again(
-    model: &mut Model,
-    reader: &mut Reader,
-    counts: &mut ReadCounts,
-    control: &dyn RunControl,
-) -> Result<Option<f64>, EngineError> {
-    let mut pass = PassLoss::new(&*model.learner);
-    reader.number_features(mem::take(&mut model.features));
-    let is_whole = each_batch(reader, control, counts, |reader, arrival| {
-        if let Some(Arrival { parsed, .. }) = arrival {
-            pass.learn(&mut *model.learner, parsed.batch.rows(..))?;
-            model.metadata.skipped += parsed.skipped;
-            reader.give_back(parsed);
-        }
-        Ok(model.ledger.sequential_risk())
-    });
-    model.features = reader.take_features();
-    Ok(is_whole?.then(|| pass.risk()))
-}
-
-/// How many rows are replayed at a time.
-const REPLAYED: usize = 256;
-
-/// A later pass over rows that were kept, in this order; `None` when it was cancelled.
-fn replay(
-    model: &mut Model,
-    store: &RowStore,
-    order: &[usize],
-    counts: &mut ReadCounts,
-    control: &dyn RunControl,
-) -> Result<Option<f64>, EngineError> {
-    let mut pass = PassLoss::new(&*model.learner);
-    let mut batch = Batch::default();
-    for rows in order.chunks(REPLAYED) {
-        if control.is_cancelled() {
-            return Ok(None);
-        }
-        batch.clear();
-        store.read(rows.iter().copied(), &mut batch).map_err(EngineError::RowStore)?;
-        model.features.number(&mut batch);
-        pass.learn(&mut *model.learner, batch.rows(..))?;
+    /// A later pass over the inputs: the learner learns again, and only the mean loss of the pass is kept; `None` when
+    /// it was cancelled.
+    fn read_again(&mut self, reader: &mut Reader) -> Result<Option<f64>, EngineError> {
+        let model = &mut *self.model;
+        let mut pass = PassLoss::new(&*model.learner);
+        reader.number_features(mem::take(&mut model.features));
+        let is_whole = each_batch(reader, self.control, &mut self.counts, |reader, arrival| {
+            if let Some(Arrival { parsed, .. }) = arrival {
+                pass.learn(&mut *model.learner, parsed.batch.rows(..))?;
+                model.metadata.skipped += parsed.skipped;
+                reader.give_back(parsed);
+            }
+            Ok(model.ledger.sequential_risk())
+        });
+        model.features = reader.take_features();
+        Ok(is_whole?.then(|| pass.risk()))
     }
-    counts.examples += order.len() as u64;
-    Ok(Some(pass.risk()))
+
+    /// A later pass over rows that were kept, in this order; `None` when it was cancelled.
+    fn replay(&mut self, store: &RowStore, order: &[usize]) -> Result<Option<f64>, EngineError> {
+        let mut pass = PassLoss::new(&*self.model.learner);
+        let mut batch = Batch::default();
+        for rows in order.chunks(REPLAYED) {
+            if self.control.is_cancelled() {
+                return Ok(None);
+            }
+            batch.clear();
+            store.read(rows.iter().copied(), &mut batch).map_err(EngineError::RowStore)?;
+            self.model.features.number(&mut batch);
+            pass.learn(&mut *self.model.learner, batch.rows(..))?;
+        }
+        self.counts.examples += order.len() as u64;
+        Ok(Some(pass.risk()))
+    }
 }
 
 /// What the average of the learner's points pays on a new example, if all losses are within [0, range].

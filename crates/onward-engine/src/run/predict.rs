@@ -99,6 +99,13 @@ impl<'a> PredictRun<'a> {
         }
         predicted?;
         let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
-        Ok(reports::predicted(model, &ledger, &metadata, inputs, counts.bytes, timing))
+        Ok(PredictReport {
+            stream: reports::stream(model, &ledger, &metadata, inputs, counts.bytes, None),
+            learner: model.learner.describe(),
+            mean_loss: reports::finite(ledger.sequential_risk()),
+            mistakes: ledger.metrics().mistakes(),
+            metrics: reports::metrics(&ledger),
+            timing,
+        })
     }
 }

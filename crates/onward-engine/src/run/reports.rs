@@ -11,7 +11,7 @@ use crate::hindsight::{Hindsight, HindsightAnswer};
 use crate::model::{Model, ModelMetadata};
 use crate::report::{
     AveragedRisk, BestInHindsight, CompareReport, CurvePoint, DELTA, ExcessReport, GuaranteeReport, HindsightClass,
-    HindsightReport, LearnReport, LearnerReport, MetricsReport, PredictReport, StreamReport, Timing, lanes,
+    HindsightReport, LearnReport, LearnerReport, MetricsReport, StreamReport, Timing, lanes,
 };
 
 impl LearnOutcome {
@@ -48,26 +48,7 @@ impl CompareOutcome {
     }
 }
 
-/// The report of a run of predicting.
-pub(super) fn predicted(
-    model: &Model,
-    ledger: &Ledger,
-    metadata: &ModelMetadata,
-    inputs: Vec<String>,
-    bytes: u64,
-    timing: Timing,
-) -> PredictReport {
-    PredictReport {
-        stream: stream(model, ledger, metadata, inputs, bytes, None),
-        learner: model.learner.describe(),
-        mean_loss: finite(ledger.sequential_risk()),
-        mistakes: ledger.metrics().mistakes(),
-        metrics: metrics(ledger),
-        timing,
-    }
-}
-
-fn stream(
+pub(super) fn stream(
     model: &Model,
     ledger: &Ledger,
     metadata: &ModelMetadata,
@@ -125,7 +106,7 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
 }
 
 /// JSON has no NaN: nothing was charged.
-fn finite(value: f64) -> Option<f64> {
+pub(super) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
@@ -133,7 +114,7 @@ fn with_hindsight(timing: Timing, hindsight: Option<&Hindsight>) -> Timing {
     Timing { hindsight_seconds: hindsight.map(|hindsight| hindsight.elapsed.as_secs_f64()), ..timing }
 }
 
-fn metrics(ledger: &Ledger) -> MetricsReport {
+pub(super) fn metrics(ledger: &Ledger) -> MetricsReport {
     let summary = serde_json::Value::Object(ledger.metrics().summary());
     // Both have the same fields.
     serde_json::from_value(summary).unwrap_or_default()

@@ -1,8 +1,6 @@
 //! The page of a report: one HTML file that needs no network. The charts stand in it as SVG, and what
 //! `page.js` reads out under the pointer as JSON.
 
-use std::fmt::Write;
-
 use onward_engine::{BestInHindsight, HindsightReport, Report, Timing};
 use serde_json::{Value, json};
 
@@ -11,6 +9,7 @@ use super::scene::Scene;
 use super::svg::{self, Drawing, escaped};
 use super::text::table::{self, ResultTable};
 use super::text::{class_in_words, grouped, number, task_name};
+use super::write;
 
 const PAGE_RULES: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -22,10 +21,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 pub(crate) fn page(report: &Report) -> String {
     let title = title(report);
     let mut page = String::new();
-    let mut add = |arguments: std::fmt::Arguments<'_>| {
-        // Writing to a String cannot fail.
-        let _ = page.write_fmt(arguments);
-    };
+    let mut add = |arguments: std::fmt::Arguments<'_>| write(&mut page, arguments);
     add(format_args!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\

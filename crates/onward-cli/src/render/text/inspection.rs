@@ -1,21 +1,17 @@
 //! What a model holds, for people.
 
-use std::fmt::Write;
-
 use onward_data::{Kind, Role};
 use onward_engine::Model;
 
 use super::{grouped, number, summary, task_name};
+use crate::render::write;
 
 /// What a model holds, with this many of its heaviest features.
 pub(crate) fn text(model: &Model, top: usize) -> String {
     let found = model.inspect(top);
     let (ledger, metadata) = (model.ledger(), model.metadata());
     let mut text = String::new();
-    let mut line = |title: &str, value: String| {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "{title:10} {value}");
-    };
+    let mut line = |title: &str, value: String| write(&mut text, format_args!("{title:10} {value}\n"));
     line("learner", found.learner.clone());
     line("loss", found.loss.clone());
     line("target", format!("{} ({})", found.target, task_name(found.task)));

@@ -38,7 +38,20 @@ pub(crate) fn size(value: f64) -> String {
     if (1e-4..1e7).contains(&value) { value.to_string() } else { format!("{value:e}") }
 }
 
-/// How a task is called.
+/// A number with this many digits behind its first.
+pub(crate) fn rounded(value: f64, digits: usize) -> f64 {
+    format!("{value:.digits$e}").parse().unwrap_or(value)
+}
+
+/// A text of this many letters at most: a longer one ends with an ellipsis.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.chars().count() > most {
+        true => text.chars().take(most - 1).chain(['…']).collect(),
+        false => text.to_owned(),
+    }
+}
+
+/// The name of a task.
 pub(crate) fn task_name(task: TaskKind) -> &'static str {
     match task {
         TaskKind::Binary => "binary",

@@ -1,12 +1,11 @@
 //! What a theorem promises for a stream, as a table.
 
-use std::fmt::Write;
-
 use onward::guarantee::{Guarantee, GuaranteeKind};
 use onward::protocol::ProblemBounds;
 use onward_engine::{EngineError, Plan};
 
 use super::{counted, grouped, number, size};
+use crate::render::write;
 
 /// The promise for a stream within these bounds.
 pub(crate) fn text(plan: &Plan, bounds: &ProblemBounds) -> Result<String, EngineError> {
@@ -37,8 +36,7 @@ fn table(plan: &Plan, promise: &Guarantee, bounds: &ProblemBounds) -> Result<Str
         None => promise.description(),
     };
     let mut text = format!("regret at most, against {class}\n");
-    // Writing to a String cannot fail.
-    let _ = writeln!(text, "{:>15} {:>12} {:>12}", "examples", "per example", "in all");
+    write(&mut text, format_args!("{:>15} {:>12} {:>12}\n", "examples", "per example", "in all"));
     for factor in [0.01, 0.1, 1.0, 10.0, 100.0] {
         let length = (factor * bounds.rounds).round();
         if length < 1.0 || length > u64::MAX as f64 {
@@ -47,7 +45,7 @@ fn table(plan: &Plan, promise: &Guarantee, bounds: &ProblemBounds) -> Result<Str
         if let Ok(bound) = plan.promise(&ProblemBounds { rounds: length, ..*bounds })?.bound {
             let mark = if factor == 1.0 { "  ← this stream" } else { "" };
             let (each, all) = (number(bound / length), number(bound));
-            let _ = writeln!(text, "{:>15} {each:>12} {all:>12}{mark}", grouped(length as u64));
+            write(&mut text, format_args!("{:>15} {each:>12} {all:>12}{mark}\n", grouped(length as u64)));
         }
     }
     Ok(text)

@@ -1,7 +1,5 @@
 //! What a person reads at the end of a run.
 
-use std::fmt::Write;
-
 use onward::MixtureReport;
 use onward::guarantee::GuaranteeKind;
 use onward::loss::Curvature;
@@ -11,7 +9,8 @@ use onward_engine::{
 };
 
 use super::table::comparator;
-use super::{counted, grouped, number, verdict};
+use super::{counted, grouped, number, shortened, verdict};
+use crate::render::write;
 
 /// How many features are shown.
 const HEAVIEST: usize = 10;
@@ -230,8 +229,7 @@ pub(crate) fn heaviest(features: &[HeavyFeature]) -> String {
     }
     let mut text = String::from("\nheaviest features          weight    effect (|weight| × spread)\n");
     for HeavyFeature { name, weight, effect } in features {
-        let shown: String =
-            if name.chars().count() > 24 { name.chars().take(23).chain(['…']).collect() } else { name.clone() };
+        let shown = shortened(name, 24);
         write(&mut text, format_args!("{shown:24} {:>9} {:>9}\n", number(*weight), number(*effect)));
     }
     text
@@ -239,9 +237,4 @@ pub(crate) fn heaviest(features: &[HeavyFeature]) -> String {
 
 pub(super) fn row(text: &mut String, title: &str, value: &str, meaning: &str) {
     write(text, format_args!("{title:16} {value:>9}  {meaning}\n"));
-}
-
-/// Writing to a String cannot fail.
-fn write(text: &mut String, arguments: std::fmt::Arguments<'_>) {
-    let _ = text.write_fmt(arguments);
 }

@@ -7,7 +7,7 @@ use onward_engine::{
 };
 
 use super::summary::row;
-use super::{number, size};
+use super::{number, rounded, size};
 
 /// At ten times the radius the loss is much lower if it is lower by this share.
 const MUCH: f64 = 0.02;
@@ -74,7 +74,7 @@ pub(super) fn best(text: &mut String, hindsight: &HindsightReport, timing: Timin
                 format!("none pays less than {}: a larger --radius may matter or not", number(ten - gap))
             }
         };
-        let title = format!("radius {}", size(rounded(10.0 * radius)));
+        let title = format!("radius {}", size(rounded(10.0 * radius, DIGITS)));
         row(text, &title, &number(ten), &format!("the same at ten times the radius; {meaning}"));
     }
 }
@@ -122,10 +122,8 @@ impl RadiusVerdict {
     }
 }
 
-/// A size that was computed, without the digits that rounding adds.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.12e}").parse().unwrap_or(value)
-}
+/// Of a computed size: more would show the errors of rounding.
+const DIGITS: usize = 12;
 
 /// The row about the average of the learner's points, if it was asked for.
 pub(super) fn averaged(text: &mut String, learner: &LearnerReport) {
@@ -135,7 +133,7 @@ pub(super) fn averaged(text: &mut String, learner: &LearnerReport) {
             let meaning = format!(
                 "loss of the averaged predictor on a new example, with probability {}%, if examples are independent \
                  and of one distribution",
-                rounded(100.0 * confidence)
+                rounded(100.0 * confidence, DIGITS)
             );
             row(text, "averaged", &format!("≤ {}", number(bound)), &meaning);
         }

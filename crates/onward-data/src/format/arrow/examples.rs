@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, UInt32Type};
-use arrow_array::{Array, OffsetSizeTrait, PrimitiveArray, RecordBatch};
+use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use arrow_schema::DataType;
 use onward::INDEX_LIMIT;
 
@@ -107,28 +107,17 @@ fn scalar<'a>(rows: &'a RecordBatch, name: &str) -> Option<ArrayCells<'a>> {
 }
 
 /// A column of lists, downcast.
-struct ListColumn<'a, T: arrow_array::ArrowPrimitiveType> {
+struct ListColumn<'a, T: ArrowPrimitiveType> {
     array: &'a dyn Array,
     starts: Vec<usize>,
     elements: &'a PrimitiveArray<T>,
 }
 
-impl<'a, T: arrow_array::ArrowPrimitiveType> ListColumn<'a, T> {
+impl<'a, T: ArrowPrimitiveType> ListColumn<'a, T> {
     fn new(rows: &'a RecordBatch, name: &str) -> Option<Self> {
         let array = rows.column_by_name(name)?;
-        match array.data_type() {
-            DataType::List(_) => Self::of::<i32>(array),
-            _ => Self::of::<i64>(array),
-        }
-    }
-
-    fn of<O: OffsetSizeTrait>(array: &'a dyn Array) -> Option<Self> {
-        let list = array.as_list_opt::<O>()?;
-        Some(Self {
-            array,
-            starts: list.value_offsets().iter().map(|offset| offset.as_usize()).collect(),
-            elements: list.values().as_primitive_opt()?,
-        })
+        let (starts, elements) = cells::list_parts(array)?;
+        Some(Self { array, starts, elements: elements.as_primitive_opt()? })
     }
 
     /// The elements of a row; `None` if the list or one of them is null.

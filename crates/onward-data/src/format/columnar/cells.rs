@@ -11,7 +11,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, GenericStringArray, OffsetSizeTrait, RecordBatch, StringViewArray};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+use arrow_schema::{DataType, Fields, Schema, TimeUnit};
 
 use crate::encode::TextList;
 use crate::format::csv::cells::unnamed;
@@ -89,18 +89,21 @@ fn flatten(columns: &[ArrayRef], outer: Option<&NullBuffer>, found: &mut Vec<(Ar
 
 /// What a type is called in a message, if its values cannot be features.
 pub(crate) fn refused(data_type: &DataType) -> Option<String> {
-    match data_type {
-        DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
-            (!is_text(field.data_type())).then(|| format!("list of {}", described(field)))
-        }
-        data_type => (!is_scalar(data_type)).then(|| name_of(data_type)),
+    match element_type(data_type) {
+        Some(element) if is_text(element) => None,
+        Some(element) if element.is_numeric() => Some("list of numbers".to_owned()),
+        Some(element) => Some(format!("list of {}", name_of(element))),
+        None => (!is_scalar(data_type)).then(|| name_of(data_type)),
     }
 }
 
-fn described(field: &Field) -> String {
-    match field.data_type() {
-        data_type if data_type.is_numeric() => "numbers".to_owned(),
-        data_type => name_of(data_type),
+/// The type of the elements of a list.
+fn element_type(data_type: &DataType) -> Option<&DataType> {
+    match data_type {
+        DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
+            Some(field.data_type())
+        }
+        _ => None,
     }
 }
 
@@ -145,7 +148,7 @@ pub(crate) fn is_scalar(data_type: &DataType) -> bool {
 
 /// Whether a column is a set of strings a row.
 pub(crate) fn is_set(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
+    element_type(data_type).is_some()
 }
 
 /// The zone of a timestamp that is a place, whose clock is not known here.
@@ -294,14 +297,7 @@ impl<'a> ArrayValues<'a> {
             T::Utf8View => Self::TextView(array.as_string_view()),
             T::Date32 | T::Date64 | T::Timestamp(..) => moments(array, form)?,
             T::Dictionary(..) => dictionary(array, form)?,
-            T::List(_) => set::<i32>(array)?,
-            T::LargeList(_) => set::<i64>(array)?,
-            T::FixedSizeList(_, length) => {
-                let list = array.as_fixed_size_list();
-                let starts = (0..=list.len()).map(|row| row * *length as usize).collect();
-                set_of(starts, list.values())?
-            }
-            _ => return None,
+            _ => set(array)?,
         })
     }
 }
@@ -429,13 +425,25 @@ fn dictionary<'a>(array: &'a dyn Array, form: CellForm) -> Option<ArrayValues<'a
     Some(ArrayValues::Dictionary(keys, Box::new(values)))
 }
 
-fn set<O: OffsetSizeTrait>(array: &dyn Array) -> Option<ArrayValues<'_>> {
-    let list = array.as_list_opt::<O>()?;
-    let starts = list.value_offsets().iter().map(|offset| offset.as_usize()).collect();
-    set_of(starts, list.values())
+/// Where in its elements each row of a list begins and the last ends, and the elements; `None` of what is no list.
+pub(crate) fn list_parts(array: &dyn Array) -> Option<(Vec<usize>, &ArrayRef)> {
+    fn parts<O: OffsetSizeTrait>(array: &dyn Array) -> (Vec<usize>, &ArrayRef) {
+        let list = array.as_list::<O>();
+        (list.value_offsets().iter().map(|offset| offset.as_usize()).collect(), list.values())
+    }
+    match array.data_type() {
+        DataType::List(_) => Some(parts::<i32>(array)),
+        DataType::LargeList(_) => Some(parts::<i64>(array)),
+        DataType::FixedSizeList(_, length) => {
+            let starts = (0..=array.len()).map(|row| row * *length as usize).collect();
+            Some((starts, array.as_fixed_size_list().values()))
+        }
+        _ => None,
+    }
 }
 
-fn set_of(starts: Vec<usize>, elements: &ArrayRef) -> Option<ArrayValues<'_>> {
+fn set(array: &dyn Array) -> Option<ArrayValues<'_>> {
+    let (starts, elements) = list_parts(array)?;
     if !is_text(elements.data_type()) {
         return None;
     }

@@ -83,11 +83,6 @@ pub(crate) fn check_type(leaf: &LeafColumn) -> Result {
     Err(error.advise(format!("leave it out with ⟦ignore={}⟧", leaf.name)))
 }
 
-fn one_value(leaf: &LeafColumn, what: &str) -> DataError {
-    let found = format!("its type is list, and {what} is one value a row");
-    DataError::options(found).column(&leaf.name).advise("name another column")
-}
-
 /// Checks the columns of a file that a schema uses, and tells which they are.
 pub(crate) fn wanted(leaves: Vec<LeafColumn>, schema: &Schema) -> Result<Vec<LeafColumn>> {
     let role = |leaf: &LeafColumn| schema.columns.iter().find(|column| column.name == leaf.name);
@@ -102,7 +97,8 @@ pub(crate) fn wanted(leaves: Vec<LeafColumn>, schema: &Schema) -> Result<Vec<Lea
             Role::Feature(_) | Role::Ignored => "",
         };
         if cells::is_set(&leaf.data_type) && !single.is_empty() {
-            return Err(one_value(&leaf, single));
+            let found = format!("its type is list, and {single} is one value a row");
+            return Err(DataError::options(found).column(&leaf.name).advise("name another column"));
         }
         wanted.push(leaf);
     }
@@ -155,7 +151,7 @@ impl Parser for TableParser {
         out.id_columns = self.encoder.id_columns.len();
         let arrays = cells::arrays(rows);
         let mut columns = Vec::with_capacity(arrays.len());
-        for ((array, nulls), at) in arrays.iter().zip(&chunk.mapping.columns) {
+        for ((array, nulls), at) in arrays.iter().zip(chunk.places.iter()) {
             let Some(at) = *at else { continue };
             let column = ArrayCells::new(array, nulls.clone(), form(&self.encoder.column(at).role));
             columns.extend(column.map(|column| (at, column)));

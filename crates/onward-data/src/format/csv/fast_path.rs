@@ -1,7 +1,7 @@
 //! The fast path: records without quotes, some lines together.
 //!
 //! Where the cells of such lines end is found 64 bytes at a time ([`Window`]), their numbers are read together
-//! ([`batch`](crate::text::numbers::batch)), and categories are hashed before anybody asks whether they are new. A line that is not
+//! ([`batch`](crate::text::numbers::batch)), and categories are hashed before it is known whether they are new. A line that is not
 //! plain, or that holds what must be refused, is left to the path that reads cell by cell.
 
 use std::ops::Range;
@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use memchr::memchr;
 
-use crate::encode::{ColumnEncoding, ColumnMapping, FEATURES_OF_TIMESTAMP, ParsedBatch, RowEncoder};
+use crate::encode::{FEATURES_OF_TIMESTAMP, ParsedBatch, RowEncoder};
 use crate::error::Result;
-use crate::schema::CellValue;
+use crate::schema::{CellValue, Kind, Role};
 use crate::text::delimiters::IndexedLine;
 use crate::text::numbers::batch::{PaddedText, read_cells};
 use crate::text::numbers::{self, Number};
 use crate::text::window::Window;
 
-/// Goes on to the line at `start`, and looks which of the lines from there on are plain if it is none of those that were looked at:
-/// then `true`. A line is plain if no quote begins a cell, and there are as many cells as columns.
+/// Goes on to the line at `start`. If it is none of those in the window, finds out which of the lines from there on are plain, and
+/// returns `true`. A line is plain if no quote begins a cell, and it has as many cells as there are columns.
 pub(super) fn find_plain_lines<R>(
     window: &mut Window<R>,
     text: &[u8],
@@ -104,7 +104,7 @@ pub(super) struct FastPath {
     window: Window<FastRow>,
     plan: RowPlan,
     /// The columns that the plan is for.
-    mapping: Option<Arc<ColumnMapping>>,
+    places: Option<Arc<[Option<usize>]>>,
     /// Whether the input lacks no column that each record must have; and then there are none that are taken one by one, and no
     /// ids and products.
     has_required: bool,
@@ -155,21 +155,24 @@ impl RowFeatures {
 const NONE: u32 = u32::MAX;
 
 impl RowPlan {
-    fn new(encoder: &RowEncoder, mapping: &ColumnMapping) -> Self {
-        let mut plan = Self { columns: mapping.columns.len(), ..Self::default() };
-        for (at, column) in mapping.columns.iter().enumerate() {
+    fn new(encoder: &RowEncoder, places: &[Option<usize>]) -> Self {
+        let mut plan = Self { columns: places.len(), ..Self::default() };
+        for (at, column) in places.iter().enumerate() {
             if let Some(column) = *column {
-                plan.add(encoder.encoding(column), at, column);
+                plan.add(encoder, at, column);
             }
         }
         plan
     }
 
     /// Adds what is done with the cells at a place, which are those of this column of the schema.
-    fn add(&mut self, encoding: ColumnEncoding, at: usize, column: usize) {
+    fn add(&mut self, encoder: &RowEncoder, at: usize, column: usize) {
         let position = self.indices.len();
-        match encoding {
-            ColumnEncoding::Number { slot, origin: None } => {
+        // Interactions have to know the column of each feature.
+        let is_single = encoder.products.is_some();
+        match encoder.column(column).role {
+            Role::Ignored => {}
+            Role::Feature(Kind::Numeric { slot, origin: None }) if !is_single => {
                 match self.plain.last_mut().filter(|last| last.end == at) {
                     Some(last) => last.end += 1,
                     None => self.plain.push(at..at + 1),
@@ -179,29 +182,29 @@ impl RowPlan {
                 self.positions.push(position as u32);
                 self.add_features(&[slot], column);
             }
-            ColumnEncoding::Number { slot, origin: Some(origin) } => {
+            Role::Feature(Kind::Numeric { slot, origin: Some(origin) }) if !is_single => {
                 self.ops.push(ColumnOp::Number { at, position, slot, origin });
                 self.others.push(at);
                 self.add_features(&[slot], column);
             }
-            ColumnEncoding::Category { seed } => {
-                self.ops.push(ColumnOp::Category { at, position, seed });
+            Role::Feature(Kind::Categorical { origin: None }) if !is_single => {
+                self.ops.push(ColumnOp::Category { at, position, seed: encoder.seeds[column] });
                 self.add_features(&[NONE], column);
             }
-            ColumnEncoding::Timestamp { slot, origin } => {
+            Role::Feature(Kind::Timestamp { slot, origin }) if !is_single => {
                 self.ops.push(ColumnOp::Timestamp { at, position, column, slot, origin });
                 self.add_features(&[NONE; FEATURES_OF_TIMESTAMP], column);
             }
-            ColumnEncoding::Label => {
+            Role::Target if !is_single && encoder.rules.schema.target.reads_numbers() => {
                 self.ops.push(ColumnOp::Label { at });
                 self.others.push(at);
                 self.has_label = true;
             }
-            ColumnEncoding::Single => {
+            // Each cell is encoded by itself.
+            _ => {
                 self.singles.push((at, column));
                 self.breaks.push(position);
             }
-            ColumnEncoding::Ignored => {}
         }
     }
 
@@ -342,13 +345,13 @@ impl Slots<'_> {
 
 impl FastPath {
     /// A new text is read, whose columns are these of the schema.
-    pub(super) fn begin(&mut self, encoder: &RowEncoder, mapping: &Arc<ColumnMapping>) {
+    pub(super) fn begin(&mut self, encoder: &RowEncoder, places: &Arc<[Option<usize>]>) {
         self.window.begin();
-        if !self.mapping.as_ref().is_some_and(|last| Arc::ptr_eq(last, mapping)) {
-            self.plan = RowPlan::new(encoder, mapping);
-            self.has_required = encoder.has_required(&mapping.columns);
+        if !self.places.as_ref().is_some_and(|last| Arc::ptr_eq(last, places)) {
+            self.plan = RowPlan::new(encoder, places);
+            self.has_required = encoder.has_required(places);
             self.is_simple = self.has_required && self.plan.singles.is_empty() && encoder.ends_simply();
-            self.mapping = Some(Arc::clone(mapping));
+            self.places = Some(Arc::clone(places));
         }
     }
 
@@ -367,12 +370,12 @@ impl FastPath {
         let ends = &self.runs[row.run..][..=self.plan.singles.len()];
         let (mut start, mut first) = (row.feature, 0);
         for (&end, &(at, column)) in ends.iter().zip(&self.plan.singles) {
-            self.add_run((start..end, first..at), (row, line), encoder, text, out);
+            self.add_run((start..end, first..at), (row, line), encoder, text, out)?;
             (start, first) = (end, at + 1);
             encoder.cell(column, CellValue::Text(self.cell(line, at, text)), out)?;
         }
         let last = (start..ends[self.plan.singles.len()], first..self.plan.columns);
-        self.add_run(last, (row, line), encoder, text, out);
+        self.add_run(last, (row, line), encoder, text, out)?;
         if self.plan.has_label {
             encoder.label = row.label;
         }
@@ -394,32 +397,34 @@ impl FastPath {
         encoder: &mut RowEncoder,
         text: &[u8],
         out: &mut ParsedBatch,
-    ) {
+    ) -> Result {
         let (indices, values) = (&self.features.indices[features.clone()], &self.features.values[features]);
         if !row.is_known && !encoder.has_named(indices) {
-            self.name(columns, line, encoder, text, out);
+            return self.add_cells(columns, line, encoder, text, out);
         }
         if !indices.is_empty() {
             out.batch.extend(indices, values);
         }
+        Ok(())
     }
 
-    /// Has the features of some columns named that are met for the first time.
+    /// Adds the cells of some columns one by one: some of their features are met for the first time, and get their names.
     #[inline(never)]
-    fn name(
+    fn add_cells(
         &self,
         columns: Range<usize>,
         line: IndexedLine,
         encoder: &mut RowEncoder,
         text: &[u8],
         out: &mut ParsedBatch,
-    ) {
-        let Some(mapping) = &self.mapping else { return };
-        for (at, column) in columns.clone().zip(&mapping.columns[columns]) {
+    ) -> Result {
+        let places = self.places.iter().flat_map(|places| places[columns.clone()].iter());
+        for (at, column) in columns.clone().zip(places) {
             if let Some(column) = *column {
-                encoder.name_features(column, self.cell(line, at, text), out);
+                encoder.cell(column, CellValue::Text(self.cell(line, at, text)), out)?;
             }
         }
+        Ok(())
     }
 
     /// The text of a cell of a line.

@@ -80,7 +80,7 @@ impl TextFormat for Delimited {
 
     fn parser(&self, boundaries: Boundaries, rules: &Rules) -> Box<dyn Parser> {
         let delimiter = delimiter_of(boundaries);
-        let (encoder, reader) = (RowEncoder::new(rules.clone()), CellReader::new(delimiter));
+        let (encoder, reader) = (RowEncoder::new(rules.clone(), "an empty cell or NA"), CellReader::new(delimiter));
         Box::new(CsvParser { delimiter, encoder, reader, fast: FastPath::default() })
     }
 
@@ -226,8 +226,8 @@ impl Parser for CsvParser {
         out.id_columns = self.encoder.id_columns.len();
         let skips_errors = self.encoder.rules.skip_errors;
         let boundaries = Boundaries::Quoted { delimiter: self.delimiter };
-        self.fast.begin(&self.encoder, &chunk.mapping);
-        let read = |out: &mut ParsedBatch, at| self.record(&chunk.mapping.columns, bytes, at, out);
+        self.fast.begin(&self.encoder, &chunk.places);
+        let read = |out: &mut ParsedBatch, at| self.record(&chunk.places, bytes, at, out);
         let refuse = |out: &mut ParsedBatch, error: DataError| out.refuse(error.input(&chunk.input), skips_errors);
         each_record(&RecordText { bytes, first_line, boundaries, record_limit }, out, read, refuse)
     }

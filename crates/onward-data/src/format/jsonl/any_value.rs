@@ -4,18 +4,14 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// A value that is neither an object nor an array.
-pub(super) enum Scalar<'t> {
-    Null,
-    Boolean(bool),
-    Number(f64),
-    Text(&'t str),
-}
+use crate::schema::CellValue;
 
 /// What takes a value of any kind.
 pub(super) trait TakeValue<'de>: Sized {
-    /// `text` has a number as it is written.
-    fn scalar<E: Error>(self, scalar: Scalar<'_>, text: impl Fn() -> String) -> Result<(), E>;
+    /// Null, a truth value or a number; `text` has the number as it is written.
+    fn cell<E: Error>(self, cell: CellValue<'_>, text: impl Fn() -> String) -> Result<(), E>;
+
+    fn text<E: Error>(self, text: &str) -> Result<(), E>;
 
     fn object<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error>;
 
@@ -41,27 +37,27 @@ impl<'de, T: TakeValue<'de>> Visitor<'de> for AnySeed<T> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.0.scalar(Scalar::Null, String::new)
+        self.0.cell(CellValue::Missing, String::new)
     }
 
     fn visit_bool<E: Error>(self, flag: bool) -> Result<(), E> {
-        self.0.scalar(Scalar::Boolean(flag), String::new)
+        self.0.cell(CellValue::Boolean(flag), String::new)
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
-        self.0.scalar(Scalar::Number(number as f64), || number.to_string())
+        self.0.cell(CellValue::Number(number as f64), || number.to_string())
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
-        self.0.scalar(Scalar::Number(number as f64), || number.to_string())
+        self.0.cell(CellValue::Number(number as f64), || number.to_string())
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
-        self.0.scalar(Scalar::Number(number), || zmij::Buffer::new().format(number).to_owned())
+        self.0.cell(CellValue::Number(number), || zmij::Buffer::new().format(number).to_owned())
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        self.0.scalar(Scalar::Text(text), String::new)
+        self.0.text(text)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {

@@ -25,8 +25,9 @@ use crate::error::{DataError, MEND, Result};
 use crate::schema::sample::{FirstRows, SAMPLE_ROWS, TableSample};
 use crate::schema::{CellValue, Column, Kind, Layout, Role, Schema};
 use crate::source::{Boundaries, Chunk, Parser};
+use crate::text::hashed::ByHash;
 use crate::text::lines::lines;
-use walk::{ByHash, Destination, JsonVisitor, WalkState, walk, walk_value};
+use walk::{Destination, JsonVisitor, WalkState, walk, walk_value};
 
 /// From here on a whole number may not be a 64-bit float.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -60,7 +61,7 @@ impl TextFormat for JsonLines {
     }
 
     fn parser(&self, _: Boundaries, rules: &Rules) -> Box<dyn Parser> {
-        Box::new(JsonParser(ObjectEncoder::new(rules)))
+        Box::new(ObjectEncoder::new(rules))
     }
 
     fn writing(&self) -> Writing {
@@ -185,7 +186,7 @@ pub(crate) struct ObjectEncoder {
 
 impl ObjectEncoder {
     pub(crate) fn new(rules: &Rules) -> Self {
-        let encoder = RowEncoder::new(rules.clone()).with_nulls();
+        let encoder = RowEncoder::new(rules.clone(), "null");
         Self { encoder, state: WalkState::default(), known: known(&rules.schema) }
     }
 
@@ -315,16 +316,13 @@ impl JsonVisitor for JsonEncoder<'_> {
 }
 
 /// Parses chunks of JSON lines.
-struct JsonParser(ObjectEncoder);
-
-impl Parser for JsonParser {
+impl Parser for ObjectEncoder {
     fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
-        let Self(objects) = self;
-        out.id_columns = objects.encoder.id_columns.len();
-        let skips_errors = objects.encoder.rules.skip_errors;
+        out.id_columns = self.encoder.id_columns.len();
+        let skips_errors = self.encoder.rules.skip_errors;
         each_line(chunk, skips_errors, out, &mut |line: &[u8], out: &mut ParsedBatch| {
-            objects.encode(out, |state, encode| walk(line, state, encode))?;
-            objects.encoder.end(out)
+            self.encode(out, |state, encode| walk(line, state, encode))?;
+            self.encoder.end(out)
         })
     }
 }

@@ -1,26 +1,21 @@
 //! A walk through the keys and values of a JSON object.
 
-use std::collections::HashMap;
 use std::fmt::{self, Write};
-use std::hash::BuildHasherDefault;
 
 use onward::hashing::feature_hash as hash;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use super::any_value::{AnySeed, Scalar, TakeValue};
-use crate::encode::IdentityHasher;
+use super::any_value::{AnySeed, TakeValue};
 use crate::error::{DataError, MEND, Result, quoted};
 use crate::schema::CellValue;
+use crate::text::hashed::ByHash;
 
 /// How deep objects may be nested.
 const DEPTH: u32 = 100;
 /// When this many keys have been met that are not columns, the keys of earlier rows are forgotten.
 const KEPT_KEYS: usize = 1 << 14;
-
-/// A map from the hash of a path.
-pub(super) type ByHash<T> = HashMap<u64, T, BuildHasherDefault<IdentityHasher>>;
 
 /// Where the value of a key goes.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +66,7 @@ pub(super) struct WalkState {
     /// The keys from the outermost to the one that is being read, joined by dots.
     path: String,
     depth: u32,
-    /// The row that last had a path, by its hash.
+    /// The row that last had a path, by the hash of the path.
     met: ByHash<u64>,
     row: u64,
     /// The numbers of the array that is being read; `None` for null.
@@ -348,21 +343,21 @@ struct KeyValue<'w, V>(JsonWalk<'w, V>, Destination);
 
 impl<'de, V: JsonVisitor> TakeValue<'de> for KeyValue<'_, V> {
     #[inline]
-    fn scalar<E: Error>(self, scalar: Scalar<'_>, text: impl Fn() -> String) -> Result<(), E> {
+    fn cell<E: Error>(self, cell: CellValue<'_>, text: impl Fn() -> String) -> Result<(), E> {
         let Self(mut walk, place) = self;
-        let cell = match scalar {
-            Scalar::Null => CellValue::Missing,
-            Scalar::Boolean(flag) => CellValue::Boolean(flag),
-            Scalar::Text(text) => CellValue::Text(text.as_bytes()),
-            // Where its text is wanted and was not read apart.
-            Scalar::Number(_) if walk.visit.wants_text(place) => {
-                let result = walk.visit.written(place, &walk.state.path, text().as_bytes());
-                return walk.check(result);
+        let result = match cell {
+            // Its text is wanted and was not read apart.
+            CellValue::Number(_) if walk.visit.wants_text(place) => {
+                walk.visit.written(place, &walk.state.path, text().as_bytes())
             }
-            Scalar::Number(number) => CellValue::Number(number),
+            cell => walk.visit.cell(place, &walk.state.path, cell),
         };
-        let result = walk.visit.cell(place, &walk.state.path, cell);
         walk.check(result)
+    }
+
+    #[inline]
+    fn text<E: Error>(self, text: &str) -> Result<(), E> {
+        self.cell(CellValue::Text(text.as_bytes()), String::new)
     }
 
     fn object<A: MapAccess<'de>>(mut self, map: A) -> Result<(), A::Error> {
@@ -395,21 +390,6 @@ struct Element<'w, V> {
 }
 
 impl<V: JsonVisitor> Element<'_, V> {
-    fn text(mut self, text: &str) {
-        let mut is_first = !*self.is_set;
-        *self.is_set = true;
-        if is_first {
-            let numbers = std::mem::take(&mut self.walk.state.numbers);
-            for number in numbers.iter().flatten() {
-                self.walk.again().number_element(self.place, *number, is_first);
-                is_first = false;
-            }
-            self.walk.state.numbers = numbers;
-        }
-        let walk = self.walk;
-        walk.visit.element(self.place, &walk.state.path, text, is_first);
-    }
-
     fn refuse<E: Error>(mut self, found: &str) -> Result<(), E> {
         let path = &self.walk.state.path;
         let error = DataError::record(format!("holds an array of {found}"))
@@ -432,14 +412,29 @@ impl<V: JsonVisitor> JsonWalk<'_, V> {
 
 impl<'de, V: JsonVisitor> TakeValue<'de> for Element<'_, V> {
     #[inline]
-    fn scalar<E: Error>(self, scalar: Scalar<'_>, _: impl Fn() -> String) -> Result<(), E> {
-        match scalar {
-            Scalar::Null => self.walk.state.numbers.push(None),
-            Scalar::Number(number) if *self.is_set => self.walk.number_element(self.place, number, false),
-            Scalar::Number(number) => self.walk.state.numbers.push(Some(number)),
-            Scalar::Boolean(flag) => self.text(if flag { "true" } else { "false" }),
-            Scalar::Text(text) => self.text(text),
+    fn cell<E: Error>(self, cell: CellValue<'_>, _: impl Fn() -> String) -> Result<(), E> {
+        match cell {
+            CellValue::Boolean(flag) => return self.text(if flag { "true" } else { "false" }),
+            CellValue::Number(number) if *self.is_set => self.walk.number_element(self.place, number, false),
+            CellValue::Number(number) => self.walk.state.numbers.push(Some(number)),
+            _ => self.walk.state.numbers.push(None),
         }
+        Ok(())
+    }
+
+    fn text<E: Error>(mut self, text: &str) -> Result<(), E> {
+        let mut is_first = !*self.is_set;
+        *self.is_set = true;
+        if is_first {
+            let numbers = std::mem::take(&mut self.walk.state.numbers);
+            for number in numbers.iter().flatten() {
+                self.walk.again().number_element(self.place, *number, is_first);
+                is_first = false;
+            }
+            self.walk.state.numbers = numbers;
+        }
+        let walk = self.walk;
+        walk.visit.element(self.place, &walk.state.path, text, is_first);
         Ok(())
     }
 

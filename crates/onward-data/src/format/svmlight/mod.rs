@@ -78,15 +78,13 @@ impl TextFormat for Svmlight {
 
 /// The first word of a line, and the others, without a comment.
 fn label_and_pairs(line: &[u8]) -> (&[u8], impl Iterator<Item = &[u8]>) {
-    let line = &line[..memchr(b'#', line).unwrap_or(line.len())];
-    let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    let mut words = content(line).split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
     (words.next().unwrap_or(&[]), words)
 }
 
 /// `label index:value …`: a number (or `?`), then only pairs (and a qid, and a comment).
 fn is_svmlight(line: &[u8]) -> bool {
-    let uncommented = &line[..memchr(b'#', line).unwrap_or(line.len())];
-    if uncommented.iter().find(|byte| matches!(byte, b'|' | b':')) == Some(&b'|') {
+    if content(line).iter().find(|byte| matches!(byte, b'|' | b':')) == Some(&b'|') {
         // A namespace: with a weight, it looks like a pair.
         return false;
     }

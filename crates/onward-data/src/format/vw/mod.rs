@@ -174,7 +174,8 @@ fn prefix<'a>(words: &[&'a [u8]], touches: bool) -> Result<VwPrefix<'a>> {
         Some((last, before)) if touches => (before, *last),
         _ => (words, &[][..]),
     };
-    if let Some(word) = numbers.iter().find(|word| is_cost(word)) {
+    // The label of an action is like `2:0.5:0.1`.
+    if let Some(word) = numbers.iter().find(|word| **word == b"shared" || word.contains(&b':')) {
         return Err(DataError::record(format!(
             "{} belongs to an example over several lines or a label with costs",
             quoted(word)
@@ -191,11 +192,6 @@ fn prefix<'a>(words: &[&'a [u8]], touches: bool) -> Result<VwPrefix<'a>> {
 fn too_many(found: &[u8]) -> DataError {
     DataError::record(format!("too many words before the bar: {}", quoted(found.trim_ascii())))
         .advise("there may be a label, its importance, a base and a tag")
-}
-
-/// Whether a word before the bar is the label of an action (`2:0.5:0.1`), or `shared`.
-fn is_cost(word: &[u8]) -> bool {
-    word == b"shared" || word.contains(&b':')
 }
 
 /// A number before the bar, or what is `absent` where there is none.

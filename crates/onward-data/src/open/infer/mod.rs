@@ -30,13 +30,6 @@ impl InferredSchema {
     }
 }
 
-/// Infers the schema of a table from its first rows.
-pub(crate) fn table(sample: &TableSample, options: &Options) -> Result<InferredSchema> {
-    // A bad row ends the run, and may be what makes the others look odd.
-    let fault = sample.fault.as_ref().filter(|_| options.on_error == OnError::Stop);
-    judged(sample, options, fault)
-}
-
 /// The schema of records of which none has been seen: of the columns that the options name.
 pub(crate) fn unseen(options: &Options) -> Result<Schema> {
     let mut sample = TableSample::open();
@@ -48,11 +41,13 @@ pub(crate) fn unseen(options: &Options) -> Result<Schema> {
         let Expression { column, .. } = Expression::parse(target, &names)?;
         sample.column(&column);
     }
-    judged(&sample, options, None).map(|inferred| inferred.schema)
+    table(&sample, options).map(|inferred| inferred.schema)
 }
 
-/// What the first rows say about each column. `fault`: what is wrong with one of them, which may be why others look odd.
-fn judged(sample: &TableSample, options: &Options, fault: Option<&DataError>) -> Result<InferredSchema> {
+/// Infers the schema of a table from its first rows.
+pub(crate) fn table(sample: &TableSample, options: &Options) -> Result<InferredSchema> {
+    // A bad row ends the run, and may be what makes the others look odd.
+    let fault = sample.fault.as_ref().filter(|_| options.on_error == OnError::Stop);
     let rather = |error: DataError| fault.cloned().unwrap_or(error);
     check_options(sample, options)?;
     let mut notes = Vec::new();

@@ -1,5 +1,7 @@
 //! What each column is used for, judged from the first rows.
 
+use std::collections::BTreeMap;
+
 use crate::error::quoted;
 use crate::options::Options;
 use crate::schema::names::shown;
@@ -7,8 +9,8 @@ use crate::schema::sample::{ColumnSample, ROWS_FOR_ONE_RARE};
 use crate::schema::{Kind, Role};
 
 /// What became of a column, in the order of the notes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ColumnGroup {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ColumnGroup {
     Numeric,
     Boolean,
     Categorical,
@@ -25,9 +27,6 @@ pub(super) enum ColumnGroup {
 use ColumnGroup::{Boolean, Categorical, Constant, Empty, Identifiers, Mixed, Numeric, Rare, Sets, Text, Timestamp};
 
 impl ColumnGroup {
-    const ALL: [Self; 11] =
-        [Numeric, Boolean, Categorical, Sets, Rare, Timestamp, Text, Mixed, Empty, Constant, Identifiers];
-
     /// The note about its columns.
     fn title(self, rows: usize) -> String {
         match self {
@@ -62,34 +61,35 @@ pub(super) struct RoleJudge<'a> {
     rows: usize,
     /// The next index that no column has.
     next_slot: u32,
-    groups: Vec<(ColumnGroup, String)>,
+    groups: BTreeMap<ColumnGroup, Vec<String>>,
     /// Of mixed columns, what may stand for a missing value.
     markers: Vec<String>,
 }
 
 impl<'a> RoleJudge<'a> {
     pub(super) fn new(options: &'a Options, target: &'a str, rows: usize) -> Self {
-        Self { options, target, rows, next_slot: 1, groups: Vec::new(), markers: Vec::new() }
+        Self { options, target, rows, next_slot: 1, groups: BTreeMap::new(), markers: Vec::new() }
     }
 
     /// How many columns are features whose values differ.
     pub(super) fn features(&self) -> usize {
-        self.groups.iter().filter(|(group, _)| !matches!(group, Constant | Identifiers | Empty)).count()
+        let groups = self.groups.iter().filter(|(group, _)| !matches!(group, Constant | Identifiers | Empty));
+        groups.map(|(_, names)| names.len()).sum()
     }
 
     /// The notes about the columns, a line per group.
     pub(super) fn lines(&self) -> Vec<String> {
-        let line = |group: ColumnGroup| {
-            let names = self.groups.iter().filter(|(other, _)| *other == group);
-            let names: Vec<_> = names.map(|(_, name)| name.clone()).collect();
-            (!names.is_empty()).then(|| format!("{}: {}", group.title(self.rows), shown(&names)))
-        };
-        ColumnGroup::ALL.into_iter().filter_map(line).chain(self.markers.iter().cloned()).collect()
+        let line = |(group, names): (&ColumnGroup, &Vec<_>)| format!("{}: {}", group.title(self.rows), shown(names));
+        self.groups.iter().map(line).chain(self.markers.iter().cloned()).collect()
     }
 
     /// Leaves out a key that few rows have.
     pub(super) fn leave_rare(&mut self, name: &str) {
-        self.groups.push((Rare, name.to_owned()));
+        self.put(Rare, name);
+    }
+
+    fn put(&mut self, group: ColumnGroup, name: &str) {
+        self.groups.entry(group).or_default().push(name.to_owned());
     }
 
     fn take_slot(&mut self) -> u32 {
@@ -99,7 +99,7 @@ impl<'a> RoleJudge<'a> {
 
     /// A feature of a column that an option names.
     fn named(&mut self, name: &str, group: ColumnGroup, kind: Kind) -> Role {
-        self.groups.push((group, name.to_owned()));
+        self.put(group, name);
         Role::Feature(kind)
     }
 
@@ -145,7 +145,7 @@ impl<'a> RoleJudge<'a> {
             let group = if seen.numbers > 0 { Mixed } else { Categorical };
             (group, Role::Feature(Kind::Categorical { origin }))
         };
-        self.groups.push((if is_constant { Constant } else { group }, name.to_owned()));
+        self.put(if is_constant { Constant } else { group }, name);
         role
     }
 

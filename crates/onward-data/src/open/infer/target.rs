@@ -92,7 +92,7 @@ fn check_value(column: &str, operator: Operator, with: &str, seen: &ColumnSample
         return Ok(());
     }
     let occurs = match number {
-        Some(number) => seen.values.contains(&(number + 0.0).to_bits()),
+        Some(number) => seen.has_number(number),
         None => seen.distinct.contains(&hash::seed(with.as_bytes())),
     };
     if occurs {

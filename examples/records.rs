@@ -24,8 +24,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         let returned = shop == "web" && price > 40.0;
         encoder.encode(json!({"shop": shop, "price": price, "returned": returned}), &mut rows)?;
     }
-    model.remember_names(&rows);
-    model.learn(rows.batch.rows(..))?;
+    model.learn_records(&rows)?;
     println!(
         "{:.3} per record, where a constant pays {:.3}",
         model.ledger().sequential_risk(),

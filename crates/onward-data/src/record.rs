@@ -159,9 +159,10 @@ impl RecordEncoder {
     /// Adds a record to a batch: a JSON object as a value or a map, or whatever else deserializes as a map.
     ///
     /// # Errors
-    /// When it is no map, or a value is not what its column holds. The batch is then as it was.
+    /// When it is not a map, a value is not what its column holds, or the batch has rows of another schema. The batch is
+    /// then as it was.
     pub fn encode<'de, R: Deserializer<'de>>(&mut self, record: R, out: &mut ParsedBatch) -> Result<(), DataError> {
-        self.objects.object(record, None, out).or_else(|error| out.refuse(error, false))
+        self.add(record, None, out)
     }
 
     /// Adds a record whose label is given apart.
@@ -174,7 +175,22 @@ impl RecordEncoder {
         label: f64,
         out: &mut ParsedBatch,
     ) -> Result<(), DataError> {
-        self.objects.object(record, Some(label), out).or_else(|error| out.refuse(error, false))
+        self.add(record, Some(label), out)
+    }
+
+    fn add<'de, R: Deserializer<'de>>(
+        &mut self,
+        record: R,
+        label: Option<f64>,
+        out: &mut ParsedBatch,
+    ) -> Result<(), DataError> {
+        let is_own = |schema: &Arc<Schema>| Arc::ptr_eq(schema, &self.schema) || *schema == self.schema;
+        if out.schema.as_ref().is_some_and(|schema| !is_own(schema)) {
+            return Err(DataError::options("the batch has rows of another schema").advise("clear it first"));
+        }
+        self.objects.object(record, label, out).or_else(|error| out.refuse(error, false))?;
+        out.schema.get_or_insert_with(|| Arc::clone(&self.schema));
+        Ok(())
     }
 
     /// Adds a record that is a sequence of names and values, each name once.

@@ -1,9 +1,12 @@
 //! What a parser makes of a chunk.
 
+use std::sync::Arc;
+
 use onward::Batch;
 
 use super::{BIAS, NamesSeen};
 use crate::error::{DataError, Result};
+use crate::schema::Schema;
 
 /// A batch of examples with what came along: ids, names, skipped records.
 #[derive(Debug, Default)]
@@ -23,6 +26,8 @@ pub struct ParsedBatch {
     pub(crate) id_columns: usize,
     /// Index, number of factors and factors of each product.
     products: Vec<u32>,
+    /// The schema that records were encoded by.
+    pub(crate) schema: Option<Arc<Schema>>,
 }
 
 /// How many errors of skipped records a batch keeps.
@@ -30,7 +35,7 @@ pub(crate) const KEPT_ERRORS: usize = 5;
 
 impl ParsedBatch {
     /// Empties it and keeps its memory.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.batch.clear();
         self.names.clear();
         self.errors.clear();
@@ -38,6 +43,12 @@ impl ParsedBatch {
         self.bytes = 0;
         self.ids.truncate(0);
         self.products.clear();
+        self.schema = None;
+    }
+
+    /// The schema of the rows, where a [`RecordEncoder`](crate::RecordEncoder) made them.
+    pub fn schema(&self) -> Option<&Schema> {
+        self.schema.as_deref()
     }
 
     /// Adds a feature to the row that is being filled, and its name if it is met for the first time.
@@ -144,7 +155,7 @@ impl NewNames {
     }
 
     /// Forgets all, and keeps the memory.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.indices.clear();
         self.ends.clear();
         self.text.clear();

@@ -264,6 +264,25 @@ impl Model {
         self.learn_checked(rows)
     }
 
+    /// Learns from encoded records as [`learn`](Self::learn) does from rows, and remembers the names of their features.
+    ///
+    /// # Errors
+    /// As [`learn`](Self::learn), and when the records were encoded by another schema than the model's.
+    pub fn learn_records(&mut self, records: &ParsedBatch) -> Result<&[f64], EngineError> {
+        check_schema(&self.schema, records)?;
+        self.remember_names(records);
+        self.learn(records.batch.rows(..))
+    }
+
+    /// The scores of encoded records. Changes nothing.
+    ///
+    /// # Errors
+    /// When the records were encoded by another schema than the model's.
+    pub fn predict_records(&self, records: &ParsedBatch) -> Result<Vec<f64>, EngineError> {
+        check_schema(&self.schema, records)?;
+        Ok(self.predict(records.batch.rows(..)))
+    }
+
     /// The same for rows whose labels and weights were checked.
     fn learn_checked(&mut self, rows: Rows<'_>) -> Result<&[f64], EngineError> {
         let rows = self.features.number_rows(rows, &mut self.ids);
@@ -331,6 +350,14 @@ pub(crate) fn own_guarantee(learner: &dyn Learner, passes: u32) -> Guarantee {
         return Guarantee::none(learner.guarantee().kind, reason);
     }
     learner.guarantee()
+}
+
+/// Refuses records whose features mean something else.
+pub(crate) fn check_schema(schema: &Schema, records: &ParsedBatch) -> Result<(), EngineError> {
+    match records.schema().is_none_or(|other| other == schema) {
+        true => Ok(()),
+        false => Err(EngineError::option("records", "must be encoded by the model's schema; got another one's")),
+    }
 }
 
 /// Takes in the names of features that came with a batch.

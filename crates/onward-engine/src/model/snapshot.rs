@@ -3,15 +3,17 @@
 use onward::archive::Archive;
 use onward::loss::TaskLoss;
 use onward::{Example, Features, Predictor, Rows};
+use onward_data::{ParsedBatch, Schema};
 
-use super::Model;
+use super::{Model, check_schema};
 use crate::error::EngineError;
 
-/// What a model predicted when the snapshot was taken, to the bit. It never changes, so any number of threads
-/// predict with it while the model learns on.
+/// What a model predicted when the snapshot was taken, to the bit. It never changes, and a model's schema never does, so
+/// any number of threads predict with it while the model learns on.
 pub struct Snapshot {
     predictor: Box<dyn Predictor>,
     loss: TaskLoss,
+    schema: Schema,
 }
 
 impl Model {
@@ -20,14 +22,14 @@ impl Model {
     /// # Errors
     /// When the learner's state cannot be copied, which would be a fault of the learner.
     pub fn snapshot(&mut self) -> Result<Snapshot, EngineError> {
-        let loss = self.loss.clone();
+        let (loss, schema) = (self.loss.clone(), self.schema.clone());
         if let Some(predictor) = self.learner.freeze() {
-            return Ok(Snapshot { predictor, loss });
+            return Ok(Snapshot { predictor, loss, schema });
         }
         let mut copy = self.specification.build(&self.loss, self.radius)?;
         let state = Archive::saved(|archive| self.learner.persist(archive))?;
         copy.persist(&mut Archive::loading(state))?;
-        Ok(Snapshot { predictor: copy, loss })
+        Ok(Snapshot { predictor: copy, loss, schema })
     }
 }
 
@@ -46,6 +48,15 @@ impl Snapshot {
     /// a class.
     pub fn response_of(&self, x: Features<'_>) -> f64 {
         self.loss.response(self.predict_one(x))
+    }
+
+    /// The scores of encoded records, row after row.
+    ///
+    /// # Errors
+    /// When the records were encoded by another schema than the model's.
+    pub fn predict_records(&self, records: &ParsedBatch) -> Result<Vec<f64>, EngineError> {
+        check_schema(&self.schema, records)?;
+        Ok(self.predict(records.batch.rows(..)))
     }
 
     /// The scores of many rows, row after row.

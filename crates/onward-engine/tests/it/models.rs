@@ -71,7 +71,11 @@ fn a_label_that_the_loss_cannot_take_is_refused_and_nothing_is_learnt() {
         batch.push(0, 1.0);
         batch.finish(Some(label), 1.0);
     }
-    assert!(model.learn(batch.rows(0..batch.len())).is_err());
+    let error = model.learn(batch.rows(0..batch.len())).unwrap_err();
+    assert!(matches!(error, EngineError::Row { row: 1, column: None, .. }), "{error}");
+    assert_eq!(model.to_bytes().unwrap(), fresh);
+    // Nothing to learn is nothing learnt.
+    assert!(model.learn(Batch::default().rows(..)).unwrap().is_empty());
     assert_eq!(model.to_bytes().unwrap(), fresh);
 }
 
@@ -123,4 +127,48 @@ fn a_cancelled_run_has_what_it_learnt_so_far() {
     assert_eq!(outcome.report().stream.examples, examples);
     // The later passes were not made.
     assert!(outcome.report().learner.pass_risks.is_none() && outcome.model.metadata().passes == 1);
+}
+
+#[test]
+fn records_of_another_schema_are_refused_by_model_snapshot_and_batch() {
+    let encoder = |target: &str| {
+        let options = onward_data::Options {
+            target: Some(target.to_owned()),
+            task: Some(Task::Binary),
+            ..onward_data::Options::default()
+        };
+        onward_data::RecordEncoder::new(&options).unwrap()
+    };
+    let (mut own, mut other) = (encoder("sent"), encoder("paid"));
+    let mut model = Model::new(&ModelOptions::default(), own.schema().clone()).unwrap();
+    let mut rows = onward_data::ParsedBatch::default();
+    own.encode(serde_json::json!({"sent": true, "price": 3, "shop": "web"}), &mut rows).unwrap();
+    own.encode(serde_json::json!({"sent": false, "price": 5}), &mut rows).unwrap();
+    assert_eq!(model.learn_records(&rows).unwrap().len(), 2);
+    assert!(model.names().get(rows.batch.get(0).features.indices()[1]).is_some());
+    let snapshot = model.snapshot().unwrap();
+    assert_eq!(snapshot.predict_records(&rows).unwrap(), model.predict_records(&rows).unwrap());
+    // An equal schema is as good: that of the model, saved and loaded.
+    let loaded = Model::from_bytes(&model.to_bytes().unwrap(), &Registry::default()).unwrap();
+    let mut again = onward_data::RecordEncoder::with_schema(loaded.schema().clone()).unwrap();
+    let mut more = onward_data::ParsedBatch::default();
+    again.encode(serde_json::json!({"price": 4}), &mut more).unwrap();
+    assert!(model.predict_records(&more).is_ok());
+    // Rows of another one would be features of other meanings.
+    let fresh = model.to_bytes().unwrap();
+    let mut foreign = onward_data::ParsedBatch::default();
+    other.encode(serde_json::json!({"paid": true, "price": 3}), &mut foreign).unwrap();
+    let message = "records must be encoded by the model's schema; got another one's";
+    assert_eq!(model.learn_records(&foreign).unwrap_err().to_string(), message);
+    assert_eq!(model.predict_records(&foreign).unwrap_err().to_string(), message);
+    assert_eq!(snapshot.predict_records(&foreign).unwrap_err().to_string(), message);
+    assert_eq!(model.to_bytes().unwrap(), fresh);
+    // Nor do they come into one batch, unless it is cleared.
+    let error = other.encode(serde_json::json!({"paid": true}), &mut rows).unwrap_err();
+    assert_eq!(
+        (error.to_string(), rows.batch.len()),
+        ("the batch has rows of another schema; clear it first".to_owned(), 2)
+    );
+    rows.clear();
+    other.encode(serde_json::json!({"paid": true}), &mut rows).unwrap();
 }

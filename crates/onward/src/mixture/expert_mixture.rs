@@ -348,7 +348,7 @@ fn plan(
         return Ok(Guarantee::none(GuaranteeKind::Mixture, reason));
     }
     let bound = promise(arguments.specifications("learners")?.len())?;
-    Ok(Guarantee { kind: GuaranteeKind::Mixture, comparator: Some(class), bound: bound.map_err(str::to_owned) })
+    Ok(Guarantee::of_mixture(class, bound.map_err(str::to_owned)))
 }
 
 /// `hedge` by name.

@@ -54,10 +54,6 @@ impl Ftrl {
 }
 
 impl Optimizer for Ftrl {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        self.point.dot(x)
-    }
-
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
         let q = sum::squares(x.values());
         self.squares = held(self.squares + held((h * g) * (h * g) * q));

@@ -139,15 +139,10 @@ impl FtrlReal {
 
     /// The row by positions, which new features get while there are any.
     fn place(&mut self, x: Features<'_>) -> Vec<(u32, f64)> {
-        let mut placed = Vec::with_capacity(x.len());
-        for (index, value) in x.iter().filter(|(_, value)| *value != 0.0) {
-            match self.features.number(index) {
-                Some(position) => placed.push((position as u32, f64::from(value))),
-                None => self.is_beyond = true,
-            }
-        }
+        let (row, is_complete) = self.features.number_row(x);
+        self.is_beyond |= !is_complete;
         self.weights.resize(self.features.len(), 0.0);
-        placed
+        row
     }
 
     /// Takes in a round and moves to the least of F.

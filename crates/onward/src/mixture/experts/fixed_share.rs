@@ -29,7 +29,7 @@ use super::hedge::Ranges;
 use super::{Experts, HedgeRate, LARGEST, excess, expect_count, hoeffding, log_sum, normalise, persist_column};
 use crate::Error;
 use crate::archive::{Archive, visit_fields};
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::guarantee::{Comparator, Guarantee};
 use crate::parameter::{Description, ParameterDescriptor, number, whole};
 
 /// How much weight is dealt out anew after a round.
@@ -259,8 +259,7 @@ impl Experts for FixedShare {
         };
         // All sequences of one expert are the same.
         let bound = if self.weights.len() == 1 { 0.0 } else { bound };
-        let comparator = Some(Comparator::SwitchingExperts(self.switches));
-        Guarantee { kind: GuaranteeKind::Mixture, comparator, bound: Ok(bound) }
+        Guarantee::of_mixture(Comparator::SwitchingExperts(self.switches), Ok(bound))
     }
 
     fn describe(&self) -> String {

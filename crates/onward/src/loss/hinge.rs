@@ -102,10 +102,6 @@ impl Loss for PerceptronLoss {
         0.0
     }
 
-    fn curvature(&self) -> Curvature {
-        Curvature::Convex
-    }
-
     fn kind(&self) -> LossKind {
         LossKind::Perceptron
     }

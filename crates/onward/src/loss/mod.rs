@@ -188,8 +188,10 @@ pub trait Loss: Debug + Send + Sync {
     /// side that the documentation of the loss names.
     fn second_derivative(&self, p: f64, y: f64) -> f64;
 
-    /// The class of curvature.
-    fn curvature(&self) -> Curvature;
+    /// The class of curvature; unless a loss says more, no more is known than that it is convex.
+    fn curvature(&self) -> Curvature {
+        Curvature::Convex
+    }
 
     /// What it is, where more is known of it than its curvature says.
     fn kind(&self) -> LossKind {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::flow::{faded, slide};
 use super::softmax::log_sum_exp;
-use super::{Curvature, InverseLink, Loss, LossDescriptor, LossKind, Task, expect_label};
+use super::{InverseLink, Loss, LossDescriptor, LossKind, Task, expect_label};
 use crate::Error;
 
 /// The score above which the loss is straight, so that it stays finite.
@@ -53,10 +53,6 @@ impl Loss for Poisson {
     /// e^p up to p = 50, 0 above.
     fn second_derivative(&self, p: f64, _: f64) -> f64 {
         if p <= STRAIGHT_FROM { libm::exp(p) } else { 0.0 }
-    }
-
-    fn curvature(&self) -> Curvature {
-        Curvature::Convex
     }
 
     fn kind(&self) -> LossKind {

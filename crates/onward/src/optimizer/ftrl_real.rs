@@ -129,14 +129,6 @@ impl FtrlReal {
         Ok(Self { loss, alpha, radius, features, weights, past, is_beyond, paid, missed })
     }
 
-    fn score(&self, x: Features<'_>) -> f64 {
-        x.offset() + x.dot(|index| self.weight_of(index))
-    }
-
-    fn weight_of(&self, index: u32) -> f64 {
-        self.features.find(index).map_or(0.0, |position| self.weights[position])
-    }
-
     /// The row by positions, which new features get while there are any.
     fn place(&mut self, x: Features<'_>) -> Vec<(u32, f64)> {
         let (row, is_complete) = self.features.number_row(x);
@@ -264,14 +256,14 @@ fn substitute(factor: &Cholesky, v: &mut [f64]) {
 
 impl ScoreLearner for FtrlReal {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        self.score(x)
+        x.offset() + x.dot(|index| self.weight(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let prediction = self.predict_one(x);
         let row = SeenExample { features: self.place(x), label, weight, offset: x.offset() };
         self.minimise(row);
-        let after = self.loss.value(self.score(x), label);
+        let after = self.loss.value(self.predict_one(x), label);
         self.paid = held(self.paid + weight * (self.loss.value(prediction, label) - after));
         prediction
     }
@@ -314,7 +306,7 @@ impl ScoreLearner for FtrlReal {
 
 impl LinearWeights for FtrlReal {
     fn weight(&self, index: u32) -> f64 {
-        self.weight_of(index)
+        self.features.find(index).map_or(0.0, |position| self.weights[position])
     }
 }
 

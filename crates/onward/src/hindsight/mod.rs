@@ -23,6 +23,7 @@ mod preconditioner;
 mod rows;
 mod search;
 mod small;
+mod subspace;
 mod surrogate;
 
 use std::fmt;

@@ -219,7 +219,7 @@ vectorised! {
             values[at] = cross_entropy_from(scores[at], target, shared[at]);
             derivatives[at] = gradient(target, (known.up[at], known.down[at]));
         }
-        let mut evaluations = [Evaluation { value: 0.0, derivative: 0.0, logistic: None }; FLOWS];
+        let mut evaluations = [Evaluation::default(); FLOWS];
         for at in 0..FLOWS {
             let logistic = Some((known.exponentials[at], shared[at]));
             evaluations[at] = Evaluation { value: values[at], derivative: derivatives[at], logistic };

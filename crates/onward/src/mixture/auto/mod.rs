@@ -226,8 +226,7 @@ impl Auto {
         others.fill(0.0);
         let constant = clip(x.offset() + self.labels.constant());
         for (newton, score) in self.newtons.iter().zip(others.iter_mut()) {
-            let own = || clip(origin + newton.dot(x.indices(), &round.seen));
-            *score = if newton.has_given_up() { constant } else { own() };
+            *score = if newton.has_given_up() { constant } else { clip(origin + newton.dot(x.indices(), &round.seen)) };
         }
         others[self.newtons.len()] = constant;
         let stacked = self.stacks.each_ref().map(|stack| clip(origin + stack.dot(&round.scores, origin)));

@@ -95,11 +95,6 @@ impl LazyPoint {
         self.domain
     }
 
-    /// ⟨w, x⟩.
-    pub fn dot(&self, x: Features<'_>) -> f64 {
-        x.dot(|index| self.get(index))
-    }
-
     /// w_i.
     pub fn get(&self, index: u32) -> f64 {
         let value = self.factor * self.sum(index);

@@ -39,6 +39,11 @@ impl Guarantee {
         Self { kind: GuaranteeKind::Own, comparator: Some(comparator), bound: Ok(bound) }
     }
 
+    /// The bound of a mixture against a class of its experts, or the reason why there is none.
+    pub(crate) fn of_mixture(comparator: Comparator, bound: Result<f64, String>) -> Self {
+        Self { kind: GuaranteeKind::Mixture, comparator: Some(comparator), bound }
+    }
+
     /// No bound of the learner's own, with the reason.
     pub fn missing(reason: impl Into<String>) -> Self {
         Self::none(GuaranteeKind::Own, reason)

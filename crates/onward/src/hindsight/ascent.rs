@@ -17,7 +17,7 @@
 //! Rows are taken in an order drawn once, the same for all runs: neighbours in a stream are too much
 //! alike for their turns to follow each other. They are copied into memory in that order.
 
-use super::passes::{Assessment, AssessmentSums, Heading, Passes, SearchCoordinates, Statistics};
+use super::passes::{Assessment, AssessmentSums, Passes, SearchCoordinates, Statistics, recedes};
 use super::rows::{LabelledRow, RowSource, SHARDS, Workers};
 use crate::Loss;
 use crate::loss::{InverseLink, Kinks};
@@ -219,7 +219,7 @@ impl<'a> Ascent<'a> {
 
     /// The loss at the centre, which is not smoothed, and what the slopes prove.
     pub(super) fn assess<W: Workers>(&self, workers: &W) -> Assessment {
-        let (u, heading) = (self.frame.raw(&self.centre), Heading::new(self.loss));
+        let (u, link) = (self.frame.raw(&self.centre), self.loss.inverse_link());
         let share = |shard: usize| shard * self.lines.len() / SHARDS..(shard + 1) * self.lines.len() / SHARDS;
         let shards = workers.map(SHARDS, &|shard| {
             let mut sums = AssessmentSums::new(u.len());
@@ -227,7 +227,7 @@ impl<'a> Ascent<'a> {
                 let entries = &self.entries[line.start..line.end];
                 let along: f64 = entries.iter().map(|&(at, value)| u[at as usize] * f64::from(value)).sum();
                 sums.loss.add(line.weight * self.loss.value(line.offset + along, line.label));
-                sums.recedes &= heading.recedes(along, line.label);
+                sums.recedes &= recedes(link, along, line.label);
                 sums.tangents.add(line.weight * (line.intercept + line.slope * line.offset));
                 let step = line.weight * line.slope;
                 if step != 0.0 {

@@ -51,12 +51,8 @@ impl Bundle {
             return;
         }
         if self.minorants.len() >= self.most {
-            let mut least = 0;
-            for (at, minorant) in self.minorants.iter().enumerate() {
-                if minorant.share < self.minorants[least].share {
-                    least = at;
-                }
-            }
+            let share = |at: usize| self.minorants[at].share;
+            let least = (0..self.minorants.len()).min_by(|&a, &b| share(a).total_cmp(&share(b))).unwrap_or(0);
             self.minorants.remove(least);
             self.products.remove(least);
             for line in &mut self.products {

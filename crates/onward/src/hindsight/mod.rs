@@ -23,6 +23,7 @@ mod preconditioner;
 mod rows;
 mod search;
 mod small;
+mod subspace;
 mod surrogate;
 
 use std::fmt;
@@ -210,10 +211,8 @@ pub fn best<R: RowSource, W: Workers>(
         return Err(HindsightError::Refused(Error::parameter(message)));
     }
     let is_quadratic = matches!(loss.curvature(), Curvature::Quadratic(_));
-    let preconditioner = match is_quadratic {
-        true => Preconditioner::new(&statistics, MOST_MEMBERS_SQUARED, 40.0),
-        false => Preconditioner::new(&statistics, MOST_MEMBERS, 12.0),
-    };
+    let (most, passes_worth) = if is_quadratic { (MOST_MEMBERS_SQUARED, 40.0) } else { (MOST_MEMBERS, 12.0) };
+    let preconditioner = Preconditioner::new(&statistics, most, passes_worth);
     let is_whole = preconditioner.members() == statistics.counts.iter().filter(|&&count| count > 0).count();
     let deviation = |square: f64| (square / statistics.weight).sqrt();
     let reach = |square: &f64| match class {

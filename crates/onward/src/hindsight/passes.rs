@@ -224,14 +224,14 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
     /// The losses and their gradient at u, given in raw units.
     pub(super) fn assess(&self, frame: &SearchCoordinates, u: &[f64], mu: f64) -> Result<Assessment, R::Error> {
         let begin = || AssessmentSums::new(u.len());
-        let (loss, heading, tilts) = (self.loss, Heading::new(self.loss), &self.tilts);
+        let (loss, link, tilts) = (self.loss, self.loss.inverse_link(), &self.tilts);
         let shards = self.fold(begin, |sums, row, place| {
             let moved = row.dot(u);
             let piece = SurrogateLoss::new(loss, row.offset + moved, row.label, mu, of(tilts, place));
             sums.loss.add(row.weight * piece.loss);
             sums.smooth.add(row.weight * piece.smooth);
             sums.tangents.add(row.weight * (piece.intercept + piece.slope * row.offset));
-            sums.recedes &= heading.recedes(moved, row.label);
+            sums.recedes &= recedes(link, moved, row.label);
             let step = row.weight * piece.slope;
             if step != 0.0 {
                 for (&number, &value) in row.numbers.iter().zip(row.values) {
@@ -406,28 +406,12 @@ fn add(total: &mut [f64], part: &[f64]) {
     total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
 }
 
-/// Losses that come as near to their least as one likes, and never there, as scores grow.
-pub(super) enum Heading {
-    Logistic,
-    Poisson,
-    Reached,
-}
-
-impl Heading {
-    pub(super) fn new(loss: &dyn Loss) -> Self {
-        match loss.inverse_link() {
-            InverseLink::Logistic => Self::Logistic,
-            InverseLink::Log => Self::Poisson,
-            InverseLink::Identity => Self::Reached,
-        }
-    }
-
-    /// Whether a row's loss does so when what was added to its offset is multiplied.
-    pub(super) fn recedes(&self, moved: f64, label: f64) -> bool {
-        match self {
-            Self::Logistic => (label == 1.0 && moved > 0.0) || (label <= 0.0 && moved < 0.0),
-            Self::Poisson => label == 0.0 && moved < 0.0,
-            Self::Reached => false,
-        }
+/// Whether the loss of a row tends to its infimum, which no score reaches, when what was added to its offset is
+/// multiplied.
+pub(super) fn recedes(link: InverseLink, moved: f64, label: f64) -> bool {
+    match link {
+        InverseLink::Logistic => (label == 1.0 && moved > 0.0) || (label <= 0.0 && moved < 0.0),
+        InverseLink::Log => label == 0.0 && moved < 0.0,
+        InverseLink::Identity => false,
     }
 }

@@ -29,14 +29,14 @@
 
 use super::ascent::{Ascent, PASSES_OF_A_TURN};
 use super::bundle::Bundle;
-use super::cholesky;
 use super::passes::{Assessment, Passes, PerRow, SearchCoordinates};
 use super::preconditioner::Preconditioner;
 use super::rows::{RowSource, Workers};
 use super::small::Spectrum;
+use super::subspace::Subspace;
 use super::surrogate::Bend;
 use crate::loss::{Curvature, InverseLink};
-use crate::numeric::linalg::vector::{add_scaled, dot, norm, orthonormal, scaled};
+use crate::numeric::linalg::vector::{add_scaled, dot, norm, orthonormal};
 
 /// How far predictors may be that an unconstrained one is compared with: so many times its norm.
 pub(super) const FAR: f64 = 10.0;
@@ -332,7 +332,7 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
     /// The minimiser of the quadratic model, nearly.
     fn step(&mut self, here: &Here, radius: f64, damping: f64, target: f64, until: u32) -> Result<Trial, R::Error> {
         let (v, g, size) = (&here.v, &here.at.gradient, norm(&here.v));
-        let (u, bend) = (self.frame.raw(v), self.bend());
+        let u = self.frame.raw(v);
         // Without a ball, a loss without curvature must not lead out of sight.
         let edge = match self.passes.loss().curvature() {
             _ if radius.is_finite() => radius,
@@ -345,15 +345,8 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
         let mut multiplier = if on_edge { (-dot(g, v) / (size * size)).max(0.0) } else { 0.0 };
         let mut residual = g.clone();
         add_scaled(&mut residual, multiplier, v);
-        let mut basis: Vec<Vec<f64>> = Vec::new();
-        let mut images: Vec<Vec<f64>> = Vec::new();
-        let mut small: Vec<Vec<f64>> = Vec::new();
-        // ⟨Hb_i, Hb_j⟩, the lower triangle, and ⟨Hb_i, g⟩.
-        let (mut squares, mut pulls) = (Vec::new(), Vec::new());
+        let mut space = Subspace::new(v, g, damping);
         let mut bends = PerRow::new();
-        if size > 0.0 {
-            basis.push(scaled(v, 1.0 / size));
-        }
         let mut first = None;
         let mut step = Trial { w: v.clone(), ..Trial::default() };
         loop {
@@ -361,75 +354,44 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
             // By how much the model would fall along it: what steps are measured by.
             let worth = dot(&residual, &direction);
             let is_enough = *first.get_or_insert(worth) * 1e-12 >= worth;
-            let direction = orthonormal(direction, &basis).filter(|_| !is_enough);
+            let direction = orthonormal(direction, &space.basis).filter(|_| !is_enough);
             let is_last = direction.is_none();
-            basis.extend(direction);
-            if basis.len() == images.len() {
+            space.basis.extend(direction);
+            if space.new_directions().is_empty() {
                 break;
             }
-            match &basis[images.len()..] {
-                [one, two] => {
-                    images.extend(self.passes.products(&self.frame, &u, bend, [one, two], &mut bends)?);
-                }
-                rest => {
-                    for one in rest {
-                        images.extend(self.passes.products(&self.frame, &u, bend, [one], &mut bends)?);
-                    }
-                }
-            }
-            for at in small.len()..basis.len() {
-                squares.extend(images[..=at].iter().map(|other| dot(other, &images[at])));
-                pulls.push(dot(&images[at], g));
-                let product = |other: usize| 0.5 * (dot(&basis[at], &images[other]) + dot(&basis[other], &images[at]));
-                let mut line: Vec<f64> = (0..=at).map(product).collect();
-                line[at] += damping;
-                small.iter_mut().zip(&line).for_each(|(other, &entry)| other.push(entry));
-                small.push(line);
-            }
-            let pull: Vec<f64> = basis.iter().map(|one| dot(one, g)).collect();
+            let images = self.images(space.new_directions(), &u, &mut bends)?;
+            space.add_images(images);
+            let pull = space.pull();
             // v is the first direction, where it is not 0.
-            let c: Vec<f64> = pull.iter().zip(&small).map(|(pull, row)| size * row[0] - pull).collect();
-            let spectrum = Spectrum::new(small.clone());
+            let c: Vec<f64> = pull.iter().zip(&space.small).map(|(pull, row)| size * row[0] - pull).collect();
+            let spectrum = Spectrum::new(space.small.clone());
             let (mut z, found) = spectrum.minimise(&c, edge);
             multiplier = found;
             step.curvature = spectrum.largest();
-            step.w = vec![0.0; v.len()];
-            basis.iter().zip(&z).for_each(|(one, &z)| add_scaled(&mut step.w, z, one));
+            step.w = space.moved(vec![0.0; v.len()], 1.0, &z);
             if size > 0.0 {
                 z[0] -= size;
             }
-            let mut gradient = g.clone();
-            images.iter().zip(&z).for_each(|(image, &z)| add_scaled(&mut gradient, z, image));
-            let bend: f64 = z.iter().zip(&small).map(|(value, row)| value * dot(row, &z)).sum();
-            step.decrease = -dot(&pull, &z) - 0.5 * bend;
+            let gradient = space.gradient(&z);
+            step.decrease = -dot(&pull, &z) - 0.5 * space.curvature(&z);
             let reach = if radius.is_finite() { radius } else { FAR * norm(&step.w).max(size) };
             let slack_then = dot(&gradient, &step.w) + reach * norm(&gradient);
             let slack_now = dot(g, v) + reach * norm(g);
             step.slack = slack_then;
             let mut slack_of_both = slack_then;
-            let system = Dual { g, images: &images, squares: &squares, pulls: &pulls, small: &small, size };
-            let dual = if self.is_whole { None } else { system.solve(reach, norm(&gradient), damping) };
-            if let Some((z, gradient)) = dual {
-                // The value of the model here, less that of the tangent to it there at the best of the ball.
-                let bend: f64 = z.iter().zip(&small).map(|(value, row)| value * dot(row, &z)).sum();
-                let along = if size > 0.0 { size * dot(&small[0], &z) } else { 0.0 };
-                let lower = -0.5 * bend - along - dot(g, v) - reach * norm(&gradient);
-                if -step.decrease - lower < slack_of_both {
-                    slack_of_both = -step.decrease - lower;
-                    let mut other = v.clone();
-                    basis.iter().zip(&z).for_each(|(one, &z)| add_scaled(&mut other, z, one));
-                    step.dual = Some(other);
-                } else {
-                    step.dual = None;
-                }
+            let dual = if self.is_whole { None } else { space.best_bound(reach, norm(&gradient)) };
+            if let Some((z, lower)) = dual {
+                let is_better = -step.decrease - lower < slack_of_both;
+                slack_of_both = if is_better { -step.decrease - lower } else { slack_of_both };
+                step.dual = is_better.then(|| space.moved(v.clone(), 1.0, &z));
             }
             let is_enough = slack_of_both <= (self.narrower * slack_now).max(0.25 * target);
-            let is_full = basis.len() >= most || basis.len() >= v.len() || self.passes.count() >= until;
+            let is_full = space.basis.len() >= most.min(v.len()) || self.passes.count() >= until;
             if is_enough || is_last || is_full {
                 break;
             }
-            residual = gradient;
-            basis.iter().zip(&z).for_each(|(one, &z)| add_scaled(&mut residual, damping * z, one));
+            residual = space.moved(gradient, damping, &z);
             add_scaled(&mut residual, multiplier, &step.w);
         }
         let longest = norm(&step.w);
@@ -440,6 +402,18 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
         }
         self.last_step = self.passes.count() - before;
         Ok(step)
+    }
+
+    /// The products of the Hessian with directions, two of them in one pass.
+    fn images(&self, directions: &[Vec<f64>], u: &[f64], bends: &mut PerRow<f64>) -> Result<Vec<Vec<f64>>, R::Error> {
+        if let [one, two] = directions {
+            return Ok(self.passes.products(&self.frame, u, self.bend(), [one, two], bends)?.into());
+        }
+        let mut images = Vec::new();
+        for one in directions {
+            images.extend(self.passes.products(&self.frame, u, self.bend(), [one], bends)?);
+        }
+        Ok(images)
     }
 
     /// Takes the step, or as much of it as makes the loss fall.
@@ -474,57 +448,6 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
         let at = self.passes.assess(&self.frame, &self.frame.raw(&v), self.mu)?;
         *here = Here { v, at };
         Ok(())
-    }
-}
-
-/// The model as seen by the lower bound.
-///
-/// The tangents at v + Bz prove of the model no less than a constant
-/// − ½zᵀAz − zᵀAs − U‖g + Hz‖, B the basis, A = BᵀHB, and v = Bs. Where that is largest is not where
-/// the model is least: the former is asked for a short gradient, the latter for a small value, which comes
-/// first by far where curvature is small. (Likewise the residuals of conjugate gradients are longer than
-/// those of the minimal residual method in the same space.)
-struct Dual<'a> {
-    g: &'a [f64],
-    images: &'a [Vec<f64>],
-    squares: &'a [f64],
-    pulls: &'a [f64],
-    small: &'a [Vec<f64>],
-    size: f64,
-}
-
-/// Rounds of the bound's problem; a few suffice.
-const ROUNDS: usize = 4;
-
-impl Dual<'_> {
-    /// The z of the largest bound, nearly, and the gradient of the model there. As U‖θ‖ is the least
-    /// of ½‖θ‖²/λ + ½λU² over λ, at λ = ‖θ‖/U, z and λ are found in turn: (λA + BᵀH²B)z = −(λAs + BᵀHg).
-    fn solve(&self, radius: f64, length: f64, damping: f64) -> Option<(Vec<f64>, Vec<f64>)> {
-        let mut lambda = length / radius;
-        let mut found = None;
-        for _ in 0..ROUNDS {
-            if !(lambda > 0.0 && lambda.is_finite()) {
-                break;
-            }
-            let mut triangle = self.squares.to_vec();
-            let mut start = 0;
-            for (at, line) in self.small.iter().enumerate() {
-                triangle[start..=start + at].iter_mut().zip(line).for_each(|(sum, entry)| *sum += lambda * entry);
-                triangle[start + at] -= lambda * damping;
-                start += at + 1;
-            }
-            let pull = |(at, pull): (usize, &f64)| -pull - lambda * self.size * self.small[0][at];
-            let mut z: Vec<f64> = self.pulls.iter().enumerate().map(pull).collect();
-            cholesky::solve(&cholesky::factor(&triangle, z.len(), 0.0), &mut z);
-            let mut gradient = self.g.to_vec();
-            self.images.iter().zip(&z).for_each(|(image, &z)| add_scaled(&mut gradient, z, image));
-            lambda = norm(&gradient) / radius;
-            if !lambda.is_finite() {
-                break;
-            }
-            found = Some((z, gradient));
-        }
-        found
     }
 }
 

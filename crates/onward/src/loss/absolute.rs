@@ -1,9 +1,7 @@
 //! Absolute losses: the median, the quantiles, and tubes without charge.
 
-use std::sync::Arc;
-
 use super::gap::{GapCost, GapLoss};
-use super::{Kinks, LossDescriptor, LossKind, Task};
+use super::{Kinks, LossKind, Task};
 use crate::Error;
 use crate::parameter::{ParameterDescriptor, number, within};
 
@@ -148,31 +146,10 @@ impl GapLoss for SquaredEpsilonInsensitive {
     }
 }
 
-pub(super) const ABSOLUTE: LossDescriptor =
-    LossDescriptor::new("absolute", "|p-y|; predicts the median", |_| Ok(Arc::new(Absolute)));
+pub(super) const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("which quantile");
 
-const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("which quantile");
-
-pub(super) const QUANTILE: LossDescriptor =
-    LossDescriptor::new("quantile", "pinball loss; predicts the tau-quantile", |it| {
-        Ok(Arc::new(Quantile::new(it.number("tau"))?))
-    })
-    .with(&[TAU], &["quantile:tau=0.2"]);
-
-const EPSILON: ParameterDescriptor =
+pub(super) const EPSILON: ParameterDescriptor =
     number("epsilon", 0.0..=f64::MAX).default("0.1").meaning("how large an error is free");
-
-pub(super) const EPSILON_INSENSITIVE: LossDescriptor =
-    LossDescriptor::new("epsilon-insensitive", "max(0, |p-y|-epsilon): errors up to epsilon are free", |it| {
-        Ok(Arc::new(EpsilonInsensitive::new(it.number("epsilon"))?))
-    })
-    .with(&[EPSILON], &["epsilon-insensitive:epsilon=0", "epsilon-insensitive:epsilon=0.5"]);
-
-pub(super) const SQUARED_EPSILON_INSENSITIVE: LossDescriptor =
-    LossDescriptor::new("squared-epsilon-insensitive", "the square of epsilon-insensitive", |it| {
-        Ok(Arc::new(SquaredEpsilonInsensitive::new(it.number("epsilon"))?))
-    })
-    .with(&[EPSILON], &["squared-epsilon-insensitive:epsilon=0.5"]);
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,7 @@
 //! Losses of the margin m = yp for labels y ∈ {−1, 1}.
 
-use std::sync::Arc;
-
 use super::gap::{GapCost, GapLoss};
-use super::{Curvature, Kinks, Loss, LossDescriptor, LossKind, Task};
+use super::{Curvature, Kinks, Loss, LossKind, Task};
 
 /// The hinge loss, ℓ(p, y) = max(0, 1 − yp).
 ///
@@ -102,10 +100,6 @@ impl Loss for PerceptronLoss {
         0.0
     }
 
-    fn curvature(&self) -> Curvature {
-        Curvature::Convex
-    }
-
     fn kind(&self) -> LossKind {
         LossKind::Perceptron
     }
@@ -174,25 +168,6 @@ impl Loss for ZeroOne {
         0.0
     }
 }
-
-pub(super) const HINGE: LossDescriptor =
-    LossDescriptor::new("hinge", "max(0, 1-yp) for labels -1 and 1", |_| Ok(Arc::new(Hinge)));
-
-pub(super) const SQUARED_HINGE: LossDescriptor =
-    LossDescriptor::new("squared-hinge", "max(0, 1-yp)^2 for labels -1 and 1", |_| Ok(Arc::new(SquaredHinge)));
-
-pub(super) const MODIFIED_HUBER: LossDescriptor =
-    LossDescriptor::new("modified-huber", "squared hinge, straight below a margin of -1", |_| {
-        Ok(Arc::new(ModifiedHuber))
-    });
-
-pub(super) const PERCEPTRON: LossDescriptor =
-    LossDescriptor::new("perceptron", "max(0, -yp) for labels -1 and 1; a score of 0 costs nothing", |_| {
-        Ok(Arc::new(PerceptronLoss))
-    });
-
-pub(super) const ZERO_ONE: LossDescriptor =
-    LossDescriptor::new("zero-one", "1 if the sign is wrong; charges, teaches nothing", |_| Ok(Arc::new(ZeroOne)));
 
 #[cfg(test)]
 mod tests {

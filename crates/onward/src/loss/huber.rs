@@ -1,9 +1,7 @@
 //! Huber's loss: a square near the label, straight far from it.
 
-use std::sync::Arc;
-
+use super::Task;
 use super::gap::{GapCost, GapLoss};
-use super::{LossDescriptor, Task};
 use crate::Error;
 use crate::parameter::{ParameterDescriptor, within};
 
@@ -41,14 +39,8 @@ impl GapLoss for Huber {
     }
 }
 
-const DELTA: ParameterDescriptor =
+pub(super) const DELTA: ParameterDescriptor =
     within("delta", 0.0, f64::INFINITY).default("1").meaning("where it becomes straight");
-
-pub(super) const HUBER: LossDescriptor =
-    LossDescriptor::new("huber", "squared up to delta, straight beyond: outliers pull no harder than 2 delta", |it| {
-        Ok(Arc::new(Huber::new(it.number("delta"))?))
-    })
-    .with(&[DELTA], &["huber:delta=0.3"]);
 
 #[cfg(test)]
 mod tests {

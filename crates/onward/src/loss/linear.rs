@@ -4,7 +4,7 @@
 //! the general game of online linear optimisation: what was lost (or, with the label −1,
 //! gained) by the point w on the vector z. It has no minimiser, and no name on the command line.
 
-use super::{Curvature, Loss, Task};
+use super::{Loss, Task};
 
 /// ℓ(p, y) = y·p, g = y.
 ///
@@ -35,10 +35,6 @@ impl Loss for LinearLoss {
 
     fn second_derivative(&self, _p: f64, _y: f64) -> f64 {
         0.0
-    }
-
-    fn curvature(&self) -> Curvature {
-        Curvature::Convex
     }
 
     fn lipschitz(&self, range: f64) -> f64 {

@@ -3,10 +3,8 @@
 // Loops over arrays of one length say what vectors are made of, and compile to them.
 #![allow(clippy::needless_range_loop)]
 
-use std::sync::Arc;
-
 use super::flow::{SMALL, reach};
-use super::{Curvature, Evaluation, Gradient, InverseLink, Loss, LossDescriptor, LossKind, Task, expect_label};
+use super::{Curvature, Evaluation, Gradient, InverseLink, Loss, LossKind, Task, expect_label};
 use crate::Error;
 use crate::numeric::exp_log;
 use crate::simd::{smaller, vectorised};
@@ -221,7 +219,7 @@ vectorised! {
             values[at] = cross_entropy_from(scores[at], target, shared[at]);
             derivatives[at] = gradient(target, (known.up[at], known.down[at]));
         }
-        let mut evaluations = [Evaluation { value: 0.0, derivative: 0.0, logistic: None }; FLOWS];
+        let mut evaluations = [Evaluation::default(); FLOWS];
         for at in 0..FLOWS {
             let logistic = Some((known.exponentials[at], shared[at]));
             evaluations[at] = Evaluation { value: values[at], derivative: derivatives[at], logistic };
@@ -412,11 +410,6 @@ fn rise_to_minimum(d: f64, c: f64, h: f64) -> f64 {
     }
     delta
 }
-
-pub(super) const LOGISTIC: LossDescriptor =
-    LossDescriptor::new("logistic", "ln(1+e^(-yp)) for labels -1 and 1, cross-entropy for probabilities", |_| {
-        Ok(Arc::new(Logistic))
-    });
 
 #[cfg(test)]
 mod tests;

@@ -144,7 +144,7 @@ impl Kinks {
 }
 
 /// What a prediction is charged.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Evaluation {
     /// ℓ(p, y).
     pub value: f64,
@@ -188,8 +188,10 @@ pub trait Loss: Debug + Send + Sync {
     /// side that the documentation of the loss names.
     fn second_derivative(&self, p: f64, y: f64) -> f64;
 
-    /// The class of curvature.
-    fn curvature(&self) -> Curvature;
+    /// The class of curvature; unless a loss says more, no more is known than that it is convex.
+    fn curvature(&self) -> Curvature {
+        Curvature::Convex
+    }
 
     /// What it is, where more is known of it than its curvature says.
     fn kind(&self) -> LossKind {
@@ -212,10 +214,8 @@ pub trait Loss: Debug + Send + Sync {
     /// NaN may be charged anything.
     fn evaluate_all(&self, scores: &[f64], labels: &[f64], evaluations: &mut Vec<Evaluation>) {
         evaluations.clear();
-        evaluations.extend(scores.iter().zip(labels).map(|(&p, &y)| match y.is_nan() {
-            true => Evaluation { value: 0.0, derivative: 0.0, logistic: None },
-            false => self.evaluate(p, y),
-        }));
+        let evaluate = |(&p, &y): (&f64, &f64)| if y.is_nan() { Evaluation::default() } else { self.evaluate(p, y) };
+        evaluations.extend(scores.iter().zip(labels).map(evaluate));
     }
 
     /// The importance-aware step: u such that w += u·x·rate moves the score as

@@ -1,8 +1,13 @@
 //! Losses by name: `logistic`, `huber:delta=1.35`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::{SharedClassLoss, SharedLoss, TaskLoss, absolute, hinge, huber, logistic, poisson, softmax, squared};
+use super::{
+    Absolute, EpsilonInsensitive, Expectile, Hinge, Huber, Logistic, ModifiedHuber, PerceptronLoss, Poisson, Quantile,
+    SharedClassLoss, SharedLoss, Squared, SquaredEpsilonInsensitive, SquaredHinge, TaskLoss, ZeroOne, absolute, huber,
+    softmax, squared,
+};
 use crate::Error;
 use crate::nearest::nearest;
 use crate::parameter::{GivenParameters, ParameterDescriptor};
@@ -84,20 +89,41 @@ impl<L> LossDescriptor<L> {
 
 /// All losses of one score.
 pub const LOSSES: &[LossDescriptor] = &[
-    squared::SQUARED,
-    absolute::ABSOLUTE,
-    huber::HUBER,
-    absolute::QUANTILE,
-    squared::EXPECTILE,
-    absolute::EPSILON_INSENSITIVE,
-    absolute::SQUARED_EPSILON_INSENSITIVE,
-    logistic::LOGISTIC,
-    hinge::HINGE,
-    hinge::SQUARED_HINGE,
-    hinge::MODIFIED_HUBER,
-    hinge::PERCEPTRON,
-    hinge::ZERO_ONE,
-    poisson::POISSON,
+    LossDescriptor::new("squared", "(p-y)^2; predicts the mean", |_| Ok(Arc::new(Squared))),
+    LossDescriptor::new("absolute", "|p-y|; predicts the median", |_| Ok(Arc::new(Absolute))),
+    LossDescriptor::new("huber", "squared up to delta, straight beyond: outliers pull no harder than 2 delta", |it| {
+        Ok(Arc::new(Huber::new(it.number("delta"))?))
+    })
+    .with(&[huber::DELTA], &["huber:delta=0.3"]),
+    LossDescriptor::new("quantile", "pinball loss; predicts the tau-quantile", |it| {
+        Ok(Arc::new(Quantile::new(it.number("tau"))?))
+    })
+    .with(&[absolute::TAU], &["quantile:tau=0.2"]),
+    LossDescriptor::new("expectile", "asymmetric square; predicts the tau-expectile", |it| {
+        Ok(Arc::new(Expectile::new(it.number("tau"))?))
+    })
+    .with(&[squared::TAU], &["expectile:tau=0.9"]),
+    LossDescriptor::new("epsilon-insensitive", "max(0, |p-y|-epsilon): errors up to epsilon are free", |it| {
+        Ok(Arc::new(EpsilonInsensitive::new(it.number("epsilon"))?))
+    })
+    .with(&[absolute::EPSILON], &["epsilon-insensitive:epsilon=0", "epsilon-insensitive:epsilon=0.5"]),
+    LossDescriptor::new("squared-epsilon-insensitive", "the square of epsilon-insensitive", |it| {
+        Ok(Arc::new(SquaredEpsilonInsensitive::new(it.number("epsilon"))?))
+    })
+    .with(&[absolute::EPSILON], &["squared-epsilon-insensitive:epsilon=0.5"]),
+    LossDescriptor::new("logistic", "ln(1+e^(-yp)) for labels -1 and 1, cross-entropy for probabilities", |_| {
+        Ok(Arc::new(Logistic))
+    }),
+    LossDescriptor::new("hinge", "max(0, 1-yp) for labels -1 and 1", |_| Ok(Arc::new(Hinge))),
+    LossDescriptor::new("squared-hinge", "max(0, 1-yp)^2 for labels -1 and 1", |_| Ok(Arc::new(SquaredHinge))),
+    LossDescriptor::new("modified-huber", "squared hinge, straight below a margin of -1", |_| {
+        Ok(Arc::new(ModifiedHuber))
+    }),
+    LossDescriptor::new("perceptron", "max(0, -yp) for labels -1 and 1; a score of 0 costs nothing", |_| {
+        Ok(Arc::new(PerceptronLoss))
+    }),
+    LossDescriptor::new("zero-one", "1 if the sign is wrong; charges, teaches nothing", |_| Ok(Arc::new(ZeroOne))),
+    LossDescriptor::new("poisson", "e^p-yp for counts and rates y >= 0", |_| Ok(Arc::new(Poisson))),
 ];
 
 /// All losses of a score per class.

@@ -1,10 +1,8 @@
 //! The Poisson loss, for counts and rates.
 
-use std::sync::Arc;
-
 use super::flow::{faded, slide};
 use super::softmax::log_sum_exp;
-use super::{Curvature, InverseLink, Loss, LossDescriptor, LossKind, Task, expect_label};
+use super::{InverseLink, Loss, LossKind, Task, expect_label};
 use crate::Error;
 
 /// The score above which the loss is straight, so that it stays finite.
@@ -53,10 +51,6 @@ impl Loss for Poisson {
     /// e^p up to p = 50, 0 above.
     fn second_derivative(&self, p: f64, _: f64) -> f64 {
         if p <= STRAIGHT_FROM { libm::exp(p) } else { 0.0 }
-    }
-
-    fn curvature(&self) -> Curvature {
-        Curvature::Convex
     }
 
     fn kind(&self) -> LossKind {
@@ -109,9 +103,6 @@ fn curved_flow(p: f64, y: f64, time: f64, q: f64) -> f64 {
 fn log1p_ratio(x: f64) -> f64 {
     if x == 0.0 { 1.0 } else { libm::log1p(x) / x }
 }
-
-pub(super) const POISSON: LossDescriptor =
-    LossDescriptor::new("poisson", "e^p-yp for counts and rates y >= 0", |_| Ok(Arc::new(Poisson)));
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,7 @@
 //! Squared losses: the mean, and the expectiles.
 
-use std::sync::Arc;
-
 use super::flow::settle;
-use super::{Curvature, Loss, LossDescriptor, Task};
+use super::{Curvature, Loss, Task};
 use crate::Error;
 use crate::parameter::{ParameterDescriptor, within};
 
@@ -114,16 +112,7 @@ impl Loss for Expectile {
     }
 }
 
-pub(super) const SQUARED: LossDescriptor =
-    LossDescriptor::new("squared", "(p-y)^2; predicts the mean", |_| Ok(Arc::new(Squared)));
-
-const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("which expectile");
-
-pub(super) const EXPECTILE: LossDescriptor =
-    LossDescriptor::new("expectile", "asymmetric square; predicts the tau-expectile", |it| {
-        Ok(Arc::new(Expectile::new(it.number("tau"))?))
-    })
-    .with(&[TAU], &["expectile:tau=0.9"]);
+pub(super) const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("which expectile");
 
 #[cfg(test)]
 mod tests {

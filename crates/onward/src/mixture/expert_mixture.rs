@@ -156,20 +156,7 @@ impl<E: Experts> ExpertMixture<E> {
             }
         }
     }
-}
 
-/// Refuses a number of learners that cannot be mixed.
-fn expect_learners(count: usize) -> Result<usize, Error> {
-    match count {
-        1..=MOST_EXPERTS => Ok(count),
-        _ => Err(Error::parameter(format!("there are {count} learners to mix: it is 1 to {MOST_EXPERTS}"))),
-    }
-}
-
-/// How many rows the experts see before their scores are mixed.
-const TOGETHER: usize = 64;
-
-impl<E: Experts> ExpertMixture<E> {
     /// The experts have made these scores, the mixture this one.
     fn observe(&mut self, score_of: impl Fn(usize) -> f64, score: f64, label: f64, weight: f64) {
         for (expert, (expert_loss, sum)) in self.losses.iter_mut().zip(&mut self.sums).enumerate() {
@@ -188,6 +175,17 @@ impl<E: Experts> ExpertMixture<E> {
         self.algorithm.observe(&self.losses, weight);
     }
 }
+
+/// Refuses a number of learners that cannot be mixed.
+fn expect_learners(count: usize) -> Result<usize, Error> {
+    match count {
+        1..=MOST_EXPERTS => Ok(count),
+        _ => Err(Error::parameter(format!("there are {count} learners to mix: it is 1 to {MOST_EXPERTS}"))),
+    }
+}
+
+/// How many rows the experts see before their scores are mixed.
+const TOGETHER: usize = 64;
 
 impl<E: Experts> Predictor for ExpertMixture<E> {
     fn predict(&self, rows: Rows<'_>, scores: &mut [f64]) {
@@ -348,7 +346,7 @@ fn plan(
         return Ok(Guarantee::none(GuaranteeKind::Mixture, reason));
     }
     let bound = promise(arguments.specifications("learners")?.len())?;
-    Ok(Guarantee { kind: GuaranteeKind::Mixture, comparator: Some(class), bound: bound.map_err(str::to_owned) })
+    Ok(Guarantee::of_mixture(class, bound.map_err(str::to_owned)))
 }
 
 /// `hedge` by name.

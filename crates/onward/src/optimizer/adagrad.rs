@@ -240,21 +240,15 @@ fn eta(arguments: &Params<'_>) -> Result<f64, Error> {
     }
 }
 
+const RADIUS_OF_BOTH: ParameterDescriptor =
+    COMPARATOR_RADIUS.meaning("size of the domain, or of the comparators of the guarantee, or --radius");
+
 /// `adagrad` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "adagrad",
     summary: "a rate for each feature that falls with its gradients (Duchi, Hazan, Singer)",
     losses: Losses::Convex,
-    parameters: &[
-        ETA,
-        COMPARATOR_RADIUS.meaning("size of the domain, or of the comparators of the guarantee, or --radius"),
-        DOMAIN,
-        FORM,
-        DELTA,
-        FULL,
-        FEATURES,
-        STANDARDISE,
-    ],
+    parameters: &[ETA, RADIUS_OF_BOTH, DOMAIN, FORM, DELTA, FULL, FEATURES, STANDARDISE],
     promises: &[
         Promise::always(""),
         Promise::always("domain=box,eta=auto,radius=1").within(Comparator::Box(1.0)),

@@ -73,16 +73,11 @@ impl AdaGradFull {
 
     /// x by positions, which new features get while there are any.
     fn place(&mut self, x: Features<'_>) -> Vec<f64> {
+        let (row, is_complete) = self.features.number_row(x);
+        self.is_beyond |= !is_complete;
+        self.weights.resize(self.features.len(), 0.0);
         let mut dense = vec![0.0; self.features.len()];
-        for (index, value) in x.iter().filter(|(_, value)| *value != 0.0) {
-            let Some(position) = self.features.number(index) else {
-                self.is_beyond = true;
-                continue;
-            };
-            dense.resize(self.features.len(), 0.0);
-            dense[position] = f64::from(value);
-        }
-        self.weights.resize(dense.len(), 0.0);
+        row.iter().for_each(|&(number, value)| dense[number as usize] = value);
         dense
     }
 }

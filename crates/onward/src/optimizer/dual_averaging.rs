@@ -139,10 +139,6 @@ impl DualAveraging {
 }
 
 impl Optimizer for DualAveraging {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        self.point.dot(x)
-    }
-
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
         let square = held((h * g) * (h * g) * sum::squares(x.values()));
         self.used_rate = self.next_rate;

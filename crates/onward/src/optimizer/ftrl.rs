@@ -54,10 +54,6 @@ impl Ftrl {
 }
 
 impl Optimizer for Ftrl {
-    fn dot(&self, x: Features<'_>) -> f64 {
-        self.point.dot(x)
-    }
-
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
         let q = sum::squares(x.values());
         self.squares = held(self.squares + held((h * g) * (h * g) * q));
@@ -112,23 +108,16 @@ fn eta(arguments: &Params<'_>) -> Result<f64, Error> {
     }
 }
 
+const ROUNDS: ParameterDescriptor = ogd::ROUNDS.only_with("losses=linearised and gradient");
+
+const GRADIENT: ParameterDescriptor = ogd::GRADIENT.only_with("losses=linearised and rounds");
+
 /// `ftrl` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ftrl",
     summary: "follow the regularised leader, Euclidean, on linearised losses or on the losses themselves",
     losses: Losses::Convex,
-    parameters: &[
-        ETA,
-        RADIUS,
-        DOMAIN,
-        DIMENSION_OF_RATE,
-        ogd::ROUNDS.only_with("losses=linearised and gradient"),
-        ogd::GRADIENT.only_with("losses=linearised and rounds"),
-        LOSSES,
-        ALPHA,
-        FEATURES,
-        STANDARDISE,
-    ],
+    parameters: &[ETA, RADIUS, DOMAIN, DIMENSION_OF_RATE, ROUNDS, GRADIENT, LOSSES, ALPHA, FEATURES, STANDARDISE],
     promises: &[
         Promise::linear("", FIXED_RATE).repeating(),
         Promise::linear("eta=0.05,radius=1", FIXED_RATE).repeating(),

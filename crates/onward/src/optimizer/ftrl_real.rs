@@ -129,25 +129,12 @@ impl FtrlReal {
         Ok(Self { loss, alpha, radius, features, weights, past, is_beyond, paid, missed })
     }
 
-    fn score(&self, x: Features<'_>) -> f64 {
-        x.offset() + x.dot(|index| self.weight_of(index))
-    }
-
-    fn weight_of(&self, index: u32) -> f64 {
-        self.features.find(index).map_or(0.0, |position| self.weights[position])
-    }
-
     /// The row by positions, which new features get while there are any.
     fn place(&mut self, x: Features<'_>) -> Vec<(u32, f64)> {
-        let mut placed = Vec::with_capacity(x.len());
-        for (index, value) in x.iter().filter(|(_, value)| *value != 0.0) {
-            match self.features.number(index) {
-                Some(position) => placed.push((position as u32, f64::from(value))),
-                None => self.is_beyond = true,
-            }
-        }
+        let (row, is_complete) = self.features.number_row(x);
+        self.is_beyond |= !is_complete;
         self.weights.resize(self.features.len(), 0.0);
-        placed
+        row
     }
 
     /// Takes in a round and moves to the least of F.
@@ -269,14 +256,14 @@ fn substitute(factor: &Cholesky, v: &mut [f64]) {
 
 impl ScoreLearner for FtrlReal {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        self.score(x)
+        x.offset() + x.dot(|index| self.weight(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let prediction = self.predict_one(x);
         let row = SeenExample { features: self.place(x), label, weight, offset: x.offset() };
         self.minimise(row);
-        let after = self.loss.value(self.score(x), label);
+        let after = self.loss.value(self.predict_one(x), label);
         self.paid = held(self.paid + weight * (self.loss.value(prediction, label) - after));
         prediction
     }
@@ -319,7 +306,7 @@ impl ScoreLearner for FtrlReal {
 
 impl LinearWeights for FtrlReal {
     fn weight(&self, index: u32) -> f64 {
-        self.weight_of(index)
+        self.features.find(index).map_or(0.0, |position| self.weights[position])
     }
 }
 

@@ -298,22 +298,15 @@ fn rate(arguments: &Params<'_>) -> Result<OgdRate, Error> {
     }
 }
 
+const GRADIENT_OF_ETA: ParameterDescriptor =
+    GRADIENT.meaning("a bound on the norm of gradients sets eta: radius·√2/gradient on the ball").only_with("eta=auto");
+
 /// `ogd` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ogd",
     summary: "projected online gradient descent with rates that fall (Zinkevich)",
     losses: Losses::Convex,
-    parameters: &[
-        ETA,
-        RADIUS,
-        DOMAIN,
-        DIMENSION_OF_RATE,
-        GRADIENT
-            .meaning("a bound on the norm of gradients sets eta: radius·√2/gradient on the ball")
-            .only_with("eta=auto"),
-        AVERAGE,
-        STANDARDISE,
-    ],
+    parameters: &[ETA, RADIUS, DOMAIN, DIMENSION_OF_RATE, GRADIENT_OF_ETA, AVERAGE, STANDARDISE],
     promises: &[
         Promise::always("").within(Comparator::Ball(10.0)),
         Promise::always("eta=1").within(Comparator::Ball(10.0)),

@@ -27,24 +27,21 @@ fn rate(arguments: &Params<'_>) -> Result<OgdRate, Error> {
     })
 }
 
+const ETA: ParameterDescriptor = positive("eta")
+    .or("auto")
+    .meaning("the rate; auto: from rounds and gradient, or without them tuned as ogd's")
+    .remedy("a smaller eta");
+
+const ROUNDS: ParameterDescriptor = ogd::ROUNDS.only_with("gradient and eta=auto");
+
+const GRADIENT: ParameterDescriptor = ogd::GRADIENT.only_with("rounds and eta=auto");
+
 /// `osd` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "osd",
     summary: "online subgradient descent with a fixed rate",
     losses: Losses::Convex,
-    parameters: &[
-        positive("eta")
-            .or("auto")
-            .meaning("the rate; auto: from rounds and gradient, or without them tuned as ogd's")
-            .remedy("a smaller eta"),
-        RADIUS,
-        DOMAIN,
-        DIMENSION_OF_RATE,
-        ogd::ROUNDS.only_with("gradient and eta=auto"),
-        ogd::GRADIENT.only_with("rounds and eta=auto"),
-        ogd::AVERAGE,
-        STANDARDISE,
-    ],
+    parameters: &[ETA, RADIUS, DOMAIN, DIMENSION_OF_RATE, ROUNDS, GRADIENT, ogd::AVERAGE, STANDARDISE],
     promises: &[
         Promise::always("").within(Comparator::Ball(10.0)),
         Promise::linear("domain=all,eta=0.05,radius=1", FIXED_RATE).repeating(),

@@ -1,8 +1,8 @@
 //! Features numbered in the order in which they come, up to a limit: the rows and columns of learners with a matrix.
 
-use crate::Error;
 use crate::archive::Archive;
 use crate::storage::table::ParameterTable;
+use crate::{Error, Features};
 
 /// The first features that came, up to a limit, and their numbers.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +52,18 @@ impl FeatureIndex {
             }
             is_room.then_some(number)
         })
+    }
+
+    /// The numbers and values of the features of a row that are not 0, and whether all have numbers.
+    pub(crate) fn number_row(&mut self, x: Features<'_>) -> (Vec<(u32, f64)>, bool) {
+        let (mut row, mut is_complete) = (Vec::with_capacity(x.len()), true);
+        for (index, value) in x.iter().filter(|(_, value)| *value != 0.0) {
+            match self.number(index) {
+                Some(number) => row.push((number as u32, f64::from(value))),
+                None => is_complete = false,
+            }
+        }
+        (row, is_complete)
     }
 
     /// The features in order of number, as a column `index`.

@@ -212,22 +212,12 @@ impl<F: LaneLayout<W>, const W: usize, const D: usize> Default for Lanes<F, W, D
 }
 
 impl<F: LaneLayout<W>, const W: usize, const D: usize> Lanes<F, W, D> {
-    /// Which features each lane sees.
-    const KINDS: [usize; W] = {
-        let mut kinds = [RAW; W];
-        let mut lane = 0;
-        while lane < W {
-            kinds[lane] = F::VECTOR[lane].kind;
-            lane += 1;
-        }
-        kinds
-    };
-
-    /// What differs from lane to lane, as bits, so that all lanes are worked on alike.
+    /// What differs from lane to lane, so that all lanes are worked on alike.
     const MASKS: Masks<W> = {
-        let mut masks = Masks { raw: [0; W], distance: [0; W] };
+        let mut masks = Masks { kinds: [RAW; W], raw: [0; W], distance: [0; W] };
         let mut lane = 0;
         while lane < W {
+            masks.kinds[lane] = F::VECTOR[lane].kind;
             masks.raw[lane] = if F::VECTOR[lane].kind == RAW { u32::MAX } else { 0 };
             masks.distance[lane] = if F::VECTOR[lane].is_by_distance() { u32::MAX >> 1 } else { 0 };
             lane += 1;
@@ -304,7 +294,7 @@ impl<F: LaneLayout<W>, const W: usize, const D: usize> LanePasses for Lanes<F, W
                 [lane_entry::bounded(value, entry.largest[RAW]), lane_entry::bounded(centred, entry.largest[CENTRED])];
             seen.push(bounded[CENTRED]);
             for lane in 0..W {
-                sums[lane] += f64::from(entry.weights[lane] * bounded[Self::KINDS[lane]]);
+                sums[lane] += f64::from(entry.weights[lane] * bounded[Self::MASKS.kinds[lane]]);
             }
         }
         self.finish(sums, scores);
@@ -318,7 +308,7 @@ impl<F: LaneLayout<W>, const W: usize, const D: usize> LanePasses for Lanes<F, W
         let weighing = Weighing { usual, total, h, dither: Dither::of(self.norms.rounds) };
         self.norms.total += f64::from(h);
         let (Self { table, row, .. }, masks) = (&mut *self, &Self::MASKS);
-        let (sums, norms) = f32xn::run::<W, F::Wide, _>(Begin { table, row, masks, kinds: &Self::KINDS, x, weighing });
+        let (sums, norms) = f32xn::run::<W, F::Wide, _>(Begin { table, row, masks, x, weighing });
         self.norms.squares.iter_mut().zip(norms).for_each(|(sum, norm)| *sum += f64::from(h) * norm);
         self.finish(sums, scores);
     }
@@ -368,7 +358,7 @@ impl<F: LaneLayout<W>, const W: usize, const D: usize> LanePasses for Lanes<F, W
 
     fn mixed(&self, indices: &[u32], shares: &[f64]) -> Vec<(f64, f64)> {
         let weight = |entry: &LaneEntry<W, D>, lane: usize| {
-            let largest = f64::from(entry.largest[Self::KINDS[lane]]);
+            let largest = f64::from(entry.largest[Self::MASKS.kinds[lane]]);
             if largest > 0.0 { f64::from(entry.weights[lane]) * self.norms.label_unit / largest } else { 0.0 }
         };
         let mixed = |entry: LaneEntry<W, D>| {

@@ -28,8 +28,9 @@ use crate::simd::{larger, smaller, vectorised};
 pub(super) const UNBOUNDED: &str = "squared losses are mixed by a rule without a bound";
 
 /// How the weights follow from the losses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Mixing {
+    #[default]
     Bayes,
     Bernstein,
     AdaHedge,
@@ -56,7 +57,7 @@ pub(super) struct Paid<'a> {
 }
 
 /// The weights and losses of experts.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Mixture {
     mixing: Mixing,
     /// ln K, K being how many experts there were at the beginning: bounds count those that left.
@@ -87,24 +88,9 @@ const LEAST_SHARE: f64 = 1e-4;
 
 impl Mixture {
     pub(super) fn new(mixing: Mixing, experts: usize) -> Self {
-        let zeros = [0.0; MOST_EXPERTS];
-        let mut weights = zeros;
-        weights[..experts].fill(1.0 / experts as f64);
-        Self {
-            mixing,
-            capacity: libm::log(experts as f64),
-            experts,
-            weights,
-            losses: zeros,
-            paid: 0.0,
-            regrets: zeros,
-            squares: zeros,
-            largest: zeros,
-            rounds: 0.0,
-            weight: 0.0,
-            cost: 0.0,
-            heaviest: 0.0,
-        }
+        let mut mixture = Self { mixing, capacity: libm::log(experts as f64), experts, ..Self::default() };
+        mixture.weights[..experts].fill(1.0 / experts as f64);
+        mixture
     }
 
     /// π_k.

@@ -226,10 +226,7 @@ impl Auto {
         others.fill(0.0);
         let constant = clip(x.offset() + self.labels.constant());
         for (newton, score) in self.newtons.iter().zip(others.iter_mut()) {
-            *score = match newton.has_given_up() {
-                true => constant,
-                false => clip(origin + newton.dot(x.indices(), &round.seen)),
-            };
+            *score = if newton.has_given_up() { constant } else { clip(origin + newton.dot(x.indices(), &round.seen)) };
         }
         others[self.newtons.len()] = constant;
         let stacked = self.stacks.each_ref().map(|stack| clip(origin + stack.dot(&round.scores, origin)));
@@ -490,8 +487,7 @@ impl ScoreLearner for Auto {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let bound = self.mixture.bound();
-        Guarantee { kind: GuaranteeKind::Mixture, comparator: Some(Comparator::Experts), bound }
+        Guarantee::of_mixture(Comparator::Experts, self.mixture.bound())
     }
 
     fn mixture(&self) -> Option<MixtureReport> {

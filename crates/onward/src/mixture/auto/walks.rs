@@ -189,9 +189,11 @@ impl FeatureBlock {
     }
 }
 
-/// The lanes' masks: which see raw features, and which go by distance (all bits but the sign's).
+/// Which features each lane sees, and as masks which lanes see raw ones, and which go by distance (all bits but the
+/// sign's).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Masks<const W: usize> {
+    pub(super) kinds: [usize; W],
     pub(super) raw: [u32; W],
     pub(super) distance: [u32; W],
 }
@@ -207,7 +209,6 @@ pub(super) struct Begin<'a, const W: usize, const D: usize> {
     pub(super) table: &'a mut ParameterTable<LaneEntry<W, D>>,
     pub(super) row: &'a mut GatheredRow,
     pub(super) masks: &'a Masks<W>,
-    pub(super) kinds: &'a [usize; W],
     pub(super) x: Features<'a>,
     pub(super) weighing: Weighing,
 }
@@ -217,7 +218,7 @@ impl<const W: usize, const D: usize> WidthKernel<W> for Begin<'_, W, D> {
 
     #[inline(always)]
     fn run<V: F32xN<W>, E: Transpose>(self) -> Self::Output {
-        let Self { table, row, masks, kinds, x, weighing } = self;
+        let Self { table, row, masks, x, weighing } = self;
         let GatheredRow { located, positions, blocks } = row;
         table.locate(x, located);
         let entries = table.all();
@@ -259,7 +260,7 @@ impl<const W: usize, const D: usize> WidthKernel<W> for Begin<'_, W, D> {
                 entry.past = FeatureHistory::of(pasts[at]);
             }
             if block.has_special(positions.len()) {
-                special(entries, positions, block, weighing.h, kinds);
+                special(entries, positions, block, weighing.h, &masks.kinds);
             }
         }
         let mut norms = [E::no_sums(); 2];
@@ -422,8 +423,9 @@ mod tests {
         let indices: Vec<u32> = (0..60).collect();
         let entries: Vec<LaneEntry<W, D>> = indices.iter().map(|_| entry(&mut random)).collect();
         let mut table = ParameterTable::filled(&indices, entries.into_iter()).unwrap();
-        let kinds = std::array::from_fn(|lane| lane % 2);
+        let kinds: [usize; W] = std::array::from_fn(|lane| lane % 2);
         let masks = Masks {
+            kinds,
             raw: kinds.map(|kind| if kind == RAW { u32::MAX } else { 0 }),
             distance: std::array::from_fn(|lane| if lane < 2 { u32::MAX >> 1 } else { 0 }),
         };
@@ -436,9 +438,8 @@ mod tests {
             let x = Features::new(&indices[start..start + count], &values).unwrap();
             let dither = Dither::of(round);
             let weighing = Weighing { usual: 1.0, total: DenseCounts::new(2e6), h: 1.0 + (round % 2) as f32, dither };
-            let (table, kinds, masks) = (&mut table, &kinds, &masks);
-            let (sums, norms) =
-                f32xn::run::<W, F, _>(Begin { table: &mut *table, row: &mut row, masks, kinds, x, weighing });
+            let (table, masks) = (&mut table, &masks);
+            let (sums, norms) = f32xn::run::<W, F, _>(Begin { table: &mut *table, row: &mut row, masks, x, weighing });
             bits.extend(sums.iter().chain(&norms).map(|sum| sum.to_bits()));
             let (squares, numerators) = ([0.25; W], std::array::from_fn(|lane| lane as f32 * 0.1));
             let (row, directions) = (&row, &mut directions);

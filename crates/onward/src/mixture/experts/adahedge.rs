@@ -15,12 +15,7 @@
 //! Gaps are taken in logarithms: a weight that is 0 in f64 may be that of the expert whose loss is far
 //! the least, and Δ must not stall then. O(K) a round.
 
-use super::{
-    Experts, LARGEST, against_the_best, excess, expect_count, exponential, fall_behind, least, log_sum, persist_column,
-};
-use crate::Error;
-use crate::archive::Archive;
-use crate::guarantee::Guarantee;
+use super::*;
 
 /// AdaHedge.
 ///

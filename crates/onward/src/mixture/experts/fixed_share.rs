@@ -26,10 +26,8 @@
 //! O(K) a round.
 
 use super::hedge::Ranges;
-use super::{Experts, HedgeRate, LARGEST, excess, expect_count, hoeffding, log_sum, normalise, persist_column};
-use crate::Error;
-use crate::archive::{Archive, visit_fields};
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use super::*;
+use crate::archive::visit_fields;
 use crate::parameter::{Description, ParameterDescriptor, number, whole};
 
 /// How much weight is dealt out anew after a round.
@@ -259,8 +257,7 @@ impl Experts for FixedShare {
         };
         // All sequences of one expert are the same.
         let bound = if self.weights.len() == 1 { 0.0 } else { bound };
-        let comparator = Some(Comparator::SwitchingExperts(self.switches));
-        Guarantee { kind: GuaranteeKind::Mixture, comparator, bound: Ok(bound) }
+        Guarantee::of_mixture(Comparator::SwitchingExperts(self.switches), Ok(bound))
     }
 
     fn describe(&self) -> String {
@@ -276,11 +273,8 @@ impl Experts for FixedShare {
         for (name, tuning) in [("used", &mut self.used), ("next", &mut self.next)] {
             archive.part(name, |archive| {
                 archive.size("eta", &mut tuning.eta)?;
-                archive.check(
-                    tuning.eta > 0.0 || self.rounds == 0.0,
-                    "eta",
-                    "must be above 0 once there were rounds",
-                )?;
+                let is_sound = tuning.eta > 0.0 || self.rounds == 0.0;
+                archive.check(is_sound, "eta", "must be above 0 once there were rounds")?;
                 archive.size("share", &mut tuning.share)?;
                 archive.check(tuning.share <= 1.0, "share", "must be at most 1")
             })?;

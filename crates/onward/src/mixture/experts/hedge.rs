@@ -24,12 +24,8 @@
 //!
 //! O(K) a round.
 
-use super::{
-    Experts, LARGEST, against_the_best, excess, expect_count, exponential, fall_behind, hoeffding, persist_column,
-};
-use crate::Error;
-use crate::archive::{Archive, visit_fields};
-use crate::guarantee::Guarantee;
+use super::*;
+use crate::archive::visit_fields;
 use crate::parameter::{Description, ParameterDescriptor, number, positive};
 
 /// How η is chosen.

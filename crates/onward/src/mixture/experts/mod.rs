@@ -41,7 +41,7 @@ use std::ops::RangeInclusive;
 
 use crate::Error;
 use crate::archive::Archive;
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::guarantee::{Comparator, Guarantee};
 
 /// No algorithm here weighs more experts than this.
 pub const LARGEST_COUNT: usize = 1 << 24;
@@ -78,7 +78,7 @@ const LARGEST: f64 = 1e300;
 
 /// The guarantee against the best of the experts.
 fn against_the_best(bound: f64) -> Guarantee {
-    Guarantee { kind: GuaranteeKind::Mixture, comparator: Some(Comparator::Experts), bound: Ok(bound) }
+    Guarantee::of_mixture(Comparator::Experts, Ok(bound))
 }
 
 /// Refuses a number of experts that is none.

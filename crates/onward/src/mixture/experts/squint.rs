@@ -22,10 +22,8 @@
 //! K·40 to K·80 exponentials a round.
 
 use super::integral::{largest_regret, logarithms};
-use super::{Experts, LARGEST, against_the_best, excess, expect_count, largest, normalise, persist_column};
-use crate::Error;
-use crate::archive::{Archive, visit_fields};
-use crate::guarantee::Guarantee;
+use super::*;
+use crate::archive::visit_fields;
 use crate::parameter::{Description, ParameterDescriptor, positive};
 
 /// Squint.

@@ -206,10 +206,7 @@ impl Entropic {
     }
 
     fn comparator(&self) -> Comparator {
-        match self.is_signed {
-            true => Comparator::L1Ball(self.radius),
-            false => Comparator::Simplex(self.radius),
-        }
+        if self.is_signed { Comparator::L1Ball(self.radius) } else { Comparator::Simplex(self.radius) }
     }
 
     /// What the bound can become.

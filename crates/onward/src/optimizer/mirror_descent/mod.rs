@@ -106,23 +106,18 @@ const P: ParameterDescriptor =
 const PROJECT: ParameterDescriptor =
     flag("project").default("true").meaning("project on the ball").unless("map=entropic");
 
+const GRADIENT: ParameterDescriptor =
+    ogd::GRADIENT.meaning("the largest gradient in the dual norm").only_with("rounds and eta=auto");
+
+const ROUNDS: ParameterDescriptor =
+    ogd::ROUNDS.meaning("T, which with gradient gives the textbook's eta").only_with("gradient and eta=auto");
+
 /// `mirror-descent` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "mirror-descent",
     summary: "mirror descent: exponentiated gradient (EG, EG±), p-norms, or Euclidean",
     losses: Losses::Convex,
-    parameters: &[
-        MAP,
-        RADIUS,
-        ETA,
-        ogd::GRADIENT.meaning("the largest gradient in the dual norm").only_with("rounds and eta=auto"),
-        ogd::ROUNDS.meaning("T, which with gradient gives the textbook's eta").only_with("gradient and eta=auto"),
-        SIGNED,
-        DIMENSION,
-        P,
-        PROJECT,
-        STANDARDISE,
-    ],
+    parameters: &[MAP, RADIUS, ETA, GRADIENT, ROUNDS, SIGNED, DIMENSION, P, PROJECT, STANDARDISE],
     promises: &[
         Promise::always("").within(Comparator::L1Ball(10.0)),
         Promise::always("radius=1").within(Comparator::L1Ball(1.0)),

@@ -93,10 +93,8 @@ impl PNorm {
     }
 
     fn comparator(&self) -> Comparator {
-        match self.p == 2.0 {
-            true => Comparator::Ball(self.radius),
-            false => Comparator::PNormBall { p: self.p, radius: self.radius },
-        }
+        let (p, radius) = (self.p, self.radius);
+        if p == 2.0 { Comparator::Ball(radius) } else { Comparator::PNormBall { p, radius } }
     }
 
     /// What the bound can become.
@@ -227,10 +225,7 @@ impl Optimizer for PNorm {
 
     fn describe(&self) -> String {
         let it = Description::of("mirror-descent").with_optional(&ETA, self.rate.eta());
-        let it = match self.p == 2.0 {
-            true => it.with(&MAP, "euclidean"),
-            false => it.with(&MAP, "pnorm").with(&P, self.p),
-        };
+        let it = if self.p == 2.0 { it.with(&MAP, "euclidean") } else { it.with(&MAP, "pnorm").with(&P, self.p) };
         it.with(&PROJECT, self.is_projected).with(&RADIUS, self.radius).into()
     }
 

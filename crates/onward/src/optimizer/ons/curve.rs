@@ -11,6 +11,7 @@
 
 use crate::loss::logistic::sigmoid;
 use crate::loss::poisson::STRAIGHT_FROM;
+use crate::loss::{InverseLink, Loss, Poisson};
 
 /// What is known of the curvature of the losses.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,7 +66,7 @@ impl KnownCurvature {
             Self::Unknown | Self::ExpConcave { .. } | Self::Bounded { .. } => None,
             Self::Strong(c) => Some(c),
             Self::Logistic => Some(least(at, softplus, sigmoid, |p| sigmoid(p) * sigmoid(-p))),
-            Self::Poisson => Some(least(at, total_rate, rate, curved_rate)),
+            Self::Poisson => Some(least(at, total_rate, rate, |p| Poisson.second_derivative(p, 0.0))),
             Self::SquaredHinge => Some(squared_hinge(g, at)),
         }
     }
@@ -78,17 +79,12 @@ fn softplus(p: f64) -> f64 {
 
 /// e^p, held from where the Poisson loss is straight.
 fn rate(p: f64) -> f64 {
-    libm::exp(p.min(STRAIGHT_FROM))
+    InverseLink::Log.response(p)
 }
 
 /// The integral of that rate.
 fn total_rate(p: f64) -> f64 {
     rate(p) * (1.0 + (p - STRAIGHT_FROM).max(0.0))
-}
-
-/// Its derivative.
-fn curved_rate(p: f64) -> f64 {
-    if p <= STRAIGHT_FROM { libm::exp(p) } else { 0.0 }
 }
 
 /// The least average curvature of a loss with these values and derivatives, ℓ'' rising, then falling.

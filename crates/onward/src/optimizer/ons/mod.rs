@@ -137,8 +137,7 @@ impl Ons {
     /// Why there is no bound, if so.
     fn objection(&self) -> Option<String> {
         match (&self.matrix, self.curve) {
-            (Matrix::Diagonal(_), _) => Some(OF_FORMS.to_owned()),
-            (Matrix::Sketched(_), _) => Some(OF_FORMS.to_owned()),
+            (Matrix::Diagonal(_) | Matrix::Sketched(_), _) => Some(OF_FORMS.to_owned()),
             (_, KnownCurvature::Unknown) => Some(OF_LOSSES.to_owned()),
             (_, KnownCurvature::Bounded { gradient, .. }) if self.has_exceeded => {
                 Some(format!("a gradient was larger than the {gradient} that was given"))

@@ -40,13 +40,11 @@ impl Sketched {
     }
 
     pub(super) fn step(&mut self, slope: f64, growth: f64, x: Features<'_>) {
-        let there = x.iter().filter(|&(_, value)| value != 0.0);
-        let row: Vec<(usize, f64)> =
-            there.filter_map(|(index, value)| Some((self.features.number(index)?, f64::from(value)))).collect();
+        let (row, _) = self.features.number_row(x);
         self.weights.resize(self.features.len(), 0.0);
         let dense = |factor: f64| {
             let mut dense = vec![0.0; self.weights.len()];
-            row.iter().for_each(|&(number, value)| dense[number] = factor * value);
+            row.iter().for_each(|&(number, value)| dense[number as usize] = factor * value);
             dense
         };
         let (new, mut direction) = (dense(growth), dense(slope));

@@ -54,26 +54,25 @@ pub enum Penalty {
 }
 
 impl Penalty {
-    /// α(1−ρ) and αρ.
-    fn strengths(self) -> (f64, f64) {
+    /// α and ρ.
+    fn parts(self) -> Option<(f64, f64)> {
         match self {
-            Self::None => (0.0, 0.0),
-            Self::L2(alpha) => (alpha, 0.0),
-            Self::L1(alpha) => (0.0, alpha),
-            Self::ElasticNet { alpha, ratio } => (alpha * (1.0 - ratio), alpha * ratio),
+            Self::None => None,
+            Self::L2(alpha) => Some((alpha, 0.0)),
+            Self::L1(alpha) => Some((alpha, 1.0)),
+            Self::ElasticNet { alpha, ratio } => Some((alpha, ratio)),
         }
     }
 
+    /// α(1−ρ) and αρ.
+    fn strengths(self) -> (f64, f64) {
+        self.parts().map_or((0.0, 0.0), |(alpha, ratio)| (alpha * (1.0 - ratio), alpha * ratio))
+    }
+
     fn check(self) -> Result<Self, Error> {
-        match self {
-            Self::None => {}
-            Self::L2(alpha) | Self::L1(alpha) => {
-                ALPHA.check(alpha)?;
-            }
-            Self::ElasticNet { alpha, ratio } => {
-                ALPHA.check(alpha)?;
-                RATIO.check(ratio)?;
-            }
+        if let Some((alpha, ratio)) = self.parts() {
+            ALPHA.check(alpha)?;
+            RATIO.check(ratio)?;
         }
         Ok(self)
     }
@@ -267,9 +266,8 @@ impl Optimizer for Sgd {
     }
 
     fn describe(&self) -> String {
-        let alpha = match (self.penalty, self.rates.schedule()) {
-            (Penalty::L2(alpha) | Penalty::L1(alpha) | Penalty::ElasticNet { alpha, .. }, _) => Some(alpha),
-            (_, Schedule::Optimal(alpha)) => Some(alpha),
+        let alpha = match (self.penalty.parts(), self.rates.schedule()) {
+            (Some((alpha, _)), _) | (_, Schedule::Optimal(alpha)) => Some(alpha),
             _ => None,
         };
         let sgd = Description::of("sgd");

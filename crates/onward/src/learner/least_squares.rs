@@ -13,8 +13,7 @@
 //! rows had to be ignored. Squared loss only; predictions are not clipped.
 
 use super::columns::{FeatureColumns, LIMIT};
-use super::ridge::Charged;
-use super::rls::LAMBDA;
+use super::ridge::{Charged, LAMBDA};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::LossKind;

@@ -178,7 +178,7 @@ impl Ridge {
         self.columns.persist(archive)?;
         let size = self.columns.len();
         self.triangle.persist("triangle", size, archive)?;
-        let is_positive = (0..self.triangle.size()).all(|i| self.triangle.row(i)[0] > 0.0);
+        let is_positive = self.triangle.rows.iter().all(|row| row[0] > 0.0);
         archive.check(is_positive, "triangle", "must be above 0 on its diagonal")?;
         archive.column_of(size, "rotated", &mut self.rotated)?;
         archive.column_of(size, "weight", &mut self.weights)

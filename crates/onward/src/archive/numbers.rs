@@ -1,6 +1,6 @@
 //! How sums, generators of random numbers and triangular matrices are saved.
 
-use super::Archive;
+use super::{Archive, rows_of};
 use crate::Error;
 use crate::numeric::linalg::cholesky::Cholesky;
 use crate::numeric::linalg::triangle::Triangle;
@@ -29,11 +29,11 @@ impl SplitMix64 {
 impl Triangle {
     /// Saves it under a name, row by row without gaps, or loads it: then it must be of this size.
     pub(crate) fn persist(&mut self, name: &str, size: usize, archive: &mut Archive) -> Result<(), Error> {
-        let mut packed = self.packed();
+        let mut packed = self.rows.concat();
         archive.column(name, &mut packed)?;
         if archive.is_loading() {
-            let triangle = Self::unpacked(size, &packed);
-            *self = archive.require(triangle, name, "must be a triangle with a row for each feature")?;
+            let rows = rows_of(&packed, (1..=size).rev());
+            self.rows = archive.require(rows, name, "must be a triangle with a row for each feature")?;
         }
         Ok(())
     }
@@ -52,6 +52,18 @@ impl Cholesky {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_triangle_that_has_grown_is_saved() {
+        let mut triangle = Triangle::default();
+        (0..20).for_each(|i| triangle.grow(f64::from(i)));
+        triangle.add_outer(1.0, &[1.0; 20]);
+        let state = Archive::saved(|archive| triangle.persist("triangle", 20, archive)).unwrap();
+        let mut again = Triangle::default();
+        again.persist("triangle", 20, &mut Archive::loading(state.clone())).unwrap();
+        assert_eq!((&again.rows, again.size(), again.rows[19].as_slice()), (&triangle.rows, 20, &[20.0][..]));
+        assert!(again.persist("triangle", 19, &mut Archive::loading(state)).is_err());
+    }
 
     #[test]
     fn a_generator_goes_on_to_the_bit_where_it_was_saved() {

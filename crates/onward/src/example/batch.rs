@@ -4,13 +4,13 @@ use std::fmt::Debug;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
-use super::features::{Features, is_offset};
+use super::features::{Features, is_offset, refused};
 use super::reach::RowBounds;
 use super::repeats::REPEATS;
 use super::rows::{RowLayout, Rows};
+use crate::Error;
 use crate::hashing::feature_map::INDEX_LIMIT;
 use crate::simd::scan::{FEW, are_alone, are_finite, ascend, max_index};
-use crate::{Error, ErrorKind};
 
 /// One round's material: a row, its label if known, its importance weight.
 #[derive(Debug, Clone, Copy)]
@@ -369,9 +369,10 @@ impl Batch {
     pub fn extend_with_bias(&mut self, rows: Rows<'_>) -> Result<(), Error> {
         assert_eq!(self.pending(), 0, "the row that is being filled ends first");
         if rows.bounds.max_index >= INDEX_LIMIT - 1 {
-            let message =
-                format!("indices must be below 2^31 - 1 where a bias is added; got {}", rows.bounds.max_index);
-            return Err(Error::new(ErrorKind::Features, message));
+            return Err(refused(format!(
+                "indices must be below 2^31 - 1 where a bias is added; got {}",
+                rows.bounds.max_index
+            )));
         }
         for Example { features, label, weight } in rows.iter() {
             self.push(0, 1.0);
@@ -396,18 +397,17 @@ fn check_ends(ends: &[usize], columns: [usize; 3], lent: &dyn BorrowedColumns) -
     let ascend = ends.windows(2).all(|pair| pair[0] <= pair[1]);
     let all = ends.last().copied().unwrap_or(0);
     if columns != [ends.len(); 3] || !ascend || all != indices.len() || all != values.len() {
-        let message = format!(
+        return Err(refused(format!(
             "the ends of {} rows, of which the last is {all}, do not fit {columns:?} labels, weights and offsets, {} \
              indices and {} values",
             ends.len(),
             indices.len(),
             values.len()
-        );
-        return Err(Error::new(ErrorKind::Features, message));
+        )));
     }
     match max_index(indices) < INDEX_LIMIT && are_finite(values) {
         true => Ok(()),
-        false => Err(Error::new(ErrorKind::Features, "an index is 2^31 or more, or a value is not finite")),
+        false => Err(refused("an index is 2^31 or more, or a value is not finite")),
     }
 }
 

@@ -39,20 +39,21 @@ impl<'a> Features<'a> {
     /// ```
     pub fn new(indices: &'a [u32], values: &'a [f32]) -> Result<Self, Error> {
         if indices.len() != values.len() {
-            let message = format!("{} indices but {} values: a row needs as many", indices.len(), values.len());
-            return Err(Error::new(ErrorKind::Features, message));
+            return Err(refused(format!("{} indices but {} values: a row needs as many", indices.len(), values.len())));
         }
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-            let message = format!("the value of feature {} is {}: features are finite", indices[at], values[at]);
-            return Err(Error::new(ErrorKind::Features, message));
+            return Err(refused(format!(
+                "the value of feature {} is {}: features are finite",
+                indices[at], values[at]
+            )));
         }
         if let Some(index) = indices.iter().find(|&&index| index >= INDEX_LIMIT) {
-            let message = format!("index {index} is too large: indices are below 2^31");
-            return Err(Error::new(ErrorKind::Features, message));
+            return Err(refused(format!("index {index} is too large: indices are below 2^31")));
         }
         if let Some(index) = repeated(indices) {
-            let message = format!("index {index} occurs twice: a row names a feature once, with the sum of its values");
-            return Err(Error::new(ErrorKind::Features, message));
+            return Err(refused(format!(
+                "index {index} occurs twice: a row names a feature once, with the sum of its values"
+            )));
         }
         let bounds = RowBounds::of(indices.iter().copied().max().unwrap_or(0));
         Ok(Self { indices, values, ids: &[], bounds, offset: 0.0 })
@@ -73,9 +74,7 @@ impl<'a> Features<'a> {
     pub fn with_offset(self, offset: f64) -> Result<Self, Error> {
         match is_offset(offset) {
             true => Ok(Self { offset, ..self }),
-            false => {
-                Err(Error::new(ErrorKind::Features, format!("the offset is {offset}: it is a number within ±3.4e38")))
-            }
+            false => Err(refused(format!("the offset is {offset}: it is a number within ±3.4e38"))),
         }
     }
 
@@ -164,6 +163,11 @@ pub(super) fn repeated(indices: &[u32]) -> Option<u32> {
     let mut sorted = indices.to_vec();
     sorted.sort_unstable();
     sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
+
+/// Refuses features, for the reason that it gives.
+pub(super) fn refused(message: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Features, message)
 }
 
 /// Whether a score may start from it: squares of scores are finite then.

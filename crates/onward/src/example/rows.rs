@@ -4,7 +4,7 @@ use std::mem;
 use std::ops::Range;
 
 use super::batch::{Example, RowColumns};
-use super::features::{Features, is_offset, repeated};
+use super::features::{Features, is_offset, refused, repeated};
 use super::reach::{RowBounds, max_positions};
 use crate::hashing::feature_map::INDEX_LIMIT;
 use crate::simd::scan::{are_finite, ascend, max_index};
@@ -174,24 +174,32 @@ impl<'a> Rows<'a> {
     /// When it is not below [`len`](Self::len).
     #[inline]
     pub fn get(&self, row: usize) -> Example<'a> {
-        let (range, indices) = match self.layout {
-            RowLayout::Sparse { ends, first } => {
-                let start = if row == 0 { 0 } else { ends[row - 1] - first };
-                (start..ends[row] - first, start..ends[row] - first)
-            }
-            RowLayout::Dense { .. } => {
-                (row * self.indices.len()..(row + 1) * self.indices.len(), 0..self.indices.len())
-            }
-        };
+        let (indices, values) = self.spans(row..row + 1);
         let features = Features {
             ids: self.ids.get(indices.clone()).unwrap_or_default(),
             indices: &self.indices[indices],
-            values: &self.values[range],
+            values: &self.values[values],
             bounds: self.bounds,
             offset: self.columns.offsets.get(row).copied().unwrap_or(0.0),
         };
         let label = self.columns.labels.get(row).copied().filter(|label| !label.is_nan());
         Example { features, label, weight: self.columns.weights.get(row).copied().unwrap_or(1.0) }
+    }
+
+    /// Where the indices of some rows are, and their values.
+    #[inline]
+    fn spans(&self, rows: Range<usize>) -> (Range<usize>, Range<usize>) {
+        match self.layout {
+            RowLayout::Sparse { ends, first } => {
+                let start_of = |row: usize| if row == 0 { 0 } else { ends[row - 1] - first };
+                let span = start_of(rows.start)..start_of(rows.end);
+                (span.clone(), span)
+            }
+            RowLayout::Dense { .. } => {
+                let columns = self.indices.len();
+                (0..columns, rows.start * columns..rows.end * columns)
+            }
+        }
     }
 
     fn features_of(&self, row: usize) -> (&'a [u32], &'a [f32]) {
@@ -275,23 +283,16 @@ impl<'a> Rows<'a> {
         let part = |column: &'a [f64]| if column.is_empty() { column } else { &column[range.clone()] };
         let RowColumns { labels, weights, offsets } = self.columns;
         let columns = RowColumns { labels: part(labels), weights: part(weights), offsets: part(offsets) };
-        match self.layout {
-            RowLayout::Sparse { ends, first } => {
-                let start_of = |row: usize| if row == 0 { 0 } else { ends[row - 1] - first };
-                let features = start_of(range.start)..start_of(range.end);
-                let layout = RowLayout::Sparse { ends: &ends[range], first: first + features.start };
-                let ids = self.ids.get(features.clone()).unwrap_or_default();
-                let (indices, values) = (&self.indices[features.clone()], &self.values[features]);
-                Self { layout, indices, values, ids, columns, ..self }
-            }
-            RowLayout::Dense { rows } => {
-                assert!(range.start <= range.end && range.end <= rows, "there are {rows} rows, not {}", range.end);
-                let columns_per_row = self.indices.len();
-                let layout = RowLayout::Dense { rows: range.len() };
-                let values = &self.values[range.start * columns_per_row..range.end * columns_per_row];
-                Self { layout, values, columns, ..self }
-            }
+        if let RowLayout::Dense { rows } = self.layout {
+            assert!(range.start <= range.end && range.end <= rows, "there are {rows} rows, not {}", range.end);
         }
+        let (indices, values) = self.spans(range.clone());
+        let layout = match self.layout {
+            RowLayout::Sparse { ends, first } => RowLayout::Sparse { ends: &ends[range], first: first + indices.start },
+            RowLayout::Dense { .. } => RowLayout::Dense { rows: range.len() },
+        };
+        let ids = self.ids.get(indices.clone()).unwrap_or_default();
+        Self { layout, indices: &self.indices[indices], values: &self.values[values], ids, columns, ..self }
     }
 
     /// The rows in parts of this many, the last one smaller if they do not divide.
@@ -360,10 +361,6 @@ impl RowColumns<'_> {
         }
         Ok(())
     }
-}
-
-fn refused(message: impl std::fmt::Display) -> Error {
-    Error::new(ErrorKind::Features, message)
 }
 
 fn in_row(row: usize, error: &Error) -> Error {

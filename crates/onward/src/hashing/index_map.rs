@@ -1,4 +1,4 @@
-//! A map from feature indices to numbers.
+//! A map from feature indices to numbers or weights.
 
 use bytemuck::Zeroable;
 
@@ -11,44 +11,26 @@ pub(crate) const GOLDEN: u32 = 0x9e37_79b1;
 /// The entries of the smallest table.
 const FEWEST: usize = 64;
 
-/// Where the number of an index is: open addressing, at most half full.
+/// An index and its value.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
-struct IndexMapEntry {
-    index: u32,
-    /// One more than its number; 0: no entry.
-    number: u32,
+struct IndexMapEntry<V> {
+    /// One more than the index; 0: no entry.
+    key: u32,
+    value: V,
 }
 
-/// A map from indices to numbers.
+/// A map from indices, which are below 2^31, to values: by default to numbers. Open addressing, at most half full.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct IndexMap {
+pub(crate) struct IndexMap<V = u32> {
     /// A power of two of them, or none.
-    entries: Vec<IndexMapEntry>,
+    entries: Vec<IndexMapEntry<V>>,
     used: usize,
-    /// What leaves so many bits of a hash as the number of entries has.
+    /// A hash without this many low bits is the position of an entry.
     shift: u32,
 }
 
 impl IndexMap {
-    /// The number of an index, or where its entry will be.
-    #[inline]
-    pub(crate) fn find(&self, index: u32) -> Result<u32, usize> {
-        let mask = self.entries.len().wrapping_sub(1);
-        let mut at = (index.wrapping_mul(GOLDEN) >> self.shift) as usize;
-        // At least half of the entries are empty: the search ends.
-        while let Some(entry) = self.entries.get(at) {
-            if entry.number == 0 {
-                break;
-            }
-            if entry.index == index {
-                return Ok(entry.number - 1);
-            }
-            at = (at + 1) & mask;
-        }
-        Err(at)
-    }
-
     /// The numbers of indices by their order.
     pub(crate) fn of(indices: &[u32]) -> Self {
         let mut numbers = Self::default();
@@ -59,31 +41,56 @@ impl IndexMap {
         }
         numbers
     }
+}
 
-    /// Has the entry of an index fetched.
+impl<V: Copy + Zeroable> IndexMap<V> {
+    /// An empty map with room for half as many values as `size`, a power of two.
+    pub(crate) fn with_size(size: usize) -> Self {
+        let entries = bytemuck::zeroed_vec(size);
+        prefer_huge_pages(&entries);
+        Self { entries, used: 0, shift: u32::BITS - size.trailing_zeros() }
+    }
+
+    /// The value of an index, or where its entry will be.
+    #[inline]
+    pub(crate) fn find(&self, index: u32) -> Result<V, usize> {
+        let (mask, key) = (self.entries.len().wrapping_sub(1), index.wrapping_add(1));
+        let mut at = (index.wrapping_mul(GOLDEN) >> self.shift) as usize;
+        // At least half of the entries are empty: the search ends.
+        while let Some(entry) = self.entries.get(at) {
+            if entry.key == 0 {
+                break;
+            }
+            if entry.key == key {
+                return Ok(entry.value);
+            }
+            at = (at + 1) & mask;
+        }
+        Err(at)
+    }
+
+    /// Fetches the entry of an index.
     #[inline]
     pub(crate) fn prefetch(&self, index: u32) {
         prefetch_at(&self.entries, (index.wrapping_mul(GOLDEN) >> (self.shift & 31)) as usize);
     }
 
-    /// Gives an index a number; `entry` is where [`find`](Self::find) ended.
+    /// Gives an index a value; `entry` is where [`find`](Self::find) ended.
     #[cold]
-    pub(crate) fn insert(&mut self, index: u32, number: u32, mut entry: usize) {
+    pub(crate) fn insert(&mut self, index: u32, value: V, mut entry: usize) {
         if 2 * (self.used + 1) > self.entries.len() {
             self.grow();
             entry = self.find(index).err().unwrap_or(0);
         }
         self.used += 1;
-        self.entries[entry] = IndexMapEntry { index, number: number + 1 };
+        self.entries[entry] = IndexMapEntry { key: index.wrapping_add(1), value };
     }
 
     fn grow(&mut self) {
-        let size = (2 * self.entries.len()).max(FEWEST);
-        let old = std::mem::replace(&mut self.entries, bytemuck::zeroed_vec(size));
-        prefer_huge_pages(&self.entries);
-        self.shift = u32::BITS - size.trailing_zeros();
-        for entry in old.iter().filter(|entry| entry.number != 0) {
-            if let Err(at) = self.find(entry.index) {
+        let larger = Self::with_size((2 * self.entries.len()).max(FEWEST));
+        let old = std::mem::replace(self, Self { used: self.used, ..larger });
+        for entry in old.entries.iter().filter(|entry| entry.key != 0) {
+            if let Err(at) = self.find(entry.key - 1) {
                 self.entries[at] = *entry;
             }
         }

@@ -13,8 +13,7 @@
 //! rows had to be ignored. Squared loss only; predictions are not clipped.
 
 use super::columns::{FeatureColumns, LIMIT};
-use super::ridge::Charged;
-use super::rls::LAMBDA;
+use super::ridge::{Charged, LAMBDA};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::LossKind;
@@ -22,7 +21,7 @@ use crate::numeric::linalg::triangle::Triangle;
 use crate::numeric::sum::{self, Sum};
 use crate::parameter::{Description, ParameterDescriptor, whole, words};
 use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE};
-use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
+use crate::{Batch, Error, Example, Features, LinearWeights, RowColumns, Rows, ScoreLearner, SharedLoss};
 
 /// What is kept of the past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +40,7 @@ pub struct LeastSquares {
     lambda: f64,
     columns: FeatureColumns,
     sums: LeastSquaresSums,
-    rows: KeptRows,
+    rows: Batch,
     /// R of RᵀR = λI + Σ h·xxᵀ.
     root: Triangle,
     weights: Vec<f64>,
@@ -84,43 +83,35 @@ impl LeastSquaresSums {
     }
 }
 
-/// The rows so far, as they came.
-#[derive(Debug, Clone, Default)]
-struct KeptRows {
-    indices: Vec<u32>,
-    values: Vec<f32>,
-    ends: Vec<usize>,
-    targets: Vec<f64>,
-    importances: Vec<f64>,
-}
-
-impl KeptRows {
-    fn push(&mut self, x: Features<'_>, y: f64, h: f64) {
-        self.indices.extend(x.indices());
-        self.values.extend(x.values());
-        self.ends.push(self.indices.len());
-        self.targets.push(y);
-        self.importances.push(h);
+/// Saves or loads rows, their targets and importance weights.
+fn persist_rows(rows: &mut Batch, archive: &mut Archive) -> Result<(), Error> {
+    let all = rows.rows(..);
+    let (mut indices, mut values, mut ends): (Vec<u32>, Vec<f32>, Vec<f64>) = Default::default();
+    for example in all.iter() {
+        indices.extend(example.features.indices());
+        values.extend(example.features.values());
+        ends.push(indices.len() as f64);
     }
-
-    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.column("index", &mut self.indices)?;
-        archive.column_of(self.indices.len(), "value", &mut self.values)?;
-        let mut ends: Vec<f64> = self.ends.iter().map(|&end| end as f64).collect();
-        archive.column("end", &mut ends)?;
-        archive.column_of(ends.len(), "target", &mut self.targets)?;
-        archive.column_of(ends.len(), "importance", &mut self.importances)?;
-        self.ends = ends.iter().map(|&end| end as usize).collect();
-        let do_match = self.ends.is_sorted() && self.ends.last().copied().unwrap_or(0) == self.indices.len();
-        archive.check(do_match, "end", "must be where rows of 'index' end")?;
-        // Each row is one that could have come.
-        let mut start = 0;
-        for &end in self.ends.iter().filter(|_| archive.is_loading()) {
-            Features::new(&self.indices[start..end], &self.values[start..end]).map_err(Error::model)?;
-            start = end;
+    let (mut targets, mut importances) = (all.labels().to_vec(), all.weights().to_vec());
+    archive.column("index", &mut indices)?;
+    archive.column_of(indices.len(), "value", &mut values)?;
+    archive.column("end", &mut ends)?;
+    archive.column_of(ends.len(), "target", &mut targets)?;
+    archive.column_of(ends.len(), "importance", &mut importances)?;
+    let starts: Vec<usize> = [0.0].iter().chain(&ends).map(|&end| end as usize).collect();
+    let do_match = starts.is_sorted() && starts.last() == Some(&indices.len());
+    archive.check(do_match, "end", "must be where rows of 'index' end")?;
+    if archive.is_loading() {
+        let columns = RowColumns { labels: &targets, weights: &importances, offsets: &[] };
+        rows.clear();
+        for Example { features, label, weight } in
+            Rows::from_csr(&starts, &indices, &values, columns).map_err(Error::model)?.iter()
+        {
+            rows.extend(features.indices(), features.values());
+            rows.finish(label, weight);
         }
-        Ok(())
     }
+    Ok(())
 }
 
 impl LeastSquares {
@@ -143,7 +134,7 @@ impl LeastSquares {
             lambda,
             columns: FeatureColumns::new(limit)?,
             sums: LeastSquaresSums::default(),
-            rows: KeptRows::default(),
+            rows: Batch::default(),
             root: Triangle::default(),
             weights: Vec::new(),
             row: Vec::new(),
@@ -187,7 +178,8 @@ impl LeastSquares {
             self.columns.spread(x, 1.0, &mut self.row);
             self.sums.add(&self.row, y, h);
         } else {
-            self.rows.push(x, y, h);
+            self.rows.extend(x.indices(), x.values());
+            self.rows.finish(Some(y), h);
             self.sum_up();
         }
         self.sums.solve(self.lambda, &mut self.root, &mut self.weights);
@@ -197,18 +189,9 @@ impl LeastSquares {
     fn sum_up(&mut self) {
         self.sums = LeastSquaresSums::default();
         self.sums.grow(self.columns.len());
-        let KeptRows { indices, values, ends, targets, importances } = &self.rows;
-        let mut start = 0;
-        for ((&end, &y), &h) in ends.iter().zip(targets).zip(importances) {
-            self.row.clear();
-            self.row.resize(self.columns.len(), 0.0);
-            for (&index, &value) in indices[start..end].iter().zip(&values[start..end]) {
-                if let Some(column) = self.columns.find(index) {
-                    self.row[column] = f64::from(value);
-                }
-            }
-            self.sums.add(&self.row, y, h);
-            start = end;
+        for Example { features, label, weight } in self.rows.iter() {
+            self.columns.spread(features, 1.0, &mut self.row);
+            self.sums.add(&self.row, label.unwrap_or_default(), weight);
         }
     }
 }
@@ -221,7 +204,7 @@ impl ScoreLearner for LeastSquares {
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let prediction = self.predict_one(x);
         if let LeastSquaresForm::Scratch(rows) = self.form
-            && self.rows.ends.len() as u64 >= rows
+            && self.rows.len() as u64 >= rows
         {
             self.ignored += 1.0;
             return prediction;
@@ -259,7 +242,7 @@ impl ScoreLearner for LeastSquares {
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.columns.persist(archive)?;
-        archive.part("rows", |archive| self.rows.persist(archive))?;
+        archive.part("rows", |archive| persist_rows(&mut self.rows, archive))?;
         let size = self.columns.len();
         self.sums.gram.persist("gram", size, archive)?;
         archive.column_of(size, "moments", &mut self.sums.moments)?;

@@ -7,12 +7,15 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::columns::FeatureColumns;
+use super::columns::{FeatureColumns, LIMIT};
 use crate::archive::Archive;
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, Squared};
 use crate::numeric::linalg::triangle::{Folded, Triangle};
-use crate::numeric::sum;
-use crate::{Error, Features, SharedLoss};
+use crate::numeric::sum::{self, Sum};
+use crate::parameter::{Description, ParameterDescriptor, positive};
+use crate::protocol::COMPARATOR_RADIUS;
+use crate::{Error, Features, LinearWeights, SharedLoss};
 
 /// The quadratic loss that is charged.
 pub(super) struct Charged {
@@ -36,6 +39,59 @@ impl Charged {
     }
 }
 
+/// What `rls` and `vaw` share: ridge regression, the loss that is charged, and the bound on the regret.
+pub(super) struct RidgeLearner {
+    pub(super) charged: Charged,
+    radius: f64,
+    pub(super) lambda: f64,
+    pub(super) ridge: Ridge,
+    /// The regret, for (p − y)², against what the best comparator pays with its regularisation.
+    pub(super) paid: Sum,
+}
+
+impl RidgeLearner {
+    pub(super) fn new(lambda: f64, limit: u64, radius: f64) -> Result<Self, Error> {
+        LAMBDA.check(lambda)?;
+        COMPARATOR_RADIUS.check(radius)?;
+        let (charged, paid) = Default::default();
+        Ok(Self { charged, radius, lambda, ridge: Ridge::new(lambda, limit)?, paid })
+    }
+
+    pub(super) fn charged_by(self, loss: SharedLoss) -> Self {
+        Self { charged: Charged::by(loss), ..self }
+    }
+
+    /// Adds the parameters that both have to what a learner says of itself.
+    pub(super) fn describe(&self, learner: Description) -> String {
+        let learner = learner.with(&LAMBDA, self.lambda).with(&LIMIT, self.ridge.columns().limit());
+        learner.with(&COMPARATOR_RADIUS, self.radius).into()
+    }
+
+    /// The bound where the regret against what is regularised is this, in (p − y)².
+    pub(super) fn bound(&self, regret: f64) -> f64 {
+        self.charged.unit * (self.lambda * self.radius * self.radius + regret)
+    }
+
+    /// The guarantee from what was paid.
+    pub(super) fn guarantee(&self) -> Guarantee {
+        if self.ridge.columns().ignored() > 0 {
+            return Guarantee::none(GuaranteeKind::Own, beyond_the_limit(&self.ridge));
+        }
+        Guarantee::own(Comparator::Ball(self.radius), self.bound(self.paid.total()))
+    }
+}
+
+/// Why there is no guarantee once features had to be ignored.
+pub(super) fn beyond_the_limit(ridge: &Ridge) -> String {
+    let limit = ridge.columns().limit();
+    format!("there were more features than limit={limit}, and the rest was ignored, which comparators may use")
+}
+
+pub(super) const LAMBDA: ParameterDescriptor = positive("lambda")
+    .default("1")
+    .meaning("the regularisation lambda·‖u‖² beside the sum of squares")
+    .remedy("a larger lambda");
+
 /// The least of λ‖u‖² + Σ h(y − ⟨u, x⟩)², kept up to date.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ridge {
@@ -56,6 +112,12 @@ thread_local! {
     static ROW: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
 }
 
+impl LinearWeights for Ridge {
+    fn weight(&self, index: u32) -> f64 {
+        self.columns.find(index).map_or(0.0, |column| self.weights[column])
+    }
+}
+
 impl Ridge {
     /// Before the first row. λ is from 1e-30 to 1e30.
     pub(super) fn new(lambda: f64, limit: u64) -> Result<Self, Error> {
@@ -65,11 +127,6 @@ impl Ridge {
     /// The features that have a column.
     pub(super) fn columns(&self) -> &FeatureColumns {
         &self.columns
-    }
-
-    /// w_i.
-    pub(super) fn weight(&self, index: u32) -> f64 {
-        self.columns.find(index).map_or(0.0, |column| self.weights[column])
     }
 
     /// ⟨w, x⟩.
@@ -121,7 +178,7 @@ impl Ridge {
         self.columns.persist(archive)?;
         let size = self.columns.len();
         self.triangle.persist("triangle", size, archive)?;
-        let is_positive = (0..self.triangle.size()).all(|i| self.triangle.row(i)[0] > 0.0);
+        let is_positive = self.triangle.rows.iter().all(|row| row[0] > 0.0);
         archive.check(is_positive, "triangle", "must be above 0 on its diagonal")?;
         archive.column_of(size, "rotated", &mut self.rotated)?;
         archive.column_of(size, "weight", &mut self.weights)

@@ -23,12 +23,12 @@
 //! with a value other than 0 are ignored and counted; there is no guarantee from then on.
 
 use super::columns::LIMIT;
-use super::ridge::{Charged, Ridge};
+use super::ridge::{LAMBDA, RidgeLearner};
 use crate::archive::Archive;
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::LossKind;
 use crate::numeric::sum::Sum;
-use crate::parameter::{Description, ParameterDescriptor, number, positive};
+use crate::parameter::{Description, ParameterDescriptor, number};
 use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE};
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 
@@ -44,19 +44,14 @@ use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 /// # Ok::<(), onward::Error>(())
 /// ```
 pub struct Rls {
-    charged: Charged,
-    radius: f64,
-    lambda: f64,
+    base: RidgeLearner,
     forgetting: f64,
-    ridge: Ridge,
     /// λ_i by columns, where the past is forgotten.
     lambdas: Vec<f64>,
     /// The column whose λ_i is set next.
     turn: usize,
     /// Σ h·r²/(1 + q), discounted.
     least: Sum,
-    /// Σ h·r²·q/(1 + q).
-    paid: Sum,
 }
 
 impl Rls {
@@ -68,12 +63,9 @@ impl Rls {
     /// When λ is not from 1e-30 to 1e30, the factor not from 0.5 to 1, the limit not from 1 to
     /// 8192, or the radius not positive and finite.
     pub fn new(lambda: f64, forgetting: f64, limit: u64, radius: f64) -> Result<Self, Error> {
-        LAMBDA.check(lambda)?;
-        COMPARATOR_RADIUS.check(radius)?;
         FORGETTING.check(forgetting)?;
-        let ridge = Ridge::new(lambda, limit)?;
-        let (charged, least, paid) = Default::default();
-        Ok(Self { charged, radius, lambda, forgetting, ridge, lambdas: Vec::new(), turn: 0, least, paid })
+        let base = RidgeLearner::new(lambda, limit, radius)?;
+        Ok(Self { base, forgetting, lambdas: Vec::new(), turn: 0, least: Sum::default() })
     }
 
     /// The same, charged by a quadratic loss ½c(p − y)².
@@ -82,7 +74,7 @@ impl Rls {
     /// When the loss is another.
     pub fn charged_by(self, loss: SharedLoss) -> Result<Self, Error> {
         ENTRY.check_loss(loss.as_ref())?;
-        Ok(Self { charged: Charged::by(loss), ..self })
+        Ok(Self { base: self.base.charged_by(loss), ..self })
     }
 
     /// The least of λ‖u‖² + Σ h(y − b − ⟨u, x⟩)² over all u, as w attains it: what the best
@@ -93,26 +85,26 @@ impl Rls {
 
     /// xᵀΓx: how uncertain the score is, in units of the variance of labels.
     pub fn variance(&self, x: Features<'_>) -> f64 {
-        self.ridge.variance(x)
+        self.base.ridge.variance(x)
     }
 
     /// How many values were ignored since their features came when there were `limit` already.
     pub fn ignored(&self) -> u64 {
-        self.ridge.columns().ignored()
+        self.base.ridge.columns().ignored()
     }
 
     /// Lets the past count less, and sets some of the λ_i again, so many that each has its turn
     /// within 1 + 1/(1 − f) rounds.
     fn forget(&mut self) {
         let f = self.forgetting;
-        self.ridge.discount(f);
+        self.base.ridge.discount(f);
         self.lambdas.iter_mut().for_each(|lambda| *lambda *= f);
         let mut least = f * self.least.total();
         let columns = self.lambdas.len();
         for _ in 0..(columns as f64 * (1.0 - f)).ceil() as usize {
             self.turn = (self.turn + 1) % columns;
-            least += self.ridge.strengthen(self.turn, self.lambda - self.lambdas[self.turn]);
-            self.lambdas[self.turn] = self.lambda;
+            least += self.base.ridge.strengthen(self.turn, self.base.lambda - self.lambdas[self.turn]);
+            self.lambdas[self.turn] = self.base.lambda;
         }
         self.least = Sum::default();
         self.least.add(least);
@@ -121,7 +113,7 @@ impl Rls {
 
 impl ScoreLearner for Rls {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        x.offset() + self.ridge.dot(x)
+        x.offset() + self.base.ridge.dot(x)
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
@@ -130,70 +122,48 @@ impl ScoreLearner for Rls {
         if self.forgetting < 1.0 {
             self.forget();
         }
-        let folded = self.ridge.observe(x, label - x.offset(), weight);
+        let folded = self.base.ridge.observe(x, label - x.offset(), weight);
         if self.forgetting < 1.0 {
-            self.lambdas.resize(self.ridge.columns().len(), self.lambda);
+            self.lambdas.resize(self.base.ridge.columns().len(), self.base.lambda);
         }
         self.least.add(folded.residual * folded.residual);
-        self.paid.add(weight * residual * residual * folded.leverage);
+        self.base.paid.add(weight * residual * residual * folded.leverage);
         prediction
     }
 
     fn loss(&self) -> SharedLoss {
-        SharedLoss::clone(&self.charged.loss)
+        SharedLoss::clone(&self.base.charged.loss)
     }
 
     fn describe(&self) -> String {
-        let rls = Description::of("rls").with(&FORGETTING, self.forgetting).with(&LAMBDA, self.lambda);
-        rls.with(&LIMIT, self.ridge.columns().limit()).with(&COMPARATOR_RADIUS, self.radius).into()
+        self.base.describe(Description::of("rls").with(&FORGETTING, self.forgetting))
     }
 
     fn guarantee(&self) -> Guarantee {
         if self.forgetting < 1.0 {
             return Guarantee::none(GuaranteeKind::Own, FORGETFUL);
         }
-        if self.ignored() > 0 {
-            return Guarantee::none(GuaranteeKind::Own, beyond_the_limit(&self.ridge));
-        }
-        let bound = self.lambda * self.radius * self.radius + self.paid.total();
-        Guarantee::own(Comparator::Ball(self.radius), self.charged.unit * bound)
+        self.base.guarantee()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        self.ridge.persist(archive)?;
-        let features = self.ridge.columns().len();
+        self.base.ridge.persist(archive)?;
+        let features = self.base.ridge.columns().len();
         archive.column_of(if self.forgetting < 1.0 { features } else { 0 }, "lambdas", &mut self.lambdas)?;
         let mut turn = self.turn as u64;
         archive.count("turn", &mut turn)?;
         archive.check(turn <= features as u64, "turn", "must not be above the number of features")?;
         self.turn = turn as usize;
         self.least.persist("least", archive)?;
-        self.paid.persist("paid", archive)
+        self.base.paid.persist("paid", archive)
     }
 
     fn linear(&self) -> Option<&dyn LinearWeights> {
-        Some(self)
-    }
-}
-
-impl LinearWeights for Rls {
-    fn weight(&self, index: u32) -> f64 {
-        self.ridge.weight(index)
+        Some(&self.base.ridge)
     }
 }
 
 const FORGETFUL: &str = "with forgetting there is no bound against a fixed comparator";
-
-/// Why there is no guarantee once features had to be ignored.
-pub(super) fn beyond_the_limit(ridge: &Ridge) -> String {
-    let limit = ridge.columns().limit();
-    format!("there were more features than limit={limit}, and the rest was ignored, which comparators may use")
-}
-
-pub(super) const LAMBDA: ParameterDescriptor = positive("lambda")
-    .default("1")
-    .meaning("the regularisation lambda·‖u‖² beside the sum of squares")
-    .remedy("a larger lambda");
 
 /// With less than half the last rows are all that counts, and with more than 1 the past would grow.
 const FORGETTING: ParameterDescriptor =

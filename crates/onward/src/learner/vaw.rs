@@ -21,8 +21,7 @@
 //! **Cost**: as `rls`, features beyond the first `limit` included.
 
 use super::columns::LIMIT;
-use super::ridge::{Charged, Ridge};
-use super::rls::{LAMBDA, beyond_the_limit};
+use super::ridge::{Charged, LAMBDA, RidgeLearner};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::LossKind;
@@ -43,12 +42,7 @@ use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 /// # Ok::<(), onward::Error>(())
 /// ```
 pub struct Vaw {
-    charged: Charged,
-    radius: f64,
-    lambda: f64,
-    ridge: Ridge,
-    /// Σ h·y²·q/(1 + q) − h·q·p².
-    paid: Sum,
+    base: RidgeLearner,
     /// Y: the largest |y − b|·√h.
     largest: f64,
     /// ln det(I + Σ h·xxᵀ/λ).
@@ -63,11 +57,8 @@ impl Vaw {
     /// When λ is not from 1e-30 to 1e30, the limit not from 1 to 8192, or the radius not positive
     /// and finite.
     pub fn new(lambda: f64, limit: u64, radius: f64) -> Result<Self, Error> {
-        LAMBDA.check(lambda)?;
-        COMPARATOR_RADIUS.check(radius)?;
-        let ridge = Ridge::new(lambda, limit)?;
-        let (charged, paid, determinant) = Default::default();
-        Ok(Self { charged, radius, lambda, ridge, paid, largest: 0.0, determinant })
+        let base = RidgeLearner::new(lambda, limit, radius)?;
+        Ok(Self { base, largest: 0.0, determinant: Sum::default() })
     }
 
     /// The same, charged by a quadratic loss ½c(p − y)².
@@ -76,26 +67,24 @@ impl Vaw {
     /// When the loss is another.
     pub fn charged_by(self, loss: SharedLoss) -> Result<Self, Error> {
         ENTRY.check_loss(loss.as_ref())?;
-        Ok(Self { charged: Charged::by(loss), ..self })
+        Ok(Self { base: self.base.charged_by(loss), ..self })
     }
 
     /// λU² + Y² ln det(I + Σ h·xxᵀ/λ): the bound as it is usually stated, never below that of
     /// [`guarantee`](crate::Learner::guarantee).
     pub fn logarithmic_bound(&self) -> f64 {
-        let of_squares =
-            self.lambda * self.radius * self.radius + self.largest * self.largest * self.determinant.total();
-        self.charged.unit * of_squares
+        self.base.bound(self.largest * self.largest * self.determinant.total())
     }
 
     /// How many values were ignored since their features came when there were `limit` already.
     pub fn ignored(&self) -> u64 {
-        self.ridge.columns().ignored()
+        self.base.ridge.columns().ignored()
     }
 
     /// p − b of a row of this importance, and q.
     fn forecast(&self, x: Features<'_>, h: f64) -> (f64, f64) {
-        let q = h * self.ridge.variance(x);
-        (self.ridge.dot(x) / (1.0 + q), q)
+        let q = h * self.base.ridge.variance(x);
+        (self.base.ridge.dot(x) / (1.0 + q), q)
     }
 }
 
@@ -107,46 +96,34 @@ impl ScoreLearner for Vaw {
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
         let (p, q) = self.forecast(x, weight);
         let y = label - x.offset();
-        let leverage = self.ridge.observe(x, y, weight).leverage;
-        self.paid.add(weight * y * y * leverage - weight * (q * p) * p);
+        let leverage = self.base.ridge.observe(x, y, weight).leverage;
+        self.base.paid.add(weight * y * y * leverage - weight * (q * p) * p);
         self.largest = self.largest.max(y.abs() * weight.sqrt());
         self.determinant.add(libm::log1p(q));
         x.offset() + p
     }
 
     fn loss(&self) -> SharedLoss {
-        SharedLoss::clone(&self.charged.loss)
+        SharedLoss::clone(&self.base.charged.loss)
     }
 
     fn describe(&self) -> String {
-        let vaw = Description::of("vaw").with(&LAMBDA, self.lambda).with(&LIMIT, self.ridge.columns().limit());
-        vaw.with(&COMPARATOR_RADIUS, self.radius).into()
+        self.base.describe(Description::of("vaw"))
     }
 
     fn guarantee(&self) -> Guarantee {
-        if self.ignored() > 0 {
-            return Guarantee::none(GuaranteeKind::Own, beyond_the_limit(&self.ridge));
-        }
-        let bound = self.lambda * self.radius * self.radius + self.paid.total();
-        Guarantee::own(Comparator::Ball(self.radius), self.charged.unit * bound)
+        self.base.guarantee()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        self.ridge.persist(archive)?;
+        self.base.ridge.persist(archive)?;
         archive.number("largest", &mut self.largest)?;
-        self.paid.persist("paid", archive)?;
+        self.base.paid.persist("paid", archive)?;
         self.determinant.persist("determinant", archive)
     }
 
     fn linear(&self) -> Option<&dyn LinearWeights> {
-        Some(self)
-    }
-}
-
-impl LinearWeights for Vaw {
-    /// The weight of ridge regression: scores are a share 1/(1 + q) of what such weights say.
-    fn weight(&self, index: u32) -> f64 {
-        self.ridge.weight(index)
+        Some(&self.base.ridge)
     }
 }
 

@@ -32,7 +32,10 @@ pub struct Regression {
     squares: CompensatedTotal,
     absolutes: CompensatedTotal,
     errors: CompensatedTotal,
-    labels: LabelSpread,
+    label_mean: f64,
+    /// Σ h·(y − ȳ)² in one pass: Welford 1962, with weights West 1979. The textbook's Σ h·y² − (Σ h·y)²/Σ h loses all digits
+    /// when labels are large and close together.
+    label_squares: CompensatedTotal,
 }
 
 impl Regression {
@@ -46,7 +49,9 @@ impl Regression {
             self.squares.add(weight * (error * error));
             self.absolutes.add(weight * error.abs());
             self.errors.add(weight * error);
-            self.labels.add(label, weight, self.weight.value());
+            let before = label - self.label_mean;
+            self.label_mean += before * (weight / self.weight.value());
+            self.label_squares.add(weight * (before * (label - self.label_mean)));
         }
     }
 
@@ -68,7 +73,7 @@ impl Regression {
     /// The share of the labels' variance that the predictions explain. None when
     /// all labels were equal: then there is nothing to explain.
     pub fn r2(&self) -> Option<f64> {
-        let spread = self.labels.squares.value();
+        let spread = self.label_squares.value();
         (spread > 0.0).then(|| 1.0 - self.squares.value() / spread)
     }
 
@@ -81,26 +86,8 @@ impl Regression {
         self.squares.persist_count("squares", archive)?;
         self.absolutes.persist_count("absolutes", archive)?;
         self.errors.persist("errors", archive)?;
-        archive.finite("label_mean", &mut self.labels.mean)?;
-        self.labels.squares.persist_count("label_squares", archive)
-    }
-}
-
-/// Σ h·(y − ȳ)² in one pass: Welford 1962, with weights West 1979. The textbook's
-/// Σ h·y² − (Σ h·y)²/Σ h loses all digits when labels are large and close together.
-#[derive(Debug, Clone, Copy, Default)]
-struct LabelSpread {
-    mean: f64,
-    squares: CompensatedTotal,
-}
-
-impl LabelSpread {
-    /// Takes in a number with its weight > 0, and the weight of all numbers with it.
-    #[inline]
-    fn add(&mut self, number: f64, weight: f64, all: f64) {
-        let before = number - self.mean;
-        self.mean += before * (weight / all);
-        self.squares.add(weight * (before * (number - self.mean)));
+        archive.finite("label_mean", &mut self.label_mean)?;
+        self.label_squares.persist_count("label_squares", archive)
     }
 }
 

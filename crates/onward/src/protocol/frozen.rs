@@ -6,12 +6,12 @@
 
 use bytemuck::Zeroable;
 
-use crate::hashing::index_map::GOLDEN;
+use crate::hashing::index_map::IndexMap;
 use crate::simd::{prefer_huge_pages, prefetch_at};
 use crate::{Features, Predictor, Rows};
 
-/// Weights are addressed directly where that takes at most so many times as many as there are: otherwise each has four entries or
-/// more of at least twice its size.
+/// Weights are addressed directly where that takes at most this many times the entries. In a map each weight has at least
+/// four entries, of at least twice its size.
 const MOST_TIMES: usize = 8;
 
 /// How scores are kept plausible.
@@ -66,23 +66,13 @@ impl<W: Copy + Zeroable + Into<f64> + Send + Sync> Predictor for FrozenLinear<W>
     }
 }
 
-/// A weight and whose it is.
-#[derive(Debug, Clone, Copy, Zeroable)]
-#[repr(C)]
-struct WeightEntry<W> {
-    /// One more than its index; 0: no entry.
-    key: u32,
-    weight: W,
-}
-
 /// Weights by index.
 #[derive(Debug, Clone)]
 enum WeightMap<W> {
     /// Each at its index; those beyond the end are 0.
     Direct(Vec<W>),
-    /// In a table with open addressing, a power of two of entries of which at most a quarter are used, so that few searches
-    /// go on; `shift` leaves so many bits of a hash as their number has.
-    Hashed { entries: Vec<WeightEntry<W>>, shift: u32 },
+    /// In a map, of whose entries at most a quarter are used: most searches end at once.
+    Hashed(IndexMap<W>),
 }
 
 impl<W: Copy + Zeroable + Into<f64>> WeightMap<W> {
@@ -97,38 +87,20 @@ impl<W: Copy + Zeroable + Into<f64>> WeightMap<W> {
             return Self::Direct(direct);
         }
         // At most 2^30: there are fewer indices than an eighth of the largest.
-        let size = (4 * indices.len()).next_power_of_two();
-        let shift = u32::BITS - size.trailing_zeros();
-        let mut entries: Vec<WeightEntry<W>> = bytemuck::zeroed_vec(size);
-        prefer_huge_pages(&entries);
+        let mut map = IndexMap::with_size((4 * indices.len()).next_power_of_two());
         for (&index, &weight) in indices.iter().zip(weights) {
-            let mut at = home(index, shift);
-            while entries[at].key != 0 && entries[at].key != index + 1 {
-                at = (at + 1) & (size - 1);
+            if let Err(entry) = map.find(index) {
+                map.insert(index, weight, entry);
             }
-            entries[at] = WeightEntry { key: index + 1, weight };
         }
-        Self::Hashed { entries, shift }
+        Self::Hashed(map)
     }
 
     #[inline]
     fn dot(&self, x: Features<'_>) -> f64 {
         match self {
             Self::Direct(weights) => x.dot(|index| weights.get(index as usize).map_or(0.0, |&weight| weight.into())),
-            Self::Hashed { entries, shift } => x.dot(|index| {
-                let mut at = home(index, *shift);
-                // Most entries are empty: the search ends.
-                while let Some(entry) = entries.get(at) {
-                    if entry.key == index + 1 {
-                        return entry.weight.into();
-                    }
-                    if entry.key == 0 {
-                        break;
-                    }
-                    at = (at + 1) & (entries.len() - 1);
-                }
-                0.0
-            }),
+            Self::Hashed(map) => x.dot(|index| map.find(index).map_or(0.0, Into::into)),
         }
     }
 
@@ -136,16 +108,10 @@ impl<W: Copy + Zeroable + Into<f64>> WeightMap<W> {
         for &index in x.indices() {
             match self {
                 Self::Direct(weights) => prefetch_at(weights, index as usize),
-                Self::Hashed { entries, shift } => prefetch_at(entries, home(index, *shift)),
+                Self::Hashed(map) => map.prefetch(index),
             }
         }
     }
-}
-
-/// Where the search for an index begins.
-#[inline(always)]
-fn home(index: u32, shift: u32) -> usize {
-    (index.wrapping_mul(GOLDEN) >> shift) as usize
 }
 
 #[cfg(test)]

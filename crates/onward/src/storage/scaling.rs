@@ -28,26 +28,22 @@ struct ScalingEntry {
 }
 
 impl ScalingEntry {
+    /// Takes in a value, and gives the feature as the learner sees it; `total` is the weight of all rows.
     #[inline]
-    fn observe(&mut self, value: f64, weight: f64, shares: &mut WeightShare) {
+    fn scale(&mut self, value: f32, weight: f64, total: f64, shares: &mut WeightShare) -> f32 {
+        let wide = f64::from(value);
         self.weight += weight;
-        let distance = value - self.mean;
-        if distance == 0.0 {
-            // Categories always, whose value is 1: nothing moves.
-            return;
+        let distance = wide - self.mean;
+        // Nothing moves for categories, whose value is always 1.
+        if distance != 0.0 {
+            self.mean += distance * shares.of(weight, self.weight);
+            self.squares += weight * distance * (wide - self.mean);
         }
-        self.mean += distance * shares.of(weight, self.weight);
-        self.squares += weight * distance * (value - self.mean);
-    }
-
-    /// The feature as the learner sees it, `total` being the weight of all rows.
-    #[inline]
-    fn scaled(&self, value: f32, total: f64) -> f32 {
         if self.weight < DENSE * total {
             return value;
         }
         if self.squares > 0.0 {
-            return crate::numeric::saturate((f64::from(value) - self.mean) * (self.weight / self.squares).sqrt());
+            return crate::numeric::saturate((wide - self.mean) * (self.weight / self.squares).sqrt());
         }
         if self.weight >= total { 0.0 } else { value }
     }
@@ -84,29 +80,19 @@ impl RunningScale {
     pub fn observe(&mut self, x: Features<'_>, weight: f64, scaled: &mut Vec<f32>) {
         self.total += weight;
         let mut shares = WeightShare::default();
-        for (index, value) in x.iter() {
-            if index == 0 {
-                scaled.push(value);
-                continue;
-            }
-            let entry = self.entries.entry(index);
-            entry.observe(f64::from(value), weight, &mut shares);
-            scaled.push(entry.scaled(value, self.total));
-        }
+        scaled.extend(x.iter().map(|(index, value)| match index {
+            0 => value,
+            _ => self.entries.entry(index).scale(value, weight, self.total, &mut shares),
+        }));
     }
 
     /// Adds the values that [`observe`](Self::observe) would give with importance 1, and keeps nothing.
     pub fn scale(&self, x: Features<'_>, scaled: &mut Vec<f32>) {
         let mut shares = WeightShare::default();
-        for (index, value) in x.iter() {
-            if index == 0 {
-                scaled.push(value);
-                continue;
-            }
-            let mut entry = self.entries.get(index);
-            entry.observe(f64::from(value), 1.0, &mut shares);
-            scaled.push(entry.scaled(value, self.total + 1.0));
-        }
+        scaled.extend(x.iter().map(|(index, value)| match index {
+            0 => value,
+            _ => self.entries.get(index).scale(value, 1.0, self.total + 1.0, &mut shares),
+        }));
     }
 
     /// Whether a feature is centred and divided by its deviation.

@@ -154,9 +154,6 @@ pub(crate) fn records<'a, S: Pod>(entries: &'a mut [S], positions: RowPositions<
     bytemuck::must_cast_slice_mut(entries)
 }
 
-/// Columns differ in length, or an index is too large.
-const MISMATCH: &str = "the model's columns do not match: it is damaged";
-
 /// The low entries of the smallest table.
 const FEWEST: usize = 64;
 
@@ -507,16 +504,13 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         };
         let (mut table, mut ids) = (Self::default(), Vec::new());
         map.add_known_ids(indices, &mut ids);
-        if all.is_empty() || ids.contains(&NO_ID) {
+        if all.is_empty() || ids.contains(&NO_ID) || indices.len() != entries.len() {
             return Self::filled(indices, entries);
         }
         for &index in all {
             table.insert(index, 0);
         }
         table.id_source = IdSource::Map(map.map());
-        if indices.len() != entries.len() {
-            return Err(Error::model(MISMATCH));
-        }
         for (id, entry) in ids.into_iter().zip(entries) {
             if id < table.limit {
                 table.position(id);
@@ -529,7 +523,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
     /// A table with these entries filled.
     pub(crate) fn filled(indices: &[u32], entries: impl ExactSizeIterator<Item = S>) -> Result<Self, Error> {
         if indices.len() != entries.len() || indices.iter().any(|&index| index >= INDEX_LIMIT) {
-            return Err(Error::model(MISMATCH));
+            return Err(Error::model("the model's columns do not match: it is damaged"));
         }
         let mut table = Self::default();
         for (&index, entry) in indices.iter().zip(entries) {

@@ -21,8 +21,7 @@ use std::sync::Arc;
 use super::{A, Count, ENTRY, LIMIT, VARIANT};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
-use crate::learner::ridge::Ridge;
-use crate::learner::rls::beyond_the_limit;
+use crate::learner::ridge::{Ridge, beyond_the_limit};
 use crate::loss::ZeroOne;
 use crate::numeric::sum::{self, Sum};
 use crate::parameter::Description;
@@ -132,14 +131,8 @@ impl ScoreLearner for SecondOrderPerceptron {
         self.determinant.persist("determinant", archive)
     }
 
+    /// w = A⁻¹v: scores are a share 1/(1 + xᵀA⁻¹x) of what such weights say.
     fn linear(&self) -> Option<&dyn LinearWeights> {
-        Some(self)
-    }
-}
-
-impl LinearWeights for SecondOrderPerceptron {
-    /// (A⁻¹v)_i: scores are a share 1/(1 + xᵀA⁻¹x) of what such weights say.
-    fn weight(&self, index: u32) -> f64 {
-        self.ridge.weight(index)
+        Some(&self.ridge)
     }
 }

@@ -25,7 +25,7 @@ use crate::loss::ZeroOne;
 use crate::numeric::sum;
 use crate::parameter::Description;
 use crate::storage::table::ParameterTable;
-use crate::{Error, Features, Loss, ScoreLearner, SharedLoss};
+use crate::{Error, Features, INDEX_LIMIT, Loss, ScoreLearner, SharedLoss};
 
 /// The voted perceptron.
 pub struct VotedPerceptron {
@@ -156,6 +156,7 @@ impl ScoreLearner for VotedPerceptron {
             let mut sizes: Vec<f64> = steps().map(|step| step.indices.len() as f64).collect();
             let mut votes: Vec<f64> = steps().map(|step| step.votes).collect();
             archive.column("index", &mut indices)?;
+            archive.check(indices.iter().all(|&index| index < INDEX_LIMIT), "index", "must be below 2^31")?;
             archive.column_of(indices.len(), "value", &mut values)?;
             archive.column("size", &mut sizes)?;
             archive.check((sizes.len() as u64) < self.vectors, "size", "must be of fewer steps than vectors")?;

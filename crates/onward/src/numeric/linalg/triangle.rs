@@ -13,13 +13,11 @@ use crate::numeric::sum;
 /// leave nothing of the rest but rounding, and that must stay finite.
 const LARGEST: f64 = 1e60;
 
-/// An upper triangular matrix, row by row, with room to grow.
+/// An upper triangular matrix that grows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Triangle {
-    size: usize,
-    /// Where row i starts: at i times this.
-    stride: usize,
-    entries: Vec<f64>,
+    /// Each row from the diagonal on.
+    pub(crate) rows: Vec<Vec<f64>>,
 }
 
 /// What came of folding a row into a triangle.
@@ -35,37 +33,18 @@ pub(crate) struct Folded {
 impl Triangle {
     /// d, for a matrix of d × d.
     pub(crate) fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Row i from the diagonal on.
-    pub(crate) fn row(&self, i: usize) -> &[f64] {
-        &self.entries[i * self.stride + i..i * self.stride + self.size]
-    }
-
-    fn row_mut(&mut self, i: usize) -> &mut [f64] {
-        &mut self.entries[i * self.stride + i..i * self.stride + self.size]
+        self.rows.len()
     }
 
     /// Adds a row and a column that are 0 but on the diagonal.
     pub(crate) fn grow(&mut self, diagonal: f64) {
-        if self.size == self.stride {
-            let stride = (2 * self.stride).max(8);
-            let mut entries = vec![0.0; stride * stride];
-            for i in 0..self.size {
-                entries[i * stride + i..i * stride + self.size].copy_from_slice(self.row(i));
-            }
-            (self.stride, self.entries) = (stride, entries);
-        }
-        self.size += 1;
-        self.row_mut(self.size - 1)[0] = diagonal;
+        self.rows.iter_mut().for_each(|row| row.push(0.0));
+        self.rows.push(vec![diagonal]);
     }
 
     /// R ← factor·R.
     pub(crate) fn scale(&mut self, factor: f64) {
-        for i in 0..self.size {
-            self.row_mut(i).iter_mut().for_each(|entry| *entry *= factor);
-        }
+        self.rows.iter_mut().flatten().for_each(|entry| *entry *= factor);
     }
 
     /// RᵀR += xxᵀ, and z, for which Rᵀz is the right-hand side, takes in target·x. `x` is 0 before
@@ -74,11 +53,11 @@ impl Triangle {
         // Each rotation leaves the share c² of 1/(1 + q), and adds s² of what was left to q/(1 + q):
         // no difference of nearly equal numbers.
         let (mut left, mut leverage, mut residual) = (1.0, 0.0, target);
-        for i in from..self.size {
+        for (i, row) in self.rows.iter_mut().enumerate().skip(from) {
             if x[i] == 0.0 {
                 continue;
             }
-            let (head, tail) = self.entries[i * self.stride + i..i * self.stride + self.size].split_at_mut(1);
+            let (head, tail) = row.split_at_mut(1);
             let (length, rotation) = Rotation::to_first(head[0], x[i]);
             (head[0], x[i]) = (length, 0.0);
             for (entry, value) in tail.iter_mut().zip(&mut x[i + 1..]) {
@@ -94,9 +73,8 @@ impl Triangle {
     /// Solves Rw = z.
     pub(crate) fn solve(&self, z: &[f64], w: &mut Vec<f64>) {
         w.clear();
-        w.resize(self.size, 0.0);
-        for i in (0..self.size).rev() {
-            let row = self.row(i);
+        w.resize(self.size(), 0.0);
+        for (i, row) in self.rows.iter().enumerate().rev() {
             let known = sum::sum(row[1..].iter().zip(&w[i + 1..]).map(|(entry, w)| entry * w));
             w[i] = ((z[i] - known) / row[0]).clamp(-LARGEST, LARGEST);
         }
@@ -104,11 +82,10 @@ impl Triangle {
 
     /// Solves Rᵀa = x in place, `x` being 0 before `from`. xᵀ(RᵀR)⁻¹x is ‖a‖².
     pub(crate) fn solve_transposed(&self, x: &mut [f64], from: usize) {
-        for i in from..self.size {
+        for (i, row) in self.rows.iter().enumerate().skip(from) {
             if x[i] == 0.0 {
                 continue;
             }
-            let row = self.row(i);
             x[i] = (x[i] / row[0]).clamp(-LARGEST, LARGEST);
             let a = x[i];
             row[1..].iter().zip(&mut x[i + 1..]).for_each(|(entry, x)| *x -= a * entry);
@@ -117,9 +94,9 @@ impl Triangle {
 
     /// The upper half of this matrix += factor·xxᵀ.
     pub(crate) fn add_outer(&mut self, factor: f64, x: &[f64]) {
-        for i in (0..self.size).filter(|&i| x[i] != 0.0) {
+        for (i, row) in self.rows.iter_mut().enumerate().filter(|&(i, _)| x[i] != 0.0) {
             let step = factor * x[i];
-            self.row_mut(i).iter_mut().zip(&x[i..]).for_each(|(entry, x)| *entry += step * x);
+            row.iter_mut().zip(&x[i..]).for_each(|(entry, x)| *entry += step * x);
         }
     }
 
@@ -127,40 +104,19 @@ impl Triangle {
     /// eigenvalues (Cholesky). All that is left on the diagonal is at least λ then; where rounding
     /// has undone that, it is λ again.
     pub(crate) fn cholesky(&self, lambda: f64, root: &mut Self) {
-        root.clone_from(self);
-        for i in 0..root.size {
+        root.rows.clone_from(&self.rows);
+        for i in 0..root.rows.len() {
+            let (above, below) = root.rows.split_at_mut(i + 1);
+            let row = &mut above[i];
             // The diagonals of later rows hold what is left of them without λ.
-            let pivot = (root.row(i)[0].max(0.0) + lambda).sqrt();
-            let (above, below) = root.entries.split_at_mut((i + 1) * root.stride);
-            let row = &mut above[i * root.stride + i..i * root.stride + root.size];
+            let pivot = (row[0].max(0.0) + lambda).sqrt();
             row[0] = pivot;
             row[1..].iter_mut().for_each(|entry| *entry /= pivot);
-            for j in i + 1..root.size {
-                let (entry, start) = (row[j - i], (j - i - 1) * root.stride);
-                let lower = &mut below[start + j..start + root.size];
-                lower.iter_mut().zip(&row[j - i..]).for_each(|(lower, other)| *lower -= entry * other);
+            for (at, lower) in (1..).zip(below) {
+                let entry = row[at];
+                lower.iter_mut().zip(&row[at..]).for_each(|(lower, other)| *lower -= entry * other);
             }
         }
-    }
-
-    /// All entries from the diagonal on, row by row.
-    pub(crate) fn packed(&self) -> Vec<f64> {
-        (0..self.size).flat_map(|i| self.row(i)).copied().collect()
-    }
-
-    /// The matrix of size d that [`packed`](Self::packed) gave; `None` if it is of another size.
-    pub(crate) fn unpacked(size: usize, packed: &[f64]) -> Option<Self> {
-        if size * (size + 1) / 2 != packed.len() {
-            return None;
-        }
-        let mut triangle = Self { size, stride: size, entries: vec![0.0; size * size] };
-        let mut rest = packed;
-        for i in 0..size {
-            let (row, after) = rest.split_at(size - i);
-            triangle.row_mut(i).copy_from_slice(row);
-            rest = after;
-        }
-        Some(triangle)
     }
 }
 
@@ -183,7 +139,7 @@ mod tests {
     }
 
     fn is_root_of(root: &Triangle, a: &[[f64; 3]; 3]) {
-        let entry = |i: usize, j: usize| if j >= i { root.row(i)[j - i] } else { 0.0 };
+        let entry = |i: usize, j: usize| if j >= i { root.rows[i][j - i] } else { 0.0 };
         for (i, row) in a.iter().enumerate() {
             for (j, expected) in row.iter().enumerate() {
                 let product: f64 = (0..3).map(|k| entry(k, i) * entry(k, j)).sum();
@@ -226,16 +182,5 @@ mod tests {
             assert!((folded.leverage - q / (1.0 + q)).abs() < 1e-15);
             assert!((folded.residual * folded.residual - error * error / (1.0 + q)).abs() < 1e-14);
         }
-    }
-
-    #[test]
-    fn a_triangle_packs_and_grows() {
-        let mut triangle = Triangle::default();
-        (0..20).for_each(|i| triangle.grow(f64::from(i)));
-        triangle.add_outer(1.0, &[1.0; 20]);
-        let packed = triangle.packed();
-        let again = Triangle::unpacked(20, &packed).unwrap();
-        assert_eq!((again.packed(), again.size(), again.row(19)), (packed.clone(), 20, &[20.0][..]));
-        assert!(Triangle::unpacked(19, &packed).is_none());
     }
 }

@@ -47,31 +47,26 @@ impl MatrixRows<'_> {
 
     /// Refuses what is no matrix.
     fn check(&self) -> Result<(), EngineError> {
-        let refused = |name, message: String| Err(EngineError::option(name, message));
-        match *self {
-            Self::Dense { columns, stride, .. } if columns == 0 || stride < columns => refused(
-                "stride",
-                format!("must be at least the number of columns, above 0; got {stride} for {columns}"),
-            ),
-            Self::Dense { columns, .. } if columns >= INDEX_LIMIT as usize => {
-                refused("columns", format!("must be below {}; got {columns}", INDEX_LIMIT - 1))
+        let found = match *self {
+            Self::Dense { columns, stride, .. } if columns == 0 || stride < columns => {
+                ("stride", format!("must be at least the number of columns, above 0; got {stride} for {columns}"))
             }
-            Self::Dense { .. } => Ok(()),
+            Self::Dense { columns, .. } if columns >= INDEX_LIMIT as usize => {
+                ("columns", format!("must be below {}; got {columns}", INDEX_LIMIT - 1))
+            }
+            Self::Dense { .. } => return Ok(()),
             Self::Csr { columns, values, .. } if columns.len() != values.len() => {
-                refused("columns", format!("must be as many as values, {}; got {}", values.len(), columns.len()))
+                ("columns", format!("must be as many as values, {}; got {}", values.len(), columns.len()))
             }
             Self::Csr { row_starts, columns, .. } => {
-                let is_rising = row_starts.windows(2).all(|pair| pair[0] <= pair[1]);
                 let ends = row_starts.last().is_none_or(|&end| end <= columns.len());
-                match is_rising && ends && row_starts.first().is_none_or(|&first| first == 0) {
-                    true => Ok(()),
-                    false => refused(
-                        "row_starts",
-                        format!("must rise from 0 to at most the number of values, {}", columns.len()),
-                    ),
+                if row_starts.is_sorted() && ends && row_starts.first().is_none_or(|&first| first == 0) {
+                    return Ok(());
                 }
+                ("row_starts", format!("must rise from 0 to at most the number of values, {}", columns.len()))
             }
-        }
+        };
+        Err(EngineError::option(found.0, found.1))
     }
 
     /// Adds a row to a batch.

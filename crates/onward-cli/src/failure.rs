@@ -128,12 +128,6 @@ impl From<DataError> for Failure {
     }
 }
 
-impl From<onward::Error> for Failure {
-    fn from(error: onward::Error) -> Self {
-        Self::user(error)
-    }
-}
-
 impl From<&str> for Failure {
     fn from(message: &str) -> Self {
         Self::user(message)

@@ -51,29 +51,32 @@ pub fn convert(
         let error = DataError::options(format!("{format} has no compression of its own"));
         return Err(error.advise("leave it out, and compress the file as a whole").into());
     }
-    match (writing, reader.types().is_some()) {
+    let converted = match (writing, reader.types().is_some()) {
         (Writing::Table(writer), true) => {
             let mut writer = writer(table_columns(reader)?, compression, out)?;
             let converted = table_rows(reader, writer.as_mut())?;
             writer.finish()?;
-            Ok(converted)
+            converted
         }
         (Writing::Examples(writer), false) => {
             let mut writer = writer(reader.schema(), compression, out)?;
             let mut converted = examples(reader, format, writer.as_mut())?;
             writer.finish(&mut converted)?;
-            Ok(converted)
+            converted
         }
         (Writing::None, _) => {
             let error = DataError::options(format!("{format} can be read but not written"));
-            Err(error.advise("name another format").into())
+            return Err(error.advise("name another format").into());
         }
         _ => {
             let remedy = "open tables with Reader::open_table for csv, tsv, jsonl and parquet, and with Reader::open for \
                           svmlight, vw and arrow";
-            Err(DataError::options(format!("{format} cannot be written from these inputs")).advise(remedy).into())
+            let error = DataError::options(format!("{format} cannot be written from these inputs"));
+            return Err(error.advise(remedy).into());
         }
-    }
+    };
+    out.flush()?;
+    Ok(converted)
 }
 
 /// Writes all examples.

@@ -41,7 +41,7 @@ pub use convert::convert;
 pub use encode::{NewNames, ParsedBatch};
 pub use error::{DataError, DataErrorKind, Message, Position, Setting};
 pub use format::write::{Compression, ConvertError, Converted};
-pub use format::{Format, Formats};
+pub use format::{Format, Formats, csv_cell};
 pub use options::{OnError, Options};
 pub use reader::Reader;
 pub use record::{Field, RecordEncoder};

@@ -102,11 +102,15 @@ impl EngineError {
 
     /// Who can mend it.
     pub fn kind(&self) -> EngineErrorKind {
+        use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
         let is_system = match self {
             Self::Data(error) => error.kind() == DataErrorKind::Io,
             Self::Row { error, .. } => return error.kind(),
             Self::Core(_) | Self::Option { .. } | Self::Model { .. } | Self::Read { .. } => false,
-            Self::Write { error, .. } => !is_about_the_path(error),
+            // Another path would mend some.
+            Self::Write { error, .. } => {
+                !matches!(error.kind(), NotFound | PermissionDenied | IsADirectory | NotADirectory)
+            }
             Self::Predictions(_) | Self::RowStore(_) | Self::Fault(_) => true,
         };
         if is_system { EngineErrorKind::System } else { EngineErrorKind::User }
@@ -119,12 +123,6 @@ impl EngineError {
             _ => None,
         }
     }
-}
-
-/// Whether another path would mend it.
-fn is_about_the_path(error: &io::Error) -> bool {
-    use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
-    matches!(error.kind(), NotFound | PermissionDenied | IsADirectory | NotADirectory)
 }
 
 fn reading(error: &io::Error) -> String {

@@ -15,6 +15,7 @@ use onward::loss::{Curvature, Hinge};
 use onward::{Features, Learner, Loss};
 
 use crate::error::EngineError;
+use crate::report::{ExcessReport, finite};
 use crate::rows::RowStore;
 
 /// What to look for in hindsight.
@@ -58,16 +59,7 @@ pub(crate) struct HindsightAnswer {
     /// Σ h·ℓ of the best predictor up to each round of the curve and the last.
     pub(crate) paid: Vec<(u64, f64)>,
     /// After several passes: what the learner pays as it then is, more than the best.
-    pub(crate) excess: Option<ExcessRisk>,
-}
-
-/// Excess empirical risk: mean loss on the rows, minus that of the best predictor.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ExcessRisk {
-    /// Of the last predictor.
-    pub(crate) last: f64,
-    /// Of the average of its predictors, where the learner keeps one.
-    pub(crate) averaged: Option<f64>,
+    pub(crate) excess: Option<ExcessReport>,
 }
 
 impl HindsightRequest {
@@ -115,7 +107,7 @@ impl HindsightRequest {
     }
 
     /// What the learner pays as it is now, more than the best predictor.
-    fn excess(self, rows: &RowStore, best: &Best, learner: &dyn Learner) -> Result<ExcessRisk, EngineError> {
+    fn excess(self, rows: &RowStore, best: &Best, learner: &dyn Learner) -> Result<ExcessReport, EngineError> {
         let indices = rows.indices();
         let last = self.mean(rows, learner, |numbers, values, offset| {
             let named: Vec<u32> = numbers.iter().map(|&number| indices[number as usize]).collect();
@@ -136,7 +128,7 @@ impl HindsightRequest {
             }
             None => None,
         };
-        Ok(ExcessRisk { last: last - best.loss, averaged: averaged.map(|risk| risk - best.loss) })
+        Ok(ExcessReport { last: finite(last - best.loss), averaged: averaged.map(|risk| risk - best.loss) })
     }
 
     /// The mean loss of a predictor on the rows.

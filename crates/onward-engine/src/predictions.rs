@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use onward::loss::TaskLoss;
-use onward_data::ParsedBatch;
+use onward_data::{ParsedBatch, csv_cell};
 
 /// Takes the predictions of a run, batch by batch in order. They may come from a thread of the engine.
 pub trait PredictionSink: Send {
@@ -32,6 +32,7 @@ pub struct PredictionCsv<W> {
     /// Whether each batch is handed on at once.
     is_live: bool,
     numbers: zmij::Buffer,
+    line: Vec<u8>,
 }
 
 impl<W: Write> PredictionCsv<W> {
@@ -40,15 +41,12 @@ impl<W: Write> PredictionCsv<W> {
     /// # Errors
     /// When it cannot be written.
     pub fn new(mut out: W, id_names: &[String], loss: &TaskLoss, is_live: bool) -> io::Result<Self> {
-        let mut header = Vec::new();
-        for id in id_names {
-            push_cell(&mut header, id.as_bytes());
-            header.push(b',');
-        }
+        let mut line = Vec::new();
+        push_cells(id_names.iter().map(String::as_bytes), &mut line);
         let columns = if loss.classes().is_some() { "prediction,probability,label\n" } else { "prediction,label\n" };
-        header.extend_from_slice(columns.as_bytes());
-        out.write_all(&header)?;
-        Ok(Self { out, loss: loss.clone(), is_live, numbers: zmij::Buffer::new() })
+        line.extend_from_slice(columns.as_bytes());
+        out.write_all(&line)?;
+        Ok(Self { out, loss: loss.clone(), is_live, numbers: zmij::Buffer::new(), line })
     }
 
     /// What was written to.
@@ -57,27 +55,23 @@ impl<W: Write> PredictionCsv<W> {
     }
 
     fn write_row<'a>(&mut self, ids: impl Iterator<Item = &'a [u8]>, scores: &[f64], label: f64) -> io::Result<()> {
-        let mut escaped = Vec::new();
-        for id in ids {
-            escaped.clear();
-            push_cell(&mut escaped, id);
-            self.out.write_all(&escaped)?;
-            self.out.write_all(b",")?;
-        }
+        self.line.clear();
+        push_cells(ids, &mut self.line);
         let prediction = self.loss.prediction(scores);
-        self.out.write_all(self.numbers.format(self.loss.response(prediction)).as_bytes())?;
-        self.out.write_all(b",")?;
+        self.line.extend_from_slice(self.numbers.format(self.loss.response(prediction)).as_bytes());
+        self.line.push(b',');
         if let Some(loss) = self.loss.classes() {
             let mut probabilities = vec![0.0; scores.len()];
             loss.probabilities(scores, &mut probabilities);
             let probability = probabilities.get(prediction as usize).copied().unwrap_or(0.0);
-            self.out.write_all(self.numbers.format(probability).as_bytes())?;
-            self.out.write_all(b",")?;
+            self.line.extend_from_slice(self.numbers.format(probability).as_bytes());
+            self.line.push(b',');
         }
         if !label.is_nan() {
-            self.out.write_all(self.numbers.format(label).as_bytes())?;
+            self.line.extend_from_slice(self.numbers.format(label).as_bytes());
         }
-        self.out.write_all(b"\n")
+        self.line.push(b'\n');
+        self.out.write_all(&self.line)
     }
 }
 
@@ -91,18 +85,10 @@ impl<W: Write + Send> PredictionSink for PredictionCsv<W> {
     }
 }
 
-/// A cell, quoted where CSV needs it.
-fn push_cell(out: &mut Vec<u8>, text: &[u8]) {
-    if !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
-        out.extend_from_slice(text);
-        return;
+/// Adds cells to a line, each with a comma behind it.
+fn push_cells<'a>(cells: impl Iterator<Item = &'a [u8]>, line: &mut Vec<u8>) {
+    for cell in cells {
+        csv_cell(cell, b',', line);
+        line.push(b',');
     }
-    out.push(b'"');
-    for &byte in text {
-        if byte == b'"' {
-            out.push(b'"');
-        }
-        out.push(byte);
-    }
-    out.push(b'"');
 }

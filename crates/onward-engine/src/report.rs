@@ -109,6 +109,11 @@ pub struct StreamReport {
     pub hindsight: Option<HindsightReport>,
 }
 
+/// JSON has no NaN: a mean over nothing is left out.
+pub(crate) fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
 impl StreamReport {
     /// How many examples were charged.
     pub fn rounds(&self) -> u64 {

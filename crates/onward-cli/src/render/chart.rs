@@ -2,7 +2,6 @@
 
 use onward::guarantee::Comparator;
 use onward_engine::{CurvePoint, HindsightClass, LearnerReport, Report};
-use serde::Serialize;
 
 use super::text::rounded;
 
@@ -43,8 +42,7 @@ pub(super) struct Series {
     pub(super) points: Vec<(f64, f64)>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dashes {
     Solid,
     Dashed,
@@ -86,8 +84,8 @@ pub(super) fn cumulative_loss(report: &Report) -> Chart {
     };
     let loss = &report.stream().loss;
     let views = vec![
-        view("mean", format!("mean {loss} loss so far"), mean),
-        view("total", format!("total {loss} loss"), total),
+        view("mean", format!("mean {loss} loss so far"), |_| 1.0),
+        view("total", format!("total {loss} loss"), |point| point.weight),
     ];
     let start = start(first_curve(report));
     Chart {
@@ -101,14 +99,6 @@ pub(super) fn cumulative_loss(report: &Report) -> Chart {
         start,
         views,
     }
-}
-
-fn mean(_: &CurvePoint) -> f64 {
-    1.0
-}
-
-fn total(point: &CurvePoint) -> f64 {
-    point.weight
 }
 
 /// The regret, and the guarantees on it.
@@ -163,7 +153,7 @@ fn regret(report: &Report) -> Chart {
         log_x: true,
         log_y: true,
         start: 0.0,
-        views: vec![view("mean", "per example", mean), view("total", "summed over examples", total)],
+        views: vec![view("mean", "per example", |_| 1.0), view("total", "summed over examples", |point| point.weight)],
     }
 }
 

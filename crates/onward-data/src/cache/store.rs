@@ -220,19 +220,14 @@ fn cached(
 /// Why a cache is of no use.
 type Misfit = &'static str;
 
-const DAMAGED: Misfit = "is damaged";
-const OF_OTHER_VERSION: Misfit = "was made by another version of onward";
-const OF_OTHER_SCHEMA: Misfit = "holds rows that were read with other columns, another loss or other options";
-const OF_OTHER_CONTENT: Misfit = "holds rows of other inputs, or of older versions of them";
-
 impl CacheIndex {
     fn misfit(&self, asked: &ParsingRules, loss: Option<&TaskLoss>, stamps: &InputStamps) -> Result<Option<Misfit>> {
         let refused = self.blocks.iter().any(|block| block.skipped > 0);
         if !self.rules.fits(asked, loss, refused) {
-            return Ok(Some(OF_OTHER_SCHEMA));
+            return Ok(Some("holds rows that were read with other columns, another loss or other options"));
         }
         let is_same = stamps.saw(&self.inputs, self.begun)?;
-        Ok((!is_same).then_some(OF_OTHER_CONTENT))
+        Ok((!is_same).then_some("holds rows of other inputs, or of older versions of them"))
     }
 }
 
@@ -255,7 +250,7 @@ fn look(path: &Path, name: &str) -> Result<Option<Found>> {
     if !head.starts_with(b"ARROW1") || memchr::memmem::find(&head, LAYOUT_KEY.as_bytes()).is_none() {
         return Err(foreign(name));
     }
-    let index = guarded(name, || index(&file)).unwrap_or(Err(DAMAGED));
+    let index = guarded(name, || index(&file)).unwrap_or(Err("is damaged"));
     let Seekable::File(file) = file else { return Ok(None) };
     Ok(Some(index.map(|index| (index, file))))
 }
@@ -277,7 +272,7 @@ fn index(file: &Seekable) -> Result<Result<CacheIndex, Misfit>> {
     }
     let maker: CacheMaker = serde_json::from_str(text).map_err(damaged)?;
     if maker.layout != LAYOUT || maker.onward != PARSERS {
-        return Ok(Err(OF_OTHER_VERSION));
+        return Ok(Err("was made by another version of onward"));
     }
     let index: CacheIndex = serde_json::from_str(text).map_err(damaged)?;
     if let Some(first) = index.blocks.first() {

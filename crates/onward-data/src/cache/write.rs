@@ -22,7 +22,7 @@ use crate::atomic::AtomicFile;
 use crate::encode::{KEPT_ERRORS, NamesSeen, ParsedBatch};
 use crate::error::{DataError, Result};
 use crate::format::arrow::examples::{TARGET_KEY, VERSION, VERSION_KEY};
-use crate::format::arrow::rows::{ExampleRows, element, plain};
+use crate::format::arrow::write::{ExampleRows, element, plain};
 use crate::source::Input;
 
 /// About how many bytes a record batch has.

@@ -273,7 +273,8 @@ impl InteractionEncoder {
         let mut run =
             ProductWalk { levels: &[], factors, ranges, chosen: [0; MOST_TERMS], reserved: *reserved, schema, naming };
         for levels in combinations.iter() {
-            if levels.iter().all(|level| run.has_factors(level.group)) {
+            let has_factors = |level: &Level| ranges.get(level.group as usize).is_some_and(|(start, end)| start < end);
+            if levels.iter().all(has_factors) {
                 run.levels = levels;
                 run.descend(0, 0, 1.0, out).map_err(|error| error.column(&groups.names(levels, schema)))?;
             }
@@ -365,10 +366,6 @@ struct ProductWalk<'r> {
 }
 
 impl ProductWalk<'_> {
-    fn has_factors(&self, group: u32) -> bool {
-        self.ranges.get(group as usize).is_some_and(|(start, end)| start < end)
-    }
-
     /// The factors to choose from at a level.
     fn range(&self, level: usize) -> std::ops::Range<u32> {
         let Level { group, same } = self.levels[level];

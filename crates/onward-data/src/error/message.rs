@@ -104,6 +104,11 @@ impl Message {
         text
     }
 
+    /// The text, with settings as options of the command line.
+    pub fn command_line(&self) -> String {
+        self.worded(option)
+    }
+
     /// The settings that it names, with the values that are meant.
     pub fn settings(&self) -> impl Iterator<Item = (Setting, Option<&str>)> {
         self.0.split(BEGIN).skip(1).filter_map(|part| parsed(part.split_once(END)?.0))
@@ -128,6 +133,20 @@ pub(super) fn field(setting: Setting, value: Option<&str>) -> String {
         Some(value) if setting.takes_columns() => format!("{}='{value}'", setting.name()),
         Some(value) => format!("{}={value}", setting.name()),
         None => setting.name().to_owned(),
+    }
+}
+
+/// A setting as an option of the command line.
+pub(super) fn option(setting: Setting, value: Option<&str>) -> String {
+    let name = match (setting, value) {
+        (Setting::Header, Some(_)) => return "--no-header".to_owned(),
+        (Setting::Ids, _) => "id".to_owned(),
+        _ => setting.name().replace('_', "-"),
+    };
+    match value {
+        Some(value) if setting.takes_columns() => format!("--{name} '{value}'"),
+        Some(value) => format!("--{name} {value}"),
+        None => format!("--{name}"),
     }
 }
 

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-mod command_line;
 mod message;
 
 pub use message::{Message, Setting};
@@ -153,6 +152,11 @@ impl DataError {
     /// What to do about it, if that is known.
     pub fn remedy(&self) -> Option<&Message> {
         self.inner.remedy.as_ref()
+    }
+
+    /// The whole error, with settings as options of the command line.
+    pub fn command_line(&self) -> String {
+        self.worded(message::option)
     }
 
     /// The whole error, with the settings that it names [worded](Message::worded) by `word`.

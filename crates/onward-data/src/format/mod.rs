@@ -34,6 +34,7 @@ use crate::schema::{Layout, Role, Schema};
 use crate::source::{Boundaries, Parser};
 use crate::text::lines::lines;
 pub use by_line::{RowBuilder, by_line};
+pub use csv::csv_cell;
 pub(crate) use detect::has_first_line;
 pub use detect::{Head, Recognition};
 use write::Writing;

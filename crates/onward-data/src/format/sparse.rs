@@ -34,9 +34,21 @@ pub(crate) fn narrow(value: f64) -> Result<f32> {
     }
 }
 
+/// The value that begins at `start`, up to a byte that ends it, and where that is.
+#[inline(always)]
+pub(crate) fn value_at(text: &[u8], start: usize, ends: impl Fn(u8) -> bool) -> Result<(f64, usize)> {
+    if let Some((value, length)) = numbers::prefix(&text[start..])
+        && text.get(start + length).is_none_or(|&byte| ends(byte))
+    {
+        return Ok((value, start + length));
+    }
+    let end = text[start..].iter().position(|&byte| ends(byte)).map_or(text.len(), |length| start + length);
+    value(&text[start..end]).map(|value| (value, end))
+}
+
 /// The value of a feature that is not one of the short decimals, or what is wrong with it.
 #[cold]
-pub(crate) fn value(text: &[u8]) -> Result<f64> {
+fn value(text: &[u8]) -> Result<f64> {
     let number = match text.trim_ascii() == text {
         true => numbers::parse(text),
         false => Number::Invalid,

@@ -111,7 +111,9 @@ pub trait TableWriter {
     ///
     /// # Errors
     /// When writing fails.
-    fn finish(self: Box<Self>) -> Result<(), ConvertError>;
+    fn finish(self: Box<Self>) -> Result<(), ConvertError> {
+        Ok(())
+    }
 }
 
 /// An example that a format has no words for.
@@ -152,7 +154,9 @@ impl TableColumn {
     /// A number, and its text; `None` when it is missing.
     pub(super) fn numeric<'a>(&self, number: u64, cell: &'a [u8]) -> Result<Option<(&'a [u8], f64)>, ConvertError> {
         let text = cell.trim_ascii();
-        if has_leading_zero(text) {
+        let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+        // It is a code of some kind.
+        if matches!(unsigned, [b'0', b'0'..=b'9', ..]) {
             let error = self.wrong(number, cell, "would lose the zeros in front of it as a number");
             return Err(error.advise(format!("⟦categorical={}⟧ writes it as text", self.name)).into());
         }
@@ -184,10 +188,4 @@ impl TableColumn {
             _ => Err(self.misfit(number, cell)),
         }
     }
-}
-
-/// Whether a number would lose zeros that lead it: it is a code of some kind.
-fn has_leading_zero(text: &[u8]) -> bool {
-    let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
-    matches!(unsigned, [b'0', b'0'..=b'9', ..])
 }

@@ -67,10 +67,7 @@ pub(super) fn open(request: Request<'_>, format: &'static ColumnarFormat) -> Res
         let name = input.name();
         let said = guarded(&name, || {
             source.open(input)?;
-            match layout {
-                Layout::Indexed => Ok(Vec::new()),
-                _ => bind_columns(&schema, &names(file(input, format)?.as_ref())?, &source.requirements),
-            }
+            bind(input, format, &schema, &source.requirements)
         })?;
         later.add(&name, said);
     }
@@ -96,9 +93,13 @@ fn file(input: &Input, format: &ColumnarFormat) -> Result<Box<dyn ColumnarFile>>
     (format.open)(input.seekable()?.ok_or_else(|| no_file(format))?)
 }
 
-/// The names of a file's columns.
-fn names(file: &dyn ColumnarFile) -> Result<Vec<String>> {
-    Ok(named_leaves(file)?.into_iter().map(|leaf| leaf.name).collect())
+/// The notes about the columns of a table.
+fn bind(input: &Input, format: &ColumnarFormat, schema: &Schema, required: &ColumnRequirements) -> Result<Vec<String>> {
+    if schema.layout == Layout::Indexed {
+        return Ok(Vec::new());
+    }
+    let names: Vec<_> = named_leaves(file(input, format)?.as_ref())?.into_iter().map(|leaf| leaf.name).collect();
+    bind_columns(schema, &names, required)
 }
 
 /// What the first rows say about all, or the schema of a model, checked against the first file.
@@ -109,11 +110,7 @@ fn judge(request: Request<'_>, format: &ColumnarFormat, layout: Layout) -> Resul
         (Some(schema), ..) => guarded(&inputs[0].name(), || {
             check_layout(schema, layout, format.name)?;
             let requirements = ColumnRequirements::new(options, Purpose::Learn);
-            let notes = match layout {
-                Layout::Table => bind_columns(schema, &names(file(&inputs[0], format)?.as_ref())?, &requirements)?,
-                _ => Vec::new(),
-            };
-            Ok(InferredSchema::known(schema.clone(), notes))
+            Ok(InferredSchema::known(schema.clone(), bind(&inputs[0], format, schema, &requirements)?))
         }),
         (None, Purpose::Copy, Layout::Indexed) => Err(named(no_table(format.name))),
         (None, Purpose::Copy, _) => infer::copied(&sample(request, format)?, options).map_err(named),
@@ -215,8 +212,7 @@ fn no_file(format: &ColumnarFormat) -> DataError {
 }
 
 fn no_rows(inputs: &[Input]) -> DataError {
-    let name = inputs.first().map_or_else(String::new, Input::name);
-    DataError::format("holds no rows").input(&name).advise("give an input with examples in it")
+    DataError::format("holds no rows").input(&inputs[0].name()).advise("give an input with examples in it")
 }
 
 /// Reads files one after the other.
@@ -273,6 +269,10 @@ impl ColumnSource {
         for (leaf, column) in leaves.iter().zip(&mut places) {
             *column = column.filter(|_| columns.iter().any(|other| other.name == leaf.name));
         }
+        let zone_note = |leaf: &LeafColumn| {
+            let (name, zone) = (&leaf.name, cells::named_zone(&leaf.data_type)?);
+            Some(format!("times of '{name}' are read as UTC, because the offset of {zone} is not known here"))
+        };
         let notes = columns.iter().filter_map(zone_note).collect();
         let (name, places, uncounted) = (input.name().into(), places.into(), input.size().unwrap_or(0));
         Ok((CurrentFile { name, places, names, rows, next_row: 1, uncounted }, notes))
@@ -287,12 +287,6 @@ impl ColumnSource {
         let names: Vec<_> = leaves.iter().map(|leaf| leaf.name.clone()).collect();
         Err(no_such_column(target, "the target", &names))
     }
-}
-
-fn zone_note(leaf: &LeafColumn) -> Option<String> {
-    let zone = cells::named_zone(&leaf.data_type)?;
-    let name = &leaf.name;
-    Some(format!("times of '{name}' are read as UTC, because the offset of {zone} is not known here"))
 }
 
 impl ChunkSource for ColumnSource {

@@ -42,16 +42,7 @@ pub(super) fn open(request: Request<'_>) -> Result<Opening> {
     }
     let boundaries = format.boundaries(&bytes);
     let ignored = options.schema.as_ref().map_or_else(|| options.ignore.clone(), ignored);
-    let first = FirstLines {
-        bytes: &bytes,
-        line,
-        is_all,
-        boundaries,
-        has_header: options.header,
-        record_limit: options.record_limit,
-        threads: options.threads,
-        ignored: &ignored,
-    };
+    let first = FirstLines { line, ..first_lines(&bytes, is_all, boundaries, options, &ignored) };
     let mut rows = format.sample(&first).map_err(named)?;
     if let FirstRows::Table(sample) = &mut rows
         && sample.rows == 0
@@ -139,6 +130,18 @@ fn holds_header_only(bytes: &[u8], options: &Options) -> bool {
         Some(Boundaries::Quoted { delimiter }) => is_bare(bytes, delimiter),
         Some(Boundaries::Lines) | None => false,
     }
+}
+
+/// The first lines of an input.
+pub(super) fn first_lines<'a>(
+    bytes: &'a [u8],
+    is_all: bool,
+    boundaries: Boundaries,
+    options: &Options,
+    ignored: &'a [String],
+) -> FirstLines<'a> {
+    let Options { header: has_header, record_limit, threads, .. } = *options;
+    FirstLines { bytes, line: 1, is_all, boundaries, has_header, record_limit, threads, ignored }
 }
 
 /// The keys that a schema leaves out with all that is in them.

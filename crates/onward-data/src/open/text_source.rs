@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use memchr::memrchr;
 
 use super::columns::{ColumnRequirements, LaterNotes, bind_columns, check_columns};
-use super::text::ignored;
+use super::text::{first_lines, ignored};
 use super::{Purpose, Request};
 use crate::error::{DataError, Result, quoted};
 use crate::format::csv::cells::{check_header, guess_delimiter, header, numbered, without_blank_lines};
@@ -16,9 +16,7 @@ use crate::options::{OnError, Options};
 use crate::schema::sample::{FirstRows, SAMPLE_BYTES};
 use crate::schema::{Layout, Schema};
 use crate::source::decompress::is_compressed;
-use crate::source::{
-    Boundaries, Chunk, ChunkContent, ChunkSource, Chunker, HeadLimits, Input, Next, is_blank, too_long,
-};
+use crate::source::{Boundaries, Chunk, ChunkContent, ChunkSource, Chunker, HeadLimits, Input, is_blank};
 
 /// What is expected of the inputs after the first.
 pub(super) struct Expected {
@@ -64,12 +62,6 @@ impl Expected {
             .advise("all inputs must have one format: convert it first with onward convert, or leave it out"))
     }
 
-    /// Checks the columns of an input, and returns the notes about them.
-    fn check_columns(&self, names: &[String]) -> Result<Vec<String>> {
-        let columns = self.columns.as_ref();
-        columns.map_or(Ok(Vec::new()), |(schema, requirements)| bind_columns(schema, names, requirements))
-    }
-
     /// The schema, if each record names its columns, and need not have any.
     fn columns_in_records(&self) -> Option<&(Arc<Schema>, ColumnRequirements)> {
         self.columns.as_ref().filter(|_| !self.format.has_header())
@@ -80,16 +72,8 @@ impl Expected {
         let Some((schema, requirements)) = self.columns_in_records() else { return Ok(Vec::new()) };
         let boundaries = self.format.boundaries(head);
         let whole = if is_all { head.len() } else { boundaries.last(head) };
-        let first = FirstLines {
-            bytes: &head[..whole],
-            line: 1,
-            is_all,
-            boundaries,
-            has_header: options.header,
-            record_limit: options.record_limit,
-            threads: 1,
-            ignored: &ignored(schema),
-        };
+        let ignored = ignored(schema);
+        let first = FirstLines { threads: 1, ..first_lines(&head[..whole], is_all, boundaries, options, &ignored) };
         // What is wrong with rows is said when they are read.
         let Ok(FirstRows::Table(sample)) = self.format.sample(&first) else { return Ok(Vec::new()) };
         if sample.rows == 0 {
@@ -127,13 +111,6 @@ pub(super) struct TextSource {
     current: Option<Chunker>,
 }
 
-/// A later table that is laid out in another way.
-fn other_separator(found: u8, expected: u8) -> DataError {
-    let (found, expected) = (quoted(&[found]), quoted(&[expected]));
-    let found = format!("its header is separated by {found}, but that of the first input by {expected}");
-    DataError::format(found).advise("convert it first with onward convert, or leave it out")
-}
-
 impl TextSource {
     pub(super) fn new(Request { inputs, options, count, .. }: Request<'_>) -> Self {
         Self {
@@ -155,7 +132,11 @@ impl TextSource {
         };
         while self.current.is_some() || self.advance()? {
             let Some(current) = &mut self.current else { break };
-            current.fill_head(SAMPLE_BYTES, limits, |head| boundaries_of(head, &self.options));
+            // How records end, once the first line is there to tell.
+            current.fill_head(SAMPLE_BYTES, limits, |head| {
+                let format = has_first_line(head).then(|| self.options.recognise(head)).flatten()?;
+                Some(format.text().map_or(Boundaries::Lines, |format| format.boundaries(head)))
+            });
             if !current.is_blank() || current.failed.is_some() {
                 break;
             }
@@ -213,12 +194,9 @@ impl TextSource {
 
     /// Opens the next input; false when there is none.
     fn advance(&mut self) -> Result<bool> {
-        let Some(input) = self.inputs.next() else {
-            self.current = None;
-            return Ok(false);
-        };
-        self.current = Some(self.begin(input, Arc::clone(&self.count))?.0);
-        Ok(true)
+        let next = self.inputs.next().map(|input| self.begin(input, Arc::clone(&self.count))).transpose()?;
+        self.current = next.map(|(current, _)| current);
+        Ok(self.current.is_some())
     }
 
     /// Opens an input, up to its first row, and returns the notes about it.
@@ -237,13 +215,10 @@ impl TextSource {
 
     /// Reads the column names of an input, if it begins with them, and returns the notes about them.
     fn bind(&self, current: &mut Chunker) -> Result<Vec<String>> {
-        let Some((expected, delimiter)) = self.expected.as_ref().zip(match self.boundaries {
-            Boundaries::Quoted { delimiter } => Some(delimiter),
-            Boundaries::Lines => None,
-        }) else {
+        let columns = self.expected.as_ref().and_then(|expected| expected.columns.as_ref());
+        let (Some((schema, requirements)), Boundaries::Quoted { delimiter }) = (columns, self.boundaries) else {
             return Ok(Vec::new());
         };
-        let Some((schema, _)) = &expected.columns else { return Ok(Vec::new()) };
         let Some(end) = self.first_record(current)? else { return Ok(Vec::new()) };
         let (name, line) = (Arc::clone(&current.name), current.line);
         let located = |error: DataError| error.input(&name).line(line);
@@ -252,7 +227,10 @@ impl TextSource {
         let found = guess_delimiter(record);
         let splits = || header(record, found).is_ok_and(|cells| cells.len() > 1);
         if found != delimiter && names.len() == 1 && schema.columns.len() > 1 && splits() {
-            return Err(located(other_separator(found, delimiter)));
+            let (found, expected) = (quoted(&[found]), quoted(&[delimiter]));
+            let found = format!("its header is separated by {found}, but that of the first input by {expected}");
+            let remedy = "convert it first with onward convert, or leave it out";
+            return Err(located(DataError::format(found).advise(remedy)));
         }
         if self.options.header {
             check_header(&names).map_err(located)?;
@@ -260,7 +238,7 @@ impl TextSource {
         } else {
             names = numbered(names.len());
         }
-        let notes = expected.check_columns(&names).map_err(|error| error.input(&name))?;
+        let notes = bind_columns(schema, &names, requirements).map_err(|error| error.input(&name))?;
         current.places = schema.places_of(names.iter().map(String::as_str)).into();
         Ok(notes)
     }
@@ -279,12 +257,6 @@ impl TextSource {
     }
 }
 
-/// How records end, once the first line is there to tell.
-fn boundaries_of(head: &[u8], options: &Options) -> Option<Boundaries> {
-    let format = has_first_line(head).then(|| options.recognise(head)).flatten()?;
-    Some(format.text().map_or(Boundaries::Lines, |format| format.boundaries(head)))
-}
-
 impl ChunkSource for TextSource {
     fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<Chunk>> {
         let limit = self.options.record_limit;
@@ -298,17 +270,17 @@ impl ChunkSource for TextSource {
             let first_line = current.line;
             current.buffer.reuse(&mut buffer);
             let content = match current.next_records(self.boundaries, self.options.chunk_size.max(1), limit)? {
-                Next::Records(0) => {
+                Some(0) => {
                     self.current = None;
                     continue;
                 }
-                Next::Records(end) => ChunkContent::Text {
+                Some(end) => ChunkContent::Text {
                     bytes: current.take_front(end, mem::take(&mut buffer)),
                     first_line,
                     record_limit: limit,
                 },
-                Next::TooLong if self.options.on_error == OnError::Skip => current.discard(self.boundaries, limit),
-                Next::TooLong => return Err(too_long(limit).input(&current.name).line(current.line)),
+                None if self.options.on_error == OnError::Skip => current.discard(self.boundaries, limit),
+                None => return Err(current.too_long(limit)),
             };
             return Ok(Some(Chunk { input: Arc::clone(&current.name), places: Arc::clone(&current.places), content }));
         }

@@ -185,22 +185,18 @@ impl Reader {
             }
             Some(Outcome::Parsed(mut done)) => {
                 self.shared.number(&mut done);
-                self.handed_out(*done)
+                let ParsedChunk { parsed, error, .. } = *done;
+                self.failed = error;
+                match &self.failed {
+                    None => self.cache.add(&parsed),
+                    Some(_) => self.cache.give_up(AFTER_ERROR.to_owned()),
+                }
+                match &self.failed {
+                    // The batch holds what was read before the error.
+                    Some(error) if parsed.batch.is_empty() && parsed.skipped == 0 => Err(error.clone()),
+                    _ => Ok(Some(Some(parsed))),
+                }
             }
-        }
-    }
-
-    /// A batch that is handed out, up to an error if there was one.
-    fn handed_out(&mut self, done: ParsedChunk) -> Result<Option<Option<ParsedBatch>>> {
-        let ParsedChunk { parsed, error, .. } = done;
-        self.failed = error;
-        match self.failed {
-            None => self.cache.add(&parsed),
-            Some(_) => self.cache.give_up(AFTER_ERROR.to_owned()),
-        }
-        match &self.failed {
-            Some(error) if parsed.batch.is_empty() && parsed.skipped == 0 => Err(error.clone()),
-            _ => Ok(Some(Some(parsed))),
         }
     }
 

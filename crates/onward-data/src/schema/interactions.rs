@@ -197,16 +197,13 @@ pub(crate) fn check_columns(interactions: &[Interaction], columns: &[Column], na
         let Some(column) = columns.iter().find(|column| column.name == name) else {
             return Err(no_such_column(name, "⟦interactions⟧", names));
         };
-        let reason = match column.role {
+        let remedy = "leave it out there";
+        let (reason, remedy) = match column.role {
             Role::Feature(_) => continue,
-            Role::Target => "the target",
-            Role::Weight => "the weight",
-            Role::Id => "an id",
-            Role::Ignored => "left out",
-        };
-        let remedy = match column.role {
-            Role::Ignored => format!("leave it out there too, or name it in ⟦categorical={name}⟧"),
-            _ => "leave it out there".to_owned(),
+            Role::Target => ("the target", remedy.to_owned()),
+            Role::Weight => ("the weight", remedy.to_owned()),
+            Role::Id => ("an id", remedy.to_owned()),
+            Role::Ignored => ("left out", format!("{remedy} too, or name it in ⟦categorical={name}⟧")),
         };
         let found = format!("column '{name}' is {reason}, and only features can be in ⟦interactions⟧");
         return Err(DataError::options(found).advise(remedy));

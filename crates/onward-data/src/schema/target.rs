@@ -112,7 +112,7 @@ impl fmt::Display for Target {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Expression {
     pub(crate) column: String,
-    pub(crate) comparison: Option<TargetRule>,
+    pub(crate) comparison: Option<(Operator, String)>,
 }
 
 impl Expression {
@@ -128,7 +128,7 @@ impl Expression {
         let column = text[..at].trim().to_owned();
         let with = text[at + sign.len()..].trim().trim_matches(|mark| mark == '"' || mark == '\'').to_owned();
         check_operand(text, operator, &with)?;
-        Ok(Self { column, comparison: Some(TargetRule::Comparison { operator, with, numeric: false }) })
+        Ok(Self { column, comparison: Some((operator, with)) })
     }
 }
 
@@ -352,11 +352,7 @@ mod tests {
 
     fn expression(text: &str) -> (String, Option<(Operator, String)>) {
         let parsed = Expression::parse(text, &["a>b", "x"]).unwrap();
-        let comparison = parsed.comparison.map(|rule| match rule {
-            TargetRule::Comparison { operator, with, .. } => (operator, with),
-            other => panic!("{other:?}"),
-        });
-        (parsed.column, comparison)
+        (parsed.column, parsed.comparison)
     }
 
     #[test]
@@ -381,7 +377,8 @@ mod tests {
     fn comparisons_make_signs() {
         let target = |text| {
             let Expression { column, comparison } = Expression::parse(text, &[]).unwrap();
-            Target { column, rule: comparison.unwrap() }
+            let (operator, with) = comparison.unwrap();
+            Target { column, rule: TargetRule::Comparison { operator, with, numeric: false } }
         };
         let rule = target("x>15");
         assert_eq!(rule.label(CellValue::Text(b"15")).unwrap(), Some(-1.0));

@@ -1,6 +1,7 @@
 //! Cuts an input into chunks at record boundaries.
 
 use std::io;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
@@ -24,8 +25,8 @@ const READ: usize = 256 << 10;
 const HEAD_RECORDS: u64 = 2;
 
 /// How long a live input may take to deliver the rows that its columns are judged from.
-/// What `cat` sends is judged as the file would be; who sends an event a minute need not
-/// wait for ten thousand.
+/// What `cat` sends is judged as the file would be; a stream of one event per minute is not
+/// held up until there are ten thousand.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// An input that is being cut into chunks.
@@ -53,48 +54,6 @@ pub(crate) struct HeadLimits {
     pub(crate) infers: bool,
     /// Records that are too long do not count.
     pub(crate) skips_errors: bool,
-}
-
-/// What can be cut off next.
-pub(crate) enum Next {
-    /// Whole records, of this many bytes.
-    Records(usize),
-    /// Nothing: the record is longer than is allowed.
-    TooLong,
-}
-
-/// How far the records of a head have been counted.
-struct HeadCounter<F> {
-    limits: HeadLimits,
-    /// Tells how records end, once the first line is there.
-    detect: F,
-    boundaries: Option<Boundaries>,
-    /// How much has been looked at.
-    seen: usize,
-    /// Where the first record begins that has not been counted.
-    at: usize,
-    records: u64,
-}
-
-impl<F: Fn(&[u8]) -> Option<Boundaries>> HeadCounter<F> {
-    /// Goes on counting in a head that has grown: blank lines and comments do not count, nor do
-    /// records that are too long where those are skipped.
-    fn count(&mut self, head: &[u8]) {
-        // A long line that comes in many parts is not looked at again for each.
-        let has_ended = memchr(b'\n', &head[self.seen..]).is_some();
-        self.seen = head.len();
-        if !has_ended {
-            return;
-        }
-        let Some(boundaries) = self.boundaries.or_else(|| (self.detect)(head)) else { return };
-        self.boundaries = Some(boundaries);
-        while let Some(end) = boundaries.first(&head[self.at..]) {
-            let is_skipped = self.limits.skips_errors && end > self.limits.record_limit;
-            let counts = boundaries.counts(&head[self.at..self.at + end]);
-            self.records += u64::from(counts && !is_skipped);
-            self.at += end;
-        }
-    }
 }
 
 impl Chunker {
@@ -144,20 +103,39 @@ impl Chunker {
     /// (up to the limit of records); of a live input only what comes within [`PATIENCE`], and
     /// two records at least. `detect` tells how records end, once the first line is there.
     pub(crate) fn fill_head(&mut self, size: usize, limits: HeadLimits, detect: impl Fn(&[u8]) -> Option<Boundaries>) {
-        let until = Instant::now() + if limits.infers { PATIENCE } else { Duration::ZERO };
-        let enough = if limits.infers { SAMPLE_ROWS as u64 } else { 1 };
-        let mut counter = HeadCounter { limits, detect, boundaries: None, seen: 0, at: 0, records: 0 };
-        while !self.ended && self.buffer.len() < size && counter.records <= enough {
-            if self.is_live() && counter.records >= HEAD_RECORDS.min(enough) && !self.stream.wait(until) {
+        let HeadLimits { record_limit, infers, skips_errors } = limits;
+        let until = Instant::now() + if infers { PATIENCE } else { Duration::ZERO };
+        let enough = if infers { SAMPLE_ROWS as u64 } else { 1 };
+        // How much has been looked at, where the first record begins that has not been counted, and how many have.
+        let (mut seen, mut at, mut records) = (0, 0, 0);
+        let mut known = None;
+        // Blank lines and comments do not count, nor do records that are too long where those are skipped.
+        let mut count = |head: &[u8]| {
+            // A long line that comes in many parts is not looked at again for each.
+            let has_ended = memchr(b'\n', &head[mem::replace(&mut seen, head.len())..]).is_some();
+            if !has_ended {
+                return records;
+            }
+            let Some(boundaries) = known.or_else(|| detect(head)) else { return records };
+            known = Some(boundaries);
+            while let Some(end) = boundaries.first(&head[at..]) {
+                let is_skipped = skips_errors && end > record_limit;
+                records += u64::from(boundaries.counts(&head[at..at + end]) && !is_skipped);
+                at += end;
+            }
+            records
+        };
+        let mut found = 0;
+        while !self.ended && self.buffer.len() < size && found <= enough {
+            if self.is_live() && found >= HEAD_RECORDS.min(enough) && !self.stream.wait(until) {
                 break;
             }
             self.fill(size, true);
-            counter.count(&self.buffer);
+            found = count(&self.buffer);
         }
-        while !self.ended && counter.records < HEAD_RECORDS && (size..=limits.record_limit).contains(&self.buffer.len())
-        {
+        while !self.ended && found < HEAD_RECORDS && (size..=record_limit).contains(&self.buffer.len()) {
             self.fill(self.buffer.len() + size, true);
-            counter.count(&self.buffer);
+            found = count(&self.buffer);
         }
     }
 
@@ -194,38 +172,39 @@ impl Chunker {
         too_long(limit).input(&self.name).line(self.line)
     }
 
-    /// The last whole records in about `size` bytes, more if a record is longer; none at the
-    /// end of the input.
-    pub(crate) fn next_records(&mut self, boundaries: Boundaries, mut size: usize, limit: usize) -> Result<Next> {
+    /// Where the whole records in about `size` bytes end, more if a record is longer; 0 at the end of the input, and
+    /// `None` if the record is longer than is allowed.
+    pub(crate) fn next_records(
+        &mut self,
+        boundaries: Boundaries,
+        mut size: usize,
+        limit: usize,
+    ) -> Result<Option<usize>> {
         if self.is_live() {
-            // Whoever writes to it may wait for an answer before writing more.
+            // Its writer may wait for an answer before it writes more.
             let arrived = boundaries.last(&self.buffer[..self.buffer.len().min(size)]);
             if arrived > 0 {
-                return Ok(Next::Records(arrived));
+                return Ok(Some(arrived));
             }
         }
         loop {
             self.fill(size, true);
             if self.ended && self.buffer.len() <= size {
-                return self.last_records(boundaries);
+                // If reading failed, the last record is not all there.
+                return match (&self.failed, boundaries.last(&self.buffer)) {
+                    (None, _) => Ok(Some(self.buffer.len())),
+                    (Some(error), 0) => Err(error.clone()),
+                    (Some(_), end) => Ok(Some(end)),
+                };
             }
             let window = &self.buffer[..self.buffer.len().min(size)];
             match boundaries.last(window) {
-                0 if window.len() > limit => return Ok(Next::TooLong),
+                0 if window.len() > limit => return Ok(None),
                 // A record longer than the window, or one of which only a part has arrived.
                 0 if window.len() == size => size = (size * 2).min(limit.saturating_add(1)).max(size),
                 0 => {}
-                end => return Ok(Next::Records(end)),
+                end => return Ok(Some(end)),
             }
-        }
-    }
-
-    /// What is left at the end: if reading failed, the last record is not all there.
-    fn last_records(&self, boundaries: Boundaries) -> Result<Next> {
-        match (&self.failed, boundaries.last(&self.buffer)) {
-            (None, _) => Ok(Next::Records(self.buffer.len())),
-            (Some(error), 0) => Err(error.clone()),
-            (Some(_), end) => Ok(Next::Records(end)),
         }
     }
 

@@ -13,14 +13,10 @@ const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// How many bytes tell how an input is compressed.
 pub(super) const HEAD: usize = ZSTD.len();
 
-/// A frame of Zstandard, or a skippable one, as pzstd writes them first.
-fn is_zstd(head: &[u8]) -> bool {
-    head.starts_with(ZSTD) || matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
-}
-
 /// Whether the first bytes are those of a compressed input.
 pub(crate) fn is_compressed(head: &[u8]) -> bool {
-    head.starts_with(GZIP) || is_zstd(head)
+    // Or a skippable frame of Zstandard, as pzstd writes them first.
+    head.starts_with(GZIP) || head.starts_with(ZSTD) || matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
 /// What a reader whose first bytes are `head` gives once decompressed.

@@ -99,11 +99,7 @@ impl Input {
 
     /// Whether it can be read again from the start.
     pub fn is_repeatable(&self) -> bool {
-        match self {
-            Self::Path(path) => path.metadata().is_ok_and(|metadata| metadata.is_file()),
-            Self::Bytes(_) => true,
-            Self::Standard | Self::Reader(_) => false,
-        }
+        self.size().is_some()
     }
 
     /// How many bytes it has, if that is known: not of a pipe.

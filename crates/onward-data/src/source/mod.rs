@@ -14,7 +14,7 @@ pub use boundaries::Boundaries;
 pub(crate) use boundaries::{RecordExtent, closing_quote, is_blank, too_long};
 pub use chunk::{Chunk, Parser};
 pub(crate) use chunk::{ChunkContent, ChunkSource};
-pub(crate) use chunker::{Chunker, HeadLimits, Next};
+pub(crate) use chunker::{Chunker, HeadLimits};
 pub use input::{Input, NamedBytes, NamedReader};
 #[cfg(feature = "arrow")]
 pub(crate) use seekable::Seekable;

@@ -47,40 +47,29 @@ impl MatrixRows<'_> {
 
     /// Refuses what is not a matrix, and values that are not numbers.
     fn check(&self) -> Result<(), EngineError> {
-        let refused = |name, message: String| Err(EngineError::option(name, message));
-        match *self {
-            Self::Dense { columns, stride, .. } if columns == 0 || stride < columns => refused(
-                "stride",
-                format!("must be at least the number of columns, above 0; got {stride} for {columns}"),
-            ),
-            Self::Dense { columns, .. } if columns >= INDEX_LIMIT as usize => {
-                refused("columns", format!("must be below {}; got {columns}", INDEX_LIMIT - 1))
+        let (name, message) = match *self {
+            Self::Dense { columns, stride, .. } if columns == 0 || stride < columns => {
+                ("stride", format!("must be at least the number of columns, above 0; got {stride} for {columns}"))
             }
-            Self::Dense { values, columns, stride } => {
-                // The last row may end with its columns or with its stride.
-                let rest = values.len() % stride;
-                match rest == 0 || rest == columns {
-                    true => self.check_values(),
-                    false => refused(
-                        "values",
-                        format!("must be whole rows of {columns} values, {stride} apart; got {}", values.len()),
-                    ),
-                }
+            Self::Dense { columns, .. } if columns >= INDEX_LIMIT as usize => {
+                ("columns", format!("must be below {}; got {columns}", INDEX_LIMIT - 1))
+            }
+            // The last row may end with its columns or with its stride.
+            Self::Dense { values, columns, stride } if ![0, columns].contains(&(values.len() % stride)) => {
+                ("values", format!("must be whole rows of {columns} values, {stride} apart; got {}", values.len()))
             }
             Self::Csr { columns, values, .. } if columns.len() != values.len() => {
-                refused("columns", format!("must be as many as values, {}; got {}", values.len(), columns.len()))
+                ("columns", format!("must be as many as values, {}; got {}", values.len(), columns.len()))
             }
-            Self::Csr { row_starts, values, .. } => {
-                let is_rising = row_starts.windows(2).all(|pair| pair[0] <= pair[1]);
-                let ends = (row_starts.first(), row_starts.last()) == (Some(&0), Some(&values.len()));
-                match is_rising && ends {
-                    true => self.check_values(),
-                    false => {
-                        refused("row_starts", format!("must rise from 0 to the number of values, {}", values.len()))
-                    }
-                }
+            Self::Csr { row_starts, values, .. }
+                if !row_starts.is_sorted()
+                    || (row_starts.first(), row_starts.last()) != (Some(&0), Some(&values.len())) =>
+            {
+                ("row_starts", format!("must rise from 0 to the number of values, {}", values.len()))
             }
-        }
+            Self::Dense { .. } | Self::Csr { .. } => return self.check_values(),
+        };
+        Err(EngineError::option(name, message))
     }
 
     /// Names the first value that is not finite, and the first column that is beyond the last index.

@@ -13,7 +13,7 @@ use crate::control::{Event, RunControl};
 use crate::error::EngineError;
 use crate::model::{Model, ModelMetadata, add_new_classes};
 use crate::predictions::PredictionSink;
-use crate::report::{PredictReport, Timing};
+use crate::report::{PredictReport, Timing, finite};
 
 /// Predicts the rows of inputs, in order. The report has the mean loss on those that have a label.
 ///
@@ -102,7 +102,7 @@ impl<'a> PredictRun<'a> {
         Ok(PredictReport {
             stream: reports::stream(model, &ledger, &metadata, inputs, counts.bytes, None),
             learner: model.learner.describe(),
-            mean_loss: reports::finite(ledger.sequential_risk()),
+            mean_loss: finite(ledger.sequential_risk()),
             mistakes: ledger.metrics().mistakes(),
             metrics: reports::metrics(&ledger),
             timing,

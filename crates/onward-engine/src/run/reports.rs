@@ -10,8 +10,8 @@ use super::{CompareOutcome, LearnOutcome};
 use crate::hindsight::{Hindsight, HindsightAnswer};
 use crate::model::{Model, ModelMetadata};
 use crate::report::{
-    AveragedRisk, BestInHindsight, CompareReport, CurvePoint, DELTA, ExcessReport, GuaranteeReport, HindsightClass,
-    HindsightReport, LearnReport, LearnerReport, MetricsReport, StreamReport, Timing, lanes,
+    AveragedRisk, BestInHindsight, CompareReport, CurvePoint, DELTA, GuaranteeReport, HindsightClass, HindsightReport,
+    LearnReport, LearnerReport, MetricsReport, StreamReport, Timing, finite, lanes,
 };
 
 impl LearnOutcome {
@@ -94,20 +94,13 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
         guarantees: [&own, &certificate].map(|it| guarantee(it, ledger.weight())).to_vec(),
         curve: curve(ledger, run, certificate.bound.ok(), answer),
         regret_per_round: answer.map(|answer| ledger.sequential_risk() - answer.best.loss),
-        excess_empirical_risk: answer
-            .and_then(|answer| answer.excess)
-            .map(|excess| ExcessReport { last: finite(excess.last), averaged: excess.averaged }),
+        excess_empirical_risk: answer.and_then(|answer| answer.excess),
         averaged_risk: run.averaged_risk.as_ref().map(averaged_risk),
         updates: run.updates,
         lanes: run.mixture.as_ref().map(lanes),
         gap_to_best_lane: run.mixture.as_ref().map(MixtureReport::gap),
         pass_risks: (run.pass_risks.len() > 1).then(|| run.pass_risks.iter().copied().map(finite).collect()),
     }
-}
-
-/// JSON has no NaN: nothing was charged.
-pub(super) fn finite(value: f64) -> Option<f64> {
-    value.is_finite().then_some(value)
 }
 
 fn with_hindsight(timing: Timing, hindsight: Option<&Hindsight>) -> Timing {

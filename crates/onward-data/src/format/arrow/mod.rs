@@ -2,8 +2,7 @@
 
 pub(crate) mod examples;
 mod ipc;
-pub(crate) mod rows;
-mod write;
+pub(crate) mod write;
 
 use super::ColumnarFormat;
 use super::write::Writing;

@@ -21,6 +21,7 @@ use crate::text::lines::count_lines;
 use crate::text::window::Window;
 use cells::{CellReader, check_header, guess_delimiter, header, numbered, refuse_numbers, without_blank_lines};
 use fast_path::{FastPath, bounds, find_plain_lines};
+pub use write::csv_cell;
 
 /// Tables of cells between delimiters.
 pub(super) struct Delimited {

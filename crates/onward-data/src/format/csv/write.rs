@@ -35,7 +35,7 @@ impl DelimitedWriter<'_> {
             if at > 0 {
                 self.line.push(self.delimiter);
             }
-            self.cell(cell);
+            csv_cell(cell, self.delimiter, &mut self.line);
         }
         if self.line.is_empty() {
             // A blank line would count for nothing.
@@ -45,29 +45,26 @@ impl DelimitedWriter<'_> {
         self.out.write_all(&self.line)?;
         Ok(())
     }
+}
 
-    fn cell(&mut self, cell: &[u8]) {
-        let needs_quotes = |&byte: &u8| byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-        if !cell.iter().any(needs_quotes) {
-            return self.line.extend_from_slice(cell);
-        }
-        self.line.push(b'"');
-        for &byte in cell {
-            if byte == b'"' {
-                self.line.push(b'"');
-            }
-            self.line.push(byte);
-        }
-        self.line.push(b'"');
+/// Adds a cell of CSV to a line, in quotes where it needs them.
+pub fn csv_cell(cell: &[u8], delimiter: u8, line: &mut Vec<u8>) {
+    let needs_quotes = |&byte: &u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+    if !cell.iter().any(needs_quotes) {
+        return line.extend_from_slice(cell);
     }
+    line.push(b'"');
+    for &byte in cell {
+        if byte == b'"' {
+            line.push(b'"');
+        }
+        line.push(byte);
+    }
+    line.push(b'"');
 }
 
 impl TableWriter for DelimitedWriter<'_> {
     fn row(&mut self, _number: u64, cells: &mut dyn Iterator<Item = &[u8]>) -> Result<(), ConvertError> {
         self.record(cells)
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), ConvertError> {
-        Ok(self.out.flush()?)
     }
 }

@@ -181,7 +181,7 @@ impl JsonVisitor for JsonSampler<'_> {
 pub(crate) struct ObjectEncoder {
     encoder: RowEncoder,
     state: WalkState,
-    known: ByHash<KnownColumn>,
+    known: KnownColumns,
 }
 
 impl ObjectEncoder {
@@ -198,36 +198,21 @@ impl ObjectEncoder {
         out: &mut ParsedBatch,
     ) -> Result {
         out.id_columns = self.encoder.id_columns.len();
-        self.encode(out, |state, encode| walk_value(object, state, encode))?;
-        if let Some(label) = label {
-            self.encoder.check_label(label)?;
-            self.encoder.label = Some(label);
-        }
-        self.encoder.end(out)
-    }
-
-    /// Begins a row, and adds what a walk finds.
-    fn encode(
-        &mut self,
-        out: &mut ParsedBatch,
-        walk: impl FnOnce(&mut WalkState, &mut JsonEncoder<'_>) -> Result,
-    ) -> Result {
         let Self { encoder, state, known } = self;
         encoder.begin(out);
-        walk(state, &mut JsonEncoder { known, encoder, out })
+        walk_value(object, state, &mut JsonEncoder { known, encoder, out })?;
+        if let Some(label) = label {
+            encoder.check_label(label)?;
+            encoder.label = Some(label);
+        }
+        encoder.end(out)
     }
 }
 
-/// A column of the schema.
-#[derive(Debug, Clone, Copy)]
-struct KnownColumn {
-    column: usize,
-    /// Whether it is left out with all that is in it.
-    is_skipped: bool,
-}
+/// The columns of a schema by the hash of their name, with where their values go.
+type KnownColumns = ByHash<(usize, Destination)>;
 
-/// The columns of a schema by the hash of their name.
-fn known(schema: &Schema) -> ByHash<KnownColumn> {
+fn known(schema: &Schema) -> KnownColumns {
     // An identifier is ignored too, and may be an object in some rows of which parts are used.
     let used = schema.columns.iter().filter(|column| column.role != Role::Ignored);
     let mut used: Vec<&str> = used.map(|column| column.name.as_str()).collect();
@@ -238,15 +223,16 @@ fn known(schema: &Schema) -> ByHash<KnownColumn> {
         used.get(at).is_some_and(|other| other.starts_with(&prefix))
     };
     let known = |(at, column): (usize, &Column)| {
-        let is_skipped = column.role == Role::Ignored && !has_used_parts(&column.name);
-        (hash::seed(column.name.as_bytes()), KnownColumn { column: at, is_skipped })
+        let is_used = column.role != Role::Ignored || has_used_parts(&column.name);
+        let destination = if is_used { Destination::Column(at) } else { Destination::Skipped };
+        (hash::seed(column.name.as_bytes()), (at, destination))
     };
     schema.columns.iter().enumerate().map(known).collect()
 }
 
 /// Encodes the values of an object.
 struct JsonEncoder<'p> {
-    known: &'p ByHash<KnownColumn>,
+    known: &'p KnownColumns,
     encoder: &'p mut RowEncoder,
     out: &'p mut ParsedBatch,
 }
@@ -260,10 +246,7 @@ impl JsonEncoder<'_> {
 impl JsonVisitor for JsonEncoder<'_> {
     fn key(&mut self, path: &str, hash: u64) -> Destination {
         match self.known.get(&hash) {
-            Some(known) if self.encoder.column(known.column).name == path => match known.is_skipped {
-                true => Destination::Skipped,
-                false => Destination::Column(known.column),
-            },
+            Some(&(column, destination)) if self.encoder.column(column).name == path => destination,
             _ => Destination::Unknown,
         }
     }
@@ -318,11 +301,12 @@ impl JsonVisitor for JsonEncoder<'_> {
 /// Parses chunks of JSON lines.
 impl Parser for ObjectEncoder {
     fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
-        out.id_columns = self.encoder.id_columns.len();
-        let skips_errors = self.encoder.rules.skip_errors;
-        each_line(chunk, skips_errors, out, &mut |line: &[u8], out: &mut ParsedBatch| {
-            self.encode(out, |state, encode| walk(line, state, encode))?;
-            self.encoder.end(out)
+        let Self { encoder, state, known } = self;
+        out.id_columns = encoder.id_columns.len();
+        each_line(chunk, encoder.rules.skip_errors, out, &mut |line: &[u8], out: &mut ParsedBatch| {
+            encoder.begin(out);
+            walk(line, state, &mut JsonEncoder { known, encoder, out })?;
+            encoder.end(out)
         })
     }
 }

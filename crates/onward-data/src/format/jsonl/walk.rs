@@ -89,7 +89,7 @@ pub(super) fn walk_value<'de>(
 ) -> Result {
     state.begin();
     state.line = None;
-    let result = ObjectSeed(JsonWalk { state, visit }).deserialize(map);
+    let result = map.deserialize_map(ObjectVisitor(JsonWalk { state, visit }));
     result.map_err(|error| {
         state.error.take().unwrap_or_else(|| DataError::record(error).advise("a record is a map from names to values"))
     })
@@ -101,8 +101,8 @@ pub(super) fn walk(line: &[u8], state: &mut WalkState, visit: &mut impl JsonVisi
     state.begin();
     state.line = Some(line.as_ptr().addr());
     let mut deserializer = serde_json::Deserializer::from_slice(line);
-    let object = ObjectSeed(JsonWalk { state, visit });
-    let result = object.deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    let object = ObjectVisitor(JsonWalk { state, visit });
+    let result = deserializer.deserialize_map(object).and_then(|()| deserializer.end());
     result.map_err(|error| {
         let (error, start) = state.apart.take().unwrap_or((error, 0));
         state.error.take().unwrap_or_else(|| syntax(&error, start, line, &state.path))
@@ -286,18 +286,10 @@ impl<V: JsonVisitor> JsonWalk<'_, V> {
     }
 }
 
-/// The whole object of a line.
-struct ObjectSeed<'w, V>(JsonWalk<'w, V>);
+/// Takes the whole object of a line.
+struct ObjectVisitor<'w, V>(JsonWalk<'w, V>);
 
-impl<'de, V: JsonVisitor> DeserializeSeed<'de> for ObjectSeed<'_, V> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de, V: JsonVisitor> Visitor<'de> for ObjectSeed<'_, V> {
+impl<'de, V: JsonVisitor> Visitor<'de> for ObjectVisitor<'_, V> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -42,10 +42,6 @@ impl TableWriter for JsonWriter<'_> {
         out.write_all(line)?;
         Ok(())
     }
-
-    fn finish(self: Box<Self>) -> Result<(), ConvertError> {
-        Ok(self.out.flush()?)
-    }
 }
 
 /// Writes a cell as a value of JSON.

@@ -1,7 +1,7 @@
 //! Tables as Parquet.
 
 use std::any::Any;
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -102,8 +102,7 @@ impl TableWriter for ParquetWriter<'_> {
         if self.rows > 0 {
             self.encode()?;
         }
-        self.writer.finish().map_err(failed)?;
-        Ok(self.writer.inner_mut().flush()?)
+        self.writer.finish().map(drop).map_err(failed)
     }
 }
 

@@ -377,16 +377,8 @@ fn name(index: u32) -> Box<str> {
 
 /// The value after the colon, and where it ends.
 fn value_at(line: &[u8], start: usize, colon: usize) -> Result<(f32, usize)> {
-    if let Some((value, length)) = numbers::prefix(&line[colon + 1..]) {
-        let (end, value) = (colon + 1 + length, value as f32);
-        if value.is_finite() && line.get(end).is_none_or(|&byte| is_blank(byte)) {
-            return Ok((value, end));
-        }
-    }
-    let end = word_end(line, colon);
-    sparse::value(&line[colon + 1..end])
-        .and_then(sparse::narrow)
-        .map(|value| (value, end))
+    sparse::value_at(line, colon + 1, is_blank)
+        .and_then(|(value, end)| Ok((sparse::narrow(value)?, end)))
         .map_err(|error| error.column(&String::from_utf8_lossy(&line[start..colon])))
 }
 

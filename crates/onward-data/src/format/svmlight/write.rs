@@ -59,7 +59,6 @@ impl ExampleWriter for SvmlightWriter<'_> {
 
     fn finish(self: Box<Self>, converted: &mut Converted) -> Result<(), ConvertError> {
         converted.bits = u32::BITS - self.largest.leading_zeros();
-        self.out.flush()?;
         Ok(())
     }
 }

@@ -351,16 +351,7 @@ fn length_of_name(eight: u64) -> usize {
 /// The value after the colon, and where it ends.
 #[inline(always)]
 fn value_at(text: &[u8], colon: usize) -> Result<(f64, usize)> {
-    let ends = |byte: u8| is_blank(byte) || byte == b'|';
-    let start = colon + 1;
-    if let Some((value, length)) = numbers::prefix(&text[start..])
-        && text.get(start + length).is_none_or(|&byte| ends(byte))
-    {
-        return Ok((value, start + length));
-    }
-    let end = text[start..].iter().position(|&byte| ends(byte));
-    let end = end.map_or(text.len(), |length| start + length);
-    sparse::value(&text[start..end]).map(|value| (value, end))
+    sparse::value_at(text, colon + 1, |byte| is_blank(byte) || byte == b'|')
 }
 
 #[cfg(test)]

@@ -87,7 +87,6 @@ impl ExampleWriter for VwWriter<'_> {
 
     fn finish(self: Box<Self>, converted: &mut Converted) -> Result<(), ConvertError> {
         converted.names = self.names.len() as u64;
-        self.out.flush()?;
         Ok(())
     }
 }

@@ -22,23 +22,25 @@ pub(super) fn rule(
 ) -> Result<Target> {
     let column = expression.column;
     let rule = match expression.comparison {
-        Some(rule) if options.task.is_some_and(|task| task != Task::Binary) => {
-            let target = Target { column, rule };
+        Some((operator, with)) if options.task.is_some_and(|task| task != Task::Binary) => {
+            let target = Target { column, rule: TargetRule::Comparison { operator, with, numeric: false } };
             let asked = if options.task == Some(Task::Regression) { "regression" } else { "classes" };
             return Err(DataError::options(format!("the target {target} makes two classes, but the task is {asked}"))
                 .advise("leave out the comparison, or ⟦task⟧"));
         }
-        Some(TargetRule::Comparison { operator, with, .. }) => {
+        Some((operator, with)) => {
             check_value(&column, operator, &with, seen, notes)?;
             let numeric = seen.numbers > 0 && are_numbers(seen) && numbers::finite(with.as_bytes()).is_some();
             TargetRule::Comparison { operator, with, numeric }
         }
-        Some(rule) => rule,
         None => match options.task {
             Some(Task::Regression) => TargetRule::Number,
             Some(Task::Binary) => binary_rule(&column, seen)?,
             Some(Task::Classes) => TargetRule::ClassNumber,
-            _ => inferred_rule(&column, seen)?,
+            _ if seen.present() == 0 => TargetRule::Number,
+            _ if are_signs(seen) => TargetRule::Signs,
+            _ if are_numbers(seen) => TargetRule::Number,
+            _ => binary_rule(&column, seen)?,
         },
     };
     let target = Target { column, rule };
@@ -132,16 +134,6 @@ fn are_signs(seen: &ColumnSample) -> bool {
         && seen.largest <= 1.0
         && (seen.smallest >= 0.0 || seen.smallest == -1.0 && seen.zeros == 0);
     are_numbers(seen) && numbers_fit || are_nearly_all(seen.booleans, seen)
-}
-
-/// The rule when the user did not say what the task is.
-fn inferred_rule(column: &str, seen: &ColumnSample) -> Result<TargetRule> {
-    match seen.present() {
-        0 => Ok(TargetRule::Number),
-        _ if are_signs(seen) => Ok(TargetRule::Signs),
-        _ if are_numbers(seen) => Ok(TargetRule::Number),
-        _ => binary_rule(column, seen),
-    }
 }
 
 /// The rule for two classes.

@@ -85,9 +85,7 @@ impl FeatureMap {
         let later = indices.get(AHEAD..).unwrap_or_default();
         let (first, last) = ids[start..].split_at_mut(later.len());
         for ((id, &index), &later) in first.iter_mut().zip(indices).zip(later) {
-            if later >= LOW {
-                self.numbers.prefetch(later);
-            }
+            self.numbers.prefetch(later);
             *id = self.id(index);
         }
         for (id, &index) in last.iter_mut().zip(&indices[later.len()..]) {
@@ -109,6 +107,15 @@ impl FeatureMap {
         if index < LOW {
             return index;
         }
+        // Nearly all features have an id, and nearly all of these are found at once.
+        match self.numbers.first(index) {
+            Some(number) => LOW + number,
+            None => self.find_or_add(index),
+        }
+    }
+
+    #[inline(never)]
+    fn find_or_add(&mut self, index: u32) -> u32 {
         match self.numbers.find(index) {
             Ok(number) => LOW + number,
             Err(vacancy) => self.new_id(index, vacancy),

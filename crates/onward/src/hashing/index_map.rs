@@ -69,6 +69,13 @@ impl<V: Copy + Zeroable> IndexMap<V> {
         Err(at)
     }
 
+    /// The value of an index, if it is in the first place where it may be.
+    #[inline]
+    pub(crate) fn first(&self, index: u32) -> Option<V> {
+        let entry = self.entries.get((index.wrapping_mul(GOLDEN) >> self.shift) as usize)?;
+        (entry.key == index.wrapping_add(1)).then_some(entry.value)
+    }
+
     /// Fetches the entry of an index.
     #[inline]
     pub(crate) fn prefetch(&self, index: u32) {

@@ -317,26 +317,25 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
             positions.told = Told::Ids;
             return true;
         }
-        are_there(positions.copy(x.ids())) || self.make_new(x)
+        let max = positions.copy(x.ids());
+        are_there(max) || self.make_new(x, max.largest_low)
     }
 
     /// Makes the entries of a row that are new, by its ids. False if they are not those to come next: ids come in order, one
     /// for each feature, unless rows are left out, and then they are no longer relied on.
     #[inline(never)]
-    fn make_new(&mut self, x: Features<'_>) -> bool {
+    fn make_new(&mut self, x: Features<'_>, largest_low: u32) -> bool {
+        if largest_low as usize >= self.low {
+            self.grow_low(largest_low as usize);
+        }
+        let mut next = self.limit as usize + self.indices.len();
         for (&index, &id) in x.indices().iter().zip(x.ids()) {
-            if index < self.limit {
-                if index as usize >= self.low {
-                    self.grow_low(index as usize);
-                }
-                continue;
-            }
-            let next = self.limit as usize + self.indices.len();
+            // Low indices are their own ids, and below the limit.
             if (id as usize) < next {
                 continue;
             }
             match self.numbers.get().map_or(Err(0), |numbers| numbers.find(index)) {
-                Err(vacancy) if id as usize == next => drop(self.insert(index, vacancy)),
+                Err(vacancy) if id as usize == next => next = self.limit as usize + self.insert(index, vacancy) + 1,
                 _ => {
                     self.id_source = IdSource::Own;
                     return false;

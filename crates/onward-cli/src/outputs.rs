@@ -88,7 +88,7 @@ pub(crate) fn predictions(path: &Path, reader: &Reader, model: &Model) -> Result
 #[derive(Default)]
 pub(crate) struct Outputs {
     files: Vec<(PathBuf, PreparedFile)>,
-    /// Whoever read one of them has gone away: no reason to lose the others.
+    /// The reader of one of them has gone away. The others are still written.
     left: Option<Failure>,
 }
 

@@ -16,7 +16,7 @@
 //! memory. The metadata of the schema has `onward.cache`, the version of this layout, by which a
 //! cache is recognised however damaged it may be. The footer's metadata has `onward.cache.index`,
 //! JSON of [`CacheIndex`] (what was read, how, and where each record batch is, with its CRC-32), and
-//! `onward.cache.checksum`, the CRC-32 of that text. Who reads relies on the index alone.
+//! `onward.cache.checksum`, the CRC-32 of that text. Readers rely on the index alone.
 //!
 //! A cache is used where reading the inputs would give the same rows to the bit: the inputs have
 //! the same content ([`identity`]), and what their columns mean (the [`Schema`], which is found

@@ -24,7 +24,7 @@ use crate::schema::{Layout, Schema, TargetRule};
 use crate::source::decompress::is_compressed;
 use crate::source::{Chunk, ChunkContent, ChunkSource, Input};
 
-/// Chunks are so much larger than those of text, for each costs something a column.
+/// How many times larger chunks are than chunks of text, because each has a cost per column.
 const CHUNK_FACTOR: usize = 8;
 
 /// The format of columns that the first input has (a file that is not compressed), or that is asked for.

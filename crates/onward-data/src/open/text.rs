@@ -94,7 +94,7 @@ fn recognise(bytes: &[u8], options: &Options) -> Result<Arc<dyn TextFormat>> {
     Ok(format)
 }
 
-/// A table of which no row can be looked at.
+/// A table without a row that can be looked at.
 fn no_rows(sample: &mut TableSample, first: &FirstLines<'_>, options: &Options) -> DataError {
     match (sample.fault.take(), sample.names.as_slice()) {
         (Some(fault), _) if options.on_error == OnError::Stop => fault,

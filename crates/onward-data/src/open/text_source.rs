@@ -176,8 +176,8 @@ impl TextSource {
         Ok(())
     }
 
-    /// Looks at the heads of the files that come later: what is wrong with them is said
-    /// before the first is read for an hour. Returns the notes about them.
+    /// Looks at the heads of the later files, so that their errors come before the first file
+    /// is read, which may take an hour. Returns the notes about them.
     pub(super) fn check_ahead(&self) -> Result<LaterNotes> {
         let mut later = LaterNotes::default();
         for input in self.inputs.as_slice().iter().filter(|input| input.is_repeatable()) {

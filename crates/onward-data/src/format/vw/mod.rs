@@ -1,4 +1,4 @@
-//! Vowpal Wabbit's text, an example a line:
+//! Vowpal Wabbit's text, one example per line:
 //! `[label [importance [base]]] ['tag]|namespace[:weight] feature[:value] … |namespace …`.
 //!
 //! What stands last before the first bar is a tag if it begins with a quote or
@@ -108,7 +108,7 @@ struct VwEncoder {
     fast: FastNamedLines,
     /// The features of a row that are not 0.
     kept: (Vec<u32>, Vec<f32>),
-    /// Which features of a row are met for the first time.
+    /// The features of a row that are met for the first time.
     new: Vec<u32>,
 }
 

@@ -9,7 +9,7 @@ use onward::numeric::rng::SplitMix64;
 use onward::{Batch, Learner, MixtureReport, SharedLoss};
 use onward_data::{Input, Options, Reader};
 
-use super::scoring::{Destinations, ScoringWorker};
+use super::scoring::{Destinations, ScoringJob, ScoringWorker};
 use super::{Arrival, PassLoss, ReadCounts, each_batch, learn_batch, read_for};
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
@@ -205,7 +205,7 @@ impl LearnRun {
         model.metadata.passes = model.metadata.passes.max(pass_risks.len() as u32);
         let hindsight = match (hindsight, rows) {
             (Some(request), Some(rows)) if model.ledger.rounds() > 0 => {
-                Some(request.answer(&rows, &*model.learner, &model.ledger, pass_risks.len())?)
+                Some(request.answer(&rows, &model, pass_risks.len())?)
             }
             _ => None,
         };
@@ -316,7 +316,7 @@ impl Passes<'_> {
                 let parsed = Arc::new(parsed);
                 let score = |learner: &dyn Learner, rows, marked: Option<&mut Trace>, scores| {
                     let is_behind = marked.is_none() && reader.is_waited_for();
-                    worker.submit(Arc::clone(&parsed), rows, scores, is_behind)?;
+                    worker.submit(ScoringJob { parsed: Arc::clone(&parsed), rows, scores }, is_behind)?;
                     if let Some(trace) = marked {
                         worker.settled(|ledger| trace.mark(learner, ledger, passes))?;
                     }

@@ -7,7 +7,7 @@ use onward::Predictor;
 use onward::evaluation::Ledger;
 use onward_data::{Input, Options, Reader};
 
-use super::scoring::{Destinations, ScoringWorker};
+use super::scoring::{Destinations, ScoringJob, ScoringWorker};
 use super::{Arrival, ReadCounts, each_batch, reports};
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
@@ -88,7 +88,8 @@ impl<'a> PredictRun<'a> {
                 metadata.count(rows);
                 scores.resize(rows.len() * predictor.outputs(), 0.0);
                 predictor.predict(rows, &mut scores);
-                worker.submit(Arc::new(parsed), all, scores, reader.is_waited_for())?;
+                let job = ScoringJob { parsed: Arc::new(parsed), rows: all, scores };
+                worker.submit(job, reader.is_waited_for())?;
                 worker.returned().for_each(|spent| reader.give_back(spent));
                 worker.risk(needs_exact_risk)
             })

@@ -135,7 +135,7 @@ impl Outputs {
     }
 }
 
-/// Finds out early that a file cannot be written at all, rather than after an hour.
+/// Finds out before the run that a file cannot be written at all.
 pub(crate) fn probe(path: Option<&PathBuf>) -> Result<(), Failure> {
     match path {
         // A pipe would see its writer come and go.

@@ -114,7 +114,7 @@ pub(super) struct TextSource {
 impl TextSource {
     pub(super) fn new(Request { inputs, options, count, .. }: Request<'_>) -> Self {
         Self {
-            inputs: inputs.to_vec().into_iter(),
+            inputs: Vec::from(inputs).into_iter(),
             options: options.clone(),
             boundaries: Boundaries::Lines,
             expected: None,

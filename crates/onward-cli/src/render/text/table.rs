@@ -57,11 +57,11 @@ pub(crate) fn of(report: &Report) -> ResultTable {
     let by_hinge = hindsight.is_some_and(|it| it.charged_by.is_some());
     let name = if by_hinge { "best in hindsight (hinge loss)" } else { "best in hindsight" };
     for (name, risk) in [("best constant", stream.baseline_risk), (name, hindsight.and_then(|it| it.loss))] {
-        let row = risk.map(|risk| vec![name.to_owned(), number(risk), ratio(risk, best)]);
-        rows.extend(row.map(|mut row| {
+        if let Some(risk) = risk {
+            let mut row = vec![name.to_owned(), number(risk), ratio(risk, best)];
             row.resize(head.len(), String::new());
-            row
-        }));
+            rows.push(row);
+        }
     }
     let regret = has_regret.then(|| meaning_of_regret(hindsight.and_then(|it| it.mistakes_per_round)));
     ResultTable { head, rows, notes: notes.0, regret }

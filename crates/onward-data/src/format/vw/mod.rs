@@ -305,14 +305,10 @@ impl VwEncoder {
     }
 }
 
-/// The name of a feature for people.
-fn shown(namespace: &[u8], name: &[u8]) -> String {
-    let (namespace, name) = (String::from_utf8_lossy(namespace), String::from_utf8_lossy(name));
-    if namespace.is_empty() { name.into_owned() } else { format!("{namespace}^{name}") }
-}
-
+/// An error with the name of a feature for people.
 fn located(error: DataError, namespace: &[u8], name: &[u8]) -> DataError {
-    error.column(&shown(namespace, name))
+    let (namespace, name) = (String::from_utf8_lossy(namespace), String::from_utf8_lossy(name));
+    error.column(&if namespace.is_empty() { name.into_owned() } else { format!("{namespace}^{name}") })
 }
 
 fn nameless(text: &[u8], at: usize) -> DataError {

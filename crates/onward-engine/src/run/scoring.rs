@@ -61,12 +61,8 @@ pub(super) struct ScoringJob {
     pub(super) scores: Vec<f64>,
 }
 
-/// A job that was done.
-struct ScoringResult {
-    job: ScoringJob,
-    result: Result<(), EngineError>,
-    risk: f64,
-}
+/// A job that was done, and the mean loss after it.
+type ScoringResult = (ScoringJob, Result<f64, EngineError>);
 
 /// The thread that does them.
 struct ScoringThread {
@@ -92,8 +88,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn score(destinations: &Mutex<Destinations<'_>>, job: ScoringJob) -> ScoringResult {
     let mut destinations = lock(destinations);
     let result = destinations.take(&job.parsed, job.rows.clone(), &job.scores);
-    let risk = destinations.ledger.sequential_risk();
-    ScoringResult { job, result, risk }
+    (job, result.map(|()| destinations.ledger.sequential_risk()))
 }
 
 impl<'b> ScoringWorker<'_, 'b> {
@@ -204,11 +199,11 @@ impl<'b> ScoringWorker<'_, 'b> {
         Ok(true)
     }
 
-    fn put_away(&mut self, ScoringResult { job, result, risk }: ScoringResult) -> Result<(), EngineError> {
-        self.risk = risk;
+    fn put_away(&mut self, (job, risk): ScoringResult) -> Result<(), EngineError> {
         self.spare.push(job.scores);
         self.returned.extend(Arc::into_inner(job.parsed));
-        result
+        self.risk = risk?;
+        Ok(())
     }
 }
 

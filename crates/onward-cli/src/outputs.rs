@@ -137,10 +137,7 @@ impl Outputs {
 
 /// Finds out before the run that a file cannot be written at all.
 pub(crate) fn probe(path: Option<&PathBuf>) -> Result<(), Failure> {
-    match path {
-        // A pipe would see its writer come and go.
-        Some(path) if is_stream(path) => Ok(()),
-        Some(path) => AtomicFile::create(path).map(drop).map_err(|error| Failure::writing(path, error)),
-        None => Ok(()),
-    }
+    // A pipe would see its writer come and go.
+    let Some(path) = path.filter(|path| !is_stream(path)) else { return Ok(()) };
+    AtomicFile::create(path).map(drop).map_err(|error| Failure::writing(path, error))
 }

@@ -114,7 +114,7 @@ impl Notes {
     fn cell(&mut self, guarantee: Option<&GuaranteeReport>) -> String {
         let Some(guarantee) = guarantee else { return NOTHING.to_owned() };
         let (value, note) = match guarantee.bound_per_round {
-            Some(bound) => (number(bound), format!("against {}", comparator(guarantee))),
+            Some(bound) => (number(bound), format!("against {}", comparator(&guarantee.comparator, guarantee.radius))),
             None => ("none".to_owned(), guarantee.reason.clone().unwrap_or_default()),
         };
         let at = self.0.iter().position(|known| *known == note).unwrap_or_else(|| {
@@ -126,11 +126,8 @@ impl Notes {
 }
 
 /// The class that a guarantee is against, in words.
-pub(super) fn comparator(guarantee: &GuaranteeReport) -> String {
-    match guarantee.radius {
-        Some(radius) => guarantee.comparator.replace("radius", &size(radius)),
-        None => guarantee.comparator.clone(),
-    }
+pub(super) fn comparator(description: &str, radius: Option<f64>) -> String {
+    radius.map_or_else(|| description.to_owned(), |radius| description.replace("radius", &size(radius)))
 }
 
 fn shown(risk: Option<f64>) -> String {

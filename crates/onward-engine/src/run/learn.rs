@@ -178,7 +178,7 @@ impl LearnRun {
         let is_ordered = self.passes > 1 && self.order != PassOrder::Sequential;
         let mut rows = (hindsight.is_some() || is_ordered).then(|| RowStore::new(hindsight.is_some()));
         let is_aside = reading.threads > 1;
-        let mut passes = Passes { model: &mut model, counts: ReadCounts::default(), control };
+        let mut passes = LearningPasses { model: &mut model, counts: ReadCounts::default(), control };
         let learnt = passes.first(&mut reader, &mut trace, sink, rows.as_mut(), is_aside);
         if let Some(reason) = reader.cache_loss() {
             control.observe(Event::CacheLost(reason));
@@ -200,7 +200,7 @@ impl LearnRun {
             let Some(risk) = risk else { break };
             pass_risks.push(risk);
         }
-        let Passes { counts, .. } = passes;
+        let LearningPasses { counts, .. } = passes;
         let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
         model.metadata.passes = model.metadata.passes.max(pass_risks.len() as u32);
         let hindsight = match (hindsight, rows) {
@@ -280,7 +280,7 @@ fn new_model(options: &ModelOptions, loss: Option<SharedLoss>, reader: &Reader) 
 }
 
 /// The passes of a run.
-struct Passes<'a> {
+struct LearningPasses<'a> {
     model: &'a mut Model,
     counts: ReadCounts,
     control: &'a dyn RunControl,
@@ -289,7 +289,7 @@ struct Passes<'a> {
 /// How many rows are replayed at a time.
 const REPLAYED: usize = 256;
 
-impl Passes<'_> {
+impl LearningPasses<'_> {
     /// The pass in which everything is charged. If `is_aside`, scoring has a thread of its own while the parsers wait for
     /// the learner.
     fn first(

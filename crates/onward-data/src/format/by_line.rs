@@ -37,10 +37,9 @@ pub(super) struct FeatureEncoder {
 
 impl FeatureEncoder {
     pub(super) fn new(schema: &Schema) -> Self {
-        let ignored = schema.columns.iter().filter(|column| column.role == Role::Ignored);
         Self {
             seen: NamesSeen::default(),
-            ignored: ignored.map(|column| column.name.clone()).collect(),
+            ignored: schema.names_of(&Role::Ignored),
             products: InteractionEncoder::of_namespaces(schema),
         }
     }

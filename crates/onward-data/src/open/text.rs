@@ -41,6 +41,8 @@ pub(super) fn open(request: Request<'_>) -> Result<Opening> {
         return Err(named(too_long(options.record_limit).line(line)));
     }
     let boundaries = format.boundaries(&bytes);
+    // The keys that are left out with all that is in them.
+    let ignored = |schema: &Schema| schema.names_of(&Role::Ignored);
     let ignored = options.schema.as_ref().map_or_else(|| options.ignore.clone(), ignored);
     let first = FirstLines { line, ..first_lines(&bytes, is_all, boundaries, options, &ignored) };
     let mut rows = format.sample(&first).map_err(named)?;
@@ -142,12 +144,6 @@ pub(super) fn first_lines<'a>(
 ) -> FirstLines<'a> {
     let Options { header: has_header, record_limit, threads, .. } = *options;
     FirstLines { bytes, line: 1, is_all, boundaries, has_header, record_limit, threads, ignored }
-}
-
-/// The keys that a schema leaves out with all that is in them.
-pub(super) fn ignored(schema: &Schema) -> Vec<String> {
-    let ignored = schema.columns.iter().filter(|column| column.role == Role::Ignored);
-    ignored.map(|column| column.name.clone()).collect()
 }
 
 /// What the first rows say about all.

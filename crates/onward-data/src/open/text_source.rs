@@ -7,14 +7,14 @@ use std::sync::atomic::AtomicU64;
 use memchr::memrchr;
 
 use super::columns::{ColumnRequirements, LaterNotes, bind_columns, check_columns};
-use super::text::{first_lines, ignored};
+use super::text::first_lines;
 use super::{Purpose, Request};
 use crate::error::{DataError, Result, quoted};
 use crate::format::csv::cells::{check_header, guess_delimiter, header, numbered, without_blank_lines};
 use crate::format::{FirstLines, Head, Recognition, TextFormat, has_first_line};
 use crate::options::{OnError, Options};
 use crate::schema::sample::{FirstRows, SAMPLE_BYTES};
-use crate::schema::{Layout, Schema};
+use crate::schema::{Layout, Role, Schema};
 use crate::source::decompress::is_compressed;
 use crate::source::{Boundaries, Chunk, ChunkContent, ChunkSource, Chunker, HeadLimits, Input, is_blank};
 
@@ -72,7 +72,7 @@ impl Expected {
         let Some((schema, requirements)) = self.columns_in_records() else { return Ok(Vec::new()) };
         let boundaries = self.format.boundaries(head);
         let whole = if is_all { head.len() } else { boundaries.last(head) };
-        let ignored = ignored(schema);
+        let ignored = schema.names_of(&Role::Ignored);
         let first = FirstLines { threads: 1, ..first_lines(&head[..whole], is_all, boundaries, options, &ignored) };
         // What is wrong with rows is said when they are read.
         let Ok(FirstRows::Table(sample)) = self.format.sample(&first) else { return Ok(Vec::new()) };

@@ -282,22 +282,21 @@ fn loss_before_reading(learners: &[LearnerSpec], task: Option<Task>) -> Result<O
 /// The loss that all learners are charged by when none is asked for. Where they would be charged by
 /// different ones there is no common measure, and a table in order of risk would mean nothing.
 fn common_loss(learners: &[LearnerSpec], task: Task) -> Result<&'static str, EngineError> {
-    let mut found: Option<(&LearnerSpec, &'static str)> = None;
-    for learner in learners {
-        let loss = learner.default_loss(task)?;
-        match found {
-            None => found = Some((learner, loss)),
-            Some((first, other)) if other != loss => {
-                let message = format!(
-                    "must be a loss that all learners can take: {first} would be charged by the {other} loss and \
-                     {learner} by the {loss} loss, which cannot be compared"
-                );
-                return Err(EngineError::option("loss", message));
-            }
-            Some(_) => {}
+    let Some((first, others)) = learners.split_first() else {
+        return Err(EngineError::option("learner", "must name at least one"));
+    };
+    let loss = first.default_loss(task)?;
+    for learner in others {
+        let other = learner.default_loss(task)?;
+        if other != loss {
+            let message = format!(
+                "must be a loss that all learners can take: {first} would be charged by the {loss} loss and {learner} by \
+                 the {other} loss, which cannot be compared"
+            );
+            return Err(EngineError::option("loss", message));
         }
     }
-    found.map(|(_, loss)| loss).ok_or_else(|| EngineError::option("learner", "must name at least one"))
+    Ok(loss)
 }
 
 /// Builds each learner, to find out whether it can take the loss, and whether two are equal.

@@ -385,11 +385,8 @@ fn averaged_risk(model: &Model, range: f64) -> Result<f64, String> {
 fn check_repeatable(inputs: &[Input]) -> Result<(), EngineError> {
     // A file that is not there is refused when it is opened.
     let is_missing = |input: &Input| matches!(input, Input::Path(path) if !path.exists());
-    match inputs.iter().find(|input| !input.is_repeatable() && !is_missing(input)) {
-        Some(input) => {
-            let message = format!("must be 1 for {}, which can be read only once; or save it to a file", input.name());
-            Err(EngineError::option("passes", message))
-        }
-        None => Ok(()),
-    }
+    let once = inputs.iter().find(|input| !input.is_repeatable() && !is_missing(input));
+    let Some(input) = once else { return Ok(()) };
+    let message = format!("must be 1 for {}, which can be read only once; or save it to a file", input.name());
+    Err(EngineError::option("passes", message))
 }

@@ -87,7 +87,7 @@ pub(crate) fn predictions(path: &Path, reader: &Reader, model: &Model) -> Result
 #[derive(Default)]
 pub(crate) struct Outputs {
     files: Vec<(PathBuf, PreparedFile)>,
-    /// Whoever read one of them has gone away: no reason to lose the others.
+    /// The reader of one of them has gone away. The others are still written.
     left: Option<Failure>,
 }
 
@@ -134,12 +134,9 @@ impl Outputs {
     }
 }
 
-/// Finds out early that a file cannot be written at all, rather than after an hour.
+/// Finds out before the run that a file cannot be written at all.
 pub(crate) fn probe(path: Option<&PathBuf>) -> Result<(), Failure> {
-    match path {
-        // A pipe would see its writer come and go.
-        Some(path) if is_stream(path) => Ok(()),
-        Some(path) => AtomicFile::create(path).map(drop).map_err(|error| Failure::writing(path, error)),
-        None => Ok(()),
-    }
+    // A pipe would see its writer come and go.
+    let Some(path) = path.filter(|path| !is_stream(path)) else { return Ok(()) };
+    AtomicFile::create(path).map(drop).map_err(|error| Failure::writing(path, error))
 }

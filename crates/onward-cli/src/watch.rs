@@ -22,7 +22,7 @@ pub(crate) struct Watch {
     next_line: AtomicU64,
     /// What the mean loss is called: the sequential risk, while learning.
     loss: &'static str,
-    /// The file of the cache, if there is to be one.
+    /// The file of the cache, if one was asked for.
     cache: String,
 }
 
@@ -49,7 +49,7 @@ impl Watch {
         idle_options(&input.format, input.record_limit, columns, reader).for_each(stderr::line);
     }
 
-    /// Says something, unless it is to be quiet.
+    /// Says something, unless the run is quiet.
     pub(crate) fn say(&self, text: impl std::fmt::Display) {
         match &self.bar {
             Some(bar) => bar.println(text.to_string()),

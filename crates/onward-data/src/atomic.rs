@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tempfile::TempPath;
 
 /// A file being written beside the one it will replace: what was there stays
-/// until [`commit`](AtomicFile::commit), and for ever if that never comes.
+/// until [`commit`](AtomicFile::commit), and for good if that never comes.
 ///
 /// Standard output, pipes and devices cannot be replaced: they are written as it goes.
 pub struct AtomicFile {
@@ -19,7 +19,7 @@ pub struct AtomicFile {
     temporary: Option<(Arc<File>, TempPath)>,
 }
 
-/// A file that is wholly written, and still to take its place: so that several can be
+/// A file that is wholly written and has not yet taken its place, so that several can be
 /// written before the first one replaces anything.
 #[derive(Debug)]
 pub struct PreparedFile {
@@ -81,7 +81,8 @@ impl PreparedFile {
     pub fn commit(self) -> io::Result<()> {
         let Some(temporary) = self.temporary else { return Ok(()) };
         temporary.persist(&self.target).map_err(|error| error.error)?;
-        sync_folder(&self.target)
+        // The new name is durable once the folder is. Some systems do not open folders: the rename has happened all the same.
+        File::open(folder(&self.target)).map_or(Ok(()), |folder| folder.sync_all())
     }
 }
 
@@ -107,15 +108,6 @@ fn folder(target: &Path) -> &Path {
     match target.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
-    }
-}
-
-/// The new name is durable once the folder is.
-fn sync_folder(target: &Path) -> io::Result<()> {
-    match File::open(folder(target)) {
-        Ok(folder) => folder.sync_all(),
-        // Some systems do not open folders: the rename has happened all the same.
-        Err(_) => Ok(()),
     }
 }
 

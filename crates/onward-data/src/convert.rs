@@ -86,8 +86,7 @@ fn examples(reader: &mut Reader, format: &Format, writer: &mut dyn ExampleWriter
     }
     let mut converted = Converted::default();
     let mut seen = NamesSeen::default();
-    let has_ids = !reader.id_names().is_empty();
-    // Names of products are made of those of their factors.
+    // Names of products are made of the names of their factors.
     let mut names = (!reader.schema().interactions.is_empty()).then(Names::default);
     while let Some(parsed) = reader.next_batch()? {
         for (index, name) in parsed.names.iter() {
@@ -110,8 +109,7 @@ fn examples(reader: &mut Reader, format: &Format, writer: &mut dyn ExampleWriter
         }
         for (row, example) in parsed.batch.iter().enumerate() {
             converted.rows += 1;
-            let ids: Vec<_> = if has_ids { parsed.ids(row).collect() } else { Vec::new() };
-            writer.row(converted.rows, example, &ids)?;
+            writer.row(converted.rows, example, &parsed.ids(row).collect::<Vec<_>>())?;
         }
         converted.skipped += parsed.skipped;
     }

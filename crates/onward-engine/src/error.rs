@@ -74,7 +74,7 @@ pub enum EngineError {
 pub enum EngineErrorKind {
     /// The user, by another input, option or path.
     User,
-    /// Whoever looks after the system.
+    /// The administrator of the system.
     System,
 }
 

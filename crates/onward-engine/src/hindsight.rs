@@ -15,6 +15,7 @@ use onward::loss::{Curvature, Hinge};
 use onward::{Features, Learner, Loss};
 
 use crate::error::EngineError;
+use crate::model::Model;
 use crate::report::{ExcessReport, finite};
 use crate::rows::RowStore;
 
@@ -78,14 +79,8 @@ impl HindsightRequest {
     }
 
     /// Looks back on the rows of the first pass.
-    pub(crate) fn answer(
-        self,
-        rows: &RowStore,
-        learner: &dyn Learner,
-        ledger: &Ledger,
-        passes: usize,
-    ) -> Result<Hindsight, EngineError> {
-        let started = Instant::now();
+    pub(crate) fn answer(self, rows: &RowStore, model: &Model, passes: usize) -> Result<Hindsight, EngineError> {
+        let (started, ledger) = (Instant::now(), &model.ledger);
         let Some(charged) = ledger.loss().score().map(|loss| &**loss) else {
             let reason = "the best predictor in hindsight is looked for where rows have one score, not one per class";
             return Ok(Hindsight { answer: Err(reason.to_owned()), elapsed: started.elapsed() });
@@ -96,7 +91,7 @@ impl HindsightRequest {
             Ok(best) => {
                 let (paid, charge) = paid(rows, &best, loss, ledger).map_err(EngineError::RowStore)?;
                 let mistakes = by_mistakes.then(|| charge / ledger.weight());
-                let excess = if passes > 1 { Some(self.excess(rows, &best, learner)?) } else { None };
+                let excess = if passes > 1 { Some(self.excess(rows, &best, &*model.learner)?) } else { None };
                 Ok(HindsightAnswer { best, mistakes, paid, excess })
             }
             Err(hindsight::HindsightError::Refused(error)) => Err(error.to_string()),

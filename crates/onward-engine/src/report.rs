@@ -156,7 +156,7 @@ impl From<Task> for TaskKind {
 /// How long it took.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Timing {
-    /// Seconds, those of the search in hindsight left out.
+    /// Seconds, without the search in hindsight.
     pub seconds: f64,
     /// Examples per second.
     pub examples_per_second: f64,

@@ -35,14 +35,14 @@ impl Trace {
         Self { is_kept, points: Vec::new() }
     }
 
-    /// Whether the learner is to be asked after this round.
+    /// Whether to ask the learner after this round.
     #[inline]
     pub(crate) fn is_due(&self, round: u64) -> bool {
         self.is_kept && round.is_power_of_two() && self.points.last().is_none_or(|point| point.round != round)
     }
 
-    /// The first of these rows after which the learner is to be asked, `rounds` being what was charged before
-    /// them. Brings `rounds` up to it, or to the end.
+    /// The first of these rows after which to ask the learner. `rounds` counts what was charged before them, and is brought
+    /// up to that row, or to the end.
     pub(crate) fn next_due(&self, rounds: &mut u64, labels: &[f64], weights: &[f64]) -> Option<usize> {
         let is_round = |(label, &weight): (&f64, &f64)| u64::from(!label.is_nan() && weight != 0.0);
         let mut all = labels.iter().zip(weights).map(is_round);

@@ -19,7 +19,14 @@ pub(super) fn run(arguments: &ConvertArguments) -> Result<ExitCode, Failure> {
     let inputs = [Input::from(arguments.from.as_str())];
     outputs::check(&[("the output", Some(&arguments.to))], &inputs)?;
     let is_table = Formats::default().writes_tables(&format);
-    refuse_what_a_copy_ignores(arguments, &format, is_table)?;
+    let ignored = arguments.columns.for_learners();
+    if is_table && !ignored.is_empty() {
+        return Err(Failure::user(format!(
+            "{} cannot be used here: {format} keeps the table as it is; convert to svmlight, vw or arrow for what a \
+             learner would see",
+            ignored.join(" and ")
+        )));
+    }
     // Before the input is opened: a pipe may take its time.
     let signals = Signals::catch().map_err(Failure::user)?;
     let reading = arguments.columns.reading(arguments.format.reading());
@@ -66,18 +73,6 @@ impl Write for UntilSignal<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
-    }
-}
-
-/// Where a table is copied, nothing is a target, a weight or hashed.
-fn refuse_what_a_copy_ignores(arguments: &ConvertArguments, format: &Format, is_table: bool) -> Result<(), Failure> {
-    match arguments.columns.for_learners().as_slice() {
-        given if is_table && !given.is_empty() => Err(Failure::user(format!(
-            "{} cannot be used here: {format} keeps the table as it is; convert to svmlight, vw or arrow for what a \
-             learner would see",
-            given.join(" and ")
-        ))),
-        _ => Ok(()),
     }
 }
 

@@ -25,7 +25,7 @@ const ROWS: usize = 16;
 const COLOURS: [u8; 6] = [36, 33, 32, 35, 34, 31];
 
 impl Terminal {
-    /// Colours are left out where nobody sees them, or where `NO_COLOR` asks for that.
+    /// Colours are left out where the output is no terminal, or where `NO_COLOR` is set.
     pub(crate) fn of_standard_output() -> Self {
         let size = terminal_size::terminal_size_of(std::io::stdout());
         let width = size.map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0));

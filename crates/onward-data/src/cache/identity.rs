@@ -25,17 +25,17 @@ const COARSEST: u64 = 2_000_000_000;
 /// An input as it was when it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct InputIdentity {
-    size: u64,
-    /// When it was changed last, in nanoseconds since 1970.
-    changed: u64,
+    #[serde(flatten)]
+    stamp: FileStamp,
     /// The hash of its content.
     content: u64,
 }
 
-/// What can be had without reading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What is known of a file without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct FileStamp {
     size: u64,
+    /// When it was changed last, in nanoseconds since 1970.
     changed: u64,
 }
 
@@ -74,7 +74,8 @@ impl InputStamps {
     /// Whether these are the inputs that were read `begun`.
     pub(super) fn saw(&self, kept: &[InputIdentity], begun: u64) -> Result<bool> {
         // What costs nothing first.
-        if kept.len() != self.inputs.len() || kept.iter().zip(&self.stamps).any(|(kept, stamp)| kept.size != stamp.size)
+        if kept.len() != self.inputs.len()
+            || kept.iter().zip(&self.stamps).any(|(kept, stamp)| kept.stamp.size != stamp.size)
         {
             return Ok(false);
         }
@@ -94,7 +95,7 @@ impl InputStamps {
             if stamp(input)? != *kept {
                 return Ok(None);
             }
-            identities.push(InputIdentity { size: kept.size, changed: kept.changed, content });
+            identities.push(InputIdentity { stamp: *kept, content });
         }
         Ok(Some(identities))
     }
@@ -102,8 +103,8 @@ impl InputStamps {
 
 impl InputIdentity {
     fn is(&self, stamp: FileStamp, begun: u64, input: &Input) -> io::Result<bool> {
-        let is_old = self.changed.saturating_add(COARSEST) <= begun;
-        Ok(self.changed == stamp.changed && is_old || content(input)? == self.content)
+        let is_old = self.stamp.changed.saturating_add(COARSEST) <= begun;
+        Ok(self.stamp.changed == stamp.changed && is_old || content(input)? == self.content)
     }
 }
 
@@ -154,8 +155,8 @@ mod tests {
     #[test]
     fn a_file_that_was_not_changed_is_trusted_and_any_other_hashed() {
         let (_folder, input, mut bytes, kept) = example();
-        let stamp = FileStamp { size: kept.size, changed: kept.changed };
-        let long_after = kept.changed + COARSEST;
+        let stamp = kept.stamp;
+        let long_after = stamp.changed + COARSEST;
         for at in [0, 34_000, 250_000, 499_999] {
             bytes[at] ^= 1;
             write(&input, &bytes);

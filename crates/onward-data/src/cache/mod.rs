@@ -33,7 +33,7 @@ pub(crate) struct CacheState {
     pub(crate) note: Option<String>,
     /// Why none was made.
     failed: Option<String>,
-    /// How many bytes are read, where they are those of a cache.
+    /// The size of the cache, if one is read.
     pub(crate) total: Option<u64>,
 }
 

@@ -16,7 +16,7 @@
 //! memory. The metadata of the schema has `onward.cache`, the version of this layout, by which a
 //! cache is recognised however damaged it may be. The footer's metadata has `onward.cache.index`,
 //! JSON of [`CacheIndex`] (what was read, how, and where each record batch is, with its CRC-32), and
-//! `onward.cache.checksum`, the CRC-32 of that text. Who reads relies on the index alone.
+//! `onward.cache.checksum`, the CRC-32 of that text. Readers rely on the index alone.
 //!
 //! A cache is used where reading the inputs would give the same rows to the bit: the inputs have
 //! the same content ([`identity`]), and what their columns mean (the [`Schema`], which is found
@@ -60,13 +60,6 @@ pub(super) const PARSERS: &str = env!("CARGO_PKG_VERSION");
 pub(super) const NAMES: &str = "names";
 pub(super) const PRODUCTS: &str = "products";
 pub(super) const IDS: &str = "ids";
-
-/// Which onward made a cache: all that is looked at of an [`CacheIndex`] where it was another.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-struct CacheMaker {
-    layout: String,
-    onward: String,
-}
 
 /// What a cache says of itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -270,11 +263,12 @@ fn index(file: &Seekable) -> Result<Result<CacheIndex, Misfit>> {
     if checksum != Some(crc32fast::hash(text.as_bytes())) {
         return Err(damaged("its index does not have its checksum"));
     }
-    let maker: CacheMaker = serde_json::from_str(text).map_err(damaged)?;
-    if maker.layout != LAYOUT || maker.onward != PARSERS {
+    let index: serde_json::Value = serde_json::from_str(text).map_err(damaged)?;
+    // Another version may have other fields.
+    if index["layout"] != LAYOUT || index["onward"] != PARSERS {
         return Ok(Err("was made by another version of onward"));
     }
-    let index: CacheIndex = serde_json::from_str(text).map_err(damaged)?;
+    let index: CacheIndex = serde_json::from_value(index).map_err(damaged)?;
     if let Some(first) = index.blocks.first() {
         let head = file.read_at(0, first.at.min(file.len()) as usize).map_err(damaged)?;
         if crc32fast::hash(&head) != index.head {

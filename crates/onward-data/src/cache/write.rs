@@ -87,7 +87,7 @@ fn entry() -> FieldRef {
     Arc::new(Field::new("entries", DataType::Struct(entries()), false))
 }
 
-/// The columns: those of examples, and what else is kept.
+/// The columns of examples, and what else is kept.
 pub(super) fn schema(rules: &ParsingRules, id_columns: usize) -> Schema {
     let mut fields = ExampleRows::fields();
     fields.push(Field::new(NAMES, DataType::Map(entry(), false), false));
@@ -104,7 +104,7 @@ pub(super) fn schema(rules: &ParsingRules, id_columns: usize) -> Schema {
     Schema::new(fields).with_metadata(metadata.map(|(key, value)| (key.to_owned(), value)))
 }
 
-/// The ends of lists of which the first row has all.
+/// The ends of lists where the first row has all elements.
 fn all_with_the_first(count: usize, rows: usize) -> OffsetBuffer<i32> {
     OffsetBuffer::from_lengths(std::iter::once(count).chain(std::iter::repeat_n(0, rows - 1)))
 }
@@ -114,11 +114,11 @@ impl CachedRows {
         8 * self.rows.features() + ROW * self.rows.len() + self.ids.len()
     }
 
-    fn push(&mut self, example: Example<'_>, ids: impl Iterator<Item = impl AsRef<[u8]>>) {
+    fn push<'a>(&mut self, example: Example<'_>, ids: impl Iterator<Item = &'a [u8]>) {
         self.rows.push(example);
         for id in ids {
-            self.ids.extend_from_slice(id.as_ref());
-            self.id_lengths.push(id.as_ref().len());
+            self.ids.extend_from_slice(id);
+            self.id_lengths.push(id.len());
         }
     }
 
@@ -180,7 +180,7 @@ impl CacheWriter {
         })
     }
 
-    /// Writes the record batch that was filled. There is a row in it.
+    /// Writes the record batch that was filled, which has at least one row.
     fn flush(&mut self) -> io::Result<()> {
         let mut rows = std::mem::take(&mut self.rows);
         let mut block = std::mem::take(&mut rows.block);
@@ -212,12 +212,11 @@ impl BatchSink for CacheWriter {
         block.skipped += parsed.skipped;
         let room = KEPT_ERRORS - block.errors.len();
         block.errors.extend(parsed.errors.iter().take(room).cloned());
-        let has_ids = self.id_columns > 0;
         for (row, example) in parsed.batch.iter().enumerate() {
             if self.rows.bytes() >= SIZE {
                 self.flush()?;
             }
-            self.rows.push(example, has_ids.then(|| parsed.ids(row)).into_iter().flatten());
+            self.rows.push(example, parsed.ids(row));
         }
         Ok(())
     }

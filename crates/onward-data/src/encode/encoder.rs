@@ -28,7 +28,7 @@ pub(crate) struct RowEncoder {
     seen: NamesSeen,
     /// For each column, the row that last had it.
     last_row: Vec<u64>,
-    /// The columns whose absence from a row means something.
+    /// The columns whose absence from a row is noted as missing.
     required: Vec<usize>,
     /// Whether the row is known to have these, and to have each column once.
     has_all: bool,
@@ -408,7 +408,7 @@ impl RowEncoder {
         checked.map_err(|error| error.column(&target.column))
     }
 
-    /// Whether these columns are all that a row must have, so that none is [missing](Self::end) from it.
+    /// Whether a row with these columns has all that it must have, so that none is [missing](Self::end).
     pub(crate) fn has_required(&self, columns: &[Option<usize>]) -> bool {
         let mut are_there = vec![false; self.seeds.len()];
         columns.iter().flatten().for_each(|&column| are_there[column] = true);

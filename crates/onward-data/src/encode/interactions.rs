@@ -1,9 +1,8 @@
 //! Products of features from two to eight groups, made as rows are read.
 //!
 //! Where a group meets itself (`a*a`), each unordered combination of its features is made
-//! once, those of a feature with itself among them. Only of a table's features that are 1 where
-//! they are there (categories, elements of sets, truth values) there are no such squares: they
-//! would say nothing new.
+//! once, including that of a feature with itself. Features of a table that are always 1 (categories,
+//! elements of sets, truth values) have no such squares, which would say nothing new.
 //!
 //! The value is the product of the values, in 64 bits, then narrowed to 32; zeros are dropped. The index
 //! is that of the hash [`onward::hashing::feature_hash::product`] of the indices. The bias and
@@ -55,8 +54,8 @@ impl FeatureGroups {
     }
 }
 
-/// The namespaces of a row, where each is a group. As long as rows have the same, in the same
-/// order, the combinations stay.
+/// The namespaces of a row, where each is a group. The combinations stay as long as rows have the
+/// same namespaces in the same order.
 #[derive(Debug, Default)]
 struct NamespaceGroups {
     interactions: Vec<Interaction>,
@@ -95,7 +94,7 @@ impl NamespaceGroups {
     }
 }
 
-/// Features one after the other in a row that are of one group.
+/// Consecutive features of a row that belong to one group.
 #[derive(Debug, Clone, Copy)]
 struct GroupSpan {
     group: u32,

@@ -10,11 +10,11 @@ pub(crate) struct NamesSeen {
     run: u32,
 }
 
-/// Behind the bias, and what a feature 0 would have, of which there is none in files that count from 1.
+/// Behind the bias and the index of a feature 0, which files that count from 1 do not have.
 const RUN: u32 = BIAS + 2;
 
 impl NamesSeen {
-    /// Has the processor fetch what tells whether an index has been met.
+    /// Prefetches the bit that says whether an index has been met.
     #[inline(always)]
     pub(crate) fn prefetch(&self, index: u32) {
         onward::simd::prefetch_at(&self.bits, (index / 64) as usize);

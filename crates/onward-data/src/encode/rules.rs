@@ -26,8 +26,8 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Whether a row without such a column differs from one where nothing is to be said
-    /// about it: JSON may have very many columns, of which a row has few.
+    /// Whether a row that lacks such a column gets a feature that says so. JSON may have very many columns,
+    /// and few of them in a row.
     pub(super) fn says_missing(&self, role: &Role) -> bool {
         match role {
             Role::Weight => self.require_weight,

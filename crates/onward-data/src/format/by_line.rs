@@ -11,8 +11,8 @@ use crate::error::{DataError, Result};
 use crate::schema::{CellValue, Role, Schema};
 use crate::source::{Chunk, Parser};
 
-/// Makes a parser of a function from a line to a row of features, for a [`TextFormat`](super::TextFormat) whose
-/// records are lines. Blank lines are left out.
+/// Makes a parser from a function that turns a line into a row of features, for a [`TextFormat`](super::TextFormat)
+/// whose records are lines. Blank lines are left out.
 pub fn by_line(
     rules: &Rules,
     parse: impl FnMut(&[u8], &mut RowBuilder<'_>) -> Result<(), DataError> + Send + 'static,
@@ -37,10 +37,9 @@ pub(super) struct FeatureEncoder {
 
 impl FeatureEncoder {
     pub(super) fn new(schema: &Schema) -> Self {
-        let ignored = schema.columns.iter().filter(|column| column.role == Role::Ignored);
         Self {
             seen: NamesSeen::default(),
-            ignored: ignored.map(|column| column.name.clone()).collect(),
+            ignored: schema.names_of(&Role::Ignored),
             products: InteractionEncoder::of_namespaces(schema),
         }
     }
@@ -63,7 +62,7 @@ impl FeatureEncoder {
     }
 }
 
-/// The row that is made of a line: a label, and features by their names or numbers.
+/// The row that a line becomes: a label, and features by their names or numbers.
 pub struct RowBuilder<'r> {
     rules: &'r Rules,
     features: &'r mut FeatureEncoder,
@@ -76,7 +75,7 @@ pub struct RowBuilder<'r> {
 }
 
 impl RowBuilder<'_> {
-    /// Sets the label as it is written, of which the target makes a number or a class; an empty one is missing.
+    /// Sets the label as it is written. The target turns it into a number or a class; an empty one is missing.
     ///
     /// # Errors
     /// When it is none that the task or the loss has.

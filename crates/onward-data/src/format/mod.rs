@@ -88,18 +88,13 @@ pub trait TextFormat: Send + Sync {
 
     /// The names of the ids that come with each row.
     fn id_names(&self, schema: &Schema) -> Vec<String> {
-        id_columns(schema)
+        schema.names_of(&Role::Id)
     }
 
     /// What [`convert`](crate::convert) writes in this format.
     fn writing(&self) -> Writing {
         Writing::None
     }
-}
-
-pub(crate) fn id_columns(schema: &Schema) -> Vec<String> {
-    let ids = schema.columns.iter().filter(|column| column.role == Role::Id);
-    ids.map(|column| column.name.clone()).collect()
 }
 
 /// The first records of an input, from which columns are judged.

@@ -62,7 +62,7 @@ pub(super) type NewExamples<'a> = Result<Box<dyn ExampleWriter + 'a>, ConvertErr
 /// What begins to write a table gives.
 pub(super) type NewTable<'a> = Result<Box<dyn TableWriter + 'a>, ConvertError>;
 
-/// What is written in a format, and who does it.
+/// What is written in a format, and how.
 #[derive(Clone, Copy)]
 pub enum Writing {
     /// Nothing: it is only read.

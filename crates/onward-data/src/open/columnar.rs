@@ -16,15 +16,15 @@ use crate::format::columnar::cells::{self, ArrayCells, CellForm, LeafColumn};
 use crate::format::columnar::{
     ColumnarFile, TableParser, TableReader, TableSlice, check_type, failed, guarded, named_leaves, wanted,
 };
-use crate::format::{ColumnarFormat, Definition, Format, Formats, id_columns};
+use crate::format::{ColumnarFormat, Definition, Format, Formats};
 use crate::options::Options;
 use crate::schema::names::no_such_column;
 use crate::schema::sample::{SAMPLE_BYTES, SAMPLE_ROWS, TableSample};
-use crate::schema::{Layout, Schema, TargetRule};
+use crate::schema::{Layout, Role, Schema, TargetRule};
 use crate::source::decompress::is_compressed;
 use crate::source::{Chunk, ChunkContent, ChunkSource, Input};
 
-/// Chunks are so much larger than those of text, for each costs something a column.
+/// How many times larger chunks are than chunks of text, because each has a cost per column.
 const CHUNK_FACTOR: usize = 8;
 
 /// The format of columns that the first input has (a file that is not compressed), or that is asked for.
@@ -80,7 +80,7 @@ pub(super) fn open(request: Request<'_>, format: &'static ColumnarFormat) -> Res
             Layout::Indexed => Box::new(ExampleParser { rules: rules.clone(), seen: NamesSeen::default() }),
             _ => Box::new(TableParser { encoder: RowEncoder::new(rules.clone(), "null") }),
         }),
-        id_names: id_columns(&schema),
+        id_names: schema.names_of(&Role::Id),
         schema,
         format: Format::named(format.name),
         notes,

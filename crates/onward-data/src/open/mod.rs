@@ -62,7 +62,7 @@ pub(crate) fn open(request: Request<'_>) -> Result<Opening> {
         return Err(DataError::options("there is no input"));
     }
     for input in inputs {
-        // Whether all files are there is found out before the first is read for an hour.
+        // A missing file is found before the first one is read, which may take an hour.
         input.check()?;
     }
     #[cfg(feature = "arrow")]

@@ -41,6 +41,8 @@ pub(super) fn open(request: Request<'_>) -> Result<Opening> {
         return Err(named(too_long(options.record_limit).line(line)));
     }
     let boundaries = format.boundaries(&bytes);
+    // The keys that are left out with all that is in them.
+    let ignored = |schema: &Schema| schema.names_of(&Role::Ignored);
     let ignored = options.schema.as_ref().map_or_else(|| options.ignore.clone(), ignored);
     let first = FirstLines { line, ..first_lines(&bytes, is_all, boundaries, options, &ignored) };
     let mut rows = format.sample(&first).map_err(named)?;
@@ -94,7 +96,7 @@ fn recognise(bytes: &[u8], options: &Options) -> Result<Arc<dyn TextFormat>> {
     Ok(format)
 }
 
-/// A table of which no row can be looked at.
+/// A table without a row that can be looked at.
 fn no_rows(sample: &mut TableSample, first: &FirstLines<'_>, options: &Options) -> DataError {
     match (sample.fault.take(), sample.names.as_slice()) {
         (Some(fault), _) if options.on_error == OnError::Stop => fault,
@@ -142,12 +144,6 @@ pub(super) fn first_lines<'a>(
 ) -> FirstLines<'a> {
     let Options { header: has_header, record_limit, threads, .. } = *options;
     FirstLines { bytes, line: 1, is_all, boundaries, has_header, record_limit, threads, ignored }
-}
-
-/// The keys that a schema leaves out with all that is in them.
-pub(super) fn ignored(schema: &Schema) -> Vec<String> {
-    let ignored = schema.columns.iter().filter(|column| column.role == Role::Ignored);
-    ignored.map(|column| column.name.clone()).collect()
 }
 
 /// What the first rows say about all.

@@ -7,14 +7,14 @@ use std::sync::atomic::AtomicU64;
 use memchr::memrchr;
 
 use super::columns::{ColumnRequirements, LaterNotes, bind_columns, check_columns};
-use super::text::{first_lines, ignored};
+use super::text::first_lines;
 use super::{Purpose, Request};
 use crate::error::{DataError, Result, quoted};
 use crate::format::csv::cells::{check_header, guess_delimiter, header, numbered, without_blank_lines};
 use crate::format::{FirstLines, Head, Recognition, TextFormat, has_first_line};
 use crate::options::{OnError, Options};
 use crate::schema::sample::{FirstRows, SAMPLE_BYTES};
-use crate::schema::{Layout, Schema};
+use crate::schema::{Layout, Role, Schema};
 use crate::source::decompress::is_compressed;
 use crate::source::{Boundaries, Chunk, ChunkContent, ChunkSource, Chunker, HeadLimits, Input, is_blank};
 
@@ -72,7 +72,7 @@ impl Expected {
         let Some((schema, requirements)) = self.columns_in_records() else { return Ok(Vec::new()) };
         let boundaries = self.format.boundaries(head);
         let whole = if is_all { head.len() } else { boundaries.last(head) };
-        let ignored = ignored(schema);
+        let ignored = schema.names_of(&Role::Ignored);
         let first = FirstLines { threads: 1, ..first_lines(&head[..whole], is_all, boundaries, options, &ignored) };
         // What is wrong with rows is said when they are read.
         let Ok(FirstRows::Table(sample)) = self.format.sample(&first) else { return Ok(Vec::new()) };
@@ -114,7 +114,7 @@ pub(super) struct TextSource {
 impl TextSource {
     pub(super) fn new(Request { inputs, options, count, .. }: Request<'_>) -> Self {
         Self {
-            inputs: inputs.to_vec().into_iter(),
+            inputs: Vec::from(inputs).into_iter(),
             options: options.clone(),
             boundaries: Boundaries::Lines,
             expected: None,
@@ -176,8 +176,8 @@ impl TextSource {
         Ok(())
     }
 
-    /// Looks at the heads of the files that come later: what is wrong with them is said
-    /// before the first is read for an hour. Returns the notes about them.
+    /// Looks at the heads of the later files, so that their errors come before the first file
+    /// is read, which may take an hour. Returns the notes about them.
     pub(super) fn check_ahead(&self) -> Result<LaterNotes> {
         let mut later = LaterNotes::default();
         for input in self.inputs.as_slice().iter().filter(|input| input.is_repeatable()) {

@@ -5,7 +5,7 @@
 //! and puts the batch where the learner will look for it. The caller, when its
 //! next batch is not there yet, does the same. So two cores parse until a batch
 //! is due, and none waits for the other for long. What comes out depends on the
-//! chunks alone, never on who parsed them.
+//! chunks alone, never on the threads.
 
 mod workers;
 
@@ -110,7 +110,7 @@ impl Reader {
         &self.formats
     }
 
-    /// What was inferred, a line each.
+    /// What was inferred, one line per note.
     pub fn notes(&self) -> &[Message] {
         &self.notes
     }
@@ -215,7 +215,7 @@ impl Reader {
         self.shared.number_with(None).unwrap_or_default()
     }
 
-    /// Whether those who parse have nothing to do until the next batch is taken: they are faster than the caller.
+    /// Whether the parsers wait for the caller to take the next batch: they are faster than the caller.
     pub fn is_waited_for(&self) -> bool {
         self.shared.is_full()
     }
@@ -244,7 +244,7 @@ const AFTER_ERROR: &str = "the input could not be read to its end";
 impl Drop for Reader {
     fn drop(&mut self) {
         self.shared.stop();
-        // A thread that waits for a pipe may wait for ever: it is left to the end of the program.
+        // A thread that reads a pipe may wait for good: it is left to the end of the program.
         if self.helps {
             for worker in self.workers.drain(..) {
                 let _ = worker.join();

@@ -65,14 +65,6 @@ struct IdAssigner {
     next: u64,
 }
 
-/// A chunk that has been taken, and an empty batch for it.
-struct TakenChunk {
-    number: u64,
-    /// `None` at the end.
-    chunk: Result<Option<Chunk>>,
-    parsed: ParsedBatch,
-}
-
 /// What became of a chunk.
 pub(super) enum Outcome {
     Parsed(Box<ParsedChunk>),
@@ -170,7 +162,7 @@ impl Shared {
     /// Takes the next chunk and parses it. False when there is nothing to do now:
     /// the end, or a full window.
     pub(super) fn work(&self, worker: &mut Worker) -> bool {
-        let Some(TakenChunk { number, chunk, mut parsed }) = self.take(&mut worker.buffer) else { return false };
+        let Some((number, chunk, mut parsed)) = self.take(&mut worker.buffer) else { return false };
         let outcome = match chunk {
             Ok(Some(chunk)) => {
                 let error = parse_guarded(worker.parser.as_mut(), &chunk, &mut parsed).err();
@@ -192,33 +184,36 @@ impl Shared {
     fn number_ahead(&self) {
         let Ok(mut assigner) = self.assigner.try_lock() else { return };
         while assigner.map.is_some()
-            && let Some(mut outcome) = self.take_to_number(assigner.next)
+            && let Some(mut done) = self.take_to_number(assigner.next)
         {
             let number = assigner.next;
             // A panic (memory was refused) must not hang the run.
-            let numbered = catch_unwind(AssertUnwindSafe(|| {
-                if let Outcome::Parsed(done) = &mut outcome {
-                    done.number(&mut assigner);
-                }
-            }));
-            if numbered.is_err() {
-                let fault = "features could not be numbered: memory was refused, or a fault of onward";
-                outcome = Outcome::Failed(DataError::io(fault));
-            }
+            let outcome = match catch_unwind(AssertUnwindSafe(|| done.number(&mut assigner))) {
+                Ok(()) => Outcome::Parsed(done),
+                Err(_) => Outcome::Failed(DataError::io(
+                    "features could not be numbered: memory was refused, or a fault of onward",
+                )),
+            };
             lock(&self.ready).outcomes.insert(number, outcome);
             self.changed.notify_all();
         }
     }
 
     /// Takes out the batch of this number, if it is ready.
-    fn take_to_number(&self, number: u64) -> Option<Outcome> {
+    fn take_to_number(&self, number: u64) -> Option<Box<ParsedChunk>> {
         let mut ready = lock(&self.ready);
-        let is_ready = matches!(ready.outcomes.get(&number), Some(Outcome::Parsed(done)) if !done.is_numbered);
-        if is_ready { ready.outcomes.remove(&number) } else { None }
+        if !matches!(ready.outcomes.get(&number), Some(Outcome::Parsed(done)) if !done.is_numbered) {
+            return None;
+        }
+        match ready.outcomes.remove(&number)? {
+            Outcome::Parsed(done) => Some(done),
+            _ => None,
+        }
     }
 
     /// Reads the next chunk, when the thread that is reading has finished: to go to sleep instead would cost the time of a chunk.
-    fn take(&self, buffer: &mut Vec<u8>) -> Option<TakenChunk> {
+    /// Gives its number, the chunk (`None` at the end) and an empty batch for it.
+    fn take(&self, buffer: &mut Vec<u8>) -> Option<(u64, Result<Option<Chunk>>, ParsedBatch)> {
         let mut chunks = lock(&self.chunks);
         if chunks.ended || self.is_full() {
             return None;
@@ -231,7 +226,7 @@ impl Shared {
         chunks.next += 1;
         chunks.ended = !matches!(chunk, Ok(Some(_)));
         lock(&self.ready).taken = chunks.next;
-        Some(TakenChunk { number, chunk, parsed })
+        Some((number, chunk, parsed))
     }
 
     pub(super) fn is_full(&self) -> bool {

@@ -307,7 +307,7 @@ impl Combinations {
     ) -> Result<(), u64> {
         self.levels.clear();
         self.ends.clear();
-        // Those of one interaction differ.
+        // The combinations of one interaction differ.
         self.met = (interactions.len() > 1).then(HashSet::new);
         let count = interactions.iter().map(|interaction| {
             let wildcards = interaction.terms.iter().filter(|term| term.is_none()).count();

@@ -125,6 +125,11 @@ impl Schema {
         slots.max().unwrap_or(1)
     }
 
+    /// The names of the columns with this role.
+    pub(crate) fn names_of(&self, role: &Role) -> Vec<String> {
+        self.columns.iter().filter(|column| column.role == *role).map(|column| column.name.clone()).collect()
+    }
+
     /// Of each column of an input, by its name, the place among the columns of this schema, if it has one.
     pub(crate) fn places_of<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<Option<usize>> {
         // The first column of a name: some formats may have several.

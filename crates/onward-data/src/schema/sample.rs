@@ -46,8 +46,8 @@ pub(crate) struct ColumnSample {
     pub(crate) minus_ones: usize,
     /// The hashes of the distinct values as text.
     pub(crate) distinct: HashedSet,
-    /// The hashes of the distinct numbers.
-    values: HashedSet,
+    /// The numbers among the distinct values.
+    values: Vec<f64>,
     /// The first few distinct values, as text.
     pub(crate) examples: Vec<String>,
     /// The first few distinct values that are no numbers, and how often each was seen.
@@ -61,11 +61,6 @@ pub(crate) struct ColumnSample {
 /// Whether a number is a whole one, or so large that it has no digits behind its point.
 fn is_whole(value: f64) -> bool {
     (value as i64) as f64 == value || value.abs() >= 9_007_199_254_740_992.0
-}
-
-/// The hash of a number; that of both zeros is the same.
-fn number_hash(number: f64) -> u64 {
-    hash::seed(&(number + 0.0).to_bits().to_le_bytes())
 }
 
 /// How many distinct values are kept as text.
@@ -132,7 +127,7 @@ impl ColumnSample {
         self.smallest = self.smallest.min(value);
         self.largest = self.largest.max(value);
         if self.value(text) {
-            self.values.insert(number_hash(value));
+            self.values.push(value);
         }
     }
 
@@ -166,7 +161,7 @@ impl ColumnSample {
 
     /// Whether one of the numbers is this one.
     pub(crate) fn has_number(&self, number: f64) -> bool {
-        self.values.contains(&number_hash(number))
+        self.values.contains(&number)
     }
 
     pub(crate) fn is_constant(&self) -> bool {

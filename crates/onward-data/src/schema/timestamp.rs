@@ -31,7 +31,7 @@ struct Day {
     month: u32,
 }
 
-/// Reads moments, of which one is often on the day of the one before.
+/// Reads moments, and remembers the day of the last one, which the next often shares.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TimestampParser {
     last: Option<([u8; DATE], Day)>,

@@ -76,7 +76,7 @@ impl Chunker {
         Ok(chunker)
     }
 
-    /// Whether it is a pipe, of which a short read says that no more is there yet.
+    /// Whether it is a pipe, where a short read means that no more is there yet.
     pub(crate) fn is_live(&self) -> bool {
         self.stream.is_live()
     }
@@ -143,7 +143,7 @@ impl Chunker {
         self.buffer.iter().all(u8::is_ascii_whitespace)
     }
 
-    /// The end of the first record, read as far as needed; `None` at the end of the input.
+    /// Where the first record ends, after reading what that takes; `None` at the end of the input.
     pub(crate) fn first_record(&mut self, boundaries: Boundaries, limit: usize) -> Result<Option<usize>> {
         let mut size = 4096;
         loop {
@@ -200,7 +200,7 @@ impl Chunker {
             let window = &self.buffer[..self.buffer.len().min(size)];
             match boundaries.last(window) {
                 0 if window.len() > limit => return Ok(None),
-                // A record longer than the window, or one of which only a part has arrived.
+                // The record is longer than the window, or has arrived only in part.
                 0 if window.len() == size => size = (size * 2).min(limit.saturating_add(1)).max(size),
                 0 => {}
                 end => return Ok(Some(end)),

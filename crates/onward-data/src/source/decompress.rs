@@ -13,7 +13,7 @@ const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// How many bytes tell how an input is compressed.
 pub(super) const HEAD: usize = ZSTD.len();
 
-/// Whether the first bytes are those of a compressed input.
+/// Whether an input that begins like this is compressed.
 pub(crate) fn is_compressed(head: &[u8]) -> bool {
     // Or a skippable frame of Zstandard, as pzstd writes them first.
     head.starts_with(GZIP) || head.starts_with(ZSTD) || matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])

@@ -50,7 +50,7 @@ const BLOCK: usize = 64 << 10;
 impl LiveReader {
     pub(super) fn new(reader: impl Read + Send + 'static) -> Self {
         let (sender, receiver) = sync_channel(2);
-        // It may wait for ever: it is left to the end of the program.
+        // It may wait for good: it is left to the end of the program.
         drop(std::thread::spawn(move || send_blocks(reader, &sender)));
         Self { receiver, block: Ok(Cursor::default()) }
     }

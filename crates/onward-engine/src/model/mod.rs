@@ -119,7 +119,7 @@ pub struct Model {
     pub(crate) metadata: ModelMetadata,
     pub(crate) registry: Registry,
     scores: Vec<f64>,
-    /// Those of the rows that are being learnt from.
+    /// The ids of the features of the rows at hand.
     ids: Vec<u32>,
 }
 
@@ -226,7 +226,7 @@ impl Model {
         task(&self.schema)
     }
 
-    /// The learner's own guarantee, if its sums are those of the rounds that were charged: after one pass.
+    /// The learner's own guarantee. It holds after one pass, when its sums are of the rounds that were charged.
     pub fn own_guarantee(&self) -> Guarantee {
         own_guarantee(&*self.learner, self.metadata.passes)
     }
@@ -237,7 +237,7 @@ impl Model {
     /// # Errors
     /// When the loss cannot take the label, or the weight is negative or not finite.
     pub fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> Result<f64, EngineError> {
-        // As a row, a label that is NaN would be a missing one.
+        // In a row, a label of NaN would mean a missing one.
         self.check(label, weight)?;
         let row = Example { features: x, label: Some(label), weight };
         row.as_rows(|rows| self.learn_checked(rows).map(drop))?;
@@ -310,7 +310,7 @@ impl Model {
         for ((&index, weight), spread) in sums.features().iter().zip(weights).zip(sums.root_mean_squares()) {
             let spread = linear.deviation(index).unwrap_or(spread);
             found.push((index, weight, weight.abs() * spread));
-            // There may be millions, of which few are wanted.
+            // There may be millions, and few are wanted.
             if found.len() >= count.saturating_mul(2).max(MOST_KEPT) {
                 found.select_nth_unstable_by(count, order);
                 found.truncate(count);

@@ -1,6 +1,7 @@
 //! Comparing learners: each batch goes to every learner, and each has a ledger of its own. What a learner pays and
 //! says is to the bit what [`learn`](super::learn()) has of it alone, on any number of threads.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -141,7 +142,7 @@ impl CompareRun {
             let Some(Arrival { parsed, .. }) = arrival else { return Ok(f64::NAN) };
             side_by_side(&mut contestants, &parsed.batch, threads)?;
             if let Some(store) = &mut rows {
-                keep(store, &parsed, 0..parsed.batch.len(), control)?;
+                keep(store, parsed.batch.rows(..), control)?;
             }
             contestants.iter_mut().for_each(|it| it.model.metadata.skipped += parsed.skipped);
             reader.give_back(parsed);
@@ -159,7 +160,7 @@ impl CompareRun {
         let hindsight = match (hindsight, rows, contestants.first()) {
             (Some(request), Some(mut rows), Some(Contestant { model, .. })) if model.ledger.rounds() > 0 => {
                 rows.finish().map_err(EngineError::RowStore)?;
-                Some(request.answer(&rows, &*model.learner, &model.ledger, 1)?)
+                Some(request.answer(&rows, model, 1)?)
             }
             _ => None,
         };
@@ -241,7 +242,8 @@ impl Contestant {
 fn side_by_side(contestants: &mut [Contestant], batch: &Batch, threads: usize) -> Result<(), EngineError> {
     let contestants: Vec<_> = contestants.iter_mut().map(Mutex::new).collect();
     let learn = |at: usize| contestants[at].lock().unwrap_or_else(PoisonError::into_inner).learn(batch);
-    Threads(threads).map(contestants.len(), &learn).into_iter().collect()
+    let learnt = catch_unwind(AssertUnwindSafe(|| Threads(threads).map(contestants.len(), &learn)));
+    learnt.map_err(|_| EngineError::Fault("a learner panicked"))?.into_iter().collect()
 }
 
 /// What was asked for, each once.
@@ -280,22 +282,21 @@ fn loss_before_reading(learners: &[LearnerSpec], task: Option<Task>) -> Result<O
 /// The loss that all learners are charged by when none is asked for. Where they would be charged by
 /// different ones there is no common measure, and a table in order of risk would mean nothing.
 fn common_loss(learners: &[LearnerSpec], task: Task) -> Result<&'static str, EngineError> {
-    let mut found: Option<(&LearnerSpec, &'static str)> = None;
-    for learner in learners {
-        let loss = learner.default_loss(task)?;
-        match found {
-            None => found = Some((learner, loss)),
-            Some((first, other)) if other != loss => {
-                let message = format!(
-                    "must be a loss that all learners can take: {first} would be charged by the {other} loss and \
-                     {learner} by the {loss} loss, which cannot be compared"
-                );
-                return Err(EngineError::option("loss", message));
-            }
-            Some(_) => {}
+    let Some((first, others)) = learners.split_first() else {
+        return Err(EngineError::option("learner", "must name at least one"));
+    };
+    let loss = first.default_loss(task)?;
+    for learner in others {
+        let other = learner.default_loss(task)?;
+        if other != loss {
+            let message = format!(
+                "must be a loss that all learners can take: {first} would be charged by the {loss} loss and {learner} by \
+                 the {other} loss, which cannot be compared"
+            );
+            return Err(EngineError::option("loss", message));
         }
     }
-    found.map(|(_, loss)| loss).ok_or_else(|| EngineError::option("learner", "must name at least one"))
+    Ok(loss)
 }
 
 /// Builds each learner, to find out whether it can take the loss, and whether two are equal.

@@ -10,7 +10,7 @@ use onward::numeric::rng::SplitMix64;
 use onward::{Batch, Learner, MixtureReport};
 use onward_data::{Input, Options, Reader};
 
-use super::scoring::{Destinations, ScoringWorker};
+use super::scoring::{Destinations, ScoringJob, ScoringWorker};
 use super::{Arrival, PassLoss, ReadCounts, each_batch, learn_batch, read_for};
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
@@ -179,7 +179,7 @@ impl LearnRun {
         let is_ordered = self.passes > 1 && self.order != PassOrder::Sequential;
         let mut rows = (hindsight.is_some() || is_ordered).then(|| RowStore::new(hindsight.is_some()));
         let is_aside = reading.threads > 1;
-        let mut passes = Passes { model: &mut model, counts: ReadCounts::default(), control };
+        let mut passes = LearningPasses { model: &mut model, counts: ReadCounts::default(), control };
         let learnt = passes.first(&mut reader, &mut trace, sink, rows.as_mut(), is_aside);
         if let Some(reason) = reader.cache_loss() {
             control.observe(Event::CacheLost(reason));
@@ -201,12 +201,12 @@ impl LearnRun {
             let Some(risk) = risk else { break };
             pass_risks.push(risk);
         }
-        let Passes { counts, .. } = passes;
+        let LearningPasses { counts, .. } = passes;
         let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
         model.metadata.passes = model.metadata.passes.max(pass_risks.len() as u32);
         let hindsight = match (hindsight, rows) {
             (Some(request), Some(rows)) if model.ledger.rounds() > 0 => {
-                Some(request.answer(&rows, &*model.learner, &model.ledger, pass_risks.len())?)
+                Some(request.answer(&rows, &model, pass_risks.len())?)
             }
             _ => None,
         };
@@ -281,7 +281,7 @@ fn new_model(options: &ModelOptions, loss: Option<TaskLoss>, reader: &Reader) ->
 }
 
 /// The passes of a run.
-struct Passes<'a> {
+struct LearningPasses<'a> {
     model: &'a mut Model,
     counts: ReadCounts,
     control: &'a dyn RunControl,
@@ -290,7 +290,7 @@ struct Passes<'a> {
 /// How many rows are replayed at a time.
 const REPLAYED: usize = 256;
 
-impl Passes<'_> {
+impl LearningPasses<'_> {
     /// The pass in which everything is charged. If `is_aside`, scoring has a thread of its own while the parsers wait for
     /// the learner.
     fn first(
@@ -317,7 +317,7 @@ impl Passes<'_> {
                 let parsed = Arc::new(parsed);
                 let score = |learner: &dyn Learner, rows, marked: Option<&mut Trace>, scores| {
                     let is_behind = marked.is_none() && reader.is_waited_for();
-                    worker.submit(Arc::clone(&parsed), rows, scores, is_behind)?;
+                    worker.submit(ScoringJob { parsed: Arc::clone(&parsed), rows, scores }, is_behind)?;
                     if let Some(trace) = marked {
                         worker.settled(|ledger| trace.mark(learner, ledger, passes))?;
                     }
@@ -386,11 +386,8 @@ fn averaged_risk(model: &Model, range: f64) -> Result<f64, String> {
 fn check_repeatable(inputs: &[Input]) -> Result<(), EngineError> {
     // A file that is not there is refused when it is opened.
     let is_missing = |input: &Input| matches!(input, Input::Path(path) if !path.exists());
-    match inputs.iter().find(|input| !input.is_repeatable() && !is_missing(input)) {
-        Some(input) => {
-            let message = format!("must be 1 for {}, which can be read only once; or save it to a file", input.name());
-            Err(EngineError::option("passes", message))
-        }
-        None => Ok(()),
-    }
+    let once = inputs.iter().find(|input| !input.is_repeatable() && !is_missing(input));
+    let Some(input) = once else { return Ok(()) };
+    let message = format!("must be 1 for {}, which can be read only once; or save it to a file", input.name());
+    Err(EngineError::option("passes", message))
 }

@@ -78,7 +78,7 @@ fn each_batch(
 }
 
 /// Learns from a batch: in one go, or up to each round that the trace asks about. `score` takes the scores of
-/// some rows, and gives memory for the next ones; where a trace comes with them, the learner is to be marked in it once
+/// some rows, and gives memory for the next ones. Where a trace comes with them, `score` marks the learner in it once
 /// they are charged.
 fn learn_batch(
     learner: &mut dyn Learner,

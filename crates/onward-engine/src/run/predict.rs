@@ -7,7 +7,7 @@ use onward::Predictor;
 use onward::evaluation::Ledger;
 use onward_data::{Input, Options, Reader};
 
-use super::scoring::{Destinations, ScoringWorker};
+use super::scoring::{Destinations, ScoringJob, ScoringWorker};
 use super::{Arrival, ReadCounts, each_batch, reports};
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
@@ -89,7 +89,8 @@ impl<'a> PredictRun<'a> {
                 scores.resize(rows.len() * predictor.outputs(), 0.0);
                 predictor.predict(rows, &mut scores);
                 add_new_classes(&model.loss, rows, predictor.outputs(), &mut scores, model.ledger.rounds());
-                worker.submit(Arc::new(parsed), all, scores, reader.is_waited_for())?;
+                let job = ScoringJob { parsed: Arc::new(parsed), rows: all, scores };
+                worker.submit(job, reader.is_waited_for())?;
                 worker.returned().for_each(|spent| reader.give_back(spent));
                 worker.risk(needs_exact_risk)
             })

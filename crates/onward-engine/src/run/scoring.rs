@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use onward::Rows;
 use onward::evaluation::Ledger;
 use onward_data::ParsedBatch;
 
@@ -34,7 +35,7 @@ impl Destinations<'_> {
     fn take(&mut self, parsed: &ParsedBatch, rows: Range<usize>, scores: &[f64]) -> Result<(), EngineError> {
         self.ledger.observe(parsed.batch.rows(rows.clone()), scores);
         if let Some(store) = self.rows.as_deref_mut() {
-            keep(store, parsed, rows.clone(), self.control)?;
+            keep(store, parsed.batch.rows(rows.clone()), self.control)?;
         }
         match self.sink.as_deref_mut() {
             Some(sink) => sink.write(parsed, rows, scores).map_err(EngineError::Predictions),
@@ -44,14 +45,9 @@ impl Destinations<'_> {
 }
 
 /// Keeps rows of a batch.
-pub(super) fn keep(
-    store: &mut RowStore,
-    parsed: &ParsedBatch,
-    rows: Range<usize>,
-    control: &dyn RunControl,
-) -> Result<(), EngineError> {
+pub(super) fn keep(store: &mut RowStore, rows: Rows<'_>, control: &dyn RunControl) -> Result<(), EngineError> {
     let was_spilled = store.spilled().is_some();
-    rows.map(|row| parsed.batch.get(row)).try_for_each(|example| store.push(example)).map_err(EngineError::RowStore)?;
+    rows.iter().try_for_each(|example| store.push(example)).map_err(EngineError::RowStore)?;
     if let (false, Some(bytes)) = (was_spilled, store.spilled()) {
         control.observe(Event::Spilled { bytes, folder: &std::env::temp_dir() });
     }
@@ -59,18 +55,14 @@ pub(super) fn keep(
 }
 
 /// Predictions of rows of a batch.
-struct ScoringJob {
-    parsed: Arc<ParsedBatch>,
-    rows: Range<usize>,
-    scores: Vec<f64>,
+pub(super) struct ScoringJob {
+    pub(super) parsed: Arc<ParsedBatch>,
+    pub(super) rows: Range<usize>,
+    pub(super) scores: Vec<f64>,
 }
 
-/// A job that was done.
-struct ScoringResult {
-    job: ScoringJob,
-    result: Result<(), EngineError>,
-    risk: f64,
-}
+/// A job that was done, and the mean loss after it.
+type ScoringResult = (ScoringJob, Result<f64, EngineError>);
 
 /// The thread that does them.
 struct ScoringThread {
@@ -96,8 +88,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn score(destinations: &Mutex<Destinations<'_>>, job: ScoringJob) -> ScoringResult {
     let mut destinations = lock(destinations);
     let result = destinations.take(&job.parsed, job.rows.clone(), &job.scores);
-    let risk = destinations.ledger.sequential_risk();
-    ScoringResult { job, result, risk }
+    (job, result.map(|()| destinations.ledger.sequential_risk()))
 }
 
 impl<'b> ScoringWorker<'_, 'b> {
@@ -138,16 +129,9 @@ impl<'b> ScoringWorker<'_, 'b> {
         blank
     }
 
-    /// Has the predictions of these rows scored; at once, if `is_behind` is false (the learner waits for the parsers)
+    /// Has predictions scored; at once, if `is_behind` is false (the learner waits for the parsers)
     /// and nothing is waiting: what is in this processor's cache need not go to another one then.
-    pub(super) fn submit(
-        &mut self,
-        parsed: Arc<ParsedBatch>,
-        rows: Range<usize>,
-        scores: Vec<f64>,
-        is_behind: bool,
-    ) -> Result<(), EngineError> {
-        let job = ScoringJob { parsed, rows, scores };
+    pub(super) fn submit(&mut self, job: ScoringJob, is_behind: bool) -> Result<(), EngineError> {
         while self.collect(false)? {}
         if self.thread.is_none() || !(is_behind || self.waiting() > 0) {
             let result = score(self.destinations, job);
@@ -215,11 +199,11 @@ impl<'b> ScoringWorker<'_, 'b> {
         Ok(true)
     }
 
-    fn put_away(&mut self, ScoringResult { job, result, risk }: ScoringResult) -> Result<(), EngineError> {
-        self.risk = risk;
+    fn put_away(&mut self, (job, risk): ScoringResult) -> Result<(), EngineError> {
         self.spare.push(job.scores);
         self.returned.extend(Arc::into_inner(job.parsed));
-        result
+        self.risk = risk?;
+        Ok(())
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn page(report: &Report) -> String {
     page
 }
 
-/// How the table is to be read.
+/// How to read the table.
 const RESULTS: &str = "Sequential risk: the mean loss, each example predicted before its label was seen and learnt from \
                        afterwards. Best constant: the least that a predictor could have paid which ignores the features.";
 
@@ -141,7 +141,7 @@ fn results(table: &ResultTable) -> String {
     )
 }
 
-/// A chart with a drawing for each view, the first of which is shown; and what the script reads of them.
+/// A chart with a drawing per view, of which the first is shown, and the data that the script reads.
 fn section(chart: &Chart, report: &Report) -> (String, Vec<Value>) {
     let (mut figures, mut views) = (String::new(), Vec::new());
     for view in &chart.views {

@@ -69,14 +69,10 @@ pub(crate) fn predicted(report: &PredictReport) -> String {
 
 /// What `onward compare` says of the best predictor in hindsight.
 pub(crate) fn in_hindsight(report: &Report, model: &Model) -> String {
+    let Some(hindsight) = &report.stream().hindsight else { return String::new() };
     let mut text = String::from("\n");
-    match &report.stream().hindsight {
-        Some(hindsight) => {
-            verdict::best(&mut text, hindsight, report.timing(), model.ledger().constant_risk(0.0));
-            text
-        }
-        None => String::new(),
-    }
+    verdict::best(&mut text, hindsight, report.timing(), model.ledger().constant_risk(0.0));
+    text
 }
 
 /// What was read and how fast.
@@ -177,7 +173,7 @@ fn say_guarantee(text: &mut String, guarantee: &GuaranteeReport, stream: &Stream
     let Some(bound) = guarantee.bound_per_round else {
         return row(text, title, "none", guarantee.reason.as_deref().unwrap_or_default());
     };
-    let meaning = format!("regret per example against {}", comparator(guarantee));
+    let meaning = format!("regret per example against {}", comparator(&guarantee.comparator, guarantee.radius));
     row(text, title, &format!("≤ {}", number(bound)), &meaning);
     // Where the best predictor is known, what the certificate rules out says nothing more.
     let is_known = stream.hindsight.as_ref().is_some_and(|hindsight| hindsight.best().is_some());

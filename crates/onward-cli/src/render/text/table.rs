@@ -57,11 +57,11 @@ pub(crate) fn of(report: &Report) -> ResultTable {
     let by_hinge = hindsight.is_some_and(|it| it.charged_by.is_some());
     let name = if by_hinge { "best in hindsight (hinge loss)" } else { "best in hindsight" };
     for (name, risk) in [("best constant", stream.baseline_risk), (name, hindsight.and_then(|it| it.loss))] {
-        let row = risk.map(|risk| vec![name.to_owned(), number(risk), ratio(risk, best)]);
-        rows.extend(row.map(|mut row| {
+        if let Some(risk) = risk {
+            let mut row = vec![name.to_owned(), number(risk), ratio(risk, best)];
             row.resize(head.len(), String::new());
-            row
-        }));
+            rows.push(row);
+        }
     }
     let regret = has_regret.then(|| meaning_of_regret(hindsight.and_then(|it| it.mistakes_per_round)));
     ResultTable { head, rows, notes: notes.0, regret }
@@ -114,7 +114,7 @@ impl Notes {
     fn cell(&mut self, guarantee: Option<&GuaranteeReport>) -> String {
         let Some(guarantee) = guarantee else { return NOTHING.to_owned() };
         let (value, note) = match guarantee.bound_per_round {
-            Some(bound) => (number(bound), format!("against {}", comparator(guarantee))),
+            Some(bound) => (number(bound), format!("against {}", comparator(&guarantee.comparator, guarantee.radius))),
             None => ("none".to_owned(), guarantee.reason.clone().unwrap_or_default()),
         };
         let at = self.0.iter().position(|known| *known == note).unwrap_or_else(|| {
@@ -126,11 +126,8 @@ impl Notes {
 }
 
 /// The class that a guarantee is against, in words.
-pub(super) fn comparator(guarantee: &GuaranteeReport) -> String {
-    match guarantee.radius {
-        Some(radius) => guarantee.comparator.replace("radius", &size(radius)),
-        None => guarantee.comparator.clone(),
-    }
+pub(super) fn comparator(description: &str, radius: Option<f64>) -> String {
+    radius.map_or_else(|| description.to_owned(), |radius| description.replace("radius", &size(radius)))
 }
 
 fn shown(risk: Option<f64>) -> String {

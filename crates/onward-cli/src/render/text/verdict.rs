@@ -65,12 +65,10 @@ pub(super) fn best(text: &mut String, hindsight: &HindsightReport, timing: Timin
     if let (Some(ten), Some(gap), Some(radius)) =
         (best.loss_at_ten_times_radius, best.gap_at_ten_times_radius, best.radius)
     {
-        let meaning = match RadiusVerdict::of(best, at_zero) {
-            RadiusVerdict::TooSmall => {
-                "much less: this radius holds the best predictor back; try a larger --radius".to_owned()
-            }
-            RadiusVerdict::Enough => "hardly less: the radius is large enough".to_owned(),
-            RadiusVerdict::Unknown => {
+        let meaning = match is_radius_too_small(best, at_zero) {
+            Some(true) => "much less: this radius holds the best predictor back; try a larger --radius".to_owned(),
+            Some(false) => "hardly less: the radius is large enough".to_owned(),
+            None => {
                 format!("none pays less than {}: a larger --radius may matter or not", number(ten - gap))
             }
         };
@@ -91,34 +89,18 @@ pub(crate) fn class(best: &BestInHindsight) -> String {
     }
 }
 
-/// Whether the radius lets the best predictor be as good as larger ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RadiusVerdict {
-    /// Larger ones are much better.
-    TooSmall,
-    /// They are hardly better.
-    Enough,
-    /// They may be.
-    Unknown,
-}
-
-impl RadiusVerdict {
-    /// By what is gained at ten times the radius, beside what is gained at the radius over the score 0.
-    fn of(best: &BestInHindsight, at_zero: Option<f64>) -> Self {
-        let (Some(loss), Some(ten), Some(gap)) =
-            (best.loss, best.loss_at_ten_times_radius, best.gap_at_ten_times_radius)
-        else {
-            return Self::Unknown;
-        };
-        let at_zero = if best.mistakes_per_round.is_some() { Some(HINGE_AT_ZERO) } else { at_zero };
-        let gained = at_zero.map_or(0.0, |zero| (zero - loss).max(0.0));
-        // A tenth of what was gained, or a share of the loss, whichever is less, is much.
-        let much = |other: f64| loss - other > (MUCH * loss.abs()).min(0.1 * gained);
-        match (much(ten), much(ten - gap)) {
-            (true, _) => Self::TooSmall,
-            (_, false) => Self::Enough,
-            _ => Self::Unknown,
-        }
+/// Whether larger predictors are much better than the best within the radius, by what is gained at ten times the radius,
+/// beside what is gained at the radius over the score 0. `None`: they may be.
+fn is_radius_too_small(best: &BestInHindsight, at_zero: Option<f64>) -> Option<bool> {
+    let (loss, ten, gap) = (best.loss?, best.loss_at_ten_times_radius?, best.gap_at_ten_times_radius?);
+    let at_zero = if best.mistakes_per_round.is_some() { Some(HINGE_AT_ZERO) } else { at_zero };
+    let gained = at_zero.map_or(0.0, |zero| (zero - loss).max(0.0));
+    // A tenth of what was gained, or a share of the loss, whichever is less, is much.
+    let much = |other: f64| loss - other > (MUCH * loss.abs()).min(0.1 * gained);
+    match (much(ten), much(ten - gap)) {
+        (true, _) => Some(true),
+        (_, false) => Some(false),
+        _ => None,
     }
 }
 
@@ -194,7 +176,7 @@ fn against_best(
     if high < 0.0 {
         // A constant is a fixed linear predictor too: where it pays less, the class is too small.
         let is_held_back = best.loss_at_ten_times_radius.is_some()
-            && (RadiusVerdict::of(best, at_zero) == RadiusVerdict::TooSmall
+            && (is_radius_too_small(best, at_zero) == Some(true)
                 || stream.baseline_risk.is_some_and(|constant| constant < loss));
         let why = match is_held_back {
             true => "this radius holds that predictor back, larger ones pay less; try a larger --radius",

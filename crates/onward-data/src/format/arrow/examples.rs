@@ -142,28 +142,25 @@ struct ExampleColumns<'a> {
     offset: Option<ArrayCells<'a>>,
     indices: ListColumn<'a, UInt32Type>,
     values: ListColumn<'a, Float32Type>,
+    /// The names of features.
+    names: &'a HashMap<u32, Box<str>>,
 }
 
 impl<'a> ExampleColumns<'a> {
-    fn new(rows: &'a RecordBatch) -> Option<Self> {
+    fn new(rows: &'a RecordBatch, names: &'a HashMap<u32, Box<str>>) -> Option<Self> {
         Some(Self {
             label: scalar(rows, LABEL),
             weight: scalar(rows, WEIGHT),
             offset: scalar(rows, OFFSET),
             indices: ListColumn::new(rows, INDICES)?,
             values: ListColumn::new(rows, VALUES)?,
+            names,
         })
     }
 }
 
 impl ExampleParser {
-    fn row(
-        &mut self,
-        columns: &ExampleColumns<'_>,
-        row: usize,
-        names: &HashMap<u32, Box<str>>,
-        out: &mut ParsedBatch,
-    ) -> Result {
+    fn row(&mut self, columns: &ExampleColumns<'_>, row: usize, out: &mut ParsedBatch) -> Result {
         let label = columns.label.as_ref().map_or(CellValue::Missing, |label| label.cell(row));
         let label = self.rules.label(label).map_err(|error| error.column(LABEL))?;
         let weight = number(columns.weight.as_ref(), row, (1.0, bad_weight), checked_weight);
@@ -176,7 +173,7 @@ impl ExampleParser {
                 return Err(bad_feature(index, value));
             }
             out.push(&mut self.seen, index, value, |new| {
-                names.get(&index).into_iter().for_each(|name| new.push(index, &[name]));
+                columns.names.get(&index).into_iter().for_each(|name| new.push(index, &[name]));
             });
         }
         out.batch.set_offset(offset);
@@ -231,9 +228,9 @@ impl Parser for ExampleParser {
     fn parse(&mut self, chunk: &Chunk, out: &mut ParsedBatch) -> Result {
         let ChunkContent::Rows { rows, first_row, bytes, names } = &chunk.content else { return Ok(()) };
         out.bytes += bytes;
-        let Some(columns) = ExampleColumns::new(rows) else { return Ok(()) };
+        let Some(columns) = ExampleColumns::new(rows, names) else { return Ok(()) };
         for row in 0..rows.num_rows() {
-            if let Err(error) = self.row(&columns, row, names, out) {
+            if let Err(error) = self.row(&columns, row, out) {
                 let error = error.input(&chunk.input).row(first_row + row as u64);
                 out.refuse(error, self.rules.skip_errors)?;
             }

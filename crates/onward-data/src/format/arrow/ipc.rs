@@ -317,12 +317,9 @@ fn check_claim(claim: i64, compressed: usize) -> Result {
     const SMALL: u64 = 64 << 20;
     /// More than Zstandard's best: 128 kB of one byte in 4 bytes.
     const BEST_RATIO: u64 = 1 << 16;
-    let Ok(claim) = u64::try_from(claim) else { return Ok(()) };
-    if claim <= SMALL {
-        return Ok(());
-    }
-    let has_memory = |claim: u64| Vec::<u8>::new().try_reserve_exact(claim as usize).is_ok();
-    if claim / BEST_RATIO > compressed as u64 || !has_memory(claim) {
+    let claim = u64::try_from(claim).unwrap_or(0);
+    let has_memory = || Vec::<u8>::new().try_reserve_exact(claim as usize).is_ok();
+    if claim > SMALL && (claim / BEST_RATIO > compressed as u64 || !has_memory()) {
         return Err(damaged(format!("{compressed} compressed bytes are said to hold {claim}")));
     }
     Ok(())

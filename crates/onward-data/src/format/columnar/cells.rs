@@ -146,7 +146,7 @@ pub(crate) fn is_scalar(data_type: &DataType) -> bool {
     }
 }
 
-/// Whether a column is a set of strings a row.
+/// Whether a column holds a set of strings per row.
 pub(crate) fn is_set(data_type: &DataType) -> bool {
     element_type(data_type).is_some()
 }
@@ -239,7 +239,7 @@ impl<'a> ArrayCells<'a> {
         matches!(self.values, ArrayValues::Set(..))
     }
 
-    /// Takes in the cell of a row as inference does that of CSV, but that strings which
+    /// Takes in the cell of a row as inference does a cell of CSV, except that strings which
     /// look like numbers stay strings.
     pub(crate) fn look(&self, row: usize, seen: &mut ColumnSample) {
         match self.cell(row) {
@@ -257,7 +257,7 @@ impl<'a> ArrayCells<'a> {
         }
     }
 
-    /// The strings of a row, if the column is a set of strings a row and it is there.
+    /// The strings of a row, if the column holds sets and this one is not null.
     pub(crate) fn elements(&self, row: usize) -> Option<impl Iterator<Item = &str>> {
         if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             return None;

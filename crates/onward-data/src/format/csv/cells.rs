@@ -3,11 +3,11 @@
 use memchr::memchr;
 
 use crate::error::{DataError, Result};
+use crate::format::detect::is_number;
 use crate::format::records::never_closed;
 use crate::schema::names::{named_twice, shown};
 use crate::source::{Boundaries, closing_quote, is_blank};
 use crate::text::lines::{count_lines, invalid_utf8, not_utf8};
-use crate::text::numbers;
 
 /// A cell, where it ends, and whether it is the last of its record.
 struct CellSpan<'a> {
@@ -128,7 +128,7 @@ pub(crate) fn check_header(names: &[String]) -> Result {
     let is_unnamed = |(at, name): (usize, &String)| *name == unnamed(at);
     let first = names.iter().enumerate().position(is_unnamed);
     if let Some(at) = first
-        && names.iter().enumerate().all(|(at, name)| is_unnamed((at, name)) || is_number(name))
+        && names.iter().enumerate().all(|(at, name)| is_unnamed((at, name)) || is_number(name.as_bytes()))
     {
         return Err(wrong(format!("column {} has no name, and the other names are only numbers", at + 1)));
     }
@@ -137,15 +137,11 @@ pub(crate) fn check_header(names: &[String]) -> Result {
 
 /// Refuses a first line of numbers only: it is data.
 pub(super) fn refuse_numbers(names: &[String]) -> Result {
-    if !names.iter().all(is_number) {
+    if !names.iter().all(|name| is_number(name.as_bytes())) {
         return Ok(());
     }
     Err(DataError::format(format!("the first line should name the columns, found only numbers: {}", shown(names)))
         .advise("use ⟦header=no⟧ if it is data; its columns are then named 1, 2, …"))
-}
-
-fn is_number(name: &String) -> bool {
-    numbers::finite(name.as_bytes()).is_some()
 }
 
 /// Whether a text is no more than a line of column names, from which no columns can be judged.

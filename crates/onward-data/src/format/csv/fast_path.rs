@@ -39,7 +39,7 @@ pub(super) fn find_plain_lines<R>(
     true
 }
 
-/// Where the cell of this number of a line begins and ends.
+/// Where a cell of a line, given by its number, begins and ends.
 #[inline(always)]
 pub(super) fn bounds(line: IndexedLine, positions: &[u32], at: usize) -> (u32, u32) {
     (if at == 0 { line.start } else { positions[at - 1] + 1 }, positions[at])
@@ -61,22 +61,22 @@ enum ColumnOp {
 #[derive(Default)]
 struct RowPlan {
     columns: usize,
-    /// The columns side by side of which each number is a feature, or that there is none; in order.
+    /// Runs of adjacent columns whose numbers are features, in order.
     plain: Vec<Range<usize>>,
-    /// Of each of these its place, its slot, and the position of its feature.
+    /// The place, the slot and the position of the feature of each of these columns.
     places: Vec<usize>,
     slots: Vec<u32>,
     positions: Vec<u32>,
-    /// What else is done, in the order of the columns; and those of these columns whose numbers are wanted.
+    /// What else is done, in the order of the columns, and the columns among these whose numbers are needed.
     ops: Vec<ColumnOp>,
     others: Vec<usize>,
     /// The indices and values of the features of a record, in the order of the columns, where they are known beforehand.
     indices: Vec<u32>,
     values: Vec<f32>,
-    /// Those that are read together, in the schema.
+    /// The columns that are read together, by their places in the schema.
     simple: Vec<usize>,
-    /// The columns that are taken one by one: where they are, and which of the schema's; and the position of the feature
-    /// that is next to each.
+    /// The columns that are taken one by one: their places in the input and in the schema, and the position of the feature
+    /// behind each.
     singles: Vec<(usize, usize)>,
     breaks: Vec<usize>,
     has_label: bool,
@@ -113,7 +113,7 @@ pub(super) struct FastPath {
     starts: Vec<u32>,
     ends: Vec<u32>,
     numbers: Vec<f64>,
-    /// Which numbers of a line must be read by themselves.
+    /// The numbers of a line that must be read one by one.
     irregular: Vec<u32>,
     features: RowFeatures,
     /// Where the features of each run end: those between two columns that are taken one by one.
@@ -125,7 +125,7 @@ pub(super) struct FastPath {
 struct RowFeatures {
     indices: Vec<u32>,
     values: Vec<f32>,
-    /// The indices that are hashed: two of a line may be equal.
+    /// The indices that are hashed: a line may have two equal ones.
     hashed: Vec<u32>,
 }
 
@@ -165,7 +165,7 @@ impl RowPlan {
         plan
     }
 
-    /// Adds what is done with the cells at a place, which are those of this column of the schema.
+    /// Adds what is done with the cells at a place in the input, which belong to this column of the schema.
     fn add(&mut self, encoder: &RowEncoder, at: usize, column: usize) {
         let position = self.indices.len();
         // Interactions have to know the column of each feature.
@@ -208,7 +208,7 @@ impl RowPlan {
         }
     }
 
-    /// The next features are those of a column.
+    /// Adds the features of a column.
     fn add_features(&mut self, indices: &[u32], column: usize) {
         self.indices.extend_from_slice(indices);
         self.values.resize(self.indices.len(), 1.0);
@@ -266,7 +266,7 @@ struct Slots<'a> {
 }
 
 impl Slots<'_> {
-    /// Those of the plain numbers that were not read, or that 32 bits do not hold.
+    /// Reads the plain numbers that were not read with the others, or that 32 bits do not hold.
     #[inline(always)]
     fn irregular(&mut self, irregular: &[u32], plain: &[f64], plan: &RowPlan, cells: Cells<'_>, encoder: &RowEncoder) {
         for &number in irregular {
@@ -369,13 +369,21 @@ impl FastPath {
         let Some((line, row)) = self.window.current() else { return Ok(text.len()) };
         let ends = &self.runs[row.run..][..=self.plan.singles.len()];
         let (mut start, mut first) = (row.feature, 0);
-        for (&end, &(at, column)) in ends.iter().zip(&self.plan.singles) {
-            self.add_run((start..end, first..at), (row, line), encoder, text, out)?;
-            (start, first) = (end, at + 1);
-            encoder.cell(column, CellValue::Text(self.cell(line, at, text)), out)?;
+        // Each run of features ends before a column that is taken by itself, and the last one with the line.
+        let singles = self.plan.singles.iter().map(Some).chain([None]);
+        for (&end, single) in ends.iter().zip(singles) {
+            let (indices, values) = (&self.features.indices[start..end], &self.features.values[start..end]);
+            if !row.is_known && !encoder.has_named(indices) {
+                let columns = first..single.map_or(self.plan.columns, |&(at, _)| at);
+                self.add_cells(columns, line, encoder, text, out)?;
+            } else if !indices.is_empty() {
+                out.batch.extend(indices, values);
+            }
+            if let Some(&(at, column)) = single {
+                (start, first) = (end, at + 1);
+                encoder.cell(column, CellValue::Text(self.cell(line, at, text)), out)?;
+            }
         }
-        let last = (start..ends[self.plan.singles.len()], first..self.plan.columns);
-        self.add_run(last, (row, line), encoder, text, out)?;
         if self.plan.has_label {
             encoder.label = row.label;
         }
@@ -386,26 +394,6 @@ impl FastPath {
             encoder.end(out)?;
         }
         Ok(line.end as usize + 1)
-    }
-
-    /// Adds features of a line, which are those of some columns.
-    #[inline]
-    fn add_run(
-        &self,
-        (features, columns): (Range<usize>, Range<usize>),
-        (row, line): (&FastRow, IndexedLine),
-        encoder: &mut RowEncoder,
-        text: &[u8],
-        out: &mut ParsedBatch,
-    ) -> Result {
-        let (indices, values) = (&self.features.indices[features.clone()], &self.features.values[features]);
-        if !row.is_known && !encoder.has_named(indices) {
-            return self.add_cells(columns, line, encoder, text, out);
-        }
-        if !indices.is_empty() {
-            out.batch.extend(indices, values);
-        }
-        Ok(())
     }
 
     /// Adds the cells of some columns one by one: some of their features are met for the first time, and get their names.
@@ -485,8 +473,8 @@ impl FastPath {
         read_cells(text, &mut starts[..count], &ends[..count], numbers);
     }
 
-    /// Finds the features of a line that has as many cells as there are columns, and keeps them from `first` on, and those that
-    /// are hashed from the second of them on. Gives where they end. `has_named`: whether the slots of all plain numbers have a name.
+    /// Finds the features of a line with as many cells as there are columns. Keeps them from the first of `first` on, and the
+    /// hashed ones from the second on. Returns where both end. `has_named`: whether the slots of all plain numbers have a name.
     fn look_at(
         &mut self,
         encoder: &mut RowEncoder,
@@ -541,8 +529,8 @@ impl FastPath {
         (self.end_runs(first.0, is_full), end)
     }
 
-    /// Notes where the runs of a line end whose features begin at `first`, and moves them up to where some are missing. Gives the
-    /// last of the ends.
+    /// Notes where the runs of the line end whose features begin at `first`, and closes the gaps of missing features. Returns
+    /// the last end.
     fn end_runs(&mut self, first: usize, is_full: bool) -> usize {
         let Self { plan, features, runs, .. } = self;
         if is_full {

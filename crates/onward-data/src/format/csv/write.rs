@@ -15,7 +15,7 @@ pub(super) fn tsv(columns: Vec<TableColumn>, _: Compression, out: Out<'_>) -> Ne
 
 fn delimited<'a>(columns: &[TableColumn], delimiter: u8, out: Out<'a>) -> NewTable<'a> {
     let mut writer = DelimitedWriter { delimiter, line: Vec::new(), out };
-    // Reading would refuse a header of numbers only: those of columns that had no header.
+    // Columns without a header are named by numbers, and reading would refuse a header of numbers only.
     if columns.iter().any(|column| numbers::finite(column.name.as_bytes()).is_none()) {
         writer.record(&mut columns.iter().map(|column| column.name.as_bytes()))?;
     }

@@ -1,4 +1,4 @@
-//! JSON lines: an object a line.
+//! JSON lines: one object per line.
 //!
 //! Nested objects are flattened, their keys joined by dots. Numbers, `true` and
 //! `false`, strings and `null` are cells of the column that the key names; an
@@ -213,7 +213,7 @@ impl ObjectEncoder {
 type KnownColumns = ByHash<(usize, Destination)>;
 
 fn known(schema: &Schema) -> KnownColumns {
-    // An identifier is ignored too, and may be an object in some rows of which parts are used.
+    // An ignored column may be an object in some rows, with parts that are used.
     let used = schema.columns.iter().filter(|column| column.role != Role::Ignored);
     let mut used: Vec<&str> = used.map(|column| column.name.as_str()).collect();
     used.sort_unstable();

@@ -39,7 +39,7 @@ impl Destination {
 
 /// What is done with the keys and values of an object.
 pub(super) trait JsonVisitor {
-    /// A key, by its whole path and the hash of that.
+    /// A key, by its whole path and the hash of the path.
     fn key(&mut self, path: &str, hash: u64) -> Destination;
 
     /// An object or an array begins where a column may want one value.

@@ -271,7 +271,7 @@ impl SvmlightEncoder {
 
     /// Adds the bias and the features of the current line, which is plain, if its indices ascend; else nothing.
     fn fast_features(&mut self, out: &mut ParsedBatch) -> bool {
-        // Indices of features are those of the file plus 1.
+        // Indices of features are the file's plus 1.
         let limit = self.limit as u32;
         let Some((indices, values)) = self.fast.features(limit) else { return false };
         out.batch.push(BIAS, 1.0);

@@ -1,4 +1,4 @@
-//! Vowpal Wabbit's text, an example a line:
+//! Vowpal Wabbit's text, one example per line:
 //! `[label [importance [base]]] ['tag]|namespace[:weight] feature[:value] … |namespace …`.
 //!
 //! What stands last before the first bar is a tag if it begins with a quote or
@@ -108,7 +108,7 @@ struct VwEncoder {
     fast: FastNamedLines,
     /// The features of a row that are not 0.
     kept: (Vec<u32>, Vec<f32>),
-    /// Which features of a row are met for the first time.
+    /// The features of a row that are met for the first time.
     new: Vec<u32>,
 }
 
@@ -305,14 +305,10 @@ impl VwEncoder {
     }
 }
 
-/// The name of a feature for people.
-fn shown(namespace: &[u8], name: &[u8]) -> String {
-    let (namespace, name) = (String::from_utf8_lossy(namespace), String::from_utf8_lossy(name));
-    if namespace.is_empty() { name.into_owned() } else { format!("{namespace}^{name}") }
-}
-
+/// An error with the name of a feature for people.
 fn located(error: DataError, namespace: &[u8], name: &[u8]) -> DataError {
-    error.column(&shown(namespace, name))
+    let (namespace, name) = (String::from_utf8_lossy(namespace), String::from_utf8_lossy(name));
+    error.column(&if namespace.is_empty() { name.into_owned() } else { format!("{namespace}^{name}") })
 }
 
 fn nameless(text: &[u8], at: usize) -> DataError {

@@ -73,7 +73,7 @@ impl ExampleWriter for VwWriter<'_> {
                 }
             }
         } else if offset != 0.0 {
-            // What is first in a line is its label, what is third its base.
+            // The first number of a line is its label, the third its base.
             let found = format!("has the offset {offset} and no label, which Vowpal Wabbit's text cannot say");
             return Err(cannot(number, &found, "convert to arrow"));
         }

@@ -16,7 +16,7 @@ use target::rule;
 /// What the first rows say about all.
 pub(crate) struct InferredSchema {
     pub(crate) schema: Schema,
-    /// What was inferred, a line each.
+    /// What was inferred, one line per note.
     pub(crate) notes: Vec<String>,
     /// What the columns hold, where tables are copied.
     pub(crate) types: Option<Vec<ColumnType>>,
@@ -30,7 +30,7 @@ impl InferredSchema {
     }
 }
 
-/// The schema of records of which none has been seen: of the columns that the options name.
+/// The schema of records before any has been seen, with the columns that the options name.
 pub(crate) fn unseen(options: &Options) -> Result<Schema> {
     let mut sample = TableSample::open();
     for name in table_options(options).into_iter().flat_map(|(_, names)| names) {

@@ -77,7 +77,7 @@ impl<'a> RoleJudge<'a> {
         groups.map(|(_, names)| names.len()).sum()
     }
 
-    /// The notes about the columns, a line per group.
+    /// The notes about the columns, one line per group.
     pub(super) fn lines(&self) -> Vec<String> {
         let line = |(group, names): (&ColumnGroup, &Vec<_>)| format!("{}: {}", group.title(self.rows), shown(names));
         self.groups.iter().map(line).chain(self.markers.iter().cloned()).collect()

@@ -10,7 +10,7 @@ use crate::schema::sample::{ColumnSample, ROWS_FOR_ONE_INVALID, ROWS_TO_TRUST};
 use crate::schema::target::{Expression, Operator, Target, TargetRule};
 use crate::text::numbers;
 
-/// Two classes of which one is a number are believed in this many rows.
+/// Two classes, one of them a number, are taken as classes from this many rows on.
 const ROWS_FOR_MIXED_CLASSES: usize = 20;
 
 /// How the values of the target become labels.

@@ -273,7 +273,7 @@ mod tests {
                 let number = text.parse::<u32>().ok();
                 let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && text.len() <= 8;
                 let expected = number.filter(|_| is_plain).map(|number| number + 1).zip(expected);
-                // One pair, and so many that they are read four at a time.
+                // One pair, and enough to be read four at a time.
                 for count in [1, 4, 6] {
                     let whole = format!("{AROUND}{before}{}{AROUND}", format!(" {text}:{text}").repeat(count));
                     let marks = (0..=2 * count as u32).map(|mark| start + mark * (1 + text.len() as u32));
@@ -356,7 +356,7 @@ mod tests {
         }
     }
 
-    /// A decimal as somebody may write it: short or long, near a boundary of rounding, with an exponent or without.
+    /// A decimal of any kind: short or long, near a boundary of rounding, with an exponent or without.
     fn written(random: &mut onward::numeric::rng::SplitMix64) -> String {
         let value = f64::from_bits(random.bits());
         let near = f64::from((random.bits() as u32 as f32) * 1e-9);

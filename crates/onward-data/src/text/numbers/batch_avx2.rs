@@ -9,7 +9,7 @@
 
 use std::arch::x86_64::*;
 
-/// So many bytes are looked at that end where a number ends.
+/// How many bytes up to the end of a number are looked at.
 const ROOM: usize = 16;
 
 /// How many numbers are worked on together.

@@ -103,10 +103,10 @@ impl<'a> Ascent<'a> {
     /// nothing to climb.
     pub(super) fn new<R: RowSource, W: Workers>(
         passes: &Passes<'a, R, W>,
-        frame: &SearchCoordinates,
         v: &[f64],
     ) -> Result<Option<Self>, R::Error> {
-        let (loss, u) = (passes.loss(), frame.raw(v));
+        let (loss, frame) = (passes.loss(), &passes.frame);
+        let u = frame.raw(v);
         let is_kinked = loss.kinks(1.0).is_some();
         let (mut lines, mut entries) = (Vec::new(), Vec::new());
         let (mut losses, mut slopes, mut squares) = (Sum::default(), Sum::default(), Sum::default());
@@ -341,11 +341,11 @@ mod tests {
         }
         let mut rows = RowsInMemory::default();
         rows.record(&batch);
-        let passes = Passes::new(&rows, &Serial, &*poisson);
-        let frame = SearchCoordinates { weight: 60.0, reach: vec![1.0; 8] };
+        let mut passes = Passes::new(&rows, &Serial, &*poisson);
+        passes.frame = SearchCoordinates { weight: 60.0, reach: vec![1.0; 8] };
         let mut start = vec![0.0; 8];
         start[0] = 20f64.ln();
-        let mut ascent = Ascent::new(&passes, &frame, &start).unwrap().expect("there is something to climb");
+        let mut ascent = Ascent::new(&passes, &start).unwrap().expect("there is something to climb");
         let radius = 4.0;
         let gap = |state: &Assessment| state.loss - state.tangents + radius * norm(&state.gradient);
         let first = ascent.assess(&Serial);

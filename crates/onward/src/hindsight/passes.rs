@@ -84,7 +84,7 @@ pub(super) struct Curvatures {
     pub(super) diagonal: Vec<f64>,
 }
 
-/// On about so many rows it is tried what a constant pays, in so many steps.
+/// What a constant pays is measured on about this many rows, in this many steps.
 const SOME_ROWS: u64 = 1024;
 const TERNARY: u32 = 100;
 

@@ -38,10 +38,10 @@ use super::surrogate::Bend;
 use crate::loss::{Curvature, InverseLink};
 use crate::numeric::linalg::vector::{add_scaled, dot, norm, orthonormal};
 
-/// How far predictors may be that an unconstrained one is compared with: so many times its norm.
+/// An unconstrained predictor is compared with predictors of up to this many times its norm.
 pub(super) const FAR: f64 = 10.0;
 
-/// Directions of a step are so many at most, and so few at least, whatever the memory.
+/// The most directions of a step, and the fewest, whatever the memory.
 const MOST_DIRECTIONS: usize = 40;
 const FEWEST_DIRECTIONS: usize = 5;
 
@@ -261,7 +261,7 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
         goal.gap * loss.abs().max(1e-3 * self.scale)
     }
 
-    /// Looks at the first point; with kinks, chooses how smooth the loss is to be at first.
+    /// Looks at the first point; with kinks, chooses how smooth the loss is at first.
     fn start(&mut self, v: Vec<f64>, is_kinked: bool) -> Result<Here, R::Error> {
         if self.mu == 0.0 {
             let at = self.passes.assess(&v, 1.0)?;

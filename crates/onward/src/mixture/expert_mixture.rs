@@ -4,7 +4,7 @@
 //! prediction with expert advice ([`expert`](crate::mixture::experts)) gives each a weight w_k by its losses
 //! ℓ_k = ℓ(p_k, y). What is predicted:
 //! - *mix*: Σ w_k·p_k, the mean of scores. Every loss here is convex in the score: it pays at most Σ w_k·ℓ_k.
-//! - *draw*: p_k with the probability w_k, one draw a round from a seed. It pays Σ w_k·ℓ_k on average over draws,
+//! - *draw*: p_k with the probability w_k, one draw per round from a seed. It pays Σ w_k·ℓ_k on average over draws,
 //!   for losses of any kind: drawing makes them linear in the weights.
 //!
 //! **Guarantee**: that of the algorithm, against the best of the experts as they were, each having learnt alone. For
@@ -335,7 +335,7 @@ fn sharing(arguments: &Params<'_>) -> (u64, HedgeRate, Share) {
     (arguments.whole("switches"), rate(arguments), share)
 }
 
-/// What an algorithm promises beforehand for so many experts, or why it does not.
+/// What an algorithm promises beforehand for a number of experts, or why it does not.
 fn plan(
     arguments: &Params<'_>,
     class: Comparator,

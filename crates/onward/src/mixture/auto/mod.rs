@@ -1,6 +1,6 @@
 //! `auto`: the default learner, which has nothing to tune.
 //!
-//! Nobody knows beforehand how large steps should be, whether features are better
+//! It is not known beforehand how large steps should be, whether features are better
 //! centred, or whether the lanes that adapt fast or those that settle will win on a stream. So
 //! `auto` runs several learners side by side in one walk over the features and believes those that have
 //! predicted well: what it pays is close to what the best of them pays, often less.
@@ -65,7 +65,7 @@ use crate::{Error, ExpertReport, Features, LinearWeights, Loss, MixtureReport, S
 /// How many lanes there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaneCount {
-    /// Seven, and four from the moment on when there are so many features that seven are slow.
+    /// Seven, and four from the moment when there are too many features for seven to be fast.
     Auto,
     /// Seven, however many features there are.
     Seven,
@@ -425,7 +425,7 @@ impl SimdKernel for Play<'_> {
     }
 }
 
-/// The scores of lanes, and what follows them up to so many.
+/// The scores of lanes, and what follows them up to [`FLOWS`] numbers.
 fn first_of(experts: &Experts) -> &[f64; FLOWS] {
     const { assert!(FLOWS <= MOST_EXPERTS) };
     experts.first_chunk().expect("there is room for more experts than flow side by side")
@@ -457,7 +457,7 @@ vectorised! {
     }
 }
 
-/// Residual and curvature of a score for Newton steps. Losses with kinks borrow those of the square
+/// Residual and curvature of a score for Newton steps. Losses with kinks borrow the residual and curvature of the square
 /// that is like them.
 fn slope(loss: &dyn Loss, kind: ScoreKind, score: f64, label: f64) -> (f64, f64) {
     match kind {

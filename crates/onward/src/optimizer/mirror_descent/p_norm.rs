@@ -14,7 +14,7 @@
 //! used: R_T(u) ≤ 2U²/η_T + (1/(2(p−1))) Σ η_t‖z_t‖_q². Self-tuned η_t = U√(2(p−1)/Σ_{s≤t}‖z_s‖_q²) makes
 //! this U√(8Σ‖z‖_q²/(p−1)). With G ≥ ‖z_t‖_q and η = U√(p−1)/(G√T) it is UG√(T/(p−1)).
 //!
-//! **Cost**: O(non-zeros) a round; Σ|θ|^q is kept term by term and in logarithms (`log_sum.rs`),
+//! **Cost**: O(non-zeros) per round; Σ|θ|^q is kept term by term and in logarithms (`log_sum.rs`),
 //! which holds for q up to 1001.
 
 use super::log_sum::LogSum;

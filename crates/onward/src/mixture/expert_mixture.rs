@@ -360,13 +360,10 @@ pub(crate) const HEDGE: LearnerDescriptor = LearnerDescriptor {
         Promise::other("eta=0.1,predict=draw,seed=3"),
         Promise::other("learners=nag+ogd,rounds=1000"),
     ],
-    build: |arguments| {
-        let rate = rate(arguments);
-        build(arguments, |count| Hedge::new(count, rate))
-    },
+    build: |arguments| build(arguments, |count| Hedge::new(count, rate(arguments))),
     plan: |arguments, scales| {
-        let rate = rate(arguments);
-        plan(arguments, Comparator::Experts, |count| Hedge::promise(count, rate, scales.rounds, scales.range).map(Ok))
+        let promise = |count| Hedge::promise(count, rate(arguments), scales.rounds, scales.range).map(Ok);
+        plan(arguments, Comparator::Experts, promise)
     },
 };
 
@@ -414,10 +411,7 @@ pub(crate) const SQUINT: LearnerDescriptor = LearnerDescriptor {
     losses: Losses::Convex,
     parameters: &[LEARNERS, RANGE, PREDICT, SEED],
     promises: &[Promise::always(""), Promise::other("learners=nag+ogd,predict=draw,range=2,seed=3")],
-    build: |arguments| {
-        let range = arguments.optional_number("range");
-        build(arguments, |count| Squint::new(count, range))
-    },
+    build: |arguments| build(arguments, |count| Squint::new(count, arguments.optional_number("range"))),
     plan: |arguments, scales| {
         let known = arguments.optional_number("range");
         plan(arguments, Comparator::Experts, |count| {

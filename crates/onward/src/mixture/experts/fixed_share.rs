@@ -248,16 +248,14 @@ impl Experts for FixedShare {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let bound = if self.rounds > 0.0 {
-            let switches = (self.switches as f64).min(self.rounds - 1.0);
-            let cost = self.capacity + self.switching(switches, self.used.share);
-            cost / self.used.eta + self.staying + self.paid
-        } else {
-            0.0
-        };
+        let comparator = Comparator::SwitchingExperts(self.switches);
         // All sequences of one expert are the same.
-        let bound = if self.weights.len() == 1 { 0.0 } else { bound };
-        Guarantee::of_mixture(Comparator::SwitchingExperts(self.switches), Ok(bound))
+        if self.rounds == 0.0 || self.weights.len() == 1 {
+            return Guarantee::of_mixture(comparator, Ok(0.0));
+        }
+        let switches = (self.switches as f64).min(self.rounds - 1.0);
+        let cost = self.capacity + self.switching(switches, self.used.share);
+        Guarantee::of_mixture(comparator, Ok(cost / self.used.eta + self.staying + self.paid))
     }
 
     fn describe(&self) -> String {

@@ -216,11 +216,9 @@ impl Optimizer for PNorm {
             MirrorRate::Fixed(_) => 0.5 * self.radius * self.radius,
             MirrorRate::SelfTuned => 2.0 * self.radius * self.radius,
         };
-        let bound = match self.squares > 0.0 {
-            true => divergence / self.last_rate + self.paid / (2.0 * (self.p - 1.0)),
-            false => 0.0,
-        };
-        Guarantee::own(self.comparator(), bound)
+        // Before the first gradient nothing was paid.
+        let first = if self.squares > 0.0 { divergence / self.last_rate } else { 0.0 };
+        Guarantee::own(self.comparator(), first + self.paid / (2.0 * (self.p - 1.0)))
     }
 
     fn describe(&self) -> String {

@@ -41,16 +41,12 @@ impl Schedule {
     /// Refuses parameters out of range.
     pub(super) fn check(self) -> Result<Self, Error> {
         match self {
-            Self::Optimal(alpha) => ALPHA.check(alpha)?,
-            Self::Constant(eta) | Self::Root(eta) | Self::Adaptive { eta, .. } | Self::InverseScaling { eta, .. } => {
-                ETA.check(eta)?
-            }
-        };
-        match self {
-            Self::InverseScaling { power, .. } => POWER.check(power).map(|_| self),
-            Self::Adaptive { patience, .. } => PATIENCE.check(patience as u64).map(|_| self),
-            _ => Ok(self),
-        }
+            Self::Optimal(alpha) => ALPHA.check(alpha).map(drop),
+            Self::Constant(eta) | Self::Root(eta) => ETA.check(eta).map(drop),
+            Self::InverseScaling { eta, power } => ETA.check(eta).and(POWER.check(power)).map(drop),
+            Self::Adaptive { eta, patience } => ETA.check(eta).and(PATIENCE.check(patience as u64)).map(drop),
+        }?;
+        Ok(self)
     }
 
     /// Adds itself to what a learner says of itself.

@@ -132,7 +132,7 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
         self.workers
     }
 
-    /// So many more passes were made elsewhere.
+    /// This many more passes were made elsewhere.
     pub(super) fn add(&self, passes: u32) {
         self.count.set(self.count.get() + passes);
     }

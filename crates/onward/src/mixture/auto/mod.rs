@@ -80,7 +80,7 @@ pub const WIDE_LIMIT: usize = 1 << 24;
 /// Probabilities are held within this distance of certainty.
 const LEAST_PROBABILITY: f64 = 1e-15;
 
-/// For the mixture, labels farther than this many deviations from a score count as so far.
+/// For the mixture, labels farther from a score than this many deviations count as that far.
 const FARTHEST_TO_MIX: f64 = 8.0;
 
 /// Scores that differ by this part of labels' reach differ by rounding.

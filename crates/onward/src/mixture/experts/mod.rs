@@ -81,7 +81,7 @@ fn against_the_best(bound: f64) -> Guarantee {
     Guarantee::of_mixture(Comparator::Experts, Ok(bound))
 }
 
-/// Refuses a number of experts that is none.
+/// Refuses a number of experts out of range.
 fn expect_count(count: usize) -> Result<usize, Error> {
     match count {
         1..=LARGEST_COUNT => Ok(count),

@@ -21,7 +21,7 @@ pub enum Schedule {
     /// η_t = 1/(α(t_0 + t − 1)), with t_0 = α^(−3/4): the first rate is α^(−1/4), the size that the
     /// weights are expected to have (Bottou; as scikit-learn has it for its losses of classification).
     Optimal(f64),
-    /// η as long as the mean loss of windows of `patience` rounds falls; a fifth of it after each
+    /// η while the mean loss of windows of `patience` rounds falls; a fifth of it after each
     /// that is not lower by 0.001 than the lowest so far, down to 1e-6.
     Adaptive {
         /// The rate to begin with.

@@ -91,23 +91,18 @@ impl<E: Experts> ExpertMixture<E> {
         learners: Vec<Box<dyn Learner>>,
         predict: Predict,
     ) -> Result<Self, Error> {
-        let count = expect_learners(learners.len())?;
+        let (count, name) = (expect_learners(learners.len())?, loss.name());
         if algorithm.weights().len() != count {
             let weighed = algorithm.weights().len();
             return Err(Error::parameter(format!("there are {count} learners for an algorithm that weighs {weighed}")));
         }
         if loss.curvature() == Curvature::None {
-            return Err(Error::parameter(format!(
-                "experts cannot be mixed for the {} loss: it is not convex",
-                loss.name()
-            )));
+            return Err(Error::parameter(format!("experts cannot be mixed for the {name} loss: it is not convex")));
         }
-        if let Some(other) = learners.iter().find(|learner| learner.loss().name() != loss.name()) {
+        if let Some(other) = learners.iter().find(|learner| learner.loss().name() != name) {
+            let (expert, theirs) = (other.describe(), other.loss().name());
             return Err(Error::parameter(format!(
-                "the expert '{}' is charged by the {} loss: it cannot be one for the {} loss",
-                other.describe(),
-                other.loss().name(),
-                loss.name()
+                "the expert '{expert}' is charged by the {theirs} loss: it cannot be one for the {name} loss"
             )));
         }
         let zeros = || vec![0.0; count];
@@ -306,11 +301,9 @@ fn build<E: Experts + 'static>(
     let specifications = arguments.specifications("learners")?;
     expect_learners(specifications.len())?;
     if let Some(other) = specifications.iter().find(|specification| specification.is_charged_by_mistakes()) {
-        return Err(Error::parameter(format!(
-            "the {} is charged by mistakes: it cannot be an expert for the {} loss",
-            other.name(),
-            arguments.loss().name()
-        )));
+        let (expert, loss) = (other.name(), arguments.loss().name());
+        let message = format!("the {expert} is charged by mistakes: it cannot be an expert for the {loss} loss");
+        return Err(Error::parameter(message));
     }
     let learners = specifications.iter().map(|it| arguments.build(it)).collect::<Result<Vec<_>, _>>()?;
     let predict = match arguments.text("predict") {

@@ -165,10 +165,8 @@ impl Auto {
     /// ```
     pub fn new(loss: SharedLoss, lane_count: LaneCount) -> Result<Self, Error> {
         if loss.curvature() == Curvature::None {
-            return Err(Error::parameter(format!(
-                "auto cannot learn from the {} loss, which has no slope",
-                loss.name()
-            )));
+            let message = format!("auto cannot learn from the {} loss, which has no slope", loss.name());
+            return Err(Error::parameter(message));
         }
         Ok(Self::of_width(loss, lane_count, lane_count == LaneCount::Four))
     }

@@ -12,7 +12,7 @@ use super::simplex::Threshold;
 /// τ, by which entries of these absolute values shrink: 0 inside the ball. The values may be
 /// reordered; their order changes nothing.
 pub fn threshold(sizes: &mut [f64], radius: f64) -> Threshold {
-    // Far more than a sum of 2²⁰ terms is rounded by: who is nearer to the surface is summed in order.
+    // Far more than the rounding of a sum of 2²⁰ terms: points nearer to the surface are summed in order.
     const DOUBT: f64 = 1e-9;
     if sizes.iter().sum::<f64>() <= radius * (1.0 - DOUBT) {
         return Threshold::default();

@@ -123,7 +123,7 @@ impl LazyPoint {
         self.square.sqrt()
     }
 
-    /// How many coordinates gradients touched.
+    /// How many coordinates were touched by gradients.
     pub fn seen(&self) -> f64 {
         self.seen
     }

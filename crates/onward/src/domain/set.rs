@@ -110,7 +110,7 @@ impl Domain {
         !matches!(self, Self::All | Self::Orthant)
     }
 
-    /// The largest ‖u − w‖₂ of two of its points, which differ in at most so many coordinates;
+    /// The largest ‖u − w‖₂ of two of its points, which differ in at most this many coordinates;
     /// `None` where there is no largest.
     ///
     /// ```
@@ -153,7 +153,7 @@ impl Domain {
         }
     }
 
-    /// The largest ‖w‖₂ of its points in so many coordinates, where there is one.
+    /// The largest ‖w‖₂ of its points in this many coordinates, where there is one.
     pub(crate) fn norm(&self, coordinates: f64) -> Option<f64> {
         match *self {
             Self::Simplex { radius, .. } => Some(radius),

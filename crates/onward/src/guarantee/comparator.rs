@@ -33,7 +33,7 @@ pub enum Comparator {
     KernelHingeOnUpdates(f64),
     /// The best of the experts that the learner mixes.
     Experts,
-    /// Sequences of experts with at most so many switches.
+    /// Sequences of experts with at most this many switches.
     SwitchingExperts(u64),
 }
 

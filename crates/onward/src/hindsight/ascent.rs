@@ -6,7 +6,7 @@
 //! moves (the proximal point method: Rockafellar 1976; on the dual it is the method of multipliers).
 //! With z = v₀ − θ/λ and v the point of the ball nearest to z, the slope of a row becomes that of
 //! the loss at the score p′ = p + κ(α − α′), κ = h‖x‖²/(λΣh), p the score that v gives it. Along this
-//! slope the sum of what is to be maximised is largest there (on the edge of the ball, a bound on it
+//! slope the objective is largest there (on the edge of the ball, a bound on it
 //! from below). The slope lies between those of the loss whatever its kinks, and z follows at the
 //! cost of the row. After a pass v is the next centre. As v comes to the best predictor, θ comes to
 //! what holds it in the ball: 0 if nothing does.
@@ -33,12 +33,12 @@ const PULL_KINKED: f64 = 2.0;
 const PULL_SMOOTH: f64 = 0.02;
 
 /// With kinks λ is corrected so much a turn when of the two parts of the gap, what the losses are above their
-/// tangents and U‖θ‖, one is so many times the other: with a large λ the former falls faster, with a small one the
+/// tangents and U‖θ‖, one is this many times the other: with a large λ the former falls faster, with a small one the
 /// latter.
 const CORRECTION: f64 = 1.05;
 const UNEVEN: f64 = 4.0;
 
-/// Where the loss has fallen to less than one part in so many, λ falls with it: rows that can be fitted are fitted
+/// Where the loss has fallen to less than one part in this many, λ falls with it: rows that can be fitted are fitted
 /// by long steps.
 const FALLEN: f64 = 4.0;
 
@@ -103,10 +103,10 @@ impl<'a> Ascent<'a> {
     /// nothing to climb.
     pub(super) fn new<R: RowSource, W: Workers>(
         passes: &Passes<'a, R, W>,
-        frame: &SearchCoordinates,
         v: &[f64],
     ) -> Result<Option<Self>, R::Error> {
-        let (loss, u) = (passes.loss(), frame.raw(v));
+        let (loss, frame) = (passes.loss(), &passes.frame);
+        let u = frame.raw(v);
         let is_kinked = loss.kinks(1.0).is_some();
         let (mut lines, mut entries) = (Vec::new(), Vec::new());
         let (mut losses, mut slopes, mut squares) = (Sum::default(), Sum::default(), Sum::default());
@@ -341,11 +341,11 @@ mod tests {
         }
         let mut rows = RowsInMemory::default();
         rows.record(&batch);
-        let passes = Passes::new(&rows, &Serial, &*poisson);
-        let frame = SearchCoordinates { weight: 60.0, reach: vec![1.0; 8] };
+        let mut passes = Passes::new(&rows, &Serial, &*poisson);
+        passes.frame = SearchCoordinates { weight: 60.0, reach: vec![1.0; 8] };
         let mut start = vec![0.0; 8];
         start[0] = 20f64.ln();
-        let mut ascent = Ascent::new(&passes, &frame, &start).unwrap().expect("there is something to climb");
+        let mut ascent = Ascent::new(&passes, &start).unwrap().expect("there is something to climb");
         let radius = 4.0;
         let gap = |state: &Assessment| state.loss - state.tangents + radius * norm(&state.gradient);
         let first = ascent.assess(&Serial);

@@ -39,7 +39,7 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    /// For so many minorants.
+    /// With room for this many minorants.
     pub(super) fn new(most: usize) -> Self {
         Self { most: most.max(2), minorants: Vec::new(), products: Vec::new() }
     }

@@ -204,7 +204,7 @@ pub fn best<R: RowSource, W: Workers>(
     gap: f64,
 ) -> Result<Best, HindsightError<R::Error>> {
     check(loss, class, gap).map_err(HindsightError::Refused)?;
-    let passes = Passes::new(rows, workers, loss);
+    let mut passes = Passes::new(rows, workers, loss);
     let statistics = passes.statistics()?;
     if statistics.rows == 0 {
         let message = "there is no best predictor in hindsight: no row has a label and a weight above 0";
@@ -221,13 +221,12 @@ pub fn best<R: RowSource, W: Workers>(
         _ => 0.0,
     };
     let reach = statistics.squares.iter().map(reach).collect();
-    let frame = SearchCoordinates { weight: statistics.weight, reach };
+    passes.frame = SearchCoordinates { weight: statistics.weight, reach };
     let constant = passes.constant(statistics.rows)?;
     let dimension = rows.dimension();
     let bundle = Bundle::new((ENTRIES / dimension.max(1)).min(MINORANTS));
     let mut search = Search {
         passes,
-        frame,
         preconditioner,
         bundle,
         is_whole,
@@ -261,7 +260,7 @@ pub fn best<R: RowSource, W: Workers>(
         }
         _ => None,
     };
-    let weights = search.frame.raw(&found.v);
+    let weights = search.passes.frame.raw(&found.v);
     // What was found to less than rounding allows may be good enough.
     let is_reached = found.is_reached || found.loss - lower <= gap * found.loss.abs();
     Ok(Best {
@@ -288,7 +287,7 @@ fn find<'a, R: RowSource, W: Workers>(
     class: ComparatorClass,
     can_ascend: bool,
 ) -> Result<(SearchResult, Option<Ascent<'a>>), R::Error> {
-    let origin = vec![0.0; search.frame.reach.len()];
+    let origin = vec![0.0; search.passes.frame.reach.len()];
     let is_kinked = search.passes.loss().kinks(1.0).is_some();
     let is_raw = matches!(class, ComparatorClass::Ball { .. });
     if !can_ascend || (is_kinked && is_raw) {
@@ -301,7 +300,7 @@ fn find<'a, R: RowSource, W: Workers>(
     if found.is_reached || found.recedes {
         return Ok((found, None));
     }
-    let Some(mut ascent) = Ascent::new(&search.passes, &search.frame, &found.v)? else {
+    let Some(mut ascent) = Ascent::new(&search.passes, &found.v)? else {
         // Nothing to climb by: as if it could not.
         return Ok((search.run(found.v, goal)?, None));
     };

@@ -84,7 +84,7 @@ pub(super) struct Curvatures {
     pub(super) diagonal: Vec<f64>,
 }
 
-/// On about so many rows it is tried what a constant pays, in so many steps.
+/// What a constant pays is measured on about this many rows, in this many steps.
 const SOME_ROWS: u64 = 1024;
 const TERNARY: u32 = 100;
 
@@ -99,6 +99,8 @@ pub(super) struct Passes<'a, R, W> {
     count: Cell<u32>,
     /// Of each row the tilts of its kinks, for losses that have some.
     tilts: PerRow<Tilts>,
+    /// The coordinates that points are given in, once they are known.
+    pub(super) frame: SearchCoordinates,
 }
 
 /// Something of each row, by shard.
@@ -114,7 +116,7 @@ pub(super) const SHORTER: usize = 20;
 
 impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
     pub(super) fn new(rows: &'a R, workers: &'a W, loss: &'a dyn Loss) -> Self {
-        Self { rows, workers, loss, count: Cell::new(0), tilts: PerRow::new() }
+        Self { rows, workers, loss, count: Cell::new(0), tilts: PerRow::new(), frame: SearchCoordinates::default() }
     }
 
     /// How many passes were made.
@@ -130,7 +132,7 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
         self.workers
     }
 
-    /// So many more passes were made elsewhere.
+    /// This many more passes were made elsewhere.
     pub(super) fn add(&self, passes: u32) {
         self.count.set(self.count.get() + passes);
     }
@@ -221,12 +223,13 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
         Ok(paid(0.5 * (low + high)))
     }
 
-    /// The losses and their gradient at u, given in raw units.
-    pub(super) fn assess(&self, frame: &SearchCoordinates, u: &[f64], mu: f64) -> Result<Assessment, R::Error> {
+    /// The losses and their gradient at v.
+    pub(super) fn assess(&self, v: &[f64], mu: f64) -> Result<Assessment, R::Error> {
+        let u = self.frame.raw(v);
         let begin = || AssessmentSums::new(u.len());
         let (loss, link, tilts) = (self.loss, self.loss.inverse_link(), &self.tilts);
         let shards = self.fold(begin, |sums, row, place| {
-            let moved = row.dot(u);
+            let moved = row.dot(&u);
             let piece = SurrogateLoss::new(loss, row.offset + moved, row.label, mu, of(tilts, place));
             sums.loss.add(row.weight * piece.loss);
             sums.smooth.add(row.weight * piece.smooth);
@@ -239,14 +242,14 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
                 }
             }
         })?;
-        Ok(AssessmentSums::assess(shards, frame))
+        Ok(AssessmentSums::assess(shards, &self.frame))
     }
 
-    /// Tilts every kink to the slope that the smoothed loss has at u.
-    pub(super) fn tilt(&mut self, u: &[f64], mu: f64) -> Result<(), R::Error> {
-        let (loss, tilts) = (self.loss, &self.tilts);
+    /// Tilts every kink to the slope that the smoothed loss has at v.
+    pub(super) fn tilt(&mut self, v: &[f64], mu: f64) -> Result<(), R::Error> {
+        let (u, loss, tilts) = (self.frame.raw(v), self.loss, &self.tilts);
         let tilts = self.fold(Vec::new, |out, row, place| {
-            out.push(tilted(loss, row.offset + row.dot(u), row.label, mu, of(tilts, place)));
+            out.push(tilted(loss, row.offset + row.dot(&u), row.label, mu, of(tilts, place)));
         })?;
         self.tilts = tilts;
         Ok(())
@@ -257,28 +260,26 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
         self.tilts = PerRow::new();
     }
 
-    /// The products of the matrix of second derivatives at u with K directions. The curvatures of the
-    /// rows are kept in `bends`, for further products at the same point.
+    /// The curvatures of the rows at v.
+    pub(super) fn bends(&self, v: &[f64], bend: Bend) -> Result<PerRow<f64>, R::Error> {
+        let (u, loss, tilts) = (self.frame.raw(v), self.loss, &self.tilts);
+        self.fold(Vec::new, |out, row, place| {
+            out.push(row.weight * bend.at(loss, row.offset + row.dot(&u), row.label, of(tilts, place)));
+        })
+    }
+
+    /// The products of the matrix of second derivatives with K directions, where rows have these curvatures.
     pub(super) fn products<const K: usize>(
         &self,
-        frame: &SearchCoordinates,
-        u: &[f64],
-        bend: Bend,
+        bends: &PerRow<f64>,
         directions: [&[f64]; K],
-        bends: &mut PerRow<f64>,
     ) -> Result<[Vec<f64>; K], R::Error> {
-        if bends.is_empty() {
-            let (loss, tilts) = (self.loss, &self.tilts);
-            *bends = self.fold(Vec::new, |out, row, place| {
-                out.push(row.weight * bend.at(loss, row.offset + row.dot(u), row.label, of(tilts, place)));
-            })?;
-        }
+        let (frame, dimension) = (&self.frame, self.frame.reach.len());
         // Side by side: one place in memory for all that a feature is multiplied with.
         let side_by_side: Vec<[f64; K]> =
-            (0..u.len()).map(|at| std::array::from_fn(|k| directions[k][at] * frame.reach[at])).collect();
-        let bends = &*bends;
+            (0..dimension).map(|at| std::array::from_fn(|k| directions[k][at] * frame.reach[at])).collect();
         let shards = self.fold(
-            || vec![[0.0; K]; u.len()],
+            || vec![[0.0; K]; dimension],
             |sums, row, place| {
                 let bend = of(bends, place);
                 if bend == 0.0 {
@@ -296,7 +297,7 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
                 }
             },
         )?;
-        let mut total: [Vec<f64>; K] = std::array::from_fn(|_| vec![0.0; u.len()]);
+        let mut total: [Vec<f64>; K] = std::array::from_fn(|_| vec![0.0; dimension]);
         for sums in shards {
             for (at, sums) in sums.iter().enumerate() {
                 (0..K).for_each(|k| total[k][at] += sums[k]);
@@ -310,17 +311,17 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
     /// row of the triangle is theirs.
     pub(super) fn curvatures(
         &self,
-        frame: &SearchCoordinates,
-        u: &[f64],
+        v: &[f64],
         bend: Bend,
         places: &[u32],
         members: usize,
     ) -> Result<Curvatures, R::Error> {
+        let (frame, u) = (&self.frame, self.frame.raw(v));
         let begin = || (vec![0.0; members * (members + 1) / 2], vec![0.0; u.len()], Vec::new());
         let (loss, tilts) = (self.loss, &self.tilts);
         let shards = self.fold(begin, |sums: &mut (Vec<f64>, Vec<f64>, Vec<_>), row, place| {
             let (triangle, diagonal, inside) = sums;
-            let bend = row.weight * bend.at(loss, row.offset + row.dot(u), row.label, of(tilts, place));
+            let bend = row.weight * bend.at(loss, row.offset + row.dot(&u), row.label, of(tilts, place));
             if bend == 0.0 {
                 return;
             }
@@ -352,20 +353,15 @@ impl<'a, R: RowSource, W: Workers> Passes<'a, R, W> {
         Ok(total)
     }
 
-    /// The mean smooth loss at u + τ·step for τ = 1/2, 1/4, …, both given in raw units.
-    pub(super) fn shorter(
-        &self,
-        frame: &SearchCoordinates,
-        u: &[f64],
-        step: &[f64],
-        mu: f64,
-    ) -> Result<[f64; SHORTER], R::Error> {
-        let (loss, tilts) = (self.loss, &self.tilts);
+    /// The mean smooth loss at v + τ·step for τ = 1/2, 1/4, ….
+    pub(super) fn shorter(&self, v: &[f64], step: &[f64], mu: f64) -> Result<[f64; SHORTER], R::Error> {
+        let (loss, tilts, frame) = (self.loss, &self.tilts, &self.frame);
+        let (u, step) = (frame.raw(v), frame.raw(step));
         let shards = self.fold(
             || [Sum::default(); SHORTER],
             |sums, row, place| {
                 let tilts = of(tilts, place);
-                let (p, along) = (row.offset + row.dot(u), row.dot(step));
+                let (p, along) = (row.offset + row.dot(&u), row.dot(&step));
                 let mut share = 1.0;
                 for sum in sums {
                     share *= 0.5;

@@ -29,7 +29,7 @@
 
 use super::ascent::{Ascent, PASSES_OF_A_TURN};
 use super::bundle::Bundle;
-use super::passes::{Assessment, Passes, PerRow, SearchCoordinates};
+use super::passes::{Assessment, Passes, PerRow};
 use super::preconditioner::Preconditioner;
 use super::rows::{RowSource, Workers};
 use super::small::Spectrum;
@@ -38,10 +38,10 @@ use super::surrogate::Bend;
 use crate::loss::{Curvature, InverseLink};
 use crate::numeric::linalg::vector::{add_scaled, dot, norm, orthonormal};
 
-/// How far predictors may be that an unconstrained one is compared with: so many times its norm.
+/// An unconstrained predictor is compared with predictors of up to this many times its norm.
 pub(super) const FAR: f64 = 10.0;
 
-/// Directions of a step are so many at most, and so few at least, whatever the memory.
+/// The most directions of a step, and the fewest, whatever the memory.
 const MOST_DIRECTIONS: usize = 40;
 const FEWEST_DIRECTIONS: usize = 5;
 
@@ -92,7 +92,6 @@ pub(super) struct SearchResult {
 /// The search on rows.
 pub(super) struct Search<'a, R, W> {
     pub(super) passes: Passes<'a, R, W>,
-    pub(super) frame: SearchCoordinates,
     pub(super) preconditioner: Preconditioner,
     /// The smoothing of losses with kinks; 0 before it is chosen.
     pub(super) mu: f64,
@@ -187,11 +186,11 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
             let is_behind = smoothing > 0.6 * target && slack <= smoothing;
             if is_kinked && self.mu > 1e-13 * self.scale && (is_behind || is_stuck) {
                 if !self.is_whole {
-                    self.passes.tilt(&self.frame.raw(&here.v), self.mu)?;
+                    self.passes.tilt(&here.v, self.mu)?;
                 }
                 self.mu *= FALL;
                 idle = 0;
-                here.at = self.passes.assess(&self.frame, &self.frame.raw(&here.v), self.mu)?;
+                here.at = self.passes.assess(&here.v, self.mu)?;
                 continue;
             }
             if is_stuck {
@@ -206,7 +205,7 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
             }
             let promised = step.slack;
             if let Some(dual) = &step.dual {
-                let at = self.passes.assess(&self.frame, &self.frame.raw(dual), self.mu)?;
+                let at = self.passes.assess(dual, self.mu)?;
                 self.bundle.add(at.tangents, &at.gradient);
             }
             self.go(&mut here, step, &mut damping)?;
@@ -262,18 +261,17 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
         goal.gap * loss.abs().max(1e-3 * self.scale)
     }
 
-    /// Looks at the first point; with kinks, chooses how smooth the loss is to be at first.
+    /// Looks at the first point; with kinks, chooses how smooth the loss is at first.
     fn start(&mut self, v: Vec<f64>, is_kinked: bool) -> Result<Here, R::Error> {
-        let u = self.frame.raw(&v);
         if self.mu == 0.0 {
-            let at = self.passes.assess(&self.frame, &u, 1.0)?;
+            let at = self.passes.assess(&v, 1.0)?;
             self.scale = self.scale_of(at.loss);
             self.mu = if at.loss != 0.0 { 0.5 * at.loss.abs() } else { 1.0 };
             if !is_kinked {
                 return Ok(Here { v, at });
             }
         }
-        Ok(Here { at: self.passes.assess(&self.frame, &u, self.mu)?, v })
+        Ok(Here { at: self.passes.assess(&v, self.mu)?, v })
     }
 
     /// What no predictor within `reach` can fall below, by the tangents here.
@@ -321,9 +319,8 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
         let is_constant = matches!(self.passes.loss().curvature(), Curvature::Quadratic(_));
         let is_slow = !is_constant && f64::from(self.last_step) > 2.0 + self.preconditioner.cost;
         if !self.preconditioner.is_ready() || is_slow {
-            let u = self.frame.raw(&here.v);
             let (places, members) = (&self.preconditioner.places, self.preconditioner.members());
-            let curvatures = self.passes.curvatures(&self.frame, &u, self.bend(), places, members)?;
+            let curvatures = self.passes.curvatures(&here.v, self.bend(), places, members)?;
             self.preconditioner.set(curvatures);
         }
         Ok(())
@@ -332,7 +329,6 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
     /// The minimiser of the quadratic model, nearly.
     fn step(&mut self, here: &Here, radius: f64, damping: f64, target: f64, until: u32) -> Result<Trial, R::Error> {
         let (v, g, size) = (&here.v, &here.at.gradient, norm(&here.v));
-        let u = self.frame.raw(v);
         // Without a ball, a loss without curvature must not lead out of sight.
         let edge = match self.passes.loss().curvature() {
             _ if radius.is_finite() => radius,
@@ -360,7 +356,7 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
             if space.new_directions().is_empty() {
                 break;
             }
-            let images = self.images(space.new_directions(), &u, &mut bends)?;
+            let images = self.images(space.new_directions(), v, &mut bends)?;
             space.add_images(images);
             let pull = space.pull();
             // v is the first direction, where it is not 0.
@@ -405,13 +401,16 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
     }
 
     /// The products of the Hessian with directions, two of them in one pass.
-    fn images(&self, directions: &[Vec<f64>], u: &[f64], bends: &mut PerRow<f64>) -> Result<Vec<Vec<f64>>, R::Error> {
+    fn images(&self, directions: &[Vec<f64>], v: &[f64], bends: &mut PerRow<f64>) -> Result<Vec<Vec<f64>>, R::Error> {
+        if bends.is_empty() {
+            *bends = self.passes.bends(v, self.bend())?;
+        }
         if let [one, two] = directions {
-            return Ok(self.passes.products(&self.frame, u, self.bend(), [one, two], bends)?.into());
+            return Ok(self.passes.products(bends, [one, two])?.into());
         }
         let mut images = Vec::new();
         for one in directions {
-            images.extend(self.passes.products(&self.frame, u, self.bend(), [one], bends)?);
+            images.extend(self.passes.products(bends, [one])?);
         }
         Ok(images)
     }
@@ -419,7 +418,7 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
     /// Takes the step, or as much of it as makes the loss fall.
     fn go(&mut self, here: &mut Here, step: Trial, damping: &mut f64) -> Result<(), R::Error> {
         let noise = 1e-13 * here.at.smooth.abs();
-        let at = self.passes.assess(&self.frame, &self.frame.raw(&step.w), self.mu)?;
+        let at = self.passes.assess(&step.w, self.mu)?;
         if at.smooth <= here.at.smooth - 1e-4 * step.decrease + noise {
             *here = Here { v: step.w, at };
             *damping = if *damping > 1e-8 * step.curvature { *damping / 8.0 } else { 0.0 };
@@ -428,8 +427,7 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
         }
         let mut along = step.w.clone();
         add_scaled(&mut along, -1.0, &here.v);
-        let (u, raw) = (self.frame.raw(&here.v), self.frame.raw(&along));
-        let losses = self.passes.shorter(&self.frame, &u, &raw, self.mu)?;
+        let losses = self.passes.shorter(&here.v, &along, self.mu)?;
         let (mut share, mut least, mut best) = (1.0, here.at.smooth, None);
         for loss in losses {
             share *= 0.5;
@@ -445,7 +443,7 @@ impl<R: RowSource, W: Workers> Search<'_, R, W> {
         let Some(share) = best else { return Ok(()) };
         let mut v = here.v.clone();
         add_scaled(&mut v, share, &along);
-        let at = self.passes.assess(&self.frame, &self.frame.raw(&v), self.mu)?;
+        let at = self.passes.assess(&v, self.mu)?;
         *here = Here { v, at };
         Ok(())
     }

@@ -70,7 +70,7 @@ pub(super) struct Bend {
     pub(super) share: f64,
 }
 
-/// So many μ away from a kink a smoothed loss is straight.
+/// A smoothed loss is straight this many μ away from a kink.
 const STRAIGHT: f64 = 6.0;
 
 /// Long enough to come to the end of a slope.

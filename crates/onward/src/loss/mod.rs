@@ -1,4 +1,4 @@
-//! What a wrong prediction costs: one file a family.
+//! What a wrong prediction costs: one file per family.
 //!
 //! A loss ℓ(p, y) gives its value, its derivative g = ∂ℓ/∂p, its curvature, its
 //! Lipschitz constant on a range, the link from scores to what people read, and
@@ -93,7 +93,7 @@ pub enum Curvature {
     None,
 }
 
-/// What a loss is, for those who can do more with some losses than with values and slopes.
+/// What a loss is, for code that can do more with some losses than with values and slopes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LossKind {
@@ -202,7 +202,7 @@ pub trait Loss: Debug + Send + Sync {
     }
 
     /// The largest |∂ℓ/∂p| for scores and labels in [−range, range], range > 0
-    /// (labels as far as the loss takes them, −1 and 1 at any range).
+    /// (only labels that the loss takes; −1 and 1 at any range).
     fn lipschitz(&self, range: f64) -> f64;
 
     /// From scores to what people read.

@@ -4,7 +4,7 @@
 //! prediction with expert advice ([`expert`](crate::mixture::experts)) gives each a weight w_k by its losses
 //! ℓ_k = ℓ(p_k, y). What is predicted:
 //! - *mix*: Σ w_k·p_k, the mean of scores. Every loss here is convex in the score: it pays at most Σ w_k·ℓ_k.
-//! - *draw*: p_k with the probability w_k, one draw a round from a seed. It pays Σ w_k·ℓ_k on average over draws,
+//! - *draw*: p_k with the probability w_k, one draw per round from a seed. It pays Σ w_k·ℓ_k on average over draws,
 //!   for losses of any kind: drawing makes them linear in the weights.
 //!
 //! **Guarantee**: that of the algorithm, against the best of the experts as they were, each having learnt alone. For
@@ -91,23 +91,18 @@ impl<E: Experts> ExpertMixture<E> {
         learners: Vec<Box<dyn Learner>>,
         predict: Predict,
     ) -> Result<Self, Error> {
-        let count = expect_learners(learners.len())?;
+        let (count, name) = (expect_learners(learners.len())?, loss.name());
         if algorithm.weights().len() != count {
             let weighed = algorithm.weights().len();
             return Err(Error::parameter(format!("there are {count} learners for an algorithm that weighs {weighed}")));
         }
         if loss.curvature() == Curvature::None {
-            return Err(Error::parameter(format!(
-                "experts cannot be mixed for the {} loss: it is not convex",
-                loss.name()
-            )));
+            return Err(Error::parameter(format!("experts cannot be mixed for the {name} loss: it is not convex")));
         }
-        if let Some(other) = learners.iter().find(|learner| learner.loss().name() != loss.name()) {
+        if let Some(other) = learners.iter().find(|learner| learner.loss().name() != name) {
+            let (expert, theirs) = (other.describe(), other.loss().name());
             return Err(Error::parameter(format!(
-                "the expert '{}' is charged by the {} loss: it cannot be one for the {} loss",
-                other.describe(),
-                other.loss().name(),
-                loss.name()
+                "the expert '{expert}' is charged by the {theirs} loss: it cannot be one for the {name} loss"
             )));
         }
         let zeros = || vec![0.0; count];
@@ -306,11 +301,9 @@ fn build<E: Experts + 'static>(
     let specifications = arguments.specifications("learners")?;
     expect_learners(specifications.len())?;
     if let Some(other) = specifications.iter().find(|specification| specification.is_charged_by_mistakes()) {
-        return Err(Error::parameter(format!(
-            "the {} is charged by mistakes: it cannot be an expert for the {} loss",
-            other.name(),
-            arguments.loss().name()
-        )));
+        let (expert, loss) = (other.name(), arguments.loss().name());
+        let message = format!("the {expert} is charged by mistakes: it cannot be an expert for the {loss} loss");
+        return Err(Error::parameter(message));
     }
     let learners = specifications.iter().map(|it| arguments.build(it)).collect::<Result<Vec<_>, _>>()?;
     let predict = match arguments.text("predict") {
@@ -335,7 +328,7 @@ fn sharing(arguments: &Params<'_>) -> (u64, HedgeRate, Share) {
     (arguments.whole("switches"), rate(arguments), share)
 }
 
-/// What an algorithm promises beforehand for so many experts, or why it does not.
+/// What an algorithm promises beforehand for a number of experts, or why it does not.
 fn plan(
     arguments: &Params<'_>,
     class: Comparator,
@@ -360,13 +353,10 @@ pub(crate) const HEDGE: LearnerDescriptor = LearnerDescriptor {
         Promise::other("eta=0.1,predict=draw,seed=3"),
         Promise::other("learners=nag+ogd,rounds=1000"),
     ],
-    build: |arguments| {
-        let rate = rate(arguments);
-        build(arguments, |count| Hedge::new(count, rate))
-    },
+    build: |arguments| build(arguments, |count| Hedge::new(count, rate(arguments))),
     plan: |arguments, scales| {
-        let rate = rate(arguments);
-        plan(arguments, Comparator::Experts, |count| Hedge::promise(count, rate, scales.rounds, scales.range).map(Ok))
+        let promise = |count| Hedge::promise(count, rate(arguments), scales.rounds, scales.range).map(Ok);
+        plan(arguments, Comparator::Experts, promise)
     },
 };
 
@@ -414,10 +404,7 @@ pub(crate) const SQUINT: LearnerDescriptor = LearnerDescriptor {
     losses: Losses::Convex,
     parameters: &[LEARNERS, RANGE, PREDICT, SEED],
     promises: &[Promise::always(""), Promise::other("learners=nag+ogd,predict=draw,range=2,seed=3")],
-    build: |arguments| {
-        let range = arguments.optional_number("range");
-        build(arguments, |count| Squint::new(count, range))
-    },
+    build: |arguments| build(arguments, |count| Squint::new(count, arguments.optional_number("range"))),
     plan: |arguments, scales| {
         let known = arguments.optional_number("range");
         plan(arguments, Comparator::Experts, |count| {

@@ -11,7 +11,7 @@
 //! Only the first `features` distinct features get weights; when a row has another with a
 //! gradient, there is no guarantee any more.
 //!
-//! Cost: O(d³) a round, d features so far, for the eigenvalues (Jacobi's method).
+//! Cost: O(d³) per round, d features so far, for the eigenvalues (Jacobi's method).
 
 use super::adagrad::{ETA, FEATURES, FULL};
 use super::prelude::*;
@@ -49,7 +49,7 @@ pub struct AdaGradFull {
 }
 
 impl AdaGradFull {
-    /// With this η, the guarantee for comparators of this radius, and weights for so many features.
+    /// With this η, the guarantee for comparators of this radius, and weights for this many features.
     ///
     /// # Errors
     /// When η or the radius is not from 1e-30 to 1e30, or the number of features not from 1 to 64.

@@ -25,7 +25,7 @@
 //! Beforehand something can be said only if the scale is known: with `gradient` = G, M starts at G, and if
 //! no |z_i| exceeds it each coordinate has at most G(|u_i|√(T ln(1 + 24T²u_i²/ε²)) + ε).
 //!
-//! **Cost**: O(non-zeros) a round; printing the bound looks at all coordinates.
+//! **Cost**: O(non-zeros) per round; printing the bound looks at all coordinates.
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
 use super::prelude::*;

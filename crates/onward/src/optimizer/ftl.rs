@@ -47,11 +47,9 @@ impl Ftl {
     /// 1e-30 to 1e30, or the dimension not from 1 to 2²⁰.
     pub fn new(domain: Domain) -> Result<Self, Error> {
         if !domain.is_bounded() {
-            return Err(Error::parameter(format!(
-                "domain must be {}, for elsewhere linear losses have no leader; got {}",
-                DOMAIN.values(),
-                domain.name()
-            )));
+            let (allowed, got) = (DOMAIN.values(), domain.name());
+            let message = format!("domain must be {allowed}, for elsewhere linear losses have no leader; got {got}");
+            return Err(Error::parameter(message));
         }
         Ok(Self { point: LazyPoint::new(domain)?, corner: None })
     }

@@ -6,7 +6,7 @@
 //!
 //! w = 0 where |ζ| ≤ λ₁, else w = −(ζ − sign(ζ)λ₁)/((β + √n)/α + λ₂).
 //!
-//! The penalty λ₁‖w‖₁ + ½λ₂‖w‖² counts once for the whole run, not once a round: it is part of the
+//! The penalty λ₁‖w‖₁ + ½λ₂‖w‖² counts once for the whole run, not once per round: it is part of the
 //! regulariser, and the bound is on the plain losses.
 //!
 //! **Guarantee**, for convex losses and every u with |u_i| ≤ U. Let r_0 = λ₁‖w‖₁ + ½(λ₂ + β/α)‖w‖² and
@@ -22,7 +22,7 @@
 //! bound is convex and largest at u = ±U, which is what is printed, summed over the coordinates that had
 //! a gradient (the others lose nothing, whatever u is there).
 //!
-//! **Cost**: O(non-zeros) a round; printing the bound looks at all coordinates.
+//! **Cost**: O(non-zeros) per round; printing the bound looks at all coordinates.
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
 use super::prelude::*;

@@ -12,7 +12,7 @@
 //! Only the first `features` distinct features get weights; when a row has another, there is no
 //! guarantee any more.
 //!
-//! Cost, with d features so far, n rows of k features: O(d³) a round for the squared loss, O(d²)
+//! Cost, with d features so far, n rows of k features: O(d³) per round for the squared loss, O(d²)
 //! memory; otherwise O(nk² + d³) for each of a few Newton steps a round and O(nk) memory, which
 //! grows with the stream. It is a yardstick for short streams, not a learner for long ones.
 
@@ -29,7 +29,7 @@ use crate::{LinearWeights, ScoreLearner, SharedLoss};
 /// Newton's method stops when it is within this part of the least F.
 const PRECISION: f64 = 1e-13;
 
-/// Or after so many steps.
+/// Or after this many steps.
 const MOST_STEPS: usize = 50;
 
 /// Weights are held within the range of f32.

@@ -1,6 +1,6 @@
-//! Online convex optimisation: one file an algorithm.
+//! Online convex optimisation: one file per algorithm.
 //!
-//! An optimiser sees (sub)gradients, one a round, and keeps a point w. The
+//! An optimiser sees one (sub)gradient per round, and keeps a point w. The
 //! gradient of a linear predictor's loss is a number times the features, z =
 //! h·g·x, so one interface serves both: learning, and general online convex
 //! optimisation, where the features are the gradient and the number is 1.

@@ -199,10 +199,9 @@ impl Optimizer for Ogd {
             None => Guarantee::missing(UNBOUNDED),
             Some(_) if !self.point.is_complete() => Guarantee::missing(BEYOND),
             Some(distance) => {
-                let bound = match self.last_rate > 0.0 {
-                    true => distance * distance / (2.0 * self.last_rate) + 0.5 * self.paid,
-                    false => 0.0,
-                };
+                // Before the first gradient there is no rate, and nothing was paid.
+                let first = if self.last_rate > 0.0 { distance * distance / (2.0 * self.last_rate) } else { 0.0 };
+                let bound = first + 0.5 * self.paid;
                 bound_of_sums(domain.comparator(self.radius), bound, &[self.squares, self.paid])
             }
         }

@@ -15,7 +15,7 @@
 //! **Guarantee**: the paper's is Σ|u_i|√(S_i² + M_i²) times logarithms that its proof does not give in a
 //! form with all constants, and it is for |g| ≤ 1; no number is printed, the universal certificate holds.
 //!
-//! **Cost**: O(non-zeros) a round.
+//! **Cost**: O(non-zeros) per round.
 
 use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable};
 use super::prelude::*;

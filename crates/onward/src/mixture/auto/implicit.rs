@@ -5,7 +5,7 @@ use crate::simd::{larger, smaller};
 /// The most iterations.
 const MOST: usize = 100;
 
-/// A loss counts as curved by so much at least: the logistic one is flat far from 0.
+/// The least curvature of a loss: the logistic one is flat far from 0.
 const LEAST_CURVATURE: f64 = 1e-3;
 
 /// From this iteration on every other one halves the interval: Newton's steps may go to and fro.

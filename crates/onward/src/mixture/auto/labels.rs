@@ -66,7 +66,7 @@ struct LabelHistory {
 /// The largest score for losses with a probability or rate: e^±50.
 const LARGEST_SCORE: f64 = 50.0;
 
-/// Labels farther from a score than this many deviations pull a lane as if they were so far.
+/// Labels farther from a score than this many deviations pull a lane as if they were that far.
 const FARTHEST: f64 = 3.0;
 
 impl LabelExperts {

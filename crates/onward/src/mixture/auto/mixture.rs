@@ -8,7 +8,7 @@
 //!   Markowsky, Wegman 1988; Vovk 1990); where H grows to H', π_k becomes π_k^(H/H'), normalised, as if H' had
 //!   been known. A share α = min(½, 1/(t+2) + 10⁻⁴) of all weight is dealt out anew after round t
 //!   (Herbster, Warmuth 1998), so that an expert that becomes the best is found; it costs
-//!   −H·ln(1 − α + α/K) a round at most, which the bound counts.
+//!   −H·ln(1 − α + α/K) per round at most, which the bound counts.
 //! - *Bernstein online aggregation*, for squared losses (Wintenberger 2017): by the regret against
 //!   each expert on the loss's tangent, r_k = h·g·(q − p_k), q being the mixture's prediction and g the
 //!   derivative there: π_k ∝ η_k·e^(η_k·Σ (r_k − η_k·r_k²)), η_k = min(√(ln K/Σ r_k²), 1/(2·max |r_k|)).

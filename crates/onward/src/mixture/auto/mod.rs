@@ -1,6 +1,6 @@
 //! `auto`: the default learner, which has nothing to tune.
 //!
-//! Nobody knows beforehand how large steps should be, whether features are better
+//! It is not known beforehand how large steps should be, whether features are better
 //! centred, or whether the lanes that adapt fast or those that settle will win on a stream. So
 //! `auto` runs several learners side by side in one walk over the features and believes those that have
 //! predicted well: what it pays is close to what the best of them pays, often less.
@@ -65,7 +65,7 @@ use crate::{Error, ExpertReport, Features, LinearWeights, Loss, MixtureReport, S
 /// How many lanes there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaneCount {
-    /// Seven, and four from the moment on when there are so many features that seven are slow.
+    /// Seven, and four from the moment when there are too many features for seven to be fast.
     Auto,
     /// Seven, however many features there are.
     Seven,
@@ -80,7 +80,7 @@ pub const WIDE_LIMIT: usize = 1 << 24;
 /// Probabilities are held within this distance of certainty.
 const LEAST_PROBABILITY: f64 = 1e-15;
 
-/// For the mixture, labels farther than this many deviations from a score count as so far.
+/// For the mixture, labels farther from a score than this many deviations count as that far.
 const FARTHEST_TO_MIX: f64 = 8.0;
 
 /// Scores that differ by this part of labels' reach differ by rounding.
@@ -165,10 +165,8 @@ impl Auto {
     /// ```
     pub fn new(loss: SharedLoss, lane_count: LaneCount) -> Result<Self, Error> {
         if loss.curvature() == Curvature::None {
-            return Err(Error::parameter(format!(
-                "auto cannot learn from the {} loss, which has no slope",
-                loss.name()
-            )));
+            let message = format!("auto cannot learn from the {} loss, which has no slope", loss.name());
+            return Err(Error::parameter(message));
         }
         Ok(Self::of_width(loss, lane_count, lane_count == LaneCount::Four))
     }
@@ -413,7 +411,7 @@ vectorised! {
     }
 }
 
-/// The scores of lanes, and what follows them up to so many.
+/// The scores of lanes, and what follows them up to [`FLOWS`] numbers.
 fn first_of(experts: &Experts) -> &[f64; FLOWS] {
     const { assert!(FLOWS <= MOST_EXPERTS) };
     experts.first_chunk().expect("there is room for more experts than flow side by side")
@@ -445,7 +443,7 @@ vectorised! {
     }
 }
 
-/// Residual and curvature of a score for Newton steps. Losses with kinks borrow those of the square
+/// Residual and curvature of a score for Newton steps. Losses with kinks borrow the residual and curvature of the square
 /// that is like them.
 fn slope(loss: &dyn Loss, kind: ScoreKind, score: f64, label: f64) -> (f64, f64) {
     match kind {

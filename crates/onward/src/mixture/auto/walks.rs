@@ -86,7 +86,7 @@ pub(super) struct Weighing {
 }
 
 impl FeatureBlock {
-    /// Takes over what is to be known of eight entries.
+    /// Copies what must be known of eight entries.
     #[inline(always)]
     fn gather<const W: usize, const D: usize, E: Transpose>(
         &mut self,

@@ -13,7 +13,7 @@
 //! R_T ≤ 2Δ_T ≤ r·√(T·ln K) + r·(4/3·ln K + 2) (theorem 8 of the paper, with variances of at most r²/4).
 //!
 //! Gaps are taken in logarithms: a weight that is 0 in f64 may be that of the expert whose loss is far
-//! the least, and Δ must not stall then. O(K) a round.
+//! the least, and Δ must not stall then. O(K) per round.
 
 use super::*;
 
@@ -40,7 +40,7 @@ pub struct AdaHedge {
 }
 
 impl AdaHedge {
-    /// Over so many experts.
+    /// For this number of experts.
     ///
     /// # Errors
     /// When there are none, or too many.
@@ -80,7 +80,7 @@ pub(crate) fn rate(capacity: f64, cost: f64) -> f64 {
     if cost > 0.0 { capacity / cost } else { f64::INFINITY }
 }
 
-/// What mixing costs in a round, δ: `weights` being ∝ e^(−η·sums).
+/// What mixing costs in one round, δ: `weights` being ∝ e^(−η·sums).
 pub(crate) fn mixability_gap(eta: f64, weights: &[f64], sums: &[f64], losses: &[f64], h: f64) -> f64 {
     let best = least(losses);
     let excess = |loss: &f64| h * (loss - best);

@@ -23,14 +23,14 @@
 //! **Beforehand** ([`FixedShare::promise`]), with η and α fixed: that, with T·min(r, ηr²/8) where the losses of a round
 //! differ by at most r.
 //!
-//! O(K) a round.
+//! O(K) per round.
 
 use super::hedge::Ranges;
 use super::*;
 use crate::archive::visit_fields;
 use crate::parameter::{Description, ParameterDescriptor, number, whole};
 
-/// How much weight is dealt out anew after a round.
+/// How much weight is dealt out anew after each round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Share {
     /// What suits the number of switches.
@@ -97,7 +97,7 @@ pub(crate) const SWITCHES: ParameterDescriptor = whole("switches", 0..=1_000_000
     .meaning("how many changes of the best expert the guarantee allows for");
 
 impl FixedShare {
-    /// Over so many experts, with a guarantee against sequences of them with at most so many switches.
+    /// For this number of experts, with a guarantee against sequences of them with at most this many switches.
     ///
     /// # Errors
     /// When there are no experts or too many, a rate is out of range (as [`HedgeRate`]), the share is not from
@@ -180,7 +180,7 @@ impl FixedShare {
         -libm::log1p(-share + share / self.weights.len() as f64)
     }
 
-    /// m·(b − a), for so many switches.
+    /// m·(b − a), for this many switches.
     fn switching(&self, switches: f64, share: f64) -> f64 {
         if switches > 0.0 { switches * (self.capacity - libm::log(share) - self.stay(share)) } else { 0.0 }
     }
@@ -248,16 +248,14 @@ impl Experts for FixedShare {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let bound = if self.rounds > 0.0 {
-            let switches = (self.switches as f64).min(self.rounds - 1.0);
-            let cost = self.capacity + self.switching(switches, self.used.share);
-            cost / self.used.eta + self.staying + self.paid
-        } else {
-            0.0
-        };
+        let comparator = Comparator::SwitchingExperts(self.switches);
         // All sequences of one expert are the same.
-        let bound = if self.weights.len() == 1 { 0.0 } else { bound };
-        Guarantee::of_mixture(Comparator::SwitchingExperts(self.switches), Ok(bound))
+        if self.rounds == 0.0 || self.weights.len() == 1 {
+            return Guarantee::of_mixture(comparator, Ok(0.0));
+        }
+        let switches = (self.switches as f64).min(self.rounds - 1.0);
+        let cost = self.capacity + self.switching(switches, self.used.share);
+        Guarantee::of_mixture(comparator, Ok(cost / self.used.eta + self.staying + self.paid))
     }
 
     fn describe(&self) -> String {

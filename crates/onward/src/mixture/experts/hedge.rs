@@ -22,7 +22,7 @@
 //! larger than R = R_{t−1} by d, up to R: S ≥ 2R² and c·r_t²/√S ≤ c·R²/√S + 3c·d/√2, the first part as before; where d > R,
 //! and in the first round: r_t ≤ 2d. The d sum to R_T ≤ r. ∎
 //!
-//! O(K) a round.
+//! O(K) per round.
 
 use super::*;
 use crate::archive::visit_fields;
@@ -33,7 +33,7 @@ use crate::parameter::{Description, ParameterDescriptor, number, positive};
 pub enum HedgeRate {
     /// From the ranges of losses so far: nothing to choose.
     SelfTuned,
-    /// √(8 ln K/T) for this T: optimal for so many rounds with losses in [0, 1].
+    /// √(8 ln K/T) for this T: optimal for this many rounds with losses in [0, 1].
     Rounds(f64),
     /// This.
     Fixed(f64),
@@ -124,7 +124,7 @@ pub struct Hedge {
 }
 
 impl Hedge {
-    /// Over so many experts.
+    /// For this number of experts.
     ///
     /// # Errors
     /// When there are none or too many, η is not from 1e-30 to 1e30, or T is not from 1 to 1e30.

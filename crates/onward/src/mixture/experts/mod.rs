@@ -1,4 +1,4 @@
-//! Prediction with expert advice: one file an algorithm.
+//! Prediction with expert advice: one file per algorithm.
 //!
 //! K experts predict side by side. An algorithm gives each a weight w_k, the weights being
 //! ≥ 0 with the sum 1, and pays Σ w_k·ℓ_k in a round in which expert k loses ℓ_k. Its regret is
@@ -81,7 +81,7 @@ fn against_the_best(bound: f64) -> Guarantee {
     Guarantee::of_mixture(Comparator::Experts, Ok(bound))
 }
 
-/// Refuses a number of experts that is none.
+/// Refuses a number of experts out of range.
 fn expect_count(count: usize) -> Result<usize, Error> {
     match count {
         1..=LARGEST_COUNT => Ok(count),
@@ -130,7 +130,7 @@ fn normalise(logarithms: &mut [f64]) {
     logarithms.iter_mut().for_each(|weight| *weight /= sum);
 }
 
-/// What mixing with Hoeffding's inequality costs in a round: Σ w_k·ℓ_k + ln(Σ w_k·e^(−ηℓ_k))/η is at most
+/// What mixing with Hoeffding's inequality costs per round: Σ w_k·ℓ_k + ln(Σ w_k·e^(−ηℓ_k))/η is at most
 /// η·range²/8, and never more than the range.
 fn hoeffding(eta: f64, range: f64) -> f64 {
     (eta * range / 8.0 * range).min(range)

@@ -19,7 +19,7 @@
 //!
 //! **Beforehand** ([`Squint::promise`]), with B known: V_k ≤ T·r² where the losses of a round differ by at most r ≤ B.
 //!
-//! K·40 to K·80 exponentials a round.
+//! K·40 to K·80 exponentials per round.
 
 use super::integral::{largest_regret, logarithms};
 use super::*;
@@ -57,7 +57,7 @@ pub(crate) const RANGE: ParameterDescriptor = positive("range")
     .meaning("the largest difference of losses in a round, times importance; auto takes the largest so far");
 
 impl Squint {
-    /// Over so many experts, with the largest range that h·ℓ will have in a round if that is known. Should a larger one
+    /// For this number of experts, with the largest range that h·ℓ will have in a round if that is known. Should a larger one
     /// come, it is as if it had not been known: nothing breaks.
     ///
     /// # Errors

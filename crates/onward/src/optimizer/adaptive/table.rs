@@ -11,7 +11,7 @@ use crate::numeric::sum::{self, LANES};
 use crate::simd::f64x4::{self, F64x4, FOUR, by_f64x4};
 use crate::storage::table::{ParameterTable, Positions, RowPositions};
 
-/// The entries of all features, and those of a row as they are worked on.
+/// The entries of all features, and the entries of a row while it is worked on.
 #[derive(Debug, Clone)]
 pub(crate) struct AdaptiveTable<R: AdaptiveRule<N>, const N: usize> {
     entries: ParameterTable<R::Entry>,

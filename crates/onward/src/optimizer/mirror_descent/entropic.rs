@@ -32,7 +32,7 @@
 //! each time the sum has grown by a quarter, and never rise: the bound is for the rates used, and the
 //! weights of all coordinates need to be looked at no more than a few times per doubling.
 //!
-//! **Cost**: O(non-zeros) a round. The normaliser is kept in logarithms and term by term
+//! **Cost**: O(non-zeros) per round. The normaliser is kept in logarithms and term by term
 //! (`log_sum.rs`), so that 10⁶ steps in one direction neither overflow nor lose it.
 
 use crate::optimizer::prelude::*;
@@ -122,7 +122,7 @@ impl Entropic {
         Ok(it)
     }
 
-    /// K: the largest ln(1/π_c) after so many coordinates.
+    /// K: the largest ln(1/π_c) after this many coordinates.
     pub(super) fn complexity(is_signed: bool, dimension: Option<u32>, seen: f64) -> f64 {
         let signs = if is_signed { 2.0 } else { 1.0 };
         libm::log(signs * dimension.map_or(seen * (seen + 1.0), f64::from))

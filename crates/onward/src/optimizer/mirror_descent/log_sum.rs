@@ -2,7 +2,7 @@
 //!
 //! The sum is kept as mass·e^shift, so that neither a_k = 10⁶ nor a_k = −10⁶ leaves the
 //! range of numbers. A change costs O(1): what the term was is taken off, what it is now
-//! is added. Taking off cancels digits, so whoever keeps the terms
+//! is added. Taking off cancels digits, so the owner of the terms
 //! [rebuilds](LogSum::rebuild) the sum from them when it is [worn](LogSum::is_worn):
 //! when less than 2⁻²⁰ of its largest value is left, or after as many changes as there
 //! are terms (65,536 at least).
@@ -54,7 +54,7 @@ impl LogSum {
         self.changes += 1.0;
     }
 
-    /// Whether it should be built anew from its terms, of which there are so many.
+    /// Whether it should be built anew from its terms, given how many there are.
     pub(super) fn is_worn(&self, terms: f64) -> bool {
         let has_enough_left = self.mass > 0.0 && self.mass >= self.peak * LEFT;
         !has_enough_left || self.changes > CHANGES.max(terms)

@@ -14,7 +14,7 @@
 //! used: R_T(u) ≤ 2U²/η_T + (1/(2(p−1))) Σ η_t‖z_t‖_q². Self-tuned η_t = U√(2(p−1)/Σ_{s≤t}‖z_s‖_q²) makes
 //! this U√(8Σ‖z‖_q²/(p−1)). With G ≥ ‖z_t‖_q and η = U√(p−1)/(G√T) it is UG√(T/(p−1)).
 //!
-//! **Cost**: O(non-zeros) a round; Σ|θ|^q is kept term by term and in logarithms (`log_sum.rs`),
+//! **Cost**: O(non-zeros) per round; Σ|θ|^q is kept term by term and in logarithms (`log_sum.rs`),
 //! which holds for q up to 1001.
 
 use super::log_sum::LogSum;
@@ -216,11 +216,9 @@ impl Optimizer for PNorm {
             MirrorRate::Fixed(_) => 0.5 * self.radius * self.radius,
             MirrorRate::SelfTuned => 2.0 * self.radius * self.radius,
         };
-        let bound = match self.squares > 0.0 {
-            true => divergence / self.last_rate + self.paid / (2.0 * (self.p - 1.0)),
-            false => 0.0,
-        };
-        Guarantee::own(self.comparator(), bound)
+        // Before the first gradient nothing was paid.
+        let first = if self.squares > 0.0 { divergence / self.last_rate } else { 0.0 };
+        Guarantee::own(self.comparator(), first + self.paid / (2.0 * (self.p - 1.0)))
     }
 
     fn describe(&self) -> String {

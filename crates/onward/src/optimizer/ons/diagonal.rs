@@ -1,4 +1,4 @@
-//! The diagonal of the matrix alone: O(non-zeros) a round.
+//! The diagonal of the matrix alone: O(non-zeros) per round.
 //!
 //! M_i += growth²·x_i², w_i −= z_i/M_i, then w·min(1, U/‖w‖): the Euclidean projection, since that in the
 //! norm of M would take a look at all features.

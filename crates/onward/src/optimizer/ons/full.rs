@@ -142,8 +142,7 @@ impl Full {
 
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.beyond.persist(archive)?;
-        archive.flag("has_beyond", &mut self.has_beyond)?;
-        archive.flag("is_sound", &mut self.is_sound)?;
+        visit_fields!(archive.flag(self.has_beyond, self.is_sound));
         archive.part("full", |archive| {
             self.features.persist(archive)?;
             archive.column_of(self.features.len(), "weight", &mut self.weights)?;

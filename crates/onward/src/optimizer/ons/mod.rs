@@ -21,7 +21,7 @@
 //! D = 2U, and with `gradient` = G too, the textbook's ½min(1/(4GD), α) and ε = 1/(γD²); a gradient above
 //! G ends the guarantee. Other losses have no such γ_t: steps are made with 1/(8‖z_t‖D), without a bound.
 //!
-//! **Forms and their cost**: `full` takes O(d²) a round, and O(d³) when the step leaves the ball, which is
+//! **Forms and their cost**: `full` takes O(d²) per round, and O(d³) when the step leaves the ball, which is
 //! brought back by solving ‖(M + λI)⁻¹Mw'‖ = U for λ. It is for the first `limit` features that appear (128);
 //! those that come later get the diagonal form, with a ball of their own, and the guarantee ends there.
 //! `diagonal` takes O(non-zeros), `sketched` O(rank·d): M without its other entries is not what the

@@ -19,7 +19,7 @@
 //! R^d: R_T(u) ≤ ‖u‖²/(2η) + (η/2) Σ‖z_t‖² for every u. Otherwise none: on R^d nothing bounds how
 //! far rates that fall let the point go, and a penalty pulls it away from where the losses are small.
 //!
-//! Cost: O(non-zeros) a round, penalties and average included, but for the average under an L1
+//! Cost: O(non-zeros) per round, penalties and average included, but for the average under an L1
 //! penalty, which goes over all weights each round: O(d).
 
 mod penalised;
@@ -157,7 +157,7 @@ impl Sgd {
         Self { average_from: round as f64, weights, ..self }
     }
 
-    /// With one step for so many rows.
+    /// With one step for this many rows.
     ///
     /// # Errors
     /// When it is 0, or more than a million.

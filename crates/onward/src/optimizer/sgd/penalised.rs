@@ -53,7 +53,7 @@ pub(super) struct Penalised {
     /// u.
     penalty: f64,
     entries: ParameterTable<PenalisedEntry>,
-    /// Where those of a row are.
+    /// Where the entries of a row are.
     positions: Positions,
     average: Average,
     /// Whether an L1 penalty occurs: an average then catches up all weights each round.
@@ -103,7 +103,7 @@ impl Penalised {
         self.each(x, |weights, position, index, value| weights.add_at(position, index, u * f64::from(value)));
     }
 
-    /// Does something with each weight of the row that was located, but those of zeros.
+    /// Does something with each weight of the row that was located, unless its value is 0.
     fn each(&mut self, x: Features<'_>, act: impl Fn(&mut Self, usize, u32, f32)) {
         let positions = std::mem::take(&mut self.positions);
         for (&position, (index, value)) in
@@ -163,7 +163,7 @@ impl Penalised {
         }
     }
 
-    /// The L1 penalty: all weights owe so much more. Those that are touched are to be caught up.
+    /// The L1 penalty: all weights owe this much more. Weights that are touched must be caught up.
     pub(super) fn owe(&mut self, amount: f64) {
         self.penalty = (self.penalty + amount / self.scale).min(LARGEST);
     }

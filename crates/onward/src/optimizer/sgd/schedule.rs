@@ -21,7 +21,7 @@ pub enum Schedule {
     /// η_t = 1/(α(t_0 + t − 1)), with t_0 = α^(−3/4): the first rate is α^(−1/4), the size that the
     /// weights are expected to have (Bottou; as scikit-learn has it for its losses of classification).
     Optimal(f64),
-    /// η as long as the mean loss of windows of `patience` rounds falls; a fifth of it after each
+    /// η while the mean loss of windows of `patience` rounds falls; a fifth of it after each
     /// that is not lower by 0.001 than the lowest so far, down to 1e-6.
     Adaptive {
         /// The rate to begin with.
@@ -41,16 +41,12 @@ impl Schedule {
     /// Refuses parameters out of range.
     pub(super) fn check(self) -> Result<Self, Error> {
         match self {
-            Self::Optimal(alpha) => ALPHA.check(alpha)?,
-            Self::Constant(eta) | Self::Root(eta) | Self::Adaptive { eta, .. } | Self::InverseScaling { eta, .. } => {
-                ETA.check(eta)?
-            }
-        };
-        match self {
-            Self::InverseScaling { power, .. } => POWER.check(power).map(|_| self),
-            Self::Adaptive { patience, .. } => PATIENCE.check(patience as u64).map(|_| self),
-            _ => Ok(self),
-        }
+            Self::Optimal(alpha) => ALPHA.check(alpha).map(drop),
+            Self::Constant(eta) | Self::Root(eta) => ETA.check(eta).map(drop),
+            Self::InverseScaling { eta, power } => ETA.check(eta).and(POWER.check(power)).map(drop),
+            Self::Adaptive { eta, patience } => ETA.check(eta).and(PATIENCE.check(patience as u64)).map(drop),
+        }?;
+        Ok(self)
     }
 
     /// Adds itself to what a learner says of itself.

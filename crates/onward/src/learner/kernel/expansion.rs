@@ -17,7 +17,7 @@
 
 use super::function::{Kernel, LARGEST};
 use super::gram::Gram;
-use super::row::{Sorted, SparseRow, SparseRows};
+use super::row::{SparseRow, persist_rows};
 use crate::archive::Archive;
 use crate::numeric::sum;
 use crate::parameter::{Description, GivenParameters, ParameterDescriptor, number, whole, words};
@@ -134,7 +134,7 @@ pub(super) const THRESHOLD: ParameterDescriptor = number("threshold", 0.0..=1.0)
 pub(super) struct Expansion {
     kernel: Kernel,
     budget: Budget,
-    rows: SparseRows,
+    rows: Vec<SparseRow<'static>>,
     /// v_j: c_j is scale·v_j.
     coefficients: Vec<f64>,
     /// K(x_j, x_j).
@@ -150,7 +150,7 @@ pub(super) struct Expansion {
 
 /// A row that a function met: the kernel values at the support and at itself, and the value of the function.
 pub(super) struct MetRow<'a> {
-    row: Sorted<'a>,
+    row: SparseRow<'a>,
     support: Vec<f64>,
     /// K(x, x).
     pub(super) itself: f64,
@@ -166,7 +166,7 @@ impl Expansion {
         Ok(Self {
             kernel,
             budget,
-            rows: SparseRows::default(),
+            rows: Vec::new(),
             coefficients: Vec::new(),
             itself: Vec::new(),
             scale: 1.0,
@@ -209,20 +209,20 @@ impl Expansion {
 
     /// A row with its kernel values, and f there.
     pub(super) fn meet<'a>(&self, x: Features<'a>) -> MetRow<'a> {
-        let row = Sorted::new(x);
-        let support: Vec<f64> = self.rows.iter().map(|other| self.kernel.of(other, row.row())).collect();
+        let row = SparseRow::new(x);
+        let support: Vec<f64> = self.rows.iter().map(|other| self.kernel.of(other, &row)).collect();
         let terms = self.coefficients.iter().zip(&support).map(|(coefficient, product)| coefficient * product);
         let value = self.scale * sum::sum(terms);
-        MetRow { itself: self.kernel.of_itself(row.row()), row, support, value }
+        MetRow { itself: self.kernel.of_itself(&row), row, support, value }
     }
 
     /// The score of a row: f there, and the row's offset.
     pub(super) fn score(&self, x: Features<'_>) -> f64 {
-        x.offset() + self.value_at(Sorted::new(x).row())
+        x.offset() + self.value_at(&SparseRow::new(x))
     }
 
     /// f at a row.
-    pub(super) fn value_at(&self, x: SparseRow<'_>) -> f64 {
+    pub(super) fn value_at(&self, x: &SparseRow<'_>) -> f64 {
         let terms = self.coefficients.iter().zip(self.rows.iter());
         self.scale * sum::sum(terms.map(|(coefficient, row)| coefficient * self.kernel.of(row, x)))
     }
@@ -247,7 +247,7 @@ impl Expansion {
     /// Adds a row to the support; `value` is f(x).
     fn push(&mut self, c: f64, x: &MetRow<'_>, value: f64) {
         self.square = (self.square + 2.0 * c * value + c * c * x.itself).max(0.0);
-        self.rows.push(x.row.row());
+        self.rows.push(x.row.owned());
         self.coefficients.push(c / self.scale);
         self.itself.push(x.itself);
     }
@@ -255,7 +255,7 @@ impl Expansion {
     /// Takes out the row at a position before the new one enters.
     fn replace(&mut self, at: usize, c: f64, x: &MetRow<'_>) {
         let gone = self.scale * self.coefficients[at];
-        let value_there = self.value_at(self.rows.get(at));
+        let value_there = self.value_at(&self.rows[at]);
         self.square = (self.square - 2.0 * gone * value_there + gone * gone * self.itself[at]).max(0.0);
         self.rows.remove(at);
         self.coefficients.remove(at);
@@ -307,7 +307,7 @@ impl Expansion {
         archive.check((SMALLEST_SCALE..=1.0).contains(&self.scale), "scale", "must be above 0, and at most 1")?;
         archive.size("square", &mut self.square)?;
         archive.flag("cut", &mut self.is_cut)?;
-        self.rows.persist(archive)?;
+        persist_rows(&mut self.rows, archive)?;
         archive.column_of(self.len(), "coefficient", &mut self.coefficients)?;
         archive.check(self.coefficients.iter().all(|it| it.is_finite()), "coefficient", "must be finite")?;
         let fits = self.budget.size.is_none_or(|size| self.len() <= size);
@@ -324,11 +324,10 @@ impl Expansion {
 
 /// The factor of the Gram matrix of rows that were loaded, grown as it was when they came. None of them is in the span of
 /// those before it.
-pub(super) fn factor(kernel: &Kernel, rows: &SparseRows, archive: &Archive) -> Result<Gram, Error> {
+pub(super) fn factor(kernel: &Kernel, rows: &[SparseRow<'_>], archive: &Archive) -> Result<Gram, Error> {
     let mut gram = Gram::default();
-    for at in 0..rows.len() {
-        let x = rows.get(at);
-        let products: Vec<f64> = rows.iter().take(at).map(|row| kernel.of(row, x)).collect();
+    for (at, x) in rows.iter().enumerate() {
+        let products: Vec<f64> = rows[..at].iter().map(|row| kernel.of(row, x)).collect();
         let coordinates = gram.coordinates(&products, kernel.of_itself(x));
         archive.check(coordinates.is_independent, "row.index", "must have no row in the span of those before it")?;
         gram.grow(&coordinates);
@@ -386,7 +385,7 @@ mod tests {
             second.persist(&mut Archive::loading(state.clone())).unwrap();
             assert_eq!(Archive::saved(|archive| second.persist(archive)).unwrap(), state);
             assert_eq!((&first.gram, &first.itself), (&second.gram, &second.itself));
-            let at = first.rows.get(3);
+            let at = &first.rows[3];
             assert_eq!(first.value_at(at).to_bits(), second.value_at(at).to_bits());
         }
     }

@@ -34,7 +34,7 @@ pub struct Archive {
     is_loading: bool,
     /// What names begin with: the parts that are being visited, each with its dot.
     prefix: String,
-    /// By which ids tables are laid out that are read.
+    /// The map by whose ids loaded tables are laid out.
     features: Option<FeatureMap>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn rows_of<T: Clone>(all: &[T], lengths: impl Iterator<Item = usize>)
     rest.is_empty().then_some(rows)
 }
 
-/// A field of a record, for [`Archive::records`]: how to reach it, and of which type its column is.
+/// A field of a record, for [`Archive::records`]: how to reach it, and the type of its column.
 pub enum Field<'a, R> {
     /// A 32-bit float.
     F32(&'a dyn Fn(&mut R) -> &mut f32),
@@ -83,7 +83,7 @@ impl Archive {
         Self { state, is_loading: true, prefix: String::new(), features: None }
     }
 
-    /// An archive that is read from by what uses one map of features: the map of all that these parts have numbers for.
+    /// An archive to load parts that share one feature map: the map of all features for which these parts have numbers.
     pub fn loading_with_map(state: State, parts: &[&str]) -> Self {
         let mut features = FeatureMap::default();
         let mut ids = Vec::new();
@@ -103,7 +103,7 @@ impl Archive {
         Self { features: Some(features), ..Self::loading(state) }
     }
 
-    /// The map by whose ids tables are laid out that are read, if there is one.
+    /// The map by whose ids loaded tables are laid out, if there is one.
     pub(crate) fn features(&self) -> Option<&FeatureMap> {
         self.features.as_ref()
     }
@@ -259,7 +259,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Records side by side: a column for each of their fields. Those that are read start as copies of `blank`.
+    /// Records side by side: a column for each of their fields. Loaded records start as copies of `blank`.
     ///
     /// # Errors
     /// On loading, when a column is missing or not as long as the others.

@@ -1,4 +1,4 @@
-//! The largest of some ids: whether a table has entries for all is then asked once, not for each.
+//! The largest of some ids: a table then checks once, not per id, that it has entries for all.
 
 use crate::hashing::feature_map::LOW;
 use crate::simd::u32x8::{EIGHT, by_u32x8, largest_of, last};

@@ -92,7 +92,7 @@ impl<'a> Rows<'a> {
     /// columns, which all rows share.
     ///
     /// # Errors
-    /// When the values are not those of whole rows or not finite, indices are repeated or too large, or a column fits
+    /// When the values do not fill whole rows or are not finite, indices are repeated or too large, or a column fits
     /// neither the rows nor its range.
     ///
     /// ```
@@ -262,7 +262,7 @@ impl<'a> Rows<'a> {
         self.iter().zip(scores.chunks_exact_mut(outputs))
     }
 
-    /// Panics unless there are so many scores per row.
+    /// Panics unless there are `outputs` scores per row.
     #[inline]
     pub(crate) fn check_scores(&self, outputs: usize, scores: &[f64]) {
         let (rows, found) = (self.len(), scores.len());
@@ -272,7 +272,7 @@ impl<'a> Rows<'a> {
     /// Some of the rows.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// When the range ends beyond the rows.
     pub fn slice(self, range: Range<usize>) -> Self {
         let part = |column: &'a [f64]| if column.is_empty() { column } else { &column[range.clone()] };
         let RowColumns { labels, weights, offsets } = self.columns;
@@ -339,7 +339,7 @@ impl<'a> Example<'a> {
 }
 
 impl RowColumns<'_> {
-    /// Refuses what is no label (a finite one, or NaN), weight or offset.
+    /// Refuses labels that are infinite, and weights and offsets out of range.
     pub(super) fn check(&self) -> Result<(), Error> {
         let is_weight = |weight| weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight);
         let columns: [(_, _, fn(f64) -> bool, _, _); 3] = [

@@ -1,5 +1,5 @@
 //! The columns of learners with full matrices: features in the order in which they came, up to a
-//! limit, since a round costs O(d²).
+//! limit, since each round costs O(d²).
 
 use crate::archive::Archive;
 use crate::parameter::{ParameterDescriptor, whole};
@@ -20,7 +20,7 @@ pub(super) struct FeatureColumns {
 }
 
 impl FeatureColumns {
-    /// None, and room for so many.
+    /// No columns yet, and room for `limit`.
     pub(super) fn new(limit: u64) -> Result<Self, Error> {
         LIMIT.check(limit)?;
         Ok(Self { features: FeatureIndex::new(limit as usize), ignored: 0.0 })

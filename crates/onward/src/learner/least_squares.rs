@@ -4,7 +4,7 @@
 //! (λI + Σ h·xxᵀ)w = Σ h(y − b)x and their Cholesky factor. It says what `rls` says and is there to
 //! be compared with it:
 //!
-//! - `form=running` keeps Σ h·xxᵀ and Σ h(y − b)x, and factors each round: O(d³) a round;
+//! - `form=running` keeps Σ h·xxᵀ and Σ h(y − b)x, and factors each round: O(d³) per round;
 //! - `form=scratch` keeps the rows and sums them again each round: O(td² + d³) in round t, so
 //!   n²d² + nd³ in all. Its memory grows with the stream: rows beyond the first `rows` are
 //!   predicted but not learnt from, and counted.
@@ -28,7 +28,7 @@ use crate::{Batch, Error, Example, Features, LinearWeights, RowColumns, Rows, Sc
 pub enum LeastSquaresForm {
     /// The sums of the normal equations.
     Running,
-    /// All rows, up to so many.
+    /// All rows, up to this number.
     Scratch(u64),
 }
 

@@ -120,7 +120,7 @@ impl Metrics {
         }
     }
 
-    /// A score that will be observed: what belongs to it may be fetched from memory meanwhile.
+    /// Fetches what a score needs that will be observed.
     #[inline]
     pub(crate) fn prefetch(&self, score: f64) {
         if let Measures::Binary(binary) = &self.measures {

@@ -1,5 +1,5 @@
 //! A function in a kernel's space: f = Σ c_j K(x_j, ·) over rows x_j that were seen, the
-//! *support*, with ‖f‖² beside it, and what is done when there are more than a budget allows.
+//! *support*, with ‖f‖², and what happens when there are more rows than a budget allows.
 //!
 //! Evaluating f at a row takes O(non-zeros of the support). Without a budget the support grows by
 //! a row with each step. With one, a step beyond it costs
@@ -38,7 +38,7 @@ const SMALLEST_SCALE: f64 = 1e-10;
 pub struct Budget {
     /// The most rows that are kept; `None`: as many as come.
     pub size: Option<usize>,
-    /// What is kept beyond it.
+    /// What happens beyond it.
     pub keep: Keep,
 }
 
@@ -66,7 +66,7 @@ impl Budget {
         self.size.is_none() && !matches!(self.keep, Keep::Projectron { .. })
     }
 
-    /// Refuses what is out of range, or goes not with the kernel.
+    /// Refuses parameters that are out of range or do not go with the kernel.
     ///
     /// # Errors
     /// Names the parameter, its value and its range.
@@ -109,7 +109,7 @@ impl Budget {
     }
 }
 
-/// Each row that is kept costs a value of the kernel a round.
+/// Each row that is kept costs one kernel value per round.
 pub(super) const BUDGET: ParameterDescriptor = whole("budget", 1..=1 << 24)
     .or("none")
     .meaning("most rows that are kept; none: all, so that time a round and memory grow with the stream");

@@ -55,7 +55,7 @@ pub struct Nystrom {
 }
 
 impl Nystrom {
-    /// With at most so many landmarks.
+    /// With at most `components` landmarks.
     ///
     /// # Errors
     /// When there are none or more than 10,000, the kernel is not positive definite, or its

@@ -7,7 +7,7 @@
 //!
 //! Vectors are not kept, but the rows that made one from the other: with
 //! ⟨w_k, x⟩ = ⟨w_{k−1}, x⟩ + h·y⟨x_k, x⟩ all votes are counted in one walk over those rows, at a
-//! cost of their non-zeros a round, as is the memory. Both grow with the mistakes, so only the last
+//! cost of their non-zeros per round, as is the memory. Both grow with the mistakes, so only the last
 //! `vectors` vectors vote; the rows before them are summed up.
 //!
 //! **Guarantee**: none. That of the perceptron bounds the updates, which the last vector makes.
@@ -54,7 +54,7 @@ thread_local! {
 }
 
 impl VotedPerceptron {
-    /// Of which so many vectors vote, the last.
+    /// With votes of the last `vectors` weight vectors.
     ///
     /// # Errors
     /// When they are not from 1 to a million, or the loss is one that the perceptron does not pay.

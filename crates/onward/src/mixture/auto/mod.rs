@@ -416,7 +416,7 @@ vectorised! {
     }
 }
 
-/// The scores of lanes, and what follows them up to so many.
+/// The scores of lanes, and those after them up to the number that flow side by side.
 fn first_of(experts: &Experts) -> &[f64; FLOWS] {
     const { assert!(FLOWS <= MOST_EXPERTS) };
     experts.first_chunk().expect("there is room for more experts than flow side by side")

@@ -10,14 +10,10 @@ pub(crate) struct MaxPositions {
     pub(crate) largest_low: u32,
 }
 
-impl MaxPositions {
-    /// Of what was not looked at: nothing may be relied on.
-    pub(crate) const UNKNOWN: Self = Self { largest: u32::MAX, largest_low: u32::MAX };
-}
-
 impl Default for MaxPositions {
+    /// Of positions that were not looked at: nothing may rely on them.
     fn default() -> Self {
-        Self::UNKNOWN
+        Self { largest: u32::MAX, largest_low: u32::MAX }
     }
 }
 
@@ -36,7 +32,7 @@ pub(super) struct RowBounds {
 impl RowBounds {
     /// Of rows without ids, whose largest index is known.
     pub(super) fn of(max_index: u32) -> Self {
-        Self { max_index, trusted_max_index: max_index, map: 0, max_ids: MaxPositions::UNKNOWN }
+        Self { max_index, trusted_max_index: max_index, map: 0, max_ids: MaxPositions::default() }
     }
 }
 

@@ -341,11 +341,13 @@ impl<'a> Example<'a> {
 impl RowColumns<'_> {
     /// Refuses labels that are infinite, and weights and offsets out of range.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let is_weight = |weight| weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight);
-        let columns: [(_, _, fn(f64) -> bool, _, _); 3] = [
-            ("label", self.labels, |label| !label.is_infinite(), "finite, or NaN for none", ErrorKind::Label),
+        type IsValid = fn(f64) -> bool;
+        let is_label: IsValid = |label| !label.is_infinite();
+        let is_weight: IsValid = |weight| weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight);
+        let columns = [
+            ("label", self.labels, is_label, "finite, or NaN for none", ErrorKind::Label),
             ("weight", self.weights, is_weight, "0, or from 1e-38 to 3.4e38", ErrorKind::Features),
-            ("offset", self.offsets, is_offset, "a number within ±3.4e38", ErrorKind::Features),
+            ("offset", self.offsets, is_offset as IsValid, "a number within ±3.4e38", ErrorKind::Features),
         ];
         for (name, column, is_valid, must, kind) in columns {
             if let Some(row) = column.iter().position(|&value| !is_valid(value)) {

@@ -29,7 +29,7 @@ pub struct AveragedPerceptron {
     entries: ParameterTable<AveragedEntry>,
     /// T = Σh.
     total: f64,
-    count: Count,
+    pub(super) count: Count,
 }
 
 /// A weight.
@@ -52,16 +52,6 @@ impl AveragedPerceptron {
         ENTRY.check_loss(loss)?;
         let (entries, count) = Default::default();
         Ok(Self { entries, total: 0.0, count })
-    }
-
-    /// M: rounds with an update, weighted by importance.
-    pub fn updates(&self) -> f64 {
-        self.count.updates
-    }
-
-    /// Rounds in which the sign of the prediction was wrong, weighted by importance.
-    pub fn mistakes(&self) -> f64 {
-        self.count.mistakes
     }
 
     /// w̄_i.

@@ -86,6 +86,25 @@ impl Count {
     }
 }
 
+/// Tells of learners how often they moved and erred.
+macro_rules! counts {
+    ($($learner:ident),+) => {$(
+        impl $learner {
+            /// M: rounds with an update, weighted by importance.
+            pub fn updates(&self) -> f64 {
+                self.count.updates
+            }
+
+            /// Rounds in which the sign of the prediction was wrong, weighted by importance.
+            pub fn mistakes(&self) -> f64 {
+                self.count.mistakes
+            }
+        }
+    )+};
+}
+
+counts!(Perceptron, AveragedPerceptron, VotedPerceptron, SecondOrderPerceptron);
+
 impl Perceptron {
     /// A perceptron whose guarantee is printed for comparators in the ball of this radius.
     ///
@@ -105,16 +124,6 @@ impl Perceptron {
     /// As [`new`](Self::new), and when γ' is not from 1e-30 to 1e30.
     pub fn with_margin(margin: f64, radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
         Ok(Self { margin: MARGIN.check(margin)?, ..Self::new(radius, loss)? })
-    }
-
-    /// M: rounds with an update, weighted by importance.
-    pub fn updates(&self) -> f64 {
-        self.count.updates
-    }
-
-    /// Rounds in which the sign was wrong, weighted by importance: at most M.
-    pub fn mistakes(&self) -> f64 {
-        self.count.mistakes
     }
 }
 

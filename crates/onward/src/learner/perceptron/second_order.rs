@@ -39,7 +39,7 @@ pub struct SecondOrderPerceptron {
     offsets: f64,
     /// Σ ln(1 + q), h in q.
     determinant: Sum,
-    count: Count,
+    pub(super) count: Count,
 }
 
 impl SecondOrderPerceptron {
@@ -55,16 +55,6 @@ impl SecondOrderPerceptron {
         ENTRY.check_loss(loss)?;
         let (v, determinant, count) = Default::default();
         Ok(Self { radius, a, ridge: Ridge::new(a, limit)?, v, offsets: 0.0, determinant, count })
-    }
-
-    /// M: rounds with an update, weighted by importance.
-    pub fn updates(&self) -> f64 {
-        self.count.updates
-    }
-
-    /// Rounds in which the sign was wrong, weighted by importance: at most M.
-    pub fn mistakes(&self) -> f64 {
-        self.count.mistakes
     }
 
     /// Σ ln(1 + λ_i/a) = ln det(A/a).

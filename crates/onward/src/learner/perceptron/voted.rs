@@ -36,7 +36,7 @@ pub struct VotedPerceptron {
     votes: f64,
     /// What made each later vector from the one before it.
     steps: VecDeque<VotedStep>,
-    count: Count,
+    pub(super) count: Count,
 }
 
 /// w_k − w_{k−1}, and the votes of w_k.
@@ -63,16 +63,6 @@ impl VotedPerceptron {
         VECTORS.check(vectors)?;
         let (oldest, steps, count) = Default::default();
         Ok(Self { vectors, oldest, votes: 0.0, steps, count })
-    }
-
-    /// M: rounds with an update, weighted by importance.
-    pub fn updates(&self) -> f64 {
-        self.count.updates
-    }
-
-    /// Rounds in which the vote was wrong, weighted by importance.
-    pub fn mistakes(&self) -> f64 {
-        self.count.mistakes
     }
 
     /// The mean vote, and the score of the last vector.

@@ -35,7 +35,7 @@ pub struct Archive {
     /// What names begin with: the parts that are being visited, each with its dot.
     prefix: String,
     /// The map by whose ids loaded tables are laid out.
-    features: Option<FeatureMap>,
+    pub(crate) features: Option<FeatureMap>,
 }
 
 /// The rows of these lengths that stand one after the other; `None` if their lengths do not add up.
@@ -101,11 +101,6 @@ impl Archive {
             }
         }
         Self { features: Some(features), ..Self::loading(state) }
-    }
-
-    /// The map by whose ids loaded tables are laid out, if there is one.
-    pub(crate) fn features(&self) -> Option<&FeatureMap> {
-        self.features.as_ref()
     }
 
     /// The map by whose ids tables have been laid out.

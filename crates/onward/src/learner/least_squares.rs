@@ -157,15 +157,11 @@ impl LeastSquares {
         self.ignored as u64
     }
 
-    fn weight_of(&self, index: u32) -> f64 {
-        self.columns.find(index).map_or(0.0, |column| self.weights[column])
-    }
-
     /// xᵀΓx of the row that is being learnt, its columns being known.
     fn variance(&mut self, x: Features<'_>) -> f64 {
         let from = self.columns.spread(x, 1.0, &mut self.row);
         // Features that are new have no column in the root yet, and λ there.
-        let (known, new) = self.row.split_at_mut(self.root.size());
+        let (known, new) = self.row.split_at_mut(self.root.rows.len());
         self.root.solve_transposed(known, from);
         let squares = |values: &[f64]| sum::sum(values.iter().map(|value| value * value));
         squares(known) + squares(new) / self.lambda
@@ -198,7 +194,7 @@ impl LeastSquares {
 
 impl ScoreLearner for LeastSquares {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        x.offset() + x.dot(|index| self.weight_of(index))
+        x.offset() + x.dot(|index| self.weight(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
@@ -262,7 +258,7 @@ impl ScoreLearner for LeastSquares {
 
 impl LinearWeights for LeastSquares {
     fn weight(&self, index: u32) -> f64 {
-        self.weight_of(index)
+        self.columns.find(index).map_or(0.0, |column| self.weights[column])
     }
 }
 

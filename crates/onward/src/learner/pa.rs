@@ -87,7 +87,7 @@ impl PassiveAggressive {
 
 impl ScoreLearner for PassiveAggressive {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        x.offset() + x.dot(|index| self.weight(index))
+        x.offset() + x.dot(|index| self.weights.weight(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
@@ -132,13 +132,7 @@ impl ScoreLearner for PassiveAggressive {
     }
 
     fn linear(&self) -> Option<&dyn LinearWeights> {
-        Some(self)
-    }
-}
-
-impl LinearWeights for PassiveAggressive {
-    fn weight(&self, index: u32) -> f64 {
-        f64::from(self.weights.get(index))
+        Some(&self.weights)
     }
 }
 

@@ -63,7 +63,7 @@ impl RidgeLearner {
 
     /// Adds the parameters that both have to a learner's description.
     pub(super) fn describe(&self, learner: Description) -> String {
-        let learner = learner.with(&LAMBDA, self.lambda).with(&LIMIT, self.ridge.columns().limit());
+        let learner = learner.with(&LAMBDA, self.lambda).with(&LIMIT, self.ridge.columns.limit());
         learner.with(&COMPARATOR_RADIUS, self.radius).into()
     }
 
@@ -74,7 +74,7 @@ impl RidgeLearner {
 
     /// The guarantee, from what was paid.
     pub(super) fn guarantee(&self) -> Guarantee {
-        if self.ridge.columns().ignored() > 0 {
+        if self.ridge.columns.ignored() > 0 {
             return Guarantee::none(GuaranteeKind::Own, beyond_the_limit(&self.ridge));
         }
         Guarantee::own(Comparator::Ball(self.radius), self.bound(self.paid.total()))
@@ -83,7 +83,7 @@ impl RidgeLearner {
 
 /// Why there is no guarantee once features had to be ignored.
 pub(super) fn beyond_the_limit(ridge: &Ridge) -> String {
-    let limit = ridge.columns().limit();
+    let limit = ridge.columns.limit();
     format!("there were more features than limit={limit}, and the rest was ignored, which comparators may use")
 }
 
@@ -96,7 +96,7 @@ pub(super) const LAMBDA: ParameterDescriptor = positive("lambda")
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ridge {
     lambda: f64,
-    columns: FeatureColumns,
+    pub(super) columns: FeatureColumns,
     /// R.
     triangle: Triangle,
     /// z = Rw.
@@ -124,11 +124,6 @@ impl Ridge {
         Ok(Self { lambda, columns: FeatureColumns::new(limit)?, ..Self::default() })
     }
 
-    /// The features that have a column.
-    pub(super) fn columns(&self) -> &FeatureColumns {
-        &self.columns
-    }
-
     /// ⟨w, x⟩.
     pub(super) fn dot(&self, x: Features<'_>) -> f64 {
         x.dot(|index| self.weight(index))
@@ -147,7 +142,7 @@ impl Ridge {
     /// Takes in a row with the target y and the importance h > 0.
     pub(super) fn observe(&mut self, x: Features<'_>, y: f64, h: f64) -> Folded {
         self.columns.meet(x);
-        while self.triangle.size() < self.columns.len() {
+        while self.triangle.rows.len() < self.columns.len() {
             self.triangle.grow(self.lambda.sqrt());
             self.rotated.push(0.0);
         }

@@ -90,7 +90,7 @@ impl Rls {
 
     /// How many values were ignored since their features came when there were `limit` already.
     pub fn ignored(&self) -> u64 {
-        self.base.ridge.columns().ignored()
+        self.base.ridge.columns.ignored()
     }
 
     /// Lets the past count less, and sets some of the λ_i again: enough of them that each has its turn
@@ -124,7 +124,7 @@ impl ScoreLearner for Rls {
         }
         let folded = self.base.ridge.observe(x, label - x.offset(), weight);
         if self.forgetting < 1.0 {
-            self.lambdas.resize(self.base.ridge.columns().len(), self.base.lambda);
+            self.lambdas.resize(self.base.ridge.columns.len(), self.base.lambda);
         }
         self.least.add(folded.residual * folded.residual);
         self.base.paid.add(weight * residual * residual * folded.leverage);
@@ -148,7 +148,7 @@ impl ScoreLearner for Rls {
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.base.ridge.persist(archive)?;
-        let features = self.base.ridge.columns().len();
+        let features = self.base.ridge.columns.len();
         archive.column_of(if self.forgetting < 1.0 { features } else { 0 }, "lambdas", &mut self.lambdas)?;
         let mut turn = self.turn as u64;
         archive.count("turn", &mut turn)?;

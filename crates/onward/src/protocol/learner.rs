@@ -6,6 +6,7 @@
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 use crate::loss::{SharedLoss, TaskLoss};
+use crate::storage::table::ParameterTable;
 use crate::{Error, Example, Features, Rows};
 
 /// Reads rows and gives scores. What does not change any more serves many threads.
@@ -236,6 +237,13 @@ pub trait LinearWeights {
     /// The average of the points that made the predictions so far, as (index, weight), where it is kept.
     fn averaged(&self) -> Option<Vec<(u32, f64)>> {
         None
+    }
+}
+
+/// A table of weights.
+impl LinearWeights for ParameterTable<f32> {
+    fn weight(&self, index: u32) -> f64 {
+        f64::from(self.get(index))
     }
 }
 

@@ -38,8 +38,8 @@ pub(crate) struct ParameterTable<S> {
     numbers: OnceLock<IndexMap>,
     /// The map whose ids are the positions of all high entries.
     id_source: IdSource,
-    /// How many times entries have been laid out anew.
-    layout: u32,
+    /// How many times entries have been laid out anew. Positions are void once it has changed.
+    pub(crate) layout: u32,
     /// The largest high index.
     largest: u32,
     /// Whether to check if all entries should be addressed directly, and with how many high entries the check is next
@@ -346,11 +346,6 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         true
     }
 
-    /// Positions are void once this number has changed.
-    pub(crate) fn layout(&self) -> u32 {
-        self.layout
-    }
-
     /// The entry at a position; all zeros if there is none.
     #[inline]
     fn there(&self, position: u32) -> S {
@@ -499,7 +494,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         indices: &[u32],
         entries: impl ExactSizeIterator<Item = S>,
     ) -> Result<Self, Error> {
-        let Some((map, all)) = archive.features().and_then(|map| Some((map, map.indices()?))) else {
+        let Some((map, all)) = archive.features.as_ref().and_then(|map| Some((map, map.indices()?))) else {
             return Self::filled(indices, entries);
         };
         let (mut table, mut ids) = (Self::default(), Vec::new());
@@ -510,7 +505,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         for &index in all {
             table.insert(index, 0);
         }
-        table.id_source = IdSource::Map(map.map());
+        table.id_source = IdSource::Map(map.map);
         for (id, entry) in ids.into_iter().zip(entries) {
             if id < table.limit {
                 table.position(id);

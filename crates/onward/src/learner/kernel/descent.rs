@@ -107,7 +107,7 @@ impl KernelDescent {
 
     /// ‖f‖² in the kernel's space.
     pub fn norm_squared(&self) -> f64 {
-        self.function.norm_squared()
+        self.function.square
     }
 
     /// Takes in a gradient of this squared norm and returns η_t.
@@ -154,7 +154,7 @@ impl ScoreLearner for KernelDescent {
             KernelStep::Gradient => -rate * weight * g,
         };
         self.function.add(c, &met);
-        if self.rate == KernelRate::SelfTuned && self.function.kernel().is_positive_definite() {
+        if self.rate == KernelRate::SelfTuned && self.function.kernel.is_positive_definite() {
             self.function.project(self.radius);
         }
         p
@@ -170,9 +170,9 @@ impl ScoreLearner for KernelDescent {
             KernelRate::Constant(eta) => Some(eta),
         };
         let step = if self.step == KernelStep::Flow { "flow" } else { "gradient" };
-        let kernel = self.function.kernel().describe(Description::of("kernel"));
+        let kernel = self.function.kernel.describe(Description::of("kernel"));
         let rate = kernel.with_optional(&ETA, eta).with(&RADIUS, self.radius).with(&STEP, step);
-        self.function.budget().describe(rate).into()
+        self.function.budget.describe(rate).into()
     }
 
     fn guarantee(&self) -> Guarantee {

@@ -132,8 +132,8 @@ pub(super) const THRESHOLD: ParameterDescriptor = number("threshold", 0.0..=1.0)
 /// f = Σ c_j K(x_j, ·).
 #[derive(Debug, Clone)]
 pub(super) struct Expansion {
-    kernel: Kernel,
-    budget: Budget,
+    pub(super) kernel: Kernel,
+    pub(super) budget: Budget,
     rows: Vec<SparseRow<'static>>,
     /// v_j: c_j is scale·v_j.
     coefficients: Vec<f64>,
@@ -141,7 +141,7 @@ pub(super) struct Expansion {
     itself: Vec<f64>,
     scale: f64,
     /// ‖f‖².
-    square: f64,
+    pub(super) square: f64,
     /// Of the support, for projections.
     gram: Gram,
     /// Whether a coefficient or a kernel value was cut off: then f is not what theorems are about.
@@ -176,24 +176,9 @@ impl Expansion {
         })
     }
 
-    /// The kernel.
-    pub(super) fn kernel(&self) -> &Kernel {
-        &self.kernel
-    }
-
-    /// The budget.
-    pub(super) fn budget(&self) -> &Budget {
-        &self.budget
-    }
-
     /// How many rows are kept.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
-    }
-
-    /// ‖f‖².
-    pub(super) fn norm_squared(&self) -> f64 {
-        self.square
     }
 
     /// Why no theorem of exact learners in a space holds of this, if so.
@@ -370,7 +355,7 @@ mod tests {
             for keep in [Keep::Oldest, Keep::Smallest, projectron] {
                 let expansion = walk(Budget { size, keep });
                 let exact = norm_squared(&expansion);
-                assert!((expansion.norm_squared() - exact).abs() < 1e-9, "{size:?} {keep:?}: {exact}");
+                assert!((expansion.square - exact).abs() < 1e-9, "{size:?} {keep:?}: {exact}");
             }
         }
     }
@@ -380,7 +365,7 @@ mod tests {
         for keep in [Keep::Oldest, Keep::Smallest, Keep::Projectron { threshold: 0.2 }] {
             let budget = Budget { size: Some(9), keep };
             let mut first = walk(budget);
-            let mut second = Expansion::new(*first.kernel(), budget).unwrap();
+            let mut second = Expansion::new(first.kernel, budget).unwrap();
             let state = Archive::saved(|archive| first.persist(archive)).unwrap();
             second.persist(&mut Archive::loading(state.clone())).unwrap();
             assert_eq!(Archive::saved(|archive| second.persist(archive)).unwrap(), state);

@@ -53,17 +53,11 @@ impl AveragedPerceptron {
         let (entries, count) = Default::default();
         Ok(Self { entries, total: 0.0, count })
     }
-
-    /// w̄_i.
-    fn average(&self, index: u32) -> f64 {
-        let entry = self.entries.get(index);
-        if self.total > 0.0 { f64::from(entry.weight) - entry.correction / self.total } else { 0.0 }
-    }
 }
 
 impl ScoreLearner for AveragedPerceptron {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        x.offset() + x.dot(|index| self.average(index))
+        x.offset() + x.dot(|index| self.weight(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
@@ -112,7 +106,9 @@ impl ScoreLearner for AveragedPerceptron {
 }
 
 impl LinearWeights for AveragedPerceptron {
+    /// w̄_i.
     fn weight(&self, index: u32) -> f64 {
-        self.average(index)
+        let entry = self.entries.get(index);
+        if self.total > 0.0 { f64::from(entry.weight) - entry.correction / self.total } else { 0.0 }
     }
 }

@@ -129,7 +129,7 @@ impl Perceptron {
 
 impl ScoreLearner for Perceptron {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        x.offset() + x.dot(|index| self.weight(index))
+        x.offset() + x.dot(|index| self.weights.weight(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
@@ -178,13 +178,7 @@ impl ScoreLearner for Perceptron {
     }
 
     fn linear(&self) -> Option<&dyn LinearWeights> {
-        Some(self)
-    }
-}
-
-impl LinearWeights for Perceptron {
-    fn weight(&self, index: u32) -> f64 {
-        f64::from(self.weights.get(index))
+        Some(&self.weights)
     }
 }
 

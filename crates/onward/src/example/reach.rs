@@ -17,16 +17,17 @@ impl Default for MaxPositions {
     }
 }
 
-/// What is known of the indices of rows, and of the ids that they have.
+/// What is known of the indices of rows, and of the ids that they have: bounds for all rows of a batch.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct RowBounds {
+pub(crate) struct RowBounds {
     /// No index is larger.
-    pub(super) max_index: u32,
-    /// The same, where the maker of the rows cannot be wrong; else [`u32::MAX`].
-    pub(super) trusted_max_index: u32,
+    pub(crate) max_index: u32,
+    /// The same, as surely as unchecked access to memory needs it; [`u32::MAX`] where that is not known.
+    pub(crate) trusted_max_index: u32,
     /// The map that gave the ids, if there are any.
     pub(super) map: u64,
-    pub(super) max_ids: MaxPositions,
+    /// The largest ids, as surely.
+    pub(crate) max_ids: MaxPositions,
 }
 
 impl RowBounds {

@@ -74,10 +74,7 @@ impl<'a> Rows<'a> {
             )));
         }
         let (indices, values) = (&indices[first..end], &values[first..end]);
-        let rows = Self::borrowed(RowLayout::Sparse { ends, first }, indices, values, columns);
-        if rows.bounds.max_index >= INDEX_LIMIT || !are_finite(values) {
-            return Err(rows.invalid_feature());
-        }
+        let rows = Self::borrowed(RowLayout::Sparse { ends, first }, indices, values, columns)?;
         let repeats = (0..ends.len()).find_map(|row| Some((row, repeated(rows.features_of(row).0)?)));
         if let Some((row, index)) = repeats {
             return Err(refused(format!(
@@ -108,10 +105,7 @@ impl<'a> Rows<'a> {
             return Err(refused(format!("values must fill whole rows of {indices} columns; got {values} values")));
         }
         let rows = values.len().checked_div(indices.len()).unwrap_or(0);
-        let rows = Self::borrowed(RowLayout::Dense { rows }, indices, values, columns);
-        if rows.bounds.max_index >= INDEX_LIMIT || !are_finite(values) {
-            return Err(rows.invalid_feature());
-        }
+        let rows = Self::borrowed(RowLayout::Dense { rows }, indices, values, columns)?;
         if !rows.is_empty() && !ascend(indices) {
             Features::new(indices, &values[..indices.len()])?;
         }
@@ -119,8 +113,16 @@ impl<'a> Rows<'a> {
         Ok(rows)
     }
 
-    fn borrowed(layout: RowLayout<'a>, indices: &'a [u32], values: &'a [f32], columns: RowColumns<'a>) -> Self {
-        Self { layout, indices, values, ids: &[], bounds: RowBounds::of(max_index(indices)), columns }
+    /// Rows of features that are in range, before the rest is checked.
+    fn borrowed(
+        layout: RowLayout<'a>,
+        indices: &'a [u32],
+        values: &'a [f32],
+        columns: RowColumns<'a>,
+    ) -> Result<Self, Error> {
+        let rows = Self { layout, indices, values, ids: &[], bounds: RowBounds::of(max_index(indices)), columns };
+        let are_valid = rows.bounds.max_index < INDEX_LIMIT && are_finite(values);
+        if are_valid { Ok(rows) } else { Err(rows.invalid_feature()) }
     }
 
     /// What is wrong with a feature that is out of range.
@@ -370,7 +372,7 @@ mod tests {
 
     fn shown(example: &Example<'_>) -> String {
         let x = example.features;
-        format!("{:?}", (x.indices(), x.values(), x.ids(), x.offset(), example.label, example.weight))
+        format!("{:?}", (x.indices(), x.values(), x.ids, x.offset(), example.label, example.weight))
     }
 
     /// Five rows of 0 to 4 features.

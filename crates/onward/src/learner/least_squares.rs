@@ -127,20 +127,9 @@ impl LeastSquares {
         if let LeastSquaresForm::Scratch(rows) = form {
             ROWS.check(rows)?;
         }
-        Ok(Self {
-            charged: Charged::default(),
-            form,
-            radius,
-            lambda,
-            columns: FeatureColumns::new(limit)?,
-            sums: LeastSquaresSums::default(),
-            rows: Batch::default(),
-            root: Triangle::default(),
-            weights: Vec::new(),
-            row: Vec::new(),
-            paid: Sum::default(),
-            ignored: 0.0,
-        })
+        let columns = FeatureColumns::new(limit)?;
+        let (charged, sums, rows, root, weights, row, paid) = Default::default();
+        Ok(Self { charged, form, radius, lambda, columns, sums, rows, root, weights, row, paid, ignored: 0.0 })
     }
 
     /// The same, charged by a quadratic loss ½c(p − y)².

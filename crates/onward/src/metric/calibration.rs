@@ -80,7 +80,12 @@ impl Calibration {
 
     /// The table, by rising probability, without the bins that nothing fell into.
     pub fn bins(&self) -> Vec<CalibrationBin> {
-        self.bins.iter().enumerate().filter_map(|(at, bin)| bin.row(at)).collect()
+        let row = |(at, bin): (usize, &OpenBin)| {
+            let (weight, predicted, observed) =
+                (bin.weight.value(), bin.predicted.per(bin.weight)?, bin.observed.per(bin.weight)?);
+            Some(CalibrationBin { from: edge(at), to: edge(at + 1), weight, predicted, observed })
+        };
+        self.bins.iter().enumerate().filter_map(row).collect()
     }
 
     /// Saves or loads what is needed to continue to the bit.
@@ -105,18 +110,6 @@ impl Calibration {
         archive.check(bins.iter().all(is_sound), "weight", "and what is beside it must be finite and not below 0")?;
         self.bins.copy_from_slice(&bins);
         Ok(())
-    }
-}
-
-impl OpenBin {
-    fn row(&self, at: usize) -> Option<CalibrationBin> {
-        Some(CalibrationBin {
-            from: edge(at),
-            to: edge(at + 1),
-            weight: self.weight.value(),
-            predicted: self.predicted.per(self.weight)?,
-            observed: self.observed.per(self.weight)?,
-        })
     }
 }
 

@@ -96,8 +96,8 @@ impl Positions {
         // For any row, no position is larger than `largest`.
         match self.told {
             Told::Found => RowPositions { positions: &self.found, largest: self.largest },
-            Told::Indices => RowPositions { positions: x.indices(), largest: x.trusted_max_index() },
-            Told::Ids => RowPositions { positions: x.ids(), largest: x.max_ids().largest },
+            Told::Indices => RowPositions { positions: x.indices(), largest: x.bounds.trusted_max_index },
+            Told::Ids => RowPositions { positions: x.ids, largest: x.bounds.max_ids.largest },
         }
     }
 
@@ -223,7 +223,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
     /// The entries of a row, with its values.
     #[inline]
     pub(crate) fn row<'a>(&'a self, x: Features<'a>) -> impl Iterator<Item = (S, f32)> + 'a {
-        let ids = if x.map().is_some_and(|map| self.id_source == IdSource::Map(map)) { x.ids() } else { &[] };
+        let ids = if x.map().is_some_and(|map| self.id_source == IdSource::Map(map)) { x.ids } else { &[] };
         x.indices().iter().zip(x.values()).enumerate().map(move |(at, (&index, &value))| {
             let entry = match ids.get(at) {
                 // Without one, it was not learnt from before its row; it may have been since.
@@ -265,8 +265,8 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
     pub(crate) fn prefetch(&self, x: Features<'_>) {
         let is_numbered = || x.map().is_some_and(|map| self.id_source == IdSource::Map(map));
         let positions = match x {
-            _ if (x.max_index() as usize) < self.low => x.indices(),
-            _ if is_numbered() => x.ids(),
+            _ if (x.bounds.max_index as usize) < self.low => x.indices(),
+            _ if is_numbered() => x.ids,
             _ if self.are_low(x) => x.indices(),
             _ => return,
         };
@@ -279,7 +279,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         if self.is_due {
             self.settle();
         }
-        if (x.trusted_max_index() as usize) < self.low {
+        if (x.bounds.trusted_max_index as usize) < self.low {
             positions.told = Told::Indices;
             return;
         }
@@ -298,7 +298,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
     /// Whether all entries of a row are low ones.
     #[inline]
     fn are_low(&self, x: Features<'_>) -> bool {
-        (x.max_index() as usize) < self.low || (max_index(x.indices()) as usize) < self.low
+        (x.bounds.max_index as usize) < self.low || (max_index(x.indices()) as usize) < self.low
     }
 
     /// Whether all entries of a row are at its ids, which are then its positions. New entries are made.
@@ -313,18 +313,18 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         }
         let are_there =
             |max: MaxPositions| (max.largest_low as usize) < self.low && (max.largest as usize) < self.entries.len();
-        if are_there(x.max_ids()) {
+        if are_there(x.bounds.max_ids) {
             positions.told = Told::Ids;
             return true;
         }
-        are_there(positions.copy(x.ids())) || self.make_new(x)
+        are_there(positions.copy(x.ids)) || self.make_new(x)
     }
 
     /// Makes the entries of a row that are new, by its ids. False if they are not those to come next: ids come in order, one
     /// for each feature, unless rows are left out, and then they are no longer relied on.
     #[inline(never)]
     fn make_new(&mut self, x: Features<'_>) -> bool {
-        for (&index, &id) in x.indices().iter().zip(x.ids()) {
+        for (&index, &id) in x.indices().iter().zip(x.ids) {
             if index < self.limit {
                 if index as usize >= self.low {
                     self.grow_low(index as usize);

@@ -102,7 +102,7 @@ impl KernelDescent {
 
     /// How many rows are kept.
     pub fn support(&self) -> usize {
-        self.function.len()
+        self.function.rows.len()
     }
 
     /// ‖f‖² in the kernel's space.

@@ -134,7 +134,7 @@ pub(super) const THRESHOLD: ParameterDescriptor = number("threshold", 0.0..=1.0)
 pub(super) struct Expansion {
     pub(super) kernel: Kernel,
     pub(super) budget: Budget,
-    rows: Vec<SparseRow<'static>>,
+    pub(super) rows: Vec<SparseRow<'static>>,
     /// v_j: c_j is scale·v_j.
     coefficients: Vec<f64>,
     /// K(x_j, x_j).
@@ -163,22 +163,8 @@ impl Expansion {
     pub(super) fn new(kernel: Kernel, budget: Budget) -> Result<Self, Error> {
         kernel.check()?;
         budget.check(&kernel)?;
-        Ok(Self {
-            kernel,
-            budget,
-            rows: Vec::new(),
-            coefficients: Vec::new(),
-            itself: Vec::new(),
-            scale: 1.0,
-            square: 0.0,
-            gram: Gram::default(),
-            is_cut: false,
-        })
-    }
-
-    /// How many rows are kept.
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
+        let (rows, coefficients, itself, gram) = Default::default();
+        Ok(Self { kernel, budget, rows, coefficients, itself, scale: 1.0, square: 0.0, gram, is_cut: false })
     }
 
     /// Why no theorem of exact learners in a space holds of this, if so.
@@ -220,7 +206,7 @@ impl Expansion {
             return;
         }
         let c = c.clamp(-LARGEST_COEFFICIENT, LARGEST_COEFFICIENT);
-        let is_full = self.budget.size.is_some_and(|size| self.len() >= size);
+        let is_full = self.budget.size.is_some_and(|size| self.rows.len() >= size);
         match self.budget.keep {
             Keep::Projectron { threshold } => self.add_or_project(c, x, threshold, is_full),
             Keep::Oldest if is_full => self.replace(0, c, x),
@@ -293,9 +279,9 @@ impl Expansion {
         archive.size("square", &mut self.square)?;
         archive.flag("cut", &mut self.is_cut)?;
         persist_rows(&mut self.rows, archive)?;
-        archive.column_of(self.len(), "coefficient", &mut self.coefficients)?;
+        archive.column_of(self.rows.len(), "coefficient", &mut self.coefficients)?;
         archive.check(self.coefficients.iter().all(|it| it.is_finite()), "coefficient", "must be finite")?;
-        let fits = self.budget.size.is_none_or(|size| self.len() <= size);
+        let fits = self.budget.size.is_none_or(|size| self.rows.len() <= size);
         archive.check(fits, "row.length", "must have no more rows than the budget")?;
         if archive.is_loading() {
             self.itself = self.rows.iter().map(|row| self.kernel.of_itself(row)).collect();
@@ -343,7 +329,7 @@ mod tests {
             if round % 10 == 9 {
                 expansion.project(1.5);
             }
-            assert!(budget.size.is_none_or(|size| expansion.len() <= size));
+            assert!(budget.size.is_none_or(|size| expansion.rows.len() <= size));
         }
         expansion
     }

@@ -71,7 +71,7 @@ impl KernelPerceptron {
 
     /// How many rows are kept.
     pub fn support(&self) -> usize {
-        self.function.len()
+        self.function.rows.len()
     }
 }
 

@@ -21,14 +21,13 @@ use crate::hashing::feature_map::{FeatureMap, INDEX_LIMIT};
 ///     }
 /// }
 ///
-/// let mut archive = Archive::saving();
-/// Mean { sum: 3.0, weights: vec![0.5] }.persist(&mut archive)?;
+/// let state = Archive::saved(|archive| Mean { sum: 3.0, weights: vec![0.5] }.persist(archive))?;
 /// let mut copy = Mean::default();
-/// copy.persist(&mut Archive::loading(archive.into_state()))?;
+/// copy.persist(&mut Archive::loading(state))?;
 /// assert_eq!((copy.sum, copy.weights), (3.0, vec![0.5]));
 /// # Ok::<(), onward::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Archive {
     state: State,
     is_loading: bool,
@@ -73,14 +72,9 @@ macro_rules! fields {
 pub(crate) use fields;
 
 impl Archive {
-    /// An empty archive that is written to.
-    pub fn saving() -> Self {
-        Self { state: State::default(), is_loading: false, prefix: String::new(), features: None }
-    }
-
     /// An archive that is read from.
     pub fn loading(state: State) -> Self {
-        Self { state, is_loading: true, prefix: String::new(), features: None }
+        Self { state, is_loading: true, ..Self::default() }
     }
 
     /// An archive to load parts that share one feature map: the map of all features for which these parts have numbers.
@@ -113,7 +107,7 @@ impl Archive {
     /// # Errors
     /// Those of the visit.
     pub fn saved(visit: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<State, Error> {
-        let mut archive = Self::saving();
+        let mut archive = Self::default();
         visit(&mut archive)?;
         Ok(archive.state)
     }
@@ -121,11 +115,6 @@ impl Archive {
     /// Whether values are read and not written. What is derived from them must then be computed again.
     pub fn is_loading(&self) -> bool {
         self.is_loading
-    }
-
-    /// What was written.
-    pub fn into_state(self) -> State {
-        self.state
     }
 
     fn full(&self, name: &str) -> String {

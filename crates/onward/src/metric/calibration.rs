@@ -96,12 +96,12 @@ impl Calibration {
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         let mut bins = self.bins.to_vec();
         let fields = fields!(OpenBin {
-            "weight": F64 weight.sum,
-            "weight_rest": F64 weight.rest,
-            "predicted": F64 predicted.sum,
-            "predicted_rest": F64 predicted.rest,
-            "observed": F64 observed.sum,
-            "observed_rest": F64 observed.rest,
+            "weight": F64 weight.0.sum,
+            "weight_rest": F64 weight.0.lost,
+            "predicted": F64 predicted.0.sum,
+            "predicted_rest": F64 predicted.0.lost,
+            "observed": F64 observed.0.sum,
+            "observed_rest": F64 observed.0.lost,
         });
         archive.records(&mut bins, &OpenBin::default(), &fields)?;
         archive.check(bins.len() == BINS, "weight", &format!("must have {BINS} numbers"))?;

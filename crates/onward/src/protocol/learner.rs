@@ -170,6 +170,15 @@ impl<L: ScoreLearner> Predictor for L {
     }
 }
 
+/// The calls that a [`Learner`] answers as the [`ScoreLearner`] that it is.
+macro_rules! same {
+    ($($name:ident -> $result:ty;)+) => {$(
+        fn $name(&self) -> $result {
+            ScoreLearner::$name(self)
+        }
+    )+};
+}
+
 impl<L: ScoreLearner> Learner for L {
     fn learn(&mut self, rows: Rows<'_>, scores: &mut [f64]) {
         rows.check_scores(1, scores);
@@ -188,32 +197,17 @@ impl<L: ScoreLearner> Learner for L {
         TaskLoss::Score(ScoreLearner::loss(self))
     }
 
-    fn describe(&self) -> String {
-        ScoreLearner::describe(self)
-    }
-
-    fn guarantee(&self) -> Guarantee {
-        ScoreLearner::guarantee(self)
+    same! {
+        describe -> String;
+        guarantee -> Guarantee;
+        freeze -> Option<Box<dyn Predictor>>;
+        linear -> Option<&dyn LinearWeights>;
+        mixture -> Option<MixtureReport>;
+        updates -> Option<f64>;
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         ScoreLearner::persist(self, archive)
-    }
-
-    fn freeze(&self) -> Option<Box<dyn Predictor>> {
-        ScoreLearner::freeze(self)
-    }
-
-    fn linear(&self) -> Option<&dyn LinearWeights> {
-        ScoreLearner::linear(self)
-    }
-
-    fn mixture(&self) -> Option<MixtureReport> {
-        ScoreLearner::mixture(self)
-    }
-
-    fn updates(&self) -> Option<f64> {
-        ScoreLearner::updates(self)
     }
 }
 

@@ -119,7 +119,7 @@ impl ScoreLearner for Arow {
         let arow = Description::of("arow");
         let arow = match &self.gaussian {
             Gaussian::Diagonal(_) => arow.with(&FORM, "diagonal"),
-            Gaussian::Full(ridge) => arow.with(&FORM, "full").with(&LIMIT, ridge.columns.limit()),
+            Gaussian::Full(ridge) => arow.with(&FORM, "full").with(&LIMIT, ridge.columns.features.limit()),
         };
         arow.with(&R, self.r).into()
     }

@@ -209,7 +209,7 @@ impl ScoreLearner for LeastSquares {
     fn describe(&self) -> String {
         let name = if let LeastSquaresForm::Running = self.form { "running" } else { "scratch" };
         let it = Description::of("least-squares").with(&FORM, name).with(&LAMBDA, self.lambda);
-        let it = it.with(&LIMIT, self.columns.limit()).with(&COMPARATOR_RADIUS, self.radius);
+        let it = it.with(&LIMIT, self.columns.features.limit()).with(&COMPARATOR_RADIUS, self.radius);
         match self.form {
             LeastSquaresForm::Running => it.into(),
             LeastSquaresForm::Scratch(rows) => it.with(&ROWS, rows).into(),

@@ -63,7 +63,7 @@ impl RidgeLearner {
 
     /// Adds the parameters that both have to a learner's description.
     pub(super) fn describe(&self, learner: Description) -> String {
-        let learner = learner.with(&LAMBDA, self.lambda).with(&LIMIT, self.ridge.columns.limit());
+        let learner = learner.with(&LAMBDA, self.lambda).with(&LIMIT, self.ridge.columns.features.limit());
         learner.with(&COMPARATOR_RADIUS, self.radius).into()
     }
 
@@ -83,7 +83,7 @@ impl RidgeLearner {
 
 /// Why there is no guarantee once features had to be ignored.
 pub(super) fn beyond_the_limit(ridge: &Ridge) -> String {
-    let limit = ridge.columns.limit();
+    let limit = ridge.columns.features.limit();
     format!("there were more features than limit={limit}, and the rest was ignored, which comparators may use")
 }
 

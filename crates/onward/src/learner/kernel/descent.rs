@@ -128,10 +128,7 @@ impl KernelDescent {
     fn bound(&self) -> f64 {
         // Self-tuned rates: projections move between points of a ball of this diameter. A constant
         // one: from 0, freely, toward a comparator that is at most a radius away.
-        let distance = match self.rate {
-            KernelRate::SelfTuned => 2.0 * self.radius,
-            KernelRate::Constant(_) => self.radius,
-        };
+        let distance = if self.rate == KernelRate::SelfTuned { 2.0 * self.radius } else { self.radius };
         match self.last_rate > 0.0 {
             true => (distance * distance / (2.0 * self.last_rate) + 0.5 * self.paid).min(f64::MAX),
             false => 0.0,

@@ -97,7 +97,7 @@ impl ScoreLearner for SecondOrderPerceptron {
     }
 
     fn describe(&self) -> String {
-        let it = Description::of("perceptron").with(&A, self.a).with(&LIMIT, self.ridge.columns.limit());
+        let it = Description::of("perceptron").with(&A, self.a).with(&LIMIT, self.ridge.columns.features.limit());
         it.with(&COMPARATOR_RADIUS, self.radius).with(&VARIANT, "second-order").into()
     }
 

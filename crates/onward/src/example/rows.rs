@@ -130,7 +130,7 @@ impl<'a> Rows<'a> {
     fn invalid_feature(&self) -> Error {
         let found = (0..self.len()).find_map(|row| {
             let (indices, values) = self.features_of(row);
-            Features::new(indices, values).err().map(|error| in_row(row, &error))
+            Features::new(indices, values).err().map(|error| Error::new(error.kind(), format!("row {row}: {error}")))
         });
         found.unwrap_or_else(|| refused("indices are below 2^31"))
     }
@@ -359,10 +359,6 @@ impl RowColumns<'_> {
         }
         Ok(())
     }
-}
-
-fn in_row(row: usize, error: &Error) -> Error {
-    Error::new(error.kind(), format!("row {row}: {error}"))
 }
 
 #[cfg(test)]

@@ -186,12 +186,6 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         self.numbers.get_or_init(|| IndexMap::of(&self.indices))
     }
 
-    /// Whether the entry of a high index is at this position.
-    #[inline]
-    fn is_at(&self, index: u32, position: u32) -> bool {
-        self.indices.get(position.wrapping_sub(self.limit) as usize) == Some(&index)
-    }
-
     /// The entries of many indices. Those that come in the order in which they were first written, or nearly so, need
     /// not be looked up.
     pub(crate) fn each<'a>(&'a self, indices: &'a [u32]) -> impl Iterator<Item = S> + 'a {
@@ -203,7 +197,8 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
                 }
                 return self.there(index);
             }
-            let position = if self.is_at(index, next) { Some(next) } else { self.find(index) };
+            let is_next = self.indices.get((next - self.limit) as usize) == Some(&index);
+            let position = if is_next { Some(next) } else { self.find(index) };
             let Some(position) = position else { return S::zeroed() };
             next = position + 1;
             self.there(position)
@@ -267,7 +262,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         let positions = match x {
             _ if (x.bounds.max_index as usize) < self.low => x.indices(),
             _ if is_numbered() => x.ids,
-            _ if self.are_low(x) => x.indices(),
+            _ if (max_index(x.indices()) as usize) < self.low => x.indices(),
             _ => return,
         };
         prefetch_all(&self.entries, positions);
@@ -293,12 +288,6 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
             positions.found.extend(x.indices().iter().map(|&index| self.position(index) as u32));
             positions.largest = max_index(&positions.found);
         }
-    }
-
-    /// Whether all entries of a row are low ones.
-    #[inline]
-    fn are_low(&self, x: Features<'_>) -> bool {
-        (x.bounds.max_index as usize) < self.low || (max_index(x.indices()) as usize) < self.low
     }
 
     /// Whether all entries of a row are at its ids, which are then its positions. New entries are made.

@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
         }
         let (indices, values) = (&indices[first..end], &values[first..end]);
         let rows = Self::borrowed(RowLayout::Sparse { ends, first }, indices, values, columns)?;
-        let repeats = (0..ends.len()).find_map(|row| Some((row, repeated(rows.features_of(row).0)?)));
+        let repeats = (0..ends.len()).find_map(|row| Some((row, repeated(rows.get(row).features.indices)?)));
         if let Some((row, index)) = repeats {
             return Err(refused(format!(
                 "row {row} must name each feature once, with the sum of its values; got index {index} twice"
@@ -129,7 +129,7 @@ impl<'a> Rows<'a> {
     #[cold]
     fn invalid_feature(&self) -> Error {
         let found = (0..self.len()).find_map(|row| {
-            let (indices, values) = self.features_of(row);
+            let Features { indices, values, .. } = self.get(row).features;
             Features::new(indices, values).err().map(|error| Error::new(error.kind(), format!("row {row}: {error}")))
         });
         found.unwrap_or_else(|| refused("indices are below 2^31"))
@@ -201,11 +201,6 @@ impl<'a> Rows<'a> {
                 (0..columns, rows.start * columns..rows.end * columns)
             }
         }
-    }
-
-    fn features_of(&self, row: usize) -> (&'a [u32], &'a [f32]) {
-        let features = self.get(row).features;
-        (features.indices, features.values)
     }
 
     /// All rows in order.

@@ -21,21 +21,20 @@ use crate::hashing::feature_map::{FeatureMap, INDEX_LIMIT};
 ///     }
 /// }
 ///
-/// let mut archive = Archive::saving();
-/// Mean { sum: 3.0, weights: vec![0.5] }.persist(&mut archive)?;
+/// let state = Archive::saved(|archive| Mean { sum: 3.0, weights: vec![0.5] }.persist(archive))?;
 /// let mut copy = Mean::default();
-/// copy.persist(&mut Archive::loading(archive.into_state()))?;
+/// copy.persist(&mut Archive::loading(state))?;
 /// assert_eq!((copy.sum, copy.weights), (3.0, vec![0.5]));
 /// # Ok::<(), onward::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Archive {
     state: State,
     is_loading: bool,
     /// What names begin with: the parts that are being visited, each with its dot.
     prefix: String,
-    /// By which ids tables are laid out that are read.
-    features: Option<FeatureMap>,
+    /// The map by whose ids loaded tables are laid out.
+    pub(crate) features: Option<FeatureMap>,
 }
 
 /// Visits fields that are saved under their own names: `visit_fields!(archive.number(self.rounds, self.squares))`. Renaming
@@ -58,7 +57,7 @@ pub(crate) fn rows_of<T: Clone>(all: &[T], lengths: impl Iterator<Item = usize>)
     rest.is_empty().then_some(rows)
 }
 
-/// A field of a record, for [`Archive::records`]: how to reach it, and of which type its column is.
+/// A field of a record, for [`Archive::records`]: how to reach it, and the type of its column.
 pub enum Field<'a, R> {
     /// A 32-bit float.
     F32(&'a dyn Fn(&mut R) -> &mut f32),
@@ -82,17 +81,12 @@ macro_rules! fields {
 pub(crate) use fields;
 
 impl Archive {
-    /// An empty archive that is written to.
-    pub fn saving() -> Self {
-        Self { state: State::default(), is_loading: false, prefix: String::new(), features: None }
-    }
-
     /// An archive that is read from.
     pub fn loading(state: State) -> Self {
-        Self { state, is_loading: true, prefix: String::new(), features: None }
+        Self { state, is_loading: true, ..Self::default() }
     }
 
-    /// An archive that is read from by what uses one map of features: the map of all that these parts have numbers for.
+    /// An archive to load parts that share one feature map: the map of all features for which these parts have numbers.
     pub fn loading_with_map(state: State, parts: &[&str]) -> Self {
         let mut features = FeatureMap::default();
         let mut ids = Vec::new();
@@ -112,11 +106,6 @@ impl Archive {
         Self { features: Some(features), ..Self::loading(state) }
     }
 
-    /// The map by whose ids tables are laid out that are read, if there is one.
-    pub(crate) fn features(&self) -> Option<&FeatureMap> {
-        self.features.as_ref()
-    }
-
     /// The map by whose ids tables have been laid out.
     pub fn into_map(self) -> FeatureMap {
         self.features.unwrap_or_default()
@@ -127,7 +116,7 @@ impl Archive {
     /// # Errors
     /// Those of the visit.
     pub fn saved(visit: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<State, Error> {
-        let mut archive = Self::saving();
+        let mut archive = Self::default();
         visit(&mut archive)?;
         Ok(archive.state)
     }
@@ -135,11 +124,6 @@ impl Archive {
     /// Whether values are read and not written. What is derived from them must then be computed again.
     pub fn is_loading(&self) -> bool {
         self.is_loading
-    }
-
-    /// What was written.
-    pub fn into_state(self) -> State {
-        self.state
     }
 
     fn full(&self, name: &str) -> String {
@@ -268,7 +252,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Records side by side: a column for each of their fields. Those that are read start as copies of `blank`.
+    /// Records side by side: a column for each of their fields. Loaded records start as copies of `blank`.
     ///
     /// # Errors
     /// On loading, when a column is missing or not as long as the others.

@@ -42,7 +42,7 @@ pub struct ModelFile {
     pub loss: String,
     /// The radius of the comparator class, if one was given.
     pub radius: Option<f64>,
-    /// What the columns mean: of whoever read the examples.
+    /// What the columns mean, as the reader of the examples describes it.
     pub schema: Value,
     /// What else the program wants to remember.
     pub facts: Value,

@@ -38,6 +38,7 @@ pub struct Names {
     indices: Vec<u32>,
     ends: Vec<u32>,
     text: String,
+    /// How many names came when the memory for them was used up.
     lost: u64,
     products: ProductNames,
 }
@@ -192,11 +193,6 @@ impl Names {
         let factors = self.products.get(index)?;
         let name = |&index: &u32| self.plain(index).map_or_else(|| format!("#{index}"), str::to_owned);
         Some(Cow::Owned(factors.iter().map(name).collect::<Vec<_>>().join("*")))
-    }
-
-    /// How many names came when the memory for them was used up.
-    pub fn lost(&self) -> u64 {
-        self.lost
     }
 
     /// How many names are kept.

@@ -61,7 +61,7 @@ mod tests {
         let state = Archive::saved(|archive| triangle.persist("triangle", 20, archive)).unwrap();
         let mut again = Triangle::default();
         again.persist("triangle", 20, &mut Archive::loading(state.clone())).unwrap();
-        assert_eq!((&again.rows, again.size(), again.rows[19].as_slice()), (&triangle.rows, 20, &[20.0][..]));
+        assert_eq!((&again.rows, again.rows.len(), again.rows[19].as_slice()), (&triangle.rows, 20, &[20.0][..]));
         assert!(again.persist("triangle", 19, &mut Archive::loading(state)).is_err());
     }
 

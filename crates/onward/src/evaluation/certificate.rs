@@ -98,7 +98,7 @@ impl Certificate {
         self.weight += h;
         let hg = h * g;
         self.table.locate(x, &mut self.positions);
-        if self.layout != self.table.layout() {
+        if self.layout != self.table.layout {
             self.find_seen();
         }
         let entries = self.table.all();
@@ -173,7 +173,7 @@ impl Certificate {
     #[cold]
     fn find_seen(&mut self) {
         let Self { table, seen, seen_at, layout, .. } = self;
-        *layout = table.layout();
+        *layout = table.layout;
         *seen_at = seen.iter().map(|&index| table.position(index) as u32).collect();
         if seen_at == seen {
             *seen_at = Vec::new();

@@ -95,7 +95,9 @@ impl Grid {
     fn finest(&self) -> f64 {
         let labels: Vec<f64> = self.cells.keys().map(|key| key.0).collect();
         let least = labels.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::MAX, f64::min);
-        2f64.powi(exponent(least).max(SMALLEST_EXPONENT))
+        // ⌊log₂⌋ of it; −1023 if it is subnormal.
+        let exponent = (least.to_bits() >> 52) as i32 - 1023;
+        2f64.powi(exponent.max(SMALLEST_EXPONENT))
     }
 
     fn regroup(&mut self, number: impl Fn(f64, f64) -> f64) {
@@ -119,11 +121,6 @@ impl Grid {
         }
         Ok(())
     }
-}
-
-/// ⌊log₂ x⌋ of a positive number; −1023 for subnormal ones.
-fn exponent(x: f64) -> i32 {
-    (x.to_bits() >> 52) as i32 - 1023
 }
 
 #[cfg(test)]

@@ -52,12 +52,12 @@ pub struct Batch {
     ascend_to: usize,
     /// The offset of the row that is being filled.
     offset: f64,
-    /// Where indices and values are, if not in the batch itself.
+    /// The indices and values, if they are not in the batch itself.
     lent: Option<Arc<dyn BorrowedColumns>>,
 }
 
-/// Indices and values that lie elsewhere than in a [`Batch`]: in a file that is mapped into
-/// memory, say. They are the same each time.
+/// Indices and values outside a [`Batch`], for example in a file that is mapped into memory. They must be the same
+/// on every call.
 pub trait BorrowedColumns: Debug + Send + Sync {
     /// The indices of all rows, one row after the other.
     fn indices(&self) -> &[u32];
@@ -66,7 +66,7 @@ pub trait BorrowedColumns: Debug + Send + Sync {
     fn values(&self) -> &[f32];
 }
 
-/// What rows have beside their features: a number for each.
+/// What rows have beside their features: one number per row and column.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RowColumns<'a> {
     /// Labels; NaN where one is missing. Empty: no row has one.
@@ -78,14 +78,13 @@ pub struct RowColumns<'a> {
 }
 
 impl Batch {
-    /// Fills an empty batch with rows whose features stay where they are, at the cost of a look
-    /// at each. `ends` says how many features the rows have up to each, itself included. No row
-    /// may name a feature twice, as none does that [`finish`](Batch::finish) made: that is not
-    /// looked at. The batch takes no other rows until it is [cleared](Batch::clear).
+    /// Fills an empty batch with rows whose features stay where they are; it only reads each feature once to check it.
+    /// `ends` gives for each row the number of features up to its end. No row may name a feature twice; this is not
+    /// checked, and rows made by [`finish`](Batch::finish) never do. The batch takes no other rows until it is
+    /// [cleared](Batch::clear).
     ///
     /// # Errors
-    /// When numbers differ that should be equal, or what is no feature, weight or offset is found;
-    /// the batch is then empty.
+    /// When lengths do not match, or a feature, weight or offset is out of range; the batch is then empty.
     ///
     /// # Panics
     /// When the batch is not empty.
@@ -312,7 +311,7 @@ impl Batch {
     /// Some finished rows, as learners and ledgers take them.
     ///
     /// # Panics
-    /// When there are not so many rows.
+    /// When the range ends beyond the rows.
     ///
     /// ```
     /// let mut batch = onward::Batch::default();
@@ -391,7 +390,7 @@ impl Batch {
     }
 }
 
-/// Whether ends are those of so many rows, which have all features that are lent, and columns as long.
+/// Refuses ends that do not cover all borrowed features, columns that are not one number per row, and features out of range.
 fn check_ends(ends: &[usize], columns: [usize; 3], lent: &dyn BorrowedColumns) -> Result<(), Error> {
     let (indices, values) = (lent.indices(), lent.values());
     let ascend = ends.windows(2).all(|pair| pair[0] <= pair[1]);

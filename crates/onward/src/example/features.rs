@@ -1,6 +1,6 @@
 //! A row of features.
 
-use super::reach::{MaxPositions, RowBounds};
+use super::reach::RowBounds;
 use crate::hashing::feature_map::INDEX_LIMIT;
 use crate::numeric::sum::{self, LANES};
 use crate::simd::scan::ascend;
@@ -16,8 +16,8 @@ pub struct Features<'a> {
     pub(super) indices: &'a [u32],
     pub(super) values: &'a [f32],
     /// The ids of the features in a feature map; empty if the row has not been numbered.
-    pub(super) ids: &'a [u32],
-    pub(super) bounds: RowBounds,
+    pub(crate) ids: &'a [u32],
+    pub(crate) bounds: RowBounds,
     pub(super) offset: f64,
 }
 
@@ -126,32 +126,9 @@ impl<'a> Features<'a> {
         sum::join(sums)
     }
 
-    /// An id for each feature, or none at all.
-    pub(crate) fn ids(&self) -> &'a [u32] {
-        self.ids
-    }
-
     /// The map that gave the ids, if there are some.
     pub(crate) fn map(&self) -> Option<u64> {
         (!self.ids.is_empty()).then_some(self.bounds.map)
-    }
-
-    /// No index is larger than this, here or elsewhere in the batch.
-    #[inline]
-    pub(crate) fn max_index(&self) -> u32 {
-        self.bounds.max_index
-    }
-
-    /// No index is larger, as surely as memory that is read unchecked needs it; [`u32::MAX`] if that is not known.
-    #[inline]
-    pub(crate) fn trusted_max_index(&self) -> u32 {
-        self.bounds.trusted_max_index
-    }
-
-    /// The largest ids of the batch, as surely.
-    #[inline]
-    pub(crate) fn max_ids(&self) -> MaxPositions {
-        self.bounds.max_ids
     }
 }
 

@@ -12,14 +12,14 @@ impl FeatureMap {
     pub fn number(&mut self, batch: &mut Batch) {
         let mut ids = std::mem::take(&mut batch.ids);
         self.add_ids_of(batch.rows(..), &mut ids);
-        (batch.bounds.map, batch.bounds.max_ids) = (self.map(), max_positions(&ids));
+        (batch.bounds.map, batch.bounds.max_ids) = (self.map, max_positions(&ids));
         batch.ids = ids;
     }
 
     /// The same rows with ids, which are kept in `ids`.
     pub fn number_rows<'a>(&mut self, rows: Rows<'a>, ids: &'a mut Vec<u32>) -> Rows<'a> {
         self.add_ids_of(rows, ids);
-        rows.with_ids(ids, self.map())
+        rows.with_ids(ids, self.map)
     }
 
     fn add_ids_of(&mut self, rows: Rows<'_>, ids: &mut Vec<u32>) {

@@ -1,4 +1,4 @@
-//! The largest of some ids: whether a table has entries for all is then asked once, not for each.
+//! The largest of some ids: a table then checks once, not per id, that it has entries for all.
 
 use crate::hashing::feature_map::LOW;
 use crate::simd::u32x8::{EIGHT, by_u32x8, largest_of, last};
@@ -10,33 +10,30 @@ pub(crate) struct MaxPositions {
     pub(crate) largest_low: u32,
 }
 
-impl MaxPositions {
-    /// Of what was not looked at: nothing may be relied on.
-    pub(crate) const UNKNOWN: Self = Self { largest: u32::MAX, largest_low: u32::MAX };
-}
-
 impl Default for MaxPositions {
+    /// Of positions that were not looked at: nothing may rely on them.
     fn default() -> Self {
-        Self::UNKNOWN
+        Self { largest: u32::MAX, largest_low: u32::MAX }
     }
 }
 
-/// What is known of the indices of rows, and of the ids that they have.
+/// What is known of the indices of rows, and of the ids that they have: bounds for all rows of a batch.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct RowBounds {
+pub(crate) struct RowBounds {
     /// No index is larger.
-    pub(super) max_index: u32,
-    /// The same, where the maker of the rows cannot be wrong; else [`u32::MAX`].
-    pub(super) trusted_max_index: u32,
+    pub(crate) max_index: u32,
+    /// The same, as surely as unchecked access to memory needs it; [`u32::MAX`] where that is not known.
+    pub(crate) trusted_max_index: u32,
     /// The map that gave the ids, if there are any.
     pub(super) map: u64,
-    pub(super) max_ids: MaxPositions,
+    /// The largest ids, as surely.
+    pub(crate) max_ids: MaxPositions,
 }
 
 impl RowBounds {
     /// Of rows without ids, whose largest index is known.
     pub(super) fn of(max_index: u32) -> Self {
-        Self { max_index, trusted_max_index: max_index, map: 0, max_ids: MaxPositions::UNKNOWN }
+        Self { max_index, trusted_max_index: max_index, map: 0, max_ids: MaxPositions::default() }
     }
 }
 

@@ -75,11 +75,8 @@ impl<'a> Rows<'a> {
             )));
         }
         let (indices, values) = (&indices[first..end], &values[first..end]);
-        let rows = Self::borrowed(RowLayout::Sparse { ends, first }, indices, values, columns);
-        if rows.bounds.max_index >= INDEX_LIMIT || !are_finite(values) {
-            return Err(rows.invalid_feature());
-        }
-        let repeats = (0..ends.len()).find_map(|row| Some((row, repeated(rows.features_of(row).0)?)));
+        let rows = Self::borrowed(RowLayout::Sparse { ends, first }, indices, values, columns)?;
+        let repeats = (0..ends.len()).find_map(|row| Some((row, repeated(rows.get(row).features.indices)?)));
         if let Some((row, index)) = repeats {
             return Err(refused(format!(
                 "row {row} must name each feature once, with the sum of its values; got index {index} twice"
@@ -93,7 +90,7 @@ impl<'a> Rows<'a> {
     /// columns, which all rows share.
     ///
     /// # Errors
-    /// When the values are not those of whole rows or not finite, indices are repeated or too large, or a column fits
+    /// When the values do not fill whole rows or are not finite, indices are repeated or too large, or a column fits
     /// neither the rows nor its range.
     ///
     /// ```
@@ -109,10 +106,7 @@ impl<'a> Rows<'a> {
             return Err(refused(format!("values must fill whole rows of {indices} columns; got {values} values")));
         }
         let rows = values.len().checked_div(indices.len()).unwrap_or(0);
-        let rows = Self::borrowed(RowLayout::Dense { rows }, indices, values, columns);
-        if rows.bounds.max_index >= INDEX_LIMIT || !are_finite(values) {
-            return Err(rows.invalid_feature());
-        }
+        let rows = Self::borrowed(RowLayout::Dense { rows }, indices, values, columns)?;
         if !rows.is_empty() && !ascend(indices) {
             Features::new(indices, &values[..indices.len()])?;
         }
@@ -120,16 +114,24 @@ impl<'a> Rows<'a> {
         Ok(rows)
     }
 
-    fn borrowed(layout: RowLayout<'a>, indices: &'a [u32], values: &'a [f32], columns: RowColumns<'a>) -> Self {
-        Self { layout, indices, values, ids: &[], bounds: RowBounds::of(max_index(indices)), columns }
+    /// Rows of features that are in range, before the rest is checked.
+    fn borrowed(
+        layout: RowLayout<'a>,
+        indices: &'a [u32],
+        values: &'a [f32],
+        columns: RowColumns<'a>,
+    ) -> Result<Self, Error> {
+        let rows = Self { layout, indices, values, ids: &[], bounds: RowBounds::of(max_index(indices)), columns };
+        let are_valid = rows.bounds.max_index < INDEX_LIMIT && are_finite(values);
+        if are_valid { Ok(rows) } else { Err(rows.invalid_feature()) }
     }
 
     /// What is wrong with a feature that is out of range.
     #[cold]
     fn invalid_feature(&self) -> Error {
         let found = (0..self.len()).find_map(|row| {
-            let (indices, values) = self.features_of(row);
-            Features::new(indices, values).err().map(|error| in_row(row, &error))
+            let Features { indices, values, .. } = self.get(row).features;
+            Features::new(indices, values).err().map(|error| Error::new(error.kind(), format!("row {row}: {error}")))
         });
         found.unwrap_or_else(|| refused("indices are below 2^31"))
     }
@@ -202,11 +204,6 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn features_of(&self, row: usize) -> (&'a [u32], &'a [f32]) {
-        let features = self.get(row).features;
-        (features.indices, features.values)
-    }
-
     /// All rows in order.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Example<'a>> {
         (0..self.len()).map(move |row| self.get(row))
@@ -268,7 +265,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Panics unless there are so many scores per row.
+    /// Panics unless there are `outputs` scores per row.
     #[inline]
     pub(crate) fn check_scores(&self, outputs: usize, scores: &[f64]) {
         let (rows, found) = (self.len(), scores.len());
@@ -278,7 +275,7 @@ impl<'a> Rows<'a> {
     /// Some of the rows.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// When the range ends beyond the rows.
     pub fn slice(self, range: Range<usize>) -> Self {
         let part = |column: &'a [f64]| if column.is_empty() { column } else { &column[range.clone()] };
         let RowColumns { labels, weights, offsets } = self.columns;
@@ -345,13 +342,15 @@ impl<'a> Example<'a> {
 }
 
 impl RowColumns<'_> {
-    /// Refuses what is no label (a finite one, or NaN), weight or offset.
+    /// Refuses labels that are infinite, and weights and offsets out of range.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let is_weight = |weight| weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight);
-        let columns: [(_, _, fn(f64) -> bool, _, _); 3] = [
-            ("label", self.labels, |label| !label.is_infinite(), "finite, or NaN for none", ErrorKind::Label),
+        type IsValid = fn(f64) -> bool;
+        let is_label: IsValid = |label| !label.is_infinite();
+        let is_weight: IsValid = |weight| weight == 0.0 || (1e-38..=f64::from(f32::MAX)).contains(&weight);
+        let columns = [
+            ("label", self.labels, is_label, "finite, or NaN for none", ErrorKind::Label),
             ("weight", self.weights, is_weight, "0, or from 1e-38 to 3.4e38", ErrorKind::Features),
-            ("offset", self.offsets, is_offset, "a number within ±3.4e38", ErrorKind::Features),
+            ("offset", self.offsets, is_offset as IsValid, "a number within ±3.4e38", ErrorKind::Features),
         ];
         for (name, column, is_valid, must, kind) in columns {
             if let Some(row) = column.iter().position(|&value| !is_valid(value)) {
@@ -363,10 +362,6 @@ impl RowColumns<'_> {
     }
 }
 
-fn in_row(row: usize, error: &Error) -> Error {
-    Error::new(error.kind(), format!("row {row}: {error}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -374,7 +369,7 @@ mod tests {
 
     fn shown(example: &Example<'_>) -> String {
         let x = example.features;
-        format!("{:?}", (x.indices(), x.values(), x.ids(), x.offset(), example.label, example.weight))
+        format!("{:?}", (x.indices(), x.values(), x.ids, x.offset(), example.label, example.weight))
     }
 
     /// Five rows of 0 to 4 features.

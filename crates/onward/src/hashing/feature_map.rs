@@ -40,7 +40,7 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug)]
 pub struct FeatureMap {
     /// Which map it is: another one has other ids.
-    map: u64,
+    pub(crate) map: u64,
     numbers: IndexMap,
     /// Of each id from [`LOW`] on its index.
     indices: Vec<u32>,
@@ -57,11 +57,6 @@ impl Default for FeatureMap {
 }
 
 impl FeatureMap {
-    /// Which map it is.
-    pub(crate) fn map(&self) -> u64 {
-        self.map
-    }
-
     /// Of each id from [`LOW`] on its index; `None` where features are addressed by their indices.
     pub(crate) fn indices(&self) -> Option<&[u32]> {
         (!self.has_ended).then_some(&self.indices)

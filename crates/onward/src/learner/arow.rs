@@ -11,7 +11,7 @@
 //! - `form=diagonal` keeps the variance of each weight alone, Σ_i −= β(Σ_i x_i)²: O(non-zeros);
 //! - `form=full` keeps all of Σ. As 1 − ym = y(y − m), it is ridge regression on the labels of the
 //!   rows with ym < 1, each of importance h/r, and λ = 1: Σ = (I + Σ xxᵀ·h/r)⁻¹ over those rows.
-//!   It is computed as `rls` is: O(d²) a round, for the first `limit` features; later ones are
+//!   It is computed as `rls` is: O(d²) per round, for the first `limit` features; later ones are
 //!   ignored.
 //!
 //! What is charged is the hinge loss or its square, as asked; the update is the same.
@@ -38,7 +38,7 @@ use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 pub enum Covariance {
     /// The variance of each weight.
     Diagonal,
-    /// All of it, of so many features.
+    /// The whole matrix, for at most this many features.
     Full(u64),
 }
 
@@ -119,7 +119,7 @@ impl ScoreLearner for Arow {
         let arow = Description::of("arow");
         let arow = match &self.gaussian {
             Gaussian::Diagonal(_) => arow.with(&FORM, "diagonal"),
-            Gaussian::Full(ridge) => arow.with(&FORM, "full").with(&LIMIT, ridge.columns().limit()),
+            Gaussian::Full(ridge) => arow.with(&FORM, "full").with(&LIMIT, ridge.columns.features.limit()),
         };
         arow.with(&R, self.r).into()
     }

@@ -1,5 +1,5 @@
 //! The columns of learners with full matrices: features in the order in which they came, up to a
-//! limit, since a round costs O(d²).
+//! limit, since each round costs O(d²).
 
 use crate::archive::Archive;
 use crate::parameter::{ParameterDescriptor, whole};
@@ -14,13 +14,13 @@ pub(super) const LIMIT: ParameterDescriptor = whole("limit", 1..=8192)
 /// The features that have a column.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FeatureColumns {
-    features: FeatureIndex,
+    pub(super) features: FeatureIndex,
     /// Values other than 0 of features without a column, in all that was learnt.
     ignored: f64,
 }
 
 impl FeatureColumns {
-    /// None, and room for so many.
+    /// No columns yet, and room for `limit`.
     pub(super) fn new(limit: u64) -> Result<Self, Error> {
         LIMIT.check(limit)?;
         Ok(Self { features: FeatureIndex::new(limit as usize), ignored: 0.0 })
@@ -29,11 +29,6 @@ impl FeatureColumns {
     /// d: how many features have a column.
     pub(super) fn len(&self) -> usize {
         self.features.len()
-    }
-
-    /// How many may have one.
-    pub(super) fn limit(&self) -> usize {
-        self.features.limit()
     }
 
     /// How many values of features without a column were met in learning.
@@ -74,7 +69,7 @@ impl FeatureColumns {
     pub(super) fn new_values<'a>(&'a self, x: Features<'a>) -> impl Iterator<Item = f64> + 'a {
         let row = x.indices().iter().zip(x.values());
         let new = row.filter(|&(&index, &value)| value != 0.0 && self.find(index).is_none());
-        new.take(self.limit() - self.len()).map(|(_, &value)| f64::from(value))
+        new.take(self.features.limit() - self.len()).map(|(_, &value)| f64::from(value))
     }
 
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

@@ -4,7 +4,7 @@
 //! (λI + Σ h·xxᵀ)w = Σ h(y − b)x and their Cholesky factor. It says what `rls` says and is there to
 //! be compared with it:
 //!
-//! - `form=running` keeps Σ h·xxᵀ and Σ h(y − b)x, and factors each round: O(d³) a round;
+//! - `form=running` keeps Σ h·xxᵀ and Σ h(y − b)x, and factors each round: O(d³) per round;
 //! - `form=scratch` keeps the rows and sums them again each round: O(td² + d³) in round t, so
 //!   n²d² + nd³ in all. Its memory grows with the stream: rows beyond the first `rows` are
 //!   predicted but not learnt from, and counted.
@@ -28,7 +28,7 @@ use crate::{Batch, Error, Example, Features, LinearWeights, RowColumns, Rows, Sc
 pub enum LeastSquaresForm {
     /// The sums of the normal equations.
     Running,
-    /// All rows, up to so many.
+    /// All rows, up to this number.
     Scratch(u64),
 }
 
@@ -127,20 +127,9 @@ impl LeastSquares {
         if let LeastSquaresForm::Scratch(rows) = form {
             ROWS.check(rows)?;
         }
-        Ok(Self {
-            charged: Charged::default(),
-            form,
-            radius,
-            lambda,
-            columns: FeatureColumns::new(limit)?,
-            sums: LeastSquaresSums::default(),
-            rows: Batch::default(),
-            root: Triangle::default(),
-            weights: Vec::new(),
-            row: Vec::new(),
-            paid: Sum::default(),
-            ignored: 0.0,
-        })
+        let columns = FeatureColumns::new(limit)?;
+        let (charged, sums, rows, root, weights, row, paid) = Default::default();
+        Ok(Self { charged, form, radius, lambda, columns, sums, rows, root, weights, row, paid, ignored: 0.0 })
     }
 
     /// The same, charged by a quadratic loss ½c(p − y)².
@@ -157,15 +146,11 @@ impl LeastSquares {
         self.ignored as u64
     }
 
-    fn weight_of(&self, index: u32) -> f64 {
-        self.columns.find(index).map_or(0.0, |column| self.weights[column])
-    }
-
     /// xᵀΓx of the row that is being learnt, its columns being known.
     fn variance(&mut self, x: Features<'_>) -> f64 {
         let from = self.columns.spread(x, 1.0, &mut self.row);
         // Features that are new have no column in the root yet, and λ there.
-        let (known, new) = self.row.split_at_mut(self.root.size());
+        let (known, new) = self.row.split_at_mut(self.root.rows.len());
         self.root.solve_transposed(known, from);
         let squares = |values: &[f64]| sum::sum(values.iter().map(|value| value * value));
         squares(known) + squares(new) / self.lambda
@@ -198,7 +183,7 @@ impl LeastSquares {
 
 impl ScoreLearner for LeastSquares {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        x.offset() + x.dot(|index| self.weight_of(index))
+        x.offset() + x.dot(|index| self.weight(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
@@ -224,7 +209,7 @@ impl ScoreLearner for LeastSquares {
     fn describe(&self) -> String {
         let name = if let LeastSquaresForm::Running = self.form { "running" } else { "scratch" };
         let it = Description::of("least-squares").with(&FORM, name).with(&LAMBDA, self.lambda);
-        let it = it.with(&LIMIT, self.columns.limit()).with(&COMPARATOR_RADIUS, self.radius);
+        let it = it.with(&LIMIT, self.columns.features.limit()).with(&COMPARATOR_RADIUS, self.radius);
         match self.form {
             LeastSquaresForm::Running => it.into(),
             LeastSquaresForm::Scratch(rows) => it.with(&ROWS, rows).into(),
@@ -262,7 +247,7 @@ impl ScoreLearner for LeastSquares {
 
 impl LinearWeights for LeastSquares {
     fn weight(&self, index: u32) -> f64 {
-        self.weight_of(index)
+        self.columns.find(index).map_or(0.0, |column| self.weights[column])
     }
 }
 

@@ -9,7 +9,7 @@
 //! - variant 1: τ = min(hC, ℓ/‖x‖²), which minimises ½‖w − w_t‖² + hC·ℓ(w);
 //! - variant 2: τ = ℓ/(‖x‖² + 1/(2hC)), which minimises ½‖w − w_t‖² + hC·ℓ(w)².
 //!
-//! The loss that is asked for, one of these or its square, is what is charged; the update is the
+//! The requested loss, one of these or its square, is charged; the update is the
 //! same for both. A row without a feature other than 0 teaches nothing.
 //!
 //! **Guarantee**: none of regret. The theorems bound sums of squared losses or mistakes, not what
@@ -18,7 +18,7 @@
 //! Σℓ² ≤ (‖u‖ + 2√(Σℓ*²))² (theorem 3); variant 1 makes at most max(R², 1/C)·(‖u‖² + 2CΣℓ*)
 //! mistakes of class (theorem 4); variant 2 has Σℓ² ≤ (R² + 1/(2C))·(‖u‖² + 2CΣℓ*²) (theorem 5).
 //!
-//! **Cost**: O(non-zeros) a round.
+//! **Cost**: O(non-zeros) per round.
 
 use crate::archive::{Archive, Field};
 use crate::guarantee::{Guarantee, GuaranteeKind};
@@ -87,7 +87,7 @@ impl PassiveAggressive {
 
 impl ScoreLearner for PassiveAggressive {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        x.offset() + x.dot(|index| self.weight(index))
+        x.offset() + x.dot(|index| self.weights.weight(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
@@ -132,13 +132,7 @@ impl ScoreLearner for PassiveAggressive {
     }
 
     fn linear(&self) -> Option<&dyn LinearWeights> {
-        Some(self)
-    }
-}
-
-impl LinearWeights for PassiveAggressive {
-    fn weight(&self, index: u32) -> f64 {
-        f64::from(self.weights.get(index))
+        Some(&self.weights)
     }
 }
 

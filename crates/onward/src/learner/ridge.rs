@@ -1,7 +1,7 @@
 //! Ridge regression, one row at a time: what recursive least squares and its kin share.
 //!
 //! With A = λI + Σ h·xxᵀ = Γ⁻¹ it keeps the triangle R of A = RᵀR and z of Rᵀz = Σ h·y·x, so that
-//! w = Γ·Σ h·y·x solves Rw = z. A row is folded into both by rotations (`dense.rs`): that is the
+//! w = Γ·Σ h·y·x solves Rw = z. A row is folded into both by rotations (`numeric/linalg/triangle.rs`): that is the
 //! QR form of recursive least squares, in which no rounding makes Γ lose its sign. O(d²) a row.
 
 use std::cell::RefCell;
@@ -45,7 +45,7 @@ pub(super) struct RidgeLearner {
     radius: f64,
     pub(super) lambda: f64,
     pub(super) ridge: Ridge,
-    /// The regret, for (p − y)², against what the best comparator pays with its regularisation.
+    /// The regret for (p − y)² against the best comparator with its regularisation.
     pub(super) paid: Sum,
 }
 
@@ -61,20 +61,20 @@ impl RidgeLearner {
         Self { charged: Charged::by(loss), ..self }
     }
 
-    /// Adds the parameters that both have to what a learner says of itself.
+    /// Adds the parameters that both have to a learner's description.
     pub(super) fn describe(&self, learner: Description) -> String {
-        let learner = learner.with(&LAMBDA, self.lambda).with(&LIMIT, self.ridge.columns().limit());
+        let learner = learner.with(&LAMBDA, self.lambda).with(&LIMIT, self.ridge.columns.features.limit());
         learner.with(&COMPARATOR_RADIUS, self.radius).into()
     }
 
-    /// The bound where the regret against what is regularised is this, in (p − y)².
+    /// The bound on the regret, from that against the regularised squares.
     pub(super) fn bound(&self, regret: f64) -> f64 {
         self.charged.unit * (self.lambda * self.radius * self.radius + regret)
     }
 
-    /// The guarantee from what was paid.
+    /// The guarantee, from what was paid.
     pub(super) fn guarantee(&self) -> Guarantee {
-        if self.ridge.columns().ignored() > 0 {
+        if self.ridge.columns.ignored() > 0 {
             return Guarantee::none(GuaranteeKind::Own, beyond_the_limit(&self.ridge));
         }
         Guarantee::own(Comparator::Ball(self.radius), self.bound(self.paid.total()))
@@ -83,7 +83,7 @@ impl RidgeLearner {
 
 /// Why there is no guarantee once features had to be ignored.
 pub(super) fn beyond_the_limit(ridge: &Ridge) -> String {
-    let limit = ridge.columns().limit();
+    let limit = ridge.columns.features.limit();
     format!("there were more features than limit={limit}, and the rest was ignored, which comparators may use")
 }
 
@@ -96,7 +96,7 @@ pub(super) const LAMBDA: ParameterDescriptor = positive("lambda")
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ridge {
     lambda: f64,
-    columns: FeatureColumns,
+    pub(super) columns: FeatureColumns,
     /// R.
     triangle: Triangle,
     /// z = Rw.
@@ -124,11 +124,6 @@ impl Ridge {
         Ok(Self { lambda, columns: FeatureColumns::new(limit)?, ..Self::default() })
     }
 
-    /// The features that have a column.
-    pub(super) fn columns(&self) -> &FeatureColumns {
-        &self.columns
-    }
-
     /// ⟨w, x⟩.
     pub(super) fn dot(&self, x: Features<'_>) -> f64 {
         x.dot(|index| self.weight(index))
@@ -147,7 +142,7 @@ impl Ridge {
     /// Takes in a row with the target y and the importance h > 0.
     pub(super) fn observe(&mut self, x: Features<'_>, y: f64, h: f64) -> Folded {
         self.columns.meet(x);
-        while self.triangle.size() < self.columns.len() {
+        while self.triangle.rows.len() < self.columns.len() {
             self.triangle.grow(self.lambda.sqrt());
             self.rotated.push(0.0);
         }

@@ -4,7 +4,7 @@
 //! b is the row's offset. In the usual form Γ_0 = (1/λ)I, Γ_t = Γ − Γxxᵀ Γ/(1/h + xᵀΓx) and
 //! w_t = w + h·Γ_t x·(y − p): then Γ_t = (λI + Σ h·xxᵀ)⁻¹. Here the triangular root of Γ⁻¹ is kept
 //! and rows are folded into it by rotations (the QR form), which keeps Γ symmetric and positive
-//! definite for ever. Squared loss only, or a multiple of it, of which the guarantee is the same multiple; predictions
+//! definite for ever. Squared loss only, or a multiple of it: the guarantee is then the same multiple; predictions
 //! are not clipped.
 //!
 //! **Guarantee**, for every ‖u‖ ≤ U, whatever the stream. With r = y − p and q = h·xᵀΓ_{t−1}x,
@@ -19,7 +19,7 @@
 //! grows without limit in directions that no row touches. Here the λ_i, a few a round and each in
 //! turn, are set to λ again, so that λ·f^(1 + 1/(1−f)) ≤ λ_i ≤ λ always. No guarantee.
 //!
-//! **Cost**: O(d²) a round and 8·d² bytes for d features, so features beyond the first `limit`
+//! **Cost**: O(d²) per round and at most 8·d² bytes for d features. Features beyond the first `limit`
 //! with a value other than 0 are ignored and counted; there is no guarantee from then on.
 
 use super::columns::LIMIT;
@@ -90,10 +90,10 @@ impl Rls {
 
     /// How many values were ignored since their features came when there were `limit` already.
     pub fn ignored(&self) -> u64 {
-        self.base.ridge.columns().ignored()
+        self.base.ridge.columns.ignored()
     }
 
-    /// Lets the past count less, and sets some of the λ_i again, so many that each has its turn
+    /// Lets the past count less, and sets some of the λ_i again: enough of them that each has its turn
     /// within 1 + 1/(1 − f) rounds.
     fn forget(&mut self) {
         let f = self.forgetting;
@@ -124,7 +124,7 @@ impl ScoreLearner for Rls {
         }
         let folded = self.base.ridge.observe(x, label - x.offset(), weight);
         if self.forgetting < 1.0 {
-            self.lambdas.resize(self.base.ridge.columns().len(), self.base.lambda);
+            self.lambdas.resize(self.base.ridge.columns.len(), self.base.lambda);
         }
         self.least.add(folded.residual * folded.residual);
         self.base.paid.add(weight * residual * residual * folded.leverage);
@@ -148,7 +148,7 @@ impl ScoreLearner for Rls {
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.base.ridge.persist(archive)?;
-        let features = self.base.ridge.columns().len();
+        let features = self.base.ridge.columns.len();
         archive.column_of(if self.forgetting < 1.0 { features } else { 0 }, "lambdas", &mut self.lambdas)?;
         let mut turn = self.turn as u64;
         archive.count("turn", &mut turn)?;

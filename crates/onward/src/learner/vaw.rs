@@ -78,7 +78,7 @@ impl Vaw {
 
     /// How many values were ignored since their features came when there were `limit` already.
     pub fn ignored(&self) -> u64 {
-        self.base.ridge.columns().ignored()
+        self.base.ridge.columns.ignored()
     }
 
     /// p − b of a row of this importance, and q.

@@ -190,7 +190,7 @@ impl Auc {
         *side += bounded(weight);
     }
 
-    /// Has the bin of a score fetched that will be taken in: it may be anywhere in a megabyte.
+    /// Fetches the bin of a score that will be observed: it may be anywhere in a megabyte.
     #[inline]
     pub(super) fn prefetch(&self, score: f64) {
         if let Some(bin) = self.bins.get(bin_of(score)) {

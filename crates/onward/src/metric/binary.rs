@@ -106,20 +106,6 @@ impl Probability {
         let (up, down) = if score >= 0.0 { (1.0, e) } else { (e, 1.0) };
         Self { score, shared, positive: up * likelier, negative: down * likelier }
     }
-
-    /// −q·ln P(1) − (1−q)·ln P(−1) = q·max(−s, 0) + (1−q)·max(s, 0) + ln(1+e): terms that
-    /// are not negative, so nothing cancels.
-    #[inline]
-    fn surprise(self, target: f64) -> f64 {
-        let against = target * (-self.score).max(0.0) + (1.0 - target) * self.score.max(0.0);
-        against + self.shared
-    }
-
-    /// P(1) − q, without cancellation where q is 0 or 1.
-    #[inline]
-    fn excess(self, target: f64) -> f64 {
-        self.positive * (1.0 - target) - self.negative * target
-    }
 }
 
 /// The mean of −ln of the probability that was given to the truth, for a
@@ -152,7 +138,9 @@ impl LogLoss {
     #[inline]
     pub(super) fn add(&mut self, probability: Probability, target: f64, weight: f64) {
         self.weight.add(weight);
-        self.loss.add(weight * probability.surprise(target));
+        // −q·ln P(1) − (1−q)·ln P(−1) = q·max(−s, 0) + (1−q)·max(s, 0) + ln(1+e): no term is negative, so nothing cancels.
+        let against = target * (-probability.score).max(0.0) + (1.0 - target) * probability.score.max(0.0);
+        self.loss.add(weight * (against + probability.shared));
     }
 
     /// The mean in nats. None before any weight.
@@ -197,7 +185,8 @@ impl Brier {
 
     #[inline]
     pub(super) fn add(&mut self, probability: Probability, target: f64, weight: f64) {
-        let excess = probability.excess(target);
+        // P(1) − q, without cancellation where q is 0 or 1.
+        let excess = probability.positive * (1.0 - target) - probability.negative * target;
         self.weight.add(weight);
         self.squares.add(weight * (excess * excess));
     }

@@ -80,7 +80,12 @@ impl Calibration {
 
     /// The table, by rising probability, without the bins that nothing fell into.
     pub fn bins(&self) -> Vec<CalibrationBin> {
-        self.bins.iter().enumerate().filter_map(|(at, bin)| bin.row(at)).collect()
+        let row = |(at, bin): (usize, &OpenBin)| {
+            let (weight, predicted, observed) =
+                (bin.weight.value(), bin.predicted.per(bin.weight)?, bin.observed.per(bin.weight)?);
+            Some(CalibrationBin { from: edge(at), to: edge(at + 1), weight, predicted, observed })
+        };
+        self.bins.iter().enumerate().filter_map(row).collect()
     }
 
     /// Saves or loads what is needed to continue to the bit.
@@ -91,12 +96,12 @@ impl Calibration {
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         let mut bins = self.bins.to_vec();
         let fields = fields!(OpenBin {
-            "weight": F64 weight.sum,
-            "weight_rest": F64 weight.rest,
-            "predicted": F64 predicted.sum,
-            "predicted_rest": F64 predicted.rest,
-            "observed": F64 observed.sum,
-            "observed_rest": F64 observed.rest,
+            "weight": F64 weight.0.sum,
+            "weight_rest": F64 weight.0.lost,
+            "predicted": F64 predicted.0.sum,
+            "predicted_rest": F64 predicted.0.lost,
+            "observed": F64 observed.0.sum,
+            "observed_rest": F64 observed.0.lost,
         });
         archive.records(&mut bins, &OpenBin::default(), &fields)?;
         archive.check(bins.len() == BINS, "weight", &format!("must have {BINS} numbers"))?;
@@ -105,18 +110,6 @@ impl Calibration {
         archive.check(bins.iter().all(is_sound), "weight", "and what is beside it must be finite and not below 0")?;
         self.bins.copy_from_slice(&bins);
         Ok(())
-    }
-}
-
-impl OpenBin {
-    fn row(&self, at: usize) -> Option<CalibrationBin> {
-        Some(CalibrationBin {
-            from: edge(at),
-            to: edge(at + 1),
-            weight: self.weight.value(),
-            predicted: self.predicted.per(self.weight)?,
-            observed: self.observed.per(self.weight)?,
-        })
     }
 }
 

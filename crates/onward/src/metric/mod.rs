@@ -120,7 +120,7 @@ impl Metrics {
         }
     }
 
-    /// A score that will be observed: what belongs to it may be fetched from memory meanwhile.
+    /// Fetches what a score needs that will be observed.
     #[inline]
     pub(crate) fn prefetch(&self, score: f64) {
         if let Measures::Binary(binary) = &self.measures {
@@ -187,7 +187,11 @@ impl Binary {
                 Some((e, shared)) => Probability::from_exponential(score, e, shared),
                 None => Probability::of(score),
             };
-            probabilities.observe(probability, label, weight);
+            // One exponential serves all three.
+            let target = target(label);
+            probabilities.log_loss.add(probability, target, weight);
+            probabilities.brier.add(probability, target, weight);
+            probabilities.calibration.observe(probability.positive, label, weight);
         }
     }
 
@@ -196,8 +200,13 @@ impl Binary {
         put(summary, "accuracy", self.accuracy.value());
         put(summary, "auc", auc.map(|(value, _)| value));
         put(summary, "auc_error", auc.map(|(_, error)| error));
-        if let Some(probabilities) = &self.probabilities {
-            probabilities.summarise(summary);
+        let Some(probabilities) = &self.probabilities else { return };
+        put(summary, "log_loss", probabilities.log_loss.value());
+        put(summary, "brier", probabilities.brier.value());
+        put(summary, "calibration_error", probabilities.calibration.error());
+        let bins = probabilities.calibration.bins();
+        if !bins.is_empty() {
+            summary.insert("calibration".to_owned(), json!(bins));
         }
     }
 
@@ -208,27 +217,6 @@ impl Binary {
         archive.part("log_loss", |archive| probabilities.log_loss.persist(archive))?;
         archive.part("brier", |archive| probabilities.brier.persist(archive))?;
         archive.part("calibration", |archive| probabilities.calibration.persist(archive))
-    }
-}
-
-impl Probabilities {
-    /// One exponential serves all three.
-    #[inline]
-    fn observe(&mut self, probability: Probability, label: f64, weight: f64) {
-        let target = target(label);
-        self.log_loss.add(probability, target, weight);
-        self.brier.add(probability, target, weight);
-        self.calibration.observe(probability.positive, label, weight);
-    }
-
-    fn summarise(&self, summary: &mut Map<String, Value>) {
-        put(summary, "log_loss", self.log_loss.value());
-        put(summary, "brier", self.brier.value());
-        put(summary, "calibration_error", self.calibration.error());
-        let bins = self.calibration.bins();
-        if !bins.is_empty() {
-            summary.insert("calibration".to_owned(), json!(bins));
-        }
     }
 }
 

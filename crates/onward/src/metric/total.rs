@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::archive::Archive;
+use crate::numeric::sum::Sum;
 
 /// The largest magnitude of a term, 2^960 ≈ 10^289: 2^63 of them do not
 /// overflow, so that no finite stream can make a sum infinite.
@@ -13,33 +14,24 @@ pub(super) fn bounded(number: f64) -> f64 {
     number.clamp(-LARGEST, LARGEST)
 }
 
-/// Σ terms by compensated summation: `sum` is what plain addition gives, `rest`
-/// gathers what each addition rounded off, exactly known by Knuth's two-sum
-/// (The Art of Computer Programming, volume 2, 4.2.2).
+/// Σ terms by compensated summation: a [`Sum`] of bounded terms.
 ///
 /// The error of [`value`](CompensatedTotal::value) is about one rounding of the result plus
 /// n²ε²·Σ|terms|, where plain addition has nε·Σ|terms| (ε = 2^−53): on 10⁹ terms
 /// of either sign nothing is lost that matters. Terms beyond ±2^960 count as ±2^960.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct CompensatedTotal {
-    pub(super) sum: f64,
-    pub(super) rest: f64,
-}
+pub(super) struct CompensatedTotal(pub(super) Sum);
 
 impl CompensatedTotal {
     /// Adds a term.
     #[inline]
     pub(super) fn add(&mut self, term: f64) {
-        let term = bounded(term);
-        let sum = self.sum + term;
-        let added = sum - self.sum;
-        self.rest += (self.sum - (sum - added)) + (term - added);
-        self.sum = sum;
+        self.0.add(bounded(term));
     }
 
     /// The sum so far.
     pub(super) fn value(self) -> f64 {
-        self.sum + self.rest
+        self.0.total()
     }
 
     /// The sum over a total weight: a weighted mean. None before any weight.
@@ -50,13 +42,13 @@ impl CompensatedTotal {
 
     /// How much larger this sum is than another.
     pub(super) fn minus(self, other: CompensatedTotal) -> f64 {
-        (self.sum - other.sum) + (self.rest - other.rest)
+        (self.0.sum - other.0.sum) + (self.0.lost - other.0.lost)
     }
 
     /// Saves the sum, of either sign, under `name` and what was rounded off under `name_rest`, or loads them.
     pub(super) fn persist(&mut self, name: &str, archive: &mut Archive) -> Result<(), Error> {
-        archive.finite(name, &mut self.sum)?;
-        archive.finite(&format!("{name}_rest"), &mut self.rest)
+        archive.finite(name, &mut self.0.sum)?;
+        archive.finite(&format!("{name}_rest"), &mut self.0.lost)
     }
 
     /// The same, for a sum of terms that are not negative.

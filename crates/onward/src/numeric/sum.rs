@@ -26,8 +26,8 @@ pub(crate) fn squares(values: &[f32]) -> f64 {
     sum(values.iter().map(|&value| f64::from(value) * f64::from(value)))
 }
 
-/// A sum with a running compensation (Neumaier 1974): the error does not grow with
-/// the number of terms.
+/// A sum with a running compensation: its error does not grow with the number of terms. `lost` adds up what each addition
+/// rounds off, which Knuth's two-sum knows exactly (The Art of Computer Programming, volume 2, 4.2.2).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Sum {
     pub(crate) sum: f64,
@@ -39,7 +39,8 @@ impl Sum {
     #[inline]
     pub(crate) fn add(&mut self, term: f64) {
         let sum = self.sum + term;
-        self.lost += if self.sum.abs() >= term.abs() { (self.sum - sum) + term } else { (term - sum) + self.sum };
+        let added = sum - self.sum;
+        self.lost += (self.sum - (sum - added)) + (term - added);
         self.sum = sum;
     }
 

@@ -6,6 +6,7 @@
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 use crate::loss::{SharedLoss, TaskLoss};
+use crate::storage::table::ParameterTable;
 use crate::{Error, Example, Features, Rows};
 
 /// Reads rows and gives scores. What does not change any more serves many threads.
@@ -171,6 +172,15 @@ impl<L: ScoreLearner> Predictor for L {
     }
 }
 
+/// The calls that a [`Learner`] answers as the [`ScoreLearner`] that it is.
+macro_rules! same {
+    ($($name:ident -> $result:ty;)+) => {$(
+        fn $name(&self) -> $result {
+            ScoreLearner::$name(self)
+        }
+    )+};
+}
+
 impl<L: ScoreLearner> Learner for L {
     fn learn(&mut self, rows: Rows<'_>, scores: &mut [f64]) {
         rows.check_scores(1, scores);
@@ -189,32 +199,17 @@ impl<L: ScoreLearner> Learner for L {
         TaskLoss::Score(ScoreLearner::loss(self))
     }
 
-    fn describe(&self) -> String {
-        ScoreLearner::describe(self)
-    }
-
-    fn guarantee(&self) -> Guarantee {
-        ScoreLearner::guarantee(self)
+    same! {
+        describe -> String;
+        guarantee -> Guarantee;
+        freeze -> Option<Box<dyn Predictor>>;
+        linear -> Option<&dyn LinearWeights>;
+        mixture -> Option<MixtureReport>;
+        updates -> Option<f64>;
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         ScoreLearner::persist(self, archive)
-    }
-
-    fn freeze(&self) -> Option<Box<dyn Predictor>> {
-        ScoreLearner::freeze(self)
-    }
-
-    fn linear(&self) -> Option<&dyn LinearWeights> {
-        ScoreLearner::linear(self)
-    }
-
-    fn mixture(&self) -> Option<MixtureReport> {
-        ScoreLearner::mixture(self)
-    }
-
-    fn updates(&self) -> Option<f64> {
-        ScoreLearner::updates(self)
     }
 }
 
@@ -238,6 +233,13 @@ pub trait LinearWeights {
     /// The average of the points that made the predictions so far, as (index, weight), where it is kept.
     fn averaged(&self) -> Option<Vec<(u32, f64)>> {
         None
+    }
+}
+
+/// A table of weights.
+impl LinearWeights for ParameterTable<f32> {
+    fn weight(&self, index: u32) -> f64 {
+        f64::from(self.get(index))
     }
 }
 

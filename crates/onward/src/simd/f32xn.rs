@@ -1,4 +1,4 @@
-//! Four or eight numbers of 32 bits at a time, and what is summed of them in 64.
+//! Four or eight numbers of 32 bits at a time, and their sums in 64 bits.
 //!
 //! A loop written with [`F32xN`] says what the vectors are made of. Given arrays, the compiler makes vectors half as wide
 //! and keeps them in memory meanwhile (in the second walk of `auto`, 45 instructions per feature instead of 37).

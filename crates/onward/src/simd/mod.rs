@@ -1,4 +1,4 @@
-//! Loops in vector code that give the same bits on every machine, and what memory is told beforehand.
+//! Loops in vector code that give the same bits on every machine, prefetching, and huge pages.
 
 mod dispatch;
 pub(crate) mod f32xn;

@@ -1,13 +1,13 @@
-//! Fetching what will soon be worked on.
+//! Prefetching.
 
-/// Has the processor fetch what will soon be worked on. Changes nothing but the time.
+/// Makes the processor fetch a value that is needed soon. It changes nothing but the time.
 #[doc(hidden)]
 #[inline(always)]
 pub fn prefetch<T>(value: &T) {
     prefetch_at(std::slice::from_ref(value), 0);
 }
 
-/// The same of one of several values; nothing comes of it if there are not so many.
+/// The same for one of several values. Nothing happens if the position is beyond them.
 #[doc(hidden)]
 #[inline(always)]
 pub fn prefetch_at<T>(values: &[T], at: usize) {
@@ -25,7 +25,7 @@ pub fn prefetch_at<T>(values: &[T], at: usize) {
     let _ = (values, at);
 }
 
-/// The same of many of them.
+/// The same for many of them.
 #[inline(always)]
 pub(crate) fn prefetch_all<T>(values: &[T], positions: &[u32]) {
     // Four at a time, or counting takes as long as fetching.

@@ -1,4 +1,4 @@
-//! Questions about all indices or values of a row at once: the largest, whether they ascend, whether all are finite.
+//! Questions about all indices or values of a row: the largest, whether they ascend, whether all are finite.
 
 use crate::simd::u32x8::{EIGHT, by_u32x8, largest_of, last};
 
@@ -15,7 +15,7 @@ by_u32x8! {
 }
 
 by_u32x8! {
-    /// Whether each index is larger than the one before it. Where they are not, that is most often plain from the first.
+    /// Whether each index is larger than the one before it. If not, the first ones mostly show it.
     pub(crate) fn ascend<E>(indices: &[u32]) -> bool {
         let Some((_, later)) = indices.split_first() else { return true };
         let before = &indices[..later.len()];
@@ -43,7 +43,7 @@ by_u32x8! {
         for eight in eights {
             most = most.larger(E::load(eight).and(without_sign));
         }
-        // The bits of a size are the larger the larger it is, and those of what is no number larger still.
+        // Larger sizes have larger bits, and the bits of NaN are larger still.
         largest_of(most) < f32::INFINITY.to_bits()
     }
 }
@@ -59,7 +59,7 @@ by_u32x8! {
     fn count_zeros<E>(bits: &[u32]) -> u32 {
         let (without_sign, zero) = (E::all(0x7fff_ffff), E::all(0));
         let (eights, rest) = bits.as_chunks::<EIGHT>();
-        // Of the last eight only those count that are in no other.
+        // Of the last eight only those count that are in no other chunk.
         let mut zeros = match bits.len() < EIGHT {
             true => rest.iter().map(|&bits| u32::from(bits & 0x7fff_ffff == 0)).sum(),
             false => (last::<E>(bits).and(without_sign).equal(zero).bits() >> (EIGHT - rest.len())).count_ones(),
@@ -77,7 +77,7 @@ pub(crate) fn count_present(values: &[f32]) -> usize {
     values.len() - count_zeros(bytemuck::must_cast_slice(values)) as usize
 }
 
-/// So many numbers [`are_alone`] compares each with each.
+/// [`are_alone`] compares this many numbers, each with each.
 pub(crate) const FEW: usize = 2 * EIGHT;
 
 by_u32x8! {

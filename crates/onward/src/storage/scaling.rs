@@ -1,4 +1,4 @@
-//! Running standardisation: what is known of a feature's scale from the rows so far.
+//! Running standardisation: the scale of a feature, from the rows so far.
 //!
 //! A feature that is present in nearly every row (95% of the weight of all rows)
 //! is centred and divided by its running standard deviation; one that is always
@@ -50,7 +50,7 @@ impl ScalingEntry {
 }
 
 /// weight/total, remembered: features that are in every row share their total, and a
-/// division for each of them was a twentieth of the time of a round.
+/// division per feature took a twentieth of the time of a round.
 #[derive(Default)]
 struct WeightShare {
     total: f64,

@@ -1,4 +1,4 @@
-//! A table of entries, one for each feature, that costs what is used.
+//! A table of entries, one per feature, that costs what is used.
 //!
 //! Low indices (columns of numbers, the numbered features of most svmlight files) address
 //! their entries directly. Higher ones, which are mostly hashes, have their entries one after the
@@ -26,37 +26,37 @@ use crate::{Error, Features};
 /// Entries addressed by feature index; one that was never written is all zeros.
 #[derive(Debug, Clone)]
 pub(crate) struct ParameterTable<S> {
-    /// The entries of indices below `limit`, and from there on those of higher ones. While there are none of those,
-    /// it ends where the low ones do that were needed.
+    /// The entries of indices below `limit`, then those of higher ones. While there are no higher ones, it ends with
+    /// the low ones that were needed.
     entries: Vec<S>,
     limit: u32,
-    /// How many low ones were needed, rounded up.
+    /// The number of low entries that were needed, rounded up.
     low: usize,
-    /// Of each high one its index.
+    /// The index of each high entry.
     indices: Vec<u32>,
-    /// Where they are: made when it is first asked, since while rows are numbered nobody may.
+    /// The number of each high entry. It is made on first use: rows with ids never need it.
     numbers: OnceLock<IndexMap>,
-    /// Whose ids are the positions of all high entries.
+    /// The map whose ids are the positions of all high entries.
     id_source: IdSource,
-    /// How often entries have been laid out anew.
-    layout: u32,
+    /// How many times entries have been laid out anew. Positions are void once it has changed.
+    pub(crate) layout: u32,
     /// The largest high index.
     largest: u32,
-    /// Whether it is time to see if all entries had better be addressed directly, and with how many
-    /// high ones it is next.
+    /// Whether to check if all entries should be addressed directly, and with how many high entries the check is next
+    /// due.
     is_due: bool,
     due_at: usize,
 }
 
-/// Whose ids are the positions of the high entries. An id of theirs need not be compared with the index that is
-/// kept there, which would be one more access to memory for each feature.
+/// The map whose ids are the positions of the high entries. Its ids need not be compared with the index that is
+/// kept there, which would be one more access to memory per feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IdSource {
     /// There is no high entry yet.
     Undecided,
-    /// Those of this map.
+    /// This map.
     Map(u64),
-    /// Nobody's: rows came without ids or with those of several maps, or entries have been laid out anew.
+    /// No map: rows came without ids or with ids of several maps, or entries have been laid out anew.
     Own,
 }
 
@@ -64,20 +64,20 @@ enum IdSource {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Positions {
     told: Told,
-    /// Those that the row does not tell.
+    /// The positions, where the row does not have them.
     found: Vec<u32>,
     /// None of these is larger.
     largest: u32,
 }
 
-/// Who tells where the entries of a row are.
+/// What has the positions of the entries of a row.
 #[derive(Debug, Clone, Copy, Default)]
 enum Told {
     #[default]
     Found,
-    /// The row itself, by its indices.
+    /// The row: they are its indices.
     Indices,
-    /// The same, by its ids.
+    /// The row: they are its ids.
     Ids,
 }
 
@@ -90,24 +90,24 @@ pub(crate) struct RowPositions<'a> {
 }
 
 impl Positions {
-    /// Those of the row that was located.
+    /// The positions of the row that was located.
     #[inline]
     pub(crate) fn of<'a>(&'a self, x: Features<'a>) -> RowPositions<'a> {
-        // Whatever row is asked for, none of the positions that are given is larger than `largest`.
+        // For any row, no position is larger than `largest`.
         match self.told {
             Told::Found => RowPositions { positions: &self.found, largest: self.largest },
-            Told::Indices => RowPositions { positions: x.indices(), largest: x.trusted_max_index() },
-            Told::Ids => RowPositions { positions: x.ids(), largest: x.max_ids().largest },
+            Told::Indices => RowPositions { positions: x.indices(), largest: x.bounds.trusted_max_index },
+            Told::Ids => RowPositions { positions: x.ids, largest: x.bounds.max_ids.largest },
         }
     }
 
-    /// Takes in positions that somebody told. Gives the largest of them, and of those of low indices.
+    /// Copies positions. Returns the largest of all, and of low indices.
     #[inline]
     fn copy(&mut self, positions: &[u32]) -> MaxPositions {
         self.told = Told::Found;
         self.found.clear();
         self.found.extend_from_slice(positions);
-        // Of what was copied: what is lent may be other numbers the next time.
+        // From the copy: borrowed memory may have other numbers the next time.
         let reach = max_positions(&self.found);
         self.largest = reach.largest;
         reach
@@ -144,10 +144,10 @@ impl<S> Default for ParameterTable<S> {
     }
 }
 
-/// Entries as words, among which all `positions` are.
+/// Entries as words. All `positions` are among them.
 ///
 /// # Panics
-/// When one is not, which is a fault of ours.
+/// When one is not, which is a bug.
 #[inline]
 pub(crate) fn records<'a, S: Pod>(entries: &'a mut [S], positions: RowPositions<'_>) -> &'a mut [Record16] {
     assert!(positions.are_below(entries.len()), "a position beyond the table");
@@ -186,12 +186,6 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         self.numbers.get_or_init(|| IndexMap::of(&self.indices))
     }
 
-    /// Whether the entry of a high index is at this position.
-    #[inline]
-    fn is_at(&self, index: u32, position: u32) -> bool {
-        self.indices.get(position.wrapping_sub(self.limit) as usize) == Some(&index)
-    }
-
     /// The entries of many indices. Those that come in the order in which they were first written, or nearly so, need
     /// not be looked up.
     pub(crate) fn each<'a>(&'a self, indices: &'a [u32]) -> impl Iterator<Item = S> + 'a {
@@ -203,14 +197,15 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
                 }
                 return self.there(index);
             }
-            let position = if self.is_at(index, next) { Some(next) } else { self.find(index) };
+            let is_next = self.indices.get((next - self.limit) as usize) == Some(&index);
+            let position = if is_next { Some(next) } else { self.find(index) };
             let Some(position) = position else { return S::zeroed() };
             next = position + 1;
             self.there(position)
         })
     }
 
-    /// The entries at positions that were told.
+    /// The entries at known positions.
     pub(crate) fn these<'a>(&'a self, positions: &'a [u32]) -> impl Iterator<Item = S> + 'a {
         positions.iter().enumerate().map(move |(at, &position)| {
             if let Some(&later) = positions.get(at + AHEAD) {
@@ -223,7 +218,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
     /// The entries of a row, with its values.
     #[inline]
     pub(crate) fn row<'a>(&'a self, x: Features<'a>) -> impl Iterator<Item = (S, f32)> + 'a {
-        let ids = if x.map().is_some_and(|map| self.id_source == IdSource::Map(map)) { x.ids() } else { &[] };
+        let ids = if x.map().is_some_and(|map| self.id_source == IdSource::Map(map)) { x.ids } else { &[] };
         x.indices().iter().zip(x.values()).enumerate().map(move |(at, (&index, &value))| {
             let entry = match ids.get(at) {
                 // Without one, it was not learnt from before its row; it may have been since.
@@ -241,7 +236,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         self.at(position)
     }
 
-    /// The position of the entry of an index, which there is from now on.
+    /// The position of the entry of an index, which is made if it is missing.
     #[inline]
     pub(crate) fn position(&mut self, index: u32) -> usize {
         if index < self.limit {
@@ -260,26 +255,26 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         self.limit as usize + number
     }
 
-    /// Has the entries of a row fetched that is going to be worked on.
+    /// Fetches the entries of a row that is needed soon.
     #[inline]
     pub(crate) fn prefetch(&self, x: Features<'_>) {
         let is_numbered = || x.map().is_some_and(|map| self.id_source == IdSource::Map(map));
         let positions = match x {
-            _ if (x.max_index() as usize) < self.low => x.indices(),
-            _ if is_numbered() => x.ids(),
-            _ if self.are_low(x) => x.indices(),
+            _ if (x.bounds.max_index as usize) < self.low => x.indices(),
+            _ if is_numbered() => x.ids,
+            _ if (max_index(x.indices()) as usize) < self.low => x.indices(),
             _ => return,
         };
         prefetch_all(&self.entries, positions);
     }
 
-    /// Finds the positions of the entries of a row, which there are from now on.
+    /// Finds the positions of the entries of a row, and makes the missing entries.
     #[inline]
     pub(crate) fn locate(&mut self, x: Features<'_>, positions: &mut Positions) {
         if self.is_due {
             self.settle();
         }
-        if (x.trusted_max_index() as usize) < self.low {
+        if (x.bounds.trusted_max_index as usize) < self.low {
             positions.told = Told::Indices;
             return;
         }
@@ -287,7 +282,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
             return;
         }
         if positions.copy(x.indices()).largest as usize >= self.low {
-            // Nobody may rely on positions that are being looked for.
+            // Nothing may rely on positions that are being looked for.
             positions.largest = u32::MAX;
             positions.found.clear();
             positions.found.extend(x.indices().iter().map(|&index| self.position(index) as u32));
@@ -295,13 +290,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         }
     }
 
-    /// Whether all entries of a row are low ones.
-    #[inline]
-    fn are_low(&self, x: Features<'_>) -> bool {
-        (x.max_index() as usize) < self.low || (max_index(x.indices()) as usize) < self.low
-    }
-
-    /// Whether all entries of a row are at its ids, which are then its positions; those that are new are made.
+    /// Whether all entries of a row are at its ids, which are then its positions. New entries are made.
     #[inline]
     fn are_at_ids(&mut self, x: Features<'_>, positions: &mut Positions) -> bool {
         let Some(map) = x.map() else { return false };
@@ -313,11 +302,11 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         }
         let are_there =
             |max: MaxPositions| (max.largest_low as usize) < self.low && (max.largest as usize) < self.entries.len();
-        if are_there(x.max_ids()) {
+        if are_there(x.bounds.max_ids) {
             positions.told = Told::Ids;
             return true;
         }
-        let max = positions.copy(x.ids());
+        let max = positions.copy(x.ids);
         are_there(max) || self.make_new(x, max.largest_low)
     }
 
@@ -329,7 +318,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
             self.grow_low(largest_low as usize);
         }
         let mut next = self.limit as usize + self.indices.len();
-        for (&index, &id) in x.indices().iter().zip(x.ids()) {
+        for (&index, &id) in x.indices().iter().zip(x.ids) {
             // Low indices are their own ids, and below the limit.
             if (id as usize) < next {
                 continue;
@@ -345,24 +334,19 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         true
     }
 
-    /// Places are void that were told while this was another number.
-    pub(crate) fn layout(&self) -> u32 {
-        self.layout
-    }
-
-    /// The entry at a position that was told; all zeros if there is none.
+    /// The entry at a position; all zeros if there is none.
     #[inline]
     fn there(&self, position: u32) -> S {
         self.entries.get(position as usize).copied().unwrap_or_else(S::zeroed)
     }
 
-    /// The entry at a position that [`position`](Self::position) told.
+    /// The entry at a position from [`position`](Self::position).
     #[inline]
     pub(crate) fn at(&mut self, position: usize) -> &mut S {
         &mut self.entries[position]
     }
 
-    /// All entries, to be taken at the [positions](Self::locate) of a row.
+    /// All entries, for access at the [positions](Self::locate) of a row.
     #[inline]
     pub(crate) fn all(&mut self) -> &mut [S] {
         &mut self.entries
@@ -384,7 +368,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         self.entries = entries;
     }
 
-    /// Makes the next entry, that of this index, whose number is to be kept at `vacancy` if numbers are.
+    /// Makes the next entry, for this index. `vacancy` is the place of its number in the map, if there is a map.
     #[cold]
     fn insert(&mut self, index: u32, vacancy: usize) -> usize {
         if self.entries.len() < self.limit as usize {
@@ -498,7 +482,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         indices: &[u32],
         entries: impl ExactSizeIterator<Item = S>,
     ) -> Result<Self, Error> {
-        let Some((map, all)) = archive.features().and_then(|map| Some((map, map.indices()?))) else {
+        let Some((map, all)) = archive.features.as_ref().and_then(|map| Some((map, map.indices()?))) else {
             return Self::filled(indices, entries);
         };
         let (mut table, mut ids) = (Self::default(), Vec::new());
@@ -509,7 +493,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         for &index in all {
             table.insert(index, 0);
         }
-        table.id_source = IdSource::Map(map.map());
+        table.id_source = IdSource::Map(map.map);
         for (id, entry) in ids.into_iter().zip(entries) {
             if id < table.limit {
                 table.position(id);
@@ -531,7 +515,7 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
         Ok(table)
     }
 
-    /// A table with the same features, whose entries are made of those of this one.
+    /// A table with the same features, whose entries are made from these.
     pub(crate) fn map<T: Copy + Zeroable>(&self, make: impl Fn(&S) -> T) -> ParameterTable<T> {
         let (limit, low, id_source, layout) = (self.limit, self.low, self.id_source, self.layout);
         let entries: Vec<T> = self.entries.iter().map(make).collect();

@@ -110,7 +110,7 @@ fn rows_that_are_lent_are_those_that_were_filled_in() {
     let shown = |batch: &Batch| {
         let shown = |example: Example<'_>| {
             let Example { features: x, label, weight } = example;
-            format!("{:?}", (x.indices(), x.values(), x.ids(), x.max_index(), x.offset(), label, weight))
+            format!("{:?}", (x.indices(), x.values(), x.ids, x.bounds.max_index, x.offset(), label, weight))
         };
         batch.iter().map(shown).collect::<Vec<_>>()
     };

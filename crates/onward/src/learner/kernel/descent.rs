@@ -102,12 +102,12 @@ impl KernelDescent {
 
     /// How many rows are kept.
     pub fn support(&self) -> usize {
-        self.function.len()
+        self.function.rows.len()
     }
 
     /// ‖f‖² in the kernel's space.
     pub fn norm_squared(&self) -> f64 {
-        self.function.norm_squared()
+        self.function.square
     }
 
     /// Takes in a gradient of this squared norm and returns η_t.
@@ -128,10 +128,7 @@ impl KernelDescent {
     fn bound(&self) -> f64 {
         // Self-tuned rates: projections move between points of a ball of this diameter. A constant
         // one: from 0, freely, toward a comparator that is at most a radius away.
-        let distance = match self.rate {
-            KernelRate::SelfTuned => 2.0 * self.radius,
-            KernelRate::Constant(_) => self.radius,
-        };
+        let distance = if self.rate == KernelRate::SelfTuned { 2.0 * self.radius } else { self.radius };
         match self.last_rate > 0.0 {
             true => (distance * distance / (2.0 * self.last_rate) + 0.5 * self.paid).min(f64::MAX),
             false => 0.0,
@@ -154,7 +151,7 @@ impl ScoreLearner for KernelDescent {
             KernelStep::Gradient => -rate * weight * g,
         };
         self.function.add(c, &met);
-        if self.rate == KernelRate::SelfTuned && self.function.kernel().is_positive_definite() {
+        if self.rate == KernelRate::SelfTuned && self.function.kernel.is_positive_definite() {
             self.function.project(self.radius);
         }
         p
@@ -170,9 +167,9 @@ impl ScoreLearner for KernelDescent {
             KernelRate::Constant(eta) => Some(eta),
         };
         let step = if self.step == KernelStep::Flow { "flow" } else { "gradient" };
-        let kernel = self.function.kernel().describe(Description::of("kernel"));
+        let kernel = self.function.kernel.describe(Description::of("kernel"));
         let rate = kernel.with_optional(&ETA, eta).with(&RADIUS, self.radius).with(&STEP, step);
-        self.function.budget().describe(rate).into()
+        self.function.budget.describe(rate).into()
     }
 
     fn guarantee(&self) -> Guarantee {

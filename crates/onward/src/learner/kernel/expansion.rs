@@ -1,5 +1,5 @@
 //! A function in a kernel's space: f = Σ c_j K(x_j, ·) over rows x_j that were seen, the
-//! *support*, with ‖f‖² beside it, and what is done when there are more than a budget allows.
+//! *support*, with ‖f‖², and what happens when there are more rows than a budget allows.
 //!
 //! Evaluating f at a row takes O(non-zeros of the support). Without a budget the support grows by
 //! a row with each step. With one, a step beyond it costs
@@ -17,7 +17,7 @@
 
 use super::function::{Kernel, LARGEST};
 use super::gram::Gram;
-use super::row::{Sorted, SparseRow, SparseRows};
+use super::row::{SparseRow, persist_rows};
 use crate::archive::Archive;
 use crate::numeric::sum;
 use crate::parameter::{Description, GivenParameters, ParameterDescriptor, number, whole, words};
@@ -38,7 +38,7 @@ const SMALLEST_SCALE: f64 = 1e-10;
 pub struct Budget {
     /// The most rows that are kept; `None`: as many as come.
     pub size: Option<usize>,
-    /// What is kept beyond it.
+    /// What happens beyond it.
     pub keep: Keep,
 }
 
@@ -66,7 +66,7 @@ impl Budget {
         self.size.is_none() && !matches!(self.keep, Keep::Projectron { .. })
     }
 
-    /// Refuses what is out of range, or goes not with the kernel.
+    /// Refuses parameters that are out of range or do not go with the kernel.
     ///
     /// # Errors
     /// Names the parameter, its value and its range.
@@ -109,7 +109,7 @@ impl Budget {
     }
 }
 
-/// Each row that is kept costs a value of the kernel a round.
+/// Each row that is kept costs one kernel value per round.
 pub(super) const BUDGET: ParameterDescriptor = whole("budget", 1..=1 << 24)
     .or("none")
     .meaning("most rows that are kept; none: all, so that time a round and memory grow with the stream");
@@ -132,16 +132,16 @@ pub(super) const THRESHOLD: ParameterDescriptor = number("threshold", 0.0..=1.0)
 /// f = Σ c_j K(x_j, ·).
 #[derive(Debug, Clone)]
 pub(super) struct Expansion {
-    kernel: Kernel,
-    budget: Budget,
-    rows: SparseRows,
+    pub(super) kernel: Kernel,
+    pub(super) budget: Budget,
+    pub(super) rows: Vec<SparseRow<'static>>,
     /// v_j: c_j is scale·v_j.
     coefficients: Vec<f64>,
     /// K(x_j, x_j).
     itself: Vec<f64>,
     scale: f64,
     /// ‖f‖².
-    square: f64,
+    pub(super) square: f64,
     /// Of the support, for projections.
     gram: Gram,
     /// Whether a coefficient or a kernel value was cut off: then f is not what theorems are about.
@@ -150,7 +150,7 @@ pub(super) struct Expansion {
 
 /// A row that a function met: the kernel values at the support and at itself, and the value of the function.
 pub(super) struct MetRow<'a> {
-    row: Sorted<'a>,
+    row: SparseRow<'a>,
     support: Vec<f64>,
     /// K(x, x).
     pub(super) itself: f64,
@@ -163,37 +163,8 @@ impl Expansion {
     pub(super) fn new(kernel: Kernel, budget: Budget) -> Result<Self, Error> {
         kernel.check()?;
         budget.check(&kernel)?;
-        Ok(Self {
-            kernel,
-            budget,
-            rows: SparseRows::default(),
-            coefficients: Vec::new(),
-            itself: Vec::new(),
-            scale: 1.0,
-            square: 0.0,
-            gram: Gram::default(),
-            is_cut: false,
-        })
-    }
-
-    /// The kernel.
-    pub(super) fn kernel(&self) -> &Kernel {
-        &self.kernel
-    }
-
-    /// The budget.
-    pub(super) fn budget(&self) -> &Budget {
-        &self.budget
-    }
-
-    /// How many rows are kept.
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// ‖f‖².
-    pub(super) fn norm_squared(&self) -> f64 {
-        self.square
+        let (rows, coefficients, itself, gram) = Default::default();
+        Ok(Self { kernel, budget, rows, coefficients, itself, scale: 1.0, square: 0.0, gram, is_cut: false })
     }
 
     /// Why no theorem of exact learners in a space holds of this, if so.
@@ -209,20 +180,20 @@ impl Expansion {
 
     /// A row with its kernel values, and f there.
     pub(super) fn meet<'a>(&self, x: Features<'a>) -> MetRow<'a> {
-        let row = Sorted::new(x);
-        let support: Vec<f64> = self.rows.iter().map(|other| self.kernel.of(other, row.row())).collect();
+        let row = SparseRow::new(x);
+        let support: Vec<f64> = self.rows.iter().map(|other| self.kernel.of(other, &row)).collect();
         let terms = self.coefficients.iter().zip(&support).map(|(coefficient, product)| coefficient * product);
         let value = self.scale * sum::sum(terms);
-        MetRow { itself: self.kernel.of_itself(row.row()), row, support, value }
+        MetRow { itself: self.kernel.of_itself(&row), row, support, value }
     }
 
     /// The score of a row: f there, and the row's offset.
     pub(super) fn score(&self, x: Features<'_>) -> f64 {
-        x.offset() + self.value_at(Sorted::new(x).row())
+        x.offset() + self.value_at(&SparseRow::new(x))
     }
 
     /// f at a row.
-    pub(super) fn value_at(&self, x: SparseRow<'_>) -> f64 {
+    pub(super) fn value_at(&self, x: &SparseRow<'_>) -> f64 {
         let terms = self.coefficients.iter().zip(self.rows.iter());
         self.scale * sum::sum(terms.map(|(coefficient, row)| coefficient * self.kernel.of(row, x)))
     }
@@ -235,7 +206,7 @@ impl Expansion {
             return;
         }
         let c = c.clamp(-LARGEST_COEFFICIENT, LARGEST_COEFFICIENT);
-        let is_full = self.budget.size.is_some_and(|size| self.len() >= size);
+        let is_full = self.budget.size.is_some_and(|size| self.rows.len() >= size);
         match self.budget.keep {
             Keep::Projectron { threshold } => self.add_or_project(c, x, threshold, is_full),
             Keep::Oldest if is_full => self.replace(0, c, x),
@@ -247,7 +218,7 @@ impl Expansion {
     /// Adds a row to the support; `value` is f(x).
     fn push(&mut self, c: f64, x: &MetRow<'_>, value: f64) {
         self.square = (self.square + 2.0 * c * value + c * c * x.itself).max(0.0);
-        self.rows.push(x.row.row());
+        self.rows.push(x.row.owned());
         self.coefficients.push(c / self.scale);
         self.itself.push(x.itself);
     }
@@ -255,7 +226,7 @@ impl Expansion {
     /// Takes out the row at a position before the new one enters.
     fn replace(&mut self, at: usize, c: f64, x: &MetRow<'_>) {
         let gone = self.scale * self.coefficients[at];
-        let value_there = self.value_at(self.rows.get(at));
+        let value_there = self.value_at(&self.rows[at]);
         self.square = (self.square - 2.0 * gone * value_there + gone * gone * self.itself[at]).max(0.0);
         self.rows.remove(at);
         self.coefficients.remove(at);
@@ -307,10 +278,10 @@ impl Expansion {
         archive.check((SMALLEST_SCALE..=1.0).contains(&self.scale), "scale", "must be above 0, and at most 1")?;
         archive.size("square", &mut self.square)?;
         archive.flag("cut", &mut self.is_cut)?;
-        self.rows.persist(archive)?;
-        archive.column_of(self.len(), "coefficient", &mut self.coefficients)?;
+        persist_rows(&mut self.rows, archive)?;
+        archive.column_of(self.rows.len(), "coefficient", &mut self.coefficients)?;
         archive.check(self.coefficients.iter().all(|it| it.is_finite()), "coefficient", "must be finite")?;
-        let fits = self.budget.size.is_none_or(|size| self.len() <= size);
+        let fits = self.budget.size.is_none_or(|size| self.rows.len() <= size);
         archive.check(fits, "row.length", "must have no more rows than the budget")?;
         if archive.is_loading() {
             self.itself = self.rows.iter().map(|row| self.kernel.of_itself(row)).collect();
@@ -324,11 +295,10 @@ impl Expansion {
 
 /// The factor of the Gram matrix of rows that were loaded, grown as it was when they came. None of them is in the span of
 /// those before it.
-pub(super) fn factor(kernel: &Kernel, rows: &SparseRows, archive: &Archive) -> Result<Gram, Error> {
+pub(super) fn factor(kernel: &Kernel, rows: &[SparseRow<'_>], archive: &Archive) -> Result<Gram, Error> {
     let mut gram = Gram::default();
-    for at in 0..rows.len() {
-        let x = rows.get(at);
-        let products: Vec<f64> = rows.iter().take(at).map(|row| kernel.of(row, x)).collect();
+    for (at, x) in rows.iter().enumerate() {
+        let products: Vec<f64> = rows[..at].iter().map(|row| kernel.of(row, x)).collect();
         let coordinates = gram.coordinates(&products, kernel.of_itself(x));
         archive.check(coordinates.is_independent, "row.index", "must have no row in the span of those before it")?;
         gram.grow(&coordinates);
@@ -359,7 +329,7 @@ mod tests {
             if round % 10 == 9 {
                 expansion.project(1.5);
             }
-            assert!(budget.size.is_none_or(|size| expansion.len() <= size));
+            assert!(budget.size.is_none_or(|size| expansion.rows.len() <= size));
         }
         expansion
     }
@@ -371,7 +341,7 @@ mod tests {
             for keep in [Keep::Oldest, Keep::Smallest, projectron] {
                 let expansion = walk(Budget { size, keep });
                 let exact = norm_squared(&expansion);
-                assert!((expansion.norm_squared() - exact).abs() < 1e-9, "{size:?} {keep:?}: {exact}");
+                assert!((expansion.square - exact).abs() < 1e-9, "{size:?} {keep:?}: {exact}");
             }
         }
     }
@@ -381,12 +351,12 @@ mod tests {
         for keep in [Keep::Oldest, Keep::Smallest, Keep::Projectron { threshold: 0.2 }] {
             let budget = Budget { size: Some(9), keep };
             let mut first = walk(budget);
-            let mut second = Expansion::new(*first.kernel(), budget).unwrap();
+            let mut second = Expansion::new(first.kernel, budget).unwrap();
             let state = Archive::saved(|archive| first.persist(archive)).unwrap();
             second.persist(&mut Archive::loading(state.clone())).unwrap();
             assert_eq!(Archive::saved(|archive| second.persist(archive)).unwrap(), state);
             assert_eq!((&first.gram, &first.itself), (&second.gram, &second.itself));
-            let at = first.rows.get(3);
+            let at = &first.rows[3];
             assert_eq!(first.value_at(at).to_bits(), second.value_at(at).to_bits());
         }
     }

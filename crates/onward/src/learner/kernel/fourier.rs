@@ -56,7 +56,7 @@ pub struct Fourier {
 }
 
 impl Fourier {
-    /// So many features, drawn with this seed.
+    /// `components` features, drawn with this seed.
     ///
     /// # Errors
     /// When γ is not from 1e-30 to 1e30, or there are no components or more than 2^20.

@@ -90,11 +90,11 @@ impl Kernel {
 
     /// K(x, x').
     pub fn value(&self, x: crate::Features<'_>, y: crate::Features<'_>) -> f64 {
-        self.of(super::row::Sorted::new(x).row(), super::row::Sorted::new(y).row())
+        self.of(&SparseRow::new(x), &SparseRow::new(y))
     }
 
     /// K of two rows.
-    pub(super) fn of(&self, x: SparseRow<'_>, y: SparseRow<'_>) -> f64 {
+    pub(super) fn of(&self, x: &SparseRow<'_>, y: &SparseRow<'_>) -> f64 {
         match *self {
             Self::Linear | Self::Polynomial { .. } | Self::Sigmoid { .. } => self.of_product(x.join(y, |x, y| x * y)),
             Self::Rbf { gamma } => libm::exp(-gamma * x.join(y, |x, y| (x - y) * (x - y))),
@@ -103,7 +103,7 @@ impl Kernel {
     }
 
     /// K(x, x).
-    pub(super) fn of_itself(&self, x: SparseRow<'_>) -> f64 {
+    pub(super) fn of_itself(&self, x: &SparseRow<'_>) -> f64 {
         self.of_square(x.square())
     }
 
@@ -221,7 +221,7 @@ mod tests {
     fn of_itself_is_the_value_at_equal_rows() {
         let x = Features::new(&[1, 3], &[2.0, -1.5]).unwrap();
         for kernel in ALL {
-            assert_eq!(kernel.of_itself(super::super::row::Sorted::new(x).row()), kernel.value(x, x), "{kernel:?}");
+            assert_eq!(kernel.of_itself(&SparseRow::new(x)), kernel.value(x, x), "{kernel:?}");
         }
     }
 

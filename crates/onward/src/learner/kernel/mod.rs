@@ -10,15 +10,15 @@
 //! - [`Nystrom`] (`nystrom`) and [`Fourier`] (`rff`): finitely many features whose inner product is
 //!   near K, for any linear learner; its cost a round does not grow.
 
-mod descent;
+pub(crate) mod descent;
 mod draw;
 mod expansion;
-mod fourier;
+pub(crate) mod fourier;
 mod function;
 mod gram;
 mod mapped;
-mod nystrom;
-mod perceptron;
+pub(crate) mod nystrom;
+pub(crate) mod perceptron;
 mod row;
 
 pub use descent::{KernelDescent, KernelRate, KernelStep};
@@ -28,8 +28,3 @@ pub use function::Kernel;
 pub use mapped::{KernelMap, MappedLearner};
 pub use nystrom::Nystrom;
 pub use perceptron::KernelPerceptron;
-
-pub(crate) use descent::ENTRY as DESCENT;
-pub(crate) use fourier::ENTRY as FOURIER;
-pub(crate) use nystrom::ENTRY as NYSTROM;
-pub(crate) use perceptron::ENTRY as PERCEPTRON;

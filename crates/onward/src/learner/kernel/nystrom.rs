@@ -20,7 +20,7 @@ use super::expansion::factor;
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::gram::{Coordinates, Gram};
 use super::mapped::{BIAS, KernelMap, LEARNER, MappedLearner, REASON};
-use super::row::{Sorted, SparseRow, SparseRows};
+use super::row::{SparseRow, persist_rows};
 use crate::archive::Archive;
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::numeric::saturate;
@@ -50,12 +50,12 @@ use crate::{Error, Features};
 pub struct Nystrom {
     kernel: Kernel,
     components: usize,
-    landmarks: SparseRows,
+    landmarks: Vec<SparseRow<'static>>,
     gram: Gram,
 }
 
 impl Nystrom {
-    /// With at most so many landmarks.
+    /// With at most `components` landmarks.
     ///
     /// # Errors
     /// When there are none or more than 10,000, the kernel is not positive definite, or its
@@ -69,7 +69,7 @@ impl Nystrom {
             ));
         }
         COMPONENTS.check(components)?;
-        Ok(Self { kernel, components, landmarks: SparseRows::default(), gram: Gram::default() })
+        Ok(Self { kernel, components, landmarks: Vec::new(), gram: Gram::default() })
     }
 
     /// How many landmarks there are so far.
@@ -77,7 +77,7 @@ impl Nystrom {
         self.landmarks.len()
     }
 
-    fn coordinates(&self, x: SparseRow<'_>) -> Coordinates {
+    fn coordinates(&self, x: &SparseRow<'_>) -> Coordinates {
         let products: Vec<f64> = self.landmarks.iter().map(|row| self.kernel.of(row, x)).collect();
         self.gram.coordinates(&products, self.kernel.of_itself(x))
     }
@@ -90,7 +90,7 @@ impl Nystrom {
 
 impl KernelMap for Nystrom {
     fn append(&self, x: Features<'_>, features: &mut Vec<f32>) {
-        let coordinates = self.coordinates(Sorted::new(x).row());
+        let coordinates = self.coordinates(&SparseRow::new(x));
         features.extend(coordinates.inside.iter().map(|&y| saturate(y)));
         if self.enters(&coordinates) {
             features.push(saturate(coordinates.residual.sqrt()));
@@ -101,11 +101,11 @@ impl KernelMap for Nystrom {
         if self.landmarks.len() == self.components {
             return;
         }
-        let sorted = Sorted::new(x);
-        let coordinates = self.coordinates(sorted.row());
+        let row = SparseRow::new(x);
+        let coordinates = self.coordinates(&row);
         if self.enters(&coordinates) {
             self.gram.grow(&coordinates);
-            self.landmarks.push(sorted.row());
+            self.landmarks.push(row.owned());
         }
     }
 
@@ -114,7 +114,7 @@ impl KernelMap for Nystrom {
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        self.landmarks.persist(archive)?;
+        persist_rows(&mut self.landmarks, archive)?;
         let fits = self.landmarks.len() <= self.components;
         archive.check(fits, "row.length", "must have no more rows than components")?;
         if archive.is_loading() {

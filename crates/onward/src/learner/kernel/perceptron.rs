@@ -71,7 +71,7 @@ impl KernelPerceptron {
 
     /// How many rows are kept.
     pub fn support(&self) -> usize {
-        self.function.len()
+        self.function.rows.len()
     }
 }
 
@@ -99,8 +99,8 @@ impl ScoreLearner for KernelPerceptron {
     }
 
     fn describe(&self) -> String {
-        let kernel = self.function.kernel().describe(Description::of("kernel-perceptron"));
-        self.function.budget().describe(kernel.with(&COMPARATOR_RADIUS, self.radius)).into()
+        let kernel = self.function.kernel.describe(Description::of("kernel-perceptron"));
+        self.function.budget.describe(kernel.with(&COMPARATOR_RADIUS, self.radius)).into()
     }
 
     fn updates(&self) -> Option<f64> {

@@ -29,7 +29,7 @@ pub struct AveragedPerceptron {
     entries: ParameterTable<AveragedEntry>,
     /// T = Σh.
     total: f64,
-    count: Count,
+    pub(super) count: Count,
 }
 
 /// A weight.
@@ -53,27 +53,11 @@ impl AveragedPerceptron {
         let (entries, count) = Default::default();
         Ok(Self { entries, total: 0.0, count })
     }
-
-    /// M: rounds with an update, weighted by importance.
-    pub fn updates(&self) -> f64 {
-        self.count.updates
-    }
-
-    /// Rounds in which the sign of the prediction was wrong, weighted by importance.
-    pub fn mistakes(&self) -> f64 {
-        self.count.mistakes
-    }
-
-    /// w̄_i.
-    fn average(&self, index: u32) -> f64 {
-        let entry = self.entries.get(index);
-        if self.total > 0.0 { f64::from(entry.weight) - entry.correction / self.total } else { 0.0 }
-    }
 }
 
 impl ScoreLearner for AveragedPerceptron {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        x.offset() + x.dot(|index| self.average(index))
+        x.offset() + x.dot(|index| self.weight(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
@@ -122,7 +106,9 @@ impl ScoreLearner for AveragedPerceptron {
 }
 
 impl LinearWeights for AveragedPerceptron {
+    /// w̄_i.
     fn weight(&self, index: u32) -> f64 {
-        self.average(index)
+        let entry = self.entries.get(index);
+        if self.total > 0.0 { f64::from(entry.weight) - entry.correction / self.total } else { 0.0 }
     }
 }

@@ -86,6 +86,25 @@ impl Count {
     }
 }
 
+/// Tells of learners how often they moved and erred.
+macro_rules! counts {
+    ($($learner:ident),+) => {$(
+        impl $learner {
+            /// M: rounds with an update, weighted by importance.
+            pub fn updates(&self) -> f64 {
+                self.count.updates
+            }
+
+            /// Rounds in which the sign of the prediction was wrong, weighted by importance.
+            pub fn mistakes(&self) -> f64 {
+                self.count.mistakes
+            }
+        }
+    )+};
+}
+
+counts!(Perceptron, AveragedPerceptron, VotedPerceptron, SecondOrderPerceptron);
+
 impl Perceptron {
     /// A perceptron whose guarantee is printed for comparators in the ball of this radius.
     ///
@@ -106,21 +125,11 @@ impl Perceptron {
     pub fn with_margin(margin: f64, radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
         Ok(Self { margin: MARGIN.check(margin)?, ..Self::new(radius, loss)? })
     }
-
-    /// M: rounds with an update, weighted by importance.
-    pub fn updates(&self) -> f64 {
-        self.count.updates
-    }
-
-    /// Rounds in which the sign was wrong, weighted by importance: at most M.
-    pub fn mistakes(&self) -> f64 {
-        self.count.mistakes
-    }
 }
 
 impl ScoreLearner for Perceptron {
     fn predict_one(&self, x: Features<'_>) -> f64 {
-        x.offset() + x.dot(|index| self.weight(index))
+        x.offset() + x.dot(|index| self.weights.weight(index))
     }
 
     fn learn_one(&mut self, x: Features<'_>, label: f64, weight: f64) -> f64 {
@@ -169,13 +178,7 @@ impl ScoreLearner for Perceptron {
     }
 
     fn linear(&self) -> Option<&dyn LinearWeights> {
-        Some(self)
-    }
-}
-
-impl LinearWeights for Perceptron {
-    fn weight(&self, index: u32) -> f64 {
-        f64::from(self.weights.get(index))
+        Some(&self.weights)
     }
 }
 

@@ -39,7 +39,7 @@ pub struct SecondOrderPerceptron {
     offsets: f64,
     /// Σ ln(1 + q), h in q.
     determinant: Sum,
-    count: Count,
+    pub(super) count: Count,
 }
 
 impl SecondOrderPerceptron {
@@ -57,16 +57,6 @@ impl SecondOrderPerceptron {
         Ok(Self { radius, a, ridge: Ridge::new(a, limit)?, v, offsets: 0.0, determinant, count })
     }
 
-    /// M: rounds with an update, weighted by importance.
-    pub fn updates(&self) -> f64 {
-        self.count.updates
-    }
-
-    /// Rounds in which the sign was wrong, weighted by importance: at most M.
-    pub fn mistakes(&self) -> f64 {
-        self.count.mistakes
-    }
-
     /// Σ ln(1 + λ_i/a) = ln det(A/a).
     pub fn log_determinant(&self) -> f64 {
         self.determinant.total()
@@ -74,7 +64,7 @@ impl SecondOrderPerceptron {
 
     /// How many values were ignored since their features came when there were `limit` already.
     pub fn ignored(&self) -> u64 {
-        self.ridge.columns().ignored()
+        self.ridge.columns.ignored()
     }
 }
 
@@ -90,9 +80,9 @@ impl ScoreLearner for SecondOrderPerceptron {
         }
         self.determinant.add(libm::log1p(weight * self.ridge.variance(x)));
         self.ridge.observe(x, label, weight);
-        self.v.resize(self.ridge.columns().len(), 0.0);
+        self.v.resize(self.ridge.columns.len(), 0.0);
         for (index, value) in x.iter() {
-            if let Some(column) = self.ridge.columns().find(index) {
+            if let Some(column) = self.ridge.columns.find(index) {
                 self.v[column] += weight * label * f64::from(value);
             }
         }
@@ -107,7 +97,7 @@ impl ScoreLearner for SecondOrderPerceptron {
     }
 
     fn describe(&self) -> String {
-        let it = Description::of("perceptron").with(&A, self.a).with(&LIMIT, self.ridge.columns().limit());
+        let it = Description::of("perceptron").with(&A, self.a).with(&LIMIT, self.ridge.columns.features.limit());
         it.with(&COMPARATOR_RADIUS, self.radius).with(&VARIANT, "second-order").into()
     }
 
@@ -126,7 +116,7 @@ impl ScoreLearner for SecondOrderPerceptron {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.ridge.persist(archive)?;
         self.count.persist(archive)?;
-        archive.column_of(self.ridge.columns().len(), "v", &mut self.v)?;
+        archive.column_of(self.ridge.columns.len(), "v", &mut self.v)?;
         archive.number("offsets", &mut self.offsets)?;
         self.determinant.persist("determinant", archive)
     }

@@ -7,7 +7,7 @@
 //!
 //! Vectors are not kept, but the rows that made one from the other: with
 //! ⟨w_k, x⟩ = ⟨w_{k−1}, x⟩ + h·y⟨x_k, x⟩ all votes are counted in one walk over those rows, at a
-//! cost of their non-zeros a round, as is the memory. Both grow with the mistakes, so only the last
+//! cost of their non-zeros per round, as is the memory. Both grow with the mistakes, so only the last
 //! `vectors` vectors vote; the rows before them are summed up.
 //!
 //! **Guarantee**: none. That of the perceptron bounds the updates, which the last vector makes.
@@ -36,7 +36,7 @@ pub struct VotedPerceptron {
     votes: f64,
     /// What made each later vector from the one before it.
     steps: VecDeque<VotedStep>,
-    count: Count,
+    pub(super) count: Count,
 }
 
 /// w_k − w_{k−1}, and the votes of w_k.
@@ -54,7 +54,7 @@ thread_local! {
 }
 
 impl VotedPerceptron {
-    /// Of which so many vectors vote, the last.
+    /// With votes of the last `vectors` weight vectors.
     ///
     /// # Errors
     /// When they are not from 1 to a million, or the loss is one that the perceptron does not pay.
@@ -63,16 +63,6 @@ impl VotedPerceptron {
         VECTORS.check(vectors)?;
         let (oldest, steps, count) = Default::default();
         Ok(Self { vectors, oldest, votes: 0.0, steps, count })
-    }
-
-    /// M: rounds with an update, weighted by importance.
-    pub fn updates(&self) -> f64 {
-        self.count.updates
-    }
-
-    /// Rounds in which the vote was wrong, weighted by importance.
-    pub fn mistakes(&self) -> f64 {
-        self.count.mistakes
     }
 
     /// The mean vote, and the score of the last vector.

@@ -31,11 +31,6 @@ pub(crate) struct Folded {
 }
 
 impl Triangle {
-    /// d, for a matrix of d × d.
-    pub(crate) fn size(&self) -> usize {
-        self.rows.len()
-    }
-
     /// Adds a row and a column that are 0 but on the diagonal.
     pub(crate) fn grow(&mut self, diagonal: f64) {
         self.rows.iter_mut().for_each(|row| row.push(0.0));
@@ -73,7 +68,7 @@ impl Triangle {
     /// Solves Rw = z.
     pub(crate) fn solve(&self, z: &[f64], w: &mut Vec<f64>) {
         w.clear();
-        w.resize(self.size(), 0.0);
+        w.resize(self.rows.len(), 0.0);
         for (i, row) in self.rows.iter().enumerate().rev() {
             let known = sum::sum(row[1..].iter().zip(&w[i + 1..]).map(|(entry, w)| entry * w));
             w[i] = ((z[i] - known) / row[0]).clamp(-LARGEST, LARGEST);

@@ -111,17 +111,14 @@ impl FeatureMap {
 
     #[inline(never)]
     fn find_or_add(&mut self, index: u32) -> u32 {
+        let number = self.indices.len() as u32;
         match self.numbers.find(index) {
             Ok(number) => LOW + number,
-            Err(vacancy) => self.new_id(index, vacancy),
+            Err(vacancy) => {
+                self.numbers.insert(index, number, vacancy);
+                self.indices.push(index);
+                LOW + number
+            }
         }
-    }
-
-    #[cold]
-    fn new_id(&mut self, index: u32, vacancy: usize) -> u32 {
-        let number = self.indices.len() as u32;
-        self.numbers.insert(index, number, vacancy);
-        self.indices.push(index);
-        LOW + number
     }
 }

@@ -83,7 +83,7 @@ impl<V: Copy + Zeroable> IndexMap<V> {
     }
 
     /// Gives an index a value; `entry` is where [`find`](Self::find) ended.
-    #[cold]
+    #[inline]
     pub(crate) fn insert(&mut self, index: u32, value: V, mut entry: usize) {
         if 2 * (self.used + 1) > self.entries.len() {
             self.grow();
@@ -93,6 +93,7 @@ impl<V: Copy + Zeroable> IndexMap<V> {
         self.entries[entry] = IndexMapEntry { key: index.wrapping_add(1), value };
     }
 
+    #[cold]
     fn grow(&mut self) {
         let larger = Self::with_size((2 * self.entries.len()).max(FEWEST));
         let old = std::mem::replace(self, Self { used: self.used, ..larger });

@@ -10,8 +10,9 @@ use crate::args::Listed;
 use crate::failure::Failure;
 use crate::outputs;
 
+/// As the library describes them; here the radius of a run is an option.
 fn parameters(text: &mut String, parameters: &[ParameterDescriptor]) -> std::fmt::Result {
-    let mut lines = parameters.iter().map(ParameterDescriptor::to_string);
+    let mut lines = parameters.iter().map(|it| it.to_string().replace("the radius of the run", "--radius"));
     lines.try_for_each(|lines| writeln!(text, "    {}", lines.replace('\n', "\n    ")))
 }
 

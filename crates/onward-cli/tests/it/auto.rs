@@ -135,9 +135,9 @@ fn parameters_that_auto_has_not_are_refused_with_those_it_has() {
     for (learner, message) in [
         ("auto:lanes=5", "lanes of auto must be auto, 7 or 4; got 5"),
         ("auto:lanes=", "lanes of auto must be auto, 7 or 4; got nothing"),
-        ("auto:eta=1", "auto has no parameter 'eta': it has lanes"),
-        ("auto:standardise=true", "auto has no parameter 'standardise': it has lanes"),
-        ("auto:lane=4", "auto has no parameter 'lane', did you mean 'lanes'? It has lanes"),
+        ("auto:eta=1", "auto has no parameter 'eta'; its parameters are: lanes"),
+        ("auto:standardise=true", "auto has no parameter 'standardise'; its parameters are: lanes"),
+        ("auto:lane=4", "auto has no parameter 'lane'; did you mean 'lanes'? Its parameters are: lanes"),
     ] {
         let outcome = folder.run(&[&["learn", "-q", &file, "--learner", learner], &TARGET[..]].concat());
         assert_eq!((outcome.code, outcome.stderr.trim_end()), (Some(2), format!("onward: {message}").as_str()));

@@ -126,15 +126,19 @@ fn a_label_that_is_not_a_number_in_line_81402() {
 
 #[test]
 fn a_column_that_does_not_exist() {
-    refused(rows(50), &["--target", "Y"], "data: there is no column 'Y', named as --target; did you mean 'y'?");
-    refused(rows(50), &["--target", "Y2"], "data: there is no column 'Y2', named as --target; there are: y, x, c");
-    let message = "data: there is no column 'carrier', named as --ignore; there are: y, x, c";
+    refused(rows(50), &["--target", "Y"], "data: --target names 'Y', which is not a column; did you mean 'y'?");
+    refused(
+        rows(50),
+        &["--target", "Y2"],
+        "data: --target names 'Y2', which is not a column; the columns are: y, x, c",
+    );
+    let message = "data: --ignore names 'carrier', which is not a column; the columns are: y, x, c";
     refused(rows(50), &["--target", "y", "--ignore", "carrier"], message);
 }
 
 #[test]
 fn no_target() {
-    refused(rows(50), &[], "data: the column to predict is not named; name it with --target; there are: y, x, c");
+    refused(rows(50), &[], "data: the column to predict is not named; name it with --target; the columns are: y, x, c");
 }
 
 #[test]
@@ -218,8 +222,8 @@ fn a_weight_that_is_negative_or_no_number() {
 #[test]
 fn a_line_of_ten_megabytes() {
     let long = rows(50) + &format!("1,2,{}\n", "z".repeat(10_000_000));
-    let message = "data, line 52: the record that begins here is longer than 8388608 bytes; is a quote left open, or \
-                   is the format another one? Else allow it with --record-limit";
+    let message = "data, line 52: the record that begins here is longer than 8388608 bytes; close a quote that is \
+                   left open, name another format with --format, or allow longer records with --record-limit";
     refused(&long, Y, message);
     let folder = Folder::new();
     folder.write("data", long);
@@ -242,7 +246,7 @@ fn a_later_file_that_is_in_another_format() {
     folder.write("events", "{\"y\": 1}\n");
     let outcome = folder.run(&["learn", "-q", "data", "events", "--target", "y"]);
     let message = "onward: events: is jsonl, but the first input is csv; all inputs must have one format: convert it \
-                   first with onward convert, or leave it out\n";
+                   first, or leave it out\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
 }
 
@@ -427,13 +431,17 @@ fn passes_over_a_pipe() {
 #[test]
 fn parameters_out_of_range() {
     let all = onward::registry::LEARNERS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
-    let near = format!("there is no learner 'nga', did you mean 'nag'? The learners are {all}");
-    let far = format!("there is no learner 'forest': there are {all}");
+    let near = format!("there is no learner 'nga'; did you mean 'nag'? The learners are: {all}");
+    let far = format!("there is no learner 'forest'; the learners are: {all}");
     for (options, message) in [
         (vec!["--learner", "nga"], near.as_str()),
         (vec!["--learner", "forest"], far.as_str()),
-        (vec!["--learner", "nag:etta=1"], "nag has no parameter 'etta', did you mean 'eta'? It has eta, standardise"),
-        (vec!["--learner", "nag:rate=1"], "nag has no parameter 'rate': it has eta, standardise"),
+        (
+            vec!["--learner", "nag:etta=1"],
+            "nag has no parameter 'etta'; did you mean 'eta'? Its parameters are: eta, \
+                                           standardise",
+        ),
+        (vec!["--learner", "nag:rate=1"], "nag has no parameter 'rate'; its parameters are: eta, standardise"),
         (vec!["--learner", "nag:eta=0"], "eta of nag must be above 0; got 0"),
         (vec!["--learner", "nag:eta=fast"], "eta of nag must be a number above 0; got fast"),
         (vec!["--radius", "-1"], "--radius must be above 0; got -1"),
@@ -446,7 +454,7 @@ fn parameters_out_of_range() {
         ),
         (
             vec!["--learner", "perceptron", "--loss", "hinge"],
-            "the perceptron is charged by mistakes and cannot take the loss 'hinge': leave --loss out, or say zero-one",
+            "the perceptron counts mistakes, so its loss must be zero-one; got hinge",
         ),
     ] {
         let options: Vec<&str> = Y.iter().copied().chain(options).collect();
@@ -462,7 +470,7 @@ fn a_loss_that_is_misspelt() {
         [("logisti", "logistic"), ("logistc", "logistic"), ("sqaured", "squared"), ("hinge-", "hinge")]
     {
         let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--loss", typed]);
-        let message = format!("onward: there is no loss '{typed}', did you mean '{meant}'? The losses are squared, ");
+        let message = format!("onward: there is no loss '{typed}'; did you mean '{meant}'? The losses are: squared, ");
         assert!(outcome.stderr.starts_with(&message), "{}", outcome.stderr);
         assert_eq!(outcome.code, Some(2));
     }
@@ -547,7 +555,7 @@ fn bits_where_nothing_is_hashed_are_remarked_upon() {
 #[test]
 fn a_namespace_that_does_not_exist() {
     let remedy = |found: &str| {
-        format!("data: there is no namespace 'b' in the first rows, named as --ignore; there are: {found}")
+        format!("data: --ignore names 'b', which is not a namespace in the first rows; the namespaces are: {found}")
     };
     refused("1 | x\n-1 | y\n", &["--ignore", "b"], &remedy("(unnamed)"));
     refused("1 | x\n-1 |a y\n", &["--ignore", "b"], &remedy("(unnamed), a"));
@@ -570,16 +578,16 @@ fn a_damaged_model_is_refused_by_what_is_wrong() {
     folder.write("data", rows(50));
     folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
     let whole = std::fs::read(folder.path("model")).unwrap();
-    let no_model = "is no model: models are safetensors files that onward learn --model writes";
+    let no_model = "is not a model; models are the safetensors files that Onward saves";
     let cut = |length: usize, what: &str, whole: usize| {
-        format!("is cut short: it has {length} bytes where {what} {whole}; copy it again, or learn the model again")
+        format!("is cut short: it has {length} bytes where {what} {whole}; {REMEDY}")
     };
     let (all, header) = (whole.len(), 8 + u64::from_le_bytes(*whole.first_chunk().unwrap()) as usize);
     let order = "the model comes first: onward predict MODEL INPUT";
     for (name, bytes, message) in [
         ("cut", &whole[..all - 3], cut(all - 3, "its header says", all)),
         ("cut_early", &whole[..header - 1], cut(header - 1, "its header alone takes", header)),
-        ("empty", &[][..], format!("is empty: it holds no model; {order}")),
+        ("empty", &[][..], format!("is empty; it must hold a model; {order}")),
         ("noise", b"hello there, I am no model".as_slice(), format!("{no_model}; {order}")),
     ] {
         folder.write(name, bytes);
@@ -609,8 +617,8 @@ fn data_that_a_model_does_not_fit() {
     folder.write("svm", "1 2:3\n");
     folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
     let outcome = folder.run(&["predict", "model", "other", "-q"]);
-    let message =
-        "onward: other: has none of the model's columns (x, c); is it the right file, and does it have a header?\n";
+    let message = "onward: other: has none of the model's columns, x, c; name another input, or give this one a header with \
+         these names\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
     let outcome = folder.run(&["predict", "model", "svm", "-q"]);
     let message = "onward: svm: the model was learnt from named columns, but this is svmlight; name its format with --format if it is another one, convert it with onward convert, or learn a model from it\n";

@@ -465,7 +465,7 @@ fn a_learner_that_there_is_not() {
     // Before any input is looked at.
     let outcome = folder.run(&["compare", "nowhere", "--learner", "auto", "--learner", "nagg"]);
     assert_eq!(outcome.code, Some(2));
-    assert!(outcome.stderr.starts_with("onward: there is no learner 'nagg', did you mean 'nag'?"), "{outcome:?}");
+    assert!(outcome.stderr.starts_with("onward: there is no learner 'nagg'; did you mean 'nag'?"), "{outcome:?}");
 }
 
 #[test]
@@ -481,8 +481,7 @@ fn a_learner_that_cannot_take_the_loss() {
     let message = "--learner nag: nag cannot learn from the zero-one loss, which has no slope: take hinge, logistic or \
                    another loss, or the perceptron";
     refused_learners(&["nag"], &["--loss", "zero-one"], message);
-    let message = "--learner perceptron: the perceptron is charged by mistakes and cannot take the loss 'logistic': \
-                   leave --loss out, or say zero-one";
+    let message = "--learner perceptron: the perceptron counts mistakes, so its loss must be zero-one; got logistic";
     refused_learners(&["nag", "perceptron"], &["--loss", "logistic"], message);
 }
 

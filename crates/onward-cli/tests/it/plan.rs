@@ -21,7 +21,7 @@ fn the_promise_is_the_textbooks() {
 fn a_learner_without_a_theorem_says_so() {
     let outcome = Folder::new().run(&["plan", "100"]);
     assert_eq!(outcome.code, Some(0));
-    assert!(outcome.stdout.contains("no promise beforehand: "), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("no promise in advance: "), "{}", outcome.stdout);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_mixture_promises_for_losses_of_a_range() {
         outcome.stdout
     };
     let text = plan("hedge:rounds=800", &[]);
-    assert!(text.starts_with("plan for 800 examples of losses of experts within 1 of each other\n"), "{text}");
+    assert!(text.starts_with("plan for 800 examples of expert losses at most 1 apart\n"), "{text}");
     // √(ln K/(2T)) per example for four experts.
     let expected = format!("{:.4}", (4f64.ln() / 1600.0).sqrt());
     let line = text.lines().find(|line| line.ends_with("← this stream")).unwrap();
@@ -42,10 +42,10 @@ fn a_mixture_promises_for_losses_of_a_range() {
     let line = twice.lines().find(|line| line.ends_with("← this stream")).unwrap();
     assert_eq!(line.split_whitespace().nth(2), Some(format!("{expected:.4}").as_str()), "{twice}");
     for (learner, reason) in [
-        ("hedge:predict=draw", "no promise beforehand: draws keep the bound on average"),
-        ("fixed-share", "no promise beforehand: its rates and shares come from what happens: give rounds=T"),
-        ("squint", "no promise beforehand: the first range that comes may be as small as it likes: give range=B"),
-        ("squint:range=0.5", "no promise beforehand: losses of experts may differ by more than its range"),
+        ("hedge:predict=draw", "no promise in advance: draws keep the bound on average"),
+        ("fixed-share", "no promise in advance: its rates and shares come from what happens: give rounds=T"),
+        ("squint", "no promise in advance: the first range of losses can be arbitrarily small; give range=B"),
+        ("squint:range=0.5", "no promise in advance: losses of experts may differ by more than its range"),
     ] {
         assert!(plan(learner, &[]).contains(reason), "{learner}: {}", plan(learner, &[]));
     }
@@ -102,12 +102,12 @@ fn nothing_is_promised_that_the_run_would_not_keep() {
     let text = plan("coin:gradient=0.1,radius=1", "hinge", "largest=5,features=2");
     assert!(text.contains("may be as large as 5, more than the 0.1 that was given"), "{text}");
     let text = plan("ogd:domain=simplex,dimension=4", "hinge", "features=9");
-    assert!(text.contains("no promise beforehand: rows had features at or above the dimension"), "{text}");
+    assert!(text.contains("no promise in advance: rows had features at or above the dimension"), "{text}");
     // Without a domain slopes are bounded for some losses, and not for others.
     for learner in ["sgd:schedule=constant", "osd:domain=all,eta=0.1", "ftrl", "dual-averaging:domain=all,gradient=5"] {
         assert!(plan(learner, "logistic", "norm=2").contains("← this stream"), "{learner}");
         let text = plan(learner, "squared", "norm=2");
-        assert!(text.contains("nothing bounds the gradients of this loss beforehand"), "{learner}: {text}");
+        assert!(text.contains("the gradients of this loss have no bound in advance"), "{learner}: {text}");
     }
     // U²/(2η) + ½ηTG² in all.
     let text = plan("sgd:schedule=constant,eta0=0.1", "hinge", "norm=2");

@@ -47,8 +47,8 @@ fn a_learner_that_runs_away_is_told_what_to_do() {
         format!(" times what the best constant does: its steps are too large for these features; {first}\n")
     };
     for (learner, first) in [
-        ("ogd-strong", "try standardise=true, a larger sigma, a smaller --radius, or the default learner"),
-        ("ogd-strong:sigma=0.0001,standardise=true", "try a larger sigma, a smaller --radius, or another learner"),
+        ("ogd-strong", "try standardise=true, a larger sigma, a smaller radius, or the default learner"),
+        ("ogd-strong:sigma=0.0001,standardise=true", "try a larger sigma, a smaller radius, or another learner"),
         ("sgd:batch=4", "try standardise=true, a smaller eta0, or the default learner"),
         ("dual-averaging:domain=all,eta=1", "try standardise=true, a smaller eta, or the default learner"),
     ] {

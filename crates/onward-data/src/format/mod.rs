@@ -295,7 +295,7 @@ impl Formats {
         let format = Format::named(name.to_ascii_lowercase());
         match self.get(&format) {
             Some(_) => Ok(format),
-            None => Err(format!("unknown format '{format}'; formats are {}", self.list())),
+            None => Err(format!("there is no format '{format}'; the formats are: {}", self.list())),
         }
     }
 
@@ -327,7 +327,7 @@ impl Formats {
 
     /// A format that the run does not know.
     pub(crate) fn unknown(&self, format: &Format) -> DataError {
-        DataError::options(format!("there is no format '{format}'")).advise(format!("there are: {}", self.list()))
+        DataError::options(format!("there is no format '{format}'")).advise(format!("the formats are: {}", self.list()))
     }
 
     /// Their names, for people.

@@ -31,8 +31,12 @@ pub(crate) fn narrow(value: f64) -> Result<f32> {
 }
 
 fn too_large(value: f64) -> DataError {
-    DataError::record(format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"))
-        .advise("rescale the feature")
+    match value.is_nan() {
+        true => DataError::record("the value is NaN, which is not a number")
+            .advise("features must be finite: leave a missing feature out of the row"),
+        false => DataError::record(format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"))
+            .advise("rescale the feature"),
+    }
 }
 
 /// The value of a feature that is not one of the short decimals, or what is wrong with it.

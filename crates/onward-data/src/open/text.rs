@@ -116,7 +116,10 @@ fn no_rows(sample: &mut TableSample, first: &FirstLines<'_>, options: &Options) 
             let size = first.bytes.len();
             let found = format!("the first row must end within {size} bytes, for the columns to be judged");
             DataError::format(found)
-                .advise("is a quote left open, or is the format another one? Else put a shorter row first")
+                .advise(
+                    "close a quote that is left open, name another format with ⟦format⟧, or put a shorter row \
+                         first",
+                )
                 .line(sample.first_line)
         }
         (Some(_), _) => DataError::format("holds no row that can be read")

@@ -62,7 +62,7 @@ impl Expected {
         };
         Err(DataError::format(format!("is {found}, but the first input is {expected}"))
             .input(name)
-            .advise("all inputs must have one format: convert it first with onward convert, or leave it out"))
+            .advise("all inputs must have one format: convert it first, or leave it out"))
     }
 
     /// Checks the columns of an input, and returns the notes about them.
@@ -133,7 +133,7 @@ pub(super) struct TextSource {
 fn other_separator(found: u8, expected: u8) -> DataError {
     let (found, expected) = (quoted(&[found]), quoted(&[expected]));
     let found = format!("its header is separated by {found}, but that of the first input by {expected}");
-    DataError::format(found).advise("convert it first with onward convert, or leave it out")
+    DataError::format(found).advise("convert it first, or leave it out")
 }
 
 impl TextSource {

@@ -247,7 +247,9 @@ pub(crate) fn check_namespaces(
         if !namespaces.iter().any(|other| other == name) {
             let there: Vec<_> = namespaces.iter().filter(|name| !name.is_empty()).cloned().collect();
             let there = if there.is_empty() { "none with a name".to_owned() } else { shown(&there) };
-            let note = format!("⟦interactions⟧: no namespace '{name}' in the first rows; there are: {there}");
+            let note = format!(
+                "⟦interactions⟧ names '{name}', which is not a namespace in the first rows; the namespaces are: {there}"
+            );
             if !notes.contains(&note) {
                 notes.push(note);
             }

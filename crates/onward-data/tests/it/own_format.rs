@@ -118,7 +118,7 @@ fn its_errors_have_a_position_and_are_skipped_if_that_is_asked_for() {
 #[test]
 fn a_run_that_does_not_know_it_says_so() {
     let unknown = Options { format: Some(Format::named("keyvalue")), ..Options::default() };
-    let message = "there is no format 'keyvalue'; there are: csv, tsv, jsonl, svmlight, vw, parquet, arrow";
+    let message = "there is no format 'keyvalue'; the formats are: csv, tsv, jsonl, svmlight, vw, parquet, arrow";
     assert_eq!(read(TEXT, unknown).error.as_deref(), Some(message));
     // Its name can be kept all the same.
     let name: Format = serde_json::from_str("\"keyvalue\"").unwrap();

@@ -251,7 +251,10 @@ impl Ledger {
     pub fn averaged_risk(&self, range: f64, delta: f64) -> Result<f64, String> {
         let (largest, smallest) = self.losses;
         if !(range.is_finite() && range > 0.0 && delta > 0.0 && delta < 1.0) {
-            return Err(format!("the range of losses is {range} and δ is {delta}: above 0, and between 0 and 1"));
+            return Err(format!(
+                "the range of losses must be above 0, and δ above 0 and below 1; got {range} and \
+                                {delta}"
+            ));
         }
         match self.rounds {
             0 => Err("nothing has been charged yet".to_owned()),

@@ -45,19 +45,26 @@ impl<'a> Features<'a> {
     /// ```
     pub fn new(indices: &'a [u32], values: &'a [f32]) -> Result<Self, Error> {
         if indices.len() != values.len() {
-            let message = format!("{} indices but {} values: a row needs as many", indices.len(), values.len());
+            let message = format!(
+                "a row must have as many indices as values; got {} indices and {} values",
+                indices.len(),
+                values.len()
+            );
             return Err(Error::new(ErrorKind::Features, message));
         }
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-            let message = format!("the value of feature {} is {}: features are finite", indices[at], values[at]);
+            let message = format!("the value of feature {} must be finite; got {}", indices[at], values[at]);
             return Err(Error::new(ErrorKind::Features, message));
         }
         if let Some(index) = indices.iter().find(|&&index| index >= INDEX_LIMIT) {
-            let message = format!("index {index} is too large: indices are below 2^31");
+            let message = format!("indices must be below 2^31; got {index}");
             return Err(Error::new(ErrorKind::Features, message));
         }
         if let Some(index) = repeated(indices) {
-            let message = format!("index {index} occurs twice: a row names a feature once, with the sum of its values");
+            let message = format!(
+                "a row must name each feature once, with the sum of its values; got index {index} \
+                                   twice"
+            );
             return Err(Error::new(ErrorKind::Features, message));
         }
         let max_index = indices.iter().copied().max().unwrap_or(0);
@@ -88,9 +95,10 @@ impl<'a> Features<'a> {
     pub fn with_offset(self, offset: f64) -> Result<Self, Error> {
         match is_offset(offset) {
             true => Ok(Self { offset, ..self }),
-            false => {
-                Err(Error::new(ErrorKind::Features, format!("the offset is {offset}: it is a number within ±3.4e38")))
-            }
+            false => Err(Error::new(
+                ErrorKind::Features,
+                format!("the offset must be a number within ±3.4e38; got {offset}"),
+            )),
         }
     }
 

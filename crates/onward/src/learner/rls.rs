@@ -187,17 +187,19 @@ const FORGETFUL: &str = "with forgetting there is no bound against a fixed compa
 /// Why there is no guarantee once features had to be ignored.
 pub(super) fn beyond_the_limit(ridge: &Ridge) -> String {
     let limit = ridge.columns().limit();
-    format!("there were more features than limit={limit}, and the rest was ignored, which comparators may use")
+    format!("there were more features than limit={limit}; the others were ignored, but comparators may use them")
 }
 
 pub(super) const LAMBDA: ParameterDescriptor = positive("lambda")
     .default("1")
-    .meaning("the regularisation lambda·‖u‖² beside the sum of squares")
+    .meaning("regularisation: lambda·‖u‖² is added to the sum of squares")
     .remedy("a larger lambda");
 
 /// With less than half the last rows are all that counts, and with more than 1 the past would grow.
-const FORGETTING: ParameterDescriptor =
-    number("forgetting", 0.5..=1.0).default("1").meaning("by what the past counts less with each row; 1: not at all");
+const FORGETTING: ParameterDescriptor = number("forgetting", 0.5..=1.0).default("1").meaning(
+    "factor by which past rows are discounted per round; 1: no \
+                                                          discount",
+);
 
 /// `rls` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
@@ -216,7 +218,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Ok(Box::new(rls.charged_by(arguments.loss())?))
     },
     plan: |_, _| {
-        let reason = "its bound is made of residuals, which nothing bounds beforehand: vaw has a promise";
+        let reason = "its bound depends on residuals, which are unknown in advance; see vaw";
         Ok(Guarantee::none(GuaranteeKind::Own, reason))
     },
 };

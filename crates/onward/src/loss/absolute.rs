@@ -273,7 +273,7 @@ impl Loss for SquaredEpsilonInsensitive {
 pub(super) const ABSOLUTE: LossDescriptor =
     LossDescriptor::new("absolute", "|p-y|; predicts the median", |_| Ok(Arc::new(Absolute)));
 
-const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("which quantile");
+const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("the quantile to predict");
 
 pub(super) const QUANTILE: LossDescriptor =
     LossDescriptor::new("quantile", "pinball loss; predicts the tau-quantile", |it| {
@@ -282,19 +282,20 @@ pub(super) const QUANTILE: LossDescriptor =
     .with(&[TAU], &["quantile:tau=0.2"]);
 
 const EPSILON: ParameterDescriptor =
-    number("epsilon", 0.0..=f64::MAX).default("0.1").meaning("how large an error is free");
+    number("epsilon", 0.0..=f64::MAX).default("0.1").meaning("errors up to this cost nothing");
 
 pub(super) const EPSILON_INSENSITIVE: LossDescriptor =
-    LossDescriptor::new("epsilon-insensitive", "max(0, |p-y|-epsilon): errors up to epsilon are free", |it| {
+    LossDescriptor::new("epsilon-insensitive", "max(0, |p-y|-epsilon): errors up to epsilon cost nothing", |it| {
         Ok(Arc::new(EpsilonInsensitive::new(it.number("epsilon"))?))
     })
     .with(&[EPSILON], &["epsilon-insensitive:epsilon=0", "epsilon-insensitive:epsilon=0.5"]);
 
-pub(super) const SQUARED_EPSILON_INSENSITIVE: LossDescriptor =
-    LossDescriptor::new("squared-epsilon-insensitive", "the square of epsilon-insensitive", |it| {
-        Ok(Arc::new(SquaredEpsilonInsensitive::new(it.number("epsilon"))?))
-    })
-    .with(&[EPSILON], &["squared-epsilon-insensitive:epsilon=0.5"]);
+pub(super) const SQUARED_EPSILON_INSENSITIVE: LossDescriptor = LossDescriptor::new(
+    "squared-epsilon-insensitive",
+    "max(0, |p-y|-epsilon)^2: the square of epsilon-insensitive",
+    |it| Ok(Arc::new(SquaredEpsilonInsensitive::new(it.number("epsilon"))?)),
+)
+.with(&[EPSILON], &["squared-epsilon-insensitive:epsilon=0.5"]);
 
 #[cfg(test)]
 mod tests {

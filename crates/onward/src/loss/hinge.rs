@@ -278,7 +278,7 @@ pub(super) const SQUARED_HINGE: LossDescriptor =
     LossDescriptor::new("squared-hinge", "max(0, 1-yp)^2 for labels -1 and 1", |_| Ok(Arc::new(SquaredHinge)));
 
 pub(super) const MODIFIED_HUBER: LossDescriptor =
-    LossDescriptor::new("modified-huber", "squared hinge, straight below a margin of -1", |_| {
+    LossDescriptor::new("modified-huber", "squared hinge, linear below a margin of -1", |_| {
         Ok(Arc::new(ModifiedHuber))
     });
 
@@ -287,8 +287,12 @@ pub(super) const PERCEPTRON: LossDescriptor =
         Ok(Arc::new(PerceptronLoss))
     });
 
-pub(super) const ZERO_ONE: LossDescriptor =
-    LossDescriptor::new("zero-one", "1 if the sign is wrong; charges, teaches nothing", |_| Ok(Arc::new(ZeroOne)));
+pub(super) const ZERO_ONE: LossDescriptor = LossDescriptor::new(
+    "zero-one",
+    "1 if the sign is wrong, else 0; it has no slope, so that only perceptrons take \
+                                     it",
+    |_| Ok(Arc::new(ZeroOne)),
+);
 
 #[cfg(test)]
 mod tests {

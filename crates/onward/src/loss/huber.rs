@@ -72,11 +72,10 @@ pub(super) fn huber(gap: f64, delta: f64) -> f64 {
     if gap <= delta { gap * gap } else { delta * (2.0 * gap - delta) }
 }
 
-const DELTA: ParameterDescriptor =
-    within("delta", 0.0, f64::INFINITY).default("1").meaning("where it becomes straight");
+const DELTA: ParameterDescriptor = within("delta", 0.0, f64::INFINITY).default("1").meaning("where it becomes linear");
 
 pub(super) const HUBER: LossDescriptor =
-    LossDescriptor::new("huber", "squared up to delta, straight beyond: outliers pull no harder than 2 delta", |it| {
+    LossDescriptor::new("huber", "squared up to delta, linear beyond: the slope is at most 2 delta", |it| {
         Ok(Arc::new(Huber::new(it.number("delta"))?))
     })
     .with(&[DELTA], &["huber:delta=0.3"]);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{SharedLoss, absolute, hinge, huber, logistic, poisson, squared};
 use crate::Error;
-use crate::nearest::nearest;
+use crate::nearest::unknown;
 use crate::parameter::{GivenParameters, ParameterDescriptor};
 
 /// A loss that can be asked for by name.
@@ -29,7 +29,7 @@ impl LossDescriptor {
     /// use std::sync::Arc;
     /// use onward::loss::{Huber, LossDescriptor, Squared, parse_among};
     /// use onward::parameter::{ParameterDescriptor, positive};
-    /// const DELTA: ParameterDescriptor = positive("delta").default("2").meaning("where it becomes straight");
+    /// const DELTA: ParameterDescriptor = positive("delta").default("2").meaning("where it becomes linear");
     /// let losses = [
     ///     LossDescriptor::new("mine", "the squared loss by another name", |_| Ok(Arc::new(Squared))),
     ///     LossDescriptor::new("bent", "Huber's", |given| Ok(Arc::new(Huber::new(given.number("delta"))?)))
@@ -107,19 +107,11 @@ pub fn parse(text: &str) -> Result<SharedLoss, Error> {
 /// As [`parse`].
 pub fn parse_among(text: &str, losses: &[LossDescriptor]) -> Result<SharedLoss, Error> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-    let entry = losses.iter().find(|entry| entry.name == name).ok_or_else(|| unknown_loss(name, losses))?;
+    let entry = losses
+        .iter()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| Error::parameter(unknown("loss", "losses", name, losses.iter().map(|entry| entry.name))))?;
     entry.build(GivenParameters::read(entry.name, entry.parameters, rest)?)
-}
-
-/// An error that suggests the nearest name and lists all.
-fn unknown_loss(name: &str, losses: &[LossDescriptor]) -> Error {
-    let all: Vec<&str> = losses.iter().map(|entry| entry.name).collect();
-    let suggestion = match nearest(name, all.iter().copied()) {
-        Some(near) => format!(", did you mean '{near}'?"),
-        None => ".".into(),
-    };
-    let all = all.join(", ");
-    Error::parameter(format!("there is no loss '{name}'{suggestion} The losses are {all}"))
 }
 
 #[cfg(test)]
@@ -190,10 +182,10 @@ mod tests {
             ),
             ("huber:delta=wide", "delta of huber must be a number above 0; got wide"),
             ("huber:delta=", "delta of huber must be a number above 0; got nothing"),
-            ("huber:tau=0.5", "huber has no parameter 'tau': it has delta"),
+            ("huber:tau=0.5", "huber has no parameter 'tau'; its parameters are: delta"),
             ("huber:delta=1,delta=2", "'huber:delta=1,delta=2' gives delta twice"),
-            ("huber:1.35", "'1.35' in 'huber:1.35' should read key=value, such as huber:delta=1"),
-            ("squared:delta=1", "squared has no parameter 'delta', nor any other"),
+            ("huber:1.35", "'1.35' in 'huber:1.35' must have the form key=value, such as huber:delta=1"),
+            ("squared:delta=1", "squared has no parameter 'delta'; it has no parameters"),
         ] {
             let error = parse(text).unwrap_err();
             assert_eq!(error.to_string(), message);
@@ -203,16 +195,16 @@ mod tests {
 
     #[test]
     fn an_unknown_loss_is_refused_with_the_nearest_and_all_names() {
-        let all = format!("The losses are {}", LOSSES.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", "));
+        let all = format!("losses are: {}", LOSSES.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", "));
         for (text, nearest) in [
-            ("hubber:delta=1", "hubber', did you mean 'huber'?"),
-            ("logisitc", "logisitc', did you mean 'logistic'?"),
-            ("log", "log', did you mean 'logistic'?"),
-            ("eps", "eps', did you mean 'epsilon-insensitive'?"),
-            ("Squared", "Squared', did you mean 'squared'?"),
-            ("squared_hinge", "squared_hinge', did you mean 'squared-hinge'?"),
-            ("mse", "mse'."),
-            ("", "'."),
+            ("hubber:delta=1", "hubber'; did you mean 'huber'? The"),
+            ("logisitc", "logisitc'; did you mean 'logistic'? The"),
+            ("log", "log'; did you mean 'logistic'? The"),
+            ("eps", "eps'; did you mean 'epsilon-insensitive'? The"),
+            ("Squared", "Squared'; did you mean 'squared'? The"),
+            ("squared_hinge", "squared_hinge'; did you mean 'squared-hinge'? The"),
+            ("mse", "mse'; the"),
+            ("", "'; the"),
         ] {
             let error = parse(text).unwrap_err();
             assert_eq!(error.to_string(), format!("there is no loss '{nearest} {all}"));

@@ -125,7 +125,7 @@ impl Loss for Expectile {
 pub(super) const SQUARED: LossDescriptor =
     LossDescriptor::new("squared", "(p-y)^2; predicts the mean", |_| Ok(Arc::new(Squared)));
 
-const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("which expectile");
+const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("the expectile to predict");
 
 pub(super) const EXPECTILE: LossDescriptor =
     LossDescriptor::new("expectile", "asymmetric square; predicts the tau-expectile", |it| {

@@ -133,7 +133,7 @@ impl Optimizer for AdaGradFull {
 
     fn guarantee(&self) -> Guarantee {
         if self.is_beyond {
-            let reason = "rows had more distinct features than get weights: raise features";
+            let reason = "rows had more distinct features than get weights; give a larger number of features";
             return Guarantee::none(GuaranteeKind::Own, reason);
         }
         let diameter = self.largest + self.radius;

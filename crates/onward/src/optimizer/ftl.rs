@@ -52,7 +52,7 @@ impl Ftl {
     pub fn new(domain: Domain) -> Result<Self, Error> {
         if !domain.is_bounded() {
             return Err(Error::parameter(format!(
-                "domain must be {}, for elsewhere linear losses have no leader; got {}",
+                "domain must be {}, because linear losses have no leader elsewhere; got {}",
                 DOMAIN.values(),
                 domain.name()
             )));
@@ -159,7 +159,7 @@ impl RunningMean {
     /// When it is 0.
     pub fn new(dimension: usize) -> Result<Self, Error> {
         match dimension {
-            0 => Err(Error::parameter("dimension is 0: it is 1 or more")),
+            0 => Err(Error::parameter("dimension must be 1 or more; got 0")),
             _ => Ok(Self { mean: vec![0.0; dimension], rounds: 0.0, bound: 0.0 }),
         }
     }
@@ -170,7 +170,7 @@ impl RunningMean {
     /// When x has another length, or an entry that is not a number within ±1e100.
     pub fn observe(&mut self, x: &[f64]) -> Result<f64, Error> {
         if x.len() != self.mean.len() || x.iter().any(|x| x.is_nan() || x.abs() > 1e100) {
-            return Err(Error::parameter(format!("x is not of {} numbers within ±1e100", self.mean.len())));
+            return Err(Error::parameter(format!("x must have {} numbers, all within ±1e100", self.mean.len())));
         }
         self.rounds += 1.0;
         let paid = sum::sum(self.mean.iter().zip(x).map(|(w, x)| (w - x) * (w - x)));
@@ -190,18 +190,22 @@ impl RunningMean {
     }
 }
 
-const DOMAIN: ParameterDescriptor =
-    words("domain", &[BALL, BOX, L1, SIMPLEX]).meaning("what the weights are kept in").quiet();
+const DOMAIN: ParameterDescriptor = words("domain", &[BALL, BOX, L1, SIMPLEX]).meaning("domain of the weights").quiet();
 
 const JUMPY: &str = "the leader jumps from end to end of its domain";
-const NONE: &str = "following the leader has none on linear losses: it may pay T − 1 where the best pays 0";
+const NONE: &str = "following the leader has no bound on linear losses: it may pay T − 1 where the best pays 0";
 
 /// `ftl` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ftl",
-    summary: "follow the leader on linearised losses: what regularisation is needed for (no guarantee)",
+    summary: "follow the leader on linearised losses: shows why regularisation is needed (no guarantee)",
     losses: Losses::Convex,
-    parameters: &[RADIUS.meaning("size of the domain, or --radius"), DOMAIN, DIMENSION, STANDARDISE],
+    parameters: &[
+        RADIUS.meaning("radius of the domain; the radius of the run replaces this default"),
+        DOMAIN,
+        DIMENSION,
+        STANDARDISE,
+    ],
     promises: &[
         Promise::never("", NONE).within(Comparator::Ball(10.0)).unlearned(JUMPY),
         Promise::never("domain=box,radius=1", NONE).within(Comparator::Box(1.0)).unlearned(JUMPY),
@@ -211,7 +215,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     build: |arguments| {
         Ok(Box::new(Linear::new(arguments.loss(), Ftl::new(Domain::from_arguments(arguments)?)?, Clip::Never)))
     },
-    plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, "following the leader has none on linear losses")),
+    plan: |_, _| Ok(Guarantee::none(GuaranteeKind::Own, "following the leader has no bound on linear losses")),
 };
 
 #[cfg(test)]

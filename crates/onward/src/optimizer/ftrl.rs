@@ -103,7 +103,7 @@ impl Optimizer for Ftrl {
 
 const ETA: ParameterDescriptor = positive("eta")
     .default("0.1")
-    .meaning("the rate: the regulariser is ‖w‖²/(2·eta)")
+    .meaning("learning rate; the regulariser is ‖w‖²/(2·eta)")
     .unless("losses=real or rounds and gradient")
     .remedy("a smaller eta");
 
@@ -156,7 +156,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     },
     plan: |arguments, scales| {
         if arguments.text("losses") == "real" {
-            let reason = "on the losses themselves it is bounded by what they pay from round to round";
+            let reason = "with losses=real its bound depends on the losses of each round";
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         }
         let domain = Domain::from_arguments(arguments)?;

@@ -104,11 +104,11 @@ impl Optimizer for OgdStrong {
 const SIGMA: ParameterDescriptor = positive("sigma")
     .default("0.01")
     .meaning("strength of the regularisation")
-    .remedy("a larger sigma, a smaller --radius");
+    .remedy("a larger sigma, a smaller radius");
 
 const RADIUS: ParameterDescriptor = within("radius", 0.0, f64::INFINITY)
     .or("none")
-    .meaning("projects on this ball, or --radius; none: no projection")
+    .meaning("project onto the ball of this radius; none: no projection; the radius of the run replaces this default")
     .quiet();
 
 const OF_THE_PLAIN_LOSSES: &str = "on the plain losses the comparator pays for the regularisation";
@@ -131,7 +131,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     plan: |arguments, scales| {
         let sigma = arguments.number("sigma");
         let Some(radius) = arguments.optional_number("radius") else {
-            let reason = "without a radius nothing bounds the gradients beforehand: give one";
+            let reason = "without a radius the gradients have no bound in advance; give one";
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         };
         // Of the regularised losses, then what their comparator pays for its size.

@@ -38,7 +38,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     parameters: &[
         positive("eta")
             .or("auto")
-            .meaning("the rate; auto: from rounds and gradient, or without them tuned as ogd's")
+            .meaning("learning rate; auto: from rounds and gradient, or without them tuned as in ogd")
             .remedy("a smaller eta"),
         RADIUS,
         DOMAIN,

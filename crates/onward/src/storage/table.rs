@@ -155,7 +155,7 @@ pub(crate) fn records<'a, S: Pod>(entries: &'a mut [S], positions: RowPositions<
 }
 
 /// Columns differ in length, or an index is too large.
-const MISMATCH: &str = "the model's columns do not match: it is damaged";
+const MISMATCH: &str = "the model's columns do not match: it is damaged; copy it again, or learn it again";
 
 /// The low entries of the smallest table.
 const FEWEST: usize = 64;

@@ -507,14 +507,17 @@ fn questions_without_an_answer_are_refused() {
     let rows = stream(&*squared, 10, 1);
     let ball = ComparatorClass::Ball { radius: 1.0 };
     for (message, part) in [
-        (refused(&rows, &*loss::parse("zero-one").unwrap(), ball, 1e-3), "zero-one loss is not convex"),
+        (refused(&rows, &*loss::parse("zero-one").unwrap(), ball, 1e-3), "zero-one is not convex"),
         (
             refused(&rows, &*squared, ComparatorClass::Ball { radius: 0.0 }, 1e-3),
-            "the radius is 0: it is a finite number above 0, for a smaller ball holds no predictor but 0",
+            "the radius must be a finite number above 0; got 0",
         ),
-        (refused(&rows, &*squared, ComparatorClass::Standardised { radius: f64::NAN }, 1e-3), "the radius is NaN"),
-        (refused(&rows, &*squared, ball, 0.0), "the relative gap is 0: it is between 0 and 1"),
-        (refused(&[], &*squared, ball, 1e-3), "no row has a label and a weight above 0"),
+        (
+            refused(&rows, &*squared, ComparatorClass::Standardised { radius: f64::NAN }, 1e-3),
+            "the radius must be a finite number above 0; got NaN",
+        ),
+        (refused(&rows, &*squared, ball, 0.0), "the relative gap must be above 0 and below 1; got 0"),
+        (refused(&[], &*squared, ball, 1e-3), "needs a row with a label and a weight above 0"),
     ] {
         assert!(message.contains(part), "{message}");
     }

@@ -114,7 +114,7 @@ fn check_compression(metadata: &ArrowReaderMetadata) -> Result<()> {
                 column.column_path().string()
             );
             Err(DataError::format(found)
-                .advise("write the file with Zstandard or Snappy, or build Onward with --features brotli"))
+                .advise("write the file with Zstandard or Snappy, or build Onward with the feature brotli"))
         }
         _ => Ok(()),
     }

@@ -63,8 +63,7 @@ impl KernelPerceptron {
         if loss.kind() != LossKind::ZeroOne {
             let name = loss.name();
             return Err(Error::parameter(format!(
-                "the kernel perceptron is charged by mistakes and cannot take the loss '{name}': leave --loss out, or \
-                 say zero-one"
+                "the kernel perceptron counts mistakes, so its loss must be zero-one; got {name}"
             )));
         }
         let function = Expansion::new(kernel, budget)?;
@@ -136,7 +135,8 @@ impl ScoreLearner for KernelPerceptron {
 /// The kernel perceptron by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "kernel-perceptron",
-    summary: "the perceptron in a kernel's space; binary; without a budget exact, memory grows with the mistakes",
+    summary: "the perceptron in a kernel's space; binary; without a budget it is exact, and memory grows with the \
+              mistakes",
     losses: Losses::Only(&[LossKind::ZeroOne]),
     parameters: &[KERNEL, GAMMA, COEF, DEGREE, COMPARATOR_RADIUS, BUDGET, KEEP, THRESHOLD, STANDARDISE],
     promises: &[

@@ -277,7 +277,7 @@ impl Optimizer for Entropic {
 
     fn guarantee(&self) -> Guarantee {
         if let Some(dimension) = self.dimension.filter(|&dimension| self.seen > dimension) {
-            let reason = format!("more than the {dimension} features came that dimension allows");
+            let reason = format!("rows had more than the {dimension} features that dimension allows");
             return Guarantee::none(GuaranteeKind::Own, reason);
         }
         let comparator = match self.is_signed {

@@ -132,7 +132,7 @@ impl Settings {
     /// What the bound of the p-norm map can become.
     fn plan_p_norm(&self, arguments: &Params<'_>, scales: &ProblemBounds) -> Guarantee {
         if !self.is_projected {
-            let reason = "without a projection nothing bounds its gradients beforehand";
+            let reason = "without a projection its gradients have no bound in advance";
             return Guarantee::none(GuaranteeKind::Own, reason);
         }
         // |⟨w, x⟩| ≤ ‖w‖_p‖x‖_q ≤ U‖x‖₂.
@@ -160,13 +160,15 @@ const MAP: ParameterDescriptor = words(
         ("euclidean", "½‖w‖₂²: gradient descent"),
     ],
 )
-.meaning("what measures distances");
+.meaning("mirror map");
 
-const RADIUS: ParameterDescriptor =
-    positive("radius").default("10").meaning("of the domain in the map's norm, or --radius");
+const RADIUS: ParameterDescriptor = positive("radius").default("10").meaning(
+    "radius of the domain in the norm of the map; the radius of the run \
+                                              replaces this default",
+);
 
 const ETA: ParameterDescriptor =
-    positive("eta").or("auto").meaning("the rate; auto tunes itself from the gradients").remedy("a smaller eta");
+    positive("eta").or("auto").meaning("learning rate; auto: tuned from the gradients").remedy("a smaller eta");
 
 const SIGNED: ParameterDescriptor = flag("signed")
     .default("true")
@@ -175,15 +177,14 @@ const SIGNED: ParameterDescriptor = flag("signed")
 
 const DIMENSION: ParameterDescriptor = whole("dimension", 1..=u32::MAX as u64)
     .or("none")
-    .meaning("the number of features, which start equal; none: a prior that falls by order of appearance")
+    .meaning("number of features, with a uniform prior; none: a prior that decreases in order of appearance")
     .only_with("map=entropic");
 
 /// Nearer to 1 powers overflow, and above 2 the map is not strongly convex.
-const P: ParameterDescriptor =
-    number("p", 1.001..=2.0).default("1.5").meaning("the p of the norm").only_with("map=pnorm");
+const P: ParameterDescriptor = number("p", 1.001..=2.0).default("1.5").meaning("p of the norm").only_with("map=pnorm");
 
 const PROJECT: ParameterDescriptor =
-    flag("project").default("true").meaning("project on the ball").unless("map=entropic");
+    flag("project").default("true").meaning("project onto the ball").unless("map=entropic");
 
 /// `mirror-descent` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
@@ -194,8 +195,10 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         MAP,
         RADIUS,
         ETA,
-        ogd::GRADIENT.meaning("the largest gradient in the dual norm").only_with("rounds and eta=auto"),
-        ogd::ROUNDS.meaning("T, which with gradient gives the textbook's eta").only_with("gradient and eta=auto"),
+        ogd::GRADIENT.meaning("bound on the gradients in the dual norm").only_with("rounds and eta=auto"),
+        ogd::ROUNDS
+            .meaning("the number of rounds T, which with gradient gives the textbook's eta")
+            .only_with("gradient and eta=auto"),
         SIGNED,
         DIMENSION,
         P,

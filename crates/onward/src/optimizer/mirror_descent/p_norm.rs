@@ -78,7 +78,7 @@ impl PNorm {
         RADIUS.check(radius)?;
         rate.eta().map(|eta| ETA.check(eta)).transpose()?;
         if rate == MirrorRate::SelfTuned && !is_projected {
-            return Err(Error::parameter("project is false and eta is auto: without a projection give an eta"));
+            return Err(Error::parameter("project=false needs a number for eta; got auto"));
         }
         Ok(Self {
             p,

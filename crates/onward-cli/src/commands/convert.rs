@@ -73,8 +73,8 @@ impl Write for UntilSignal<'_> {
 fn refuse_what_a_copy_ignores(arguments: &ConvertArguments, format: &Format, is_table: bool) -> Result<(), Failure> {
     match arguments.columns.for_learners().as_slice() {
         given if is_table && !given.is_empty() => Err(Failure::user(format!(
-            "{} cannot be used here: {format} keeps the table as it is; convert to svmlight, vw or arrow for what a \
-             learner would see",
+            "{} cannot be used here, because {format} keeps the table as it is; convert to svmlight, vw or arrow for \
+             encoded examples",
             given.join(" and ")
         ))),
         _ => Ok(()),
@@ -85,7 +85,10 @@ fn refuse_what_a_copy_ignores(arguments: &ConvertArguments, format: &Format, is_
 fn format(arguments: &ConvertArguments) -> Result<Format, Failure> {
     let name = arguments.to.display();
     arguments.to_format.clone().or_else(|| Formats::default().of_file(&name.to_string())).ok_or_else(|| {
-        Failure::user(format!("the ending of {name} does not say the format: add --to-format, such as --to-format vw"))
+        Failure::user(format!(
+            "the extension of {name} does not determine the format; add --to-format, such as \
+                               --to-format vw"
+        ))
     })
 }
 

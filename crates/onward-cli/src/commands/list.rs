@@ -29,7 +29,9 @@ pub(super) fn run(what: Listed) -> Result<ExitCode, Failure> {
             writeln!(text, "{}\n    {}", loss.name, loss.summary)?;
             parameters(&mut text, loss.parameters)
         }),
-        Listed::Formats => registry.formats().names().try_for_each(|name| writeln!(text, "{name}")),
+        Listed::Formats => {
+            registry.formats().summaries().try_for_each(|(name, summary)| writeln!(text, "{name}\n    {summary}"))
+        }
     };
     outputs::print(text.as_bytes())
 }

@@ -54,7 +54,7 @@ const WIDE: f64 = 5.0;
 /// Recent risks go up and down: a few near 0 are no reason.
 const VERY_WIDE: f64 = 100.0;
 
-/// The best constant of fewer examples is little more than their labels, and pays next to nothing.
+/// The best constant of fewer examples is little more than their labels, and pays almost nothing.
 const FEW: u64 = 16;
 
 /// The recent risk is the mean over about this part of the run.
@@ -88,8 +88,8 @@ pub(super) fn cumulative_loss(report: &Report) -> Chart {
     Chart {
         id: "loss",
         title: "Cumulative loss",
-        meaning: "What each learner has paid up to a round, every example predicted before its label was seen. \
-                  The dotted line is what the best constant for the examples so far would have paid."
+        meaning: "The loss of each learner up to each round, every example predicted before its label was seen. The \
+                  dotted line is the loss of the best constant for the examples so far."
             .to_owned(),
         log_x: true,
         log_y: is_wide(&views[0], start, WIDE),
@@ -118,7 +118,7 @@ fn regret(report: &Report) -> Chart {
     };
     let (kind, meaning) = match (has_hindsight, counts_mistakes) {
         (true, true) => (
-            "mistakes less hinge loss",
+            "mistakes minus hinge loss",
             "How many more mistakes each learner has made than the hinge loss of the best fixed linear predictor, \
              found with the whole stream known (solid; below 0: fewer), and the most that its own theorem allows \
              (dashed, where it is about the same predictors). The mistakes of that predictor itself, which may be \

@@ -346,7 +346,7 @@ fn an_output_that_is_an_input() {
     folder.write("data", rows(50));
     for flag in ["--model", "--predictions", "--report"] {
         let outcome = folder.run(&["learn", "data", "-q", "--target", "y", flag, "./data"]);
-        let message = format!("onward: {flag} ./data is also an input: it would be overwritten\n");
+        let message = format!("onward: {flag} ./data is also an input and would be overwritten; name another file\n");
         assert_eq!((outcome.code, outcome.stderr), (Some(2), message));
     }
     assert_eq!(folder.read("data"), rows(50));
@@ -357,10 +357,11 @@ fn two_outputs_that_are_one() {
     let folder = Folder::new();
     folder.write("data", rows(50));
     let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--model", "out", "--report", "out"]);
-    let message = "onward: --model and --report both write to out: say where one of them goes\n";
+    let message = "onward: --model and --report both write to out; name another file for one of them\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
     let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--predictions", "-", "--report", "-"]);
-    let message = "onward: --predictions and --report both write to standard output: say where one of them goes\n";
+    let message = "onward: --predictions and --report both write to standard output; name another file for one of \
+                   them\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
 }
 
@@ -372,8 +373,12 @@ fn two_outputs_that_are_one_by_two_names() {
     folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
     let whole = folder.path("out").display().to_string();
     for other in ["./out", "sub/../out", &whole] {
-        let twice =
-            |first: &str| format!("onward: {first} and --report both write to out: say where one of them goes\n");
+        let twice = |first: &str| {
+            format!(
+                "onward: {first} and --report both write to out; name another file for one of \
+                                   them\n"
+            )
+        };
         for flag in ["--model", "--predictions"] {
             let outcome = folder.run(&["learn", "data", "-q", "--target", "y", flag, other, "--report", "out"]);
             assert_eq!((outcome.code, outcome.stderr), (Some(2), twice(flag)));
@@ -381,7 +386,8 @@ fn two_outputs_that_are_one_by_two_names() {
         let outcome = folder.run(&["predict", "model", "data", "-q", "--predictions", other, "--report", "out"]);
         assert_eq!((outcome.code, outcome.stderr), (Some(2), twice("--predictions")));
     }
-    let message = "onward: --predictions and --report both write to standard output: say where one of them goes\n";
+    let message = "onward: --predictions and --report both write to standard output; name another file for one of \
+                   them\n";
     for other in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
         for (report, predictions) in [("-", other), (other, "-"), (other, "/dev/stdout")] {
             let outputs = ["-q", "--predictions", predictions, "--report", report];
@@ -404,7 +410,7 @@ fn an_output_that_is_the_model_to_continue_from() {
     let before = std::fs::read(folder.path("model")).unwrap();
     for flag in ["--predictions", "--report"] {
         let outcome = folder.run(&["learn", "data", "-q", "--init", "model", flag, "./model"]);
-        let message = format!("onward: {flag} ./model is also an input: it would be overwritten\n");
+        let message = format!("onward: {flag} ./model is also an input and would be overwritten; name another file\n");
         assert_eq!((outcome.code, outcome.stderr), (Some(2), message));
     }
     assert_eq!(std::fs::read(folder.path("model")).unwrap(), before);
@@ -418,7 +424,7 @@ fn an_output_in_a_folder_that_is_not_there() {
     let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--model", "models/m"]);
     assert_eq!(outcome.code, Some(2));
     assert!(outcome.stderr.starts_with("onward: models/m: cannot be written: "), "{}", outcome.stderr);
-    assert!(outcome.stderr.ends_with("; the folder must exist\n"), "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with(": its folder does not exist; create it\n"), "{}", outcome.stderr);
 }
 
 #[test]
@@ -486,8 +492,8 @@ fn options_that_a_format_does_not_have_are_remarked_upon() {
     folder.succeed(&["convert", "-q", "data", "data.arrow", "--target", "y"]);
     folder.succeed(&["convert", "-q", "data", "data.jsonl"]);
     folder.succeed(&["learn", "-q", "svm", "--model", "model"]);
-    let header = |format: &str| format!("--no-header changes nothing: it is for csv and tsv, and this is {format}\n");
-    let limit = "--record-limit changes nothing: it is for text formats, and this is parquet\n";
+    let header = |format: &str| format!("--no-header has no effect: it is for csv and tsv, and this is {format}\n");
+    let limit = "--record-limit has no effect: it is for text formats, and this is parquet\n";
     for (arguments, message) in [
         (&["learn", "data.jsonl", "--target", "y", "--no-header"][..], header("jsonl")),
         (&["learn", "svm", "--no-header"], header("svmlight")),
@@ -507,8 +513,8 @@ fn options_that_a_format_does_not_have_are_remarked_upon() {
 fn options_that_a_copy_of_a_table_would_ignore() {
     let folder = Folder::new();
     folder.write("data", rows(50));
-    let copied = "cannot be used here: jsonl keeps the table as it is; convert to svmlight, vw or arrow for what a \
-                  learner would see";
+    let copied = "cannot be used here, because jsonl keeps the table as it is; convert to svmlight, vw or arrow for \
+                  encoded examples";
     for (arguments, named) in [
         (&["convert", "data", "out.jsonl", "--target", "y"][..], "--target"),
         (&["convert", "data", "out.jsonl", "--bits", "9", "--id", "c"], "--id and --bits"),
@@ -524,7 +530,7 @@ fn options_that_a_copy_of_a_table_would_ignore() {
 fn word_sequences_without_text_are_remarked_upon() {
     let folder = Folder::new();
     folder.write("data", rows(50));
-    let note = "--ngrams changes nothing: no column is text (name such columns in --text)\n";
+    let note = "--ngrams has no effect: no column is text; name text columns in --text\n";
     for options in [&["learn", "data"][..], &["convert", "data", "out.vw"]] {
         let with = |more: &[&str]| {
             let arguments: Vec<&str> = options.iter().chain(&["--target", "y"]).chain(more).copied().collect();
@@ -542,7 +548,7 @@ fn bits_where_nothing_is_hashed_are_remarked_upon() {
     folder.write("data", rows(50));
     folder.write("events", "{\"y\": 0, \"x\": 1}\n{\"y\": 1, \"x\": 2}\n");
     folder.write("svm", "1 1:2\n0 1:3\n");
-    let note = "--bits changes nothing: no column is hashed, as categories, text, dates and interactions are\n";
+    let note = "--bits has no effect: only categories, text, dates and interactions are hashed, and there are none\n";
     let said = |arguments: &[&str]| folder.succeed(&[&["learn"], arguments].concat()).stderr;
     assert!(said(&["data", "--target", "y", "--ignore", "c", "--bits", "3"]).contains(note));
     assert!(!said(&["data", "--target", "y", "--ignore", "c"]).contains("--bits"));
@@ -580,7 +586,7 @@ fn a_damaged_model_is_refused_by_what_is_wrong() {
     let whole = std::fs::read(folder.path("model")).unwrap();
     let no_model = "is not a model; models are the safetensors files that Onward saves";
     let cut = |length: usize, what: &str, whole: usize| {
-        format!("is cut short: it has {length} bytes where {what} {whole}; {REMEDY}")
+        format!("is cut short: it has {length} bytes where {what} {whole}; copy it again, or learn it again")
     };
     let (all, header) = (whole.len(), 8 + u64::from_le_bytes(*whole.first_chunk().unwrap()) as usize);
     let order = "the model comes first: onward predict MODEL INPUT";
@@ -596,7 +602,7 @@ fn a_damaged_model_is_refused_by_what_is_wrong() {
         assert_eq!(outcome.stderr, format!("onward: {name}: {message}\n"));
     }
     let outcome = folder.run(&["predict", "data", "model"]);
-    assert_eq!(outcome.stderr, format!("onward: data: {no_model}; model may be one: the model comes first\n"));
+    assert_eq!(outcome.stderr, format!("onward: data: {no_model}; model may be one; the model comes first\n"));
     let outcome = folder.run(&["inspect", "data"]);
     assert_eq!((outcome.code, outcome.stderr), (Some(2), format!("onward: data: {no_model}\n")));
     let outcome = folder.run(&["learn", "-q", "data", "--init", "data"]);
@@ -621,7 +627,8 @@ fn data_that_a_model_does_not_fit() {
          these names\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
     let outcome = folder.run(&["predict", "model", "svm", "-q"]);
-    let message = "onward: svm: the model was learnt from named columns, but this is svmlight; name its format with --format if it is another one, convert it with onward convert, or learn a model from it\n";
+    let message = "onward: svm: the model was learnt from named columns, but this is svmlight; name its format with \
+                   --format if it is another one, convert it, or learn a model from it\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
 }
 

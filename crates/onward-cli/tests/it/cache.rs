@@ -138,7 +138,10 @@ fn what_cannot_be_cached_is_refused_or_said() {
     assert!(outcome.stderr.contains(word), "{outcome:?}");
     let outcome = folder.run(&["learn", "x.svm", "--cache", "x.svm"]);
     assert_eq!(outcome.code, Some(2));
-    assert!(outcome.stderr.contains("--cache x.svm is also an input: it would be overwritten"), "{outcome:?}");
+    assert!(
+        outcome.stderr.contains("--cache x.svm is also an input and would be overwritten; name another file"),
+        "{outcome:?}"
+    );
     let outcome = folder.run(&["learn", "x.svm", "--cache", "y", "--model", "y"]);
     assert_eq!(outcome.code, Some(2));
     assert_eq!(folder.files(), ["x.svm"]);

@@ -42,8 +42,8 @@ fn a_mixture_promises_for_losses_of_a_range() {
     let line = twice.lines().find(|line| line.ends_with("← this stream")).unwrap();
     assert_eq!(line.split_whitespace().nth(2), Some(format!("{expected:.4}").as_str()), "{twice}");
     for (learner, reason) in [
-        ("hedge:predict=draw", "no promise in advance: draws keep the bound on average"),
-        ("fixed-share", "no promise in advance: its rates and shares come from what happens: give rounds=T"),
+        ("hedge:predict=draw", "no promise in advance: with predict=draw the bound holds on average"),
+        ("fixed-share", "no promise in advance: its rates and shares depend on the stream; give rounds=T"),
         ("squint", "no promise in advance: the first range of losses can be arbitrarily small; give range=B"),
         ("squint:range=0.5", "no promise in advance: losses of experts may differ by more than its range"),
     ] {
@@ -72,10 +72,16 @@ fn what_makes_no_plan_is_refused() {
         (&[], "<EXAMPLES>"),
         (&["10", "--label", "1", "--label", "2"], "'--label <Y>' cannot be used multiple times"),
         (&["10", "--features", "1.5"], "invalid value '1.5' for '--features <D>'"),
-        (&["10", "--features", "0"], "0 is not in 1..=4294967296"),
-        (&["10", "--norm", "1", "--largest", "5"], "--norm must be from largest to largest·√features, 5 to 5; got 1"),
-        (&["10", "--norm", "9", "--largest", "2", "--features", "16"], "to largest·√features, 2 to 8; got 9"),
-        (&["-1"], "must be a whole number of examples, from 0 to"),
+        (&["10", "--features", "0"], "must be a whole number from 1 to 4294967296"),
+        (
+            &["10", "--norm", "1", "--largest", "5"],
+            "--norm must be from 5 (--largest) to 5 (--largest·√features); got 1",
+        ),
+        (
+            &["10", "--norm", "9", "--largest", "2", "--features", "16"],
+            "from 2 (--largest) to 8 (--largest·√features); got 9",
+        ),
+        (&["-1"], "must be a whole number of examples, such as"),
         (&["many"], "invalid value 'many'"),
         (&["10", "--norm", "0"], "for '--norm <X>': must be a number above 0"),
         (&["10", "--range", "-1"], "for '--range <R>': must be a number above 0"),

@@ -188,7 +188,7 @@ impl Shared {
                 }
             }));
             if numbered.is_err() {
-                let fault = "features could not be numbered: memory was refused, or a fault of onward";
+                let fault = "features could not be numbered: out of memory, or a bug in Onward";
                 outcome = Outcome::Failed(DataError::io(fault));
             }
             lock(&self.ready).outcomes.insert(number, outcome);
@@ -250,7 +250,7 @@ fn parse_guarded(parser: &mut dyn Parser, chunk: &Chunk, out: &mut ParsedBatch) 
         return out.refuse(error.clone(), true);
     }
     catch_unwind(AssertUnwindSafe(|| parser.parse(chunk, out))).unwrap_or_else(|_| {
-        Err(DataError::io("the parser failed on this input: this is a bug in onward, please report it")
+        Err(DataError::io("the parser failed on this input; this is a bug in Onward, please report it")
             .input(&chunk.input))
     })
 }

@@ -478,5 +478,5 @@ fn what_can_be_read_once_has_no_cache() {
     assert!(error.contains("must name a file"), "{error}");
     let nowhere = Options { cache: Some(folder.path("no/folder")), ..Options::default() };
     let error = read(&inputs, &nowhere).unwrap_err().command_line();
-    assert!(error.contains("no/folder: the cache cannot be written: No such file"), "{error}");
+    assert!(error.contains("no/folder: the cache cannot be written: no such file"), "{error}");
 }

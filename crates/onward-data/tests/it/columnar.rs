@@ -868,7 +868,7 @@ fn a_file_that_was_cut_short_is_an_error_wherever_it_was_cut() {
         for length in (0..whole.len()).rev().step_by(step(&path)) {
             file.set_len(length as u64).unwrap();
             match read_all(&[&path], one_thread()) {
-                Err(error) => assert!(!error.to_string().contains("fault of onward"), "{error}"),
+                Err(error) => assert!(!error.to_string().contains("bug in Onward"), "{error}"),
                 // A stream may end where a message does.
                 Ok(found) => {
                     assert!(path.extension().unwrap() == "arrows", "{} at {length}", path.display());
@@ -900,7 +900,7 @@ fn a_file_with_damaged_bytes_is_an_error_or_is_read_but_never_a_panic() {
             random ^= random << 17;
             change(at, byte ^ if at % 3 == 0 { 0xff } else { 1 << (random % 8) });
             if let Err(error) = read_all(&[&path], one_thread()) {
-                assert!(!error.to_string().contains("fault of onward"), "{error}");
+                assert!(!error.to_string().contains("bug in Onward"), "{error}");
             }
             change(at, byte);
         }

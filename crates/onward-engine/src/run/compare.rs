@@ -306,8 +306,8 @@ fn common_loss(learners: &[LearnerSpec], task: Task) -> Result<&'static str, Eng
             None => found = Some((learner, loss)),
             Some((first, other)) if other != loss => {
                 let message = format!(
-                    "must be a loss that all learners can take: {first} would be charged by the {other} loss and \
-                     {learner} by the {loss} loss, which cannot be compared"
+                    "must be a loss that all learners can take; by default {first} would use {other} and {learner} \
+                     {loss}, which cannot be compared"
                 );
                 return Err(EngineError::option("loss", message));
             }

@@ -39,7 +39,7 @@ pub(crate) const DOMAIN: ParameterDescriptor = words("domain", &[ALL, BALL, BOX,
     .quiet();
 
 pub(crate) const RADIUS: ParameterDescriptor = positive("radius").default("10").meaning(
-    "radius of the domain, or with domain=all or orthant of the comparators in the guarantee; the radius of \
+    "radius of the domain; with domain=all or orthant, of the comparators in the guarantee; the radius of \
               the run replaces this default",
 );
 

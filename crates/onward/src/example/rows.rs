@@ -477,7 +477,10 @@ mod tests {
             |values: &[f32], indices: &[u32]| Rows::from_dense(values, indices, columns).unwrap_err().to_string();
         assert!(dense(&[1.0; 5], &[0, 1]).contains("whole rows of 2 columns; got 5 values"));
         assert!(dense(&[1.0], &[]).contains("whole rows of 0 columns"));
-        assert!(dense(&[1.0, 1.0, 1.0, f32::INFINITY], &[0, 1]).contains("row 1: the value of feature 1 is inf"));
+        assert!(
+            dense(&[1.0, 1.0, 1.0, f32::INFINITY], &[0, 1])
+                .contains("row 1: the value of feature 1 must be finite; got inf")
+        );
         assert!(dense(&[1.0, 1.0], &[4, 4]).contains("index 4 occurs twice"));
         assert!(dense(&[1.0], &[u32::MAX]).contains("too large"));
 

@@ -217,7 +217,7 @@ pub(super) const FORM: ParameterDescriptor = words(
         ),
     ],
 )
-.meaning("variant");
+.meaning("variant of AdaGrad");
 
 pub(super) const DELTA: ParameterDescriptor = positive("delta")
     .default("1")
@@ -262,7 +262,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     parameters: &[
         ETA,
         COMPARATOR_RADIUS.meaning(
-            "radius of the domain, or with domain=all of the comparators in the guarantee; the \
+            "radius of the domain; with domain=all, of the comparators in the guarantee; the \
                                    radius of the run replaces this default",
         ),
         DOMAIN,

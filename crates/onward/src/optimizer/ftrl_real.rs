@@ -81,7 +81,7 @@ pub(super) const LOSSES: ParameterDescriptor = words(
     "losses",
     &[
         ("linearised", "replaced by their gradients"),
-        ("real", "exact: each round minimises their sum, for few features and short streams"),
+        ("real", "each round minimises the sum of the exact losses, for few features and short streams"),
     ],
 )
 .meaning("form of the losses");

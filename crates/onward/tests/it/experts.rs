@@ -694,7 +694,7 @@ fn learners_that_do_not_fit_together_are_refused() {
     );
     assert_eq!(
         message(squared.clone(), vec![constant(&squared)], 2),
-        "there are 1 learners for an algorithm that weighs 2"
+        "there must be as many learners as the algorithm weighs, 2; got 1"
     );
     assert_eq!(message(squared, Vec::new(), 2), "the number of learners to mix must be from 1 to 256; got 0");
     let mistakes = loss::parse("zero-one").unwrap();

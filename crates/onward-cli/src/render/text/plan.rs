@@ -25,7 +25,7 @@ pub(crate) fn text(plan: &Plan, bounds: &ProblemBounds) -> Result<String, Engine
     let head = format!("plan for {examples} of {of}\nlearner: {}, loss: {loss}\n\n", plan.learner()?);
     Ok(match &promise.bound {
         Err(reason) => format!("{head}no promise in advance: {reason}\n"),
-        Ok(_) if bounds.rounds == 0.0 => format!("{head}without examples the regret is 0\n"),
+        Ok(_) if bounds.rounds == 0.0 => format!("{head}with no examples the regret is 0\n"),
         Ok(_) => head + &table(plan, &promise, bounds)?,
     })
 }

@@ -35,6 +35,10 @@ impl TextFormat for Svmlight {
         "svmlight"
     }
 
+    fn summary(&self) -> &str {
+        "LIBSVM and SVMlight text: label index:value …"
+    }
+
     fn endings(&self) -> &[&str] {
         &["svm", "svmlight", "libsvm"]
     }

@@ -612,7 +612,10 @@ fn a_damaged_model_is_refused_by_what_is_wrong() {
     flipped[last] ^= 1;
     folder.write("flipped", flipped);
     let outcome = folder.run(&["predict", "flipped", "data"]);
-    assert_eq!(outcome.stderr, "onward: flipped: is damaged: its checksum does not match its contents\n");
+    assert_eq!(
+        outcome.stderr,
+        "onward: flipped: is damaged: its checksum does not match its contents; copy it again, or learn it again\n"
+    );
 }
 
 #[test]

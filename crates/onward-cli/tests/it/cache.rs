@@ -134,7 +134,7 @@ fn what_cannot_be_cached_is_refused_or_said() {
     folder.write("x.svm", "1 1:2\n-1 1:x\n");
     let outcome = folder.run(&["learn", "x.svm", "--cache", "x.arrow"]);
     assert_eq!(outcome.code, Some(2));
-    let word = "no cache is kept in x.arrow: the input could not be read to its end\n";
+    let word = "no cache is written to x.arrow: the input could not be read to its end\n";
     assert!(outcome.stderr.contains(word), "{outcome:?}");
     let outcome = folder.run(&["learn", "x.svm", "--cache", "x.svm"]);
     assert_eq!(outcome.code, Some(2));

@@ -116,7 +116,7 @@ fn a_sentence_says_what_it_means() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let held = said(&line(), &["--hindsight", "--radius", "0.5"]);
-    assert!(held.contains("much less: this radius holds the best predictor back"), "{held}");
+    assert!(held.contains("much less: this radius is too small for the best predictor"), "{held}");
     // Of any size, the certificate speaks if its class has the predictor.
     let free = said(&line(), &["--hindsight=unconstrained", "--learner", "nag"]);
     assert!(free.contains("against the best fixed linear predictor; the theory allows "), "{free}");
@@ -184,8 +184,8 @@ fn updates_and_guarantee_of_several_passes_are_those_of_the_first() {
     assert_eq!(once["guarantees"], thrice["guarantees"]);
     // What is not bounded is not said to be.
     let said = |learner| folder.succeed(&[&["learn"][..], &options, &[learner]].concat()).stderr;
-    assert!(said("perceptron").contains(" it moved, M, which its guarantee bounds\n"));
-    assert!(said("perceptron:variant=averaged").contains(" it moved, M\n"));
+    assert!(said("perceptron").contains(" with an update, M, which its guarantee bounds\n"));
+    assert!(said("perceptron:variant=averaged").contains(" with an update, M\n"));
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn a_model_says_what_it_was_learnt_from() {
     for line in [
         "target     is_phishing (binary)\n",
         "examples   1,250 from csv, 0 without a label\n",
-        "passes     3 over the same data, at most\n",
+        "passes     at most 3 over the same data\n",
     ] {
         assert!(text.contains(line), "{text}");
     }

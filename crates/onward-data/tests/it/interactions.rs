@@ -441,7 +441,7 @@ fn a_format_without_groups_has_no_interactions() {
 #[test]
 fn namespaces_that_are_not_in_the_first_rows_are_noted() {
     let outcome = read("1 |a x |b y | z\n", vw("a*c,b*a,c*c")).whole();
-    let notes: Vec<_> = outcome.notes.iter().filter(|note| note.contains("no namespace")).collect();
+    let notes: Vec<_> = outcome.notes.iter().filter(|note| note.contains("not a namespace")).collect();
     assert_eq!(
         notes,
         ["--interactions names 'c', which is not a namespace in the first rows; the namespaces are: a, b"]

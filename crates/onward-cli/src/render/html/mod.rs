@@ -77,11 +77,9 @@ fn title(report: &Report) -> String {
 fn facts(report: &Report) -> String {
     let stream = report.stream();
     let mut examples = grouped(stream.examples);
-    for (count, what) in [
-        (stream.unlabelled, "without a label"),
-        (stream.weightless, "of weight 0"),
-        (stream.skipped, "skipped besides"),
-    ] {
+    for (count, what) in
+        [(stream.unlabelled, "without a label"), (stream.weightless, "of weight 0"), (stream.skipped, "skipped")]
+    {
         if count > 0 {
             examples.push_str(&format!(", {} {what}", grouped(count)));
         }
@@ -115,7 +113,7 @@ fn hindsight(hindsight: &HindsightReport, timing: Timing) -> String {
         figure(loss),
         class_in_words(best),
         figure(gap),
-        if best.is_reached { "" } else { " (more than asked for)" },
+        if best.is_reached { "" } else { " (more than requested)" },
         figure(norm)
     );
     if let Some(mistakes) = mistakes_per_round {

@@ -28,7 +28,7 @@ pub(crate) struct ModelArguments {
 #[command(next_help_heading = "Learning")]
 pub(crate) struct HindsightArguments {
     /// Find the best fixed linear predictor, knowing the whole stream, and report the regret: what learning online cost
-    /// against it. `ball`: with the norm of --radius; `unconstrained`: with any norm [default class: ball]
+    /// against it. `ball`: with norm at most --radius; `unconstrained`: with any norm [default class: ball]
     #[arg(
         id = "hindsight",
         long = "hindsight",

@@ -103,7 +103,7 @@ fn compressed_data_that_is_damaged() {
 #[test]
 fn binary_noise() {
     let noise: Vec<u8> = (0..4096u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    let message = "data: is binary data, in no format that onward reads; formats are csv, tsv, jsonl, \
+    let message = "data: is binary data, in no format that Onward reads; formats are csv, tsv, jsonl, \
                    svmlight, vw, parquet and arrow, as they are or in gzip or zstd";
     refused(&noise, Y, message);
     // Whoever says that it is CSV is told what is wrong with it as such.

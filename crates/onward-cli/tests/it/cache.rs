@@ -121,7 +121,7 @@ fn a_cache_that_does_not_fit_is_made_anew_with_a_word() {
     folder.write("x.arrow", "a letter");
     let outcome = learn(&[]);
     assert_eq!(outcome.code, Some(2));
-    assert!(outcome.stderr.contains("x.arrow: --cache names a file that is not a cache of onward"), "{outcome:?}");
+    assert!(outcome.stderr.contains("x.arrow: --cache names a file that is not a cache of Onward"), "{outcome:?}");
     assert_eq!(folder.read("x.arrow"), "a letter");
 }
 

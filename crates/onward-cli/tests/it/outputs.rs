@@ -157,7 +157,7 @@ fn ids_and_weights_that_the_input_lacks_are_named() {
         let outcome = folder.succeed(&["predict", "model", input]);
         for note in [
             "ids that the input lacks, left empty in predictions: id\n",
-            "weights that the input lacks, each example counts 1: w\n",
+            "weights that the input lacks, so that each example has weight 1: w\n",
         ] {
             assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
         }

@@ -85,5 +85,5 @@ pub(crate) fn open(
     #[cfg(feature = "arrow")]
     return store::open(_path, inputs, options, read);
     #[cfg(not(feature = "arrow"))]
-    Err(crate::error::DataError::options("this onward was built without Arrow, in which caches are written"))
+    Err(crate::error::DataError::options("this build of Onward has no Arrow support, which caches need"))
 }

@@ -73,7 +73,7 @@ impl BorrowedColumns for MappedFeatures {
 
 /// A column of a record batch.
 fn column<'a>(rows: &'a RecordBatch, name: &str) -> Result<&'a dyn Array> {
-    rows.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| damaged(format!("the column '{name}' is not there")))
+    rows.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| damaged(format!("the column '{name}' is missing")))
 }
 
 impl CacheParser {
@@ -131,7 +131,7 @@ impl Parser for CacheParser {
         let read = guarded(&chunk.input, || self.block(block, out));
         if let Err(error) = read {
             out.clear();
-            return Err(error.advise("remove this cache, and the next run makes it anew"));
+            return Err(error.advise("remove this cache, and the next run rebuilds it"));
         }
         out.bytes += block.bytes;
         out.skipped += block.skipped;

@@ -224,7 +224,7 @@ fn cached(
 type Misfit = &'static str;
 
 const DAMAGED: Misfit = "is damaged";
-const OF_OTHER_VERSION: Misfit = "was made by another version of onward";
+const OF_OTHER_VERSION: Misfit = "was written by another version of Onward";
 const OF_OTHER_SCHEMA: Misfit = "holds rows that were read with other columns, another loss or other options";
 const OF_OTHER_CONTENT: Misfit = "holds rows of other inputs, or of older versions of them";
 
@@ -271,7 +271,7 @@ fn look(path: &Path, name: &str) -> Result<Option<Found>> {
 
 /// Any other file may still be needed.
 fn foreign(name: &str) -> DataError {
-    DataError::options("⟦cache⟧ names a file that is not a cache of onward; it was left unchanged")
+    DataError::options("⟦cache⟧ names a file that is not a cache of Onward; it was left unchanged")
         .advise("name another file, or remove this one")
         .input(name)
 }

@@ -193,7 +193,7 @@ fn examples_schema(inputs: &[Input], format: &ColumnarFormat, options: &Options)
                 TargetRule::Signs | TargetRule::Classes { .. } | TargetRule::Comparison { .. } => TargetRule::Signs,
                 rule @ (TargetRule::Number | TargetRule::Probability) => rule,
             };
-            inferred.notes = vec!["target: label, as the file was converted with".to_owned()];
+            inferred.notes = vec!["target: label, as chosen when the file was converted".to_owned()];
         }
         return Ok(inferred);
     }

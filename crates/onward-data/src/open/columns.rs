@@ -105,7 +105,7 @@ pub(crate) fn check_columns(schema: &Schema, names: &[String], required: &Column
     }
     // For learning a missing weight is an error of its first record.
     if !weights.is_empty() && !required.requires_target {
-        notes.push(format!("weights that the input lacks, each example counts 1: {}", shown(&weights)));
+        notes.push(format!("weights that the input lacks, so that each example has weight 1: {}", shown(&weights)));
     }
     Ok(notes)
 }

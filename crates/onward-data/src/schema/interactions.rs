@@ -238,7 +238,7 @@ pub(crate) fn check_namespaces(
         if name.is_empty() || name.contains([' ', '\t', ':', '|', '\n', '\r']) {
             let found = format!("{} cannot be a namespace, but is named in ⟦interactions⟧", quoted(name.as_bytes()));
             return Err(DataError::options(found)
-                .advise("names hold no blank, colon or bar; the namespace without a name is met by * alone"));
+                .advise("names have no blank, colon or bar; only * stands for the namespace without a name"));
         }
         if ignored.iter().any(|column| column.name == name) {
             let found = format!("namespace '{name}' is named in both ⟦ignore⟧ and ⟦interactions⟧");

@@ -1099,7 +1099,7 @@ fn a_newer_layout_of_examples_is_refused_by_its_number() {
     write_arrow(&path, &[batch.with_schema(Arc::new(schema)).unwrap()]);
     assert_eq!(
         folder.without(&error_of(&[path], Options::default())),
-        "x.arrow: holds examples in layout 2, and this onward reads layout 1; read it with a newer onward"
+        "x.arrow: holds examples in layout 2, and this Onward reads layout 1; read it with a newer Onward"
     );
 }
 

@@ -503,7 +503,7 @@ fn a_control_character_makes_no_binary_data() {
         assert_eq!(read(text, target("y")).whole().rows.len(), 3);
     }
     let nul = "y,x\n0,a\0\n1,b\n0,b\n";
-    assert!(error(nul, target("y")).starts_with("input: is binary data, in no format that onward reads"));
+    assert!(error(nul, target("y")).starts_with("input: is binary data, in no format that Onward reads"));
     let given = Options { format: Some(Format::CSV), ..target("y") };
     assert_eq!(read(nul, given).whole().rows.len(), 3);
 }

@@ -138,7 +138,7 @@ pub(crate) fn guarded<T>(input: &str, read: impl FnOnce() -> Result<T>) -> Resul
         .unwrap_or_else(|panic| {
             let found =
                 panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-            Err(damaged(found.unwrap_or("it makes no sense")))
+            Err(damaged(found.unwrap_or("its contents contradict each other")))
         })
         .map_err(|error| error.input(input))
 }

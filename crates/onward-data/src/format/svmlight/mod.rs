@@ -179,7 +179,7 @@ fn label(line: &[u8]) -> Result<(&[u8], usize)> {
             if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
                 return Err(DataError::record(format!("qid must be a whole number; got {}", quoted(digits)))
                     .column("qid")
-                    .advise("onward does not use it"));
+                    .advise("Onward does not use it"));
             }
             Ok((label, start + b"qid:".len() + digits.len()))
         }

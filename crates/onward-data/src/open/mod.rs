@@ -44,7 +44,7 @@ pub(crate) struct Opening {
 pub(crate) fn open(inputs: &[Input], options: &Options, purpose: Purpose, count: Arc<AtomicU64>) -> Result<Opening> {
     check_options(options)?;
     if inputs.is_empty() {
-        return Err(DataError::options("there is no input"));
+        return Err(DataError::options("there is no input").advise("name at least one"));
     }
     for input in inputs {
         // All files are there before the first is read for an hour.

@@ -553,10 +553,10 @@ fn a_set_is_no_target_no_weight_and_no_id() {
     let message = |options| folder.without(&error_of(&path, options));
     assert_eq!(
         message(target("tags")),
-        "x.arrow, column 'tags': its type is list, and the target is one value a row; name another column"
+        "x.arrow, column 'tags': its type is list, and the target must have one value per row; name another column"
     );
     let tags = || vec!["tags".to_owned()];
-    assert!(message(Options { ids: tags(), ..target("y") }).contains("an id is one value a row"));
+    assert!(message(Options { ids: tags(), ..target("y") }).contains("an id must have one value per row"));
     assert!(message(Options { weight: Some("tags".to_owned()), ..target("y") }).contains("the weight is one value"));
 }
 

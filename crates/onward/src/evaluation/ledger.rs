@@ -385,7 +385,7 @@ mod tests {
             (ledger(&[]), 1.0, "no loss has been recorded"),
             (ledger(&[1.0, 2.0]), 1.0, "importance weights differ from 1"),
             (ledger(&[1.0]), 0.5, "not within 0 and 0.5"),
-            (ledger(&[1.0]), 0.0, "the range of losses is 0"),
+            (ledger(&[1.0]), 0.0, "the range of losses must be above 0"),
         ] {
             let said = ledger.averaged_risk(range, 0.05).unwrap_err();
             assert!(said.contains(reason), "{said}");

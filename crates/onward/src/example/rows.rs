@@ -481,7 +481,7 @@ mod tests {
             dense(&[1.0, 1.0, 1.0, f32::INFINITY], &[0, 1])
                 .contains("row 1: the value of feature 1 must be finite; got inf")
         );
-        assert!(dense(&[1.0, 1.0], &[4, 4]).contains("index 4 occurs twice"));
+        assert!(dense(&[1.0, 1.0], &[4, 4]).contains("got index 4 twice"));
         assert!(dense(&[1.0], &[u32::MAX]).contains("too large"));
 
         fn with(columns: RowColumns<'_>) -> Error {

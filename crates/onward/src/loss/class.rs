@@ -107,7 +107,7 @@ impl TaskLoss {
             Self::Score(loss) => loss.check_label(label),
             Self::Classes(_) if label >= 0.0 && label <= f64::from(u32::MAX) && label.fract() == 0.0 => Ok(()),
             Self::Classes(loss) => {
-                let message = format!("the label must be 0, 1, 2, … for the loss {}; got {label}", loss.name());
+                let message = format!("the label of the {} loss must be 0, 1, 2, …; got {label}", loss.name());
                 Err(Error::new(ErrorKind::Label, message))
             }
         }

@@ -151,7 +151,7 @@ impl Loss for Logistic {
         if y == -1.0 || (0.0..=1.0).contains(&y) {
             Ok(())
         } else {
-            Err(refuse_label(self, y, "-1, 1 and probabilities in [0, 1]"))
+            Err(refuse_label(self, y, "-1, 1 or a probability in [0, 1]"))
         }
     }
 }

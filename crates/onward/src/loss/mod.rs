@@ -262,16 +262,16 @@ pub trait Loss: Debug + Send + Sync {
 
 /// Refuses a label with a message of one form for all losses.
 fn refuse_label(loss: &dyn Loss, y: f64, allowed: &str) -> Error {
-    let message = format!("label {y} is not one for the {} loss, which takes {allowed}", loss.name());
+    let message = format!("the label of the {} loss must be {allowed}; got {y}", loss.name());
     Error::new(ErrorKind::Label, message)
 }
 
 /// Accepts every finite label.
 fn finite_label(loss: &dyn Loss, y: f64) -> Result<(), Error> {
-    if y.is_finite() { Ok(()) } else { Err(refuse_label(loss, y, "finite numbers")) }
+    if y.is_finite() { Ok(()) } else { Err(refuse_label(loss, y, "a finite number")) }
 }
 
 /// Accepts −1 and 1.
 fn sign_label(loss: &dyn Loss, y: f64) -> Result<(), Error> {
-    if y == 1.0 || y == -1.0 { Ok(()) } else { Err(refuse_label(loss, y, "-1 and 1")) }
+    if y == 1.0 || y == -1.0 { Ok(()) } else { Err(refuse_label(loss, y, "-1 or 1")) }
 }

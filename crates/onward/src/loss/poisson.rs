@@ -91,7 +91,7 @@ impl Loss for Poisson {
         if (0.0..=LARGEST_RATE).contains(&y) {
             Ok(())
         } else {
-            Err(refuse_label(self, y, "counts and rates from 0 to e^50 (5.18e21)"))
+            Err(refuse_label(self, y, "a count or rate from 0 to e^50 (5.18e21)"))
         }
     }
 }

@@ -134,7 +134,8 @@ fn results(table: &ResultTable) -> String {
     let notes = match notes.as_str() {
         "" => String::new(),
         notes => format!(
-            "<p>Guarantees bound the regret per example; the numbers in brackets say against what:</p>\n<ol class=\"notes\">\n{notes}</ol>\n"
+            "<p>Guarantees bound the regret per example; the numbers in brackets name the comparators:</p>\n<ol \
+             class=\"notes\">\n{notes}</ol>\n"
         ),
     };
     format!(

@@ -84,7 +84,7 @@ pub(crate) fn check_type(leaf: &LeafColumn) -> Result {
 }
 
 fn one_value(leaf: &LeafColumn, what: &str) -> DataError {
-    let found = format!("its type is list, and {what} is one value a row");
+    let found = format!("its type is list, and {what} must have one value per row");
     DataError::options(found).column(&leaf.name).advise("name another column")
 }
 

@@ -95,7 +95,8 @@ fn the_page_says_what_the_regret_is_against() {
     }
     assert_eq!(kinds, ["regret", "own guarantee", "universal certificate"]);
     let (mistakes, kinds) = page(&["--learner", "perceptron", "--radius", "2"]);
-    for part in ["<dd>mean hinge loss 0.3315 of", "it makes 0.1376 mistakes per example", "The mistakes of each learner minus"]
+    for part in
+        ["<dd>mean hinge loss 0.3315 of", "it makes 0.1376 mistakes per example", "The mistakes of each learner minus"]
     {
         assert!(mistakes.contains(part), "{part}");
     }

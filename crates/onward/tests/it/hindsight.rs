@@ -404,7 +404,8 @@ fn rows_that_many_features_fit_are_fitted() {
     // Without a ball there is then no best one for losses that never come to 0, by whatever method.
     let logistic = loss::parse("logistic").unwrap();
     assert!(
-        refused(&signs, &*logistic, ComparatorClass::Unconstrained, 1e-3).contains("a linear predictor separates the labels")
+        refused(&signs, &*logistic, ComparatorClass::Unconstrained, 1e-3)
+            .contains("a linear predictor separates the labels")
     );
 }
 
@@ -455,7 +456,10 @@ fn labels_that_a_predictor_separates_have_no_best_one_without_a_radius() {
     let mut rows = stream(&*loss, 100, 9);
     rows.iter_mut().for_each(|row| row.label = if row.values[1] > 0.1 { 1.0 } else { -1.0 });
     let message = refused(&rows, &*loss, ComparatorClass::Unconstrained, 1e-3);
-    assert!(message.contains("a linear predictor separates the labels") && message.contains("give a radius"), "{message}");
+    assert!(
+        message.contains("a linear predictor separates the labels") && message.contains("give a radius"),
+        "{message}"
+    );
     // In a ball there is one; and the hinge loss reaches 0.
     assert!(found(&rows, &*loss, ComparatorClass::Ball { radius: 5.0 }, 1e-3).is_reached);
     let hinge = found(&rows, &*loss::parse("hinge").unwrap(), ComparatorClass::Unconstrained, 1e-3);

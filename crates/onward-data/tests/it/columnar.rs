@@ -557,7 +557,9 @@ fn a_set_is_no_target_no_weight_and_no_id() {
     );
     let tags = || vec!["tags".to_owned()];
     assert!(message(Options { ids: tags(), ..target("y") }).contains("an id must have one value per row"));
-    assert!(message(Options { weight: Some("tags".to_owned()), ..target("y") }).contains("the weight must have one value"));
+    assert!(
+        message(Options { weight: Some("tags".to_owned()), ..target("y") }).contains("the weight must have one value")
+    );
 }
 
 // Several files.

@@ -19,37 +19,47 @@ fn literals(source: &str) -> Vec<&str> {
     let mut rest = source.split("#[cfg(test)]\nmod tests {").next().unwrap();
     let mut found = Vec::new();
     while let Some(at) = rest.find(['"', '/', '\'']) {
-        let here = &rest[at..];
-        let is_raw = here.starts_with('"') && rest[..at].trim_end_matches('#').ends_with('r');
-        let taken = if here.starts_with("//") {
-            here.find('\n').unwrap_or(here.len())
-        } else if is_raw {
-            let end = format!("\"{}", "#".repeat(at - rest[..at].trim_end_matches('#').len()));
-            let length = here[1..].find(&end).unwrap();
-            found.push(&here[1..=length]);
-            1 + length + end.len()
-        } else if here.starts_with('"') {
-            let mut is_escaped = false;
-            let length = here[1..].find(|letter| {
-                let is_end = letter == '"' && !is_escaped;
-                is_escaped = letter == '\\' && !is_escaped;
-                is_end
-            });
-            let length = length.unwrap();
-            found.push(&here[1..=length]);
-            length + 2
-        } else if here.starts_with("'\\") {
-            here[2..].find('\'').unwrap() + 3 + usize::from(here.starts_with("'\\''"))
-        } else if here.starts_with('\'') {
-            // A character, or else a lifetime.
-            let letter = here[1..].chars().next().map_or(0, char::len_utf8);
-            if here[1 + letter..].starts_with('\'') { letter + 2 } else { 1 }
+        let (before, here) = rest.split_at(at);
+        let hashes = before.len() - before.trim_end_matches('#').len();
+        rest = if here.starts_with("//") {
+            &here[here.find('\n').unwrap_or(here.len())..]
+        } else if let Some(text) = here.strip_prefix('"') {
+            let is_raw = before.trim_end_matches('#').ends_with('r');
+            let end = if is_raw { text.find(&format!("\"{}", "#".repeat(hashes))) } else { end_of_string(text) };
+            let (literal, after) = text.split_at(end.unwrap());
+            found.push(literal);
+            &after[1..]
+        } else if let Some(text) = here.strip_prefix('\'') {
+            after_character(text)
         } else {
-            1
+            &here[1..]
         };
-        rest = &here[taken..];
     }
     found
+}
+
+/// The first quote that is not escaped.
+fn end_of_string(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    text.find(|letter| {
+        let is_end = letter == '"' && !is_escaped;
+        is_escaped = letter == '\\' && !is_escaped;
+        is_end
+    })
+}
+
+/// What follows a character's first quote: all after the character, or all of it if this is a lifetime.
+fn after_character(text: &str) -> &str {
+    let mut letters = text.chars();
+    let is_escape = letters.next() == Some('\\');
+    // An escape has another letter at least, which may be a quote.
+    let length =
+        if is_escape { 1 + letters.next().map_or(0, char::len_utf8) } else { text.len() - letters.as_str().len() };
+    let after = &text[length..];
+    match after.find('\'') {
+        Some(end) if is_escape || end == 0 => &after[end + 1..],
+        _ => text,
+    }
 }
 
 fn names_an_option(text: &str) -> bool {
@@ -71,7 +81,7 @@ fn texts_name_no_option_and_no_command_of_the_program() {
         for text in literals(&source) {
             count += 1;
             let is_command = |command: &&str| text.contains(&format!("onward {command}"));
-            if names_an_option(text) || COMMANDS.iter().any(|command| is_command(&command)) {
+            if names_an_option(text) || COMMANDS.iter().any(is_command) {
                 faults.push(format!("{}: {text}", path.display()));
             }
         }

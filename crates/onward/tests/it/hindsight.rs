@@ -466,10 +466,10 @@ fn labels_that_a_predictor_separates_have_no_best_one_without_a_radius() {
     assert!(hinge.is_reached && hinge.loss < 1e-5, "{hinge:?}");
     // One class alone, or counts that are all 0.
     rows.iter_mut().for_each(|row| row.label = 1.0);
-    assert!(refused(&rows, &*loss, ComparatorClass::Unconstrained, 1e-3).contains("separated"));
+    assert!(refused(&rows, &*loss, ComparatorClass::Unconstrained, 1e-3).contains("separates"));
     let poisson = loss::parse("poisson").unwrap();
     rows.iter_mut().for_each(|row| row.label = 0.0);
-    assert!(refused(&rows, &*poisson, ComparatorClass::Unconstrained, 1e-3).contains("separated"));
+    assert!(refused(&rows, &*poisson, ComparatorClass::Unconstrained, 1e-3).contains("separates"));
     // Probabilities are never separated.
     rows.iter_mut().for_each(|row| row.label = 0.9);
     assert!(found(&rows, &*loss, ComparatorClass::Unconstrained, 1e-3).is_reached);

@@ -57,7 +57,7 @@ pub(crate) enum Command {
         /// What to list
         what: Listed,
     },
-    /// Print the regret that a learner's theorem guarantees for a stream of given length
+    /// Print the regret bound of a learner's theorem for a stream of given length
     Plan(PlanArguments),
     /// Print a completion script for a shell
     #[command(after_help = "Examples:

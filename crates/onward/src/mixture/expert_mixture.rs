@@ -307,7 +307,7 @@ const PREDICT: ParameterDescriptor = words(
     "predict",
     &[("mix", "the weighted mean of the scores"), ("draw", "the score of one expert, drawn by weight")],
 )
-.meaning("how weights become a prediction of the mixture");
+.meaning("how the scores of the experts become a prediction");
 
 const SEED: ParameterDescriptor =
     whole("seed", 0..=u64::MAX).default("0").meaning("seed of the draws").only_with("predict=draw");

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use onward_data::DataError;
+use onward_data::{DataError, io_reason};
 use onward_engine::{EngineError, EngineErrorKind};
 
 /// The end of a run that did not succeed.
@@ -55,7 +55,7 @@ impl Failure {
             return self;
         }
         Self::system(format_args!(
-            "{}: its reader went away before the run was over, so that no {} is written; let it read to the end, or \
+            "{}: its reader closed it before the end of the run, so no {} is written; let it read to the end, or \
              write to a file",
             self.message,
             asked.join(" or ")
@@ -89,9 +89,10 @@ impl From<EngineError> for Failure {
         let message = match &error {
             EngineError::Option { name, message } => format!("--{} {message}", name.replace('_', "-")),
             EngineError::RowStore(error) => format!(
-                "the temporary file of rows in {} cannot be used: {error}; free some space there, or name another \
+                "the temporary file of rows in {} cannot be used: {}; free some space there, or name another \
                  folder in the environment variable TMPDIR",
-                std::env::temp_dir().display()
+                std::env::temp_dir().display(),
+                io_reason(error)
             ),
             EngineError::Write { path, error } => unwritten(path, error),
             EngineError::Data(error) => error.command_line(),
@@ -107,12 +108,12 @@ impl From<EngineError> for Failure {
 fn unwritten(path: &Path, error: &io::Error) -> String {
     let name = if path == Path::new("-") { "standard output".to_owned() } else { path.display().to_string() };
     let remedy = match error.kind() {
-        io::ErrorKind::NotFound => "; the folder must exist",
+        io::ErrorKind::NotFound => return format!("{name}: cannot be written: its folder does not exist; create it"),
         io::ErrorKind::StorageFull if is_stream(path) => "; free some space and run again",
-        io::ErrorKind::StorageFull => "; free some space and run again: what was there before is unchanged",
+        io::ErrorKind::StorageFull => "; free some space and run again; the old file is unchanged",
         _ => "",
     };
-    format!("{name}: cannot be written: {error}{remedy}")
+    format!("{name}: cannot be written: {}{remedy}", io_reason(error))
 }
 
 /// Whether this is standard output, a pipe or a device: what is written there is not a

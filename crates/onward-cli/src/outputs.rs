@@ -25,14 +25,17 @@ pub(crate) fn check(outputs: &[(&str, Option<&PathBuf>)], inputs: &[Input]) -> R
             };
             if same(from, path) {
                 return Err(Failure::user(format!(
-                    "{flag} {} is also an input: it would be overwritten",
+                    "{flag} {} is also an input and would be overwritten; name another file",
                     path.display()
                 )));
             }
         }
         if let Some((other, _)) = named[..at].iter().find(|(_, other)| same(other, path)) {
             let to = if is_standard_output(path) { "standard output".to_owned() } else { path.display().to_string() };
-            return Err(Failure::user(format!("{other} and {flag} both write to {to}: say where one of them goes")));
+            return Err(Failure::user(format!(
+                "{other} and {flag} both write to {to}; name another file for one of \
+                                              them"
+            )));
         }
     }
     Ok(())

@@ -115,9 +115,9 @@ impl RunControl for Watch {
         match event {
             Event::Progress(progress) => self.progress(progress),
             Event::Skipped(error) => self.say(format_args!("skipped: {}", error.command_line())),
-            Event::CacheLost(reason) => self.say(format_args!("no cache is kept in {}: {reason}", self.cache)),
+            Event::CacheLost(reason) => self.say(format_args!("no cache is written to {}: {reason}", self.cache)),
             Event::Spilled { bytes, folder } => self.say(format_args!(
-                "the rows take more than {} MB: they are kept in a temporary file in {}",
+                "the rows take more than {} MB; they go to a temporary file in {}",
                 bytes >> 20,
                 folder.display()
             )),
@@ -146,19 +146,20 @@ pub(crate) fn idle_options(
     let notes = [
         (
             format.no_header && !formats.has_header(found),
-            format!("--no-header changes nothing: it is for csv and tsv, and this is {found}"),
+            format!("--no-header has no effect: it is for csv and tsv, and this is {found}"),
         ),
         (
             record_limit.is_some() && !formats.is_text(found),
-            format!("--record-limit changes nothing: it is for text formats, and this is {found}"),
+            format!("--record-limit has no effect: it is for text formats, and this is {found}"),
         ),
         (
             given(|columns| columns.ngrams.is_some()) && !has(|kind| *kind == Kind::Text),
-            "--ngrams changes nothing: no column is text (name such columns in --text)".to_owned(),
+            "--ngrams has no effect: no column is text; name text columns in --text".to_owned(),
         ),
         (
             given(|columns| columns.bits.is_some()) && !hashes,
-            "--bits changes nothing: no column is hashed, as categories, text, dates and interactions are".to_owned(),
+            "--bits has no effect: only categories, text, dates and interactions are hashed, and there are none"
+                .to_owned(),
         ),
     ];
     notes.into_iter().filter(|(is_idle, _)| *is_idle).map(|(_, note)| note)

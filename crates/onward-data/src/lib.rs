@@ -39,7 +39,7 @@ mod text;
 pub use atomic::{AtomicFile, PreparedFile};
 pub use convert::convert;
 pub use encode::{NewNames, ParsedBatch};
-pub use error::{DataError, DataErrorKind, Message, Position, Setting};
+pub use error::{DataError, DataErrorKind, Message, Position, Setting, io_reason};
 pub use format::write::{Compression, ConvertError, Converted};
 pub use format::{Format, Formats, csv_cell};
 pub use options::{OnError, Options};

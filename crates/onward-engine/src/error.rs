@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use onward_data::{DataError, DataErrorKind, Position};
+use onward_data::{DataError, DataErrorKind, Position, io_reason};
 
 /// An error of a run, a model or their options. Each door words it for its users; the text here names no
 /// option of a program.
@@ -51,7 +51,7 @@ pub enum EngineError {
         error: io::Error,
     },
     /// A file cannot be written.
-    #[error("{}: cannot be written: {error}", path.display())]
+    #[error("{}: cannot be written: {}", path.display(), io_reason(error))]
     Write {
         /// The file.
         path: PathBuf,
@@ -65,7 +65,7 @@ pub enum EngineError {
     #[error("the temporary file of rows cannot be used: {0}")]
     RowStore(io::Error),
     /// A fault of the program.
-    #[error("{0}: this is a fault of onward, please report it")]
+    #[error("{0}; this is a bug in Onward, please report it")]
     Fault(&'static str),
 }
 
@@ -127,8 +127,7 @@ impl EngineError {
 
 fn reading(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "no such file".to_owned(),
-        io::ErrorKind::IsADirectory => "is a folder".to_owned(),
-        _ => format!("cannot be read: {error}"),
+        io::ErrorKind::NotFound | io::ErrorKind::IsADirectory => io_reason(error),
+        _ => format!("cannot be read: {}", io_reason(error)),
     }
 }

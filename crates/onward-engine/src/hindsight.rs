@@ -68,7 +68,7 @@ impl HindsightRequest {
     pub(crate) fn new(options: HindsightOptions, radius: Option<f64>, threads: usize) -> Result<Self, EngineError> {
         let gap = options.gap;
         if !(gap > 0.0 && gap < 1.0) {
-            return Err(EngineError::option("hindsight_gap", format!("must be between 0 and 1; got {gap}")));
+            return Err(EngineError::option("hindsight_gap", format!("must be above 0 and below 1; got {gap}")));
         }
         let class = match radius {
             _ if options.unconstrained => ComparatorClass::Unconstrained,
@@ -82,7 +82,7 @@ impl HindsightRequest {
     pub(crate) fn answer(self, rows: &RowStore, model: &Model, passes: usize) -> Result<Hindsight, EngineError> {
         let (started, ledger) = (Instant::now(), &model.ledger);
         let Some(charged) = ledger.loss().score().map(|loss| &**loss) else {
-            let reason = "the best predictor in hindsight is looked for where rows have one score, not one per class";
+            let reason = "the best predictor in hindsight is available for one score per row, not for one per class";
             return Ok(Hindsight { answer: Err(reason.to_owned()), elapsed: started.elapsed() });
         };
         let by_mistakes = charged.curvature() == Curvature::None;

@@ -7,7 +7,9 @@ use std::time::Duration;
 use onward::guarantee::{Comparator, GuaranteeKind};
 use onward::loss::Task;
 use onward::{ExpertReport, MixtureReport};
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// The chance that what is said of the average of the points is false.
 pub(crate) const DELTA: f64 = 0.05;
@@ -56,9 +58,62 @@ impl Report {
     /// Reads a report that was saved.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is none, or which key of it is not what it must be.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text)
+        let refused = |message: String| serde_json::Error::custom(message);
+        let value: Option<Map<String, Value>> = serde_json::from_str(text).ok();
+        let value = value.ok_or_else(|| refused("is not a report".to_owned()))?;
+        // By the keys that only one of them has.
+        let read: fn(Value) -> Result<Self, serde_json::Error> = match () {
+            () if value.contains_key("learners") => |value| serde_json::from_value(value).map(Self::Compare),
+            () if value.contains_key("sequential_risk") => |value| serde_json::from_value(value).map(Self::Learn),
+            () if value.contains_key("mean_loss") => |value| serde_json::from_value(value).map(Self::Predict),
+            () => return Err(refused("is not a report".to_owned())),
+        };
+        read(Value::Object(value.clone())).map_err(|error| refused(fault(&value, &error, read)))
+    }
+}
+
+/// Whether an error can be about this value.
+fn is_of_kind(value: &Value, error: &str) -> bool {
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "floating point",
+        Value::Number(_) => "integer",
+        Value::String(text) => return error.starts_with(&format!("invalid type: string {text:?}")),
+        Value::Array(_) => "sequence",
+        Value::Object(_) => "map",
+    };
+    error.starts_with(&format!("invalid type: {kind}"))
+}
+
+/// Which key is at fault: without its value the error is gone, or is about nothing in its place.
+fn fault(
+    report: &Map<String, Value>,
+    error: &serde_json::Error,
+    read: fn(Value) -> Result<Report, serde_json::Error>,
+) -> String {
+    let message = error.to_string();
+    let is_at_fault = |key: &&String| {
+        let mut other = report.clone();
+        other.insert((*key).clone(), Value::Null);
+        match read(Value::Object(other)).map_err(|error| error.to_string()) {
+            Err(other) if other == message => false,
+            // Nothing is no value of it either: its own was of a wrong kind, or else another key is at fault.
+            Err(other) if other.starts_with("invalid type: null") => is_of_kind(&report[*key], &message),
+            _ => true,
+        }
+    };
+    let what = match message.strip_prefix("invalid type: ").and_then(|text| text.split_once(", expected ")) {
+        Some((found, must)) => {
+            format!("must be {}; got {found}", must.replace("f64", "a number").replace("u64", "a whole number"))
+        }
+        None => format!("is wrong: {message}"),
+    };
+    match report.keys().find(is_at_fault) {
+        Some(key) => format!("is a damaged report: '{key}' {what}"),
+        None => format!("is a damaged report: {message}"),
     }
 }
 

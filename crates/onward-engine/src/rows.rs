@@ -241,12 +241,12 @@ fn read_at(file: &Mutex<File>, start: u64, length: usize, bytes: &mut Vec<u8>) -
 /// In which order the passes after the first go over the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PassOrder {
-    /// As they came: the input is read again.
+    /// As they come in the input: the input is read again.
     #[default]
     Sequential,
-    /// Each once per pass, shuffled anew.
+    /// Each row once per pass, shuffled anew.
     Shuffle,
-    /// As many draws as there are rows, each from all of them.
+    /// Random draws with replacement, as many as there are rows.
     Random,
 }
 

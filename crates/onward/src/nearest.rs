@@ -12,6 +12,20 @@ pub(crate) fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str> + Cl
     })
 }
 
+/// What to say of a name that is none: the nearest, and all. `plural`: what they are, "losses".
+pub(crate) fn unknown<'a>(
+    what: &str,
+    plural: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> String {
+    let all = known.clone().collect::<Vec<_>>().join(", ");
+    match nearest(name, known) {
+        Some(near) => format!("there is no {what} '{name}'; did you mean '{near}'? The {plural} are: {all}"),
+        None => format!("there is no {what} '{name}'; the {plural} are: {all}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

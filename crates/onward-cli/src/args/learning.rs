@@ -7,7 +7,7 @@ use onward::protocol::ProblemBounds;
 use onward_engine::{CompareOptions, HindsightOptions, LearnOptions, Model, ModelOptions, PassOrder, Start};
 
 use super::OutputArguments;
-use super::reading::{ColumnArguments, InputArguments, TaskOption};
+use super::reading::{ColumnArguments, InputArguments, TaskOption, parse_whole};
 
 /// What learns.
 #[derive(Debug, Args)]
@@ -17,10 +17,9 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "NAME[:KEY=VALUE]")]
     pub(crate) loss: Option<String>,
 
-    /// Compare with predictors of ‖u‖ ≤ U (and keep the learner's weights there, where it projects)
-    /// [default: predictors of a size that does not depend on units, Σ(s_i u_i)² ≤ 10², s_i the root
-    /// mean square of feature i]
-    #[arg(long, value_name = "U", allow_negative_numbers = true)]
+    /// Compare with predictors of norm ‖u‖ ≤ U; learners that project keep their weights there [default: Σ(s_i u_i)² ≤
+    /// 10², s_i the root mean square of feature i, which does not depend on units]
+    #[arg(long, value_name = "U", allow_negative_numbers = true, value_parser = parse_number)]
     pub(crate) radius: Option<f64>,
 }
 
@@ -28,9 +27,8 @@ pub(crate) struct ModelArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Learning")]
 pub(crate) struct HindsightArguments {
-    /// Find the best fixed linear predictor, knowing the whole stream, and tell the regret: what
-    /// learning online cost against it. `ball`: of the size that --radius says; `unconstrained`: of
-    /// any size [default class: ball]
+    /// Find the best fixed linear predictor, knowing the whole stream, and report the regret: what learning online cost
+    /// against it. `ball`: with norm at most --radius; `unconstrained`: with any norm [default class: ball]
     #[arg(
         id = "hindsight",
         long = "hindsight",
@@ -41,17 +39,16 @@ pub(crate) struct HindsightArguments {
     )]
     class: Option<HindsightSize>,
 
-    /// How near to the least loss the predictor of --hindsight must be: a share of its loss (or of a
-    /// thousandth of what a constant pays, if that is more)
+    /// How close to the least loss --hindsight must get: a share of its loss (or of a thousandth of the loss of the
+    /// best constant, if that is more) [default: 0.001]
     #[arg(
         id = "hindsight_gap",
         long = "hindsight-gap",
         value_name = "SHARE",
-        default_value_t = 1e-3,
         allow_negative_numbers = true,
-        requires = "hindsight"
+        value_parser = parse_number
     )]
-    gap: f64,
+    gap: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -74,25 +71,33 @@ impl ModelArguments {
 impl HindsightArguments {
     fn options(&self) -> Option<HindsightOptions> {
         let unconstrained = self.class? == HindsightSize::Unconstrained;
-        Some(HindsightOptions { unconstrained, gap: self.gap })
+        let base = HindsightOptions::default();
+        Some(HindsightOptions { unconstrained, gap: self.gap.unwrap_or(base.gap) })
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        match self.gap.is_some() && self.class.is_none() {
+            true => Err("--hindsight-gap needs --hindsight"),
+            false => Ok(()),
+        }
     }
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   onward learn flights.csv.zst --target 'arr_delay>15'
-      whether a flight is late; format, column kinds and task are recognised and said
+      is a flight late? Format, column types and task are detected and printed
   onward learn flights.csv.zst --target arr_delay --loss absolute --ignore tailnum
-      by how many minutes, the median
+      by how many minutes? Predicts the median
   onward learn flights.csv.zst --target 'arr_delay>15' --interactions 'carrier*origin,dest*hour'
-      with products of features: carriers at each airport, hours at each destination
+      with products of features: carriers by airport, hours by destination
   onward learn flights.csv.zst --target 'arr_delay>15' --hindsight
-      and what the best fixed linear predictor would have paid, knowing all flights
+      compares with the best fixed linear predictor, knowing all flights
   onward learn monday.csv tuesday.csv --target clicked --model clicks.safetensors
   onward learn wednesday.csv --init clicks.safetensors --model clicks.safetensors
-      day after day
+      continues every day
   tail -f log.jsonl | onward learn --target clicked --predictions - --model clicks.safetensors
-      a stream that never ends: Ctrl-C ends the run and writes the model
+      an endless stream: Ctrl-C ends the run and writes the model
   onward learn data.svm --learner ogd:radius=5 --report - --quiet | jq .guarantees
       a learner with a guarantee of its own")]
 pub(crate) struct LearnArguments {
@@ -110,30 +115,30 @@ pub(crate) struct LearnArguments {
     #[command(flatten)]
     hindsight: HindsightArguments,
 
-    /// Go over the input N times; risk and guarantee are those of the first pass
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Learning")]
+    /// Make N passes over the input; risk and guarantee are those of the first pass
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_passes, help_heading = "Learning")]
     passes: u32,
 
-    /// The order in which passes after the first go over the rows; for shuffle and random the rows are kept, in memory
-    /// and beyond 256 MB in a temporary file
+    /// The order of the rows in passes after the first; for shuffle and random the rows are kept in memory, or beyond
+    /// 256 MB in a temporary file
     #[arg(long, value_name = "ORDER", help_heading = "Learning")]
     order: Option<OrderOption>,
 
-    /// The seed of --order
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "order", help_heading = "Learning")]
-    seed: u64,
+    /// The seed of --order [default: 0]
+    #[arg(long, value_name = "N", value_parser = parse_whole::<u64>, help_heading = "Learning")]
+    seed: Option<u64>,
 
-    /// Losses are known to be within [0, R]: then bound what the average of the learner's points pays on a new
-    /// example (for learners that keep it)
-    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = "Learning")]
+    /// If losses lie in [0, R], print a bound on the loss of the averaged predictor on a new example (for learners that
+    /// keep an average)
+    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = parse_number, help_heading = "Learning")]
     loss_bound: Option<f64>,
 
-    /// Continue from a saved model, with its learner, loss, columns and account
+    /// Continue from a saved model, with its learner, loss, columns and statistics
     #[arg(
         long,
         value_name = "MODEL",
         value_hint = ValueHint::FilePath,
-        conflicts_with_all = ["ColumnArguments", "ModelArguments", "learner", "hindsight"],
+        conflicts_with_all = GIVEN_BY_A_MODEL,
         help_heading = "Learning"
     )]
     pub(crate) init: Option<PathBuf>,
@@ -142,8 +147,7 @@ pub(crate) struct LearnArguments {
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) model: Option<PathBuf>,
 
-    /// Write the prediction made for each example before its label was seen, as CSV (`-`: standard
-    /// output)
+    /// Write the predictions as CSV, each made before its label was seen (`-`: standard output)
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) predictions: Option<PathBuf>,
 
@@ -151,17 +155,45 @@ pub(crate) struct LearnArguments {
     pub(crate) output: OutputArguments,
 }
 
+/// What a model that continues says itself: its columns, learner and loss, and no rows to look back on. One by one, for
+/// of a group clap names all.
+const GIVEN_BY_A_MODEL: [&str; 15] = [
+    "target",
+    "task",
+    "ignore",
+    "categorical",
+    "numeric",
+    "text",
+    "weight",
+    "id",
+    "interactions",
+    "ngrams",
+    "bits",
+    "loss",
+    "radius",
+    "learner",
+    "hindsight",
+];
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OrderOption {
-    /// As they came
+    /// As they come in the input
     Sequential,
-    /// Each once per pass, shuffled anew
+    /// Each row once per pass, shuffled anew
     Shuffle,
-    /// As many draws as there are rows, each from all of them
+    /// Random draws with replacement, as many as there are rows
     Random,
 }
 
 impl LearnArguments {
+    /// Refuses options that need another one.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        if self.seed.is_some() && self.order.is_none() {
+            return Err("--seed needs --order");
+        }
+        self.hindsight.check()
+    }
+
     /// What they ask for; `model`: what continues.
     pub(crate) fn options(&self, model: Option<Model>) -> LearnOptions {
         let new = self.model_options.options(self.learner.as_ref());
@@ -175,7 +207,7 @@ impl LearnArguments {
                 Some(OrderOption::Random) => PassOrder::Random,
                 Some(OrderOption::Sequential) | None => PassOrder::Sequential,
             },
-            seed: self.seed,
+            seed: self.seed.unwrap_or(0),
             loss_bound: self.loss_bound,
             trace: self.output.report.is_some(),
         }
@@ -186,20 +218,20 @@ impl LearnArguments {
 #[command(after_help = "Examples:
   onward compare flights.csv.zst --target 'arr_delay>15' --report late.json
   onward show late.json --html late.html
-      the default learners, and a page with charts for the browser
+      compares the default learners and writes a page with charts
   onward compare flights.csv.zst --target arr_delay --loss absolute --learner auto --learner nag:eta=2
-      two learners
+      compares two learners
   onward compare flights.csv.zst --target 'arr_delay>15' --hindsight
-      with the regret of each against the best fixed predictor
+      adds the regret of each against the best fixed predictor
   onward compare data.svm --learner ogd:radius=1 --learner ogd:radius=5 --report - --quiet | jq '.learners[].sequential_risk'
-      the same for programs")]
+      as JSON, for scripts")]
 pub(crate) struct CompareArguments {
     #[command(flatten)]
     pub(crate) input: InputArguments,
     #[command(flatten)]
     pub(crate) columns: ColumnArguments,
 
-    /// A learner, once for each to compare [default: auto, nag, adagrad and ogd]; see `onward list learners`
+    /// A learner to compare; repeat it for each one [default: auto, nag, adagrad and ogd]; see `onward list learners`
     #[arg(long, value_name = "NAME[:KEY=VALUE,…]", action = clap::ArgAction::Append, help_heading = "Learning")]
     learner: Vec<String>,
 
@@ -212,6 +244,11 @@ pub(crate) struct CompareArguments {
 }
 
 impl CompareArguments {
+    /// Refuses options that need another one.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        self.hindsight.check()
+    }
+
     /// What they ask for.
     pub(crate) fn options(&self) -> CompareOptions {
         let base = CompareOptions::default();
@@ -231,7 +268,7 @@ impl CompareArguments {
 #[command(after_help = "Examples:
   onward plan 100000 --learner ogd:radius=1 --loss squared --norm 1 --label 1")]
 pub(crate) struct PlanArguments {
-    /// How many examples there will be
+    /// The number of examples
     #[arg(value_name = "EXAMPLES", value_parser = parse_rounds, allow_negative_numbers = true)]
     examples: u64,
 
@@ -242,7 +279,7 @@ pub(crate) struct PlanArguments {
     #[command(flatten)]
     model_options: ModelArguments,
 
-    /// binary or regression, which decides the default loss
+    /// binary or regression; decides the default loss
     #[arg(long, value_name = "TASK", default_value = "binary", help_heading = "Learning")]
     pub(crate) task: TaskOption,
 
@@ -265,7 +302,9 @@ impl PlanArguments {
         let norm = norm.unwrap_or(most);
         match norm >= largest && norm <= most * (1.0 + 1e-9) || self.bounds.largest.is_none() {
             true => Ok(ProblemBounds { rounds: self.examples as f64, norm, largest, label, dimension, range }),
-            false => Err(format!("--norm must be from largest to largest·√features, {largest} to {most}; got {norm}")),
+            false => {
+                Err(format!("--norm must be from {largest} (--largest) to {most} (--largest·√features); got {norm}"))
+            }
         }
     }
 }
@@ -286,18 +325,36 @@ struct BoundArguments {
     #[arg(long, value_name = "Y", allow_negative_numbers = true, value_parser = parse_positive)]
     label: Option<f64>,
 
-    /// How many features there are [default: 1]
-    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    /// The number of features [default: 1]
+    #[arg(long, value_name = "D", value_parser = parse_features)]
     features: Option<u64>,
 
-    /// By how much the losses of a mixture's experts differ at most in a round [default: 1]
+    /// The largest difference between the losses of a mixture's experts in a round [default: 1]
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = parse_positive)]
     range: Option<f64>,
 }
 
-/// A number of examples.
+/// A number of examples, also as 1e6.
 fn parse_rounds(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "must be a whole number of examples, from 0 to 18446744073709551615".to_owned())
+    let is_count = |number: &f64| number.fract() == 0.0 && (0.0..u64::MAX as f64).contains(number);
+    let count = text.parse().ok().or_else(|| text.parse().ok().filter(is_count).map(|number: f64| number as u64));
+    count.ok_or_else(|| "must be a whole number of examples, such as 1000000 or 1e6".to_owned())
+}
+
+/// A number.
+fn parse_number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "must be a number".to_owned())
+}
+
+/// A number of passes.
+fn parse_passes(text: &str) -> Result<u32, String> {
+    parse_whole(text).ok().filter(|&passes| passes > 0).ok_or_else(|| "must be a whole number above 0".to_owned())
+}
+
+/// A number of features.
+fn parse_features(text: &str) -> Result<u64, String> {
+    let count = parse_whole(text).ok().filter(|count| (1..=1 << 32).contains(count));
+    count.ok_or_else(|| "must be a whole number from 1 to 4294967296".to_owned())
 }
 
 /// A number above 0.

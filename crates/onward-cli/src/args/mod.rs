@@ -20,9 +20,9 @@ pub(crate) struct Arguments {
 }
 
 const LONG_ABOUT: &str = "Online machine learning that measures itself against hindsight.\n\n\
-A learner sees one example at a time: it predicts, is told the truth, pays a loss, and updates, in memory that does \
-not grow with the stream. At the end onward prints what that cost (the sequential risk), what ignoring the features \
-would have cost (the best constant), and how much less any fixed linear predictor could have paid (the guarantee).";
+A learner sees one example at a time: it predicts, sees the label, pays a loss and updates, in memory that does not \
+grow with the stream. At the end Onward prints what that cost (the sequential risk), what ignoring the features would \
+have cost (the best constant), and how much less any fixed linear predictor could have paid (the guarantee).";
 
 const EXAMPLES: &str = "Examples:
   onward learn flights.csv.zst --target 'arr_delay>15' --model late.safetensors
@@ -33,19 +33,19 @@ const EXAMPLES: &str = "Examples:
   zcat clicks.jsonl.gz | onward learn --target clicked
   onward convert flights.csv.zst flights.vw --target 'arr_delay>15'
 
-`onward COMMAND --help` says more. Data formats: docs/data-formats.md.";
+See `onward COMMAND --help` for more. Data formats: docs/data-formats.md.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Learn from examples, one at a time, and report what it cost
     Learn(Box<LearnArguments>),
-    /// Let several learners learn side by side in one pass, and say which paid least
+    /// Run several learners side by side in one pass and compare their losses
     Compare(Box<CompareArguments>),
     /// Predict with a saved model, without learning
     Predict(Box<PredictArguments>),
-    /// Show a report that `learn` or `compare` wrote: as a table, a page, a plot or a picture
+    /// Show a report of `learn` or `compare` as a table, a page, a plot or a picture
     Show(ShowArguments),
-    /// Show what a saved model holds
+    /// Show what a saved model contains
     Inspect(InspectArguments),
     /// Write examples in another format
     Convert(Box<ConvertArguments>),
@@ -57,7 +57,7 @@ pub(crate) enum Command {
         /// What to list
         what: Listed,
     },
-    /// Print what a learner's theorem promises for a stream before there is one
+    /// Print the regret bound of a learner's theorem for a stream of given length
     Plan(PlanArguments),
     /// Print a completion script for a shell
     #[command(after_help = "Examples:
@@ -69,7 +69,7 @@ pub(crate) enum Command {
     },
 }
 
-/// What there are lists of.
+/// What can be listed.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum Listed {
     /// Learners with their parameters
@@ -84,9 +84,9 @@ pub(crate) enum Listed {
 #[command(after_help = "Examples:
   onward predict late.safetensors tomorrow.csv > predictions.csv
   onward predict late.safetensors today.csv --report -
-      when the labels are there, the loss on them is reported too")]
+      also reports the loss, if the input has labels")]
 pub(crate) struct PredictArguments {
-    /// The model, a file that `onward learn --model` wrote
+    /// The model, a file written by `onward learn --model`
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub(crate) model: PathBuf,
 
@@ -105,11 +105,11 @@ pub(crate) struct PredictArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArguments {
-    /// Write a report in JSON (`-`: standard output); `onward show` draws it
+    /// Write a report in JSON (`-`: standard output); `onward show` draws those of `learn` and `compare`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,
 
-    /// Say nothing but errors on standard error
+    /// Print only errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -118,15 +118,15 @@ pub(crate) struct OutputArguments {
 #[command(after_help = "Examples:
   onward compare flights.csv.zst --target 'arr_delay>15' --report late.json
   onward show late.json --html late.html
-      a page with charts for the browser
+      writes a page with charts
   onward show late.json --plot
-      the mean loss so far in the terminal")]
+      draws the mean loss so far in the terminal")]
 pub(crate) struct ShowArguments {
-    /// The report, a file that `onward learn --report` or `onward compare --report` wrote (`-`: standard input)
+    /// The report, a file written by `onward learn --report` or `onward compare --report` (`-`: standard input)
     #[arg(value_name = "REPORT", value_hint = ValueHint::FilePath)]
     pub(crate) report: PathBuf,
 
-    /// Write a page with charts, which needs no network (`-`: standard output)
+    /// Write a self-contained HTML page with charts (`-`: standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,
 
@@ -143,17 +143,17 @@ pub(crate) struct ShowArguments {
 #[command(after_help = "Examples:
   onward inspect late.safetensors --top 20
   onward inspect late.safetensors --json | jq .heaviest
-      the same for programs")]
+      as JSON, for scripts")]
 pub(crate) struct InspectArguments {
-    /// The model, a file that `onward learn --model` wrote
+    /// The model, a file written by `onward learn --model`
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub(crate) model: PathBuf,
 
     /// How many of the heaviest features to show
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = reading::parse_whole::<usize>)]
     pub(crate) top: usize,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -163,19 +163,19 @@ pub(crate) struct InspectArguments {
   onward convert flights.csv.zst flights.vw --target 'arr_delay>15'
   onward convert flights.csv.zst flights.svm --target arr_delay
   onward convert flights.csv.zst flights.arrow --target arr_delay
-      ready examples, which are learnt from without parsing
+      encoded examples, which need no parsing
   onward convert flights.csv.zst flights.parquet
-      a table: csv, tsv, jsonl and parquet keep the columns as they are")]
+      csv, tsv, jsonl and parquet keep the columns as they are")]
 pub(crate) struct ConvertArguments {
     /// The file to read; `-`: standard input
     #[arg(value_name = "IN", value_hint = ValueHint::FilePath)]
     pub(crate) from: String,
 
-    /// The file to write; its ending says the format
+    /// The file to write; its extension determines the format
     #[arg(value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub(crate) to: PathBuf,
 
-    /// The format to write, if the ending does not say it
+    /// The format to write, if the extension does not determine it
     #[arg(long, value_name = "FORMAT", value_parser = reading::parse_format, help_heading = "Output")]
     pub(crate) to_format: Option<Format>,
 
@@ -184,7 +184,7 @@ pub(crate) struct ConvertArguments {
     #[command(flatten)]
     pub(crate) columns: ColumnArguments,
 
-    /// Say nothing but errors on standard error
+    /// Print only errors
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 }

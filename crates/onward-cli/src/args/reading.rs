@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, ValueEnum, ValueHint};
 use onward::loss::Task;
@@ -11,8 +12,7 @@ use onward_data::{Format, Input, Interaction, OnError, Options};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArguments {
-    /// Files to read, one after the other; `-`, or none: standard input. gzip and Zstandard are
-    /// recognised
+    /// Files to read, one after the other; `-` or no file: standard input. gzip and Zstandard are detected
     #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath, help_heading = None)]
     pub(crate) inputs: Vec<String>,
 
@@ -23,14 +23,14 @@ pub(crate) struct InputArguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) record_limit: Option<usize>,
 
-    /// Keep the examples in this file (Arrow), and read them from there in later passes and later runs over the
-    /// same inputs, without parsing. A cache that no longer fits is made anew, and a line says why
+    /// Store the parsed examples in this Arrow file, and read them from there in later passes and in later runs over
+    /// the same inputs. A stale cache is rebuilt, and one line says why
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) cache: Option<PathBuf>,
 
-    /// Threads that parse, the learning one among them, 1 to 256; with 2 or more, another one scores the
+    /// Number of threads that parse, including the learning one, 1 to 256; with 2 or more, another one scores the
     /// predictions. Results do not depend on it [default: all processors, at most 16]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_whole::<usize>)]
     pub(crate) threads: Option<usize>,
 }
 
@@ -38,24 +38,24 @@ pub(crate) struct InputArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct FormatArguments {
-    /// csv, tsv, jsonl, svmlight, vw, parquet or arrow; recognised from content if not given
+    /// csv, tsv, jsonl, svmlight, vw, parquet or arrow [default: detected from the content]
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) format: Option<Format>,
 
-    /// CSV and TSV begin with data, not with column names: columns are named 1, 2, …
+    /// Treat the first line of CSV and TSV as data; columns are named 1, 2, …
     #[arg(long)]
     pub(crate) no_header: bool,
 
-    /// What to do with a record that cannot be read: stop, or skip (and count) it
+    /// What to do with a record that cannot be read: stop, or skip and count it
     #[arg(long, value_name = "WHAT", default_value = "stop")]
     pub(crate) on_error: OnErrorOption,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnErrorOption {
-    /// End the run, with a message that says where
+    /// End the run with a message that says where
     Stop,
-    /// Leave the record out, and count it
+    /// Skip the record and count it
     Skip,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct ColumnArguments {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
 
-    /// binary or regression; inferred from the target if not given
+    /// binary or regression [default: inferred from the target]
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<TaskOption>,
 
@@ -76,15 +76,15 @@ pub(crate) struct ColumnArguments {
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', action = clap::ArgAction::Append)]
     pub(crate) ignore: Vec<String>,
 
-    /// Columns that are categories, though they look like numbers
+    /// Treat these columns as categories, even if they look like numbers
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', action = clap::ArgAction::Append)]
     pub(crate) categorical: Vec<String>,
 
-    /// Columns that are numbers, though the first rows do not show it
+    /// Treat these columns as numbers
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', action = clap::ArgAction::Append)]
     pub(crate) numeric: Vec<String>,
 
-    /// Columns of text, taken as bags of words
+    /// Treat these columns as text, as bags of words
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', action = clap::ArgAction::Append)]
     pub(crate) text: Vec<String>,
 
@@ -92,22 +92,22 @@ pub(crate) struct ColumnArguments {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weight: Option<String>,
 
-    /// Columns that are copied to the predictions and not learnt from
+    /// Columns to copy to the predictions and not to learn from
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', action = clap::ArgAction::Append)]
     pub(crate) id: Vec<String>,
 
-    /// Products of features, for each pair (or more) of columns (or Vowpal Wabbit namespaces):
-    /// 'a*b', 'a*b*c'; 'a*a' within one; * for every one: 'a * *' is a with each, '* * *' are all
-    /// pairs. Names with * or a comma go into double quotes
+    /// Add products of the features of columns (or Vowpal Wabbit namespaces): 'a*b', 'a*b*c', or 'a*a' within one. *
+    /// stands for every column: 'a * *' is a with each, '* * *' is all pairs. Put names with * or a comma in double
+    /// quotes
     #[arg(long, value_name = "A*B,…", value_parser = parse_interactions, action = clap::ArgAction::Append)]
     pub(crate) interactions: Vec<Interactions>,
 
-    /// Text gives sequences of up to N words, 1 to 8 [default: 1]
-    #[arg(long, value_name = "N")]
+    /// Text features are sequences of up to N words, 1 to 8 [default: 1]
+    #[arg(long, value_name = "N", value_parser = parse_whole::<u32>)]
     pub(crate) ngrams: Option<u32>,
 
     /// Hashed features share 2^N weights, 1 to 30 [default: 22]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_whole::<u32>)]
     pub(crate) bits: Option<u32>,
 }
 
@@ -137,12 +137,12 @@ impl InputArguments {
     pub(crate) fn inputs(&self) -> Result<Vec<Input>, &'static str> {
         if self.inputs.is_empty() {
             return match std::io::stdin().is_terminal() {
-                true => Err("no input is named and nothing is piped in: name a file, or `-` to type examples"),
+                true => Err("no input is given: name a file, pipe examples in, or use `-` to type them"),
                 false => Ok(vec![Input::Standard]),
             };
         }
         if self.inputs.iter().filter(|name| *name == "-").count() > 1 {
-            return Err("standard input (`-`) can be read only once: name it once");
+            return Err("standard input (`-`) can be read only once; name it once");
         }
         Ok(self.inputs.iter().map(|name| Input::from(name.as_str())).collect())
     }
@@ -208,6 +208,11 @@ impl ColumnArguments {
         ];
         options.into_iter().filter(|&(_, is_given)| is_given).map(|(name, _)| name).collect()
     }
+}
+
+/// A whole number.
+pub(super) fn parse_whole<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "must be a whole number".to_owned())
 }
 
 pub(super) fn parse_format(text: &str) -> Result<Format, String> {

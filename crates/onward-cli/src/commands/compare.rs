@@ -13,6 +13,7 @@ use crate::watch::Watch;
 
 /// Lets learners learn side by side, writes what is asked for, and says what each paid.
 pub(super) fn run(arguments: &CompareArguments) -> Result<ExitCode, Failure> {
+    arguments.check()?;
     let inputs = arguments.input.inputs()?;
     let (path, quiet) = (arguments.output.report.as_ref(), arguments.output.quiet);
     outputs::check(&[("--report", path), ("--cache", arguments.input.cache.as_ref())], &inputs)?;

@@ -22,8 +22,7 @@ pub(super) fn run(arguments: &ConvertArguments) -> Result<ExitCode, Failure> {
     let ignored = arguments.columns.for_learners();
     if is_table && !ignored.is_empty() {
         return Err(Failure::user(format!(
-            "{} cannot be used here: {format} keeps the table as it is; convert to svmlight, vw or arrow for what a \
-             learner would see",
+            "{} cannot be used here, because {format} keeps the table as it is; convert to svmlight, vw or arrow for encoded examples",
             ignored.join(" and ")
         )));
     }
@@ -80,7 +79,10 @@ impl Write for UntilSignal<'_> {
 fn format(arguments: &ConvertArguments) -> Result<Format, Failure> {
     let name = arguments.to.display();
     arguments.to_format.clone().or_else(|| Formats::default().of_file(&name.to_string())).ok_or_else(|| {
-        Failure::user(format!("the ending of {name} does not say the format: add --to-format, such as --to-format vw"))
+        Failure::user(format!(
+            "the extension of {name} does not determine the format; add --to-format, such as \
+                               --to-format vw"
+        ))
     })
 }
 

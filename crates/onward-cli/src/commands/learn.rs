@@ -14,6 +14,7 @@ use crate::watch::Watch;
 
 /// Learns, writes what is asked for, and says what it cost.
 pub(super) fn run(arguments: &LearnArguments) -> Result<ExitCode, Failure> {
+    arguments.check()?;
     let inputs = arguments.input.inputs()?;
     check_outputs(arguments, &inputs)?;
     let model = arguments.init.as_ref().map(Model::load).transpose()?;

@@ -46,7 +46,7 @@ fn load(path: &Path, inputs: &[Input]) -> Result<Model, Failure> {
         let model = inputs.iter().find(|input| matches!(input, Input::Path(path) if is_model_file(path)));
         match model {
             _ if is_model_file(path) || !path.is_file() => failure,
-            Some(model) => failure.hint(format_args!("{} may be one: the model comes first", model.name())),
+            Some(model) => failure.hint(format_args!("{} may be one; the model comes first", model.name())),
             None => failure.hint("the model comes first: onward predict MODEL INPUT"),
         }
     })

@@ -27,14 +27,15 @@ pub(super) fn list(what: Listed) -> Result<ExitCode, Failure> {
     let (registry, mut text) = (Registry::default(), String::new());
     let mut entry = |name: &str, summary: &str, parameters: &[ParameterDescriptor]| {
         writeln!(text, "{name}\n    {summary}")?;
-        let mut lines = parameters.iter().map(ParameterDescriptor::to_string);
+        // As the library describes them; here the radius of a run is an option.
+        let mut lines = parameters.iter().map(|it| it.to_string().replace("the radius of the run", "--radius"));
         lines.try_for_each(|lines| writeln!(text, "    {}", lines.replace('\n', "\n    ")))
     };
     // Writing to a String cannot fail.
     let _ = match what {
         Listed::Learners => registry.learners().iter().try_for_each(|it| entry(it.name, it.summary, it.parameters)),
         Listed::Losses => registry.losses().iter().try_for_each(|it| entry(it.name, it.summary, it.parameters)),
-        Listed::Formats => registry.formats().names().try_for_each(|name| writeln!(text, "{name}")),
+        Listed::Formats => registry.formats().summaries().try_for_each(|(name, summary)| entry(name, summary, &[])),
     };
     print(text.as_bytes())
 }

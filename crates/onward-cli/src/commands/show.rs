@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
-use onward_engine::Report;
+use onward::archive::is_safetensors;
+use onward_engine::{EngineError, Report};
 
 use crate::args::ShowArguments;
 use crate::failure::Failure;
@@ -37,19 +38,25 @@ pub(super) fn run(arguments: &ShowArguments) -> Result<ExitCode, Failure> {
 
 fn load(path: &Path) -> Result<Report, Failure> {
     let name = path.display();
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let read = match path == Path::new("-") {
-        true => std::io::stdin().read_to_string(&mut text),
-        false => std::fs::File::open(path).and_then(|mut file| file.read_to_string(&mut text)),
+        true => std::io::stdin().read_to_end(&mut bytes),
+        false => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
-    read.map_err(|error| Failure::user(format_args!("{name}: cannot be read: {error}")))?;
-    let report = Report::from_json(&text).map_err(|_| {
+    read.map_err(|error| EngineError::Read { path: path.to_owned(), error })?;
+    if is_safetensors(&bytes) {
+        return Err(Failure::user(format_args!("{name}: is a model, not a report; use onward inspect")));
+    }
+    // What is no text is no report either.
+    let report = Report::from_json(&String::from_utf8_lossy(&bytes)).map_err(|error| {
         Failure::user(format_args!(
-            "{name}: is not a report; `onward learn --report` and `compare --report` write them"
+            "{name}: {error}; write one with `onward learn --report` or `onward compare --report`"
         ))
     })?;
     match report.learners() {
-        [] => Err(Failure::user(format_args!("{name}: is a report of `onward predict`, which has nothing to draw"))),
+        [] => Err(Failure::user(format_args!(
+            "{name}: is a report of `onward predict`; only those of `onward learn` and `onward compare` can be drawn"
+        ))),
         _ => Ok(report),
     }
 }

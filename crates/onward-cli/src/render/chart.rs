@@ -54,7 +54,7 @@ const WIDE: f64 = 5.0;
 /// Recent risks go up and down: a few near 0 are no reason.
 const VERY_WIDE: f64 = 100.0;
 
-/// The best constant of fewer examples is little more than their labels, and pays next to nothing.
+/// The best constant of fewer examples is little more than their labels, and pays almost nothing.
 const FEW: u64 = 16;
 
 /// The recent risk is the mean over about this part of the run.
@@ -91,8 +91,8 @@ pub(super) fn cumulative_loss(report: &Report) -> Chart {
     Chart {
         id: "loss",
         title: "Cumulative loss",
-        meaning: "What each learner has paid up to a round, every example predicted before its label was seen. \
-                  The dotted line is what the best constant for the examples so far would have paid."
+        meaning: "The loss of each learner up to each round, every example predicted before its label was seen. The \
+                  dotted line is the loss of the best constant for the examples so far."
             .to_owned(),
         log_x: true,
         log_y: is_wide(&views[0], start, WIDE),
@@ -113,25 +113,24 @@ fn regret(report: &Report) -> Chart {
     };
     let (kind, meaning) = match (has_hindsight, counts_mistakes) {
         (true, true) => (
-            "mistakes less hinge loss",
-            "How many more mistakes each learner has made than the hinge loss of the best fixed linear predictor, \
-             found with the whole stream known (solid; below 0: fewer), and the most that its own theorem allows \
-             (dashed, where it is about the same predictors). The mistakes of that predictor itself, which may be \
-             fewer, are named above the table.",
+            "mistakes minus hinge loss",
+            "The mistakes of each learner minus the hinge loss of the best fixed linear predictor, found with the \
+             whole stream known (solid; below 0: fewer mistakes), and the most that its own theorem allows (dashed, \
+             if it is about the same predictors). The mistakes of that predictor, which may be fewer, are given above \
+             the table.",
         ),
         (true, false) => (
             "regret",
-            "How much more each learner has paid than the best fixed linear predictor, found with the whole stream \
-             known (solid), and what it was guaranteed to stay below: by its own theorem (dashed, where it is about \
-             the same predictors) and by the certificate that holds for any predictor (dotted).",
+            "The loss of each learner minus that of the best fixed linear predictor, found with the whole stream \
+             known (solid), and upper bounds on it: from its own theorem (dashed, if it is about the same predictors) \
+             and from the certificate that holds for any predictor (dotted).",
         ),
         (false, _) => (
             "regret against the best constant",
-            "How much more each learner has paid than the best constant predictor of the examples so far (solid; \
-             below 0: it paid less), and the guarantees on its regret against whole classes of linear predictors, \
-             named below the table: its own (dashed) and the certificate that holds for any predictor (dotted). The \
-             best of those predictors was not computed, so the solid line is not the regret that the guarantees are \
-             about.",
+            "The loss of each learner minus that of the best constant for the examples so far (solid; below 0: it \
+             paid less), and the guarantees on its regret against the classes of linear predictors named below the \
+             table: its own (dashed) and the certificate that holds for any predictor (dotted). The best of those \
+             predictors was not computed, so the solid line is not the regret that the guarantees bound.",
         ),
     };
     let view = |name, unit: &str, scale: fn(&CurvePoint) -> f64| {
@@ -184,13 +183,13 @@ fn recent_risk(report: &Report) -> Chart {
         points: recent(curve),
     });
     let series: Vec<Series> = series.filter(|series| !series.points.is_empty()).collect();
-    let unit = format!("mean {} loss lately", report.stream().loss);
+    let unit = format!("recent mean {} loss", report.stream().loss);
     let views = vec![View { name: "mean", unit, series }];
     Chart {
         id: "recent",
         title: "Recent risk",
-        meaning: "The mean loss of each learner since the point before, about a sixtieth of the run ago: where the \
-                  stream is hard, and whether learning still gains."
+        meaning: "The mean loss of each learner since the previous point, about a sixtieth of the run earlier. It \
+                  shows where the stream is hard, and whether the learner still improves."
             .to_owned(),
         log_x: false,
         log_y: is_wide(&views[0], 0.0, VERY_WIDE),

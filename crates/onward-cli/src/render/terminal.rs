@@ -39,7 +39,7 @@ pub(crate) fn plot(report: &Report, terminal: &Terminal) -> String {
     let chart = chart::cumulative_loss(report);
     let scene = Scene::new(&chart, &chart.views[0], report);
     if scene.curves.is_empty() {
-        return "nothing was charged: there is nothing to plot\n".to_owned();
+        return "the report has no losses, so there is nothing to plot\n".to_owned();
     }
     let indent = scene.y_ticks.iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0);
     let mut canvas = Canvas::new(terminal.width.clamp(LEAST_WIDTH, MOST_WIDTH) - indent - 2);

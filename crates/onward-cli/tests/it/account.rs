@@ -37,7 +37,7 @@ fn the_own_guarantee_is_about_the_pass_that_was_charged() {
         // Sums over all passes and an account of one: there is nothing to be said.
         let continued = report(&folder, &["--init", "model"]);
         assert!(own(&continued)["bound_per_round"].is_null(), "{continued}");
-        assert!(own(&continued)["reason"].as_str().unwrap().contains("several times"), "{continued}");
+        assert!(own(&continued)["reason"].as_str().unwrap().contains("several passes"), "{continued}");
     }
 }
 

@@ -103,7 +103,7 @@ fn compressed_data_that_is_damaged() {
 #[test]
 fn binary_noise() {
     let noise: Vec<u8> = (0..4096u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    let message = "data: is binary data, in no format that onward reads; formats are csv, tsv, jsonl, \
+    let message = "data: is binary data, in no format that Onward reads; formats are csv, tsv, jsonl, \
                    svmlight, vw, parquet and arrow, as they are or in gzip or zstd";
     refused(&noise, Y, message);
     // Whoever says that it is CSV is told what is wrong with it as such.
@@ -126,15 +126,19 @@ fn a_label_that_is_not_a_number_in_line_81402() {
 
 #[test]
 fn a_column_that_does_not_exist() {
-    refused(rows(50), &["--target", "Y"], "data: there is no column 'Y', named as --target; did you mean 'y'?");
-    refused(rows(50), &["--target", "Y2"], "data: there is no column 'Y2', named as --target; there are: y, x, c");
-    let message = "data: there is no column 'carrier', named as --ignore; there are: y, x, c";
+    refused(rows(50), &["--target", "Y"], "data: --target names 'Y', which is not a column; did you mean 'y'?");
+    refused(
+        rows(50),
+        &["--target", "Y2"],
+        "data: --target names 'Y2', which is not a column; the columns are: y, x, c",
+    );
+    let message = "data: --ignore names 'carrier', which is not a column; the columns are: y, x, c";
     refused(rows(50), &["--target", "y", "--ignore", "carrier"], message);
 }
 
 #[test]
 fn no_target() {
-    refused(rows(50), &[], "data: the column to predict is not named; name it with --target; there are: y, x, c");
+    refused(rows(50), &[], "data: the column to predict is not named; name it with --target; the columns are: y, x, c");
 }
 
 #[test]
@@ -218,8 +222,8 @@ fn a_weight_that_is_negative_or_no_number() {
 #[test]
 fn a_line_of_ten_megabytes() {
     let long = rows(50) + &format!("1,2,{}\n", "z".repeat(10_000_000));
-    let message = "data, line 52: the record that begins here is longer than 8388608 bytes; is a quote left open, or \
-                   is the format another one? Else allow it with --record-limit";
+    let message = "data, line 52: the record that begins here is longer than 8388608 bytes; close a quote that is \
+                   left open, name another format with --format, or allow longer records with --record-limit";
     refused(&long, Y, message);
     let folder = Folder::new();
     folder.write("data", long);
@@ -242,7 +246,7 @@ fn a_later_file_that_is_in_another_format() {
     folder.write("events", "{\"y\": 1}\n");
     let outcome = folder.run(&["learn", "-q", "data", "events", "--target", "y"]);
     let message = "onward: events: is jsonl, but the first input is csv; all inputs must have one format: convert it \
-                   first with onward convert, or leave it out\n";
+                   first, or leave it out\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
 }
 
@@ -342,7 +346,7 @@ fn an_output_that_is_an_input() {
     folder.write("data", rows(50));
     for flag in ["--model", "--predictions", "--report"] {
         let outcome = folder.run(&["learn", "data", "-q", "--target", "y", flag, "./data"]);
-        let message = format!("onward: {flag} ./data is also an input: it would be overwritten\n");
+        let message = format!("onward: {flag} ./data is also an input and would be overwritten; name another file\n");
         assert_eq!((outcome.code, outcome.stderr), (Some(2), message));
     }
     assert_eq!(folder.read("data"), rows(50));
@@ -353,10 +357,11 @@ fn two_outputs_that_are_one() {
     let folder = Folder::new();
     folder.write("data", rows(50));
     let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--model", "out", "--report", "out"]);
-    let message = "onward: --model and --report both write to out: say where one of them goes\n";
+    let message = "onward: --model and --report both write to out; name another file for one of them\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
     let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--predictions", "-", "--report", "-"]);
-    let message = "onward: --predictions and --report both write to standard output: say where one of them goes\n";
+    let message = "onward: --predictions and --report both write to standard output; name another file for one of \
+                   them\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
 }
 
@@ -368,8 +373,12 @@ fn two_outputs_that_are_one_by_two_names() {
     folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
     let whole = folder.path("out").display().to_string();
     for other in ["./out", "sub/../out", &whole] {
-        let twice =
-            |first: &str| format!("onward: {first} and --report both write to out: say where one of them goes\n");
+        let twice = |first: &str| {
+            format!(
+                "onward: {first} and --report both write to out; name another file for one of \
+                                   them\n"
+            )
+        };
         for flag in ["--model", "--predictions"] {
             let outcome = folder.run(&["learn", "data", "-q", "--target", "y", flag, other, "--report", "out"]);
             assert_eq!((outcome.code, outcome.stderr), (Some(2), twice(flag)));
@@ -377,7 +386,8 @@ fn two_outputs_that_are_one_by_two_names() {
         let outcome = folder.run(&["predict", "model", "data", "-q", "--predictions", other, "--report", "out"]);
         assert_eq!((outcome.code, outcome.stderr), (Some(2), twice("--predictions")));
     }
-    let message = "onward: --predictions and --report both write to standard output: say where one of them goes\n";
+    let message = "onward: --predictions and --report both write to standard output; name another file for one of \
+                   them\n";
     for other in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
         for (report, predictions) in [("-", other), (other, "-"), (other, "/dev/stdout")] {
             let outputs = ["-q", "--predictions", predictions, "--report", report];
@@ -400,7 +410,7 @@ fn an_output_that_is_the_model_to_continue_from() {
     let before = std::fs::read(folder.path("model")).unwrap();
     for flag in ["--predictions", "--report"] {
         let outcome = folder.run(&["learn", "data", "-q", "--init", "model", flag, "./model"]);
-        let message = format!("onward: {flag} ./model is also an input: it would be overwritten\n");
+        let message = format!("onward: {flag} ./model is also an input and would be overwritten; name another file\n");
         assert_eq!((outcome.code, outcome.stderr), (Some(2), message));
     }
     assert_eq!(std::fs::read(folder.path("model")).unwrap(), before);
@@ -414,7 +424,7 @@ fn an_output_in_a_folder_that_is_not_there() {
     let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--model", "models/m"]);
     assert_eq!(outcome.code, Some(2));
     assert!(outcome.stderr.starts_with("onward: models/m: cannot be written: "), "{}", outcome.stderr);
-    assert!(outcome.stderr.ends_with("; the folder must exist\n"), "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with(": its folder does not exist; create it\n"), "{}", outcome.stderr);
 }
 
 #[test]
@@ -427,13 +437,17 @@ fn passes_over_a_pipe() {
 #[test]
 fn parameters_out_of_range() {
     let all = onward::registry::LEARNERS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
-    let near = format!("there is no learner 'nga', did you mean 'nag'? The learners are {all}");
-    let far = format!("there is no learner 'forest': there are {all}");
+    let near = format!("there is no learner 'nga'; did you mean 'nag'? The learners are: {all}");
+    let far = format!("there is no learner 'forest'; the learners are: {all}");
     for (options, message) in [
         (vec!["--learner", "nga"], near.as_str()),
         (vec!["--learner", "forest"], far.as_str()),
-        (vec!["--learner", "nag:etta=1"], "nag has no parameter 'etta', did you mean 'eta'? It has eta, standardise"),
-        (vec!["--learner", "nag:rate=1"], "nag has no parameter 'rate': it has eta, standardise"),
+        (
+            vec!["--learner", "nag:etta=1"],
+            "nag has no parameter 'etta'; did you mean 'eta'? Its parameters are: eta, \
+                                           standardise",
+        ),
+        (vec!["--learner", "nag:rate=1"], "nag has no parameter 'rate'; its parameters are: eta, standardise"),
         (vec!["--learner", "nag:eta=0"], "eta of nag must be above 0; got 0"),
         (vec!["--learner", "nag:eta=fast"], "eta of nag must be a number above 0; got fast"),
         (vec!["--radius", "-1"], "--radius must be above 0; got -1"),
@@ -446,7 +460,7 @@ fn parameters_out_of_range() {
         ),
         (
             vec!["--learner", "perceptron", "--loss", "hinge"],
-            "the perceptron is charged by mistakes and cannot take the loss 'hinge': leave --loss out, or say zero-one",
+            "the perceptron counts mistakes, so its loss must be zero-one; got hinge",
         ),
     ] {
         let options: Vec<&str> = Y.iter().copied().chain(options).collect();
@@ -462,7 +476,7 @@ fn a_loss_that_is_misspelt() {
         [("logisti", "logistic"), ("logistc", "logistic"), ("sqaured", "squared"), ("hinge-", "hinge")]
     {
         let outcome = folder.run(&["learn", "data", "-q", "--target", "y", "--loss", typed]);
-        let message = format!("onward: there is no loss '{typed}', did you mean '{meant}'? The losses are squared, ");
+        let message = format!("onward: there is no loss '{typed}'; did you mean '{meant}'? The losses are: squared, ");
         assert!(outcome.stderr.starts_with(&message), "{}", outcome.stderr);
         assert_eq!(outcome.code, Some(2));
     }
@@ -478,8 +492,8 @@ fn options_that_a_format_does_not_have_are_remarked_upon() {
     folder.succeed(&["convert", "-q", "data", "data.arrow", "--target", "y"]);
     folder.succeed(&["convert", "-q", "data", "data.jsonl"]);
     folder.succeed(&["learn", "-q", "svm", "--model", "model"]);
-    let header = |format: &str| format!("--no-header changes nothing: it is for csv and tsv, and this is {format}\n");
-    let limit = "--record-limit changes nothing: it is for text formats, and this is parquet\n";
+    let header = |format: &str| format!("--no-header has no effect: it is for csv and tsv, and this is {format}\n");
+    let limit = "--record-limit has no effect: it is for text formats, and this is parquet\n";
     for (arguments, message) in [
         (&["learn", "data.jsonl", "--target", "y", "--no-header"][..], header("jsonl")),
         (&["learn", "svm", "--no-header"], header("svmlight")),
@@ -499,8 +513,8 @@ fn options_that_a_format_does_not_have_are_remarked_upon() {
 fn options_that_a_copy_of_a_table_would_ignore() {
     let folder = Folder::new();
     folder.write("data", rows(50));
-    let copied = "cannot be used here: jsonl keeps the table as it is; convert to svmlight, vw or arrow for what a \
-                  learner would see";
+    let copied = "cannot be used here, because jsonl keeps the table as it is; convert to svmlight, vw or arrow for \
+                  encoded examples";
     for (arguments, named) in [
         (&["convert", "data", "out.jsonl", "--target", "y"][..], "--target"),
         (&["convert", "data", "out.jsonl", "--bits", "9", "--id", "c"], "--id and --bits"),
@@ -516,7 +530,7 @@ fn options_that_a_copy_of_a_table_would_ignore() {
 fn word_sequences_without_text_are_remarked_upon() {
     let folder = Folder::new();
     folder.write("data", rows(50));
-    let note = "--ngrams changes nothing: no column is text (name such columns in --text)\n";
+    let note = "--ngrams has no effect: no column is text; name text columns in --text\n";
     for options in [&["learn", "data"][..], &["convert", "data", "out.vw"]] {
         let with = |more: &[&str]| {
             let arguments: Vec<&str> = options.iter().chain(&["--target", "y"]).chain(more).copied().collect();
@@ -534,7 +548,7 @@ fn bits_where_nothing_is_hashed_are_remarked_upon() {
     folder.write("data", rows(50));
     folder.write("events", "{\"y\": 0, \"x\": 1}\n{\"y\": 1, \"x\": 2}\n");
     folder.write("svm", "1 1:2\n0 1:3\n");
-    let note = "--bits changes nothing: no column is hashed, as categories, text, dates and interactions are\n";
+    let note = "--bits has no effect: only categories, text, dates and interactions are hashed, and there are none\n";
     let said = |arguments: &[&str]| folder.succeed(&[&["learn"], arguments].concat()).stderr;
     assert!(said(&["data", "--target", "y", "--ignore", "c", "--bits", "3"]).contains(note));
     assert!(!said(&["data", "--target", "y", "--ignore", "c"]).contains("--bits"));
@@ -547,7 +561,7 @@ fn bits_where_nothing_is_hashed_are_remarked_upon() {
 #[test]
 fn a_namespace_that_does_not_exist() {
     let remedy = |found: &str| {
-        format!("data: there is no namespace 'b' in the first rows, named as --ignore; there are: {found}")
+        format!("data: --ignore names 'b', which is not a namespace in the first rows; the namespaces are: {found}")
     };
     refused("1 | x\n-1 | y\n", &["--ignore", "b"], &remedy("(unnamed)"));
     refused("1 | x\n-1 |a y\n", &["--ignore", "b"], &remedy("(unnamed), a"));
@@ -570,16 +584,16 @@ fn a_damaged_model_is_refused_by_what_is_wrong() {
     folder.write("data", rows(50));
     folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
     let whole = std::fs::read(folder.path("model")).unwrap();
-    let no_model = "is no model: models are safetensors files that onward learn --model writes";
+    let no_model = "is not a model; models are the safetensors files that Onward saves";
     let cut = |length: usize, what: &str, whole: usize| {
-        format!("is cut short: it has {length} bytes where {what} {whole}; copy it again, or learn the model again")
+        format!("is cut short: it has {length} bytes where {what} {whole}; copy it again, or learn it again")
     };
     let (all, header) = (whole.len(), 8 + u64::from_le_bytes(*whole.first_chunk().unwrap()) as usize);
     let order = "the model comes first: onward predict MODEL INPUT";
     for (name, bytes, message) in [
         ("cut", &whole[..all - 3], cut(all - 3, "its header says", all)),
         ("cut_early", &whole[..header - 1], cut(header - 1, "its header alone takes", header)),
-        ("empty", &[][..], format!("is empty: it holds no model; {order}")),
+        ("empty", &[][..], format!("is empty; it must hold a model; {order}")),
         ("noise", b"hello there, I am no model".as_slice(), format!("{no_model}; {order}")),
     ] {
         folder.write(name, bytes);
@@ -588,7 +602,7 @@ fn a_damaged_model_is_refused_by_what_is_wrong() {
         assert_eq!(outcome.stderr, format!("onward: {name}: {message}\n"));
     }
     let outcome = folder.run(&["predict", "data", "model"]);
-    assert_eq!(outcome.stderr, format!("onward: data: {no_model}; model may be one: the model comes first\n"));
+    assert_eq!(outcome.stderr, format!("onward: data: {no_model}; model may be one; the model comes first\n"));
     let outcome = folder.run(&["inspect", "data"]);
     assert_eq!((outcome.code, outcome.stderr), (Some(2), format!("onward: data: {no_model}\n")));
     let outcome = folder.run(&["learn", "-q", "data", "--init", "data"]);
@@ -598,7 +612,10 @@ fn a_damaged_model_is_refused_by_what_is_wrong() {
     flipped[last] ^= 1;
     folder.write("flipped", flipped);
     let outcome = folder.run(&["predict", "flipped", "data"]);
-    assert_eq!(outcome.stderr, "onward: flipped: is damaged: its checksum does not match its contents\n");
+    assert_eq!(
+        outcome.stderr,
+        "onward: flipped: is damaged: its checksum does not match its contents; copy it again, or learn it again\n"
+    );
 }
 
 #[test]
@@ -609,11 +626,12 @@ fn data_that_a_model_does_not_fit() {
     folder.write("svm", "1 2:3\n");
     folder.succeed(&["learn", "data", "-q", "--target", "y", "--model", "model"]);
     let outcome = folder.run(&["predict", "model", "other", "-q"]);
-    let message =
-        "onward: other: has none of the model's columns (x, c); is it the right file, and does it have a header?\n";
+    let message = "onward: other: has none of the model's columns, x, c; name another input, or give this one a header with \
+         these names\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
     let outcome = folder.run(&["predict", "model", "svm", "-q"]);
-    let message = "onward: svm: the model was learnt from named columns, but this is svmlight; name its format with --format if it is another one, convert it with onward convert, or learn a model from it\n";
+    let message = "onward: svm: the model was learnt from named columns, but this is svmlight; name its format with \
+                   --format if it is another one, convert it, or learn a model from it\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
 }
 

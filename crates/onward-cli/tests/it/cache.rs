@@ -121,7 +121,7 @@ fn a_cache_that_does_not_fit_is_made_anew_with_a_word() {
     folder.write("x.arrow", "a letter");
     let outcome = learn(&[]);
     assert_eq!(outcome.code, Some(2));
-    assert!(outcome.stderr.contains("x.arrow: --cache names a file that is not a cache of onward"), "{outcome:?}");
+    assert!(outcome.stderr.contains("x.arrow: --cache names a file that is not a cache of Onward"), "{outcome:?}");
     assert_eq!(folder.read("x.arrow"), "a letter");
 }
 
@@ -134,11 +134,14 @@ fn what_cannot_be_cached_is_refused_or_said() {
     folder.write("x.svm", "1 1:2\n-1 1:x\n");
     let outcome = folder.run(&["learn", "x.svm", "--cache", "x.arrow"]);
     assert_eq!(outcome.code, Some(2));
-    let word = "no cache is kept in x.arrow: the input could not be read to its end\n";
+    let word = "no cache is written to x.arrow: the input could not be read to its end\n";
     assert!(outcome.stderr.contains(word), "{outcome:?}");
     let outcome = folder.run(&["learn", "x.svm", "--cache", "x.svm"]);
     assert_eq!(outcome.code, Some(2));
-    assert!(outcome.stderr.contains("--cache x.svm is also an input: it would be overwritten"), "{outcome:?}");
+    assert!(
+        outcome.stderr.contains("--cache x.svm is also an input and would be overwritten; name another file"),
+        "{outcome:?}"
+    );
     let outcome = folder.run(&["learn", "x.svm", "--cache", "y", "--model", "y"]);
     assert_eq!(outcome.code, Some(2));
     assert_eq!(folder.files(), ["x.svm"]);

@@ -71,7 +71,7 @@ fn looking_back_once_tells_each_learner_what_it_would_have_been_told_alone() {
     let outcome = folder.run(&perceptron);
     assert!(outcome.stderr.contains("\nbest in hindsight (hinge loss) "), "{}", outcome.stderr);
     assert!(
-        outcome.stderr.contains("\nThe regret is the mistakes less the hinge loss of the best"),
+        outcome.stderr.contains("\nThe regret is the mistakes minus the hinge loss of the best"),
         "{}",
         outcome.stderr
     );
@@ -89,20 +89,21 @@ fn the_page_says_what_the_regret_is_against() {
         (page, kinds)
     };
     let (logistic, kinds) = page(&["--learner", "ogd", "--radius", "5"]);
-    for part in ["<dt>best in hindsight</dt><dd>mean loss 0.", " of ‖u‖₂ ≤ 5, to ", "at ten times the radius; "]
+    for part in ["<dt>best in hindsight</dt><dd>mean loss 0.", " with ‖u‖₂ ≤ 5, to ", "at ten times the radius; "]
     {
         assert!(logistic.contains(part), "{part}");
     }
     assert_eq!(kinds, ["regret", "own guarantee", "universal certificate"]);
     let (mistakes, kinds) = page(&["--learner", "perceptron", "--radius", "2"]);
-    for part in ["<dd>mean hinge loss 0.3315 of", "it makes 0.1376 mistakes per example", "How many more mistakes each"]
+    for part in
+        ["<dd>mean hinge loss 0.3315 of", "it makes 0.1376 mistakes per example", "The mistakes of each learner minus"]
     {
         assert!(mistakes.contains(part), "{part}");
     }
-    assert_eq!(kinds, ["mistakes less hinge loss", "own guarantee"]);
+    assert_eq!(kinds, ["mistakes minus hinge loss", "own guarantee"]);
     // Of another size the theorem does not speak.
     let (_, kinds) = page(&["--learner", "perceptron"]);
-    assert_eq!(kinds, ["mistakes less hinge loss"]);
+    assert_eq!(kinds, ["mistakes minus hinge loss"]);
 }
 
 #[test]
@@ -465,7 +466,7 @@ fn a_learner_that_there_is_not() {
     // Before any input is looked at.
     let outcome = folder.run(&["compare", "nowhere", "--learner", "auto", "--learner", "nagg"]);
     assert_eq!(outcome.code, Some(2));
-    assert!(outcome.stderr.starts_with("onward: there is no learner 'nagg', did you mean 'nag'?"), "{outcome:?}");
+    assert!(outcome.stderr.starts_with("onward: there is no learner 'nagg'; did you mean 'nag'?"), "{outcome:?}");
 }
 
 #[test]
@@ -478,18 +479,17 @@ fn equal_learners() {
 
 #[test]
 fn a_learner_that_cannot_take_the_loss() {
-    let message = "--learner nag: nag cannot learn from the zero-one loss, which has no slope: take hinge, logistic or \
-                   another loss, or the perceptron";
+    let message = "--learner nag: the loss of nag must have a slope, and zero-one has none; use hinge or logistic, or \
+                   the learner perceptron";
     refused_learners(&["nag"], &["--loss", "zero-one"], message);
-    let message = "--learner perceptron: the perceptron is charged by mistakes and cannot take the loss 'logistic': \
-                   leave --loss out, or say zero-one";
+    let message = "--learner perceptron: the perceptron counts mistakes, so its loss must be zero-one; got logistic";
     refused_learners(&["nag", "perceptron"], &["--loss", "logistic"], message);
 }
 
 #[test]
 fn learners_that_are_charged_by_different_losses() {
-    let message = "--loss must be a loss that all learners can take: nag would be charged by the logistic loss and \
-                   perceptron by the zero-one loss, which cannot be compared";
+    let message = "--loss must be a loss that all learners can take; by default nag would use logistic and perceptron \
+                   zero-one, which cannot be compared";
     refused_learners(&["nag", "perceptron"], &[], message);
     // Alike, they can be.
     let folder = Folder::new();
@@ -507,21 +507,19 @@ fn parameters_and_radii_out_of_range() {
 #[test]
 fn outputs_that_are_one_file_or_an_input() {
     let refused = |options: &[&str], message: &str| refused(&[&DATA[..], options].concat(), message);
-    refused(&["--report", "data"], "--report data is also an input: it would be overwritten");
-    refused(
-        &["--report", "nowhere/report"],
-        "nowhere/report: cannot be written: No such file or directory (os error 2); the folder must exist",
-    );
+    refused(&["--report", "data"], "--report data is also an input and would be overwritten; name another file");
+    refused(&["--report", "nowhere/report"], "nowhere/report: cannot be written: its folder does not exist; create it");
     let folder = Folder::new();
     folder.write("data", "y,x\n1,2\n0,3\n1,4\n");
     folder.succeed(&["compare", "-q", "data", "--target", "y", "--report", "report"]);
     for (options, message) in [
-        (&["--html", "out", "--svg", "./out"][..], "--html and --svg both write to ./out: say where one of them goes"),
-        (&["--html", "report"], "--html report is also an input: it would be overwritten"),
         (
-            &["--svg", "nowhere/picture"],
-            "nowhere/picture: cannot be written: No such file or directory (os error 2); the folder must exist",
+            &["--html", "out", "--svg", "./out"][..],
+            "--html and --svg both write to ./out; name another file for one \
+                                                    of them",
         ),
+        (&["--html", "report"], "--html report is also an input and would be overwritten; name another file"),
+        (&["--svg", "nowhere/picture"], "nowhere/picture: cannot be written: its folder does not exist; create it"),
     ] {
         let outcome = folder.run(&[&["show", "report"], options].concat());
         assert_eq!((outcome.code, outcome.stderr), (Some(2), format!("onward: {message}\n")));
@@ -536,11 +534,24 @@ fn what_is_no_report_cannot_be_shown() {
     folder.succeed(&["learn", "-q", "data", "--target", "y", "--model", "model"]);
     folder.succeed(&["predict", "-q", "model", "data", "--predictions", "p", "--report", "predicted"]);
     folder.write("other", "{\"onward\": 1}");
+    folder.succeed(&["learn", "-q", "data", "--target", "y", "--report", "learned"]);
+    let mut report: serde_json::Value = serde_json::from_str(&folder.read("learned")).unwrap();
+    report["sequential_risk"] = "a".into();
+    folder.write("damaged", report.to_string());
     for (path, message) in [
-        ("data", "is not a report; `onward learn --report` and `compare --report` write them"),
-        ("other", "is not a report; `onward learn --report` and `compare --report` write them"),
-        ("predicted", "is a report of `onward predict`, which has nothing to draw"),
-        ("nowhere", "cannot be read: No such file or directory (os error 2)"),
+        ("data", "is not a report; write one with `onward learn --report` or `onward compare --report`"),
+        ("other", "is not a report; write one with `onward learn --report` or `onward compare --report`"),
+        (
+            "damaged",
+            "is a damaged report: 'sequential_risk' must be a number; got string \"a\"; write one with `onward learn \
+             --report` or `onward compare --report`",
+        ),
+        (
+            "predicted",
+            "is a report of `onward predict`; only those of `onward learn` and `onward compare` can be drawn",
+        ),
+        ("model", "is a model, not a report; use onward inspect"),
+        ("nowhere", "no such file"),
     ] {
         let outcome = folder.run(&["show", path]);
         assert_eq!((outcome.code, outcome.stderr), (Some(2), format!("onward: {path}: {message}\n")));

@@ -107,7 +107,8 @@ fn said(content: &str, options: &[&str]) -> String {
 fn a_sentence_says_what_it_means() {
     let text = said(&line(), &["--hindsight", "--radius", "5"]);
     for part in [
-        "\nin hindsight        1.0000  mean loss of the best fixed linear predictor of ‖u‖₂ ≤ 5; none pays less than ",
+        "\nin hindsight        1.0000  mean loss of the best fixed linear predictor with ‖u‖₂ ≤ 5; none pays less \
+         than ",
         "\nradius 50           1.0000  the same at ten times the radius; hardly less: the radius is large enough\n",
         "\nregret ",
         " per example against the best fixed linear predictor of that size; the theory allows ",
@@ -115,13 +116,13 @@ fn a_sentence_says_what_it_means() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let held = said(&line(), &["--hindsight", "--radius", "0.5"]);
-    assert!(held.contains("much less: this radius holds the best predictor back"), "{held}");
+    assert!(held.contains("much less: this radius is too small for the best predictor"), "{held}");
     // Of any size, the certificate speaks if its class has the predictor.
     let free = said(&line(), &["--hindsight=unconstrained", "--learner", "nag"]);
     assert!(free.contains("against the best fixed linear predictor; the theory allows "), "{free}");
     let free = said(&line(), &["--hindsight=unconstrained", "--learner", "nag", "--radius", "1"]);
     assert!(
-        free.contains("against the best fixed linear predictor; no guarantee here is about predictors of that size"),
+        free.contains("against the best fixed linear predictor; no guarantee here covers predictors of that size"),
         "{free}"
     );
     // The label turns round half way: whoever learns online follows.
@@ -164,7 +165,7 @@ fn mistakes_are_compared_with_the_least_hinge_loss() {
     assert!(number(&mistakes, "/regret_per_round") <= own["bound_per_round"].as_f64().unwrap());
     let text = folder.succeed(&[&["learn"][..], &options, &["--learner", "perceptron"]].concat()).stderr;
     for part in [
-        "mean hinge loss of the best fixed linear predictor of ‖u‖₂ ≤ 2",
+        "mean hinge loss of the best fixed linear predictor with ‖u‖₂ ≤ 2",
         "\nlearning online made 0.163 mistakes per example; the best fixed linear predictor of that size by the hinge \
          loss makes 0.138 and pays 0.331; the theory allows 0.382\n",
     ] {
@@ -183,8 +184,8 @@ fn updates_and_guarantee_of_several_passes_are_those_of_the_first() {
     assert_eq!(once["guarantees"], thrice["guarantees"]);
     // What is not bounded is not said to be.
     let said = |learner| folder.succeed(&[&["learn"][..], &options, &[learner]].concat()).stderr;
-    assert!(said("perceptron").contains(" it moved, M, which its guarantee bounds\n"));
-    assert!(said("perceptron:variant=averaged").contains(" it moved, M\n"));
+    assert!(said("perceptron").contains(" with an update, M, which its guarantee bounds\n"));
+    assert!(said("perceptron:variant=averaged").contains(" with an update, M\n"));
 }
 
 #[test]
@@ -192,8 +193,8 @@ fn separated_labels_have_no_best_predictor_of_any_size() {
     let row = |t: u32| format!("{},{}\n", t % 2, f64::from(t % 2) - 0.5);
     let apart = "y,x\n".to_owned() + &(0..200).map(row).collect::<String>();
     let text = said(&apart, &["--task", "binary", "--hindsight=unconstrained"]);
-    let reason = "\nin hindsight          none  the labels are separated by a linear predictor: its loss can be made as small as \
-                  one likes; give a radius\n";
+    let reason = "\nin hindsight          none  a linear predictor separates the labels, so its loss can be \
+                  arbitrarily small; give a radius\n";
     assert!(text.contains(reason), "{text}");
     let folder = Folder::new();
     folder.write("data", &apart);
@@ -224,8 +225,8 @@ fn refused(options: &[&str], message: &str) {
 fn questions_without_an_answer_are_refused_before_anything_is_read() {
     let y = ["--target", "y", "--hindsight"];
     refused(&[&y[..], &["--radius", "0"]].concat(), "--radius must be above 0; got 0");
-    refused(&[&y[..], &["--hindsight-gap", "0"]].concat(), "--hindsight-gap must be between 0 and 1; got 0");
-    refused(&[&y[..], &["--hindsight-gap", "-1"]].concat(), "--hindsight-gap must be between 0 and 1; got -1");
+    refused(&[&y[..], &["--hindsight-gap", "0"]].concat(), "--hindsight-gap must be above 0 and below 1; got 0");
+    refused(&[&y[..], &["--hindsight-gap", "-1"]].concat(), "--hindsight-gap must be above 0 and below 1; got -1");
     let folder = Folder::new();
     folder.write("line.csv", line());
     folder.succeed(&["learn", "-q", "line.csv", "--target", "y", "--model", "model"]);

@@ -137,7 +137,7 @@ fn what_is_no_interaction_is_said_before_the_input_is_read() {
     let outcome = folder.run(&["learn", "t.csv", "--target", "y", "--interactions", "carier*hour"]);
     assert_eq!(
         outcome.stderr,
-        "onward: t.csv: there is no column 'carier', named as --interactions; did you mean 'carrier'?\n"
+        "onward: t.csv: --interactions names 'carier', which is not a column; did you mean 'carrier'?\n"
     );
     let outcome = folder.run(&["convert", "t.csv", "t.parquet", "--interactions", "carrier*hour"]);
     assert_eq!(outcome.code, Some(2));

@@ -157,7 +157,7 @@ fn ids_and_weights_that_the_input_lacks_are_named() {
         let outcome = folder.succeed(&["predict", "model", input]);
         for note in [
             "ids that the input lacks, left empty in predictions: id\n",
-            "weights that the input lacks, each example counts 1: w\n",
+            "weights that the input lacks, so that each example has weight 1: w\n",
         ] {
             assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
         }
@@ -177,7 +177,7 @@ fn a_model_says_what_it_was_learnt_from() {
     for line in [
         "target     is_phishing (binary)\n",
         "examples   1,250 from csv, 0 without a label\n",
-        "passes     3 over the same data, at most\n",
+        "passes     at most 3 over the same data\n",
     ] {
         assert!(text.contains(line), "{text}");
     }
@@ -193,7 +193,7 @@ fn a_full_disk_leaves_what_was_there() {
     let before = std::fs::read(folder.path("model")).unwrap();
     let file = data("phishing.csv");
     // /dev/full takes nothing.
-    let full = "onward: /dev/full: cannot be written: No space left on device (os error 28); free some space and run \
+    let full = "onward: /dev/full: cannot be written: no space is left; free some space and run \
                 again\n";
     for flag in ["--report", "--predictions", "--model"] {
         let outcome = folder.run(&["learn", "-q", &file, "--target", "is_phishing", flag, "/dev/full"]);
@@ -251,8 +251,8 @@ fn a_reader_that_goes_away_early_leaves_no_model_and_says_so() {
     );
     let output =
         std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
-    let message = "onward: standard output: cannot be written: Broken pipe (os error 32): its reader went away before \
-                   the run was over, so that no model is written; let it read to the end, or write to a file\n";
+    let message = "onward: standard output: cannot be written: Broken pipe (os error 32): its reader closed it before \
+                   the end of the run, so no model is written; let it read to the end, or write to a file\n";
     assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(1), message));
     assert_eq!(folder.files(), [""; 0]);
 }
@@ -370,7 +370,7 @@ fn the_file_that_is_standard_input_is_not_overwritten() {
     let mut command = folder.command(&["learn", "-q", "--target", "y", "--predictions", "data"]);
     let input = std::fs::File::open(folder.path("data")).unwrap();
     let output = command.stdin(input).output().unwrap();
-    let message = "onward: --predictions data is also an input: it would be overwritten\n";
+    let message = "onward: --predictions data is also an input and would be overwritten; name another file\n";
     assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(2), message));
     assert_eq!(folder.read("data"), rows);
 }

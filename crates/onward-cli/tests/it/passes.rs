@@ -68,8 +68,8 @@ fn what_would_change_nothing_or_make_no_sense_is_refused() {
     let folder = Folder::new();
     let phishing = data("phishing.csv");
     for (arguments, said) in [
-        (&["--order", "shuffle"][..], "--order needs --passes above 1"),
-        (&["--seed", "1"], "--order <ORDER>"),
+        (&["--order", "shuffle"][..], "--order needs at least 2 passes"),
+        (&["--seed", "1"], "--seed needs --order"),
         (&["--passes", "2", "--order", "backwards"], "invalid value 'backwards'"),
         (&["--loss-bound", "0"], "--loss-bound must be above 0; got 0"),
         (&["--loss-bound", "-1"], "--loss-bound must be above 0; got -1"),

@@ -21,7 +21,7 @@ fn the_promise_is_the_textbooks() {
 fn a_learner_without_a_theorem_says_so() {
     let outcome = Folder::new().run(&["plan", "100"]);
     assert_eq!(outcome.code, Some(0));
-    assert!(outcome.stdout.contains("no promise beforehand: "), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("no promise in advance: "), "{}", outcome.stdout);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_mixture_promises_for_losses_of_a_range() {
         outcome.stdout
     };
     let text = plan("hedge:rounds=800", &[]);
-    assert!(text.starts_with("plan for 800 examples of losses of experts within 1 of each other\n"), "{text}");
+    assert!(text.starts_with("plan for 800 examples of expert losses at most 1 apart\n"), "{text}");
     // √(ln K/(2T)) per example for four experts.
     let expected = format!("{:.4}", (4f64.ln() / 1600.0).sqrt());
     let line = text.lines().find(|line| line.ends_with("← this stream")).unwrap();
@@ -42,10 +42,10 @@ fn a_mixture_promises_for_losses_of_a_range() {
     let line = twice.lines().find(|line| line.ends_with("← this stream")).unwrap();
     assert_eq!(line.split_whitespace().nth(2), Some(format!("{expected:.4}").as_str()), "{twice}");
     for (learner, reason) in [
-        ("hedge:predict=draw", "no promise beforehand: draws keep the bound on average"),
-        ("fixed-share", "no promise beforehand: its rates and shares come from what happens: give rounds=T"),
-        ("squint", "no promise beforehand: the first range that comes may be as small as it likes: give range=B"),
-        ("squint:range=0.5", "no promise beforehand: losses of experts may differ by more than its range"),
+        ("hedge:predict=draw", "no promise in advance: with predict=draw the bound holds on average"),
+        ("fixed-share", "no promise in advance: its rates and shares depend on the stream; give rounds=T"),
+        ("squint", "no promise in advance: the first range of losses can be arbitrarily small; give range=B"),
+        ("squint:range=0.5", "no promise in advance: losses of experts may differ by more than its range"),
     ] {
         assert!(plan(learner, &[]).contains(reason), "{learner}: {}", plan(learner, &[]));
     }
@@ -72,10 +72,16 @@ fn what_makes_no_plan_is_refused() {
         (&[], "<EXAMPLES>"),
         (&["10", "--label", "1", "--label", "2"], "'--label <Y>' cannot be used multiple times"),
         (&["10", "--features", "1.5"], "invalid value '1.5' for '--features <D>'"),
-        (&["10", "--features", "0"], "0 is not in 1..=4294967296"),
-        (&["10", "--norm", "1", "--largest", "5"], "--norm must be from largest to largest·√features, 5 to 5; got 1"),
-        (&["10", "--norm", "9", "--largest", "2", "--features", "16"], "to largest·√features, 2 to 8; got 9"),
-        (&["-1"], "must be a whole number of examples, from 0 to"),
+        (&["10", "--features", "0"], "must be a whole number from 1 to 4294967296"),
+        (
+            &["10", "--norm", "1", "--largest", "5"],
+            "--norm must be from 5 (--largest) to 5 (--largest·√features); got 1",
+        ),
+        (
+            &["10", "--norm", "9", "--largest", "2", "--features", "16"],
+            "from 2 (--largest) to 8 (--largest·√features); got 9",
+        ),
+        (&["-1"], "must be a whole number of examples, such as"),
         (&["many"], "invalid value 'many'"),
         (&["10", "--norm", "0"], "for '--norm <X>': must be a number above 0"),
         (&["10", "--range", "-1"], "for '--range <R>': must be a number above 0"),
@@ -102,12 +108,12 @@ fn nothing_is_promised_that_the_run_would_not_keep() {
     let text = plan("coin:gradient=0.1,radius=1", "hinge", "largest=5,features=2");
     assert!(text.contains("may be as large as 5, more than the 0.1 that was given"), "{text}");
     let text = plan("ogd:domain=simplex,dimension=4", "hinge", "features=9");
-    assert!(text.contains("no promise beforehand: rows had features at or above the dimension"), "{text}");
+    assert!(text.contains("no promise in advance: rows had features at or above the dimension"), "{text}");
     // Without a domain slopes are bounded for some losses, and not for others.
     for learner in ["sgd:schedule=constant", "osd:domain=all,eta=0.1", "ftrl", "dual-averaging:domain=all,gradient=5"] {
         assert!(plan(learner, "logistic", "norm=2").contains("← this stream"), "{learner}");
         let text = plan(learner, "squared", "norm=2");
-        assert!(text.contains("nothing bounds the gradients of this loss beforehand"), "{learner}: {text}");
+        assert!(text.contains("the gradients of this loss have no bound in advance"), "{learner}: {text}");
     }
     // U²/(2η) + ½ηTG² in all.
     let text = plan("sgd:schedule=constant,eta0=0.1", "hinge", "norm=2");

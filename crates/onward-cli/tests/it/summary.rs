@@ -47,8 +47,8 @@ fn a_learner_that_runs_away_is_told_what_to_do() {
         format!(" times what the best constant does: its steps are too large for these features; {first}\n")
     };
     for (learner, first) in [
-        ("ogd-strong", "try standardise=true, a larger sigma, a smaller --radius, or the default learner"),
-        ("ogd-strong:sigma=0.0001,standardise=true", "try a larger sigma, a smaller --radius, or another learner"),
+        ("ogd-strong", "try standardise=true, a larger sigma, a smaller radius, or the default learner"),
+        ("ogd-strong:sigma=0.0001,standardise=true", "try a larger sigma, a smaller radius, or another learner"),
         ("sgd:batch=4", "try standardise=true, a smaller eta0, or the default learner"),
         ("dual-averaging:domain=all,eta=1", "try standardise=true, a smaller eta, or the default learner"),
     ] {
@@ -99,9 +99,9 @@ fn passes_are_named_beside_the_rate_that_counts_them() {
 fn why_nothing_was_learnt() {
     let weighted = "y,x,w\n0,1,0\n1,2,0\n,3,1\n";
     let text = said(weighted, &["--target", "y", "--weight", "w"]);
-    assert!(text.ends_with("\nall examples with a label had weight 0: nothing was learnt\n"), "{text}");
+    assert!(text.ends_with("\nall examples with a label had weight 0; nothing was learnt\n"), "{text}");
     let text = said("y,x\n,1\n,2\n", &["--target", "y", "--task", "binary"]);
-    assert!(text.ends_with("\nno example had a label: nothing was learnt\n"), "{text}");
+    assert!(text.ends_with("\nno example had a label; nothing was learnt\n"), "{text}");
 }
 
 #[test]

@@ -74,5 +74,5 @@ pub(crate) fn open(request: Request<'_>) -> Result<(Opening, CacheState)> {
     #[cfg(feature = "arrow")]
     return store::open(_path, request);
     #[cfg(not(feature = "arrow"))]
-    Err(crate::error::DataError::options("this onward was built without Arrow, in which caches are written"))
+    Err(crate::error::DataError::options("this build of Onward has no Arrow support, which caches need"))
 }

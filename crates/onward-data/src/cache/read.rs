@@ -89,7 +89,7 @@ fn map(file: &File, at: u64, length: u64) -> io::Result<Mmap> {
 
 /// A column of a record batch.
 fn column<'a>(rows: &'a RecordBatch, name: &str) -> Result<&'a dyn Array> {
-    rows.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| damaged(format!("the column '{name}' is not there")))
+    rows.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| damaged(format!("the column '{name}' is missing")))
 }
 
 impl CacheParser {
@@ -146,7 +146,7 @@ impl Parser for CacheParser {
         let block = &blocks[block];
         if let Err(error) = guarded(&chunk.input, || self.block(block, out)) {
             out.clear();
-            return Err(error.advise("remove this cache, and the next run makes it anew"));
+            return Err(error.advise("remove this cache, and the next run rebuilds it"));
         }
         out.bytes += block.bytes;
         out.skipped += block.skipped;

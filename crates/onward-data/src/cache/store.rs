@@ -250,7 +250,7 @@ fn look(path: &Path, name: &str) -> Result<Option<Found>> {
 
 /// Any other file may still be needed.
 fn foreign(name: &str) -> DataError {
-    DataError::options("⟦cache⟧ names a file that is not a cache of onward; it was left unchanged")
+    DataError::options("⟦cache⟧ names a file that is not a cache of Onward; it was left unchanged")
         .advise("name another file, or remove this one")
         .input(name)
 }
@@ -266,7 +266,7 @@ fn index(file: &Seekable) -> Result<Result<CacheIndex, Misfit>> {
     let index: serde_json::Value = serde_json::from_str(text).map_err(damaged)?;
     // Another version may have other fields.
     if index["layout"] != LAYOUT || index["onward"] != PARSERS {
-        return Ok(Err("was made by another version of onward"));
+        return Ok(Err("was written by another version of Onward"));
     }
     let index: CacheIndex = serde_json::from_value(index).map_err(damaged)?;
     if let Some(first) = index.blocks.first() {

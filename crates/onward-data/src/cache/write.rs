@@ -15,12 +15,13 @@ use onward::Example;
 
 use super::BatchSink;
 use super::identity::InputStamps;
+
 use super::store::{
     CHECKSUM_KEY, CacheIndex, CachedBatch, IDS, INDEX_KEY, LAYOUT, LAYOUT_KEY, NAMES, PARSERS, PRODUCTS, ParsingRules,
 };
 use crate::atomic::AtomicFile;
 use crate::encode::{KEPT_ERRORS, NamesSeen, ParsedBatch};
-use crate::error::{DataError, Result};
+use crate::error::{DataError, Result, io_reason};
 use crate::format::arrow::examples::{TARGET_KEY, VERSION, VERSION_KEY};
 use crate::format::arrow::write::{ExampleRows, element, plain};
 use crate::source::Input;
@@ -149,7 +150,8 @@ impl CachedRows {
 impl CacheWriter {
     pub(super) fn create(path: &Path, rules: ParsingRules, id_columns: usize, stamps: InputStamps) -> Result<Self> {
         let unwritable = |error: io::Error| {
-            DataError::open(format!("the cache cannot be written: {error}")).input(&path.display().to_string())
+            DataError::open(format!("the cache cannot be written: {}", io_reason(&error)))
+                .input(&path.display().to_string())
         };
         let file = AtomicFile::create(path).map_err(unwritable)?;
         let schema = schema(&rules, id_columns);

@@ -307,9 +307,10 @@ impl RowEncoder {
     }
 
     fn too_large(&self, value: f64) -> DataError {
-        let found = match value.is_finite() {
-            true => format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"),
-            false => format!("the value is {value}"),
+        let found = match value {
+            _ if value.is_nan() => "the value is NaN, which is not a number".to_owned(),
+            _ if value.is_infinite() => "the value is infinite".to_owned(),
+            _ => format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"),
         };
         let remedy = match self.rules.is_bound {
             true => MEND,

@@ -68,9 +68,9 @@ const END: char = '⟧';
 ///
 /// let error = Reader::open(&[Input::bytes("rain.csv", "rain,clouds\n1,2\n")], Options::default()).err().unwrap();
 /// let remedy = error.remedy().unwrap();
-/// assert_eq!(remedy.to_string(), "name it with target; there are: rain, clouds");
-/// assert_eq!(remedy.worded(|setting, _| format!("`{setting:?}`")), "name it with `Target`; there are: rain, clouds");
-/// assert_eq!(remedy.command_line(), "name it with --target; there are: rain, clouds");
+/// assert_eq!(remedy.to_string(), "name it with target; the columns are: rain, clouds");
+/// assert_eq!(remedy.worded(|setting, _| format!("`{setting:?}`")), "name it with `Target`; the columns are: rain, clouds");
+/// assert_eq!(remedy.command_line(), "name it with --target; the columns are: rain, clouds");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

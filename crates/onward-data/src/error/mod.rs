@@ -1,6 +1,7 @@
 //! What can be wrong with an input, and where.
 
 use std::fmt;
+use std::io;
 
 use serde::{Deserialize, Serialize};
 
@@ -181,6 +182,18 @@ impl fmt::Display for DataError {
 }
 
 impl std::error::Error for DataError {}
+
+/// Why a file cannot be read or written, in the words of all messages.
+pub fn io_reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file".to_owned(),
+        io::ErrorKind::IsADirectory => "is a folder".to_owned(),
+        io::ErrorKind::NotADirectory => "a part of its path is not a folder".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::StorageFull => "no space is left".to_owned(),
+        _ => error.to_string(),
+    }
+}
 
 /// What to do about a record that only its owner can mend.
 pub(crate) const MEND: &str = "fix the record, or skip such records with ⟦on_error=skip⟧";

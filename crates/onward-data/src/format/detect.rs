@@ -161,7 +161,7 @@ mod tests {
         #[cfg(feature = "arrow")]
         assert_eq!(
             "xls".parse::<Format>().unwrap_err(),
-            "unknown format 'xls'; formats are csv, tsv, jsonl, svmlight, vw, parquet, arrow"
+            "there is no format 'xls'; the formats are: csv, tsv, jsonl, svmlight, vw, parquet, arrow"
         );
     }
 }

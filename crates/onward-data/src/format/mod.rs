@@ -44,6 +44,11 @@ pub trait TextFormat: Send + Sync {
     /// What it is called, in lower case.
     fn name(&self) -> &str;
 
+    /// What it is, in a line, as `onward list formats` prints it.
+    fn summary(&self) -> &str {
+        "a format of text records"
+    }
+
     /// The endings of file names that stand for it where something is written.
     fn endings(&self) -> &[&str] {
         &[]
@@ -181,6 +186,8 @@ pub(crate) enum Definition {
 pub(crate) struct ColumnarFormat {
     /// What it is called, in lower case.
     pub(crate) name: &'static str,
+    /// What it is, in a line.
+    summary: &'static str,
     /// The endings of file names that stand for it where something is written.
     endings: &'static [&'static str],
     /// Whether a file that begins like this is in this format.
@@ -213,6 +220,14 @@ impl Definition {
         match self {
             Self::Text(format) => format.name(),
             Self::Columnar(format) => format.name,
+        }
+    }
+
+    /// What it is, in a line.
+    fn summary(&self) -> &str {
+        match self {
+            Self::Text(format) => format.summary(),
+            Self::Columnar(format) => format.summary,
         }
     }
 
@@ -277,6 +292,13 @@ impl Formats {
         self.all.iter().map(Definition::name)
     }
 
+    /// Their names, each with what it is, in the order of the documentation.
+    pub fn summaries(&self) -> impl Iterator<Item = (&str, &str)> {
+        let mut all: Vec<_> = self.all.iter().map(|format| (format.name(), format.summary())).collect();
+        all.sort_by_key(|(name, _)| rank(name));
+        all.into_iter()
+    }
+
     /// The format of a name, in any case.
     ///
     /// # Errors
@@ -285,7 +307,7 @@ impl Formats {
         let format = Format::named(name.to_ascii_lowercase());
         match self.get(&format) {
             Some(_) => Ok(format),
-            None => Err(format!("unknown format '{format}'; formats are {}", self.list())),
+            None => Err(format!("there is no format '{format}'; the formats are: {}", self.list())),
         }
     }
 
@@ -317,16 +339,12 @@ impl Formats {
 
     /// A format that the run does not know.
     pub(crate) fn unknown(&self, format: &Format) -> DataError {
-        DataError::options(format!("there is no format '{format}'")).advise(format!("there are: {}", self.list()))
+        DataError::options(format!("there is no format '{format}'")).advise(format!("the formats are: {}", self.list()))
     }
 
     /// Their names, for people.
     pub(crate) fn list(&self) -> String {
-        // As documentation has them, and not in the order in which they are tried.
-        let order = ["csv", "tsv", "jsonl", "svmlight", "vw", "parquet", "arrow"];
-        let mut names: Vec<_> = self.names().collect();
-        names.sort_by_key(|name| order.iter().position(|other| other == name).unwrap_or(order.len()));
-        names.join(", ")
+        self.summaries().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
     }
 
     /// Recognises a format from the first bytes of an input (decompressed). `None`: this is no text that any
@@ -350,4 +368,10 @@ impl Formats {
     pub(crate) fn columnar(&self, bytes: &[u8]) -> Option<&Definition> {
         self.all.iter().find(|format| matches!(format, Definition::Columnar(format) if (format.has_magic)(bytes)))
     }
+}
+
+/// The place of a format where people read of it, which is not the order in which they are tried.
+fn rank(name: &str) -> usize {
+    let order = ["csv", "tsv", "jsonl", "svmlight", "vw", "parquet", "arrow"];
+    order.iter().position(|other| *other == name).unwrap_or(order.len())
 }

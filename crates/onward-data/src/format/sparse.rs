@@ -27,10 +27,16 @@ pub(crate) fn word_end(line: &[u8], mut at: usize) -> usize {
 /// A value as the weight of a feature is multiplied with it: an error when it overflows.
 pub(crate) fn narrow(value: f64) -> Result<f32> {
     let narrow = value as f32;
-    match narrow.is_finite() {
-        true => Ok(narrow),
-        false => Err(DataError::record(format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"))
-            .advise("rescale the feature")),
+    if narrow.is_finite() { Ok(narrow) } else { Err(not_finite(value)) }
+}
+
+#[cold]
+fn not_finite(value: f64) -> DataError {
+    match value.is_nan() {
+        true => DataError::record("the value is NaN, which is not a number")
+            .advise("features must be finite: leave a missing feature out of the row"),
+        false => DataError::record(format!("the value {value:e} is beyond ±3.4e38, the range of 32-bit floats"))
+            .advise("rescale the feature"),
     }
 }
 

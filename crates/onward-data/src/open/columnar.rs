@@ -183,7 +183,7 @@ fn examples_schema(request: Request<'_>, format: &ColumnarFormat) -> Result<Infe
                 TargetRule::Signs | TargetRule::Classes { .. } | TargetRule::Comparison { .. } => TargetRule::Signs,
                 rule @ (TargetRule::Number | TargetRule::Probability | TargetRule::ClassNumber) => rule,
             };
-            inferred.notes = vec!["target: label, as the file was converted with".to_owned()];
+            inferred.notes = vec!["target: label, as chosen when the file was converted".to_owned()];
         }
         return Ok(inferred);
     }

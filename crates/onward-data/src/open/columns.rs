@@ -24,9 +24,8 @@ pub(crate) fn check_layout(schema: &Schema, layout: Layout, format: &str) -> Res
         Layout::Indexed => "numbered features (svmlight)",
         Layout::Named => "Vowpal Wabbit's namespaces",
     };
-    Err(DataError::options(format!("the model was learnt from {}, but this is {format}", of(schema.layout))).advise(
-        "name its format with ⟦format⟧ if it is another one, convert it with onward convert, or learn a model from it",
-    ))
+    Err(DataError::options(format!("the model was learnt from {}, but this is {format}", of(schema.layout)))
+        .advise("name its format with ⟦format⟧ if it is another one, convert it, or learn a model from it"))
 }
 
 /// What columns an input must have, besides those of the schema's features.
@@ -86,8 +85,8 @@ pub(crate) fn check_columns(schema: &Schema, names: &[String], required: &Column
     // Where tables are copied there are no features, and all columns are ids.
     let (all, count) = if feature_count > 0 { (&features, feature_count) } else { (&ids, schema.columns.len()) };
     if count > 0 && all.len() == count {
-        return Err(DataError::options(format!("has none of {owner}'s columns ({})", shown(all)))
-            .advise("is it the right file, and does it have a header?"));
+        return Err(DataError::options(format!("has none of {owner}'s columns, {}", shown(all)))
+            .advise("name another input, or give this one a header with these names"));
     }
     if required.requires_target && !there.contains(schema.target.column.as_str()) {
         let named = if required.of_model { "the model's target" } else { "⟦target⟧" };
@@ -102,7 +101,7 @@ pub(crate) fn check_columns(schema: &Schema, names: &[String], required: &Column
     }
     // For learning a missing weight is an error of its first record.
     if !weights.is_empty() && !required.requires_target {
-        notes.push(format!("weights that the input lacks, each example counts 1: {}", shown(&weights)));
+        notes.push(format!("weights that the input lacks, so that each example has weight 1: {}", shown(&weights)));
     }
     Ok(notes)
 }

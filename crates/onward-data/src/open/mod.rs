@@ -59,7 +59,7 @@ pub(crate) fn open(request: Request<'_>) -> Result<Opening> {
     let Request { inputs, options, .. } = request;
     check_options(options)?;
     if inputs.is_empty() {
-        return Err(DataError::options("there is no input"));
+        return Err(DataError::options("there is no input").advise("name at least one"));
     }
     for input in inputs {
         // A missing file is found before the first one is read, which may take an hour.

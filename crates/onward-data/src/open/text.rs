@@ -85,7 +85,7 @@ fn recognise(bytes: &[u8], options: &Options) -> Result<Arc<dyn TextFormat>> {
         None => {
             let formats = options.formats.list();
             let (before, last) = formats.rsplit_once(", ").unwrap_or(("", &formats));
-            return Err(DataError::format("is binary data, in no format that onward reads")
+            return Err(DataError::format("is binary data, in no format that Onward reads")
                 .advise(format!("formats are {before} and {last}, as they are or in gzip or zstd")));
         }
     };
@@ -102,9 +102,12 @@ fn no_rows(sample: &mut TableSample, first: &FirstLines<'_>, options: &Options) 
         (Some(fault), _) if options.on_error == OnError::Stop => fault,
         _ if !first.is_all => {
             let size = first.bytes.len();
-            let found = format!("the first row must end within {size} bytes, for the columns to be judged");
+            let found = format!("the first row must end within {size} bytes, so that the columns can be inferred");
             DataError::format(found)
-                .advise("is a quote left open, or is the format another one? Else put a shorter row first")
+                .advise(
+                    "close a quote that is left open, name another format with ⟦format⟧, or put a shorter row \
+                         first",
+                )
                 .line(sample.first_line)
         }
         (Some(_), _) => DataError::format("holds no row that can be read")

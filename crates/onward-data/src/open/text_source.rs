@@ -59,7 +59,7 @@ impl Expected {
         };
         Err(DataError::format(format!("is {found}, but the first input is {expected}"))
             .input(name)
-            .advise("all inputs must have one format: convert it first with onward convert, or leave it out"))
+            .advise("all inputs must have one format: convert it first, or leave it out"))
     }
 
     /// The schema, if each record names its columns, and need not have any.
@@ -229,7 +229,7 @@ impl TextSource {
         if found != delimiter && names.len() == 1 && schema.columns.len() > 1 && splits() {
             let (found, expected) = (quoted(&[found]), quoted(&[delimiter]));
             let found = format!("its header is separated by {found}, but that of the first input by {expected}");
-            let remedy = "convert it first with onward convert, or leave it out";
+            let remedy = "convert it first, or leave it out";
             return Err(located(DataError::format(found).advise(remedy)));
         }
         if self.options.header {

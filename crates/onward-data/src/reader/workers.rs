@@ -190,9 +190,9 @@ impl Shared {
             // A panic (memory was refused) must not hang the run.
             let outcome = match catch_unwind(AssertUnwindSafe(|| done.number(&mut assigner))) {
                 Ok(()) => Outcome::Parsed(done),
-                Err(_) => Outcome::Failed(DataError::io(
-                    "features could not be numbered: memory was refused, or a fault of onward",
-                )),
+                Err(_) => {
+                    Outcome::Failed(DataError::io("features could not be numbered: out of memory, or a bug in Onward"))
+                }
             };
             lock(&self.ready).outcomes.insert(number, outcome);
             self.changed.notify_all();
@@ -259,7 +259,7 @@ fn parse_guarded(parser: &mut dyn Parser, chunk: &Chunk, out: &mut ParsedBatch) 
         return out.refuse(error.clone(), true);
     }
     catch_unwind(AssertUnwindSafe(|| parser.parse(chunk, out))).unwrap_or_else(|_| {
-        Err(DataError::io("the parser failed on this input: this is a bug in onward, please report it")
+        Err(DataError::io("the parser failed on this input; this is a bug in Onward, please report it")
             .input(&chunk.input))
     })
 }

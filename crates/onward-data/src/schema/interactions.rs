@@ -228,7 +228,7 @@ pub(crate) fn check_namespaces(
         if name.is_empty() || name.contains([' ', '\t', ':', '|', '\n', '\r']) {
             let found = format!("{} cannot be a namespace, but is named in ⟦interactions⟧", quoted(name.as_bytes()));
             return Err(DataError::options(found)
-                .advise("names hold no blank, colon or bar; the namespace without a name is met by * alone"));
+                .advise("names have no blank, colon or bar; only * stands for the namespace without a name"));
         }
         if ignored.iter().any(|column| column.name == name) {
             let found = format!("namespace '{name}' is named in both ⟦ignore⟧ and ⟦interactions⟧");
@@ -237,7 +237,9 @@ pub(crate) fn check_namespaces(
         if !namespaces.iter().any(|other| other == name) {
             let there: Vec<_> = namespaces.iter().filter(|name| !name.is_empty()).cloned().collect();
             let there = if there.is_empty() { "none with a name".to_owned() } else { shown(&there) };
-            let note = format!("⟦interactions⟧: no namespace '{name}' in the first rows; there are: {there}");
+            let note = format!(
+                "⟦interactions⟧ names '{name}', which is not a namespace in the first rows; the namespaces are: {there}"
+            );
             if !notes.contains(&note) {
                 notes.push(note);
             }

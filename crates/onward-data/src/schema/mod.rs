@@ -148,7 +148,7 @@ impl Schema {
         if slots && interactions::fit(self) {
             return Ok(());
         }
-        Err("its schema is out of range: the model is damaged".to_owned())
+        Err("its schema is out of range: the model is damaged; copy it again, or learn it again".to_owned())
     }
 
     /// The index of a hashed feature.

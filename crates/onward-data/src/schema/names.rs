@@ -21,10 +21,10 @@ pub(crate) fn no_such_column(name: &str, what: &str, names: &[String]) -> DataEr
         _ if parts.len() == 1 => format!("did you mean '{}'?", parts[0]),
         _ if !parts.is_empty() => format!("did you mean one of its parts? There are: {}", shown(&parts)),
         Some(nearest) => format!("did you mean '{nearest}'?"),
-        None if names.is_empty() => "there are none".to_owned(),
-        None => format!("there are: {}", shown(names)),
+        None if names.is_empty() => "there are no columns".to_owned(),
+        None => format!("the columns are: {}", shown(names)),
     };
-    DataError::options(format!("there is no column '{name}', named as {what}")).advise(remedy)
+    DataError::options(format!("{what} names '{name}', which is not a column")).advise(remedy)
 }
 
 /// What is wrong with names of which one stands twice.

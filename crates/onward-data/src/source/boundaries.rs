@@ -109,8 +109,10 @@ pub(crate) struct RecordExtent {
 
 /// A record that is longer than is allowed.
 pub(crate) fn too_long(limit: usize) -> DataError {
-    DataError::format(format!("the record that begins here is longer than {limit} bytes"))
-        .advise("is a quote left open, or is the format another one? Else allow it with ⟦record_limit⟧")
+    DataError::format(format!("the record that begins here is longer than {limit} bytes")).advise(
+        "close a quote that is left open, name another format with ⟦format⟧, or allow longer records with \
+                 ⟦record_limit⟧",
+    )
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::decompress::{self, Trailing, decompressed, is_compressed};
 use super::live::{CountingReader, InputStream, LiveReader};
 #[cfg(feature = "arrow")]
 use super::seekable::Seekable;
-use crate::error::{DataError, Result};
+use crate::error::{DataError, Result, io_reason};
 #[cfg(feature = "arrow")]
 use bytes::Bytes;
 
@@ -148,9 +148,8 @@ impl Input {
 
     fn cannot_open(&self, error: &io::Error) -> DataError {
         let found = match error.kind() {
-            io::ErrorKind::NotFound => "no such file".to_owned(),
-            io::ErrorKind::PermissionDenied => "not allowed to read it".to_owned(),
-            _ => format!("cannot be opened: {error}"),
+            io::ErrorKind::NotFound | io::ErrorKind::IsADirectory => io_reason(error),
+            _ => format!("cannot be read: {}", io_reason(error)),
         };
         DataError::open(found).input(&self.name())
     }

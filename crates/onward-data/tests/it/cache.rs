@@ -373,7 +373,7 @@ fn whatever_byte_is_damaged_is_noticed_and_never_read() {
         let mut reader = match Reader::open(&inputs, options.clone()) {
             Ok(reader) => reader,
             Err(error) => {
-                assert!(error.to_string().contains("not a cache of onward"), "{what}: {error}");
+                assert!(error.to_string().contains("not a cache of Onward"), "{what}: {error}");
                 foreign += 1;
                 return;
             }
@@ -430,7 +430,7 @@ fn what_is_no_cache_is_left_as_it_is() {
     for bytes in [&b"something dear"[..], b"", b"ARROW1", &arrow] {
         folder.write("cache", bytes);
         let error = read(&inputs, &folder.cached(&Options::default())).unwrap_err().command_line();
-        assert!(error.contains("cache: --cache names a file that is not a cache of onward"), "{error}");
+        assert!(error.contains("cache: --cache names a file that is not a cache of Onward"), "{error}");
         assert_eq!(fs::read(folder.path("cache")).unwrap(), bytes);
     }
     fs::remove_file(folder.path("cache")).unwrap();
@@ -481,5 +481,5 @@ fn what_can_be_read_once_has_no_cache() {
     assert!(error.contains("must name a file"), "{error}");
     let nowhere = Options { cache: Some(folder.path("no/folder")), ..Options::default() };
     let error = read(&inputs, &nowhere).unwrap_err().command_line();
-    assert!(error.contains("no/folder: the cache cannot be written: No such file"), "{error}");
+    assert!(error.contains("no/folder: the cache cannot be written: no such file"), "{error}");
 }

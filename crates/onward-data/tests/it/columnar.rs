@@ -268,7 +268,7 @@ fn infinity_is_an_error_with_its_row_and_column() {
     let path = file(&folder, columns);
     assert_eq!(
         folder.without(&error_of(&[&path], target("y"))),
-        "x.arrow, row 3, column 'x': the value is -inf; rescale the column, or leave it out with --ignore; \
+        "x.arrow, row 3, column 'x': the value is infinite; rescale the column, or leave it out with --ignore; \
          write a missing value as null"
     );
     let options = Options { on_error: OnError::Skip, ..target("y") };
@@ -553,11 +553,13 @@ fn a_set_is_no_target_no_weight_and_no_id() {
     let message = |options| folder.without(&error_of(&path, options));
     assert_eq!(
         message(target("tags")),
-        "x.arrow, column 'tags': its type is list, and the target is one value a row; name another column"
+        "x.arrow, column 'tags': its type is list, and the target must have one value per row; name another column"
     );
     let tags = || vec!["tags".to_owned()];
-    assert!(message(Options { ids: tags(), ..target("y") }).contains("an id is one value a row"));
-    assert!(message(Options { weight: Some("tags".to_owned()), ..target("y") }).contains("the weight is one value"));
+    assert!(message(Options { ids: tags(), ..target("y") }).contains("an id must have one value per row"));
+    assert!(
+        message(Options { weight: Some("tags".to_owned()), ..target("y") }).contains("the weight must have one value")
+    );
 }
 
 // Several files.
@@ -728,7 +730,7 @@ fn brotli_is_read_where_it_was_built_in_and_refused_by_name_elsewhere() {
     }
     let error = found.err().unwrap().command_line();
     let expected = "column 'y' is compressed with Brotli, which this build does not read; write the file with \
-                    Zstandard or Snappy, or build Onward with --features brotli";
+                    Zstandard or Snappy, or build Onward with the feature brotli";
     assert!(error.ends_with(expected), "{error}");
 }
 
@@ -868,7 +870,7 @@ fn a_file_that_was_cut_short_is_an_error_wherever_it_was_cut() {
         for length in (0..whole.len()).rev().step_by(step(&path)) {
             file.set_len(length as u64).unwrap();
             match read_all(&[&path], one_thread()) {
-                Err(error) => assert!(!error.to_string().contains("fault of onward"), "{error}"),
+                Err(error) => assert!(!error.to_string().contains("bug in Onward"), "{error}"),
                 // A stream may end where a message does.
                 Ok(found) => {
                     assert!(path.extension().unwrap() == "arrows", "{} at {length}", path.display());
@@ -900,7 +902,7 @@ fn a_file_with_damaged_bytes_is_an_error_or_is_read_but_never_a_panic() {
             random ^= random << 17;
             change(at, byte ^ if at % 3 == 0 { 0xff } else { 1 << (random % 8) });
             if let Err(error) = read_all(&[&path], one_thread()) {
-                assert!(!error.to_string().contains("fault of onward"), "{error}");
+                assert!(!error.to_string().contains("bug in Onward"), "{error}");
             }
             change(at, byte);
         }
@@ -1099,7 +1101,7 @@ fn a_newer_layout_of_examples_is_refused_by_its_number() {
     write_arrow(&path, &[batch.with_schema(Arc::new(schema)).unwrap()]);
     assert_eq!(
         folder.without(&error_of(&[path], Options::default())),
-        "x.arrow: holds examples in layout 2, and this onward reads layout 1; read it with a newer onward"
+        "x.arrow: holds examples in layout 2, and this Onward reads layout 1; read it with a newer Onward"
     );
 }
 
@@ -1144,7 +1146,7 @@ fn a_later_file_without_the_target_is_told_before_the_first_is_read() {
     write_parquet(&first, &[batch(vec![("y", column()), ("x", column())])]);
     write_parquet(&second, &[batch(vec![("Y", column()), ("x", column())])]);
     let error = open(&[&first, &second], target("y")).err().unwrap().command_line();
-    assert_eq!(folder.without(&error), "second: there is no column 'y', named as the target; did you mean 'Y'?");
+    assert_eq!(folder.without(&error), "second: the target names 'y', which is not a column; did you mean 'Y'?");
     let schema = open(&[&first], target("y")).unwrap().schema().clone();
     let predicting = Options { schema: Some(schema), require_target: false, ..Options::default() };
     assert_eq!(read_all(&[&first, &second], predicting).unwrap().rows.len(), 6);
@@ -1160,11 +1162,11 @@ fn a_later_file_is_checked_for_its_columns_as_the_first_is() {
     write_parquet(&third, &[batch(vec![("y", column()), ("x", column()), ("new", column())])]);
     let error = |options| folder.without(&error_of(&[first.clone(), second.clone()], options));
     let learning = error(target("y"));
-    assert!(learning.starts_with("second: has none of the first input's columns (x, z)"), "{learning}");
+    assert!(learning.starts_with("second: has none of the first input's columns, x, z"), "{learning}");
     let schema = open(&[&first], target("y")).unwrap().schema().clone();
     let predicting = Options { schema: Some(schema), require_target: false, ..Options::default() };
     let found = error(predicting.clone());
-    assert!(found.starts_with("second: has none of the model's columns (x, z)"), "{found}");
+    assert!(found.starts_with("second: has none of the model's columns, x, z"), "{found}");
     let reader = open(&[&first, &third], predicting).unwrap();
     let notes: Vec<_> = reader.notes().iter().map(|note| folder.without(&note.command_line())).collect();
     assert!(notes.contains(&"third: columns of the model that the input lacks, treated as missing: z".to_owned()));

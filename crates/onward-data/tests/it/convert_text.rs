@@ -181,6 +181,6 @@ fn an_initial_prediction_that_a_format_has_no_words_for_is_an_error() {
     );
     assert_eq!(
         message("1 | a\nnan 1 0.5 | a\n", &Format::VW),
-        "example 2 has the offset 0.5 and no label, which Vowpal Wabbit's text cannot say; convert to arrow"
+        "example 2 has the offset 0.5 and no label, which Vowpal Wabbit's text cannot express; convert to arrow"
     );
 }

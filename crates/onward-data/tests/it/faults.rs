@@ -67,8 +67,8 @@ fn a_quote_that_swallows_lines_up_to_another_is_pointed_out() {
     let text = "y,x,z\n0,1,2\n1,\"2,3\n0,1,2\n1,2,\"3\"\n0,1,2\n";
     assert_eq!(
         error(text, target("y")),
-        "input, line 3: the record, going on for 3 lines, has 2 cells where the header has 3; is a quote left open? \
-         Quote cells that hold the delimiter, or skip such records with --on-error skip"
+        "input, line 3: the record, going on for 3 lines, has 2 cells where the header has 3; close a quote that is \
+         left open, quote cells that hold the delimiter, or skip such records with --on-error skip"
     );
 }
 
@@ -95,8 +95,8 @@ fn a_record_that_is_too_long_is_skipped_without_being_kept() {
     assert_eq!((outcome.rows.len(), outcome.skipped, &outcome.error), (60, 1, &None));
     assert_eq!(
         outcome.errors,
-        ["input, line 31: the record that begins here is longer than 1000 bytes; is a quote left open, or is the \
-          format another one? Else allow it with --record-limit"]
+        ["input, line 31: the record that begins here is longer than 1000 bytes; close a quote that is left open, \
+          name another format with --format, or allow longer records with --record-limit"]
     );
 }
 
@@ -147,8 +147,8 @@ fn when_nothing_is_left_to_learn_from_it_is_told_why() {
     );
     assert_eq!(
         error("y\n0\n1\n", target("y")),
-        "input: no column is left to learn from: there are only the target and what options leave out; is the format \
-         another one? Else name fewer columns in --ignore, --id and --weight"
+        "input: no column is left to learn from: there are only the target and what options leave out; name another \
+         format with --format, or fewer columns in --ignore, --id and --weight"
     );
 }
 
@@ -266,7 +266,7 @@ fn what_comes_before_the_point_where_reading_fails_is_read() {
 #[test]
 fn a_later_file_in_another_format_is_told_before_the_first_is_read() {
     let rows = table(30);
-    let remedy = "all inputs must have one format: convert it first with onward convert, or leave it out";
+    let remedy = "all inputs must have one format: convert it first, or leave it out";
     for (content, format) in [
         (&b"{\"y\": 1, \"x\": 2}\n"[..], "jsonl"),
         (b"1 1:1\n", "svmlight"),
@@ -290,7 +290,7 @@ fn a_later_table_without_the_target_is_told() {
     let rows = table(30);
     let files = [("first", rows.as_bytes()), ("second", b"Y,x\n0,1\n")];
     let outcome = read_files(&files, target("y"));
-    let message = "second: there is no column 'y', named as --target; did you mean 'Y'?";
+    let message = "second: --target names 'y', which is not a column; did you mean 'Y'?";
     assert_eq!((outcome.error.as_deref(), outcome.rows.len()), (Some(message), 0));
     // Where columns differ in their order, they are bound by name.
     let outcome = read_files(&[("first", rows.as_bytes()), ("second", b"x,y\n5,1\n")], target("y")).whole();
@@ -343,7 +343,7 @@ fn a_later_table_with_none_of_the_columns_is_told_before_the_first_is_read() {
             "second, line 1: its header is separated by '\\t', but that of the first input by ','",
         ),
         (b"a;b;y\n1;x;0\n", "second, line 1: its header is separated by ';', but that of the first input by ','"),
-        (b"c,d,y\n1,x,0\n", "second: has none of the model's columns (a, b); is it the right file"),
+        (b"c,d,y\n1,x,0\n", "second: has none of the model's columns, a, b; name another input"),
     ] {
         let outcome = predicted(second);
         let error = outcome.error.unwrap();
@@ -353,7 +353,7 @@ fn a_later_table_with_none_of_the_columns_is_told_before_the_first_is_read() {
     let learnt = read_files(&[("first", FIRST), ("second", b"a;b;y\n1;x;0\n")], target("y")).error.unwrap();
     assert!(learnt.starts_with("second, line 1: its header is separated by ';'"), "{learnt}");
     let other = read_files(&[("first", FIRST), ("second", b"c,y\n1,0\n")], target("y")).error.unwrap();
-    assert!(other.starts_with("second: has none of the first input's columns (a, b)"), "{other}");
+    assert!(other.starts_with("second: has none of the first input's columns, a, b"), "{other}");
 }
 
 #[test]
@@ -375,14 +375,14 @@ fn what_a_later_table_lacks_is_noted_once_for_all_that_lack_it() {
     assert_eq!(outcome.notes.last().unwrap(), "second: ids that the input lacks, left empty in predictions: b");
     let options = Options { weight: Some("a".to_owned()), ..target("y") };
     let error = read_files(&[("first", FIRST), ("second", b"b,y\nx,0\n")], options).error.unwrap();
-    assert_eq!(error, "second: there is no column 'a', named as --weight; there are: b, y");
+    assert_eq!(error, "second: --weight names 'a', which is not a column; the columns are: b, y");
 }
 
 #[test]
 fn later_json_lines_with_none_of_the_columns() {
     let first = b"{\"a\": 1, \"b\": 2, \"y\": 0}\n{\"a\": 2, \"b\": 3, \"y\": 1}\n";
     let error = read_files(&[("first", first), ("second", b"{\"c\": 1, \"y\": 1}\n")], target("y")).error.unwrap();
-    assert!(error.starts_with("second: has none of the first input's columns (a, b)"), "{error}");
+    assert!(error.starts_with("second: has none of the first input's columns, a, b"), "{error}");
     let lacking = read_files(&[("first", first), ("second", b"{\"a\": 1, \"y\": 1}\n")], target("y")).whole();
     let note = "second: columns of the first input that the input lacks, treated as missing: b";
     assert_eq!(lacking.notes.last().unwrap(), note);
@@ -503,7 +503,7 @@ fn a_control_character_makes_no_binary_data() {
         assert_eq!(read(text, target("y")).whole().rows.len(), 3);
     }
     let nul = "y,x\n0,a\0\n1,b\n0,b\n";
-    assert!(error(nul, target("y")).starts_with("input: is binary data, in no format that onward reads"));
+    assert!(error(nul, target("y")).starts_with("input: is binary data, in no format that Onward reads"));
     let given = Options { format: Some(Format::CSV), ..target("y") };
     assert_eq!(read(nul, given).whole().rows.len(), 3);
 }

@@ -414,7 +414,7 @@ fn interactions_of_what_is_no_column_with_features_are_refused() {
     };
     assert_eq!(
         refused("carier*hour"),
-        "input: there is no column 'carier', named as --interactions; did you mean 'carrier'?"
+        "input: --interactions names 'carier', which is not a column; did you mean 'carrier'?"
     );
     assert_eq!(
         refused("hour*y"),
@@ -441,8 +441,11 @@ fn a_format_without_groups_has_no_interactions() {
 #[test]
 fn namespaces_that_are_not_in_the_first_rows_are_noted() {
     let outcome = read("1 |a x |b y | z\n", vw("a*c,b*a,c*c")).whole();
-    let notes: Vec<_> = outcome.notes.iter().filter(|note| note.contains("no namespace")).collect();
-    assert_eq!(notes, ["--interactions: no namespace 'c' in the first rows; there are: a, b"]);
+    let notes: Vec<_> = outcome.notes.iter().filter(|note| note.contains("not a namespace")).collect();
+    assert_eq!(
+        notes,
+        ["--interactions names 'c', which is not a namespace in the first rows; the namespaces are: a, b"]
+    );
     assert_eq!(outcome.rows[0].features.len(), 1 + 3 + 1);
     // It may come later.
     let outcome = read("1 |a x |b y\n1 |c x\n", vw("c*c")).whole();

@@ -438,7 +438,7 @@ fn a_key_to_ignore_that_is_not_there_is_an_error() {
     let ignoring = Options { ignore: vec!["o.p".to_owned()], ..inferring("y") };
     assert_eq!(
         read(r#"{"y": 1, "o": {"pq": 1}}"#, ignoring).error.unwrap(),
-        "input: there is no column 'o.p', named as --ignore; did you mean 'o.pq'?"
+        "input: --ignore names 'o.p', which is not a column; did you mean 'o.pq'?"
     );
 }
 
@@ -503,7 +503,8 @@ fn an_array_of_objects_is_recognised_and_refused() {
 fn an_object_over_several_lines_is_refused() {
     assert_eq!(
         read("{\n  \"a\": 1\n}\n", Options::default()).error.unwrap(),
-        "input, line 1: is not a whole JSON object: EOF while parsing an object; was it cut short, or does the object go on on the next line? write one object per line, for instance with jq -c ."
+        "input, line 1: is not a whole JSON object: it ends inside an object; write one whole object per line, for \
+         instance with jq -c ."
     );
 }
 
@@ -517,9 +518,11 @@ refused! { bound(), r#"{"y": 1, "w": 1, "n": 1}"#;
     words_instead_of_an_object: "y=1 n=2" =>
         ": expected an object like {\"a\": 1}, found 'y=1 n=2'; fix the record, or skip such records with --on-error skip";
     a_line_that_is_cut_short: r#"{"y": 1, "w": 1, "n": 1"# =>
-        ": is not a whole JSON object: EOF while parsing an object; was it cut short, or does the object go on on the next line? write one object per line, for instance with jq -c .";
+        ": is not a whole JSON object: it ends inside an object; write one whole object per line, for instance with \
+         jq -c .";
     a_string_that_is_cut_short: r#"{"y": 1, "w": 1, "c": "x"# =>
-        ": is not a whole JSON object: EOF while parsing a string; was it cut short, or does the object go on on the next line? write one object per line, for instance with jq -c .";
+        ": is not a whole JSON object: it ends inside a string; write one whole object per line, for instance with jq \
+         -c .";
     two_objects_on_a_line: r#"{"y": 1, "w": 1} {"y": 2, "w": 1}"# =>
         ": is not JSON: trailing characters at character 18 ('{\"y\": 2, \"w\": 1}'); write one object per line";
     a_comma_after_the_object: r#"{"y": 1, "w": 1},"# =>
@@ -744,16 +747,16 @@ fn parts_of_an_object_are_suggested_and_single_letters_are_not() {
     let error = |text: &str, target| read(text, inferring(target)).error.unwrap();
     assert_eq!(
         error("{\"a\":1,\"y\":{\"z\":1}}\n", "y"),
-        "input: there is no column 'y', named as --target; did you mean 'y.z'?"
+        "input: --target names 'y', which is not a column; did you mean 'y.z'?"
     );
     assert_eq!(
         error("{\"a\":1,\"y\":{\"u\":1,\"v\":1}}\n", "y"),
-        "input: there is no column 'y', named as --target; did you mean one of its parts? There are: y.u, y.v"
+        "input: --target names 'y', which is not a column; did you mean one of its parts? There are: y.u, y.v"
     );
-    assert_eq!(error("{\"a\":1}\n", "x"), "input: there is no column 'x', named as --target; there are: a");
-    assert_eq!(error("{\"Ab\":1}\n", "ab"), "input: there is no column 'ab', named as --target; did you mean 'Ab'?");
+    assert_eq!(error("{\"a\":1}\n", "x"), "input: --target names 'x', which is not a column; the columns are: a");
+    assert_eq!(error("{\"Ab\":1}\n", "ab"), "input: --target names 'ab', which is not a column; did you mean 'Ab'?");
     assert_eq!(
         error("{\"abcd\":1}\n", "abc"),
-        "input: there is no column 'abc', named as --target; did you mean 'abcd'?"
+        "input: --target names 'abc', which is not a column; did you mean 'abcd'?"
     );
 }

@@ -21,3 +21,6 @@ mod records;
 mod support;
 mod svmlight;
 mod vw;
+
+#[path = "../../../onward/tests/it/wording.rs"]
+mod wording;

@@ -36,10 +36,10 @@ impl TextFormat for KeyValue {
             row.label(words.next().unwrap_or_default().as_bytes())?;
             for word in words {
                 let (name, value) = word.split_once('=').ok_or_else(|| {
-                    DataError::record(format!("expected name=value, found '{word}'")).advise("mend it")
+                    DataError::record(format!("expected name=value, found '{word}'")).advise("fix the line")
                 })?;
                 let value =
-                    value.parse().map_err(|_| DataError::record(format!("'{value}' is no number")).column(name))?;
+                    value.parse().map_err(|_| DataError::record(format!("'{value}' is not a number")).column(name))?;
                 row.feature("", name, value)?;
             }
             Ok(())
@@ -108,17 +108,17 @@ fn it_predicts_the_same() {
 fn its_errors_have_a_position_and_are_skipped_if_that_is_asked_for() {
     let text = "1 a=0.5\n0 b=x\n1 c\n0 a=1\n";
     let stopped = read(text, options());
-    assert_eq!(stopped.error.as_deref(), Some("input, line 2, column 'b': 'x' is no number"));
+    assert_eq!(stopped.error.as_deref(), Some("input, line 2, column 'b': 'x' is not a number"));
     assert_eq!(stopped.rows.len(), 1);
     let skipped = read(text, Options { on_error: OnError::Skip, ..options() }).whole();
     assert_eq!((skipped.rows.len(), skipped.skipped), (2, 2));
-    assert_eq!(skipped.errors[1], "input, line 3: expected name=value, found 'c'; mend it");
+    assert_eq!(skipped.errors[1], "input, line 3: expected name=value, found 'c'; fix the line");
 }
 
 #[test]
 fn a_run_that_does_not_know_it_says_so() {
     let unknown = Options { format: Some(Format::named("keyvalue")), ..Options::default() };
-    let message = "there is no format 'keyvalue'; there are: csv, tsv, jsonl, svmlight, vw, parquet, arrow";
+    let message = "there is no format 'keyvalue'; the formats are: csv, tsv, jsonl, svmlight, vw, parquet, arrow";
     assert_eq!(read(TEXT, unknown).error.as_deref(), Some(message));
     // Its name can be kept all the same.
     let name: Format = serde_json::from_str("\"keyvalue\"").unwrap();

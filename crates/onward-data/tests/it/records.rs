@@ -180,8 +180,8 @@ fn what_is_wrong_is_said_with_its_column_and_the_batch_stays() {
         (json!({"x": [[1]]}), ", column 'x': holds an array of arrays"),
         (json!({"y": {"z": 1}}), ", column 'y': expected one value, found an object"),
         (json!({"x": 1e300}), ", column 'x': the value 1e300 is beyond ±3.4e38"),
-        (json!([1]), "invalid type: sequence, expected an object"),
-        (json!(null), "invalid type: null, expected an object"),
+        (json!([1]), "expected an object, found sequence"),
+        (json!(null), "expected an object, found null"),
     ] {
         let error = encoder.encode(&record, &mut out).unwrap_err();
         assert!(format!(", {error}").contains(message.trim_start_matches(", ")), "{error}");
@@ -199,13 +199,16 @@ fn what_is_wrong_is_said_with_its_column_and_the_batch_stays() {
 #[test]
 fn what_does_not_go_together_is_refused() {
     let error = |options: &Options| RecordEncoder::new(options).err().unwrap().to_string();
-    assert_eq!(error(&Options::default()), "the column to predict is not named; name it with target; there are: ");
+    assert_eq!(
+        error(&Options::default()),
+        "the column to predict is not named; name it with target; the columns are: "
+    );
     let target = Options { target: Some("y".to_owned()), ..Options::default() };
     assert!(error(&Options { bits: 31, ..target.clone() }).starts_with("bits must be from 1 to 30; got 31"));
     let twice = Options { ignore: vec!["y".to_owned()], ..target.clone() };
     assert_eq!(error(&twice), "column 'y' is named in both target and ignore; name it in one of the two");
     let unnamed = Options { interactions: vec!["a*b".parse().unwrap()], ..target };
-    assert!(error(&unnamed).starts_with("there is no column 'a', named as interactions"));
+    assert!(error(&unnamed).starts_with("interactions names 'a', which is not a column"));
     let svmlight = Reader::open(&[Input::bytes("input", "1 1:2\n")], Options::default()).unwrap().schema().clone();
     assert!(RecordEncoder::with_schema(svmlight).is_err());
 }

@@ -130,7 +130,7 @@ refused! { Options { bits: 20, ..regression() }, "1 1:1 2:0.5 3:0.25";
     a_feature_twice_out_of_order: "1 3:0 1:1 03:2" =>
         ", column '3': the row names this feature twice; add the two values up, or skip such records with --on-error skip";
     a_qid_that_is_no_number: "1 qid:a 1:1" =>
-        ", column 'qid': qid must be a whole number; got 'a'; onward does not use it";
+        ", column 'qid': qid must be a whole number; got 'a'; Onward does not use it";
     bytes_that_are_not_utf8: b"1 1:1 # caf\xe9 x" =>
         ": is not UTF-8: bytes e9 20 78 after '1 1:1 # caf'; convert the file to UTF-8, for instance with iconv, or skip such records with --on-error skip";
 }

@@ -97,7 +97,7 @@ fn a_namespace_to_ignore_that_is_not_there_is_an_error() {
     let ignoring = Options { ignore: vec!["zz".to_owned()], ..regression() };
     assert_eq!(
         read("1 |f a |g b\n", ignoring).error.unwrap(),
-        "input: there is no namespace 'zz' in the first rows, named as --ignore; there are: f, g"
+        "input: --ignore names 'zz', which is not a namespace in the first rows; the namespaces are: f, g"
     );
 }
 

@@ -38,10 +38,11 @@ impl Model {
     /// As [`load`](Self::load).
     pub fn from_bytes(bytes: &[u8], registry: &Registry) -> Result<Self, EngineError> {
         let file = ModelFile::from_bytes(bytes).map_err(EngineError::model)?;
-        let unfit =
-            |what: &str, error: serde_json::Error| EngineError::model(format!("its {what} cannot be read: {error}"));
-        let schema: Schema = serde_json::from_value(file.schema).map_err(|error| unfit("schema", error))?;
-        let metadata: ModelMetadata = serde_json::from_value(file.facts).map_err(|error| unfit("facts", error))?;
+        let unfit = |what: &str| {
+            EngineError::model(format!("is damaged: its {what} cannot be read; copy it again, or learn it again"))
+        };
+        let schema: Schema = serde_json::from_value(file.schema).map_err(|_| unfit("schema"))?;
+        let metadata: ModelMetadata = serde_json::from_value(file.facts).map_err(|_| unfit("metadata"))?;
         schema.check().map_err(EngineError::model)?;
         let (learner, loss) = (registry.learner(&file.learner)?, registry.loss(&file.loss)?);
         let mut model = Self::build(&learner, loss, file.radius, schema, metadata, registry)?;

@@ -346,7 +346,7 @@ const SMALLEST_WEIGHT: f64 = 1e-38;
 /// The learner's own guarantee after this many passes over the same data.
 pub(crate) fn own_guarantee(learner: &dyn Learner, passes: u32) -> Guarantee {
     if passes > 1 {
-        let reason = "the model went over data several times: its theorem is about rounds that are charged";
+        let reason = "the model made several passes, and its theorem covers only the first one";
         return Guarantee::none(learner.guarantee().kind, reason);
     }
     learner.guarantee()

@@ -290,8 +290,8 @@ fn common_loss(learners: &[LearnerSpec], task: Task) -> Result<&'static str, Eng
         let other = learner.default_loss(task)?;
         if other != loss {
             let message = format!(
-                "must be a loss that all learners can take: {first} would be charged by the {loss} loss and {learner} by \
-                 the {other} loss, which cannot be compared"
+                "must be a loss that all learners can take; by default {first} would use {loss} and {learner} {other}, \
+                 which cannot be compared"
             );
             return Err(EngineError::option("loss", message));
         }

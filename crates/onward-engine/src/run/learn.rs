@@ -127,7 +127,7 @@ impl LearnRun {
         match order {
             PassOrder::Sequential if passes > 1 => check_repeatable(inputs)?,
             PassOrder::Shuffle | PassOrder::Random if passes < 2 => {
-                return Err(EngineError::option("order", "needs several passes"));
+                return Err(EngineError::option("order", "needs at least 2 passes"));
             }
             _ => {}
         }
@@ -138,7 +138,7 @@ impl LearnRun {
         let hindsight = hindsight.map(|it| HindsightRequest::new(it, radius, reading.threads)).transpose()?;
         let reading = prepare(&start, reading)?;
         if hindsight.is_some() && matches!(start, Start::Continue(_)) {
-            return Err(EngineError::option("hindsight", "needs all rows, and those of the continued model are gone"));
+            return Err(EngineError::option("hindsight", "needs all rows, and a continued model has not kept them"));
         }
         let reader = Reader::open(inputs, reading.clone())?;
         let (model, resumed_at) = match start {

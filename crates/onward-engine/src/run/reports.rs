@@ -117,7 +117,7 @@ pub(super) fn metrics(ledger: &Ledger) -> MetricsReport {
 /// reason.
 fn stated(guarantee: Guarantee, weight: f64) -> Guarantee {
     let bound = guarantee.bound.and_then(|bound| match bound {
-        _ if weight == 0.0 => Err("nothing has been charged yet".to_owned()),
+        _ if weight == 0.0 => Err("no loss has been recorded yet".to_owned()),
         bound if bound.is_finite() && (bound / weight).is_finite() => Ok(bound),
         _ => Err("its bound is beyond the range of 64-bit floats".to_owned()),
     });

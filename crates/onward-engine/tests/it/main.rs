@@ -6,6 +6,9 @@ mod models;
 mod registry;
 mod runs;
 
+#[path = "../../../onward/tests/it/wording.rs"]
+mod wording;
+
 use std::path::PathBuf;
 
 use onward_data::{Input, Options};

@@ -8,7 +8,7 @@ use onward_engine::{EngineError, Model, ModelOptions, Registry};
 
 #[test]
 fn a_loss_of_ones_own_is_kept_in_a_model_and_found_again() {
-    const DELTA: ParameterDescriptor = positive("delta").default("3").meaning("where it becomes straight");
+    const DELTA: ParameterDescriptor = positive("delta").default("3").meaning("where it becomes linear");
     let bent = LossDescriptor::new("huber", "hides the built-in one", |given| {
         Ok(Arc::new(Huber::new(given.number("delta"))?))
     })

@@ -1,6 +1,7 @@
 //! Saving and loading as one visit: a type names each of its numbers and columns once, in
 //! `persist`, and an [`Archive`] writes them to a [`State`] or reads them from one.
 
+use super::file::REMEDY;
 use super::{ColumnNumber, SavedColumn, State};
 use crate::Error;
 use crate::hashing::feature_map::{FeatureMap, INDEX_LIMIT};
@@ -321,7 +322,7 @@ impl Archive {
     /// # Errors
     /// When nothing could be made from them: says which name is wrong and what `must` be so.
     pub fn require<T>(&self, made: Option<T>, name: &str, must: &str) -> Result<T, Error> {
-        made.ok_or_else(|| Error::model(format!("'{}{name}' {must}: the model is damaged", self.prefix)))
+        made.ok_or_else(|| Error::model(format!("'{}{name}' {must}: the model is damaged; {REMEDY}", self.prefix)))
     }
 }
 

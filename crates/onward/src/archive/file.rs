@@ -120,13 +120,13 @@ impl ModelFile {
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| not_intact(bytes, &error))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| not_intact(bytes, &error))?;
         let envelope = metadata.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
-        let envelope = envelope.ok_or_else(|| Error::model("is a safetensors file, but not one that onward wrote"))?;
+        let envelope = envelope.ok_or_else(|| Error::model("is a safetensors file, but not one that Onward saved"))?;
         let envelope: Envelope<'_> = serde_json::from_str(envelope).map_err(unreadable)?;
         check_version(envelope.header.get())?;
         let mut views: Vec<(&str, TensorView<'_>)> = tensors.iter().collect();
         views.sort_unstable_by_key(|&(name, _)| name);
         if checksum(envelope.header.get(), views.iter().map(|(_, view)| view.data())) != envelope.checksum {
-            return Err(Error::model("is damaged: its checksum does not match its contents"));
+            return Err(damaged("its checksum does not match its contents"));
         }
         let header: ModelHeader = serde_json::from_str(envelope.header.get()).map_err(unreadable)?;
         let state = state(&header, &views)?;
@@ -151,20 +151,20 @@ pub fn is_safetensors(head: &[u8]) -> bool {
 /// it does not tell a file that was cut short from one that never was a model.
 fn not_intact(bytes: &[u8], error: &dyn Display) -> Error {
     if bytes.is_empty() {
-        return Error::model("is empty: it holds no model");
+        return Error::model("is empty; it must hold a model");
     }
     if !is_safetensors(bytes) {
-        return Error::model("is no model: models are safetensors files that onward learn --model writes");
+        return Error::model("is not a model; models are the safetensors files that Onward saves");
     }
     let found = bytes.len();
     match promised(bytes) {
-        Some((promised, what)) if found < promised => Error::model(format!(
-            "is cut short: it has {found} bytes where {what} {promised}; copy it again, or learn the model again"
-        )),
-        Some((promised, _)) if found > promised => {
-            Error::model(format!("is damaged: it has {found} bytes where its header says {promised}"))
+        Some((promised, what)) if found < promised => {
+            Error::model(format!("is cut short: it has {found} bytes where {what} {promised}; {REMEDY}"))
         }
-        _ => Error::model(format!("is damaged: it is not an intact safetensors file ({error})")),
+        Some((promised, _)) if found > promised => {
+            damaged(format_args!("it has {found} bytes where its header says {promised}"))
+        }
+        _ => damaged(format_args!("it is not an intact safetensors file ({error})")),
     }
 }
 
@@ -179,8 +179,16 @@ fn promised(bytes: &[u8]) -> Option<(usize, &'static str)> {
     Some((metadata.data_len().checked_add(length)?.checked_add(8)?, "its header says"))
 }
 
-fn unreadable(error: serde_json::Error) -> Error {
-    Error::model(format!("has an unreadable header: {error}"))
+/// A header that is no header of a model, whatever the library says of it.
+fn unreadable(_: serde_json::Error) -> Error {
+    damaged("its header is not the header of a model")
+}
+
+/// What to do about a model that is damaged.
+pub(super) const REMEDY: &str = "copy it again, or learn it again";
+
+fn damaged(what: impl Display) -> Error {
+    Error::model(format_args!("is damaged: {what}; {REMEDY}"))
 }
 
 /// Refuses a newer version by name, whatever else it holds.
@@ -193,8 +201,8 @@ fn check_version(header: &str) -> Result<(), Error> {
     let Versions { format_version, onward } = serde_json::from_str(header).map_err(unreadable)?;
     if format_version > FORMAT_VERSION {
         return Err(Error::model(format!(
-            "is of format version {format_version}, written by onward {onward}; this program reads up to \
-             {FORMAT_VERSION}: use a newer onward"
+            "has format version {format_version}, written by Onward {onward}, and this program reads versions up to \
+             {FORMAT_VERSION}; use a newer Onward"
         )));
     }
     Ok(())
@@ -207,14 +215,14 @@ fn state(header: &ModelHeader, views: &[(&str, TensorView<'_>)]) -> Result<State
         state.set(name, number_from_json(name, value)?);
     }
     if views.len() != header.tensors.len() {
-        return Err(Error::model("is damaged: it has other tensors than its header lists"));
+        return Err(damaged("it has other tensors than its header lists"));
     }
     for (name, view) in views {
         let dtype = view.dtype();
         let column = SavedColumn::of_bytes(dtype, view.data())
-            .ok_or_else(|| Error::model(format!("is damaged: tensor '{name}' has type {dtype:?}")))?;
+            .ok_or_else(|| damaged(format_args!("tensor '{name}' has type {dtype:?}")))?;
         if header.tensors.get(*name) != Some(&listed(&column)) {
-            return Err(Error::model(format!("is damaged: tensor '{name}' is not as its header lists it")));
+            return Err(Error::model(format!("tensor '{name}' is not as its header lists it")));
         }
         state.set_column(name, column);
     }
@@ -238,7 +246,7 @@ fn number_from_json(name: &str, value: &Value) -> Result<f64, Error> {
         Value::String(text) => text.parse().ok(),
         _ => None,
     };
-    number.ok_or_else(|| Error::model(format!("is damaged: '{name}' is no number")))
+    number.ok_or_else(|| damaged(format_args!("'{name}' is not a number")))
 }
 
 /// A column as the header lists it: the type of its numbers, and how many there are.
@@ -298,20 +306,21 @@ mod tests {
         for at in 8..all {
             let what = if at < header { "its header alone takes" } else { "its header says" };
             let whole = if at < header { header } else { all };
-            let cut = format!(
-                "is cut short: it has {at} bytes where {what} {whole}; copy it again, or learn the model again"
-            );
+            let cut = format!("is cut short: it has {at} bytes where {what} {whole}; {REMEDY}");
             assert_eq!(error(&bytes[..at]), cut);
         }
-        assert_eq!(error(b""), "is empty: it holds no model");
-        let no_model = "is no model: models are safetensors files that onward learn --model writes";
+        assert_eq!(error(b""), "is empty; it must hold a model");
+        let no_model = "is not a model; models are the safetensors files that Onward saves";
         for other in
             [&b"a,b,c\n1,2,3\n"[..], b"{\"a\": 1}\n", b"PAR1", &bytes[..7], &[0x28, 0xb5, 0x2f, 0xfd, 4, 0, 0, 0, b'{']]
         {
             assert_eq!(error(other), no_model);
         }
         let longer = [bytes.as_slice(), b"!"].concat();
-        assert_eq!(error(&longer), format!("is damaged: it has {} bytes where its header says {all}", all + 1));
+        assert_eq!(
+            error(&longer),
+            format!("is damaged: it has {} bytes where its header says {all}; {REMEDY}", all + 1)
+        );
     }
 
     #[test]
@@ -323,7 +332,7 @@ mod tests {
         let error = ModelFile::from_bytes(&bytes).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "is of format version 2, written by onward 9.0.0; this program reads up to 1: use a newer onward"
+            "has format version 2, written by Onward 9.0.0, and this program reads versions up to 1; use a newer Onward"
         );
     }
 
@@ -331,7 +340,7 @@ mod tests {
     fn other_safetensors_files_are_refused() {
         let bytes = safetensors::serialize(Vec::<(String, TensorView<'_>)>::new(), None).unwrap();
         let error = ModelFile::from_bytes(&bytes).unwrap_err();
-        assert_eq!(error.to_string(), "is a safetensors file, but not one that onward wrote");
+        assert_eq!(error.to_string(), "is a safetensors file, but not one that Onward saved");
         assert!(ModelFile::from_bytes(b"hello").is_err());
     }
 }

@@ -31,21 +31,22 @@ pub(crate) const ALL: (&str, &str) = ("all", "R^d");
 pub(crate) const BALL: (&str, &str) = ("ball", "‖w‖₂ ≤ radius");
 pub(crate) const BOX: (&str, &str) = ("box", "|w_i| ≤ radius");
 pub(crate) const L1: (&str, &str) = ("l1", "‖w‖₁ ≤ radius");
-pub(crate) const SIMPLEX: (&str, &str) = ("simplex", "w_i ≥ 0 and Σ w_i = radius, over the features below dimension");
+pub(crate) const SIMPLEX: (&str, &str) = ("simplex", "w_i ≥ 0 and Σ w_i = radius, for indices below dimension");
 
 pub(crate) const DOMAIN: ParameterDescriptor = words("domain", &[ALL, BALL, BOX, ("orthant", "w_i ≥ 0"), L1, SIMPLEX])
     .default("ball")
-    .meaning("what the weights are kept in")
+    .meaning("domain of the weights")
     .quiet();
 
-pub(crate) const RADIUS: ParameterDescriptor = positive("radius")
-    .default("10")
-    .meaning("size of the domain, on all and orthant that of the comparators of the guarantee, or --radius");
+pub(crate) const RADIUS: ParameterDescriptor = positive("radius").default("10").meaning(
+    "radius of the domain; with domain=all or orthant, of the comparators in the guarantee; the radius of \
+              the run replaces this default",
+);
 
 /// A projection on a simplex goes over all of its coordinates: they are not too many.
 pub(crate) const DIMENSION: ParameterDescriptor = whole("dimension", 1..=1 << 20)
     .default("1")
-    .meaning("how many features have weights, those from 0 on")
+    .meaning("number of features: only indices below it have weights")
     .only_with("domain=simplex");
 
 /// The same where a rate that is set by `gradient` depends on it in a box.
@@ -62,9 +63,9 @@ impl Domain {
             "box" => Ok(Self::Box(radius)),
             "orthant" => Ok(Self::Orthant),
             "l1" => Ok(Self::L1Ball(radius)),
-            _ if !arguments.is_given("dimension") => Err(Error::parameter(
-                "domain=simplex needs the dimension, the number of features that have weights: dimension=100",
-            )),
+            _ if !arguments.is_given("dimension") => {
+                Err(Error::parameter("domain=simplex needs the number of features; give it as dimension=100"))
+            }
             _ => Ok(Self::Simplex { radius, dimension: arguments.whole("dimension") as u32 }),
         }
     }
@@ -185,10 +186,7 @@ mod tests {
         );
         for (text, message) in [
             ("ogd:domain=cone", "domain of ogd must be all, ball, box, orthant, l1 or simplex; got cone"),
-            (
-                "ogd:domain=simplex",
-                "domain=simplex needs the dimension, the number of features that have weights: dimension=100",
-            ),
+            ("ogd:domain=simplex", "domain=simplex needs the number of features; give it as dimension=100"),
             ("ogd:domain=simplex,dimension=0", "dimension of ogd must be a whole number from 1 to 1048576; got 0"),
             ("ogd:domain=box,radius=0", "radius of ogd must be above 0; got 0"),
         ] {

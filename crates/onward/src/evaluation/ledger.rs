@@ -251,10 +251,13 @@ impl Ledger {
     pub fn averaged_risk(&self, range: f64, delta: f64) -> Result<f64, String> {
         let (largest, smallest) = self.losses;
         if !(range.is_finite() && range > 0.0 && delta > 0.0 && delta < 1.0) {
-            return Err(format!("the range of losses is {range} and δ is {delta}: above 0, and between 0 and 1"));
+            return Err(format!(
+                "the range of losses must be above 0, and δ above 0 and below 1; got {range} and \
+                                {delta}"
+            ));
         }
         match self.rounds {
-            0 => Err("nothing has been charged yet".to_owned()),
+            0 => Err("no loss has been recorded yet".to_owned()),
             _ if self.loss.score().is_none_or(|loss| loss.curvature() == Curvature::None) => {
                 Err("the loss is not a convex one of a single score".to_owned())
             }
@@ -379,10 +382,10 @@ mod tests {
         let bound = ledger(&[1.0; 8]).averaged_risk(2.0, 0.05).unwrap();
         assert!((bound - (0.75 + 2.0 * (2.0 * 20f64.ln() / 8.0).sqrt())).abs() < 1e-12);
         for (ledger, range, reason) in [
-            (ledger(&[]), 1.0, "nothing has been charged"),
+            (ledger(&[]), 1.0, "no loss has been recorded"),
             (ledger(&[1.0, 2.0]), 1.0, "importance weights differ from 1"),
             (ledger(&[1.0]), 0.5, "not within 0 and 0.5"),
-            (ledger(&[1.0]), 0.0, "the range of losses is 0"),
+            (ledger(&[1.0]), 0.0, "the range of losses must be above 0"),
         ] {
             let said = ledger.averaged_risk(range, 0.05).unwrap_err();
             assert!(said.contains(reason), "{said}");

@@ -39,20 +39,21 @@ impl<'a> Features<'a> {
     /// ```
     pub fn new(indices: &'a [u32], values: &'a [f32]) -> Result<Self, Error> {
         if indices.len() != values.len() {
-            return Err(refused(format!("{} indices but {} values: a row needs as many", indices.len(), values.len())));
-        }
-        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
             return Err(refused(format!(
-                "the value of feature {} is {}: features are finite",
-                indices[at], values[at]
+                "a row must have as many indices as values; got {} indices and {} values",
+                indices.len(),
+                values.len()
             )));
         }
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            return Err(refused(format!("the value of feature {} must be finite; got {}", indices[at], values[at])));
+        }
         if let Some(index) = indices.iter().find(|&&index| index >= INDEX_LIMIT) {
-            return Err(refused(format!("index {index} is too large: indices are below 2^31")));
+            return Err(refused(format!("indices must be below 2^31; got {index}")));
         }
         if let Some(index) = repeated(indices) {
             return Err(refused(format!(
-                "index {index} occurs twice: a row names a feature once, with the sum of its values"
+                "a row must name each feature once, with the sum of its values; got index {index} twice"
             )));
         }
         let bounds = RowBounds::of(indices.iter().copied().max().unwrap_or(0));
@@ -74,7 +75,7 @@ impl<'a> Features<'a> {
     pub fn with_offset(self, offset: f64) -> Result<Self, Error> {
         match is_offset(offset) {
             true => Ok(Self { offset, ..self }),
-            false => Err(refused(format!("the offset is {offset}: it is a number within ±3.4e38"))),
+            false => Err(refused(format!("the offset must be a number within ±3.4e38; got {offset}"))),
         }
     }
 

@@ -433,19 +433,19 @@ mod tests {
         assert!(csr(&[0, 2, 1], &[1, 2], &[1.0, 1.0]).contains("got 2 for row 1 and 1 for the next"));
         assert!(csr(&[0, 3], &[1, 2], &[1.0, 1.0]).contains("at least 3 by the row starts; got 2 indices"));
         assert!(csr(&[0, 1], &[1, 2], &[1.0]).contains("got 2 indices and 1 values"));
-        assert_eq!(
-            csr(&[0, 0, 2], &[1, 2], &[1.0, f32::NAN]),
-            "row 1: the value of feature 2 is NaN: features are finite"
-        );
-        assert!(csr(&[0, 1], &[1 << 31], &[1.0]).contains("row 0: index 2147483648 is too large"));
+        assert_eq!(csr(&[0, 0, 2], &[1, 2], &[1.0, f32::NAN]), "row 1: the value of feature 2 must be finite; got NaN");
+        assert!(csr(&[0, 1], &[1 << 31], &[1.0]).contains("row 0: indices must be below 2^31; got 2147483648"));
         assert!(csr(&[0, 2, 4], &[2, 1, 5, 5], &[1.0; 4]).contains("row 1 must name each feature once"));
         assert!(csr(&[0, 3], &[5, 1, 5], &[1.0; 3]).contains("got index 5 twice"));
         let dense =
             |values: &[f32], indices: &[u32]| Rows::from_dense(values, indices, columns).unwrap_err().to_string();
         assert!(dense(&[1.0; 5], &[0, 1]).contains("whole rows of 2 columns; got 5 values"));
         assert!(dense(&[1.0], &[]).contains("whole rows of 0 columns"));
-        assert!(dense(&[1.0, 1.0, 1.0, f32::INFINITY], &[0, 1]).contains("row 1: the value of feature 1 is inf"));
-        assert!(dense(&[1.0, 1.0], &[4, 4]).contains("index 4 occurs twice"));
+        assert!(
+            dense(&[1.0, 1.0, 1.0, f32::INFINITY], &[0, 1])
+                .contains("row 1: the value of feature 1 must be finite; got inf")
+        );
+        assert!(dense(&[1.0, 1.0], &[4, 4]).contains("got index 4 twice"));
         assert!(dense(&[1.0], &[u32::MAX]).contains("too large"));
 
         fn with(columns: RowColumns<'_>) -> Error {

@@ -207,7 +207,7 @@ pub fn best<R: RowSource, W: Workers>(
     let mut passes = Passes::new(rows, workers, loss);
     let statistics = passes.statistics()?;
     if statistics.rows == 0 {
-        let message = "there is no best predictor in hindsight: no row has a label and a weight above 0";
+        let message = "the best predictor in hindsight needs a row with a label and a weight above 0; there is none";
         return Err(HindsightError::Refused(Error::parameter(message)));
     }
     let is_quadratic = matches!(loss.curvature(), Curvature::Quadratic(_));
@@ -244,8 +244,7 @@ pub fn best<R: RowSource, W: Workers>(
     let (found, mut ascent) = find(&mut search, goal, class, can_ascend)?;
     if found.recedes {
         return Err(HindsightError::Refused(Error::parameter(
-            "the labels are separated by a linear predictor: its loss can be made as small as one likes; give a \
-             radius",
+            "a linear predictor separates the labels, so its loss can be arbitrarily small; give a radius",
         )));
     }
     let mut lower = found.lower;
@@ -338,20 +337,18 @@ fn go_on<R: RowSource, W: Workers>(
 fn check(loss: &dyn Loss, class: ComparatorClass, gap: f64) -> Result<(), Error> {
     if loss.curvature() == Curvature::None {
         return Err(Error::parameter(format!(
-            "the {} loss is not convex: no certificate tells the best predictor in hindsight; \
-             compare by the hinge or the logistic loss, with a learner that is charged by it",
+            "the best predictor in hindsight can be found only for convex losses, and {} is not convex; use hinge or \
+             logistic, with a learner that takes it",
             loss.name()
         )));
     }
     if let Some(radius) = class.radius()
         && !(radius.is_finite() && radius > 0.0)
     {
-        return Err(Error::parameter(format!(
-            "the radius is {radius}: it is a finite number above 0, for a smaller ball holds no predictor but 0"
-        )));
+        return Err(Error::parameter(format!("the radius must be a finite number above 0; got {radius}")));
     }
     if !(gap > 0.0 && gap < 1.0) {
-        return Err(Error::parameter(format!("the relative gap is {gap}: it is between 0 and 1, both excluded")));
+        return Err(Error::parameter(format!("the relative gap must be above 0 and below 1; got {gap}")));
     }
     Ok(())
 }

@@ -97,7 +97,7 @@ pub(super) struct Search<'a, R, W> {
     pub(super) mu: f64,
     /// The share of secants on straight slopes.
     pub(super) secant: f64,
-    /// What small is measured by where the loss itself is next to nothing: |f(0)|, or what a constant score pays,
+    /// What small is measured by where the loss itself is almost nothing: |f(0)|, or what a constant score pays,
     /// if that is less.
     pub(super) scale: f64,
     /// What a constant score pays, nearly.

@@ -77,7 +77,7 @@ const STRAIGHT: f64 = 6.0;
 const FOR_EVER: f64 = 1e150;
 
 impl Bend {
-    /// The curvature ℓ_μ''(p), and on a straight slope, where it is 0 or next to nothing, β times
+    /// The curvature ℓ_μ''(p), and on a straight slope, where it is 0 or almost nothing, β times
     /// the slope over the distance to where the slope changes: else features whose rows are all on
     /// straight pieces would have no curvature, and a step would lead as far as the ball allows.
     #[inline]

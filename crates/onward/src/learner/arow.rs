@@ -170,18 +170,18 @@ fn update(entries: &mut ParameterTable<ArowEntry>, x: Features<'_>, shortfall: f
 const NONE: &str = "the theorem of AROW bounds mistakes on the rows that it learns from, not regret";
 
 const FORM: ParameterDescriptor =
-    words("form", &[("diagonal", "a variance for each weight"), ("full", "all covariances, O(d²) a round")])
-        .meaning("what is kept of the covariance");
+    words("form", &[("diagonal", "one variance per weight"), ("full", "all covariances, O(d²) per round")])
+        .meaning("which part of the covariance is kept");
 
 const LIMIT: ParameterDescriptor = columns::LIMIT.only_with("form=full");
 
 const R: ParameterDescriptor =
-    positive("r").default("1").meaning("the noise: the larger, the slower").remedy("a larger r");
+    positive("r").default("1").meaning("noise: larger values learn more slowly").remedy("a larger r");
 
 /// `arow` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "arow",
-    summary: "adaptive regularisation of weights: each with its confidence (Crammer, Kulesza, Dredze)",
+    summary: "adaptive regularisation of weights, with a confidence per weight (Crammer, Kulesza, Dredze)",
     losses: Losses::Only(&[LossKind::Hinge, LossKind::SquaredHinge]),
     parameters: &[FORM, LIMIT, R, STANDARDISE],
     promises: &[Promise::never("", NONE), Promise::other("form=full,limit=20,r=2").repeating()],

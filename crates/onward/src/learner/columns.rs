@@ -7,9 +7,8 @@ use crate::storage::feature_index::FeatureIndex;
 use crate::{Error, Features};
 
 /// How many features have a column: at most half a gigabyte of matrix.
-pub(super) const LIMIT: ParameterDescriptor = whole("limit", 1..=8192)
-    .default("512")
-    .meaning("how many features are used, the first that come: a round costs its square");
+pub(super) const LIMIT: ParameterDescriptor =
+    whole("limit", 1..=8192).default("512").meaning("uses only the first N features; the cost per round is N²");
 
 /// The features that have a column.
 #[derive(Debug, Clone, Default)]

@@ -218,7 +218,7 @@ impl ScoreLearner for LeastSquares {
 
     fn guarantee(&self) -> Guarantee {
         if self.ignored > 0.0 || self.columns.ignored() > 0 {
-            let reason = "there were more features or rows than its limits, and the rest was ignored";
+            let reason = "there were more features or rows than its limits, and the others were ignored";
             return Guarantee::none(GuaranteeKind::Own, reason);
         }
         let bound = self.lambda * self.radius * self.radius + self.paid.total();
@@ -253,20 +253,27 @@ impl LinearWeights for LeastSquares {
 
 const FORM: ParameterDescriptor = words(
     "form",
-    &[("running", "the sums of the normal equations, O(d³) a round"), ("scratch", "the rows, O(td² + d³) in round t")],
+    &[
+        ("running", "the sums of the normal equations, O(d³) per round"),
+        (
+            "scratch",
+            "the rows themselves, O(td² + d³) \
+                                                                                     in round t",
+        ),
+    ],
 )
-.meaning("what is kept of the past");
+.meaning("what is kept of past rows");
 
 /// They are kept, and solved for anew each round.
 const ROWS: ParameterDescriptor = whole("rows", 1..=1_000_000)
     .default("10000")
-    .meaning("how many rows are kept: later ones are predicted, not learnt from")
+    .meaning("number of rows kept; later ones are predicted but not learnt from")
     .only_with("form=scratch");
 
 /// `least-squares` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "least-squares",
-    summary: "batch ridge regression, solved anew after every row: what rls says, at the batch's cost",
+    summary: "batch ridge regression, solved anew after every row: predicts as rls does, at the cost of the batch",
     losses: Losses::Only(&[LossKind::Quadratic]),
     parameters: &[FORM, LAMBDA, LIMIT, COMPARATOR_RADIUS, ROWS, STANDARDISE],
     promises: &[

@@ -139,17 +139,17 @@ impl ScoreLearner for PassiveAggressive {
 const NONE: &str = "the theorems of passive-aggressive learning bound squared losses and mistakes, not regret";
 
 const C: ParameterDescriptor =
-    positive("c").default("1").meaning("the aggressiveness").unless("variant=0").remedy("a smaller c");
+    positive("c").default("1").meaning("aggressiveness").unless("variant=0").remedy("a smaller c");
 
 const VARIANT: ParameterDescriptor =
-    words("variant", &[("0", "the loss becomes 0"), ("1", "steps up to c"), ("2", "steps damped by c")])
+    words("variant", &[("0", "until the loss is 0"), ("1", "at most c"), ("2", "damped by c")])
         .default("1")
-        .meaning("how far a step goes");
+        .meaning("size of a step");
 
 /// `pa` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "pa",
-    summary: "passive-aggressive: the least change that corrects each mistake (Crammer et al.)",
+    summary: "passive-aggressive: the smallest change that corrects each mistake (Crammer et al.)",
     losses: Losses::Only(&[
         LossKind::Hinge,
         LossKind::SquaredHinge,

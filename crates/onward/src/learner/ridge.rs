@@ -84,12 +84,12 @@ impl RidgeLearner {
 /// Why there is no guarantee once features had to be ignored.
 pub(super) fn beyond_the_limit(ridge: &Ridge) -> String {
     let limit = ridge.columns.features.limit();
-    format!("there were more features than limit={limit}, and the rest was ignored, which comparators may use")
+    format!("there were more features than limit={limit}; the others were ignored, but comparators may use them")
 }
 
 pub(super) const LAMBDA: ParameterDescriptor = positive("lambda")
     .default("1")
-    .meaning("the regularisation lambda·‖u‖² beside the sum of squares")
+    .meaning("regularisation: lambda·‖u‖² is added to the sum of squares")
     .remedy("a larger lambda");
 
 /// The least of λ‖u‖² + Σ h(y − ⟨u, x⟩)², kept up to date.

@@ -166,8 +166,10 @@ impl ScoreLearner for Rls {
 const FORGETFUL: &str = "with forgetting there is no bound against a fixed comparator";
 
 /// With less than half the last rows are all that counts, and with more than 1 the past would grow.
-const FORGETTING: ParameterDescriptor =
-    number("forgetting", 0.5..=1.0).default("1").meaning("by what the past counts less with each row; 1: not at all");
+const FORGETTING: ParameterDescriptor = number("forgetting", 0.5..=1.0).default("1").meaning(
+    "factor by which past rows are discounted per round; 1: no \
+                                                          discount",
+);
 
 /// `rls` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
@@ -186,7 +188,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Ok(Box::new(rls.charged_by(arguments.loss())?))
     },
     plan: |_, _| {
-        let reason = "its bound is made of residuals, which nothing bounds beforehand: vaw has a promise";
+        let reason = "its bound depends on residuals, which are unknown in advance; see vaw";
         Ok(Guarantee::none(GuaranteeKind::Own, reason))
     },
 };

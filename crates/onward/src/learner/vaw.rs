@@ -130,7 +130,8 @@ impl ScoreLearner for Vaw {
 /// `vaw` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "vaw",
-    summary: "ridge regression that takes in the features first, with a logarithmic bound (Vovk, Azoury, Warmuth)",
+    summary: "ridge regression that uses the features of a row before it predicts, with a logarithmic bound (Vovk, \
+              Azoury, Warmuth)",
     losses: Losses::Only(&[LossKind::Quadratic]),
     parameters: &[LAMBDA, LIMIT, COMPARATOR_RADIUS, STANDARDISE],
     promises: &[Promise::always("").repeating(), Promise::other("lambda=2,limit=20,radius=2").repeating()],
@@ -141,7 +142,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     plan: |arguments, scales| {
         let (lambda, radius) = (arguments.number("lambda"), arguments.number("radius"));
         if scales.dimension > arguments.number("limit") {
-            let reason = "there are more features than its limit, and those beyond are ignored: give a larger limit";
+            let reason = "there are more features than its limit, and the others are ignored; give a larger limit";
             return Ok(Guarantee::none(GuaranteeKind::Own, reason));
         }
         // The determinant is largest where all eigenvalues are alike, and their sum is at most TX².

@@ -146,10 +146,10 @@ impl GapLoss for SquaredEpsilonInsensitive {
     }
 }
 
-pub(super) const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("which quantile");
+pub(super) const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("the quantile to predict");
 
 pub(super) const EPSILON: ParameterDescriptor =
-    number("epsilon", 0.0..=f64::MAX).default("0.1").meaning("how large an error is free");
+    number("epsilon", 0.0..=f64::MAX).default("0.1").meaning("errors up to this cost nothing");
 
 #[cfg(test)]
 mod tests {

@@ -154,7 +154,8 @@ impl TaskLoss {
             Self::Classes(_) if (0.0..MAX_CLASSES as f64).contains(&label) && label.fract() == 0.0 => Ok(()),
             Self::Classes(loss) => {
                 let (name, last) = (loss.name(), MAX_CLASSES - 1);
-                let message = format!("label {label} is not one for the {name} loss, which takes 0, 1, 2, …, {last}");
+                let message =
+                    format!("the label of the {name} loss must be a whole number from 0 to {last}; got {label}");
                 Err(Error::new(ErrorKind::Label, message))
             }
         }

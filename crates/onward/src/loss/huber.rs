@@ -40,7 +40,7 @@ impl GapLoss for Huber {
 }
 
 pub(super) const DELTA: ParameterDescriptor =
-    within("delta", 0.0, f64::INFINITY).default("1").meaning("where it becomes straight");
+    within("delta", 0.0, f64::INFINITY).default("1").meaning("where it becomes linear");
 
 #[cfg(test)]
 mod tests {

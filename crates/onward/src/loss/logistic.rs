@@ -147,7 +147,7 @@ impl Loss for Logistic {
 
     fn check_label(&self, y: f64) -> Result<(), Error> {
         let is_allowed = y == -1.0 || (0.0..=1.0).contains(&y);
-        expect_label(self, is_allowed, y, "-1, 1 and probabilities in [0, 1]")
+        expect_label(self, is_allowed, y, "-1, 1 or a probability in [0, 1]")
     }
 }
 

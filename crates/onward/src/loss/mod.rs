@@ -261,14 +261,14 @@ pub trait Loss: Debug + Send + Sync {
     /// Names what labels the loss takes.
     fn check_label(&self, y: f64) -> Result<(), Error> {
         match self.task() {
-            Task::Binary => expect_label(self, y.abs() == 1.0, y, "-1 and 1"),
-            _ => expect_label(self, y.is_finite(), y, "finite numbers"),
+            Task::Binary => expect_label(self, y.abs() == 1.0, y, "-1 or 1"),
+            _ => expect_label(self, y.is_finite(), y, "a finite number"),
         }
     }
 }
 
 /// Refuses a label that is not allowed, with a message of one form for all losses.
 fn expect_label(loss: &(impl Loss + ?Sized), is_allowed: bool, y: f64, allowed: &str) -> Result<(), Error> {
-    let message = || format!("label {y} is not one for the {} loss, which takes {allowed}", loss.name());
+    let message = || format!("the label of the {} loss must be {allowed}; got {y}", loss.name());
     if is_allowed { Ok(()) } else { Err(Error::new(ErrorKind::Label, message())) }
 }

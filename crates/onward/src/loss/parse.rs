@@ -9,7 +9,7 @@ use super::{
     softmax, squared,
 };
 use crate::Error;
-use crate::nearest::nearest;
+use crate::nearest::unknown;
 use crate::parameter::{GivenParameters, ParameterDescriptor};
 
 /// A loss that can be asked for by name: of one score, or of a score per class (`LossDescriptor<SharedClassLoss>`).
@@ -34,7 +34,7 @@ impl LossDescriptor {
     /// use std::sync::Arc;
     /// use onward::loss::{Huber, LossDescriptor, Squared, parse_among};
     /// use onward::parameter::{ParameterDescriptor, positive};
-    /// const DELTA: ParameterDescriptor = positive("delta").default("2").meaning("where it becomes straight");
+    /// const DELTA: ParameterDescriptor = positive("delta").default("2").meaning("where it becomes linear");
     /// let losses = [
     ///     LossDescriptor::new("mine", "the squared loss by another name", |_| Ok(Arc::new(Squared))),
     ///     LossDescriptor::new("bent", "Huber's", |given| Ok(Arc::new(Huber::new(given.number("delta"))?)))
@@ -91,7 +91,7 @@ impl<L> LossDescriptor<L> {
 pub const LOSSES: &[LossDescriptor] = &[
     LossDescriptor::new("squared", "(p-y)^2; predicts the mean", |_| Ok(Arc::new(Squared))),
     LossDescriptor::new("absolute", "|p-y|; predicts the median", |_| Ok(Arc::new(Absolute))),
-    LossDescriptor::new("huber", "squared up to delta, straight beyond: outliers pull no harder than 2 delta", |it| {
+    LossDescriptor::new("huber", "squared up to delta, linear beyond: the slope is at most 2 delta", |it| {
         Ok(Arc::new(Huber::new(it.number("delta"))?))
     })
     .with(&[huber::DELTA], &["huber:delta=0.3"]),
@@ -103,26 +103,32 @@ pub const LOSSES: &[LossDescriptor] = &[
         Ok(Arc::new(Expectile::new(it.number("tau"))?))
     })
     .with(&[squared::TAU], &["expectile:tau=0.9"]),
-    LossDescriptor::new("epsilon-insensitive", "max(0, |p-y|-epsilon): errors up to epsilon are free", |it| {
+    LossDescriptor::new("epsilon-insensitive", "max(0, |p-y|-epsilon): errors up to epsilon cost nothing", |it| {
         Ok(Arc::new(EpsilonInsensitive::new(it.number("epsilon"))?))
     })
     .with(&[absolute::EPSILON], &["epsilon-insensitive:epsilon=0", "epsilon-insensitive:epsilon=0.5"]),
-    LossDescriptor::new("squared-epsilon-insensitive", "the square of epsilon-insensitive", |it| {
-        Ok(Arc::new(SquaredEpsilonInsensitive::new(it.number("epsilon"))?))
-    })
+    LossDescriptor::new(
+        "squared-epsilon-insensitive",
+        "max(0, |p-y|-epsilon)^2: the square of epsilon-insensitive",
+        |it| Ok(Arc::new(SquaredEpsilonInsensitive::new(it.number("epsilon"))?)),
+    )
     .with(&[absolute::EPSILON], &["squared-epsilon-insensitive:epsilon=0.5"]),
     LossDescriptor::new("logistic", "ln(1+e^(-yp)) for labels -1 and 1, cross-entropy for probabilities", |_| {
         Ok(Arc::new(Logistic))
     }),
     LossDescriptor::new("hinge", "max(0, 1-yp) for labels -1 and 1", |_| Ok(Arc::new(Hinge))),
     LossDescriptor::new("squared-hinge", "max(0, 1-yp)^2 for labels -1 and 1", |_| Ok(Arc::new(SquaredHinge))),
-    LossDescriptor::new("modified-huber", "squared hinge, straight below a margin of -1", |_| {
+    LossDescriptor::new("modified-huber", "squared hinge, linear below a margin of -1", |_| {
         Ok(Arc::new(ModifiedHuber))
     }),
     LossDescriptor::new("perceptron", "max(0, -yp) for labels -1 and 1; a score of 0 costs nothing", |_| {
         Ok(Arc::new(PerceptronLoss))
     }),
-    LossDescriptor::new("zero-one", "1 if the sign is wrong; charges, teaches nothing", |_| Ok(Arc::new(ZeroOne))),
+    LossDescriptor::new(
+        "zero-one",
+        "1 if the sign is wrong, else 0; it has no slope, so that only perceptrons take it",
+        |_| Ok(Arc::new(ZeroOne)),
+    ),
     LossDescriptor::new("poisson", "e^p-yp for counts and rates y >= 0", |_| Ok(Arc::new(Poisson))),
 ];
 
@@ -187,13 +193,7 @@ fn found<L>(text: &str, losses: &[LossDescriptor<L>]) -> Result<Option<L>, Error
 fn unknown_loss(text: &str, losses: &[LossDescriptor], class_losses: &[LossDescriptor<SharedClassLoss>]) -> Error {
     let name = text.split_once(':').map_or(text, |(name, _)| name);
     let names = losses.iter().map(|entry| entry.name).chain(class_losses.iter().map(|entry| entry.name));
-    let all: Vec<&str> = names.collect();
-    let suggestion = match nearest(name, all.iter().copied()) {
-        Some(near) => format!(", did you mean '{near}'?"),
-        None => ".".into(),
-    };
-    let all = all.join(", ");
-    Error::parameter(format!("there is no loss '{name}'{suggestion} The losses are {all}"))
+    Error::parameter(unknown("loss", "losses", name, names))
 }
 
 #[cfg(test)]
@@ -264,10 +264,10 @@ mod tests {
             ),
             ("huber:delta=wide", "delta of huber must be a number above 0; got wide"),
             ("huber:delta=", "delta of huber must be a number above 0; got nothing"),
-            ("huber:tau=0.5", "huber has no parameter 'tau': it has delta"),
+            ("huber:tau=0.5", "huber has no parameter 'tau'; its parameters are: delta"),
             ("huber:delta=1,delta=2", "'huber:delta=1,delta=2' gives delta twice"),
-            ("huber:1.35", "'1.35' in 'huber:1.35' should read key=value, such as huber:delta=1"),
-            ("squared:delta=1", "squared has no parameter 'delta', nor any other"),
+            ("huber:1.35", "'1.35' in 'huber:1.35' must have the form key=value, such as huber:delta=1"),
+            ("squared:delta=1", "squared has no parameter 'delta'; it has no parameters"),
         ] {
             let error = parse(text).unwrap_err();
             assert_eq!(error.to_string(), message);
@@ -277,16 +277,16 @@ mod tests {
 
     #[test]
     fn an_unknown_loss_is_refused_with_the_nearest_and_all_names() {
-        let all = format!("The losses are {}", LOSSES.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", "));
+        let all = format!("losses are: {}", LOSSES.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", "));
         for (text, nearest) in [
-            ("hubber:delta=1", "hubber', did you mean 'huber'?"),
-            ("logisitc", "logisitc', did you mean 'logistic'?"),
-            ("log", "log', did you mean 'logistic'?"),
-            ("eps", "eps', did you mean 'epsilon-insensitive'?"),
-            ("Squared", "Squared', did you mean 'squared'?"),
-            ("squared_hinge", "squared_hinge', did you mean 'squared-hinge'?"),
-            ("mse", "mse'."),
-            ("", "'."),
+            ("hubber:delta=1", "hubber'; did you mean 'huber'? The"),
+            ("logisitc", "logisitc'; did you mean 'logistic'? The"),
+            ("log", "log'; did you mean 'logistic'? The"),
+            ("eps", "eps'; did you mean 'epsilon-insensitive'? The"),
+            ("Squared", "Squared'; did you mean 'squared'? The"),
+            ("squared_hinge", "squared_hinge'; did you mean 'squared-hinge'? The"),
+            ("mse", "mse'; the"),
+            ("", "'; the"),
         ] {
             let error = parse(text).unwrap_err();
             assert_eq!(error.to_string(), format!("there is no loss '{nearest} {all}"));

@@ -83,7 +83,7 @@ impl Loss for Poisson {
 
     fn check_label(&self, y: f64) -> Result<(), Error> {
         let is_allowed = (0.0..=LARGEST_RATE).contains(&y);
-        expect_label(self, is_allowed, y, "counts and rates from 0 to e^50 (5.18e21)")
+        expect_label(self, is_allowed, y, "a count or rate from 0 to e^50 (5.18e21)")
     }
 }
 

@@ -112,7 +112,7 @@ impl Loss for Expectile {
     }
 }
 
-pub(super) const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("which expectile");
+pub(super) const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("the expectile to predict");
 
 #[cfg(test)]
 mod tests {

@@ -526,25 +526,13 @@ fn best_constants_of_extreme_means_are_held_within_fifty() {
 #[test]
 fn labels_outside_the_task_are_refused_by_name() {
     for (name, y, message) in [
-        ("squared", f64::NAN, "label NaN is not one for the squared loss, which takes finite numbers"),
-        ("huber:delta=1", f64::INFINITY, "label inf is not one for the huber:delta=1 loss, which takes finite numbers"),
-        ("hinge", 0.0, "label 0 is not one for the hinge loss, which takes -1 and 1"),
-        ("perceptron", 2.0, "label 2 is not one for the perceptron loss, which takes -1 and 1"),
-        (
-            "logistic",
-            -0.5,
-            "label -0.5 is not one for the logistic loss, which takes -1, 1 and probabilities in [0, 1]",
-        ),
-        (
-            "logistic",
-            f64::NAN,
-            "label NaN is not one for the logistic loss, which takes -1, 1 and probabilities in [0, 1]",
-        ),
-        (
-            "poisson",
-            -1.0,
-            "label -1 is not one for the poisson loss, which takes counts and rates from 0 to e^50 (5.18e21)",
-        ),
+        ("squared", f64::NAN, "the label of the squared loss must be a finite number; got NaN"),
+        ("huber:delta=1", f64::INFINITY, "the label of the huber:delta=1 loss must be a finite number; got inf"),
+        ("hinge", 0.0, "the label of the hinge loss must be -1 or 1; got 0"),
+        ("perceptron", 2.0, "the label of the perceptron loss must be -1 or 1; got 2"),
+        ("logistic", -0.5, "the label of the logistic loss must be -1, 1 or a probability in [0, 1]; got -0.5"),
+        ("logistic", f64::NAN, "the label of the logistic loss must be -1, 1 or a probability in [0, 1]; got NaN"),
+        ("poisson", -1.0, "the label of the poisson loss must be a count or rate from 0 to e^50 (5.18e21); got -1"),
     ] {
         let error = parse(name).unwrap().check_label(y).unwrap_err();
         assert_eq!(error.to_string(), message);

@@ -94,15 +94,17 @@ impl<E: Experts> ExpertMixture<E> {
         let (count, name) = (expect_learners(learners.len())?, loss.name());
         if algorithm.weights().len() != count {
             let weighed = algorithm.weights().len();
-            return Err(Error::parameter(format!("there are {count} learners for an algorithm that weighs {weighed}")));
+            return Err(Error::parameter(format!(
+                "there must be as many learners as the algorithm weighs, {weighed}; got {count}"
+            )));
         }
         if loss.curvature() == Curvature::None {
-            return Err(Error::parameter(format!("experts cannot be mixed for the {name} loss: it is not convex")));
+            return Err(Error::parameter(format!("the loss of a mixture must be convex, and {name} is not")));
         }
         if let Some(other) = learners.iter().find(|learner| learner.loss().name() != name) {
             let (expert, theirs) = (other.describe(), other.loss().name());
             return Err(Error::parameter(format!(
-                "the expert '{expert}' is charged by the {theirs} loss: it cannot be one for the {name} loss"
+                "the expert '{expert}' has the loss {theirs}, and the mixture has the loss {name}; they must be the same"
             )));
         }
         let zeros = || vec![0.0; count];
@@ -175,7 +177,9 @@ impl<E: Experts> ExpertMixture<E> {
 fn expect_learners(count: usize) -> Result<usize, Error> {
     match count {
         1..=MOST_EXPERTS => Ok(count),
-        _ => Err(Error::parameter(format!("there are {count} learners to mix: it is 1 to {MOST_EXPERTS}"))),
+        _ => Err(Error::parameter(format!(
+            "the number of learners to mix must be from 1 to {MOST_EXPERTS}; got {count}"
+        ))),
     }
 }
 
@@ -286,12 +290,14 @@ const LEARNERS: ParameterDescriptor = learners("learners")
     .default("nag+(nag:eta=4)+adagrad+ogd")
     .meaning("the experts, at most 256, in parentheses if they have parameters");
 
-const PREDICT: ParameterDescriptor =
-    words("predict", &[("mix", "the mean score, by weight"), ("draw", "one expert's, drawn by weight")])
-        .meaning("how weights become a prediction");
+const PREDICT: ParameterDescriptor = words(
+    "predict",
+    &[("mix", "the weighted mean of the scores"), ("draw", "the score of one expert, drawn by weight")],
+)
+.meaning("how the scores of the experts become a prediction");
 
 const SEED: ParameterDescriptor =
-    whole("seed", 0..=u64::MAX).default("0").meaning("of the draws").only_with("predict=draw");
+    whole("seed", 0..=u64::MAX).default("0").meaning("seed of the draws").only_with("predict=draw");
 
 /// Builds the experts of an entry, and weighs them.
 fn build<E: Experts + 'static>(
@@ -302,7 +308,7 @@ fn build<E: Experts + 'static>(
     expect_learners(specifications.len())?;
     if let Some(other) = specifications.iter().find(|specification| specification.is_charged_by_mistakes()) {
         let (expert, loss) = (other.name(), arguments.loss().name());
-        let message = format!("the {expert} is charged by mistakes: it cannot be an expert for the {loss} loss");
+        let message = format!("the {expert} counts mistakes, so it cannot be an expert for the loss {loss}");
         return Err(Error::parameter(message));
     }
     let learners = specifications.iter().map(|it| arguments.build(it)).collect::<Result<Vec<_>, _>>()?;
@@ -335,7 +341,8 @@ fn plan(
     promise: impl Fn(usize) -> Result<Result<f64, &'static str>, Error>,
 ) -> Result<Guarantee, Error> {
     if arguments.text("predict") == "draw" {
-        let reason = "draws keep the bound on average over draws, not in each run: predict=mix promises it for sure";
+        let reason = "with predict=draw the bound holds on average over draws, not in each run; predict=mix has a \
+                      bound for each run";
         return Ok(Guarantee::none(GuaranteeKind::Mixture, reason));
     }
     let bound = promise(arguments.specifications("learners")?.len())?;
@@ -345,7 +352,7 @@ fn plan(
 /// `hedge` by name.
 pub(crate) const HEDGE: LearnerDescriptor = LearnerDescriptor {
     name: "hedge",
-    summary: "learners as experts, by exponential weights (Littlestone, Warmuth; Freund, Schapire)",
+    summary: "a mixture of learners with exponential weights (Littlestone, Warmuth; Freund, Schapire)",
     losses: Losses::Convex,
     parameters: &[LEARNERS, ETA, ROUNDS, PREDICT, SEED],
     promises: &[
@@ -363,7 +370,7 @@ pub(crate) const HEDGE: LearnerDescriptor = LearnerDescriptor {
 /// `fixed-share` by name.
 pub(crate) const FIXED_SHARE: LearnerDescriptor = LearnerDescriptor {
     name: "fixed-share",
-    summary: "learners as experts, tracking the best as it changes (Herbster, Warmuth)",
+    summary: "a mixture of learners that tracks the best as it changes (Herbster, Warmuth)",
     losses: Losses::Convex,
     parameters: &[LEARNERS, SWITCHES, ALPHA, ETA, ROUNDS, PREDICT, SEED],
     promises: &[
@@ -379,7 +386,7 @@ pub(crate) const FIXED_SHARE: LearnerDescriptor = LearnerDescriptor {
         let (switches, rate, share) = sharing(arguments);
         plan(arguments, Comparator::SwitchingExperts(switches), |count| {
             let promise = FixedShare::promise(count, switches, rate, share, scales.rounds, scales.range)?;
-            Ok(promise.ok_or("its rates and shares come from what happens: give rounds=T, or eta and alpha"))
+            Ok(promise.ok_or("its rates and shares depend on the stream; give rounds=T, or eta and alpha"))
         })
     },
 };
@@ -387,7 +394,7 @@ pub(crate) const FIXED_SHARE: LearnerDescriptor = LearnerDescriptor {
 /// `adahedge` by name.
 pub(crate) const ADAHEDGE: LearnerDescriptor = LearnerDescriptor {
     name: "adahedge",
-    summary: "learners as experts, losses in any range, easy streams exploited (de Rooij et al.)",
+    summary: "a mixture of learners for losses in any range, which exploits easy streams (de Rooij et al.)",
     losses: Losses::Convex,
     parameters: &[LEARNERS, PREDICT, SEED],
     promises: &[Promise::always(""), Promise::other("learners=nag+ogd,predict=draw,seed=3")],
@@ -400,7 +407,7 @@ pub(crate) const ADAHEDGE: LearnerDescriptor = LearnerDescriptor {
 /// `squint` by name.
 pub(crate) const SQUINT: LearnerDescriptor = LearnerDescriptor {
     name: "squint",
-    summary: "learners as experts, all rates tried at once, second-order bound (Koolen, van Erven)",
+    summary: "a mixture of learners that tries all rates at once, with a second-order bound (Koolen, van Erven)",
     losses: Losses::Convex,
     parameters: &[LEARNERS, RANGE, PREDICT, SEED],
     promises: &[Promise::always(""), Promise::other("learners=nag+ogd,predict=draw,range=2,seed=3")],
@@ -409,10 +416,10 @@ pub(crate) const SQUINT: LearnerDescriptor = LearnerDescriptor {
         let known = arguments.optional_number("range");
         plan(arguments, Comparator::Experts, |count| {
             let Some(known) = known else {
-                return Ok(Err("the first range that comes may be as small as it likes: give range=B"));
+                return Ok(Err("the first range of losses can be arbitrarily small; give range=B"));
             };
             let promise = Squint::promise(count, known, scales.rounds, scales.range)?;
-            Ok(promise.ok_or("losses of experts may differ by more than its range: give a larger one"))
+            Ok(promise.ok_or("losses of experts may differ by more than its range; give a larger range"))
         })
     },
 };
@@ -451,10 +458,13 @@ mod tests {
     fn what_cannot_be_mixed_is_refused() {
         assert_eq!(
             message("hedge:learners=nag+perceptron"),
-            "the perceptron is charged by mistakes: it cannot be an expert for the squared loss"
+            "the perceptron counts mistakes, so it cannot be an expert for the loss squared"
         );
         let many = vec!["nag"; 257].join("+");
-        assert_eq!(message(&format!("hedge:learners={many}")), "there are 257 learners to mix: it is 1 to 256");
+        assert_eq!(
+            message(&format!("hedge:learners={many}")),
+            "the number of learners to mix must be from 1 to 256; got 257"
+        );
         assert!(
             message("hedge:learners=")
                 .contains("must be learners joined by +, such as nag+(ogd:radius=2); got nothing")
@@ -470,8 +480,8 @@ mod tests {
     fn mixtures_are_inside_of_each_other_to_a_depth() {
         let nested = |depth: usize| "hedge:learners=".repeat(depth) + "nag";
         assert!(build(&nested(3)).is_ok());
-        assert!(message(&nested(4)).contains("inside of more than 3"));
-        assert!(message(&nested(100_000)).contains("inside of more than 3"));
+        assert!(message(&nested(4)).contains("nested at most 3 deep"));
+        assert!(message(&nested(100_000)).contains("nested at most 3 deep"));
         assert!(build("hedge:learners=(hedge:learners=(hedge:learners=(hedge)+nag))").is_err());
     }
 

@@ -194,29 +194,38 @@ impl AdaptiveRule<3> for AdaGradRule {
 pub(super) const ETA: ParameterDescriptor = positive("eta")
     .or("auto")
     .default("0.5")
-    .meaning("learning rate; auto: that of the theorem in a box or ball")
+    .meaning("learning rate; auto: the theorem's, in a box or ball")
     .remedy("a smaller eta");
 
 pub(super) const DOMAIN: ParameterDescriptor =
-    words("domain", &[ALL, BOX, BALL]).meaning("what the weights are kept in").quiet();
+    words("domain", &[ALL, BOX, BALL]).meaning("domain of the weights").quiet();
 
-pub(super) const FORM: ParameterDescriptor =
-    words("form", &[("mirror-descent", "the point moves"), ("dual-averaging", "the point follows from all gradients")])
-        .meaning("which AdaGrad");
+pub(super) const FORM: ParameterDescriptor = words(
+    "form",
+    &[
+        ("mirror-descent", "each gradient moves the weights"),
+        (
+            "dual-averaging",
+            "the weights follow \
+                                                                                               from the sum of all \
+                                                                                               gradients",
+        ),
+    ],
+)
+.meaning("variant of AdaGrad");
 
 pub(super) const DELTA: ParameterDescriptor = positive("delta")
     .default("1")
-    .meaning("added to the metric, best at least the largest entry of a gradient")
+    .meaning("added to the metric; best at least the largest entry of any gradient")
     .only_with("form=dual-averaging");
 
-pub(super) const FULL: ParameterDescriptor =
-    flag("full").meaning("the full matrix, for few features").only_with("form=mirror-descent and domain=all");
+pub(super) const FULL: ParameterDescriptor = flag("full")
+    .meaning("use the full matrix instead of its diagonal, for few features")
+    .only_with("form=mirror-descent and domain=all");
 
 /// The root of a matrix of that size costs its cube each round.
-pub(super) const FEATURES: ParameterDescriptor = whole("features", 1..=64)
-    .default("32")
-    .meaning("how many features get weights: the first that come")
-    .only_with("full=true");
+pub(super) const FEATURES: ParameterDescriptor =
+    whole("features", 1..=64).default("32").meaning("uses only the first N features").only_with("full=true");
 
 fn domain(arguments: &Params<'_>) -> AdaGradDomain {
     match arguments.text("domain") {
@@ -241,12 +250,12 @@ fn eta(arguments: &Params<'_>) -> Result<f64, Error> {
 }
 
 const RADIUS_OF_BOTH: ParameterDescriptor =
-    COMPARATOR_RADIUS.meaning("size of the domain, or of the comparators of the guarantee, or --radius");
+    COMPARATOR_RADIUS.meaning("radius of the domain; with domain=all, of the comparators in the guarantee; the radius of the run replaces this default");
 
 /// `adagrad` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "adagrad",
-    summary: "a rate for each feature that falls with its gradients (Duchi, Hazan, Singer)",
+    summary: "a rate per feature that falls with its gradients (Duchi, Hazan, Singer)",
     losses: Losses::Convex,
     parameters: &[ETA, RADIUS_OF_BOTH, DOMAIN, FORM, DELTA, FULL, FEATURES, STANDARDISE],
     promises: &[
@@ -276,7 +285,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         let domain = domain(arguments);
         let norm = match domain {
             AdaGradDomain::All => {
-                return Ok(Guarantee::missing("without a domain nothing bounds its weights beforehand"));
+                return Ok(Guarantee::missing("without a domain its weights have no bound in advance"));
             }
             AdaGradDomain::Box => Domain::Box(radius).norm(dimension).unwrap_or(radius),
             AdaGradDomain::Ball => radius,

@@ -124,7 +124,9 @@ impl Optimizer for AdaGradFull {
 
     fn guarantee(&self) -> Guarantee {
         if self.is_beyond {
-            return Guarantee::missing("rows had more distinct features than get weights: raise features");
+            return Guarantee::missing(
+                "rows had more distinct features than get weights; give a larger number of features",
+            );
         }
         let diameter = self.largest + self.radius;
         let bound = (diameter * diameter / (2.0 * self.eta) + self.eta) * self.trace;

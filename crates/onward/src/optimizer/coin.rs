@@ -169,13 +169,13 @@ fn promise(epsilon: f64, radius: f64, class: CoinDomain, gradient: f64, rounds: 
     Guarantee::own(comparator, gradient * (size * root + dimension * epsilon))
 }
 
-const EPSILON: ParameterDescriptor = positive("epsilon").default("1").meaning("what each feature bets with at first");
+const EPSILON: ParameterDescriptor = positive("epsilon").default("1").meaning("initial wealth of each feature");
 
-const CLASS: ParameterDescriptor = words("class", &[("ball", "‖u‖₂ ≤ radius"), ("box", "|u_i| ≤ radius")])
-    .meaning("what the guarantee is printed for");
+const CLASS: ParameterDescriptor =
+    words("class", &[("ball", "‖u‖₂ ≤ radius"), ("box", "|u_i| ≤ radius")]).meaning("comparators in the guarantee");
 
 const GRADIENT: ParameterDescriptor =
-    positive("gradient").or("none").meaning("the largest slope times feature value, if it is known beforehand");
+    positive("gradient").or("none").meaning("bound on slope times feature value, if known in advance");
 
 fn class(arguments: &GivenParameters) -> CoinDomain {
     if arguments.text("class") == "ball" { CoinDomain::Ball } else { CoinDomain::Box }
@@ -184,7 +184,7 @@ fn class(arguments: &GivenParameters) -> CoinDomain {
 /// `coin` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "coin",
-    summary: "coin betting for each feature: no rate and no domain to choose (Orabona, Pál)",
+    summary: "coin betting per feature: no rate or domain to choose (Orabona, Pál)",
     losses: Losses::Convex,
     parameters: &[EPSILON, COMPARATOR_RADIUS, CLASS, GRADIENT, STANDARDISE],
     promises: &[
@@ -199,7 +199,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     },
     plan: |arguments, scales| {
         let Some(gradient) = arguments.optional_number("gradient") else {
-            return Ok(Guarantee::missing("its theorem needs the scale of the gradients beforehand: give gradient"));
+            return Ok(Guarantee::missing("its theorem needs the scale of the gradients in advance; give gradient"));
         };
         // Per coordinate: slope times value, where the slope is bounded whatever the weights.
         let along = ProblemBounds { norm: scales.largest, ..*scales }.gradient_anywhere(arguments.loss().as_ref());

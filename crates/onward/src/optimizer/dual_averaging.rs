@@ -54,8 +54,8 @@ pub enum LazyRate {
 }
 
 /// Why rates that tune themselves have no guarantee on an unbounded domain.
-const UNSEEN: &str = "rates that tune themselves have not seen the gradient that they meet: give a bounded domain, or a \
-                      bound on gradients (gradient=G)";
+const UNSEEN: &str = "self-tuned rates are one gradient late; use a bounded domain, or give a bound on the gradients \
+                      (gradient=G)";
 
 /// Dual averaging in a domain.
 ///
@@ -201,7 +201,7 @@ fn rate(arguments: &Params<'_>) -> LazyRate {
 }
 
 const GRADIENT: ParameterDescriptor =
-    ogd::GRADIENT.meaning("a bound on the norm of gradients, which the rates begin from").only_with("eta=auto");
+    ogd::GRADIENT.meaning("bound on the norm of the gradients, from which the rates start").only_with("eta=auto");
 
 /// `dual-averaging` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {

@@ -48,7 +48,8 @@ impl Ftl {
     pub fn new(domain: Domain) -> Result<Self, Error> {
         if !domain.is_bounded() {
             let (allowed, got) = (DOMAIN.values(), domain.name());
-            let message = format!("domain must be {allowed}, for elsewhere linear losses have no leader; got {got}");
+            let message =
+                format!("domain must be {allowed}, because linear losses have no leader elsewhere; got {got}");
             return Err(Error::parameter(message));
         }
         Ok(Self { point: LazyPoint::new(domain)?, corner: None })
@@ -153,7 +154,7 @@ impl RunningMean {
     /// When it is 0.
     pub fn new(dimension: usize) -> Result<Self, Error> {
         match dimension {
-            0 => Err(Error::parameter("dimension is 0: it is 1 or more")),
+            0 => Err(Error::parameter("dimension must be 1 or more; got 0")),
             _ => Ok(Self { mean: vec![0.0; dimension], rounds: 0.0, bound: 0.0 }),
         }
     }
@@ -164,7 +165,7 @@ impl RunningMean {
     /// When x has another length, or an entry that is not a number within ±1e100.
     pub fn observe(&mut self, x: &[f64]) -> Result<f64, Error> {
         if x.len() != self.mean.len() || x.iter().any(|x| x.is_nan() || x.abs() > 1e100) {
-            return Err(Error::parameter(format!("x is not of {} numbers within ±1e100", self.mean.len())));
+            return Err(Error::parameter(format!("x must have {} numbers, all within ±1e100", self.mean.len())));
         }
         self.rounds += 1.0;
         let paid = sum::sum(self.mean.iter().zip(x).map(|(w, x)| (w - x) * (w - x)));
@@ -184,18 +185,22 @@ impl RunningMean {
     }
 }
 
-const DOMAIN: ParameterDescriptor =
-    words("domain", &[BALL, BOX, L1, SIMPLEX]).meaning("what the weights are kept in").quiet();
+const DOMAIN: ParameterDescriptor = words("domain", &[BALL, BOX, L1, SIMPLEX]).meaning("domain of the weights").quiet();
 
 const JUMPY: &str = "the leader jumps from end to end of its domain";
-const NONE: &str = "following the leader has none on linear losses: it may pay T − 1 where the best pays 0";
+const NONE: &str = "following the leader has no bound on linear losses: it may pay T − 1 where the best pays 0";
 
 /// `ftl` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ftl",
-    summary: "follow the leader on linearised losses: what regularisation is needed for (no guarantee)",
+    summary: "follow the leader on linearised losses: shows why regularisation is needed (no guarantee)",
     losses: Losses::Convex,
-    parameters: &[RADIUS.meaning("size of the domain, or --radius"), DOMAIN, DIMENSION, STANDARDISE],
+    parameters: &[
+        RADIUS.meaning("radius of the domain; the radius of the run replaces this default"),
+        DOMAIN,
+        DIMENSION,
+        STANDARDISE,
+    ],
     promises: &[
         Promise::never("", NONE).within(Comparator::Ball(10.0)).unlearned(JUMPY),
         Promise::never("domain=box,radius=1", NONE).within(Comparator::Box(1.0)).unlearned(JUMPY),
@@ -203,7 +208,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::never("domain=simplex,dimension=10,radius=1", NONE).within(Comparator::Simplex(1.0)).unlearned(JUMPY),
     ],
     build: |arguments| Linear::learner(arguments, Ftl::new(Domain::from_arguments(arguments)?)?),
-    plan: |_, _| Ok(Guarantee::missing("following the leader has none on linear losses")),
+    plan: |_, _| Ok(Guarantee::missing("following the leader has no bound on linear losses")),
 };
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ impl Optimizer for Ftrl {
 
 const ETA: ParameterDescriptor = positive("eta")
     .default("0.1")
-    .meaning("the rate: the regulariser is ‖w‖²/(2·eta)")
+    .meaning("learning rate; the regulariser is ‖w‖²/(2·eta)")
     .unless("losses=real or rounds and gradient")
     .remedy("a smaller eta");
 
@@ -139,9 +139,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     },
     plan: |arguments, scales| {
         if arguments.text("losses") == "real" {
-            return Ok(Guarantee::missing(
-                "on the losses themselves it is bounded by what they pay from round to round",
-            ));
+            return Ok(Guarantee::missing("with losses=real its bound depends on the losses of each round"));
         }
         let domain = Domain::from_arguments(arguments)?;
         if let Some(none) = beyond(domain, scales) {

@@ -152,14 +152,14 @@ const ALPHA: ParameterDescriptor = positive("alpha").default("0.5").meaning("lea
 const BETA: ParameterDescriptor = number("beta", 0.0..=1e30).default("1").meaning("slows the first steps");
 
 const L1: ParameterDescriptor =
-    number("l1", 0.0..=1e30).default("1").meaning("weights are 0 until their gradients say more than this");
+    number("l1", 0.0..=1e30).default("1").meaning("L1 penalty: a weight stays 0 until its gradients exceed this");
 
-const L2: ParameterDescriptor = number("l2", 0.0..=1e30).default("0").meaning("pulls weights to 0");
+const L2: ParameterDescriptor = number("l2", 0.0..=1e30).default("0").meaning("L2 penalty");
 
 /// `ftrl-proximal` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ftrl-proximal",
-    summary: "follow the proximally regularised leader: rates of adagrad, weights that are exactly 0 (McMahan)",
+    summary: "follow the proximally regularised leader: rates as in adagrad, sparse weights (McMahan)",
     losses: Losses::Convex,
     parameters: &[ALPHA, BETA, L1, L2, COMPARATOR_RADIUS, STANDARDISE],
     promises: &[Promise::always(""), Promise::always("l1=0,l2=1"), Promise::other("alpha=1,beta=2,radius=3")],
@@ -167,5 +167,5 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         let [alpha, beta, l1, l2, radius] = ["alpha", "beta", "l1", "l2", "radius"].map(|key| arguments.number(key));
         Linear::learner(arguments, FtrlProximal::new(alpha, beta, l1, l2, radius)?)
     },
-    plan: |_, _| Ok(Guarantee::missing("without a domain nothing bounds its weights beforehand")),
+    plan: |_, _| Ok(Guarantee::missing("without a domain its weights have no bound in advance")),
 };

@@ -78,20 +78,18 @@ pub struct FtrlReal {
 pub(super) const LOSSES: ParameterDescriptor = words(
     "losses",
     &[
-        ("linearised", "by their gradients"),
-        ("real", "each round minimises the sum of the losses themselves, for few features and short streams"),
+        ("linearised", "replaced by their gradients"),
+        ("real", "each round minimises the sum of the exact losses, for few features and short streams"),
     ],
 )
-.meaning("what losses are taken as");
+.meaning("form of the losses");
 
 pub(super) const ALPHA: ParameterDescriptor =
     positive("alpha").default("1").meaning("the regulariser is ½·alpha·‖w‖²").only_with("losses=real");
 
 /// A system of that size is solved each round.
-pub(super) const FEATURES: ParameterDescriptor = whole("features", 1..=1000)
-    .default("100")
-    .meaning("how many features get weights: the first that come")
-    .only_with("losses=real");
+pub(super) const FEATURES: ParameterDescriptor =
+    whole("features", 1..=1000).default("100").meaning("uses only the first N features").only_with("losses=real");
 
 /// A learner from the parameters of `ftrl`.
 pub(crate) fn build(arguments: &Params<'_>) -> Result<Box<dyn crate::Learner>, Error> {
@@ -119,8 +117,8 @@ impl FtrlReal {
             _ => {
                 let name = loss.name();
                 return Err(Error::parameter(format!(
-                    "losses=real cannot minimise the {name} loss, which has kinks: take a smooth one, such as squared, \
-                     logistic or huber, or losses=linearised"
+                    "losses=real needs a smooth loss, such as squared, logistic or huber; got {name}: use one of \
+                     these, or losses=linearised"
                 )));
             }
         };
@@ -279,7 +277,9 @@ impl ScoreLearner for FtrlReal {
 
     fn guarantee(&self) -> Guarantee {
         if self.is_beyond {
-            return Guarantee::missing("rows had more distinct features than get weights: raise features");
+            return Guarantee::missing(
+                "rows had more distinct features than get weights; give a larger number of features",
+            );
         }
         let bound = 0.5 * self.alpha * self.radius * self.radius + self.paid + self.missed;
         bound_of_sums(Comparator::Ball(self.radius), bound, &[self.paid, self.missed])

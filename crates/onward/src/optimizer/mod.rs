@@ -46,5 +46,5 @@ pub use sgd::Sgd;
 pub use crate::protocol::{Optimizer, Step};
 
 /// Why there is no guarantee when a row had features that a simplex does not have.
-pub(crate) const BEYOND: &str = "rows had features at or above the dimension of the simplex, which have no weights there: give a dimension above all \
-     indices (2^N for features hashed with --bits N)";
+pub(crate) const BEYOND: &str = "rows had features at or above the dimension of the simplex, which have no weights; \
+                                 use a dimension above all indices (2^bits for hashed features)";

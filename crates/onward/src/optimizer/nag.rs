@@ -128,7 +128,7 @@ impl AdaptiveRule<3> for NagRule {
     }
 }
 
-const NONE: &str = "nag has no regret bound of its own: the universal certificate holds";
+const NONE: &str = "nag has no regret bound of its own; the universal certificate holds";
 
 const ETA: ParameterDescriptor = positive("eta").default("0.5").meaning("learning rate").remedy("a smaller eta");
 

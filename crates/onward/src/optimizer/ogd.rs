@@ -220,11 +220,11 @@ impl Optimizer for Ogd {
 }
 
 /// Why rates that fall have no guarantee on all of R^d.
-const UNBOUNDED: &str = "on an unbounded domain nothing bounds how far rates that fall let the point go: give a \
-                         bounded domain, or a fixed rate (osd)";
+const UNBOUNDED: &str = "on an unbounded domain with decreasing rates the weights have no bound; use a bounded \
+                         domain, or a fixed rate (osd)";
 
 /// Why nothing can be promised beforehand on an unbounded domain.
-pub(super) const NO_GRADIENT: &str = "on an unbounded domain nothing bounds the gradients of this loss beforehand";
+pub(super) const NO_GRADIENT: &str = "on an unbounded domain the gradients of this loss have no bound in advance";
 
 /// Why there is no promise for features that a simplex does not have.
 pub(super) fn beyond(domain: Domain, scales: &ProblemBounds) -> Option<Guarantee> {
@@ -232,26 +232,24 @@ pub(super) fn beyond(domain: Domain, scales: &ProblemBounds) -> Option<Guarantee
     is_beyond.then(|| Guarantee::missing(BEYOND))
 }
 
-pub(super) const ETA: ParameterDescriptor = positive("eta")
-    .or("auto")
-    .meaning("the rate is eta/√t; auto tunes itself from the gradients")
-    .remedy("a smaller eta");
+pub(super) const ETA: ParameterDescriptor =
+    positive("eta").or("auto").meaning("the rate is eta/√t; auto: tuned from the gradients").remedy("a smaller eta");
 
 pub(super) const AVERAGE: ParameterDescriptor =
-    flag("average").meaning("keep the average of the points that made the predictions").quiet();
+    flag("average").meaning("keep the average of the weights that made the predictions").quiet();
 
 pub(super) const GRADIENT: ParameterDescriptor =
-    positive("gradient").or("none").meaning("a bound on the norm of gradients").quiet();
+    positive("gradient").or("none").meaning("bound on the norm of the gradients").quiet();
 
 pub(super) const ROUNDS: ParameterDescriptor =
-    number("rounds", 1.0..=1e18).or("none").meaning("T, if it is known beforehand");
+    number("rounds", 1.0..=1e18).or("none").meaning("the number of rounds T, if known in advance");
 
 /// How many coordinates there are, where a rate that is set beforehand depends on it.
 pub(super) fn coordinates(arguments: &Params<'_>, domain: Domain) -> Result<f64, Error> {
     match domain {
-        Domain::Box(_) if !arguments.is_given("dimension") => Err(Error::parameter(
-            "gradient with domain=box needs the dimension, for the rate depends on it: dimension=100",
-        )),
+        Domain::Box(_) if !arguments.is_given("dimension") => {
+            Err(Error::parameter("gradient with domain=box needs the number of features; give it as dimension=100"))
+        }
         _ => Ok(arguments.number("dimension")),
     }
 }
@@ -288,7 +286,7 @@ fn rate(arguments: &Params<'_>) -> Result<OgdRate, Error> {
             let domain = Domain::from_arguments(arguments)?;
             let Some(diameter) = domain.diameter(coordinates(arguments, domain)?) else {
                 return Err(Error::parameter(format!(
-                    "gradient needs a bounded domain, and domain={} is none: take ball, box, l1 or simplex",
+                    "gradient needs a bounded domain; got domain={}: use ball, box, l1 or simplex",
                     domain.name()
                 )));
             };
@@ -297,13 +295,14 @@ fn rate(arguments: &Params<'_>) -> Result<OgdRate, Error> {
     }
 }
 
-const GRADIENT_OF_ETA: ParameterDescriptor =
-    GRADIENT.meaning("a bound on the norm of gradients sets eta: radius·√2/gradient on the ball").only_with("eta=auto");
+const GRADIENT_OF_ETA: ParameterDescriptor = GRADIENT
+    .meaning("bound on the norm of the gradients, which sets eta: radius·√2/gradient on the ball")
+    .only_with("eta=auto");
 
 /// `ogd` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ogd",
-    summary: "projected online gradient descent with rates that fall (Zinkevich)",
+    summary: "projected online gradient descent with decreasing rates (Zinkevich)",
     losses: Losses::Convex,
     parameters: &[ETA, RADIUS, DOMAIN, DIMENSION_OF_RATE, GRADIENT_OF_ETA, AVERAGE, STANDARDISE],
     promises: &[

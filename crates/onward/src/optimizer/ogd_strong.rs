@@ -98,11 +98,11 @@ impl Optimizer for OgdStrong {
 const SIGMA: ParameterDescriptor = positive("sigma")
     .default("0.01")
     .meaning("strength of the regularisation")
-    .remedy("a larger sigma, a smaller --radius");
+    .remedy("a larger sigma, a smaller radius");
 
 const RADIUS: ParameterDescriptor = within("radius", 0.0, f64::INFINITY)
     .or("none")
-    .meaning("projects on this ball, or --radius; none: no projection")
+    .meaning("project onto the ball of this radius; none: no projection; the radius of the run replaces this default")
     .quiet();
 
 const OF_THE_PLAIN_LOSSES: &str = "on the plain losses the comparator pays for the regularisation";
@@ -124,7 +124,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     plan: |arguments, scales| {
         let sigma = arguments.number("sigma");
         let Some(radius) = arguments.optional_number("radius") else {
-            return Ok(Guarantee::missing("without a radius nothing bounds the gradients beforehand: give one"));
+            return Ok(Guarantee::missing("without a radius the gradients have no bound in advance; give one"));
         };
         // Of the regularised losses, then what their comparator pays for its size.
         let gradient = scales.gradient(arguments.loss().as_ref(), radius) + sigma * radius;

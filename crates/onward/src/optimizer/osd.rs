@@ -29,7 +29,7 @@ fn rate(arguments: &Params<'_>) -> Result<OgdRate, Error> {
 
 const ETA: ParameterDescriptor = positive("eta")
     .or("auto")
-    .meaning("the rate; auto: from rounds and gradient, or without them tuned as ogd's")
+    .meaning("learning rate; auto: from rounds and gradient, or without them tuned as in ogd")
     .remedy("a smaller eta");
 
 const ROUNDS: ParameterDescriptor = ogd::ROUNDS.only_with("gradient and eta=auto");

@@ -47,7 +47,7 @@ pub struct ScinolRule {
 /// What is won stays below this.
 const LARGEST: f64 = 1e300;
 
-const REASON: &str = "the theorem of scinol has no bound with all its constants: the universal certificate holds";
+const REASON: &str = "the theorem of scinol does not state all its constants; the universal certificate holds";
 
 impl Scinol {
     /// With this wealth ε of each coordinate at first.
@@ -122,7 +122,7 @@ impl AdaptiveRule<4> for ScinolRule {
     }
 }
 
-const EPSILON: ParameterDescriptor = positive("epsilon").default("1").meaning("the wealth of each feature at first");
+const EPSILON: ParameterDescriptor = positive("epsilon").default("1").meaning("initial wealth of each feature");
 
 /// `scinol` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {

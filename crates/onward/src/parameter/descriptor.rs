@@ -25,6 +25,8 @@ pub struct ParameterDescriptor {
     pub is_quiet: bool,
     /// How to change it for smaller steps: "a smaller eta".
     pub remedy: Option<&'static str>,
+    /// What a number must be at least where a condition, as those of [`Applies`], holds.
+    pub at_least_with: Option<(f64, &'static str)>,
 }
 
 /// What values a parameter takes.
@@ -103,7 +105,7 @@ pub const fn learners(name: &'static str) -> ParameterDescriptor {
 impl ParameterDescriptor {
     const fn new(name: &'static str, kind: ParameterKind) -> Self {
         let (default, meaning, applies) = ("", "", Applies::Always);
-        Self { name, kind, word: None, default, meaning, applies, is_quiet: false, remedy: None }
+        Self { name, kind, word: None, default, meaning, applies, is_quiet: false, remedy: None, at_least_with: None }
     }
 
     /// The value when none is given.
@@ -139,6 +141,19 @@ impl ParameterDescriptor {
     /// How to change it for smaller steps, as a learner that runs away is advised: "a smaller eta".
     pub const fn remedy(self, remedy: &'static str) -> Self {
         Self { remedy: Some(remedy), ..self }
+    }
+
+    /// It must be at least this where the condition holds.
+    pub const fn at_least_with(self, least: f64, condition: &'static str) -> Self {
+        Self { at_least_with: Some((least, condition)), ..self }
+    }
+
+    /// The same with a range of numbers that starts here.
+    pub(crate) const fn narrowed(self, least: f64) -> Self {
+        match self.kind {
+            ParameterKind::Number(_, most) => Self { kind: ParameterKind::Number(least, most), ..self },
+            _ => self,
+        }
     }
 
     /// Refuses a value out of range.
@@ -219,7 +234,10 @@ impl fmt::Display for ParameterDescriptor {
             Applies::OnlyWith(condition) => format!("only with {condition}"),
             Applies::Unless(condition) => format!("not with {condition}"),
         };
-        let values = if self.choices().is_empty() { self.values() } else { String::new() };
+        let mut values = if self.choices().is_empty() { self.values() } else { String::new() };
+        if let Some((least, condition)) = self.at_least_with {
+            values.push_str(&format!(", with {condition} at least {}", ShortNumber(least)));
+        }
         match (values.is_empty(), when.is_empty()) {
             (true, true) => {}
             (false, false) => write!(out, " ({values}; {when})")?,

@@ -48,7 +48,7 @@ impl GivenParameters {
             let Some((key, value)) = pair.split_once('=') else {
                 let example = parameters.first().map_or(String::new(), |it| format!(":{}={}", it.name, it.default));
                 return Err(Error::parameter(format!(
-                    "'{pair}' in '{owner}:{text}' should read key=value, such as {owner}{example}"
+                    "'{pair}' in '{owner}:{text}' must have the form key=value, such as {owner}{example}"
                 )));
             };
             let (key, value) = (key.trim(), value.trim());
@@ -71,7 +71,12 @@ impl GivenParameters {
         let it = Self { owner, parameters, given };
         let of_owner = format!(" of {owner}");
         for parameter in parameters.iter().filter(|parameter| it.is_given(parameter.name)) {
-            if let Some(error) = parameter.refuse(&of_owner, it.text(parameter.name)) {
+            let text = it.text(parameter.name);
+            let at_least = parameter.at_least_with.filter(|(_, condition)| it.holds(condition));
+            let narrower = at_least.and_then(|(least, condition)| {
+                parameter.narrowed(least).refuse(&format!("{of_owner} with {condition}"), text)
+            });
+            if let Some(error) = parameter.refuse(&of_owner, text).or(narrower) {
                 return Err(error);
             }
         }
@@ -148,8 +153,8 @@ fn unknown(owner: &str, parameters: &[ParameterDescriptor], key: &str) -> Error 
     let names = parameters.iter().map(|parameter| parameter.name);
     let all = names.clone().collect::<Vec<_>>().join(", ");
     Error::parameter(match nearest(key, names) {
-        _ if parameters.is_empty() => format!("{owner} has no parameter '{key}', nor any other"),
-        Some(near) => format!("{owner} has no parameter '{key}', did you mean '{near}'? It has {all}"),
-        None => format!("{owner} has no parameter '{key}': it has {all}"),
+        _ if parameters.is_empty() => format!("{owner} has no parameter '{key}'; it has no parameters"),
+        Some(near) => format!("{owner} has no parameter '{key}'; did you mean '{near}'? Its parameters are: {all}"),
+        None => format!("{owner} has no parameter '{key}'; its parameters are: {all}"),
     })
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Learner, Params, ProblemBounds, Promise};
 use crate::guarantee::Guarantee;
 use crate::loss::{Curvature, LossKind, Task, TaskLoss};
-use crate::nearest::nearest;
+use crate::nearest::unknown;
 use crate::parameter::{ParameterDescriptor, flag, within};
 use crate::{Error, Loss};
 
@@ -44,7 +44,7 @@ pub(crate) const STANDARDISE: ParameterDescriptor =
 
 pub(crate) const COMPARATOR_RADIUS: ParameterDescriptor = within("radius", 0.0, f64::INFINITY)
     .default("1")
-    .meaning("size of the comparators that the guarantee is printed for, or --radius");
+    .meaning("norm of the comparators in the guarantee; the radius of the run replaces this default");
 
 /// Two entries of the same name are the same learner.
 impl PartialEq for LearnerDescriptor {
@@ -68,12 +68,7 @@ impl LearnerDescriptor {
     /// When there is none: names the nearest, and all.
     pub(super) fn find(name: &str, learners: &[&'static Self]) -> Result<&'static Self, Error> {
         learners.iter().copied().find(|entry| entry.name == name).ok_or_else(|| {
-            let names = learners.iter().map(|entry| entry.name);
-            let all = names.clone().collect::<Vec<_>>().join(", ");
-            Error::parameter(match nearest(name, names) {
-                Some(near) => format!("there is no learner '{name}', did you mean '{near}'? The learners are {all}"),
-                None => format!("there is no learner '{name}': there are {all}"),
-            })
+            Error::parameter(unknown("learner", "learners", name, learners.iter().map(|entry| entry.name)))
         })
     }
 
@@ -94,15 +89,15 @@ impl LearnerDescriptor {
                 "{name} gives a score per class; the {asked} loss takes one score per row"
             ))),
             Losses::Convex if loss.curvature() == Curvature::None => Err(Error::parameter(format!(
-                "{name} cannot learn from the {asked} loss, which has no slope: take hinge, logistic or another loss, or \
-                 the perceptron"
+                "the loss of {name} must have a slope, and {asked} has none; use hinge or logistic, or the learner \
+                 perceptron"
             ))),
-            Losses::Only([LossKind::ZeroOne]) if loss.kind() != LossKind::ZeroOne => Err(Error::parameter(format!(
-                "the {name} is charged by mistakes and cannot take the loss '{asked}': leave --loss out, or say zero-one"
-            ))),
+            Losses::Only([LossKind::ZeroOne]) if loss.kind() != LossKind::ZeroOne => {
+                Err(Error::parameter(format!("the {name} counts mistakes, so its loss must be zero-one; got {asked}")))
+            }
             Losses::Only(kinds) if !kinds.contains(&loss.kind()) => {
                 let names: Vec<&str> = kinds.iter().filter_map(|kind| Some(kind.named()?.name)).collect();
-                Err(Error::parameter(format!("{name} cannot take the loss '{asked}': it takes {}", names.join(" or "))))
+                Err(Error::parameter(format!("the loss of {name} must be {}; got {asked}", names.join(" or "))))
             }
             _ => Ok(()),
         }
@@ -131,8 +126,8 @@ impl LearnerDescriptor {
                 let of_numbers = if task == Task::Binary { named.next() } else { None };
                 fits.or(of_numbers).map(|loss| loss.name).ok_or_else(|| {
                     Error::parameter(format!(
-                        "{} is for two classes, and the target is a number: make classes of it (--target 'COLUMN>0'), or \
-                         take another learner",
+                        "{} needs two classes, and the target is a number; compare the target with a number, or use \
+                         another learner",
                         self.name
                     ))
                 })

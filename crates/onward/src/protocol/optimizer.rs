@@ -23,6 +23,63 @@ pub enum Step {
 }
 
 /// An algorithm of online convex optimisation on sparse vectors.
+///
+/// ```
+/// use onward::loss::Squared;
+/// use onward::protocol::{Clip, Linear};
+/// use onward::ScoreLearner;
+/// use std::sync::Arc;
+/// use onward::archive::Archive;
+/// use onward::guarantee::{Guarantee, GuaranteeKind};
+/// use onward::parameter::{Description, ParameterDescriptor, positive};
+/// use onward::protocol::{Optimizer, Step};
+/// use onward::{Error, Features};
+///
+/// const ETA: ParameterDescriptor = positive("eta").default("0.1").meaning("learning rate");
+///
+/// /// w_{t+1} = w_t − η z_t.
+/// struct Descent {
+///     eta: f64,
+///     weights: Vec<f64>,
+/// }
+///
+/// impl Optimizer for Descent {
+///     /// All rates are η, so a step of 1 moves the score by q = η‖x‖².
+///     fn prepare(&mut self, _g: f64, h: f64, x: Features<'_>) -> Step {
+///         let square: f64 = x.iter().map(|(_, value)| f64::from(value).powi(2)).sum();
+///         Step::Flow { time: h, q: self.eta * square }
+///     }
+///
+///     fn advance(&mut self, u: f64, x: Features<'_>) {
+///         for (index, value) in x.iter() {
+///             let index = index as usize;
+///             self.weights.resize(self.weights.len().max(index + 1), 0.0);
+///             self.weights[index] += u * self.eta * f64::from(value);
+///         }
+///     }
+///
+///     fn weight(&self, index: u32) -> f64 {
+///         self.weights.get(index as usize).copied().unwrap_or(0.0)
+///     }
+///
+///     fn guarantee(&self) -> Guarantee {
+///         Guarantee::none(GuaranteeKind::Own, "the sums of its theorem are not kept here")
+///     }
+///
+///     fn describe(&self) -> String {
+///         Description::of("descent").with(&ETA, self.eta).into()
+///     }
+///
+///     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+///         archive.column("weight", &mut self.weights)
+///     }
+/// }
+///
+/// let mut learner = Linear::new(Arc::new(Squared), Descent { eta: 0.1, weights: Vec::new() }, Clip::Never);
+/// learner.learn_one(Features::new(&[0], &[1.0])?, 2.0, 1.0);
+/// assert!(learner.predict_one(Features::new(&[0], &[1.0])?) > 0.0);
+/// # Ok::<(), Error>(())
+/// ```
 pub trait Optimizer: Send + Sync {
     /// ⟨w, x⟩.
     fn dot(&self, x: Features<'_>) -> f64 {

@@ -71,7 +71,7 @@ impl Params<'_> {
     pub fn build(&self, specification: &LearnerSpec) -> Result<Box<dyn crate::Learner>, Error> {
         if self.depth == DEEPEST {
             return Err(Error::parameter(format!(
-                "'{}' is inside of more than {DEEPEST} other learners, each within the next",
+                "learners can be nested at most {DEEPEST} deep; '{}' is deeper",
                 specification.name()
             )));
         }

@@ -72,12 +72,12 @@ impl ProblemBounds {
         ];
         for (name, size) in sizes {
             if !(size.is_finite() && size > 0.0) {
-                return Err(Error::parameter(format!("{name} is {size}: it is a finite number above 0")));
+                return Err(Error::parameter(format!("{name} must be a finite number above 0; got {size}")));
             }
         }
         match self.rounds.is_finite() && self.rounds >= 0.0 {
             true => Ok(()),
-            false => Err(Error::parameter(format!("the number of rounds is {}: it is 0 or more", self.rounds))),
+            false => Err(Error::parameter(format!("the number of rounds must be 0 or more; got {}", self.rounds))),
         }
     }
 }

@@ -83,7 +83,7 @@ impl Learner for Standardised {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let reason = "features are standardised by a scale that changes with the stream";
+        let reason = "features are standardised by scales that change with the stream";
         Guarantee::none(GuaranteeKind::Own, reason)
     }
 

@@ -506,7 +506,9 @@ impl<S: Copy + Zeroable> ParameterTable<S> {
     /// A table with these entries filled.
     pub(crate) fn filled(indices: &[u32], entries: impl ExactSizeIterator<Item = S>) -> Result<Self, Error> {
         if indices.len() != entries.len() || indices.iter().any(|&index| index >= INDEX_LIMIT) {
-            return Err(Error::model("the model's columns do not match: it is damaged"));
+            return Err(Error::model(
+                "the model's columns do not match: it is damaged; copy it again, or learn it again",
+            ));
         }
         let mut table = Self::default();
         for (&index, entry) in indices.iter().zip(entries) {

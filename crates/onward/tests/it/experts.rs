@@ -690,15 +690,15 @@ fn learners_that_do_not_fit_together_are_refused() {
     };
     assert_eq!(
         message(squared.clone(), vec![constant(&absolute)], 1),
-        "the expert 'constant 0' is charged by the absolute loss: it cannot be one for the squared loss"
+        "the expert 'constant 0' has the loss absolute, and the mixture has the loss squared; they must be the same"
     );
     assert_eq!(
         message(squared.clone(), vec![constant(&squared)], 2),
-        "there are 1 learners for an algorithm that weighs 2"
+        "there must be as many learners as the algorithm weighs, 2; got 1"
     );
-    assert_eq!(message(squared, Vec::new(), 2), "there are 0 learners to mix: it is 1 to 256");
+    assert_eq!(message(squared, Vec::new(), 2), "the number of learners to mix must be from 1 to 256; got 0");
     let mistakes = loss::parse("zero-one").unwrap();
-    assert!(message(mistakes.clone(), vec![constant(&mistakes)], 1).contains("not convex"));
+    assert!(message(mistakes.clone(), vec![constant(&mistakes)], 1).contains("must be convex"));
 }
 
 #[test]

@@ -404,7 +404,8 @@ fn rows_that_many_features_fit_are_fitted() {
     // Without a ball there is then no best one for losses that never come to 0, by whatever method.
     let logistic = loss::parse("logistic").unwrap();
     assert!(
-        refused(&signs, &*logistic, ComparatorClass::Unconstrained, 1e-3).contains("separated by a linear predictor")
+        refused(&signs, &*logistic, ComparatorClass::Unconstrained, 1e-3)
+            .contains("a linear predictor separates the labels")
     );
 }
 
@@ -455,17 +456,20 @@ fn labels_that_a_predictor_separates_have_no_best_one_without_a_radius() {
     let mut rows = stream(&*loss, 100, 9);
     rows.iter_mut().for_each(|row| row.label = if row.values[1] > 0.1 { 1.0 } else { -1.0 });
     let message = refused(&rows, &*loss, ComparatorClass::Unconstrained, 1e-3);
-    assert!(message.contains("separated by a linear predictor") && message.contains("give a radius"), "{message}");
+    assert!(
+        message.contains("a linear predictor separates the labels") && message.contains("give a radius"),
+        "{message}"
+    );
     // In a ball there is one; and the hinge loss reaches 0.
     assert!(found(&rows, &*loss, ComparatorClass::Ball { radius: 5.0 }, 1e-3).is_reached);
     let hinge = found(&rows, &*loss::parse("hinge").unwrap(), ComparatorClass::Unconstrained, 1e-3);
     assert!(hinge.is_reached && hinge.loss < 1e-5, "{hinge:?}");
     // One class alone, or counts that are all 0.
     rows.iter_mut().for_each(|row| row.label = 1.0);
-    assert!(refused(&rows, &*loss, ComparatorClass::Unconstrained, 1e-3).contains("separated"));
+    assert!(refused(&rows, &*loss, ComparatorClass::Unconstrained, 1e-3).contains("separates"));
     let poisson = loss::parse("poisson").unwrap();
     rows.iter_mut().for_each(|row| row.label = 0.0);
-    assert!(refused(&rows, &*poisson, ComparatorClass::Unconstrained, 1e-3).contains("separated"));
+    assert!(refused(&rows, &*poisson, ComparatorClass::Unconstrained, 1e-3).contains("separates"));
     // Probabilities are never separated.
     rows.iter_mut().for_each(|row| row.label = 0.9);
     assert!(found(&rows, &*loss, ComparatorClass::Unconstrained, 1e-3).is_reached);
@@ -507,14 +511,17 @@ fn questions_without_an_answer_are_refused() {
     let rows = stream(&*squared, 10, 1);
     let ball = ComparatorClass::Ball { radius: 1.0 };
     for (message, part) in [
-        (refused(&rows, &*loss::parse("zero-one").unwrap(), ball, 1e-3), "zero-one loss is not convex"),
+        (refused(&rows, &*loss::parse("zero-one").unwrap(), ball, 1e-3), "zero-one is not convex"),
         (
             refused(&rows, &*squared, ComparatorClass::Ball { radius: 0.0 }, 1e-3),
-            "the radius is 0: it is a finite number above 0, for a smaller ball holds no predictor but 0",
+            "the radius must be a finite number above 0; got 0",
         ),
-        (refused(&rows, &*squared, ComparatorClass::Standardised { radius: f64::NAN }, 1e-3), "the radius is NaN"),
-        (refused(&rows, &*squared, ball, 0.0), "the relative gap is 0: it is between 0 and 1"),
-        (refused(&[], &*squared, ball, 1e-3), "no row has a label and a weight above 0"),
+        (
+            refused(&rows, &*squared, ComparatorClass::Standardised { radius: f64::NAN }, 1e-3),
+            "the radius must be a finite number above 0; got NaN",
+        ),
+        (refused(&rows, &*squared, ball, 0.0), "the relative gap must be above 0 and below 1; got 0"),
+        (refused(&[], &*squared, ball, 1e-3), "needs a row with a label and a weight above 0"),
     ] {
         assert!(message.contains(part), "{message}");
     }

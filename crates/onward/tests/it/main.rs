@@ -19,3 +19,4 @@ mod second_order;
 mod structure;
 mod traps;
 mod vectors;
+mod wording;

@@ -540,8 +540,8 @@ fn the_newton_step_says_when_its_theorem_does_not_hold() {
     };
     assert_eq!(reason("ons", "squared", 8), None);
     assert!(reason("ons", "absolute", 2).unwrap().contains("curve"));
-    assert!(reason("ons:form=diagonal", "squared", 2).unwrap().contains("full form"));
-    assert!(reason("ons:form=sketched", "squared", 2).unwrap().contains("full form"));
+    assert!(reason("ons:form=diagonal", "squared", 2).unwrap().contains("form=full"));
+    assert!(reason("ons:form=sketched", "squared", 2).unwrap().contains("form=full"));
     assert!(reason("ons:limit=3", "squared", 8).unwrap().contains("limit"));
     assert!(reason("ons:alpha=1,gradient=0.1", "squared", 1).unwrap().contains("0.1"));
 }

@@ -156,10 +156,7 @@ fn values_out_of_range_are_refused_with_the_range() {
         ("sgd:penalty=l3", "penalty of sgd must be none, l2, l1 or elastic-net; got l3"),
         ("ftl:domain=all", "domain of ftl must be ball, box, l1 or simplex; got all"),
         ("ftrl-proximal:beta=-1", "beta of ftrl-proximal must be from 0 to 1e30; got -1"),
-        (
-            "kernel:keep=smallest",
-            "keep is smallest, and budget is none: nothing has to go; give a budget, or leave keep out",
-        ),
+        ("kernel:keep=smallest", "keep=smallest has no effect without a budget; give a budget, or leave keep out"),
         ("adagrad:domain=box,radius=1e31", "radius must be from 1e-30 to 1e30; got 1e31"),
         ("fixed-share:alpha=2", "alpha of fixed-share must be from 0 to 1, or auto; got 2"),
         ("fixed-share:alpha=0", "alpha must be from 1e-30 to 1; got 0"),
@@ -184,9 +181,9 @@ fn a_list_has_default_range_words_and_when_it_applies() {
         line("ons", "rank"),
         "rank=10  number of directions (a whole number from 1 to 512; only with form=sketched)"
     );
-    assert_eq!(line("pa", "c"), "c=1  the aggressiveness (above 0; not with variant=0)");
+    assert_eq!(line("pa", "c"), "c=1  aggressiveness (above 0; not with variant=0)");
     assert_eq!(
         line("coin", "class"),
-        "class=ball  what the guarantee is printed for\n    ball: ‖u‖₂ ≤ radius\n    box: |u_i| ≤ radius"
+        "class=ball  comparators in the guarantee\n    ball: ‖u‖₂ ≤ radius\n    box: |u_i| ≤ radius"
     );
 }

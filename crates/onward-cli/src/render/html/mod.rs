@@ -8,7 +8,7 @@ use super::chart::{self, Chart};
 use super::scene::Scene;
 use super::svg::{self, Drawing, escaped};
 use super::text::table::{self, ResultTable};
-use super::text::{class_in_words, grouped, number, task_name};
+use super::text::{class_in_words, duration, grouped, number, task_name};
 use super::write;
 
 const PAGE_RULES: &str = include_str!("page.css");
@@ -52,8 +52,7 @@ pub(crate) fn page(report: &Report) -> String {
 }
 
 /// How to read the table.
-const RESULTS: &str = "Sequential risk: the mean loss, each example predicted before its label was seen and learnt from \
-                       afterwards. Best constant: the least that a predictor could have paid which ignores the features.";
+const RESULTS: &str = "Sequential risk: the mean loss, each example predicted before its label was seen and learnt from afterwards. Best constant: the least mean loss of a predictor that ignores the features.";
 
 fn title(report: &Report) -> String {
     // Where they lie is said below.
@@ -73,11 +72,9 @@ fn title(report: &Report) -> String {
 fn facts(report: &Report) -> String {
     let stream = report.stream();
     let mut examples = grouped(stream.examples);
-    for (count, what) in [
-        (stream.unlabelled, "without a label"),
-        (stream.weightless, "of weight 0"),
-        (stream.skipped, "skipped besides"),
-    ] {
+    for (count, what) in
+        [(stream.unlabelled, "without a label"), (stream.weightless, "of weight 0"), (stream.skipped, "skipped")]
+    {
         if count > 0 {
             examples.push_str(&format!(", {} {what}", grouped(count)));
         }
@@ -90,7 +87,7 @@ fn facts(report: &Report) -> String {
         ("features", format!("{} distinct", grouped(stream.distinct_features.unwrap_or(0)))),
     ];
     rows.extend(stream.hindsight.as_ref().map(|it| ("best in hindsight", hindsight(it, report.timing()))));
-    rows.push(("time", format!("{:.2} s", report.timing().seconds)));
+    rows.push(("time", duration(report.timing().seconds)));
     rows.push(("version", format!("onward {}", stream.onward)));
     let rows: String =
         rows.iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>\n", escaped(value))).collect();
@@ -106,12 +103,12 @@ fn hindsight(hindsight: &HindsightReport, timing: Timing) -> String {
     let BestInHindsight { loss, gap, norm, mistakes_per_round, passes, .. } = best;
     let figure = |value: &Option<f64>| number(value.unwrap_or(f64::NAN));
     let mut text = format!(
-        "mean {} {} of the best fixed linear predictor of {}, to {}{}; its norm is {}",
+        "mean {} {} of the best fixed linear predictor with {}, to {}{}; its norm is {}",
         if best.charged_by.is_some() { "hinge loss" } else { "loss" },
         figure(loss),
         class_in_words(best),
         figure(gap),
-        if best.is_reached { "" } else { " (more than asked for)" },
+        if best.is_reached { "" } else { " (more than requested)" },
         figure(norm)
     );
     if let Some(mistakes) = mistakes_per_round {
@@ -120,7 +117,7 @@ fn hindsight(hindsight: &HindsightReport, timing: Timing) -> String {
     if let (Some(ten), Some(gap)) = (best.loss_at_ten_times_radius, best.gap_at_ten_times_radius) {
         text.push_str(&format!("; {}, to {}, at ten times the radius", number(ten), number(gap)));
     }
-    format!("{text}; {passes} passes, {:.2} s", timing.hindsight_seconds.unwrap_or(0.0))
+    format!("{text}; {passes} passes, {}", duration(timing.hindsight_seconds.unwrap_or(0.0)))
 }
 
 fn results(table: &ResultTable) -> String {
@@ -132,7 +129,8 @@ fn results(table: &ResultTable) -> String {
     let notes = match notes.as_str() {
         "" => String::new(),
         notes => format!(
-            "<p>Guarantees bound the regret per example; the numbers in brackets say against what:</p>\n<ol class=\"notes\">\n{notes}</ol>\n"
+            "<p>Guarantees bound the regret per example; the numbers in brackets name the comparators:</p>\n<ol \
+             class=\"notes\">\n{notes}</ol>\n"
         ),
     };
     format!(

@@ -17,7 +17,7 @@ pub(crate) fn text(model: &Model, top: usize) -> String {
     line("target", format!("{} ({})", found.target, task_name(found.task)));
     let (examples, unlabelled) = (grouped(metadata.examples), grouped(metadata.unlabelled));
     line("examples", format!("{examples} from {}, {unlabelled} without a label", metadata.format));
-    line("passes", format!("{} over the same data, at most", metadata.passes));
+    line("passes", format!("at most {} over the same data", metadata.passes));
     for (kind, names) in columns(model) {
         line(kind, names.join(", "));
     }

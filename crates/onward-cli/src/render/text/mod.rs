@@ -38,6 +38,15 @@ pub(crate) fn size(value: f64) -> String {
     if (1e-4..1e7).contains(&value) { value.to_string() } else { format!("{value:e}") }
 }
 
+/// A time as people say it: in milliseconds when it is short.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds {
+        ..0.001 => format!("{:.1} ms", 1e3 * seconds),
+        ..0.1 => format!("{:.0} ms", 1e3 * seconds),
+        _ => format!("{seconds:.2} s"),
+    }
+}
+
 /// A number with this many digits behind its first.
 pub(crate) fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.digits$e}").parse().unwrap_or(value)
@@ -68,6 +77,7 @@ mod tests {
     fn counts_are_grouped_and_numbers_are_short() {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([0, 1, 2000].map(|count| counted(count, "example")), ["0 examples", "1 example", "2,000 examples"]);
+        assert_eq!([0.0, 0.0004, 0.05, 0.123, 90.0].map(duration), ["0.0 ms", "0.4 ms", "50 ms", "0.12 s", "90.00 s"]);
         assert_eq!([10.0, 0.5, 1e300, 1e-9].map(size), ["10", "0.5", "1e300", "1e-9"]);
         assert_eq!([0.45123, 0.00001, -12.5, 1e9].map(number), ["0.4512", "1.000e-5", "-12.5000", "1.000e9"]);
     }

@@ -12,7 +12,7 @@ use crate::render::write;
 pub(crate) fn text(plan: &Plan, bounds: &ProblemBounds) -> Result<String, EngineError> {
     let promise = plan.promise(bounds)?;
     let of = match promise.kind {
-        GuaranteeKind::Mixture => format!("losses of experts within {} of each other", size(bounds.range)),
+        GuaranteeKind::Mixture => format!("expert losses at most {} apart", size(bounds.range)),
         _ => format!(
             "‖x‖₂ ≤ {}, |x_i| ≤ {}, |y| ≤ {}, {} in all",
             size(bounds.norm),
@@ -24,8 +24,8 @@ pub(crate) fn text(plan: &Plan, bounds: &ProblemBounds) -> Result<String, Engine
     let (examples, loss) = (counted(bounds.rounds as u64, "example"), plan.loss().name());
     let head = format!("plan for {examples} of {of}\nlearner: {}, loss: {loss}\n\n", plan.learner()?);
     Ok(match &promise.bound {
-        Err(reason) => format!("{head}no promise beforehand: {reason}\n"),
-        Ok(_) if bounds.rounds == 0.0 => format!("{head}without examples the regret is 0\n"),
+        Err(reason) => format!("{head}no promise in advance: {reason}\n"),
+        Ok(_) if bounds.rounds == 0.0 => format!("{head}with no examples the regret is 0\n"),
         Ok(_) => head + &table(plan, &promise, bounds)?,
     })
 }

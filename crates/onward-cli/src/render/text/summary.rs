@@ -9,7 +9,7 @@ use onward_engine::{
 };
 
 use super::table::comparator;
-use super::{counted, grouped, number, shortened, verdict};
+use super::{counted, duration, grouped, number, shortened, verdict};
 use crate::render::write;
 
 /// How many features are shown.
@@ -22,8 +22,8 @@ pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
     let mut text = head(stream, learner.timing, passes);
     let Some(risk) = learner.sequential_risk.filter(|_| stream.rounds() > 0) else {
         text.push_str(match stream.weightless {
-            0 => "no example had a label: nothing was learnt\n",
-            _ => "all examples with a label had weight 0: nothing was learnt\n",
+            0 => "no example had a label; nothing was learnt\n",
+            _ => "all examples with a label had weight 0; nothing was learnt\n",
         });
         return text;
     };
@@ -38,7 +38,7 @@ pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
     if let Some(updates) = learner.updates {
         let is_bounded = learner.own_guarantee().is_some_and(|own| own.bound_per_round.is_some());
         let bounded = if is_bounded { ", which its guarantee bounds" } else { "" };
-        let meaning = format!("the importance of the rounds in which it moved, M{bounded}");
+        let meaning = format!("total importance of the rounds with an update, M{bounded}");
         let updates = if updates.fract() == 0.0 { grouped(updates as u64) } else { number(updates) };
         row(&mut text, "updates", &updates, &meaning);
     }
@@ -48,7 +48,7 @@ pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
     learner.guarantees.iter().for_each(|guarantee| say_guarantee(&mut text, guarantee, stream, risk));
     if let Some(risks) = &learner.pass_risks {
         let risks: Vec<_> = risks.iter().map(|risk| number(risk.unwrap_or(f64::NAN))).collect();
-        row(&mut text, "passes", &risks.join(" "), "mean loss of each; what is above is of the first");
+        row(&mut text, "passes", &risks.join(" "), "mean loss of each; the figures above are for the first pass");
     }
     if let Some(sentence) = verdict::sentence(stream, learner, at_zero) {
         write(&mut text, format_args!("\n{sentence}\n"));
@@ -60,7 +60,8 @@ pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
 pub(crate) fn predicted(report: &PredictReport) -> String {
     let mut text = head(&report.stream, report.timing, 1);
     if let Some(risk) = report.mean_loss {
-        let meaning = format!("{} loss of the model as it is, on the examples with a label", report.stream.loss);
+        let meaning =
+            format!("mean {} loss of the model without learning, on the examples with a label", report.stream.loss);
         row(&mut text, "mean loss", &number(risk), &meaning);
         measures(&mut text, &report.stream, &report.metrics, report.mistakes);
     }
@@ -91,8 +92,8 @@ pub(crate) fn head(stream: &StreamReport, timing: Timing, passes: usize) -> Stri
     if passes > 1 {
         write(&mut text, format_args!(", {passes} passes,"));
     }
-    let (seconds, rate) = (timing.seconds, grouped(timing.examples_per_second as u64));
-    write(&mut text, format_args!(" in {seconds:.2} s: {rate} per second, {:.0} MB/s\n", timing.megabytes_per_second));
+    let (time, rate) = (duration(timing.seconds), grouped(timing.examples_per_second as u64));
+    write(&mut text, format_args!(" in {time}: {rate} per second, {:.0} MB/s\n", timing.megabytes_per_second));
     if let Some(features) = stream.features.filter(|_| stream.rounds() > 0) {
         write(&mut text, format_args!("{:.1} features per example", features as f64 / stream.rounds() as f64));
         if let Some(distinct) = stream.distinct_features {
@@ -111,7 +112,7 @@ pub(crate) fn head(stream: &StreamReport, timing: Timing, passes: usize) -> Stri
 /// The best constant and the metrics.
 fn measures(text: &mut String, stream: &StreamReport, metrics: &MetricsReport, mistakes: Option<f64>) {
     if let Some(risk) = stream.baseline_risk {
-        row(text, "best constant", &number(risk), "the same for the best predictor that ignores the features");
+        row(text, "best constant", &number(risk), "mean loss of the best predictor that ignores the features");
     }
     if let (Some(rmse), Some(mae)) = (metrics.rmse, metrics.mae) {
         let r2 = metrics.r2.map_or(String::new(), |r2| format!(", R² {}", number(r2)));
@@ -152,7 +153,7 @@ pub(crate) fn diverged(model: &Model) -> Option<String> {
     let specification = model.specification();
     if specification.name() == DEFAULT_LEARNER {
         return Some(format!(
-            "{times}: some labels are far from all others; look for mistakes in them, or try --loss absolute"
+            "{times}: some labels are far from all others; check them for errors, or try --loss absolute"
         ));
     }
     let remedies = specification.remedies();
@@ -180,8 +181,10 @@ fn say_guarantee(text: &mut String, guarantee: &GuaranteeReport, stream: &Stream
     if guarantee.kind == GuaranteeKind::Universal && !is_known {
         let floor = risk - bound;
         let meaning = match floor > 0.0 {
-            true => format!("so no such predictor, knowing the whole stream, pays less than {}", number(floor)),
-            false => "which is more than was paid: it rules out no predictor of that size (--radius)".to_owned(),
+            true => format!("so no such predictor, even knowing the whole stream, pays less than {}", number(floor)),
+            false => {
+                "this is more than the learner paid, so it rules out no predictor of that size (--radius)".to_owned()
+            }
         };
         row(text, "", "", &meaning);
     }

@@ -96,8 +96,8 @@ impl ResultTable {
 fn meaning_of_regret(mistakes: Option<f64>) -> String {
     match mistakes {
         Some(mistakes) => format!(
-            "The regret is the mistakes less the hinge loss of the best in hindsight, which makes {} mistakes per \
-             example itself. Only a guarantee against the hinge loss on the rounds with an update is about it.",
+            "The regret is the mistakes minus the hinge loss of the best in hindsight, which itself makes {} mistakes \
+             per example. Only a guarantee against the hinge loss on the rounds with an update bounds it.",
             number(mistakes)
         ),
         None => "The regret is against the best in hindsight. A guarantee against other predictors does not bound it."

@@ -7,7 +7,7 @@ use onward_engine::{
 };
 
 use super::summary::row;
-use super::{number, rounded, size};
+use super::{duration, number, rounded, size};
 
 /// At ten times the radius the loss is much lower if it is lower by this share.
 const MUCH: f64 = 0.02;
@@ -22,8 +22,8 @@ pub(super) fn rows(text: &mut String, stream: &StreamReport, learner: &LearnerRe
     best(text, hindsight, learner.timing, at_zero);
     let (Some(found), Some(low)) = (hindsight.best(), learner.regret_per_round) else { return };
     let what = match found.mistakes_per_round {
-        Some(_) => "its mistakes less the hinge loss of the best",
-        None => "sequential risk less that of the best",
+        Some(_) => "its mistakes minus the hinge loss of the best",
+        None => "sequential risk minus the loss of the best",
     };
     let high = low + found.gap.unwrap_or(f64::NAN);
     row(text, "regret", &number(low), &format!("to {} per example: {what}", number(high)));
@@ -41,35 +41,37 @@ pub(super) fn best(text: &mut String, hindsight: &HindsightReport, timing: Timin
     let (loss, gap) = (best.loss.unwrap_or(f64::NAN), best.gap.unwrap_or(f64::NAN));
     let charged = if best.mistakes_per_round.is_some() { "hinge loss" } else { "loss" };
     let meaning = format!(
-        "mean {charged} of the best fixed linear predictor of {}; none pays less than {}",
+        "mean {charged} of the best fixed linear predictor with {}; none pays less than {}",
         class(best),
         number(loss - gap)
     );
     row(text, "in hindsight", &number(loss), &meaning);
     if let Some(mistakes) = best.mistakes_per_round {
-        let meaning = "that predictor's own mistakes per example, which its hinge loss bounds; the fewest possible \
-                       cannot be computed";
+        let meaning = "mistakes per example of that predictor, at most its hinge loss; the fewest possible cannot be \
+                       computed";
         row(text, "", &number(mistakes), meaning);
     }
-    let seconds = timing.hindsight_seconds.unwrap_or(0.0);
+    let time = duration(timing.hindsight_seconds.unwrap_or(0.0));
     let norm = number(best.norm.unwrap_or(f64::NAN));
-    row(text, "", "", &format!("its norm is {norm}; found in {} passes, {seconds:.2} s", best.passes));
+    row(text, "", "", &format!("its norm is {norm}; found in {} passes, {time}", best.passes));
     if best.class == HindsightClass::Unconstrained {
         let meaning =
-            "proved against predictors of at most ten times its norm: without a radius there is no other proof";
+            "proved against predictors of at most ten times its norm; without a radius there is no stronger proof";
         row(text, "", "", meaning);
     }
     if !best.is_reached {
-        row(text, "", "", "the search ended before the gap was as small as asked for; the gap shown here still holds");
+        row(text, "", "", "the search ended before the gap was as small as requested; the gap shown here still holds");
     }
     if let (Some(ten), Some(gap), Some(radius)) =
         (best.loss_at_ten_times_radius, best.gap_at_ten_times_radius, best.radius)
     {
         let meaning = match is_radius_too_small(best, at_zero) {
-            Some(true) => "much less: this radius holds the best predictor back; try a larger --radius".to_owned(),
+            Some(true) => {
+                "much less: this radius is too small for the best predictor; try a larger --radius".to_owned()
+            }
             Some(false) => "hardly less: the radius is large enough".to_owned(),
             None => {
-                format!("none pays less than {}: a larger --radius may matter or not", number(ten - gap))
+                format!("none pays less than {}: a larger --radius may or may not help", number(ten - gap))
             }
         };
         let title = format!("radius {}", size(rounded(10.0 * radius, DIGITS)));
@@ -85,7 +87,7 @@ pub(crate) fn class(best: &BestInHindsight) -> String {
         HindsightClass::StandardisedBall => {
             format!("Σ(s_i u_i)² ≤ {radius}², s_i the root mean square of feature i")
         }
-        HindsightClass::Unconstrained => "any size".to_owned(),
+        HindsightClass::Unconstrained => "any norm".to_owned(),
     }
 }
 
@@ -126,17 +128,19 @@ pub(super) fn averaged(text: &mut String, learner: &LearnerReport) {
 fn excess_risk(text: &mut String, best: &BestInHindsight, excess: &ExcessReport) {
     // Beside the mistakes of the best, where the loss that it is the best by is another.
     let itself = |excess: f64| match (best.mistakes_per_round, best.loss) {
-        (Some(mistakes), Some(loss)) => format!("; less its own mistakes: {}", number(excess + loss - mistakes)),
+        (Some(mistakes), Some(loss)) => {
+            format!("; minus the mistakes of the best: {}", number(excess + loss - mistakes))
+        }
         _ => String::new(),
     };
     let what = match best.mistakes_per_round {
-        Some(_) => "mistakes of the last predictor on these examples, less the hinge loss of the best",
-        None => "what the last predictor pays on these examples, less what the best pays",
+        Some(_) => "mistakes of the last predictor on these examples, minus the hinge loss of the best",
+        None => "mean loss of the last predictor on these examples, minus that of the best",
     };
     let last = excess.last.unwrap_or(f64::NAN);
     row(text, "excess risk", &number(last), &format!("{what}{}", itself(last)));
     if let Some(averaged) = excess.averaged {
-        row(text, "", &number(averaged), &format!("the same of the averaged predictor{}", itself(averaged)));
+        row(text, "", &number(averaged), &format!("the same for the averaged predictor{}", itself(averaged)));
     }
 }
 
@@ -162,7 +166,7 @@ fn against_best(
     };
     let allowed = |before: f64| match allowed(learner, best) {
         Some(bound) => format!("the theory allows {}", short(before + bound)),
-        None => "no guarantee here is about predictors of that size".to_owned(),
+        None => "no guarantee here covers predictors of that size".to_owned(),
     };
     if let Some(mistakes) = best.mistakes_per_round {
         let (made, least, pays) = (short(risk), short(mistakes), short(loss));
@@ -179,14 +183,14 @@ fn against_best(
             && (is_radius_too_small(best, at_zero) == Some(true)
                 || stream.baseline_risk.is_some_and(|constant| constant < loss));
         let why = match is_held_back {
-            true => "this radius holds that predictor back, larger ones pay less; try a larger --radius",
+            true => "this radius is too small for that predictor; try a larger --radius",
             false => "the stream changes, or the learner is richer than one fixed linear predictor",
         };
         return Some(format!("learning online beat {which} by {} per example: {why}", short(-low)));
     }
     let between = format!("between {} and {}", short(low), short(high));
     Some(if low <= 0.0 {
-        let meaning = if best.is_reached { "next to nothing" } else { "how much is not settled" };
+        let meaning = if best.is_reached { "almost nothing" } else { "the exact amount is unknown" };
         format!("learning online cost {between} per example against {which}: {meaning}; {allowed}")
     } else if high > 1.05 * low {
         format!("learning online cost {between} per example against {which}; {allowed}")
@@ -221,7 +225,7 @@ fn against_any(learner: &LearnerReport) -> Option<String> {
         ),
         false => format!(
             "learning online cost at most {} per example against any fixed linear predictor of that size; --hindsight \
-             finds the best one and tells what it really cost",
+             finds the best one and the exact cost",
             short(bound)
         ),
     })

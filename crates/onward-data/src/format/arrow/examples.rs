@@ -50,8 +50,8 @@ pub(super) fn are_examples(schema: &arrow_schema::Schema) -> bool {
 /// The columns of a file of examples.
 pub(crate) fn columns(file: &dyn ColumnarFile) -> Result<Vec<LeafColumn>> {
     if let Some(version) = file.metadata(VERSION_KEY).filter(|&version| version != VERSION) {
-        let found = format!("holds examples in layout {version}, and this onward reads layout {VERSION}");
-        return Err(DataError::format(found).advise("read it with a newer onward"));
+        let found = format!("holds examples in layout {version}, and this Onward reads layout {VERSION}");
+        return Err(DataError::format(found).advise("read it with a newer Onward"));
     }
     let mut columns = named_leaves(file)?;
     columns.retain(|leaf| [LABEL, WEIGHT, OFFSET, INDICES, VALUES].contains(&leaf.name.as_str()));

@@ -12,6 +12,7 @@ pub(crate) use ipc::{decode_batch, footer_metadata};
 /// The format. A file with the columns `indices` and `values` holds [`examples`].
 pub(super) static ARROW: ColumnarFormat = ColumnarFormat {
     name: "arrow",
+    summary: "Apache Arrow IPC files and streams: tables, or encoded examples",
     endings: &["arrow", "feather", "ipc", "arrows"],
     has_magic: |head| head.starts_with(ipc::MAGIC) || head.starts_with(&ipc::CONTINUATION),
     open: |file| Ok(Box::new(Ipc::open(file)?)),

@@ -97,7 +97,7 @@ pub(crate) fn wanted(leaves: Vec<LeafColumn>, schema: &Schema) -> Result<Vec<Lea
             Role::Feature(_) | Role::Ignored => "",
         };
         if cells::is_set(&leaf.data_type) && !single.is_empty() {
-            let found = format!("its type is list, and {single} is one value a row");
+            let found = format!("its type is list, and {single} must have one value per row");
             return Err(DataError::options(found).column(&leaf.name).advise("name another column"));
         }
         wanted.push(leaf);
@@ -134,7 +134,7 @@ pub(crate) fn guarded<T>(input: &str, read: impl FnOnce() -> Result<T>) -> Resul
         .unwrap_or_else(|panic| {
             let found =
                 panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-            Err(damaged(found.unwrap_or("it makes no sense")))
+            Err(damaged(found.unwrap_or("its contents contradict each other")))
         })
         .map_err(|error| error.input(input))
 }

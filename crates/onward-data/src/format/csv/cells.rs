@@ -186,6 +186,9 @@ fn ragged(bytes: &[u8], expected: usize, delimiter: u8) -> DataError {
     let error = DataError::record(format!("the record{goes_on} has {found} cells where the header has {expected}"));
     error.advise(match lines {
         1 => "quote cells that hold the delimiter, or skip such records with ⟦on_error=skip⟧",
-        _ => "is a quote left open? Quote cells that hold the delimiter, or skip such records with ⟦on_error=skip⟧",
+        _ => {
+            "close a quote that is left open, quote cells that hold the delimiter, or skip such records with \
+              ⟦on_error=skip⟧"
+        }
     })
 }

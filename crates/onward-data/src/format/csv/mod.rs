@@ -26,6 +26,7 @@ pub use write::csv_cell;
 /// Tables of cells between delimiters.
 pub(super) struct Delimited {
     name: &'static str,
+    summary: &'static str,
     endings: &'static [&'static str],
     /// What separates cells, if it is not to be guessed from the first line.
     delimiter: Option<u8>,
@@ -33,13 +34,23 @@ pub(super) struct Delimited {
 
 impl Delimited {
     /// In a CSV that may be another mark than a comma.
-    pub(super) const CSV: Self = Self { name: "csv", endings: &["csv"], delimiter: None };
-    pub(super) const TSV: Self = Self { name: "tsv", endings: &["tsv", "tab"], delimiter: Some(b'\t') };
+    pub(super) const CSV: Self = Self {
+        name: "csv",
+        summary: "comma-separated values; also with ; or | between them",
+        endings: &["csv"],
+        delimiter: None,
+    };
+    pub(super) const TSV: Self =
+        Self { name: "tsv", summary: "tab-separated values", endings: &["tsv", "tab"], delimiter: Some(b'\t') };
 }
 
 impl TextFormat for Delimited {
     fn name(&self) -> &str {
         self.name
+    }
+
+    fn summary(&self) -> &str {
+        self.summary
     }
 
     fn endings(&self) -> &[&str] {

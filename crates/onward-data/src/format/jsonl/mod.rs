@@ -40,6 +40,10 @@ impl TextFormat for JsonLines {
         "jsonl"
     }
 
+    fn summary(&self) -> &str {
+        "JSON lines: one object per line"
+    }
+
     fn endings(&self) -> &[&str] {
         &["jsonl", "ndjson", "json"]
     }

@@ -91,7 +91,13 @@ pub(super) fn walk_value<'de>(
     state.line = None;
     let result = map.deserialize_map(ObjectVisitor(JsonWalk { state, visit }));
     result.map_err(|error| {
-        state.error.take().unwrap_or_else(|| DataError::record(error).advise("a record is a map from names to values"))
+        let error = error.to_string();
+        let is_no_map = error.strip_prefix("invalid type: ").and_then(|text| text.split_once(", expected"));
+        let found = match is_no_map {
+            Some((found, _)) => format!("expected an object, found {}", found.replace('`', "'")),
+            None => error,
+        };
+        state.error.take().unwrap_or_else(|| DataError::record(found).advise("a record is a map from names to values"))
     })
 }
 
@@ -128,8 +134,9 @@ fn syntax(error: &serde_json::Error, start: usize, line: &[u8], path: &str) -> D
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);
     if error.classify() == Category::Eof {
+        let message = message.replace("EOF while parsing", "it ends inside");
         return DataError::record(format!("is not a whole JSON object: {message}"))
-            .advise("was it cut short, or does the object go on on the next line? write one object per line, for instance with jq -c .");
+            .advise("write one whole object per line, for instance with jq -c .");
     }
     let at = (start + error.column()).saturating_sub(1).min(line.len());
     // In a string that it only skips, serde_json counts one less.

@@ -23,6 +23,7 @@ use crate::source::Seekable;
 /// The format.
 pub(super) static PARQUET: ColumnarFormat = ColumnarFormat {
     name: "parquet",
+    summary: "Apache Parquet files; they are read by seeking",
     endings: &["parquet", "pq"],
     has_magic: |head| head.starts_with(b"PAR1"),
     open: |file| Ok(Box::new(ParquetFile::open(file)?)),
@@ -114,7 +115,7 @@ fn check_compression(metadata: &ArrowReaderMetadata) -> Result<()> {
                 column.column_path().string()
             );
             Err(DataError::format(found)
-                .advise("write the file with Zstandard or Snappy, or build Onward with --features brotli"))
+                .advise("write the file with Zstandard or Snappy, or build Onward with the feature brotli"))
         }
         _ => Ok(()),
     }

@@ -35,6 +35,10 @@ impl TextFormat for Svmlight {
         "svmlight"
     }
 
+    fn summary(&self) -> &str {
+        "LIBSVM and SVMlight text: label index:value …"
+    }
+
     fn endings(&self) -> &[&str] {
         &["svm", "svmlight", "libsvm"]
     }
@@ -173,7 +177,7 @@ fn label(line: &[u8]) -> Result<(&[u8], usize)> {
             if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
                 return Err(DataError::record(format!("qid must be a whole number; got {}", quoted(digits)))
                     .column("qid")
-                    .advise("onward does not use it"));
+                    .advise("Onward does not use it"));
             }
             Ok((label, start + b"qid:".len() + digits.len()))
         }

@@ -37,6 +37,10 @@ impl TextFormat for Vw {
         "vw"
     }
 
+    fn summary(&self) -> &str {
+        "Vowpal Wabbit's text: label importance base tag|namespace name:value …"
+    }
+
     fn endings(&self) -> &[&str] {
         &["vw"]
     }

@@ -74,7 +74,7 @@ impl ExampleWriter for VwWriter<'_> {
             }
         } else if offset != 0.0 {
             // The first number of a line is its label, the third its base.
-            let found = format!("has the offset {offset} and no label, which Vowpal Wabbit's text cannot say");
+            let found = format!("has the offset {offset} and no label, which Vowpal Wabbit's text cannot express");
             return Err(cannot(number, &found, "convert to arrow"));
         }
         tag(ids, &mut self.line);

@@ -85,7 +85,7 @@ fn nothing_left(reasons: &[String]) -> DataError {
     if reasons.is_empty() {
         let found = "no column is left to learn from: there are only the target and what options leave out";
         return DataError::format(found)
-            .advise("is the format another one? Else name fewer columns in ⟦ignore⟧, ⟦ids⟧ and ⟦weight⟧");
+            .advise("name another format with ⟦format⟧, or fewer columns in ⟦ignore⟧, ⟦ids⟧ and ⟦weight⟧");
     }
     DataError::format(format!("no column is left to learn from: {}", reasons.join("; ")))
         .advise("name such columns in ⟦numeric⟧, ⟦categorical⟧ or ⟦text⟧")
@@ -161,8 +161,8 @@ fn ignored_namespaces(namespaces: &[String], options: &Options) -> Result<Vec<Co
     let ignored = |name: &String| match namespaces.contains(name) {
         true => Ok(Column { name: name.clone(), role: Role::Ignored }),
         false => {
-            Err(DataError::options(format!("there is no namespace '{name}' in the first rows, named as ⟦ignore⟧"))
-                .advise(format!("there are: {}", shown(&namespaces.iter().map(named).collect::<Vec<_>>()))))
+            Err(DataError::options(format!("⟦ignore⟧ names '{name}', which is not a namespace in the first rows"))
+                .advise(format!("the namespaces are: {}", shown(&namespaces.iter().map(named).collect::<Vec<_>>()))))
         }
     };
     options.ignore.iter().map(ignored).collect()
@@ -216,7 +216,7 @@ fn target_of<'s>(sample: &'s TableSample, options: &Options) -> Result<(Expressi
     let names: Vec<_> = sample.names.iter().map(String::as_str).collect();
     let Some(text) = &options.target else {
         return Err(DataError::options("the column to predict is not named")
-            .advise(format!("name it with ⟦target⟧; there are: {}", shown(&sample.names))));
+            .advise(format!("name it with ⟦target⟧; the columns are: {}", shown(&sample.names))));
     };
     let expression = Expression::parse(text, &names)?;
     let at = sample.find(&expression.column, "⟦target⟧")?;

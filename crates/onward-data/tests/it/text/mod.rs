@@ -110,7 +110,7 @@ pub fn read_files(files: &[(&str, &[u8])], options: Options) -> Outcome {
 }
 
 fn checked(outcome: Outcome) -> Outcome {
-    let fault = |error: &String| error.contains("fault of onward");
+    let fault = |error: &String| error.contains("bug in Onward");
     assert!(!outcome.error.iter().chain(&outcome.errors).any(fault), "a parser panicked");
     outcome
 }

@@ -181,12 +181,12 @@ fn rows_that_no_learner_could_take_are_not_lent() {
 #[test]
 fn rows_that_no_learner_could_take_are_refused() {
     let message = |indices: &[u32], values: &[f32]| Features::new(indices, values).unwrap_err().to_string();
-    assert_eq!(message(&[0, 1], &[1.0]), "2 indices but 1 values: a row needs as many");
-    assert_eq!(message(&[4], &[f32::NAN]), "the value of feature 4 is NaN: features are finite");
-    assert_eq!(message(&[1 << 31], &[1.0]), "index 2147483648 is too large: indices are below 2^31");
+    assert_eq!(message(&[0, 1], &[1.0]), "a row must have as many indices as values; got 2 indices and 1 values");
+    assert_eq!(message(&[4], &[f32::NAN]), "the value of feature 4 must be finite; got NaN");
+    assert_eq!(message(&[1 << 31], &[1.0]), "indices must be below 2^31; got 2147483648");
     assert_eq!(
         message(&[9, 2, 9], &[1.0, 1.0, 1.0]),
-        "index 9 occurs twice: a row names a feature once, with the sum of its values"
+        "a row must name each feature once, with the sum of its values; got index 9 twice"
     );
     let x = Features::new(&[0], &[1.0]).unwrap();
     assert!(x.with_offset(f64::NAN).is_err() && x.with_offset(1e39).is_err() && x.with_offset(-3e38).is_ok());

@@ -212,8 +212,8 @@ fn plan(arguments: &Params<'_>, scales: &ProblemBounds) -> Result<Guarantee, Err
         Some(eta) => {
             let slope = loss.lipschitz(1e12);
             if slope > loss.lipschitz(1e6) {
-                let reason = "without a ball scores, and with them the slopes of this loss, have no bound beforehand: \
-                              take eta=auto, or a loss of bounded slope";
+                let reason = "without a ball the scores, and so the slopes of this loss, have no bound in advance; \
+                              use eta=auto, or a loss of bounded slope";
                 return Ok(Guarantee::none(GuaranteeKind::Own, reason));
             }
             radius * radius / (2.0 * eta) + 0.5 * eta * scales.rounds * (slope * norm) * (slope * norm)
@@ -224,19 +224,23 @@ fn plan(arguments: &Params<'_>, scales: &ProblemBounds) -> Result<Guarantee, Err
 
 const ETA: ParameterDescriptor = positive("eta")
     .or("auto")
-    .meaning("a constant rate; auto tunes itself from the gradients, in the ball")
+    .meaning("constant learning rate; auto: tuned from the gradients, in the ball")
     .remedy("a smaller eta");
 
-const RADIUS: ParameterDescriptor =
-    positive("radius").default("10").meaning("of the ball in the kernel's space, or --radius");
+const RADIUS: ParameterDescriptor = positive("radius").default("10").meaning(
+    "radius of the ball in the kernel's space; the radius of the run \
+                                              replaces this default",
+);
 
 const STEP: ParameterDescriptor =
-    words("step", &[("flow", "never overshoots"), ("gradient", "the textbook's")]).meaning("what a step is");
+    words("step", &[("flow", "importance-aware, never overshoots"), ("gradient", "the plain gradient step")])
+        .meaning("kind of step");
 
 /// `kernel` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "kernel",
-    summary: "kernel gradient descent; without a budget exact, time a round and memory grow with the stream",
+    summary: "kernel gradient descent; without a budget it is exact, and time per round and memory grow with the \
+              stream",
     losses: Losses::Convex,
     parameters: &[KERNEL, GAMMA, COEF, DEGREE, ETA, RADIUS, STEP, BUDGET, KEEP, THRESHOLD, STANDARDISE],
     promises: &[

@@ -24,8 +24,8 @@ use crate::parameter::{Description, GivenParameters, ParameterDescriptor, number
 use crate::{Error, Features};
 
 /// Why there is no bound.
-pub(super) const SIGMOID: &str = "the sigmoid kernel is no inner product, and no theorem holds for it";
-pub(super) const BUDGETED: &str = "with a budget rows are dropped or projected, and the theorem is about all";
+pub(super) const SIGMOID: &str = "the sigmoid kernel is not an inner product, so no theorem holds for it";
+pub(super) const BUDGETED: &str = "with a budget rows are dropped or projected, and the theorem needs all of them";
 
 /// Coefficients are held within ± this, as weights are.
 const LARGEST_COEFFICIENT: f64 = f32::MAX as f64;
@@ -76,8 +76,8 @@ impl Budget {
         THRESHOLD.check(threshold)?;
         if !kernel.is_positive_definite() {
             return Err(Error::parameter(
-                "keep is projectron, and the sigmoid kernel has no space to project in: keep the oldest or the \
-                 smallest, or take another kernel",
+                "keep=projectron needs a kernel that is an inner product, and sigmoid is not; use keep=oldest or \
+                 keep=smallest, or another kernel",
             ));
         }
         Ok(())
@@ -99,7 +99,7 @@ impl Budget {
             "oldest" => Keep::Oldest,
             "smallest" if arguments.text("budget") == "none" => {
                 return Err(Error::parameter(
-                    "keep is smallest, and budget is none: nothing has to go; give a budget, or leave keep out",
+                    "keep=smallest has no effect without a budget; give a budget, or leave keep out",
                 ));
             }
             "smallest" => Keep::Smallest,
@@ -112,21 +112,21 @@ impl Budget {
 /// Each row that is kept costs one kernel value per round.
 pub(super) const BUDGET: ParameterDescriptor = whole("budget", 1..=1 << 24)
     .or("none")
-    .meaning("most rows that are kept; none: all, so that time a round and memory grow with the stream");
+    .meaning("largest number of rows kept; none: all, so that time per round and memory grow with the stream");
 
 pub(super) const KEEP: ParameterDescriptor = words(
     "keep",
     &[
-        ("oldest", "the oldest row goes"),
-        ("smallest", "the row with the smallest share goes"),
-        ("projectron", "the new row becomes one of the span of those kept"),
+        ("oldest", "drop the oldest row"),
+        ("smallest", "drop the row that contributes least"),
+        ("projectron", "project the new row onto the span of the kept rows"),
     ],
 )
-.meaning("what happens to a row beyond the budget");
+.meaning("what to do when the budget is full");
 
 pub(super) const THRESHOLD: ParameterDescriptor = number("threshold", 0.0..=1.0)
     .default("0.1")
-    .meaning("how far from that span a row is for it to enter, as a share of its norm")
+    .meaning("distance from that span, relative to its norm, above which a row is added")
     .only_with("keep=projectron");
 
 /// f = Σ c_j K(x_j, ·).

@@ -102,18 +102,18 @@ impl KernelMap for Fourier {
 /// Each costs a wave a row.
 const COMPONENTS: ParameterDescriptor = whole("components", 1..=1 << 20)
     .default("256")
-    .meaning("how many features are made: the error falls with its root");
+    .meaning("number of random features; the error falls with its square root");
 
-const KERNEL: ParameterDescriptor = words("kernel", &[RBF, LAPLACIAN]).meaning("how alike rows are");
+const KERNEL: ParameterDescriptor = words("kernel", &[RBF, LAPLACIAN]).meaning("similarity of two rows");
 
 const GAMMA: ParameterDescriptor = ParameterDescriptor { applies: Applies::Always, ..function::GAMMA };
 
-const SEED: ParameterDescriptor = whole("seed", 0..=u64::MAX).default("0").meaning("of the random numbers");
+const SEED: ParameterDescriptor = whole("seed", 0..=u64::MAX).default("0").meaning("seed of the random numbers");
 
 /// `rff` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "rff",
-    summary: "random Fourier features of a kernel, then any linear learner, auto too",
+    summary: "random Fourier features of a kernel, then any linear learner, including auto",
     losses: Losses::Convex,
     parameters: &[COMPONENTS, KERNEL, GAMMA, SEED, BIAS, LEARNER, STANDARDISE],
     promises: &[

@@ -76,7 +76,7 @@ impl Kernel {
             Self::Linear => return Ok(()),
             Self::Rbf { gamma } | Self::Laplacian { gamma } => gamma,
             Self::Polynomial { gamma, coef, degree } => {
-                COEF_OF_POLYNOMIAL.check(coef)?;
+                COEF.narrowed(LEAST_COEF_OF_POLYNOMIAL).check(coef)?;
                 DEGREE.check(degree)?;
                 gamma
             }
@@ -175,22 +175,23 @@ pub(super) const KERNEL: ParameterDescriptor = words(
     ],
 )
 .default("rbf")
-.meaning("how alike rows are");
+.meaning("similarity of two rows");
 
 pub(super) const GAMMA: ParameterDescriptor =
-    positive("gamma").default("0.1").meaning("γ: how fast likeness falls with distance").unless("kernel=linear");
+    positive("gamma").default("0.1").meaning("γ: how fast similarity falls with distance").unless("kernel=linear");
+
+/// Below it is no inner product.
+const LEAST_COEF_OF_POLYNOMIAL: f64 = 0.0;
 
 pub(super) const COEF: ParameterDescriptor = number("coef", -1e30..=1e30)
     .default("1")
-    .meaning("what is added to γ⟨x, x'⟩; at least 0 for polynomial")
+    .meaning("added to γ⟨x, x'⟩")
+    .at_least_with(LEAST_COEF_OF_POLYNOMIAL, "kernel=polynomial")
     .only_with("kernel=polynomial or kernel=sigmoid");
-
-/// Below 0 it is no inner product.
-const COEF_OF_POLYNOMIAL: ParameterDescriptor = number("coef", 0.0..=1e30);
 
 /// Higher powers overflow or vanish.
 pub(super) const DEGREE: ParameterDescriptor =
-    whole("degree", 1..=20).default("3").meaning("the degree").only_with("kernel=polynomial");
+    whole("degree", 1..=20).default("3").meaning("degree of the polynomial").only_with("kernel=polynomial");
 
 #[cfg(test)]
 mod tests {

@@ -153,11 +153,10 @@ impl<M: KernelMap> Learner for MappedLearner<M> {
 }
 
 /// Why a learner behind a map has no guarantee of its own.
-pub(super) const REASON: &str = "its theorem is about functions of the features that the map makes, no class that could \
-                                 be named beforehand";
+pub(super) const REASON: &str = "its theorem covers functions of the mapped features, which cannot be named in advance";
 
 pub(super) const BIAS: ParameterDescriptor =
-    flag("bias").default("true").meaning("a feature of value 1 beside those made");
+    flag("bias").default("true").meaning("add a feature whose value is always 1");
 
 pub(super) const LEARNER: ParameterDescriptor =
-    learner("learner").default("ogd").meaning("any learner for the features, with its parameters in parentheses");
+    learner("learner").default("ogd").meaning("the learner that gets these features; its parameters go in parentheses");

@@ -64,8 +64,8 @@ impl Nystrom {
         kernel.check()?;
         if !kernel.is_positive_definite() {
             return Err(Error::parameter(
-                "kernel is sigmoid, which is no inner product and has no features: take rbf, laplacian, polynomial or \
-                 linear",
+                "kernel must be linear, polynomial, rbf or laplacian; got sigmoid, which is not an inner product and \
+                 has no features",
             ));
         }
         COMPONENTS.check(components)?;
@@ -126,12 +126,12 @@ impl KernelMap for Nystrom {
 
 /// Each costs a value of the kernel a row, and the matrix of all their square.
 const COMPONENTS: ParameterDescriptor =
-    whole("components", 1..=10_000).default("100").meaning("how many rows the kernel is seen from");
+    whole("components", 1..=10_000).default("100").meaning("number of rows from which the kernel is approximated");
 
 /// `nystrom` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "nystrom",
-    summary: "a kernel seen from its first rows (Nyström features), then any linear learner",
+    summary: "Nyström features: a kernel approximated from its first rows, then any linear learner",
     losses: Losses::Convex,
     parameters: &[COMPONENTS, KERNEL, GAMMA, COEF, DEGREE, BIAS, LEARNER, STANDARDISE],
     promises: &[

@@ -126,7 +126,8 @@ impl ScoreLearner for KernelPerceptron {
 /// The kernel perceptron by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "kernel-perceptron",
-    summary: "the perceptron in a kernel's space; binary; without a budget exact, memory grows with the mistakes",
+    summary: "the perceptron in a kernel's space; binary; without a budget it is exact, and memory grows with the \
+              mistakes",
     losses: Losses::Only(&[LossKind::ZeroOne]),
     parameters: &[KERNEL, GAMMA, COEF, DEGREE, COMPARATOR_RADIUS, BUDGET, KEEP, THRESHOLD, STANDARDISE],
     promises: &[

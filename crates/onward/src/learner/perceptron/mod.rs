@@ -186,26 +186,26 @@ const VARIANT: ParameterDescriptor = words(
     "variant",
     &[
         ("plain", "Rosenblatt's"),
-        ("margin", "small margins are mistakes too"),
+        ("margin", "updates on small margins too"),
         ("averaged", "predicts with the mean of all weight vectors"),
-        ("voted", "the last weight vectors vote, O(vectors·non-zeros) a round"),
-        ("second-order", "decorrelates the features, O(d²) a round"),
+        ("voted", "the last weight vectors vote, O(vectors·non-zeros) per round"),
+        ("second-order", "decorrelates the features, O(d²) per round"),
     ],
 )
-.meaning("which perceptron");
+.meaning("variant of the perceptron");
 
 const A: ParameterDescriptor =
-    positive("a").default("1").meaning("a·I is added to the correlations").only_with("variant=second-order");
+    positive("a").default("1").meaning("a·I is added to the correlation matrix").only_with("variant=second-order");
 
 const LIMIT: ParameterDescriptor = columns::LIMIT.only_with("variant=second-order");
 
 const MARGIN: ParameterDescriptor =
-    positive("margin").default("1").meaning("margins up to this are updated").only_with("variant=margin");
+    positive("margin").default("1").meaning("update when the margin is at most this").only_with("variant=margin");
 
 /// Each is kept, and votes each round.
 const VECTORS: ParameterDescriptor = whole("vectors", 1..=1_000_000)
     .default("1000")
-    .meaning("how many weight vectors vote, the last that there were")
+    .meaning("number of weight vectors that vote, the most recent ones")
     .only_with("variant=voted");
 
 /// Why the mistakes of an average or a vote have no bound.
@@ -214,7 +214,7 @@ const NO_BOUND: &str = "the theorem bounds how often the last weights are update
 /// The perceptron by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "perceptron",
-    summary: "updates at mistakes only (Rosenblatt); binary, charged by mistakes",
+    summary: "updates on mistakes only (Rosenblatt); binary, with the loss zero-one",
     losses: Losses::Only(&[LossKind::ZeroOne]),
     parameters: &[A, LIMIT, MARGIN, COMPARATOR_RADIUS, STANDARDISE, VARIANT, VECTORS],
     promises: &[
@@ -246,7 +246,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             "margin" => (square + 2.0 * scales.rounds * arguments.number("margin")).sqrt(),
             "averaged" | "voted" => return Ok(Guarantee::none(GuaranteeKind::Own, NO_BOUND)),
             _ if scales.dimension > arguments.number("limit") => {
-                let reason = "there are more features than its limit, and those beyond are ignored";
+                let reason = "there are more features than its limit, and the others are ignored";
                 return Ok(Guarantee::none(GuaranteeKind::Own, reason));
             }
             _ => {

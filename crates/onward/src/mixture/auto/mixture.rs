@@ -25,7 +25,7 @@ use crate::numeric::exp_log;
 use crate::simd::{larger, smaller, vectorised};
 
 /// Why there is no bound.
-pub(super) const UNBOUNDED: &str = "squared losses are mixed by a rule without a bound";
+pub(super) const UNBOUNDED: &str = "squared losses are mixed by a rule that has no bound";
 
 /// How the weights follow from the losses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -165,7 +165,8 @@ impl Auto {
     /// ```
     pub fn new(loss: SharedLoss, lane_count: LaneCount) -> Result<Self, Error> {
         if loss.curvature() == Curvature::None {
-            let message = format!("auto cannot learn from the {} loss, which has no slope", loss.name());
+            let message =
+                format!("the loss of auto must have a slope, and {} has none; use hinge or logistic", loss.name());
             return Err(Error::parameter(message));
         }
         Ok(Self::of_width(loss, lane_count, lane_count == LaneCount::Four))
@@ -555,15 +556,25 @@ impl LinearWeights for Auto {
 const NEWTON_PARTS: [&str; 2] = ["newton", "pairs"];
 const STACK_PARTS: [&str; 2] = ["stack", "forgetting"];
 
-const LANES: ParameterDescriptor =
-    words("lanes", &[("auto", "7, and 4 from 131,072 features on"), ("7", "always"), ("4", "half the memory")])
-        .meaning("how many linear experts there are")
-        .quiet();
+const LANES: ParameterDescriptor = words(
+    "lanes",
+    &[
+        ("auto", "7, or 4 from 131,072 features on"),
+        ("7", "always"),
+        (
+            "4",
+            "always, with half the \
+                                                                                           memory",
+        ),
+    ],
+)
+.meaning("number of linear base learners")
+.quiet();
 
 /// `auto` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "auto",
-    summary: "the default: nothing to tune; lanes of several rules, mixed by how well they predict",
+    summary: "the default: several base learners (lanes), mixed by how well they predict; nothing to tune",
     losses: Losses::Convex,
     parameters: &[LANES],
     promises: &[
@@ -580,7 +591,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Ok(Box::new(Auto::new(arguments.loss(), lanes)?))
     },
     plan: |_, _| {
-        let reason = "its guarantee is against its own lanes, and comes from what happens";
+        let reason = "its guarantee is against its own lanes and depends on the stream";
         Ok(Guarantee::none(GuaranteeKind::Mixture, reason))
     },
 };

@@ -86,15 +86,14 @@ pub struct FixedShare {
 
 pub(crate) const ALPHA: ParameterDescriptor = number("alpha", 0.0..=1.0)
     .or("auto")
-    .meaning("the share of weight dealt out anew in a round; auto: switches/(switches + rounds so far)");
+    .meaning("share of the weight redistributed per round; auto: switches/(switches + rounds so far)");
 
 /// Without a share no switch is followed.
 const ALPHA_OF_SWITCHES: ParameterDescriptor = number("alpha", 1e-30..=1.0);
 
 /// Against more the bound says nothing.
-pub(crate) const SWITCHES: ParameterDescriptor = whole("switches", 0..=1_000_000_000)
-    .default("3")
-    .meaning("how many changes of the best expert the guarantee allows for");
+pub(crate) const SWITCHES: ParameterDescriptor =
+    whole("switches", 0..=1_000_000_000).default("3").meaning("how often the best expert may change in the guarantee");
 
 impl FixedShare {
     /// For this number of experts, with a guarantee against sequences of them with at most this many switches.

@@ -61,12 +61,12 @@ impl HedgeRate {
 
 pub(crate) const ETA: ParameterDescriptor = positive("eta")
     .or("auto")
-    .meaning("the rate; auto tunes itself from the ranges of losses, or from rounds")
+    .meaning("learning rate; auto: tuned from the ranges of the losses, or from rounds")
     .remedy("a smaller eta");
 
 pub(crate) const ROUNDS: ParameterDescriptor = number("rounds", 1.0..=1e30)
     .or("none")
-    .meaning("how many there will be, for the textbook's rate for losses within [0, 1]")
+    .meaning("the number of rounds T, for the textbook's rate for losses in [0, 1]")
     .only_with("eta=auto");
 
 /// The ranges that occurred, as self-tuned rates see them.

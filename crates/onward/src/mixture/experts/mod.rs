@@ -85,7 +85,7 @@ fn against_the_best(bound: f64) -> Guarantee {
 fn expect_count(count: usize) -> Result<usize, Error> {
     match count {
         1..=LARGEST_COUNT => Ok(count),
-        _ => Err(Error::parameter(format!("there are {count} experts: it is 1 to {LARGEST_COUNT}"))),
+        _ => Err(Error::parameter(format!("the number of experts must be from 1 to {LARGEST_COUNT}; got {count}"))),
     }
 }
 

@@ -54,7 +54,7 @@ pub struct Squint {
 
 pub(crate) const RANGE: ParameterDescriptor = positive("range")
     .or("auto")
-    .meaning("the largest difference of losses in a round, times importance; auto takes the largest so far");
+    .meaning("largest difference between losses in a round, times importance; auto: the largest so far");
 
 impl Squint {
     /// For this number of experts, with the largest range that h·ℓ will have in a round if that is known. Should a larger one

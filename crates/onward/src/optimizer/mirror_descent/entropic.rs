@@ -303,7 +303,7 @@ impl Optimizer for Entropic {
 
     fn guarantee(&self) -> Guarantee {
         if let Some(dimension) = self.dimension.filter(|&dimension| self.seen > dimension) {
-            return Guarantee::missing(format!("more than the {dimension} features came that dimension allows"));
+            return Guarantee::missing(format!("rows had more than the {dimension} features that dimension allows"));
         }
         let complexity = match self.seen {
             0 => 0.0,

@@ -81,13 +81,15 @@ const MAP: ParameterDescriptor = words(
         ("euclidean", "½‖w‖₂²: gradient descent"),
     ],
 )
-.meaning("what measures distances");
+.meaning("mirror map");
 
-const RADIUS: ParameterDescriptor =
-    positive("radius").default("10").meaning("of the domain in the map's norm, or --radius");
+const RADIUS: ParameterDescriptor = positive("radius").default("10").meaning(
+    "radius of the domain in the norm of the map; the radius of the run \
+                                              replaces this default",
+);
 
 const ETA: ParameterDescriptor =
-    positive("eta").or("auto").meaning("the rate; auto tunes itself from the gradients").remedy("a smaller eta");
+    positive("eta").or("auto").meaning("learning rate; auto: tuned from the gradients").remedy("a smaller eta");
 
 const SIGNED: ParameterDescriptor = flag("signed")
     .default("true")
@@ -96,21 +98,21 @@ const SIGNED: ParameterDescriptor = flag("signed")
 
 const DIMENSION: ParameterDescriptor = whole("dimension", 1..=u32::MAX as u64)
     .or("none")
-    .meaning("the number of features, which start equal; none: a prior that falls by order of appearance")
+    .meaning("number of features, with a uniform prior; none: a prior that decreases in order of appearance")
     .only_with("map=entropic");
 
 /// Nearer to 1 powers overflow, and above 2 the map is not strongly convex.
-const P: ParameterDescriptor =
-    number("p", 1.001..=2.0).default("1.5").meaning("the p of the norm").only_with("map=pnorm");
+const P: ParameterDescriptor = number("p", 1.001..=2.0).default("1.5").meaning("p of the norm").only_with("map=pnorm");
 
 const PROJECT: ParameterDescriptor =
-    flag("project").default("true").meaning("project on the ball").unless("map=entropic");
+    flag("project").default("true").meaning("project onto the ball").unless("map=entropic");
 
 const GRADIENT: ParameterDescriptor =
-    ogd::GRADIENT.meaning("the largest gradient in the dual norm").only_with("rounds and eta=auto");
+    ogd::GRADIENT.meaning("bound on the gradients in the dual norm").only_with("rounds and eta=auto");
 
-const ROUNDS: ParameterDescriptor =
-    ogd::ROUNDS.meaning("T, which with gradient gives the textbook's eta").only_with("gradient and eta=auto");
+const ROUNDS: ParameterDescriptor = ogd::ROUNDS
+    .meaning("the number of rounds T, which with gradient gives the textbook's eta")
+    .only_with("gradient and eta=auto");
 
 /// `mirror-descent` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {

@@ -74,7 +74,7 @@ impl PNorm {
         RADIUS.check(radius)?;
         rate.eta().map(|eta| ETA.check(eta)).transpose()?;
         if rate == MirrorRate::SelfTuned && !is_projected {
-            return Err(Error::parameter("project is false and eta is auto: without a projection give an eta"));
+            return Err(Error::parameter("project=false needs a number for eta; got auto"));
         }
         Ok(Self {
             p,
@@ -100,7 +100,7 @@ impl PNorm {
     /// What the bound can become.
     pub(super) fn promise(&self, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
         if !self.is_projected {
-            return Guarantee::missing("without a projection nothing bounds its gradients beforehand");
+            return Guarantee::missing("without a projection its gradients have no bound in advance");
         }
         // |⟨w, x⟩| ≤ ‖w‖_p‖x‖_q ≤ U‖x‖₂.
         let gradient = scales.gradient(loss, self.radius);

@@ -45,7 +45,7 @@ impl Full {
     pub(super) fn objection(&self) -> Option<String> {
         match (self.has_beyond, self.is_sound) {
             (true, _) => Some(format!(
-                "there are more features than the {} of limit: the rest is diagonal",
+                "there are more features than limit={}; the others have a diagonal matrix",
                 self.features.limit()
             )),
             (_, false) => Some("a projection could not be computed: the values are too far apart".to_owned()),

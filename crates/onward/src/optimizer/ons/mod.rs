@@ -147,10 +147,10 @@ impl Ons {
     }
 }
 
-const OF_FORMS: &str = "only the full form has a theorem: the universal certificate holds";
+const OF_FORMS: &str = "only form=full has a theorem; the universal certificate holds";
 
-const OF_LOSSES: &str = "the theorem needs losses that curve along their gradient (squared, expectile, logistic, poisson, \
-                         squared-hinge, or alpha given); the universal certificate holds";
+const OF_LOSSES: &str = "the theorem needs losses that curve along their gradient (squared, expectile, logistic, \
+                         poisson or squared-hinge), or a given alpha; the universal certificate holds";
 
 /// γ = ½min(1/(4GD), α), D = 2U.
 fn textbook_gamma(radius: f64, alpha: f64, gradient: f64) -> f64 {
@@ -258,7 +258,7 @@ fn promise(ons: &Ons, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
         return Guarantee::missing(reason);
     }
     if matches!(ons.form, OnsForm::Full(limit) if scales.dimension > limit as f64) {
-        return Guarantee::missing("the stream has more features than limit: the rest is diagonal");
+        return Guarantee::missing("the stream has more features than limit; the others have a diagonal matrix");
     }
     let reach = ons.radius * scales.norm;
     let (slope, square) = (scales.slope(loss, reach), scales.norm * scales.norm);
@@ -285,7 +285,7 @@ fn promise(ons: &Ons, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
             (1.0 / (sigmoid(reach) * sigmoid(-reach)), 0.25 * square)
         }
         KnownCurvature::Poisson if 2.0 * reach > crate::loss::poisson::STRAIGHT_FROM => {
-            return Guarantee::missing("scores above 50 are possible, where the loss is straight");
+            return Guarantee::missing("scores above 50 are possible, where the loss is almost linear");
         }
         KnownCurvature::Poisson => (slope * slope * libm::exp(reach), libm::exp(reach) * square),
         // With s = |g|/2 and r as in curve.rs: 2s² if r ≤ s, else 4s²/(2s(2r − s)/r²) ≤ 2sr.
@@ -297,7 +297,7 @@ fn promise(ons: &Ons, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
     let bound = 0.5 * epsilon * ons.radius * ons.radius + 0.5 * inverse * dimension * logarithm;
     match bound.is_finite() {
         true => Guarantee::own(Comparator::Ball(ons.radius), bound),
-        false => Guarantee::missing("the loss hardly curves at the ends of the ball: take a smaller radius"),
+        false => Guarantee::missing("the loss hardly curves at the ends of the ball; use a smaller radius"),
     }
 }
 
@@ -306,9 +306,12 @@ const OBJECTIONS: &[&str] = &[OF_LOSSES, "a projection could not be computed"];
 
 const FORM: ParameterDescriptor =
     words("form", &[("full", "all of it"), ("diagonal", "its diagonal"), ("sketched", "its main directions")])
-        .meaning("what is kept of the matrix");
+        .meaning("which part of the matrix is kept");
 
-const RADIUS: ParameterDescriptor = positive("radius").default("10").meaning("of the ball, or --radius");
+const RADIUS: ParameterDescriptor = positive("radius").default("10").meaning(
+    "radius of the ball; the radius of the \
+                                                                              run replaces this default",
+);
 
 const EPSILON: ParameterDescriptor = positive("epsilon")
     .or("auto")
@@ -316,17 +319,17 @@ const EPSILON: ParameterDescriptor = positive("epsilon")
 
 const ALPHA: ParameterDescriptor = positive("alpha")
     .or("auto")
-    .meaning("exp-concavity of the losses on the ball; auto: from the loss, round by round")
+    .meaning("exp-concavity of the losses on the ball; auto: from the loss, per round")
     .remedy("a smaller alpha");
 
 const GRADIENT: ParameterDescriptor = positive("gradient")
     .or("none")
-    .meaning("the largest gradient, which with alpha gives the textbook's constants")
+    .meaning("bound on the gradients, which with alpha gives the textbook's constants")
     .only_with("alpha")
     .quiet();
 
 const LIMIT: ParameterDescriptor =
-    whole("limit", 1..=2048).default("128").meaning("the most features that the matrix has").only_with("form=full");
+    whole("limit", 1..=2048).default("128").meaning("largest number of features in the matrix").only_with("form=full");
 
 const RANK: ParameterDescriptor =
     whole("rank", 1..=512).default("10").meaning("number of directions").only_with("form=sketched");
@@ -334,7 +337,7 @@ const RANK: ParameterDescriptor =
 /// `ons` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ons",
-    summary: "the online Newton step, for losses that curve and few features (Hazan, Agarwal, Kale)",
+    summary: "the online Newton step, for curved losses and few features (Hazan, Agarwal, Kale)",
     losses: Losses::Convex,
     parameters: &[FORM, RADIUS, EPSILON, ALPHA, GRADIENT, LIMIT, RANK, STANDARDISE],
     promises: &[

@@ -305,41 +305,55 @@ const SCHEDULE: ParameterDescriptor = words(
         ("constant", "eta0"),
         ("invscaling", "eta0/t^power"),
         ("optimal", "1/(alpha·(t0 + t − 1)), t0 = alpha^(−3/4)"),
-        ("adaptive", "eta0, and a fifth each time that the loss does not fall"),
+        ("adaptive", "eta0, divided by 5 after each window in which the loss did not fall"),
     ],
 )
-.meaning("of the rate");
+.meaning("schedule of the learning rate");
 
 const ETA: ParameterDescriptor =
-    positive("eta0").default("0.5").meaning("the first rate").unless("schedule=optimal").remedy("a smaller eta0");
+    positive("eta0").default("0.5").meaning("initial learning rate").unless("schedule=optimal").remedy(
+        "a smaller \
+                                                                                                        eta0",
+    );
 
-const POWER: ParameterDescriptor =
-    number("power", 0.0..=1.0).default("0.5").meaning("how fast the rate falls").only_with("schedule=invscaling");
+const POWER: ParameterDescriptor = number("power", 0.0..=1.0)
+    .default("0.5")
+    .meaning("exponent with which the rate falls")
+    .only_with("schedule=invscaling");
 
 const PATIENCE: ParameterDescriptor = whole("patience", 1..=1 << 53)
     .default("1000")
-    .meaning("how many rounds a window of the loss has")
+    .meaning("rounds per window of the loss")
     .only_with("schedule=adaptive");
 
 const PENALTY: ParameterDescriptor = words(
     "penalty",
-    &[("none", "no penalty"), ("l2", "½·alpha·‖w‖₂²"), ("l1", "alpha·‖w‖₁"), ("elastic-net", "both, by l1-ratio")],
+    &[
+        ("none", "no penalty"),
+        ("l2", "½·alpha·‖w‖₂²"),
+        ("l1", "alpha·‖w‖₁"),
+        (
+            "elastic-net",
+            "a mix of both, set by \
+                                                                                              l1-ratio",
+        ),
+    ],
 )
-.meaning("what pulls weights to 0");
+.meaning("regularisation");
 
 const ALPHA: ParameterDescriptor = positive("alpha")
     .default("0.0001")
-    .meaning("strength of the penalty; schedule=optimal is made of it too")
+    .meaning("strength of the penalty; schedule=optimal uses it too")
     .only_with("penalty or schedule=optimal");
 
 const RATIO: ParameterDescriptor = number("l1-ratio", 0.0..=1.0)
     .default("0.15")
-    .meaning("part of the penalty that is L1")
+    .meaning("share of L1 in the penalty")
     .only_with("penalty=elastic-net");
 
 const AVERAGE: ParameterDescriptor = whole("average", 0..=1 << 53)
     .default("0")
-    .meaning("keep the average of the points from this round on, the first being 1; 0: none")
+    .meaning("keep the average of the weights from this round on, counting from 1; 0: no average")
     .quiet();
 
 const BATCH: ParameterDescriptor = whole("batch", 1..=1_000_000).default("1").meaning("rows per step").quiet();

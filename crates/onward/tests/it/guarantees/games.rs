@@ -5,6 +5,7 @@ use onward::learner::LearnerSpec;
 use onward::loss::LinearLoss;
 use onward::{Features, SharedLoss};
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::streams::DIMENSION;
@@ -28,6 +29,25 @@ pub(crate) enum Adversary {
     Fresh,
     /// The signs that the bits say, in one coordinate alone, or in all.
     Written { signs: u32, is_lone: bool },
+}
+
+/// As docs/guarantees.md names it.
+impl fmt::Display for Adversary {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Orthogonal => write!(out, "orthogonal to the weights"),
+            Self::Signs => write!(out, "signs of the weights"),
+            Self::Coin(seed) => write!(out, "a coin per coordinate (seed {seed})"),
+            Self::Lone(seed) => write!(out, "a coin for one coordinate (seed {seed})"),
+            Self::Swing => write!(out, "one coordinate to and fro"),
+            Self::Fresh => write!(out, "a new coordinate per round"),
+            Self::Written { signs, is_lone } => {
+                let sign = |round| if signs >> round & 1 == 0 { '+' } else { '−' };
+                let signs: String = (0..WRITTEN).map(sign).collect();
+                write!(out, "signs {signs} in {}", if *is_lone { "one coordinate" } else { "all coordinates" })
+            }
+        }
+    }
 }
 
 /// The rounds of which every order of signs is played.

@@ -248,7 +248,7 @@ fn play(finding: &mut Finding, specification: &LearnerSpec, adversary: Adversary
         game.play();
         if is_due(round, length) {
             let own = game.learner.guarantee();
-            let place = || format!("linear game, {adversary:?}, T = {}", round + 1);
+            let place = || format!("linear game, {adversary}, T = {}", round + 1);
             note(finding, &own, &place);
             let (Ok(bound), Some(class)) = (&own.bound, own.comparator) else { continue };
             let class = of_weights(class, &game.learner.describe());

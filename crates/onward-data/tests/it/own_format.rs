@@ -88,7 +88,7 @@ fn interactions_and_what_is_ignored_are_those_of_vowpal_wabbits_text() {
 fn it_predicts_the_same() {
     let learn = |text: &str, options: Options| {
         let specification: onward::learner::LearnerSpec = "nag".parse().unwrap();
-        let mut learner = specification.build(&onward::loss::parse("logistic").unwrap(), None).unwrap();
+        let mut learner = specification.build(onward::loss::parse("logistic").unwrap(), None).unwrap();
         let mut reader = Reader::open(&[Input::bytes("input", text)], options).unwrap();
         let mut scores = Vec::new();
         while let Some(parsed) = reader.next_batch().unwrap() {

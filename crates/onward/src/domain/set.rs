@@ -172,7 +172,7 @@ mod tests {
     fn a_domain_is_named_with_what_it_needs() {
         let build = |text: &str| {
             let specification: LearnerSpec = text.parse()?;
-            specification.build(&crate::loss::parse("squared")?, None).map(|learner| learner.describe())
+            specification.build(crate::loss::parse("squared")?, None).map(|learner| learner.describe())
         };
         for domain in ["all", "box", "orthant", "l1"] {
             assert_eq!(

@@ -3,7 +3,7 @@
 //! ```
 //! use onward::protocol::LearnerSpec;
 //! let specification: LearnerSpec = "ogd:radius=5".parse()?;
-//! let learner = specification.build(&onward::loss::parse("logistic")?, None)?;
+//! let learner = specification.build(onward::loss::parse("logistic")?, None)?;
 //! assert_eq!(learner.describe(), "ogd:eta=auto,radius=5");
 //! # Ok::<(), onward::Error>(())
 //! ```

@@ -110,7 +110,7 @@ impl ClassLoss for Softmax {
     }
 }
 
-/// How closely [`importance_step`] solves its equation: the scores that it leads to are
+/// How closely `importance_step` solves its equation: the scores that it leads to are
 /// off by at most this much, relative to 1 + max |p_k|.
 pub const FLOW_TOLERANCE: f64 = 1e-11;
 

@@ -430,7 +430,7 @@ mod tests {
     use crate::protocol::LearnerSpec;
 
     fn build(text: &str) -> Result<Box<dyn crate::Learner>, crate::Error> {
-        text.parse::<LearnerSpec>()?.build(&crate::loss::parse("squared")?, None)
+        text.parse::<LearnerSpec>()?.build(crate::loss::parse("squared")?, None)
     }
 
     fn message(text: &str) -> String {

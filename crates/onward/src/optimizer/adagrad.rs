@@ -318,7 +318,7 @@ mod tests {
     fn the_form_the_domain_and_the_rate_are_described() {
         let build = |text: &str| {
             let specification: LearnerSpec = text.parse().unwrap();
-            specification.build(&crate::loss::parse("hinge").unwrap(), None).map(|learner| learner.describe())
+            specification.build(crate::loss::parse("hinge").unwrap(), None).map(|learner| learner.describe())
         };
         assert_eq!(build("adagrad").unwrap(), "adagrad:eta=0.5,radius=1");
         assert_eq!(

@@ -67,7 +67,7 @@ mod tests {
     fn rounds_and_gradient_give_the_rate_of_the_theorem() {
         let build = |text: &str| {
             let specification: LearnerSpec = text.parse().unwrap();
-            specification.build(&crate::loss::parse("hinge").unwrap(), None).map(|learner| learner.describe())
+            specification.build(crate::loss::parse("hinge").unwrap(), None).map(|learner| learner.describe())
         };
         assert_eq!(build("osd:radius=3,rounds=100,gradient=2").unwrap(), "osd:eta=0.15,radius=3");
         assert_eq!(

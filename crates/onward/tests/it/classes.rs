@@ -350,7 +350,7 @@ fn too_few_scores_for_a_learner_are_told() {
 #[should_panic = "scores must be 1 for each of 2 rows; got 3"]
 fn too_many_scores_for_a_learner_are_told() {
     let specification: onward::learner::LearnerSpec = "nag".parse().unwrap();
-    let mut learner = specification.build(&onward::loss::parse("squared").unwrap(), None).unwrap();
+    let mut learner = specification.build(onward::loss::parse("squared").unwrap(), None).unwrap();
     let rows = Rows::from_dense(&[1.0, 2.0], &[0], RowColumns::default()).unwrap();
     learner.learn(rows, &mut [0.0; 3]);
 }

@@ -534,7 +534,7 @@ fn the_bound_of_the_newton_step_is_not_zero_after_one_round() {
 #[test]
 fn the_newton_step_says_when_its_theorem_does_not_hold() {
     let reason = |name: &str, loss_name: &str, d: usize| {
-        let mut learner = name.parse::<LearnerSpec>().unwrap().build(&loss::parse(loss_name).unwrap(), None).unwrap();
+        let mut learner = name.parse::<LearnerSpec>().unwrap().build(loss::parse(loss_name).unwrap(), None).unwrap();
         learner.learn_one(features(&[1.0; 8][..d]), 1.0, 1.0);
         learner.guarantee().bound.err()
     };

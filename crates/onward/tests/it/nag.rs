@@ -8,7 +8,7 @@ use onward::{Features, loss};
 use crate::common::{self, stream};
 
 fn nag(loss: &str) -> Box<dyn onward::Learner> {
-    "nag".parse::<LearnerSpec>().unwrap().build(&loss::parse(loss).unwrap(), None).unwrap()
+    "nag".parse::<LearnerSpec>().unwrap().build(loss::parse(loss).unwrap(), None).unwrap()
 }
 
 /// The rows of data/phishing.csv: nine values and the label.

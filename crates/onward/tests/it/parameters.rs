@@ -7,7 +7,7 @@ use onward::registry::LEARNERS;
 
 fn build(text: &str, loss: &str) -> Result<String, String> {
     let specification: LearnerSpec = text.parse().map_err(|error: onward::Error| error.to_string())?;
-    let built = specification.build(&loss::parse(loss).unwrap(), None);
+    let built = specification.build(loss::parse(loss).unwrap(), None);
     built.map(|learner| learner.describe()).map_err(|error| error.to_string())
 }
 

@@ -30,7 +30,7 @@ fn length(x: &[f32]) -> f64 {
 }
 
 fn build(name: &str, loss: &str) -> Box<dyn onward::Learner> {
-    name.parse::<LearnerSpec>().unwrap().build(&loss::parse(loss).unwrap(), None).unwrap()
+    name.parse::<LearnerSpec>().unwrap().build(loss::parse(loss).unwrap(), None).unwrap()
 }
 
 /// A perceptron that counts.

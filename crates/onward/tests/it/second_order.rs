@@ -116,7 +116,7 @@ fn norm(a: &[f64]) -> f64 {
 }
 
 fn build(specification: &str, loss: &str) -> Box<dyn onward::Learner> {
-    specification.parse::<LearnerSpec>().unwrap().build(&loss::parse(loss).unwrap(), None).unwrap()
+    specification.parse::<LearnerSpec>().unwrap().build(loss::parse(loss).unwrap(), None).unwrap()
 }
 
 fn learn(learner: &mut dyn onward::Learner, row: &Row) -> f64 {
@@ -824,7 +824,7 @@ fn parameters_out_of_range_are_refused_by_name() {
         ),
         ("perceptron:variant=second-order,a=inf", "zero-one", "a of perceptron must be above 0; got inf"),
     ] {
-        let built = specification.parse::<LearnerSpec>().unwrap().build(&loss::parse(loss).unwrap(), None);
+        let built = specification.parse::<LearnerSpec>().unwrap().build(loss::parse(loss).unwrap(), None);
         assert_eq!(built.err().map(|error| error.to_string()).as_deref(), Some(message), "{specification}");
     }
 }

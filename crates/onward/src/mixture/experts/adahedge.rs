@@ -5,7 +5,7 @@
 //! all weight.
 //!
 //! **Guarantee**, for losses of any range, known or not: R_T ≤ 2Δ_T. *Proof.* Rates do not grow, so the
-//! mixed losses sum to at most min L_k + ln K/η_T (see [`hedge`](super::hedge)) = min L_k + Δ_{T−1},
+//! mixed losses sum to at most min L_k + ln K/η_T (see [`hedge`]) = min L_k + Δ_{T−1},
 //! and the paid ones to Δ_T more. ∎ It is never much above that of Hedge with the best rate
 //! in hindsight, of the order of √(Σ variance·ln K), and constant where one expert leads clearly.
 //!

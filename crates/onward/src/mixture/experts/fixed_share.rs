@@ -6,7 +6,7 @@
 //!
 //! Shares: α fixed; or, for m switches, m/(T−1) with T known, else m/(m+t), never above ½. Rates: η fixed;
 //! √(8C/T) for T rounds with losses in [0, 1], C being the cost below; or self-tuned, as
-//! [`hedge`](super::hedge)'s with the cost so far in place of ln K. Rounds in which all lose the same are left out:
+//! [`hedge`]'s with the cost so far in place of ln K. Rounds in which all lose the same are left out:
 //! they make no sequence of experts better than another.
 //!
 //! **Guarantee** against every sequence of experts with at most m switches, for rates and shares that do
@@ -16,7 +16,7 @@
 //! k. Taking v to the power ρ = η_{t+1}/η_t ≤ 1 divides by Σ v^ρ ≤ K^(1−ρ), so ln(v')/η_{t+1} ≥
 //! ln(v)/η_t − (1/η_{t+1} − 1/η_t)·ln K; the share leaves w ≥ (1−α+α/K)·v' to the same expert and
 //! ≥ (α/K)·v' to another. Along the sequence the sum telescopes, and ln K/η_1 and the differences add up to ln K/η_T.
-//! Switches cost most at the end. Hoeffding's inequality as in [`hedge`](super::hedge). ∎
+//! Switches cost most at the end. Hoeffding's inequality as in [`hedge`]. ∎
 //! With η and α fixed and a_t ≤ −ln(1−α) it is the textbook's
 //! ((m+1) ln K + m ln(1/α) + (T−m−1) ln(1/(1−α)))/η + ηT/8.
 //!

@@ -5,6 +5,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
+mod command_line;
 mod message;
 
 pub use message::{Message, Setting};
@@ -157,7 +158,7 @@ impl DataError {
 
     /// The whole error, with settings as options of the command line.
     pub fn command_line(&self) -> String {
-        self.worded(message::option)
+        self.worded(command_line::option)
     }
 
     /// The whole error, with the settings that it names [worded](Message::worded) by `word`.

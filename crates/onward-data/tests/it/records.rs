@@ -165,9 +165,13 @@ fn labels_are_given_apart_or_come_later() {
     assert_eq!([0, 1].map(|row| out.batch.get(row).label), [None, Some(2.5)]);
     let binary = Options { task: Some(Task::Binary), ..options };
     let mut encoder = RecordEncoder::new(&binary).unwrap();
+    let error = encoder.encode_labelled(json!({"x": 1}), 1.0, &mut out).unwrap_err();
+    assert_eq!(error.to_string(), "the batch has rows of another schema; clear it first");
+    assert_eq!(out.batch.len(), 2);
+    out.clear();
     let error = encoder.encode_labelled(json!({"x": 1}), 2.0, &mut out).unwrap_err();
     assert_eq!(error.to_string(), "column 'y': the label must be 1 for the positive class or -1; got 2");
-    assert_eq!(out.batch.len(), 2);
+    assert_eq!(out.batch.len(), 0);
 }
 
 #[test]

@@ -286,7 +286,7 @@ fn learners_of_classes_are_compared() {
         assert!((learner.sequential_risk.unwrap() - risk).abs() < 1e-6 * risk);
         assert!(learner.guarantees.iter().all(|it| it.reason.is_some()) && learner.regret_per_round.is_none());
     }
-    assert!(serde_json::to_string(&report).unwrap().contains("looked for where rows have one score"));
+    assert!(serde_json::to_string(&report).unwrap().contains("available for one score per row, not for one per class"));
 }
 
 #[test]

@@ -92,7 +92,12 @@ fn what_is_no_matrix_is_refused_and_nothing_is_learnt() {
         (dense(two, 1, 1), &[1.0], None, "labels must be as many as rows, 2; got 1"),
         (dense(two, 1, 1), &[1.0, 1.0], Some(&[1.0][..]), "weights must be as many as rows, 2; got 1"),
         (dense(two, 1, 1), &[1.0, 1.0], Some(&[1.0, -1.0]), "row 1: weight must be 0, or from 1e-38 to 3.4e38; got -1"),
-        (dense(two, 1, 1), &[1.0, f64::INFINITY], None, "row 1: label inf is not one for the squared loss"),
+        (
+            dense(two, 1, 1),
+            &[1.0, f64::INFINITY],
+            None,
+            "row 1: the label of the squared loss must be a finite number; got inf",
+        ),
         (dense(&[1.0, f32::NAN], 1, 1), &[1.0, 1.0], None, "row 1, column 0: values must be finite; got NaN"),
         (csr(&[0, 2], &[0], two), &[1.0], None, "columns must be as many as values, 2; got 1"),
         (csr(&[0, 3], &[0, 1], two), &[1.0], None, "row_starts must rise from 0 to the number of values, 2"),

@@ -446,7 +446,7 @@ mod tests {
                 .contains("row 1: the value of feature 1 must be finite; got inf")
         );
         assert!(dense(&[1.0, 1.0], &[4, 4]).contains("got index 4 twice"));
-        assert!(dense(&[1.0], &[u32::MAX]).contains("too large"));
+        assert!(dense(&[1.0], &[u32::MAX]).contains("indices must be below 2^31; got 4294967295"));
 
         fn with(columns: RowColumns<'_>) -> Error {
             Rows::from_dense(&[1.0, 2.0], &[0], columns).unwrap_err()

@@ -106,7 +106,7 @@ impl Message {
 
     /// The text, with settings as options of the command line.
     pub fn command_line(&self) -> String {
-        self.worded(option)
+        self.worded(super::command_line::option)
     }
 
     /// The settings that it names, with the values that are meant.

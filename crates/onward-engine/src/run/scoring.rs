@@ -77,7 +77,7 @@ pub(super) struct ScoringWorker<'a, 'b> {
     thread: Option<ScoringThread>,
     risk: f64,
     spare: Vec<Vec<f64>>,
-    returned: Vec<ParsedBatch>,
+    returned: Vec<Arc<ParsedBatch>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -174,9 +174,9 @@ impl<'b> ScoringWorker<'_, 'b> {
         Ok(self.risk)
     }
 
-    /// Batches that are no longer needed.
+    /// Batches that are no longer needed. Those that the caller shares still are dropped when it drops them: ask after that.
     pub(super) fn returned(&mut self) -> impl Iterator<Item = ParsedBatch> {
-        mem::take(&mut self.returned).into_iter()
+        mem::take(&mut self.returned).into_iter().filter_map(Arc::into_inner)
     }
 
     fn waiting(&self) -> usize {
@@ -201,7 +201,7 @@ impl<'b> ScoringWorker<'_, 'b> {
 
     fn put_away(&mut self, (job, risk): ScoringResult) -> Result<(), EngineError> {
         self.spare.push(job.scores);
-        self.returned.extend(Arc::into_inner(job.parsed));
+        self.returned.push(job.parsed);
         self.risk = risk?;
         Ok(())
     }

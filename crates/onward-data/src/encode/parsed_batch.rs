@@ -54,10 +54,16 @@ impl ParsedBatch {
     /// Adds a feature to the row that is being filled, and its name if it is met for the first time.
     #[inline]
     pub(crate) fn push(&mut self, seen: &mut NamesSeen, index: u32, value: f32, name: impl FnOnce(&mut NewNames)) {
+        self.name(seen, index, name);
+        self.batch.push(index, value);
+    }
+
+    /// Hands on the name of a feature that is met for the first time.
+    #[inline]
+    pub(crate) fn name(&mut self, seen: &mut NamesSeen, index: u32, name: impl FnOnce(&mut NewNames)) {
         if seen.first(index) {
             name(&mut self.names);
         }
-        self.batch.push(index, value);
     }
 
     /// Begins a row with the bias.

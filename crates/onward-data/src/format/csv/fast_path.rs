@@ -375,8 +375,9 @@ impl FastPath {
             let (indices, values) = (&self.features.indices[start..end], &self.features.values[start..end]);
             if !row.is_known && !encoder.has_named(indices) {
                 let columns = first..single.map_or(self.plan.columns, |&(at, _)| at);
-                self.add_cells(columns, line, encoder, text, out)?;
-            } else if !indices.is_empty() {
+                self.name_features(columns, line, encoder, text, out);
+            }
+            if !indices.is_empty() {
                 out.batch.extend(indices, values);
             }
             if let Some(&(at, column)) = single {
@@ -396,23 +397,22 @@ impl FastPath {
         Ok(line.end as usize + 1)
     }
 
-    /// Adds the cells of some columns one by one: some of their features are met for the first time, and get their names.
+    /// Hands on the names of the features of some columns that are met for the first time.
     #[inline(never)]
-    fn add_cells(
+    fn name_features(
         &self,
         columns: Range<usize>,
         line: IndexedLine,
         encoder: &mut RowEncoder,
         text: &[u8],
         out: &mut ParsedBatch,
-    ) -> Result {
+    ) {
         let places = self.places.iter().flat_map(|places| places[columns.clone()].iter());
         for (at, column) in columns.clone().zip(places) {
             if let Some(column) = *column {
-                encoder.cell(column, CellValue::Text(self.cell(line, at, text)), out)?;
+                encoder.name_features(column, self.cell(line, at, text), out);
             }
         }
-        Ok(())
     }
 
     /// The text of a cell of a line.

@@ -15,7 +15,7 @@ pub trait PredictionSink: Send {
     fn write(&mut self, parsed: &ParsedBatch, rows: Range<usize>, scores: &[f64]) -> io::Result<()>;
 }
 
-/// Keeps the scores in memory.
+/// Keeps the scores in memory, row after row. While a model of classes learns, later rows have more.
 impl PredictionSink for Vec<f64> {
     fn write(&mut self, _: &ParsedBatch, _: Range<usize>, scores: &[f64]) -> io::Result<()> {
         self.extend_from_slice(scores);

@@ -34,7 +34,11 @@ pub(super) fn list(what: Listed) -> Result<ExitCode, Failure> {
     // Writing to a String cannot fail.
     let _ = match what {
         Listed::Learners => registry.learners().iter().try_for_each(|it| entry(it.name, it.summary, it.parameters)),
-        Listed::Losses => registry.losses().iter().try_for_each(|it| entry(it.name, it.summary, it.parameters)),
+        Listed::Losses => {
+            let classes = registry.class_losses().iter().map(|it| (it.name, it.summary, it.parameters));
+            let mut all = registry.losses().iter().map(|it| (it.name, it.summary, it.parameters)).chain(classes);
+            all.try_for_each(|(name, summary, parameters)| entry(name, summary, parameters))
+        }
         Listed::Formats => registry.formats().summaries().try_for_each(|(name, summary)| entry(name, summary, &[])),
     };
     print(text.as_bytes())

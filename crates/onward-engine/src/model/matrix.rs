@@ -157,8 +157,8 @@ impl Model {
         for first in (0..rows).step_by(ROWS) {
             matrix.copy(first, row, &mut batch);
             let rows = batch.rows(..);
-            let (known, made) = (scores.len() / first.max(1), self.learn_checked(rows)?);
-            widen(&mut scores, known, made.len() / rows.len());
+            let made = self.learn_checked(rows)?;
+            widen(&mut scores, first, made.len() / rows.len());
             scores.extend(made);
         }
         Ok(scores)
@@ -179,13 +179,15 @@ impl Model {
     }
 }
 
-/// Gives rows that have `known` scores each as many as `wanted`: the classes that were not met yet score −∞.
-fn widen(scores: &mut Vec<f64>, known: usize, wanted: usize) {
-    if known == wanted || scores.is_empty() {
+/// Gives each of some rows `wanted` scores: −∞ for the classes that were not met yet.
+fn widen(scores: &mut Vec<f64>, rows: usize, wanted: usize) {
+    let known = scores.len().checked_div(rows).unwrap_or(wanted);
+    if known == wanted {
         return;
     }
-    let missing = wanted - known;
-    let rows =
-        scores.chunks(known).flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(f64::NEG_INFINITY, missing)));
-    *scores = rows.collect();
+    let mut wide = vec![f64::NEG_INFINITY; rows * wanted];
+    for (row, wide) in wide.chunks_mut(wanted).enumerate() {
+        wide[..known].copy_from_slice(&scores[row * known..][..known]);
+    }
+    *scores = wide;
 }

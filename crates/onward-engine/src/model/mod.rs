@@ -23,7 +23,7 @@ use crate::registry::Registry;
 pub use file::is_model_file;
 pub use inspection::Inspection;
 pub use matrix::MatrixRows;
-pub(crate) use rounds::{add_new_classes, learn_rows};
+pub(crate) use rounds::{learn_rows, rows_at_a_time, with_new_classes};
 pub use snapshot::Snapshot;
 
 /// What learns when no learner is named.

@@ -1,7 +1,7 @@
 //! The rounds of some rows: how a learner learns from them, and how classes that are new get their scores.
 
 use onward::loss::TaskLoss;
-use onward::{Learner, Rows};
+use onward::{Example, Learner, Rows};
 
 use crate::error::EngineError;
 
@@ -33,7 +33,7 @@ fn learn_classes(
     scores: &mut Vec<f64>,
     mut rounds: u64,
 ) -> Result<(), EngineError> {
-    let needed: Vec<usize> = rows.iter().map(|row| row.label.map_or(0, |class| class as usize + 1)).collect();
+    let needed: Vec<usize> = rows.iter().map(classes_up_to).collect();
     let outputs = needed.iter().copied().fold(learner.outputs(), usize::max);
     scores.clear();
     scores.resize(rows.len() * outputs, f64::NEG_INFINITY);
@@ -64,23 +64,40 @@ fn learn_classes(
     Ok(())
 }
 
-/// Adds scores for classes that the model has not met to the predictions of rows, so that such rows can be charged: what
-/// the class would have paid, had it been learnt next after `rounds` rows.
-pub(crate) fn add_new_classes(loss: &TaskLoss, rows: Rows<'_>, outputs: usize, scores: &mut Vec<f64>, rounds: u64) {
-    let class_of = |label: Option<f64>| label.map_or(0, |class| class as usize);
-    let most = rows.iter().map(|row| class_of(row.label) + usize::from(row.label.is_some())).fold(outputs, usize::max);
-    if loss.classes().is_none() || most == outputs {
-        return;
+/// How many classes there are up to the one that a row is charged for; 0 if it is not charged.
+fn classes_up_to(row: Example<'_>) -> usize {
+    row.label_to_learn().map_or(0, |class| class as usize + 1)
+}
+
+/// The most scores that are made at a time, unless a row has more.
+const MOST_SCORES: usize = 1 << 20;
+
+/// How many of some rows are handled at a time, so that their scores fit into memory.
+pub(crate) fn rows_at_a_time(loss: &TaskLoss, outputs: usize, rows: Rows<'_>) -> usize {
+    match loss.classes() {
+        Some(_) => (MOST_SCORES / rows.iter().map(classes_up_to).fold(outputs.max(1), usize::max)).max(1),
+        None => usize::MAX,
     }
-    let mut wide = vec![f64::NEG_INFINITY; rows.len() * most];
-    for (row, (example, wide)) in rows.iter().zip(wide.chunks_mut(most)).enumerate() {
+}
+
+/// The scores of rows with those of classes that the model has not met, so that such rows can be charged: what the class
+/// would have paid, had it been learnt next after `rounds` rows. `None` where all classes have been met.
+pub(crate) fn with_new_classes(loss: &TaskLoss, rows: Rows<'_>, scores: &[f64], rounds: u64) -> Option<Vec<f64>> {
+    loss.classes()?;
+    let outputs = scores.len().checked_div(rows.len())?;
+    let most = rows.iter().map(classes_up_to).fold(outputs, usize::max);
+    if most == outputs {
+        return None;
+    }
+    let mut all = vec![f64::NEG_INFINITY; rows.len() * most];
+    for (row, (example, wide)) in rows.iter().zip(all.chunks_mut(most)).enumerate() {
         let known = &scores[row * outputs..][..outputs];
         wide[..outputs].copy_from_slice(known);
-        let class = class_of(example.label);
-        if example.label.is_some() && class >= outputs {
+        let needed = classes_up_to(example);
+        if needed > outputs {
             let least = known.iter().copied().fold(0.0, f64::min);
-            wide[class] = loss.score_of_new_class(known, rounds).unwrap_or(least);
+            wide[needed - 1] = loss.score_of_new_class(known, rounds).unwrap_or(least);
         }
     }
-    *scores = wide;
+    Some(all)
 }

@@ -306,7 +306,7 @@ impl LearningPasses<'_> {
         reader.number_features(mem::take(features));
         let (mut rounds, passes) = (ledger.rounds(), metadata.passes);
         let sink = sink.map(|sink| sink as &mut dyn PredictionSink);
-        let destinations = Destinations { ledger, sink, rows, control: *control };
+        let destinations = Destinations { ledger, sink, rows, control: *control, learnt: None };
         let mut blank = Vec::new();
         let learnt = ScoringWorker::run(destinations, is_aside, |worker| {
             each_batch(reader, *control, counts, |reader, arrival| {

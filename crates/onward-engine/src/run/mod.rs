@@ -15,7 +15,7 @@ use onward_data::{Options, ParsedBatch, Reader};
 
 use crate::control::{Event, Progress, RunControl};
 use crate::error::EngineError;
-use crate::model::learn_rows;
+use crate::model::{learn_rows, rows_at_a_time};
 use crate::report::TaskKind;
 use crate::trace::Trace;
 
@@ -89,15 +89,16 @@ fn learn_batch(
     mut scores: Vec<f64>,
 ) -> Result<Vec<f64>, EngineError> {
     let (all, mut first, loss) = (batch.rows(..), 0, learner.loss());
+    let most = rows_at_a_time(&loss, learner.outputs(), all);
     loop {
-        let before = *rounds;
-        let due = trace.next_due(rounds, &all.labels()[first..], &all.weights()[first..]);
-        let rows = first..due.map_or(batch.len(), |at| first + at + 1);
+        let (before, end) = (*rounds, first.saturating_add(most).min(batch.len()));
+        let due = trace.next_due(rounds, &all.labels()[first..end], &all.weights()[first..end]);
+        let rows = first..due.map_or(end, |at| first + at + 1);
         first = rows.end;
         learn_rows(learner, &loss, batch.rows(rows.clone()), &mut scores, before)?;
         let marked = due.is_some().then_some(&mut *trace);
         scores = score(learner, rows, marked, scores)?;
-        if due.is_none() {
+        if due.is_none() && end == batch.len() {
             return Ok(scores);
         }
     }
@@ -121,7 +122,7 @@ impl PassLoss {
         // Classes that the first pass met are not new.
         learn_rows(learner, &self.loss, rows, &mut self.scores, 0)?;
         for (example, scores) in rows.with_scores(learner.outputs(), &mut self.scores) {
-            if let Some(label) = example.label {
+            if let Some(label) = example.label_to_learn() {
                 self.paid += example.weight * self.loss.value(scores, label);
                 self.weight += example.weight;
             }

@@ -11,7 +11,7 @@ use super::scoring::{Destinations, ScoringJob, ScoringWorker};
 use super::{Arrival, ReadCounts, each_batch, reports};
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
-use crate::model::{Model, ModelMetadata, add_new_classes};
+use crate::model::{Model, ModelMetadata, rows_at_a_time};
 use crate::predictions::PredictionSink;
 use crate::report::{PredictReport, Timing, finite};
 
@@ -77,20 +77,24 @@ impl<'a> PredictRun<'a> {
         let mut metadata = ModelMetadata::new(reader.format());
         // The account of what is predicted now. Nothing is learnt: there is no regret to be certified.
         let mut ledger = Ledger::new(model.learner.loss()).uncertified();
-        let destinations = Destinations { ledger: &mut ledger, sink: Some(sink), rows: None, control };
+        let learnt = Some(model.ledger.rounds());
+        let destinations = Destinations { ledger: &mut ledger, sink: Some(sink), rows: None, control, learnt };
         let predictor: &dyn Predictor = frozen.as_deref().unwrap_or(&*model.learner);
         let predicted = ScoringWorker::run(destinations, is_aside, |worker| {
             each_batch(&mut reader, control, &mut counts, |reader, arrival| {
                 let Some(Arrival { parsed, needs_exact_risk }) = arrival else { return worker.poll() };
                 metadata.skipped += parsed.skipped;
-                let (mut scores, all) = (worker.blank(), 0..parsed.batch.len());
-                let rows = parsed.batch.rows(all.clone());
-                metadata.count(rows);
-                scores.resize(rows.len() * predictor.outputs(), 0.0);
-                predictor.predict(rows, &mut scores);
-                add_new_classes(&model.loss, rows, predictor.outputs(), &mut scores, model.ledger.rounds());
-                let job = ScoringJob { parsed: Arc::new(parsed), rows: all, scores };
-                worker.submit(job, reader.is_waited_for())?;
+                metadata.count(parsed.batch.rows(..));
+                let parsed = Arc::new(parsed);
+                let most = rows_at_a_time(&model.loss, predictor.outputs(), parsed.batch.rows(..));
+                for first in (0..parsed.batch.len()).step_by(most) {
+                    let (mut scores, rows) =
+                        (worker.blank(), first..first.saturating_add(most).min(parsed.batch.len()));
+                    scores.resize(rows.len() * predictor.outputs(), 0.0);
+                    predictor.predict(parsed.batch.rows(rows.clone()), &mut scores);
+                    worker.submit(ScoringJob { parsed: Arc::clone(&parsed), rows, scores }, reader.is_waited_for())?;
+                }
+                drop(parsed);
                 worker.returned().for_each(|spent| reader.give_back(spent));
                 worker.risk(needs_exact_risk)
             })

@@ -16,6 +16,7 @@ use onward_data::ParsedBatch;
 
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
+use crate::model::with_new_classes;
 use crate::predictions::PredictionSink;
 use crate::rows::RowStore;
 
@@ -28,12 +29,16 @@ pub(super) struct Destinations<'a> {
     pub(super) sink: Option<&'a mut dyn PredictionSink>,
     pub(super) rows: Option<&'a mut RowStore>,
     pub(super) control: &'a dyn RunControl,
+    /// Where nothing is learnt: how many rows the model has learnt from, which decides what a class costs that it has not met.
+    pub(super) learnt: Option<u64>,
 }
 
 impl Destinations<'_> {
     /// Takes in the predictions of these rows.
     fn take(&mut self, parsed: &ParsedBatch, rows: Range<usize>, scores: &[f64]) -> Result<(), EngineError> {
-        self.ledger.observe(parsed.batch.rows(rows.clone()), scores);
+        let batch = parsed.batch.rows(rows.clone());
+        let wide = self.learnt.and_then(|learnt| with_new_classes(self.ledger.loss(), batch, scores, learnt));
+        self.ledger.observe(batch, wide.as_deref().unwrap_or(scores));
         if let Some(store) = self.rows.as_deref_mut() {
             keep(store, parsed.batch.rows(rows.clone()), self.control)?;
         }

@@ -4,7 +4,7 @@
 use onward::archive::Archive;
 use onward::guarantee::{Guarantee, GuaranteeKind};
 use onward::loss::{SharedClassLoss, Task, TaskLoss};
-use onward::parameter::{Description, ParameterDescriptor, positive};
+use onward::parameter::{Description, ParameterDescriptor, flag, positive};
 use onward::protocol::{LearnerDescriptor, Losses, Promise};
 use onward::{Features, Learner, Predictor, Rows};
 use onward_data::{Input, Options};
@@ -29,7 +29,7 @@ static CLASS_DESCENT: LearnerDescriptor = LearnerDescriptor {
     name: "class-descent",
     summary: "gradient descent on a loss of classes",
     losses: Losses::Classes,
-    parameters: &[RATE],
+    parameters: &[RATE, flag("standardise").meaning("centre and scale features").quiet()],
     promises: &[Promise::other("")],
     build: |given| {
         let (loss, rate) = (given.class_loss(), given.number("rate"));
@@ -357,4 +357,45 @@ fn what_does_not_fit_classes_is_refused() {
     assert!(model.learn_one(x, 0.5, 1.0).is_err() && model.learn_one(x, 1e9, 1.0).is_err());
     // Before the first class there is none.
     assert_eq!((model.predict_one(x), model.snapshot().unwrap().response_of(x)), (0.0, 0.0));
+}
+
+#[test]
+fn rows_before_the_first_label_and_rows_of_weight_zero_change_nothing() {
+    // More unlabelled rows than a matrix is handled at a time.
+    let rows: Vec<_> = table(0..1_500).into_iter().map(|(x, _)| (x, None)).chain(table(0..100)).collect();
+    let values: Vec<f32> = rows.iter().flat_map(|(x, _)| *x).collect();
+    let labels: Vec<f64> = rows.iter().map(|(_, class)| class.map_or(f64::NAN, |class: usize| class as f64)).collect();
+    for learner in ["class-descent", "class-descent:standardise=true"] {
+        let mut model = Model::for_indices(&model_options(learner), Task::Classes).unwrap();
+        let matrix = MatrixRows::Dense { values: &values, columns: 2, stride: 2 };
+        let scores = model.learn_matrix(matrix, &labels, None).unwrap();
+        assert_eq!(scores.len(), 3 * rows.len());
+        assert!(scores[..3 * 1_500].iter().all(|&score| score == f64::NEG_INFINITY));
+        let mut late = Model::for_indices(&model_options(learner), Task::Classes).unwrap();
+        let matrix = MatrixRows::Dense { values: &values[2 * 1_500..], columns: 2, stride: 2 };
+        let expected = late.learn_matrix(matrix, &labels[1_500..], None).unwrap();
+        assert_eq!(scores[3 * 1_500..], expected, "{learner}");
+        // A class that is new, in a row of weight 0, is not met by it.
+        let before = model.to_bytes().unwrap();
+        let x = Features::new(&[0, 1], &[1.0, 0.5]).unwrap();
+        model.learn_one(x, 7.0, 0.0).unwrap();
+        assert_eq!(model.predict_matrix(matrix).unwrap().len(), expected.len());
+        assert_eq!((before.len(), model.ledger().rounds()), (model.to_bytes().unwrap().len(), late.ledger().rounds()));
+    }
+}
+
+#[test]
+fn a_prediction_does_not_depend_on_the_label_of_its_row() {
+    let model = learn(&[csv(0..299)], learn_options("class-descent", 1), &()).unwrap().model;
+    let predicted = |text: &str| {
+        let mut sink = PredictionCsv::new(Vec::new(), &[], model.loss(), false).unwrap();
+        let input = Input::bytes("new.csv", text);
+        let report = predict(&model, &[input], Options::default(), &mut sink, &()).unwrap();
+        (String::from_utf8(sink.into_inner()).unwrap(), report.mean_loss)
+    };
+    let (known, paid) = predicted("y,a,b\n2,0.5,0.25\n");
+    let (new, more) = predicted("y,a,b\n131071,0.5,0.25\n");
+    assert_eq!(known.replace(",2.0\n", ",131071.0\n"), new);
+    let rounds = model.ledger().rounds() as f64;
+    assert!(paid.unwrap() < 3.0 && (more.unwrap() - (rounds + 1.0).ln()).abs() < 1e-9);
 }

@@ -222,7 +222,7 @@ fn state(header: &ModelHeader, views: &[(&str, TensorView<'_>)]) -> Result<State
         let column = SavedColumn::of_bytes(dtype, view.data())
             .ok_or_else(|| damaged(format_args!("tensor '{name}' has type {dtype:?}")))?;
         if header.tensors.get(*name) != Some(&listed(&column)) {
-            return Err(Error::model(format!("tensor '{name}' is not as its header lists it")));
+            return Err(damaged(format_args!("tensor '{name}' is not as its header lists it")));
         }
         state.set_column(name, column);
     }

@@ -374,10 +374,13 @@ impl Batch {
             )));
         }
         for Example { features, label, weight } in rows.iter() {
+            let start = self.indices.len();
             self.push(0, 1.0);
-            self.indices.extend(features.indices.iter().map(|index| index + 1));
+            self.indices.extend(features.indices.iter().map(|index| index.wrapping_add(1)));
             self.values.extend_from_slice(features.values);
-            self.row_max_index = rows.bounds.max_index + 1;
+            // Of what was copied: what is lent may be other numbers by now.
+            self.row_max_index = max_index(&self.indices[start..]);
+            assert!(self.row_max_index < INDEX_LIMIT, "an index has become too large");
             self.offset = features.offset;
             self.end_row(label, weight);
         }

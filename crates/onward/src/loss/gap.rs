@@ -28,11 +28,10 @@ impl GapCost {
         }
     }
 
-    /// How steep the cost is at a gap ≥ 0.
+    /// How steep the cost is at a gap > 0.
     fn slope(self, gap: f64) -> f64 {
         match self {
-            Self::Straight(slope) if gap > 0.0 => slope,
-            Self::Straight(_) => 0.0,
+            Self::Straight(slope) => slope,
             Self::Square => 2.0 * gap,
             Self::Huber(delta) => 2.0 * gap.min(delta),
         }
@@ -100,11 +99,13 @@ impl<T: GapLoss> Loss for T {
     }
 
     fn value(&self, p: f64, y: f64) -> f64 {
-        self.cost(p, y).value(self.gap(p, y).max(0.0))
+        let gap = self.gap(p, y);
+        if gap <= 0.0 { 0.0 } else { self.cost(p, y).value(gap) }
     }
 
     fn derivative(&self, p: f64, y: f64) -> f64 {
-        self.cost(p, y).slope(self.gap(p, y).max(0.0)) * self.ascent(p, y)
+        let gap = self.gap(p, y);
+        if gap <= 0.0 { 0.0 } else { self.cost(p, y).slope(gap) * self.ascent(p, y) }
     }
 
     fn second_derivative(&self, p: f64, y: f64) -> f64 {

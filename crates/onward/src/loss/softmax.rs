@@ -12,10 +12,11 @@ use super::logistic::softplus;
 use super::{ClassLoss, LossDescriptor, SharedClassLoss};
 
 /// As it is registered.
-pub(super) const SOFTMAX: LossDescriptor<SharedClassLoss> =
-    LossDescriptor::of_classes("softmax", "-ln of the probability of the class; predicts probabilities", |_| {
-        Ok(Arc::new(Softmax))
-    });
+pub(super) const SOFTMAX: LossDescriptor<SharedClassLoss> = LossDescriptor::of_classes(
+    "softmax",
+    "-ln of the probability of the class, for learners with a score per class",
+    |_| Ok(Arc::new(Softmax)),
+);
 
 /// The softmax loss, as losses of several scores are.
 ///

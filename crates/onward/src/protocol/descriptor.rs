@@ -126,7 +126,7 @@ impl LearnerDescriptor {
                 let of_numbers = if task == Task::Binary { named.next() } else { None };
                 fits.or(of_numbers).map(|loss| loss.name).ok_or_else(|| {
                     Error::parameter(format!(
-                        "{} needs two classes, and the target is a number; compare the target with a number, or use \
+                        "{} needs two classes, and the target is a number; make two classes of it, as in COLUMN>0, or use \
                          another learner",
                         self.name
                     ))

@@ -13,13 +13,13 @@ pub struct Params<'a> {
     pub(super) loss: &'a TaskLoss,
     /// What learners inside of this one may be.
     pub(super) learners: &'static [&'static LearnerDescriptor],
-    /// From `--radius`.
+    /// The radius of the run.
     pub(super) radius: Option<f64>,
     /// How many learners this one is inside of.
     pub(super) depth: usize,
 }
 
-/// Learners may be inside of so many others.
+/// How many learners a learner may be inside of.
 const DEEPEST: usize = 3;
 
 impl Deref for Params<'_> {

@@ -37,7 +37,7 @@ impl Predictor for Standardised {
         let outputs = self.outputs();
         rows.check_scores(outputs, scores);
         let mut scaled = Vec::new();
-        for (rows, scores) in rows.chunks(TOGETHER).zip(scores.chunks_mut(TOGETHER * outputs)) {
+        for (rows, scores) in rows.chunks(TOGETHER).zip(scores.chunks_mut((TOGETHER * outputs).max(1))) {
             scaled.clear();
             rows.iter().for_each(|example| self.scale.scale(example.features, &mut scaled));
             self.inner.predict(rows.with_values(&scaled), scores);
@@ -50,7 +50,7 @@ impl Learner for Standardised {
         let outputs = self.outputs();
         rows.check_scores(outputs, scores);
         let Self { inner, scale, scaled } = self;
-        for (rows, scores) in rows.chunks(TOGETHER).zip(scores.chunks_mut(TOGETHER * outputs)) {
+        for (rows, scores) in rows.chunks(TOGETHER).zip(scores.chunks_mut((TOGETHER * outputs).max(1))) {
             scaled.clear();
             for example in rows.iter() {
                 match example.label_to_learn() {

@@ -116,7 +116,7 @@ pub(crate) use by_vectors;
 /// the signature of an operation, then its value for each type, in the order of the types.
 ///
 /// The values for a type marked `avx2` are unsafe code. SAFETY, of all of them: only functions that [`dispatch`] runs and
-/// tests name these types, and run what names them only where the processor has AVX2. An array has at least as many numbers
+/// tests name these types, or pass them to `f32xn::run`: both run what uses them only where the processor has AVX2. An array has at least as many numbers
 /// as an instruction loads from it or stores into it. Rows that need more say why they are sound.
 macro_rules! vectors {
     (

@@ -22,7 +22,7 @@ pub(crate) struct Avx2F32x8(__m256);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx2F32x4(__m128);
 
-/// Machines without AVX2 have no other vectors than arrays.
+/// Other architectures than x86-64 have no other vectors than arrays.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) type Avx2F32x8 = [f32; EIGHT];
 #[cfg(not(target_arch = "x86_64"))]

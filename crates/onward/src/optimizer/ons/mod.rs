@@ -285,7 +285,7 @@ fn promise(ons: &Ons, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
             (1.0 / (sigmoid(reach) * sigmoid(-reach)), 0.25 * square)
         }
         KnownCurvature::Poisson if 2.0 * reach > crate::loss::poisson::STRAIGHT_FROM => {
-            return Guarantee::missing("scores above 50 are possible, where the loss is almost linear");
+            return Guarantee::missing("scores above 50 are possible, where the loss is linear");
         }
         KnownCurvature::Poisson => (slope * slope * libm::exp(reach), libm::exp(reach) * square),
         // With s = |g|/2 and r as in curve.rs: 2s² if r ≤ s, else 4s²/(2s(2r − s)/r²) ≤ 2sr.

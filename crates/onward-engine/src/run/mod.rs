@@ -88,7 +88,7 @@ fn learn_batch(
     mut score: impl FnMut(&dyn Learner, Range<usize>, Option<&mut Trace>, Vec<f64>) -> Result<Vec<f64>, EngineError>,
     mut scores: Vec<f64>,
 ) -> Result<Vec<f64>, EngineError> {
-    let (all, mut first, loss) = (batch.rows(..), 0, learner.loss());
+    let (all, mut first, loss) = (batch.rows(..), 0_usize, learner.loss());
     let most = rows_at_a_time(&loss, learner.outputs(), all);
     loop {
         let (before, end) = (*rounds, first.saturating_add(most).min(batch.len()));

@@ -34,7 +34,7 @@ pub(crate) fn check(outputs: &[(&str, Option<&PathBuf>)], inputs: &[Input]) -> R
             let to = if is_standard_output(path) { "standard output".to_owned() } else { path.display().to_string() };
             return Err(Failure::user(format!(
                 "{other} and {flag} both write to {to}; name another file for one of \
-                                              them"
+                    them"
             )));
         }
     }

@@ -445,7 +445,7 @@ fn parameters_out_of_range() {
         (
             vec!["--learner", "nag:etta=1"],
             "nag has no parameter 'etta'; did you mean 'eta'? Its parameters are: eta, \
-                                           standardise",
+                standardise",
         ),
         (vec!["--learner", "nag:rate=1"], "nag has no parameter 'rate'; its parameters are: eta, standardise"),
         (vec!["--learner", "nag:eta=0"], "eta of nag must be above 0; got 0"),

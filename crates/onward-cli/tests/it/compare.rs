@@ -516,7 +516,7 @@ fn outputs_that_are_one_file_or_an_input() {
         (
             &["--html", "out", "--svg", "./out"][..],
             "--html and --svg both write to ./out; name another file for one \
-                                                    of them",
+                of them",
         ),
         (&["--html", "report"], "--html report is also an input and would be overwritten; name another file"),
         (&["--svg", "nowhere/picture"], "nowhere/picture: cannot be written: its folder does not exist; create it"),

@@ -258,7 +258,7 @@ const FORM: ParameterDescriptor = words(
         (
             "scratch",
             "the rows themselves, O(td² + d³) \
-                                                                                     in round t",
+                in round t",
         ),
     ],
 )

@@ -168,7 +168,7 @@ const FORGETFUL: &str = "with forgetting there is no bound against a fixed compa
 /// With less than half the last rows are all that counts, and with more than 1 the past would grow.
 const FORGETTING: ParameterDescriptor = number("forgetting", 0.5..=1.0).default("1").meaning(
     "factor by which past rows are discounted per round; 1: no \
-                                                          discount",
+        discount",
 );
 
 /// `rls` by name.

@@ -207,8 +207,8 @@ pub(super) const FORM: ParameterDescriptor = words(
         (
             "dual-averaging",
             "the weights follow \
-                                                                                               from the sum of all \
-                                                                                               gradients",
+                from the sum of all \
+                    gradients",
         ),
     ],
 )

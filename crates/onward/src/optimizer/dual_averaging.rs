@@ -55,7 +55,7 @@ pub enum LazyRate {
 
 /// Why rates that tune themselves have no guarantee on an unbounded domain.
 const UNSEEN: &str = "self-tuned rates are one gradient late; use a bounded domain, or give a bound on the gradients \
-                      (gradient=G)";
+    (gradient=G)";
 
 /// Dual averaging in a domain.
 ///

@@ -47,4 +47,4 @@ pub use crate::protocol::{Optimizer, Step};
 
 /// Why there is no guarantee when a row had features that a simplex does not have.
 pub(crate) const BEYOND: &str = "rows had features at or above the dimension of the simplex, which have no weights; \
-                                 use a dimension above all indices (2^bits for hashed features)";
+    use a dimension above all indices (2^bits for hashed features)";

@@ -221,7 +221,7 @@ impl Optimizer for Ogd {
 
 /// Why rates that fall have no guarantee on all of R^d.
 const UNBOUNDED: &str = "on an unbounded domain with decreasing rates the weights have no bound; use a bounded \
-                         domain, or a fixed rate (osd)";
+    domain, or a fixed rate (osd)";
 
 /// Why nothing can be promised beforehand on an unbounded domain.
 pub(super) const NO_GRADIENT: &str = "on an unbounded domain the gradients of this loss have no bound in advance";

@@ -229,7 +229,7 @@ const ETA: ParameterDescriptor = positive("eta")
 
 const RADIUS: ParameterDescriptor = positive("radius").default("10").meaning(
     "radius of the ball in the kernel's space; the radius of the run \
-                                              replaces this default",
+        replaces this default",
 );
 
 const STEP: ParameterDescriptor =

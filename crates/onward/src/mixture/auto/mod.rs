@@ -564,7 +564,7 @@ const LANES: ParameterDescriptor = words(
         (
             "4",
             "always, with half the \
-                                                                                           memory",
+                memory",
         ),
     ],
 )

@@ -85,7 +85,7 @@ const MAP: ParameterDescriptor = words(
 
 const RADIUS: ParameterDescriptor = positive("radius").default("10").meaning(
     "radius of the domain in the norm of the map; the radius of the run \
-                                              replaces this default",
+        replaces this default",
 );
 
 const ETA: ParameterDescriptor =

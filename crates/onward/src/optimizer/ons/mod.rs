@@ -150,7 +150,7 @@ impl Ons {
 const OF_FORMS: &str = "only form=full has a theorem; the universal certificate holds";
 
 const OF_LOSSES: &str = "the theorem needs losses that curve along their gradient (squared, expectile, logistic, \
-                         poisson or squared-hinge), or a given alpha; the universal certificate holds";
+    poisson or squared-hinge), or a given alpha; the universal certificate holds";
 
 /// γ = ½min(1/(4GD), α), D = 2U.
 fn textbook_gamma(radius: f64, alpha: f64, gradient: f64) -> f64 {
@@ -310,7 +310,7 @@ const FORM: ParameterDescriptor =
 
 const RADIUS: ParameterDescriptor = positive("radius").default("10").meaning(
     "radius of the ball; the radius of the \
-                                                                              run replaces this default",
+        run replaces this default",
 );
 
 const EPSILON: ParameterDescriptor = positive("epsilon")

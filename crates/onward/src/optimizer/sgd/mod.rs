@@ -313,7 +313,7 @@ const SCHEDULE: ParameterDescriptor = words(
 const ETA: ParameterDescriptor =
     positive("eta0").default("0.5").meaning("initial learning rate").unless("schedule=optimal").remedy(
         "a smaller \
-                                                                                                        eta0",
+            eta0",
     );
 
 const POWER: ParameterDescriptor = number("power", 0.0..=1.0)
@@ -335,7 +335,7 @@ const PENALTY: ParameterDescriptor = words(
         (
             "elastic-net",
             "a mix of both, set by \
-                                                                                              l1-ratio",
+                l1-ratio",
         ),
     ],
 )

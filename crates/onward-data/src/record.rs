@@ -134,11 +134,14 @@ impl RecordEncoder {
             Some(schema) => schema.clone(),
             None => infer::unseen(options)?,
         };
+        Self::of(Arc::new(schema), options)
+    }
+
+    fn of(schema: Arc<Schema>, options: &Options) -> Result<Self, DataError> {
         if schema.layout != Layout::Table {
             return Err(DataError::options("the schema describes features, not named columns")
                 .advise("records need the schema of a table: CSV, JSON lines, Parquet"));
         }
-        let schema = Arc::new(schema);
         let rules = open::rules(Arc::clone(&schema), options, Default::default());
         Ok(Self { objects: ObjectEncoder::new(&rules), schema })
     }
@@ -147,12 +150,12 @@ impl RecordEncoder {
     ///
     /// # Errors
     /// When it is not one of named columns.
-    pub fn with_schema(schema: Schema) -> Result<Self, DataError> {
-        Self::new(&Options { schema: Some(schema), require_target: false, ..Options::default() })
+    pub fn with_schema(schema: impl Into<Arc<Schema>>) -> Result<Self, DataError> {
+        Self::of(schema.into(), &Options { require_target: false, ..Options::default() })
     }
 
-    /// What the columns mean.
-    pub fn schema(&self) -> &Schema {
+    /// What the columns mean. A model that shares it knows the records of this encoder without comparing columns.
+    pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }
 

@@ -47,8 +47,8 @@ impl ParsedBatch {
     }
 
     /// The schema of the rows, where a [`RecordEncoder`](crate::RecordEncoder) made them.
-    pub fn schema(&self) -> Option<&Schema> {
-        self.schema.as_deref()
+    pub fn schema(&self) -> Option<&Arc<Schema>> {
+        self.schema.as_ref()
     }
 
     /// Adds a feature to the row that is being filled, and its name if it is met for the first time.

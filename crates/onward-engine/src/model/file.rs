@@ -62,7 +62,7 @@ impl Model {
             learner: self.learner.describe(),
             loss: self.loss.name(),
             radius: self.radius,
-            schema: serde_json::to_value(&self.schema).map_err(EngineError::model)?,
+            schema: serde_json::to_value(&*self.schema).map_err(EngineError::model)?,
             facts: serde_json::to_value(&self.metadata).map_err(EngineError::model)?,
             state,
         };

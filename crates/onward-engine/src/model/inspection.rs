@@ -45,7 +45,7 @@ impl Model {
             loss: self.loss.name(),
             target: self.schema.target.to_string(),
             task: self.task().into(),
-            schema: self.schema.clone(),
+            schema: Schema::clone(&self.schema),
             facts: self.metadata.clone(),
             sequential_risk: (self.ledger.rounds() > 0).then(|| self.ledger.sequential_risk()),
             baseline_risk: self.ledger.baseline_risk(),

@@ -7,13 +7,14 @@ mod rounds;
 mod snapshot;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use onward::archive::Names;
 use onward::evaluation::Ledger;
 use onward::guarantee::Guarantee;
 use onward::loss::{Task, TaskLoss};
 use onward::protocol::LearnerSpec;
-use onward::{Example, FeatureMap, Features, Learner, Rows};
+use onward::{Example, FeatureMap, Features, Learner, Predictor, Rows};
 use onward_data::{Layout, Options, ParsedBatch, Schema, Target, TargetRule};
 use serde::{Deserialize, Serialize};
 
@@ -115,7 +116,7 @@ pub struct Model {
     pub(crate) names: Names,
     /// The ids of features, by which learner and ledger keep what belongs to them.
     pub(crate) features: FeatureMap,
-    pub(crate) schema: Schema,
+    pub(crate) schema: Arc<Schema>,
     pub(crate) metadata: ModelMetadata,
     pub(crate) registry: Registry,
     scores: Vec<f64>,
@@ -128,7 +129,8 @@ impl Model {
     ///
     /// # Errors
     /// When learner, loss, their parameters and the task of the schema do not fit together.
-    pub fn new(options: &ModelOptions, schema: Schema) -> Result<Self, EngineError> {
+    pub fn new(options: &ModelOptions, schema: impl Into<Arc<Schema>>) -> Result<Self, EngineError> {
+        let schema = schema.into();
         let learner = options.registry.learner(&options.learner)?;
         let loss = match &options.loss {
             Some(name) => options.registry.loss(name)?,
@@ -158,10 +160,11 @@ impl Model {
         specification: &LearnerSpec,
         loss: TaskLoss,
         radius: Option<f64>,
-        schema: Schema,
+        schema: impl Into<Arc<Schema>>,
         metadata: ModelMetadata,
         registry: &Registry,
     ) -> Result<Self, EngineError> {
+        let schema = schema.into();
         let (of_labels, of_loss) = (task(&schema), loss.task());
         if (of_labels == Task::Classes) != (of_loss == Task::Classes) {
             let message = format!("must fit the labels, which are {}; got {}", labels_of(of_labels), loss.name());
@@ -207,7 +210,7 @@ impl Model {
     }
 
     /// What the columns mean.
-    pub fn schema(&self) -> &Schema {
+    pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }
 
@@ -246,7 +249,7 @@ impl Model {
 
     /// What [`learn_one`](Self::learn_one) would predict. Changes nothing.
     pub fn predict_one(&self, x: Features<'_>) -> f64 {
-        Example { features: x, label: None, weight: 1.0 }.as_rows(|rows| self.loss.prediction(&self.predict(rows)))
+        predict_one(&*self.learner, &self.loss, x)
     }
 
     /// Learns from many rows, in order, and returns the scores made for each before its label was seen: one per row, or
@@ -352,9 +355,19 @@ pub(crate) fn own_guarantee(learner: &dyn Learner, passes: u32) -> Guarantee {
     learner.guarantee()
 }
 
+/// The prediction of one row. A single score needs no memory.
+pub(crate) fn predict_one(predictor: &dyn Predictor, loss: &TaskLoss, x: Features<'_>) -> f64 {
+    if loss.score().is_some() {
+        return predictor.predict_one(x);
+    }
+    let mut scores = vec![0.0; predictor.outputs()];
+    Example { features: x, label: None, weight: 1.0 }.as_rows(|rows| predictor.predict(rows, &mut scores));
+    loss.prediction(&scores)
+}
+
 /// Refuses records whose features mean something else.
-pub(crate) fn check_schema(schema: &Schema, records: &ParsedBatch) -> Result<(), EngineError> {
-    match records.schema().is_none_or(|other| other == schema) {
+pub(crate) fn check_schema(schema: &Arc<Schema>, records: &ParsedBatch) -> Result<(), EngineError> {
+    match records.schema().is_none_or(|other| Arc::ptr_eq(other, schema) || other == schema) {
         true => Ok(()),
         false => Err(EngineError::option("records", "must be encoded by the model's schema; got another one's")),
     }

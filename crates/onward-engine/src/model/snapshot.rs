@@ -1,11 +1,13 @@
 //! A frozen predictor.
 
+use std::sync::Arc;
+
 use onward::archive::Archive;
 use onward::loss::TaskLoss;
-use onward::{Example, Features, Predictor, Rows};
+use onward::{Features, Predictor, Rows};
 use onward_data::{ParsedBatch, Schema};
 
-use super::{Model, check_schema};
+use super::{Model, check_schema, predict_one};
 use crate::error::EngineError;
 
 /// What a model predicted when the snapshot was taken, to the bit. It never changes, and a model's schema never does, so
@@ -13,7 +15,7 @@ use crate::error::EngineError;
 pub struct Snapshot {
     predictor: Box<dyn Predictor>,
     loss: TaskLoss,
-    schema: Schema,
+    schema: Arc<Schema>,
 }
 
 impl Model {
@@ -22,7 +24,7 @@ impl Model {
     /// # Errors
     /// When the learner's state cannot be copied, which would be a fault of the learner.
     pub fn snapshot(&mut self) -> Result<Snapshot, EngineError> {
-        let (loss, schema) = (self.loss.clone(), self.schema.clone());
+        let (loss, schema) = (self.loss.clone(), Arc::clone(&self.schema));
         if let Some(predictor) = self.learner.freeze() {
             return Ok(Snapshot { predictor, loss, schema });
         }
@@ -41,7 +43,7 @@ impl Snapshot {
 
     /// The score of a row; for several classes the number of the one with the largest score.
     pub fn predict_one(&self, x: Features<'_>) -> f64 {
-        Example { features: x, label: None, weight: 1.0 }.as_rows(|rows| self.loss.prediction(&self.predict(rows)))
+        predict_one(&*self.predictor, &self.loss, x)
     }
 
     /// The prediction of a row on the scale that people read: a probability, a rate, the score itself, or the number of

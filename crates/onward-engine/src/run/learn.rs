@@ -148,7 +148,7 @@ impl LearnRun {
                 (*model, Some(seen))
             }
         };
-        let reading = Options { schema: Some(model.schema.clone()), ..reading };
+        let reading = Options { schema: Some((*model.schema).clone()), ..reading };
         let inputs = inputs.to_vec();
         Ok(Self { inputs, reading, reader, model, resumed_at, hindsight, passes, order, seed, loss_bound, trace })
     }
@@ -251,7 +251,7 @@ fn prepare(start: &Start, mut reading: Options) -> Result<Options, EngineError> 
     let ModelOptions { learner, loss, radius, registry } = match start {
         Start::New(options) => options,
         Start::Continue(model) => {
-            let (schema, formats) = (Some(model.schema.clone()), model.registry.formats().clone());
+            let (schema, formats) = (Some((*model.schema).clone()), model.registry.formats().clone());
             return Ok(Options { schema, formats, loss: Some(model.learner.loss()), ..reading });
         }
     };

@@ -119,12 +119,14 @@ impl PassLoss {
 
     /// Learns again from rows.
     fn learn(&mut self, learner: &mut dyn Learner, rows: Rows<'_>) -> Result<(), EngineError> {
-        // Classes that the first pass met are not new.
-        learn_rows(learner, &self.loss, rows, &mut self.scores, 0)?;
-        for (example, scores) in rows.with_scores(learner.outputs(), &mut self.scores) {
-            if let Some(label) = example.label_to_learn() {
-                self.paid += example.weight * self.loss.value(scores, label);
-                self.weight += example.weight;
+        for rows in rows.chunks(rows_at_a_time(&self.loss, learner.outputs(), rows)) {
+            // Classes that the first pass met are not new.
+            learn_rows(learner, &self.loss, rows, &mut self.scores, 0)?;
+            for (example, scores) in rows.with_scores(learner.outputs(), &mut self.scores) {
+                if let Some(label) = example.label_to_learn() {
+                    self.paid += example.weight * self.loss.value(scores, label);
+                    self.weight += example.weight;
+                }
             }
         }
         Ok(())

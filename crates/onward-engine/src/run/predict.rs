@@ -47,7 +47,7 @@ impl<'a> PredictRun<'a> {
     /// When an input cannot be opened, or does not fit the model.
     pub fn open(model: &'a Model, inputs: &[Input], reading: Options) -> Result<Self, EngineError> {
         let is_aside = reading.threads > 1;
-        let (schema, loss) = (Some(model.schema.clone()), Some(model.learner.loss()));
+        let (schema, loss) = (Some((*model.schema).clone()), Some(model.learner.loss()));
         let formats = model.registry.formats().clone();
         let reading = Options { schema, loss, formats, require_target: false, ..reading };
         let reader = Reader::open(inputs, reading)?;

@@ -298,7 +298,7 @@ impl<'a> Rows<'a> {
     /// When `size` is 0.
     pub fn chunks(self, size: usize) -> impl Iterator<Item = Self> {
         let rows = self.len();
-        (0..rows).step_by(size).map(move |start| self.slice(start..rows.min(start + size)))
+        (0..rows).step_by(size).map(move |start| self.slice(start..rows.min(start.saturating_add(size))))
     }
 
     /// The same rows with other values, finite and as many, all of them one row after the other.

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use onward::evaluation::{DEFAULT_RADIUS, Ledger};
+use onward::evaluation::Ledger;
+use onward::guarantee::Comparator;
 use onward::hindsight::{self, Best, ComparatorClass, RowSource, Workers};
 use onward::loss::{Curvature, Hinge};
 use onward::{Features, Learner, Loss};
@@ -38,7 +39,7 @@ impl Default for HindsightOptions {
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HindsightRequest {
-    class: ComparatorClass,
+    unconstrained: bool,
     gap: f64,
     threads: Threads,
 }
@@ -57,25 +58,45 @@ pub(crate) struct HindsightAnswer {
     /// Where the learner is charged by mistakes, and the best predictor by the hinge loss: the
     /// mistakes of that predictor per example.
     pub(crate) mistakes: Option<f64>,
-    /// Σ h·ℓ of the best predictor up to each round of the curve and the last.
-    pub(crate) paid: Vec<(u64, f64)>,
+    /// What the best predictor did up to each round of the curve and the last.
+    pub(crate) course: Vec<CoursePoint>,
+    /// The largest size of a score of the best predictor.
+    pub(crate) largest_score: f64,
     /// After several passes: what the learner pays as it then is, more than the best.
     pub(crate) excess: Option<ExcessReport>,
 }
 
+/// What the best predictor did up to a round.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CoursePoint {
+    pub(crate) round: u64,
+    /// Σ h·ℓ.
+    pub(crate) paid: f64,
+    /// Its norm, as the class of the certificate measures it in the scales so far.
+    pub(crate) norm: f64,
+    /// The weight of its bias.
+    pub(crate) bias: f64,
+}
+
 impl HindsightRequest {
     /// What the options ask for.
-    pub(crate) fn new(options: HindsightOptions, radius: Option<f64>, threads: usize) -> Result<Self, EngineError> {
+    pub(crate) fn new(options: HindsightOptions, threads: usize) -> Result<Self, EngineError> {
         let gap = options.gap;
         if !(gap > 0.0 && gap < 1.0) {
             return Err(EngineError::option("hindsight_gap", format!("must be above 0 and below 1; got {gap}")));
         }
-        let class = match radius {
-            _ if options.unconstrained => ComparatorClass::Unconstrained,
-            Some(radius) => ComparatorClass::Ball { radius },
-            None => ComparatorClass::Standardised { radius: DEFAULT_RADIUS },
-        };
-        Ok(Self { class, gap, threads: Threads(threads) })
+        Ok(Self { unconstrained: options.unconstrained, gap, threads: Threads(threads) })
+    }
+
+    /// The predictors that are looked among.
+    fn class(self, ledger: &Ledger) -> ComparatorClass {
+        match ledger.comparator() {
+            _ if self.unconstrained => ComparatorClass::Unconstrained,
+            Comparator::Ball(radius) => ComparatorClass::Ball { radius },
+            Comparator::StandardisedBall(radius) => ComparatorClass::Standardised { radius },
+            Comparator::BallBesideBias { radius, low, high } => ComparatorClass::BallBesideBias { radius, low, high },
+            _ => ComparatorClass::Unconstrained,
+        }
     }
 
     /// Looks back on the rows of the first pass.
@@ -87,12 +108,14 @@ impl HindsightRequest {
         };
         let by_mistakes = charged.curvature() == Curvature::None;
         let loss = if by_mistakes { &Hinge } else { charged };
-        let answer = match hindsight::best(rows, &self.threads, loss, self.class, self.gap) {
+        let answer = match hindsight::best(rows, &self.threads, loss, self.class(ledger), self.gap) {
             Ok(best) => {
-                let (paid, charge) = paid(rows, &best, loss, ledger).map_err(EngineError::RowStore)?;
-                let mistakes = by_mistakes.then(|| charge / ledger.weight());
+                let mut course = Course::new(&best, ledger);
+                course.run(rows, loss).map_err(EngineError::RowStore)?;
+                let mistakes = by_mistakes.then(|| course.charge / ledger.weight());
                 let excess = if passes > 1 { Some(self.excess(rows, &best, &*model.learner)?) } else { None };
-                Ok(HindsightAnswer { best, mistakes, paid, excess })
+                let Course { found: course, largest_score, .. } = course;
+                Ok(HindsightAnswer { best, mistakes, course, largest_score, excess })
             }
             Err(hindsight::HindsightError::Refused(error)) => Err(error.to_string()),
             Err(hindsight::HindsightError::Rows(error)) => return Err(EngineError::RowStore(error)),
@@ -155,25 +178,75 @@ impl HindsightRequest {
     }
 }
 
-/// What the best predictor paid by this loss up to each round of the curve, and up to the last; and
-/// what it would have been charged by the loss that the learner is charged by.
-fn paid(rows: &RowStore, best: &Best, loss: &dyn Loss, ledger: &Ledger) -> io::Result<(Vec<(u64, f64)>, f64)> {
-    let mut rounds: Vec<u64> = ledger.curve().points().iter().map(|point| point.round).collect();
-    rounds.push(ledger.rounds());
-    rounds.dedup();
-    let (mut round, mut sum, mut charge, mut found) = (0, 0.0, 0.0, Vec::with_capacity(rounds.len()));
-    for shard in 0..rows.shards() {
-        rows.visit(shard, &mut |row| {
-            let score = best.predict(row);
-            round += 1;
-            sum += row.weight * loss.value(score, row.label);
-            charge += row.weight * ledger.loss().value(&[score], row.label);
-            if rounds.get(found.len()) == Some(&round) {
-                found.push((round, sum));
-            }
-        })?;
+/// The best predictor, seen from the beginning of the stream to its end.
+struct Course<'a> {
+    best: Best,
+    ledger: &'a Ledger,
+    /// Where the curve has points, and the last round.
+    rounds: Vec<u64>,
+    found: Vec<CoursePoint>,
+    now: CoursePoint,
+    /// What it would have been charged by the loss that the learner is charged by.
+    charge: f64,
+    largest_score: f64,
+    /// Σ h, and of each feature by its number Σ h x².
+    weight: f64,
+    squares: Vec<f64>,
+}
+
+impl<'a> Course<'a> {
+    fn new(best: &Best, ledger: &'a Ledger) -> Self {
+        let mut rounds: Vec<u64> = ledger.curve().points().iter().map(|point| point.round).collect();
+        rounds.push(ledger.rounds());
+        rounds.dedup();
+        Self {
+            ledger,
+            found: Vec::with_capacity(rounds.len()),
+            rounds,
+            now: CoursePoint::default(),
+            charge: 0.0,
+            largest_score: 0.0,
+            weight: 0.0,
+            squares: vec![0.0; best.weights.len()],
+            best: best.clone(),
+        }
     }
-    Ok((found, charge))
+
+    /// Walks the rows; the predictor pays by this loss.
+    fn run(&mut self, rows: &RowStore, loss: &dyn Loss) -> io::Result<()> {
+        for shard in 0..rows.shards() {
+            rows.visit(shard, &mut |row| {
+                let score = self.best.predict(row);
+                self.now.round += 1;
+                self.now.paid += row.weight * loss.value(score, row.label);
+                self.charge += row.weight * self.ledger.loss().value(&[score], row.label);
+                self.largest_score = self.largest_score.max(score.abs());
+                self.weight += row.weight;
+                for (&number, &value) in row.numbers.iter().zip(row.values) {
+                    self.squares[number as usize] += row.weight * f64::from(value) * f64::from(value);
+                }
+                if self.rounds.get(self.found.len()) == Some(&self.now.round) {
+                    self.mark();
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Notes a point of the curve. Its certificate is there at powers of two only, and at the end.
+    fn mark(&mut self) {
+        let (weights, round) = (&self.best.weights, self.now.round);
+        if round.is_power_of_two() || round == self.ledger.rounds() {
+            let is_beside = matches!(self.ledger.comparator(), Comparator::BallBesideBias { .. });
+            let is_raw = matches!(self.ledger.comparator(), Comparator::Ball(_));
+            let squares = weights.iter().zip(&self.squares).map(|(weight, square)| {
+                weight * weight * if is_raw { 1.0 } else { square / self.weight }
+            });
+            self.now.norm = squares.skip(usize::from(is_beside)).sum::<f64>().sqrt();
+            self.now.bias = if is_beside { weights.first().copied().unwrap_or_default() } else { 0.0 };
+        }
+        self.found.push(self.now);
+    }
 }
 
 /// This many threads, the caller's among them.

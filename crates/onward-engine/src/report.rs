@@ -293,7 +293,7 @@ pub struct LearnerReport {
     pub metrics: MetricsReport,
     /// How long it took.
     pub timing: Timing,
-    /// The learner's own guarantee, and the universal certificate.
+    /// The learner's own guarantee, the universal certificate, the scaled dual and the curved certificate.
     pub guarantees: Vec<GuaranteeReport>,
     /// The course of the run.
     pub curve: Vec<CurvePoint>,
@@ -326,14 +326,26 @@ impl LearnerReport {
         self.name.as_deref().unwrap_or(&self.learner)
     }
 
-    /// The universal certificate.
+    /// The certificate against the default class, or the ball of the given radius: the scaled dual, which is never weaker than the
+    /// universal one, or that.
     pub fn certificate(&self) -> Option<&GuaranteeReport> {
-        self.guarantees.iter().find(|guarantee| guarantee.kind == GuaranteeKind::Universal)
+        let dual = self.guarantee(GuaranteeKind::Dual).filter(|dual| dual.bound_per_round.is_some());
+        dual.or_else(|| self.guarantee(GuaranteeKind::Universal))
+    }
+
+    /// The curved certificate, if it is about all features of the stream.
+    pub fn curved(&self) -> Option<&GuaranteeReport> {
+        self.guarantee(GuaranteeKind::Curved).filter(|curved| curved.bound_per_round.is_some())
     }
 
     /// The learner's own guarantee, or that of its mixture.
     pub fn own_guarantee(&self) -> Option<&GuaranteeReport> {
-        self.guarantees.iter().find(|guarantee| guarantee.kind != GuaranteeKind::Universal)
+        self.guarantee(GuaranteeKind::Own).or_else(|| self.guarantee(GuaranteeKind::Mixture))
+    }
+
+    /// The guarantee of a kind.
+    pub fn guarantee(&self, kind: GuaranteeKind) -> Option<&GuaranteeReport> {
+        self.guarantees.iter().find(|guarantee| guarantee.kind == kind)
     }
 }
 
@@ -398,8 +410,14 @@ pub struct GuaranteeReport {
     pub kind: GuaranteeKind,
     /// The class of predictors that it is about, with the word `radius` for the radius; empty without a bound.
     pub comparator: String,
-    /// The radius of that class.
+    /// The radius of that class; absent, too, where any score is allowed.
     pub radius: Option<f64>,
+    /// The least and the largest weight of the bias, in classes that bound it beside the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<(f64, f64)>,
+    /// The features that the predictors of the class use, where they are not all of the stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<Vec<String>>,
     /// The bound.
     pub bound_per_round: Option<f64>,
     /// Why there is none.
@@ -425,7 +443,8 @@ pub struct CurvePoint {
     pub risk: Option<f64>,
     /// The mean loss since the point before.
     pub recent_risk: Option<f64>,
-    /// The universal certificate, per example.
+    /// The universal certificate, per example: for the class in the scales so far; with the best predictor in hindsight, for
+    /// that predictor.
     pub guarantee: Option<f64>,
     /// The mean loss of the best constant for the examples so far.
     pub baseline: Option<f64>,
@@ -470,6 +489,12 @@ pub struct BestInHindsight {
     pub class: HindsightClass,
     /// The size of that class, if it has one.
     pub radius: Option<f64>,
+    /// The least and the largest weight of the bias, in a class that bounds it beside the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<(f64, f64)>,
+    /// The largest size of its scores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_score: Option<f64>,
     /// Its mean loss.
     pub loss: Option<f64>,
     /// No predictor of the class has a mean loss below `loss − gap`.
@@ -503,6 +528,9 @@ pub enum HindsightClass {
     /// Σ(s_i u_i)² ≤ radius², s_i the root mean square of feature i.
     #[serde(rename = "standardised ball")]
     StandardisedBall,
+    /// The same of all features but the bias, which is within an interval.
+    #[serde(rename = "standardised ball beside the bias")]
+    BallBesideBias,
     /// Any size.
     #[serde(rename = "unconstrained")]
     Unconstrained,

@@ -173,6 +173,7 @@ impl Model {
         let learner = specification.build(&loss, checked_radius(radius)?)?;
         let mut ledger = Ledger::new(learner.loss());
         ledger.set_radius(radius);
+        ledger.keep_curvature(None, schema.reserved());
         Ok(Self {
             specification: specification.clone(),
             learner,
@@ -187,6 +188,11 @@ impl Model {
             scores: Vec::new(),
             ids: Vec::new(),
         })
+    }
+
+    /// Has the curved certificate be about more features, before anything is learnt: for runs that take their time.
+    pub(crate) fn keep_more_curvature(&mut self) {
+        self.ledger.keep_curvature(Some(MORE_MEMBERS), self.schema.reserved());
     }
 
     /// What learns.
@@ -321,9 +327,14 @@ impl Model {
         }
         found.sort_unstable_by(order);
         found.truncate(count);
-        let name = |index: u32| self.names.get(index).map_or_else(|| format!("#{index}"), Cow::into_owned);
+        let name = |index: u32| self.name(index);
         let named = found.into_iter().map(|(index, weight, effect)| HeavyFeature { name: name(index), weight, effect });
         named.collect()
+    }
+
+    /// The name of a feature, or # and its index.
+    pub(crate) fn name(&self, index: u32) -> String {
+        self.names.get(index).map_or_else(|| format!("#{index}"), Cow::into_owned)
     }
 
     /// Remembers the names of features that came with a batch: by them [`heaviest`](Self::heaviest) calls its features.
@@ -339,6 +350,9 @@ impl Model {
         }
     }
 }
+
+/// The features of the curved certificate where it may take its time.
+const MORE_MEMBERS: usize = 256;
 
 /// When this many features are found, or twice as many as are wanted, the lighter ones are dropped.
 const MOST_KEPT: usize = 1024;

@@ -88,7 +88,7 @@ impl CompareRun {
     pub fn open(inputs: &[Input], options: CompareOptions) -> Result<Self, EngineError> {
         let CompareOptions { learners, loss, radius, registry, mut reading, hindsight, trace } = options;
         let radius = checked_radius(radius)?;
-        let hindsight = hindsight.map(|it| HindsightRequest::new(it, radius, reading.threads)).transpose()?;
+        let hindsight = hindsight.map(|it| HindsightRequest::new(it, reading.threads)).transpose()?;
         let threads = reading.threads;
         reading.formats = registry.formats().clone();
         let learners = specifications(&learners, &registry)?;
@@ -109,7 +109,10 @@ impl CompareRun {
         check_learners(&learners, &loss, radius)?;
         let contestant = |learner: &LearnerSpec| {
             let (schema, metadata) = (reader.schema().clone(), ModelMetadata::new(reader.format()));
-            let model = Model::build(learner, loss.clone(), radius, schema, metadata, &registry)?;
+            let mut model = Model::build(learner, loss.clone(), radius, schema, metadata, &registry)?;
+            if hindsight.is_some() {
+                model.keep_more_curvature();
+            }
             let (name, trace, elapsed) = (learner.to_string(), Trace::new(trace), Duration::ZERO);
             Ok(Contestant { name, model, trace, elapsed, scores: Vec::new() })
         };

@@ -131,18 +131,23 @@ impl LearnRun {
             }
             _ => {}
         }
-        let radius = match &start {
-            Start::New(options) => checked_radius(options.radius)?,
-            Start::Continue(model) => model.radius,
-        };
-        let hindsight = hindsight.map(|it| HindsightRequest::new(it, radius, reading.threads)).transpose()?;
+        if let Start::New(options) = &start {
+            checked_radius(options.radius)?;
+        }
+        let hindsight = hindsight.map(|it| HindsightRequest::new(it, reading.threads)).transpose()?;
         let reading = prepare(&start, reading)?;
         if hindsight.is_some() && matches!(start, Start::Continue(_)) {
             return Err(EngineError::option("hindsight", "needs all rows, and a continued model has not kept them"));
         }
         let reader = Reader::open(inputs, reading.clone())?;
         let (model, resumed_at) = match start {
-            Start::New(options) => (new_model(&options, reading.loss.clone(), &reader)?, None),
+            Start::New(options) => {
+                let mut model = new_model(&options, reading.loss.clone(), &reader)?;
+                if hindsight.is_some() {
+                    model.keep_more_curvature();
+                }
+                (model, None)
+            }
             Start::Continue(model) => {
                 let seen = model.metadata.examples;
                 (*model, Some(seen))

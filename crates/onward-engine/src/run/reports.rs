@@ -2,7 +2,7 @@
 
 use onward::MixtureReport;
 use onward::evaluation::{Ledger, LedgerPoint};
-use onward::guarantee::Guarantee;
+use onward::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use onward::hindsight::ComparatorClass;
 
 use super::learn::FinishedRun;
@@ -81,8 +81,16 @@ pub(super) fn stream(
 
 fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> LearnerReport {
     let ledger = &model.ledger;
-    let certificate = stated(ledger.certificate(), ledger.weight());
-    let own = stated(run.own_guarantee.clone(), ledger.weight());
+    let own = stated(run.own_guarantee.clone(), ledger);
+    let [certificate, dual] = [ledger.certificate(), ledger.dual()].map(|it| stated(it, ledger));
+    let (curved, floor) = ledger.curved();
+    let mut guarantees: Vec<_> =
+        [own, certificate.clone(), dual, stated(curved, ledger)].iter().map(|it| guarantee(it, ledger.weight())).collect();
+    if let (Some(curved), Some(floor)) = (guarantees.last_mut(), floor)
+        && ledger.distinct_features() != Some(floor.features.len() as u64 + floor.combinations)
+    {
+        curved.features = Some(floor.features.iter().map(|&index| model.name(index)).collect());
+    }
     let answer = hindsight.and_then(|hindsight| hindsight.answer.as_ref().ok());
     LearnerReport {
         name: None,
@@ -91,7 +99,7 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
         mistakes: ledger.metrics().mistakes(),
         metrics: metrics(ledger),
         timing: with_hindsight(run.timing, hindsight),
-        guarantees: [&own, &certificate].map(|it| guarantee(it, ledger.weight())).to_vec(),
+        guarantees,
         curve: curve(ledger, run, certificate.bound.ok(), answer),
         regret_per_round: answer.map(|answer| ledger.sequential_risk() - answer.best.loss),
         excess_empirical_risk: answer.and_then(|answer| answer.excess),
@@ -115,20 +123,32 @@ pub(super) fn metrics(ledger: &Ledger) -> MetricsReport {
 
 /// A guarantee as it is stated: a bound that is there is a finite number, in all and per example; else there is a
 /// reason.
-fn stated(guarantee: Guarantee, weight: f64) -> Guarantee {
+fn stated(guarantee: Guarantee, ledger: &Ledger) -> Guarantee {
+    let weight = ledger.weight();
+    // Nobody pays less than each row's least loss.
+    let most = ledger.least().map_or(f64::INFINITY, |least| ledger.paid() - least);
+    let is_about_loss = guarantee.kind != GuaranteeKind::Mixture && !is_of_hinge(guarantee.comparator);
     let bound = guarantee.bound.and_then(|bound| match bound {
         _ if weight == 0.0 => Err("no loss has been recorded yet".to_owned()),
+        bound if bound > most && is_about_loss => Ok(most),
         bound if bound.is_finite() && (bound / weight).is_finite() => Ok(bound),
         _ => Err("its bound is beyond the range of 64-bit floats".to_owned()),
     });
     Guarantee { bound, ..guarantee }
 }
 
+/// Whether it is what the comparators pay by another loss that regret is counted from.
+fn is_of_hinge(class: Option<Comparator>) -> bool {
+    matches!(class, Some(Comparator::HingeOnUpdates(_) | Comparator::KernelHingeOnUpdates(_)))
+}
+
 fn guarantee(guarantee: &Guarantee, weight: f64) -> GuaranteeReport {
     GuaranteeReport {
         kind: guarantee.kind,
         comparator: guarantee.description(),
-        radius: guarantee.radius(),
+        radius: guarantee.radius().filter(|radius| radius.is_finite()),
+        bias: guarantee.comparator.and_then(|comparator| comparator.bias()),
+        features: None,
         bound_per_round: guarantee.bound.as_ref().ok().map(|bound| bound / weight),
         reason: guarantee.bound.as_ref().err().cloned(),
     }
@@ -144,9 +164,15 @@ fn best_in_hindsight(hindsight: &Hindsight) -> HindsightReport {
         class: match best.class {
             ComparatorClass::Ball { .. } => HindsightClass::Ball,
             ComparatorClass::Standardised { .. } => HindsightClass::StandardisedBall,
+            ComparatorClass::BallBesideBias { .. } => HindsightClass::BallBesideBias,
             _ => HindsightClass::Unconstrained,
         },
         radius: best.class.radius(),
+        bias: match best.class {
+            ComparatorClass::BallBesideBias { low, high, .. } => Some((low, high)),
+            _ => None,
+        },
+        largest_score: finite(answer.largest_score),
         loss: finite(best.loss),
         gap: finite(best.gap),
         is_reached: best.is_reached,
@@ -183,25 +209,34 @@ fn curve(
             loss: ledger.paid(),
             weight: ledger.weight(),
             guarantee: certificate,
+            terms: ledger.sums().and_then(|sums| sums.terms(ledger.comparator())),
             baseline: ledger.baseline_risk(),
         });
     }
-    let mut before = LedgerPoint { round: 0, loss: 0.0, weight: 0.0, guarantee: None, baseline: None };
+    let mut before = LedgerPoint::default();
     let mut points = Vec::new();
     for point in kept {
         let traced = run.trace.at(point.round);
-        let paid = answer.map(|answer| &answer.paid);
-        let best = paid.and_then(|paid| Some(paid[paid.binary_search_by_key(&point.round, |at| at.0).ok()?].1));
+        let best = answer.and_then(|answer| {
+            Some(answer.course[answer.course.binary_search_by_key(&point.round, |at| at.round).ok()?])
+        });
+        // Scales change: what was certified of a class in the scales so far need not hold for the best of the class in the scales
+        // at the end. Of the predictor itself it is known.
+        let guarantee = match (best, point.guarantee, point.terms) {
+            (Some(best), Some(_), Some(terms)) => Some(terms.bound(best.norm, (best.bias, best.bias))),
+            (Some(_), ..) => None,
+            (None, guarantee, _) => guarantee,
+        };
         points.push(CurvePoint {
             t: point.round,
             weight: point.weight,
             risk: finite(point.loss / point.weight),
             recent_risk: finite((point.loss - before.loss) / (point.weight - before.weight)),
-            guarantee: point.guarantee.and_then(|bound| finite(bound / point.weight)),
+            guarantee: guarantee.and_then(|bound| finite(bound / point.weight)),
             baseline: point.baseline,
             own_guarantee: traced.and_then(|it| it.own_guarantee).and_then(|bound| finite(bound / point.weight)),
             weight_norm: traced.and_then(|it| it.weight_norm).and_then(finite),
-            regret: best.map(|best| (point.loss - best) / point.weight),
+            regret: best.map(|best| (point.loss - best.paid) / point.weight),
         });
         before = point;
     }

@@ -9,7 +9,9 @@
 //! - in the ball ‖u‖₂ ≤ B: R_T(u) ≤ A + B‖θ‖₂;
 //! - in the box |u_i| ≤ B: R_T(u) ≤ A + B Σ|θ_i|;
 //! - in the standardised ball Σ(s_i u_i)² ≤ B²: R_T(u) ≤ A + B√(Σ(θ_i/s_i)²), where
-//!   s_i² = Σ h x_i²/Σ h is the mean square of feature i over the stream, uncentred.
+//!   s_i² = Σ h x_i²/Σ h is the mean square of feature i over the stream, uncentred;
+//! - in such a ball of all features but the bias, and the bias u₀ in an interval [l, r]:
+//!   R_T(u) ≤ A + B√(Σ_{i≥1}(θ_i/s_i)²) + max(−θ₀l, −θ₀r).
 //!
 //! A and θ are f64: in f32 they would stall and the certificate could be false.
 
@@ -22,8 +24,11 @@ use crate::simd::f64x4::{FOUR, Record16, by_f64x4};
 use crate::storage::table::{ParameterTable, Positions, records};
 use crate::{Error, Features};
 
-/// The radius of the standardised ball that is used when none is given.
+/// The radius of the standardised ball that is used when none is given; in regression, in standard deviations of the label.
 pub const DEFAULT_RADIUS: f64 = 10.0;
+
+/// The index of the bias.
+pub(crate) const BIAS: u32 = 0;
 
 /// The sums of a feature.
 #[derive(Debug, Clone, Copy, Zeroable, Pod)]
@@ -52,6 +57,32 @@ pub struct Certificate {
     positions: Positions,
     /// Which of its features had no square before.
     new: Vec<usize>,
+    /// Whether some row did not begin with the bias: feature 0 with the value 1.
+    lacks_bias: bool,
+}
+
+/// What the bound for a class is made of: sums at some time, in the scales of that time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct CertificateTerms {
+    /// A = Σ h g (p − b).
+    pub paid: f64,
+    /// θ₀ of the bias, where the class bounds it beside the others; else 0.
+    pub bias: f64,
+    /// The dual norm of all other θ.
+    pub norm: f64,
+}
+
+impl CertificateTerms {
+    /// The bound for all u of at most this norm, and a bias in this interval.
+    pub fn bound(&self, radius: f64, (low, high): (f64, f64)) -> f64 {
+        self.paid + self.largest(radius, (low, high))
+    }
+
+    /// max −⟨θ, u⟩ over the class.
+    pub(crate) fn largest(&self, radius: f64, (low, high): (f64, f64)) -> f64 {
+        let beside = if self.bias == 0.0 { 0.0 } else { (-self.bias * low).max(-self.bias * high) };
+        radius * self.norm + beside
+    }
 }
 
 by_f64x4! {
@@ -96,6 +127,7 @@ impl Certificate {
     pub fn observe(&mut self, p: f64, g: f64, h: f64, x: Features<'_>) {
         self.paid.add(h * g * (p - x.offset()));
         self.weight += h;
+        self.lacks_bias |= x.indices().first() != Some(&BIAS) || x.values()[0] != 1.0;
         let hg = h * g;
         self.table.locate(x, &mut self.positions);
         if self.layout != self.table.layout {
@@ -150,19 +182,46 @@ impl Certificate {
 
     /// The bound for the ball ‖u‖₂ ≤ radius, summed over rounds.
     pub fn ball(&self, radius: f64) -> f64 {
-        let squares = self.entries().map(|entry| entry.theta * entry.theta);
-        self.paid.total() + radius * sum::sum(squares).sqrt()
+        self.bound(Comparator::Ball(radius), radius)
     }
 
     /// The bound for the box |u_i| ≤ radius, summed over rounds.
     pub fn cube(&self, radius: f64) -> f64 {
-        self.paid.total() + radius * sum::sum(self.entries().map(|entry| entry.theta.abs()))
+        self.bound(Comparator::Box(radius), radius)
     }
 
     /// The bound for the standardised ball Σ(s_i u_i)² ≤ radius², summed over rounds.
     pub fn standardised_ball(&self, radius: f64) -> f64 {
-        let squares = self.entries().map(|entry| entry.theta * entry.theta / entry.square);
-        self.paid.total() + radius * (self.weight * sum::sum(squares)).sqrt()
+        self.bound(Comparator::StandardisedBall(radius), radius)
+    }
+
+    fn bound(&self, class: Comparator, radius: f64) -> f64 {
+        self.terms(class).map_or(f64::INFINITY, |terms| terms.bound(radius, (0.0, 0.0)))
+    }
+
+    /// What the bounds for this class are made of; `None` for classes without a bound of this kind.
+    pub fn terms(&self, class: Comparator) -> Option<CertificateTerms> {
+        let paid = self.paid.total();
+        let standardised = |entry: CertificateEntry| entry.theta * entry.theta / entry.square;
+        let (bias, norm) = match class {
+            Comparator::Ball(_) => (0.0, sum::sum(self.entries().map(|entry| entry.theta * entry.theta)).sqrt()),
+            Comparator::StandardisedBall(_) => {
+                (0.0, (self.weight * sum::sum(self.entries().map(standardised))).sqrt())
+            }
+            Comparator::BallBesideBias { .. } => {
+                let others = self.seen.iter().zip(self.entries()).filter(|(index, _)| **index != BIAS);
+                let square = sum::sum(others.map(|(_, entry)| standardised(entry)));
+                (self.table.get(BIAS).theta, (self.weight * square).sqrt())
+            }
+            Comparator::Box(_) => (0.0, sum::sum(self.entries().map(|entry| entry.theta.abs()))),
+            _ => return None,
+        };
+        Some(CertificateTerms { paid, bias, norm })
+    }
+
+    /// Whether every row began with the bias: feature 0 with the value 1.
+    pub fn has_bias(&self) -> bool {
+        self.weight > 0.0 && !self.lacks_bias
     }
 
     fn entries(&self) -> impl Iterator<Item = CertificateEntry> {
@@ -180,13 +239,13 @@ impl Certificate {
         }
     }
 
-    /// The guarantee for the raw ball of `radius`, or the standardised ball of the default radius.
-    pub fn guarantee(&self, radius: Option<f64>) -> Guarantee {
-        let (comparator, bound) = match radius {
-            Some(radius) => (Comparator::Ball(radius), self.ball(radius)),
-            None => (Comparator::StandardisedBall(DEFAULT_RADIUS), self.standardised_ball(DEFAULT_RADIUS)),
+    /// The guarantee for a class of weight vectors.
+    pub fn guarantee(&self, class: Comparator) -> Guarantee {
+        let (Some(terms), Some(radius)) = (self.terms(class), class.radius()) else {
+            return Guarantee::none(GuaranteeKind::Universal, "the certificate is about balls and boxes of weights");
         };
-        Guarantee { kind: GuaranteeKind::Universal, comparator: Some(comparator), bound: Ok(bound) }
+        let bound = terms.bound(radius, class.bias().unwrap_or_default());
+        Guarantee { kind: GuaranteeKind::Universal, comparator: Some(class), bound: Ok(bound) }
     }
 
     /// Saves or loads what is needed to continue to the bit.
@@ -196,6 +255,8 @@ impl Certificate {
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.paid.persist("paid", archive)?;
         archive.number("weight", &mut self.weight)?;
+        let mut lacks_bias = Some(f64::from(u8::from(self.lacks_bias)));
+        archive.optional("lacks_bias", &mut lacks_bias)?;
         let mut entries: Vec<CertificateEntry> = self.entries().collect();
         let fields = fields!(CertificateEntry { "theta": F64 theta, "square": F64 square });
         archive.records(&mut entries, &CertificateEntry::zeroed(), &fields)?;
@@ -204,6 +265,9 @@ impl Certificate {
         if archive.is_loading() {
             self.table = ParameterTable::loaded(archive, &self.seen, entries.into_iter())?;
             self.find_seen();
+            // Models of before this was kept: the bias alone has the square Σ h, sum for sum.
+            let is_likely = self.table.get(BIAS).square.to_bits() != self.weight.to_bits();
+            self.lacks_bias = lacks_bias.map_or(is_likely, |lacks| lacks != 0.0);
         }
         Ok(())
     }

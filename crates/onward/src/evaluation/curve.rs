@@ -2,6 +2,7 @@
 //! spaced ones, in bounded memory: when there are too many evenly spaced points,
 //! every other one is dropped and the spacing doubles.
 
+use super::CertificateTerms;
 use crate::Error;
 use crate::archive::{Archive, Field};
 
@@ -17,8 +18,10 @@ pub struct LedgerPoint {
     pub loss: f64,
     /// Σ h so far.
     pub weight: f64,
-    /// The universal guarantee on the regret summed over rounds; at log-spaced rounds only.
+    /// The universal guarantee on the regret summed over rounds, for the class in the scales so far; at log-spaced rounds only.
     pub guarantee: Option<f64>,
+    /// What it is made of.
+    pub terms: Option<CertificateTerms>,
     /// The mean loss of the best constant; at log-spaced rounds only.
     pub baseline: Option<f64>,
 }
@@ -82,6 +85,17 @@ impl Curve {
         for (name, points) in [("logarithmic", &mut self.logarithmic), ("even", &mut self.even)] {
             archive.part(name, |archive| archive.records(points, &LedgerPoint::default(), POINT))?;
         }
+        let terms = |point: &LedgerPoint| {
+            point.terms.map_or([f64::NAN; 3], |CertificateTerms { paid, bias, norm }| [paid, bias, norm])
+        };
+        let mut column: Vec<f64> = self.logarithmic.iter().flat_map(terms).collect();
+        archive.optional_column("terms", &mut column)?;
+        if archive.is_loading() {
+            for (point, terms) in self.logarithmic.iter_mut().zip(column.as_chunks::<3>().0) {
+                let [paid, bias, norm] = *terms;
+                point.terms = known(paid).map(|paid| CertificateTerms { paid, bias, norm });
+            }
+        }
         Ok(())
     }
 }
@@ -111,7 +125,7 @@ mod tests {
         let mut curve = Curve::default();
         for round in 1..=100_000u64 {
             if curve.is_due(round) {
-                curve.push(LedgerPoint { round, loss: 0.0, weight: round as f64, guarantee: None, baseline: None });
+                curve.push(LedgerPoint { round, weight: round as f64, ..LedgerPoint::default() });
             }
         }
         let rounds: Vec<u64> = curve.points().iter().map(|point| point.round).collect();

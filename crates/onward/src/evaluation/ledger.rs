@@ -6,9 +6,13 @@
 //! universal certificate. It knows nothing of learners.
 
 use crate::archive::Archive;
-use crate::evaluation::{BestConstant, Certificate, ClassFrequencies, Curve, LedgerPoint};
-use crate::guarantee::{Guarantee, GuaranteeKind};
-use crate::loss::{Curvature, Evaluation, TaskLoss};
+use crate::evaluation::curved::{DEFAULT_MEMBERS, DEFAULT_SCORE_BOUND};
+use crate::evaluation::{
+    BestConstant, Certificate, ClassFrequencies, Curve, CurvedCertificate, CurvedFloor, DEFAULT_RADIUS, LabelStatistics,
+    LedgerPoint, ScaledDual,
+};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::loss::{Curvature, Evaluation, InverseLink, Task, TaskLoss};
 use crate::metric::Metrics;
 use crate::numeric::sum::Sum;
 use crate::simd::scan::count_present;
@@ -35,8 +39,12 @@ pub struct Ledger {
     /// Whether all rounds had importance 1.
     is_uniform: bool,
     baseline: Baseline,
+    /// The labels, where they are numbers.
+    labels: Option<LabelStatistics>,
     /// `None` where no sums are kept for one.
     certificate: Option<Certificate>,
+    dual: Option<ScaledDual>,
+    curved: Option<CurvedCertificate>,
     metrics: Metrics,
     curve: Curve,
 }
@@ -51,17 +59,19 @@ impl Ledger {
     /// An empty ledger that charges this loss.
     pub fn new(loss: impl Into<TaskLoss>) -> Self {
         let loss = loss.into();
-        let (metrics, baseline, certificate) = match &loss {
+        let (metrics, baseline) = match &loss {
             TaskLoss::Score(loss) => {
                 let metrics = Metrics::new(loss.task(), loss.inverse_link());
-                let baseline = Baseline::Score(BestConstant::new(SharedLoss::clone(loss)));
-                (metrics, baseline, Some(Certificate::default()))
+                (metrics, Baseline::Score(BestConstant::new(SharedLoss::clone(loss))))
             }
             TaskLoss::Classes(loss) => {
-                let baseline = Baseline::Classes(ClassFrequencies::default());
-                (Metrics::of_classes(loss.is_log_loss()), baseline, None)
+                (Metrics::of_classes(loss.is_log_loss()), Baseline::Classes(ClassFrequencies::default()))
             }
         };
+        let is_convex = loss.score().is_some_and(|loss| loss.curvature() != Curvature::None);
+        let labels = (loss.task() == Task::Regression).then(LabelStatistics::default);
+        let certificate = loss.score().map(|_| Certificate::default());
+        let dual = is_convex.then(ScaledDual::default);
         Self {
             loss,
             radius: None,
@@ -72,14 +82,17 @@ impl Ledger {
             losses: (0.0, 0.0),
             is_uniform: true,
             baseline,
+            labels,
             certificate,
+            dual,
+            curved: None,
             metrics,
             curve: Curve::default(),
         }
     }
 
     /// Sets the radius of the comparators ‖u‖₂ ≤ radius that the certificate is for; else
-    /// it is for the standardised ball of radius [`DEFAULT_RADIUS`](super::DEFAULT_RADIUS).
+    /// it is for the default [class](Self::comparator).
     pub fn set_radius(&mut self, radius: Option<f64>) {
         self.radius = radius;
     }
@@ -96,8 +109,76 @@ impl Ledger {
     /// # Ok::<(), onward::Error>(())
     /// ```
     pub fn uncertified(mut self) -> Self {
-        self.certificate = None;
+        (self.certificate, self.dual, self.curved) = (None, None, None);
         self
+    }
+
+    /// Keeps sums for the curved certificate too, of at most this many features ([`DEFAULT_MEMBERS`] unless said otherwise), those with
+    /// indices below `reserved` before others. Nothing changes where something was charged already, or the loss has
+    /// no curvature.
+    pub fn keep_curvature(&mut self, features: Option<usize>, reserved: u32) {
+        let Some(loss) = self.loss.score().filter(|_| self.rounds == 0 && self.certificate.is_some()) else { return };
+        // Scores in units of the label have no bound that is known beforehand.
+        let is_free = loss.task() == Task::Regression && loss.inverse_link() == InverseLink::Identity;
+        let bound = if is_free { f64::INFINITY } else { DEFAULT_SCORE_BOUND };
+        let has_bend = match loss.curvature() {
+            Curvature::Quadratic(_) | Curvature::Strong(_) => true,
+            _ => loss.is_curvature_unimodal() && !is_free,
+        };
+        let features = features.unwrap_or(DEFAULT_MEMBERS);
+        self.curved = has_bend.then(|| CurvedCertificate::new(bound, features, reserved));
+    }
+
+    /// The class of comparators that the certificate is for: the ball of the given radius. Without one, for two classes the standardised
+    /// ball of radius [`DEFAULT_RADIUS`]; in regression the class [`BallBesideBias`](Comparator::BallBesideBias) whose radius is
+    /// that many standard deviations of the labels, the bias being within the range of the labels and as far beyond, so that the class
+    /// holds the best constant, and neither units of the label nor where its 0 is matter. For rates the
+    /// radius is a plain number, and the bias as near to the logarithm of the mean label. Rows that do not all begin with a
+    /// bias are compared with the standardised ball whose radius is as many root mean squares of the label.
+    ///
+    /// ```
+    /// use onward::{Features, evaluation::Ledger, guarantee::Comparator};
+    /// let mut ledger = Ledger::new(onward::loss::parse("squared")?);
+    /// for label in [101.0, 103.0] {
+    ///     ledger.observe_one(0.0, label, 1.0, Features::new(&[0, 1], &[1.0, 0.5])?);
+    /// }
+    /// assert_eq!(ledger.comparator(), Comparator::BallBesideBias { radius: 10.0, low: 91.0, high: 113.0 });
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn comparator(&self) -> Comparator {
+        if let Some(radius) = self.radius {
+            return Comparator::Ball(radius);
+        }
+        let Some(labels) = &self.labels else { return Comparator::StandardisedBall(DEFAULT_RADIUS) };
+        let has_bias = self.certificate.as_ref().is_some_and(Certificate::has_bias);
+        let is_rate = self.loss.score().is_some_and(|loss| loss.inverse_link() == InverseLink::Log);
+        let (smallest, largest) = labels.range();
+        // Where all labels are alike there is no scale but their size.
+        let unit = |deviation: f64| match deviation.max(1e-9 * smallest.abs().max(largest.abs())) {
+            0.0 => 1.0,
+            unit => unit,
+        };
+        match (has_bias, is_rate) {
+            (true, true) => {
+                let constant = self.best_constant().unwrap_or_default();
+                let (low, high) = (constant - DEFAULT_RADIUS, constant + DEFAULT_RADIUS);
+                Comparator::BallBesideBias { radius: DEFAULT_RADIUS, low, high }
+            }
+            (true, false) => {
+                let radius = DEFAULT_RADIUS * unit(labels.deviation());
+                Comparator::BallBesideBias { radius, low: smallest - radius, high: largest + radius }
+            }
+            (false, true) => Comparator::StandardisedBall(DEFAULT_RADIUS),
+            (false, false) => Comparator::StandardisedBall(DEFAULT_RADIUS * unit(labels.root_mean_square())),
+        }
+    }
+
+    /// The score of the best constant in hindsight, if one is followed.
+    pub fn best_constant(&self) -> Option<f64> {
+        match &self.baseline {
+            Baseline::Score(best_constant) => best_constant.score(),
+            Baseline::Classes(_) => None,
+        }
     }
 
     /// Charges a score that was made before the label was seen: [`observe`](Self::observe) of one row. A round of importance
@@ -174,8 +255,17 @@ impl Ledger {
         if let Baseline::Score(best_constant) = &mut self.baseline {
             best_constant.observe(label, weight);
         }
+        if let Some(labels) = &mut self.labels {
+            labels.observe(label, weight);
+        }
         if let Some(certificate) = &mut self.certificate {
             certificate.observe(p, derivative, weight, x);
+        }
+        if let (Some(dual), TaskLoss::Score(loss)) = (&mut self.dual, &self.loss) {
+            dual.observe(loss.conjugate(p, label, evaluation), derivative, weight, x.offset());
+            if let Some(curved) = &mut self.curved {
+                curved.observe(&**loss, p, label, evaluation, weight, x);
+            }
         }
         self.metrics.observe_charged(p, label, weight, logistic);
         if self.curve.is_due(self.rounds) {
@@ -205,9 +295,11 @@ impl Ledger {
     fn mark(&mut self) {
         let thorough = self.curve.is_logarithmic(self.rounds);
         let guarantee = if thorough { self.certificate().bound.ok() } else { None };
+        let class = self.comparator();
+        let terms = if thorough { self.certificate.as_ref().and_then(|it| it.terms(class)) } else { None };
         let baseline = if thorough { self.baseline_risk() } else { None };
         let (loss, weight) = (self.paid(), self.weight());
-        self.curve.push(LedgerPoint { round: self.rounds, loss, weight, guarantee, baseline });
+        self.curve.push(LedgerPoint { round: self.rounds, loss, weight, guarantee, terms, baseline });
     }
 
     /// The loss that is charged.
@@ -306,8 +398,48 @@ impl Ledger {
             return Guarantee::none(GuaranteeKind::Universal, reason);
         }
         match &self.certificate {
-            Some(certificate) => certificate.guarantee(self.radius),
+            Some(certificate) => certificate.guarantee(self.comparator()),
             None => Guarantee::none(GuaranteeKind::Universal, "its sums were not kept"),
+        }
+    }
+
+    /// Σ h·(the least loss of each row): nobody pays less. `None` where it is not known.
+    pub fn least(&self) -> Option<f64> {
+        self.dual.as_ref().and_then(ScaledDual::least)
+    }
+
+    /// The scaled dual certificate, for the same class as the [universal](Self::certificate) one and never weaker.
+    pub fn dual(&self) -> Guarantee {
+        let (class, kind) = (self.comparator(), GuaranteeKind::Dual);
+        let (Some(dual), Some(certificate)) = (&self.dual, &self.certificate) else {
+            return Guarantee::none(kind, "its sums were not kept");
+        };
+        let (Some(terms), Some(radius)) = (certificate.terms(class), class.radius()) else {
+            return Guarantee::none(kind, "the certificate is about balls of weights");
+        };
+        let bias = class.bias().unwrap_or_default();
+        match dual.floor(terms.largest(radius, bias)) {
+            Some(floor) => {
+                let bound = (self.paid() - floor).min(terms.bound(radius, bias));
+                Guarantee { kind, comparator: Some(class), bound: Ok(bound) }
+            }
+            None => Guarantee::none(kind, format!("the {} loss is not bounded below", self.loss.name())),
+        }
+    }
+
+    /// The curved certificate, and what the best of its class pays at least, with the features that it is about.
+    pub fn curved(&self) -> (Guarantee, Option<CurvedFloor>) {
+        let kind = GuaranteeKind::Curved;
+        let Some(curved) = &self.curved else {
+            let reason = "it is for losses with curvature, and its sums were kept for none";
+            return (Guarantee::none(kind, reason), None);
+        };
+        match curved.floor() {
+            Ok(floor) => {
+                let class = Comparator::ScoresWithin(curved.bound());
+                (Guarantee { kind, comparator: Some(class), bound: Ok(self.paid() - floor.floor) }, Some(floor))
+            }
+            Err(reason) => (Guarantee::none(kind, reason), None),
         }
     }
 
@@ -357,6 +489,19 @@ impl Ledger {
         }
         if let Some(certificate) = &mut self.certificate {
             archive.part("certificate", |archive| certificate.persist(archive))?;
+        }
+        // Models of before they were kept go on without.
+        let is_kept = self.labels.as_mut().map_or(Ok(true), |labels| labels.persist(archive))?;
+        self.labels = self.labels.take().filter(|_| is_kept);
+        let is_kept = self.dual.as_mut().map_or(Ok(true), |dual| dual.persist(archive))?;
+        self.dual = self.dual.take().filter(|_| is_kept);
+        if archive.is_loading() {
+            let mut curved = CurvedCertificate::new(DEFAULT_SCORE_BOUND, 0, 0);
+            let mut is_kept = false;
+            archive.part("curved", |archive| curved.persist(archive).map(|found| is_kept = found))?;
+            self.curved = is_kept.then_some(curved);
+        } else if let Some(curved) = &mut self.curved {
+            archive.part("curved", |archive| curved.persist(archive).map(drop))?;
         }
         archive.part("metrics", |archive| self.metrics.persist(archive))?;
         archive.part("curve", |archive| self.curve.persist(archive))

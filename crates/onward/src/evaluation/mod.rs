@@ -5,11 +5,17 @@ pub mod baseline;
 pub mod certificate;
 mod class_frequencies;
 pub mod curve;
+pub mod curved;
+pub mod dual;
 mod grid;
+mod labels;
 pub mod ledger;
 
 pub use baseline::BestConstant;
-pub use certificate::{Certificate, DEFAULT_RADIUS};
+pub use certificate::{Certificate, CertificateTerms, DEFAULT_RADIUS};
 pub use class_frequencies::ClassFrequencies;
 pub use curve::{Curve, LedgerPoint};
+pub use curved::{CurvedCertificate, CurvedFloor};
+pub use dual::ScaledDual;
+pub use labels::LabelStatistics;
 pub use ledger::Ledger;

@@ -9,6 +9,20 @@ pub enum Comparator {
     Ball(f64),
     /// Σ(s_i u_i)² ≤ radius², s_i the root mean square of feature i over the stream.
     StandardisedBall(f64),
+    /// √(Σ(s_i u_i)²) ≤ radius over all features but the bias, s_i the root mean square of feature i over the stream, and
+    /// the weight u₀ of the bias within low and high. With a radius in units of the label, and low and high around the
+    /// labels, the class depends neither on the units of the features nor on those of the label, and holds the best
+    /// constant.
+    BallBesideBias {
+        /// The radius.
+        radius: f64,
+        /// The least weight of the bias.
+        low: f64,
+        /// The largest weight of the bias.
+        high: f64,
+    },
+    /// |b + ⟨u, x⟩| ≤ radius for every row of the stream, whatever the size of u; an infinite radius is no condition.
+    ScoresWithin(f64),
     /// |u_i| ≤ radius.
     Box(f64),
     /// u_i ≥ 0 and ‖u‖₂ ≤ radius.
@@ -38,7 +52,7 @@ pub enum Comparator {
 }
 
 impl Comparator {
-    /// The class in words, with the word `radius` for the radius.
+    /// The class in words, with the words `radius`, `low` and `high` for its numbers.
     ///
     /// ```
     /// use onward::guarantee::Comparator;
@@ -50,6 +64,12 @@ impl Comparator {
             Self::StandardisedBall(_) => {
                 "every u with Σ(s_i u_i)² ≤ radius², s_i the root mean square of feature i".to_owned()
             }
+            Self::BallBesideBias { .. } => {
+                "every u with Σ(s_i u_i)² ≤ radius², s_i the root mean square of feature i, and a bias from low to high"
+                    .to_owned()
+            }
+            Self::ScoresWithin(radius) if radius.is_infinite() => "every u".to_owned(),
+            Self::ScoresWithin(_) => "every u with scores from −radius to radius on all rows".to_owned(),
             Self::Box(_) => "every u with |u_i| ≤ radius".to_owned(),
             Self::Orthant(_) => "every u with u_i ≥ 0 and ‖u‖₂ ≤ radius".to_owned(),
             Self::Simplex(_) => "every u with u_i ≥ 0 and Σu_i = radius".to_owned(),
@@ -68,11 +88,21 @@ impl Comparator {
         }
     }
 
+    /// The least and the largest weight of the bias, if the class bounds it beside the others.
+    pub fn bias(&self) -> Option<(f64, f64)> {
+        match *self {
+            Self::BallBesideBias { low, high, .. } => Some((low, high)),
+            _ => None,
+        }
+    }
+
     /// The radius of the class, if it has one.
     pub fn radius(&self) -> Option<f64> {
         match *self {
             Self::Ball(radius)
             | Self::StandardisedBall(radius)
+            | Self::BallBesideBias { radius, .. }
+            | Self::ScoresWithin(radius)
             | Self::Box(radius)
             | Self::Orthant(radius)
             | Self::Simplex(radius)

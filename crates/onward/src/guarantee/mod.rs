@@ -17,6 +17,10 @@ pub enum GuaranteeKind {
     Own,
     /// The certificate that holds for any predictor and any convex loss.
     Universal,
+    /// The same by a scaled dual, which is never above what was paid where losses are not negative.
+    Dual,
+    /// The certificate of the curvature of the loss, against every linear predictor whose scores stay in a range.
+    Curved,
     /// A mixture's bound against its best expert.
     Mixture,
 }

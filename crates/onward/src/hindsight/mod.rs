@@ -16,6 +16,7 @@
 //! keep them in files and use threads, and the bits stay the same.
 
 mod ascent;
+mod beside_bias;
 mod bundle;
 mod cholesky;
 mod passes;
@@ -52,6 +53,16 @@ pub enum ComparatorClass {
         /// The radius, a finite number above 0.
         radius: f64,
     },
+    /// √(Σ(s_i u_i)²) ≤ radius over all features but the first, the bias, which is 1 in every row; and its weight from `low` to
+    /// `high`.
+    BallBesideBias {
+        /// The radius, a finite number above 0.
+        radius: f64,
+        /// The least weight of the bias.
+        low: f64,
+        /// The largest weight of the bias, above `low`.
+        high: f64,
+    },
     /// All. û is certified against all u of at most ten times its norm √(Σ(s_i u_i)²).
     Unconstrained,
 }
@@ -60,7 +71,7 @@ impl ComparatorClass {
     /// The radius, if there is one.
     pub fn radius(self) -> Option<f64> {
         match self {
-            Self::Ball { radius } | Self::Standardised { radius } => Some(radius),
+            Self::Ball { radius } | Self::Standardised { radius } | Self::BallBesideBias { radius, .. } => Some(radius),
             Self::Unconstrained => None,
         }
     }
@@ -72,6 +83,10 @@ impl fmt::Display for ComparatorClass {
             Self::Ball { radius } => write!(out, "‖u‖₂ ≤ {radius}"),
             Self::Standardised { radius } => {
                 write!(out, "Σ(s_i u_i)² ≤ {radius}², s_i the root mean square of feature i")
+            }
+            Self::BallBesideBias { radius, low, high } => {
+                let what = "s_i the root mean square of feature i, and a bias";
+                write!(out, "Σ(s_i u_i)² ≤ {radius}², {what} from {low} to {high}")
             }
             Self::Unconstrained => out.write_str("every u of at most ten times its norm √(Σ(s_i u_i)²)"),
         }
@@ -90,7 +105,7 @@ pub struct Best {
     pub gap: f64,
     /// Whether the gap is as small as was asked for.
     pub is_reached: bool,
-    /// Its norm as the class measures it: ‖u‖₂, or √(Σ(s_i u_i)²).
+    /// Its norm as the class measures it: ‖u‖₂, or √(Σ(s_i u_i)²), without the bias where the class bounds it beside the others.
     pub norm: f64,
     /// ‖u‖₂.
     pub raw_norm: f64,
@@ -204,6 +219,23 @@ pub fn best<R: RowSource, W: Workers>(
     gap: f64,
 ) -> Result<Best, HindsightError<R::Error>> {
     check(loss, class, gap).map_err(HindsightError::Refused)?;
+    match class {
+        ComparatorClass::BallBesideBias { radius, low, high } => {
+            beside_bias::best(rows, workers, loss, beside_bias::Bounds { radius, low, high }, gap)
+        }
+        _ => best_of(rows, workers, loss, class, None, gap),
+    }
+}
+
+/// The best predictor of a ball; the reach of the bias, the first feature, may be given.
+fn best_of<R: RowSource, W: Workers>(
+    rows: &R,
+    workers: &W,
+    loss: &dyn Loss,
+    class: ComparatorClass,
+    reach_of_bias: Option<f64>,
+    gap: f64,
+) -> Result<Best, HindsightError<R::Error>> {
     let mut passes = Passes::new(rows, workers, loss);
     let statistics = passes.statistics()?;
     if statistics.rows == 0 {
@@ -220,7 +252,10 @@ pub fn best<R: RowSource, W: Workers>(
         _ if deviation(*square) > 0.0 => 1.0 / deviation(*square),
         _ => 0.0,
     };
-    let reach = statistics.squares.iter().map(reach).collect();
+    let mut reach: Vec<f64> = statistics.squares.iter().map(reach).collect();
+    if let (Some(given), Some(bias)) = (reach_of_bias, reach.first_mut()) {
+        *bias = given;
+    }
     passes.frame = SearchCoordinates { weight: statistics.weight, reach };
     let constant = passes.constant(statistics.rows)?;
     let dimension = rows.dimension();
@@ -346,6 +381,11 @@ fn check(loss: &dyn Loss, class: ComparatorClass, gap: f64) -> Result<(), Error>
         && !(radius.is_finite() && radius > 0.0)
     {
         return Err(Error::parameter(format!("the radius must be a finite number above 0; got {radius}")));
+    }
+    if let ComparatorClass::BallBesideBias { low, high, .. } = class
+        && !(low.is_finite() && high.is_finite() && low < high)
+    {
+        return Err(Error::parameter(format!("the bias must be within finite numbers; got {low} to {high}")));
     }
     if !(gap > 0.0 && gap < 1.0) {
         return Err(Error::parameter(format!("the relative gap must be above 0 and below 1; got {gap}")));

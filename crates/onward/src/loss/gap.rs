@@ -6,7 +6,7 @@
 use std::fmt::Debug;
 
 use super::flow::{settle, slide, slide_then_settle};
-use super::{Curvature, Kinks, Loss, LossKind, Task};
+use super::{Curvature, Evaluation, Kinks, Loss, LossKind, ScaledConjugate, Task};
 
 /// What a gap costs.
 #[derive(Debug, Clone, Copy)]
@@ -128,6 +128,18 @@ impl<T: GapLoss> Loss for T {
 
     fn kind(&self) -> LossKind {
         T::KIND
+    }
+
+    fn conjugate(&self, p: f64, y: f64, evaluation: Evaluation) -> Option<ScaledConjugate> {
+        Some(match self.cost(p, y) {
+            GapCost::Straight(_) => ScaledConjugate::chord(p, evaluation, 0.0),
+            GapCost::Square | GapCost::Huber(_) => ScaledConjugate::quadratic(p, evaluation, 2.0),
+        })
+    }
+
+    /// A tube around the label has no curvature between two sides that have some.
+    fn is_curvature_unimodal(&self) -> bool {
+        !matches!(self.cost(0.0, 0.0), GapCost::Straight(_)) && self.tolerance() == 0.0
     }
 
     /// The slope at one of the two scores that are farthest from a label.

@@ -4,7 +4,7 @@
 //! the general game of online linear optimisation: what was lost (or, with the label −1,
 //! gained) by the point w on the vector z. It has no minimiser, and no name on the command line.
 
-use super::{Loss, Task};
+use super::{Evaluation, Loss, ScaledConjugate, Task};
 
 /// ℓ(p, y) = y·p, g = y.
 ///
@@ -39,6 +39,11 @@ impl Loss for LinearLoss {
 
     fn lipschitz(&self, range: f64) -> f64 {
         range
+    }
+
+    /// It has no least value.
+    fn conjugate(&self, _p: f64, _y: f64, _evaluation: Evaluation) -> Option<ScaledConjugate> {
+        None
     }
 
     fn importance_step(&self, _p: f64, y: f64, time: f64, _q: f64) -> f64 {

@@ -4,7 +4,8 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::flow::{SMALL, reach};
-use super::{Curvature, Evaluation, Gradient, InverseLink, Loss, LossKind, Task, expect_label};
+use super::conjugate::x_log_x;
+use super::{Curvature, Evaluation, Gradient, InverseLink, Loss, LossKind, ScaledConjugate, Task, expect_label};
 use crate::Error;
 use crate::numeric::exp_log;
 use crate::simd::{smaller, vectorised};
@@ -117,6 +118,24 @@ impl Loss for Logistic {
 
     fn lipschitz(&self, range: f64) -> f64 {
         sigmoid(range)
+    }
+
+    /// For a sign: h ln h + (1 − h) ln(1 − h) with h = c|α|, where ln|α| = −(ℓ + yp). For a probability, which has a least
+    /// loss of its own, the chord.
+    fn conjugate(&self, p: f64, y: f64, evaluation: Evaluation) -> Option<ScaledConjugate> {
+        let target = probability(y);
+        if target != 0.0 && target != 1.0 {
+            let least = -x_log_x(target) - x_log_x(1.0 - target);
+            return Some(ScaledConjugate::chord(p, evaluation, least));
+        }
+        let margin = if target == 1.0 { p } else { -p };
+        let entropy = evaluation.derivative.abs().min(1.0);
+        let linear = -entropy * (evaluation.value + margin);
+        Some(ScaledConjugate { least: 0.0, linear, square: 0.0, entropy })
+    }
+
+    fn is_curvature_unimodal(&self) -> bool {
+        true
     }
 
     fn inverse_link(&self) -> InverseLink {

@@ -9,6 +9,7 @@
 
 pub mod absolute;
 mod class;
+mod conjugate;
 mod flow;
 mod gap;
 pub mod hinge;
@@ -27,6 +28,8 @@ use std::sync::Arc;
 
 pub use absolute::{Absolute, EpsilonInsensitive, Quantile, SquaredEpsilonInsensitive};
 pub use class::{ClassLoss, MAX_CLASSES, SharedClassLoss, TaskLoss};
+pub use conjugate::ScaledConjugate;
+pub(crate) use conjugate::largest_bend;
 pub use hinge::{Hinge, ModifiedHuber, PerceptronLoss, SquaredHinge, ZeroOne};
 pub use huber::Huber;
 pub use linear::LinearLoss;
@@ -232,6 +235,23 @@ pub trait Loss: Debug + Send + Sync {
     /// The same as [`importance_step`](Self::importance_step) where the [gradient](Self::gradient) at p and y is known.
     fn importance_step_from(&self, _gradient: Gradient, p: f64, y: f64, time: f64, q: f64) -> f64 {
         self.importance_step(p, y, time, q)
+    }
+
+    /// A bound on the conjugate of the loss for slopes that are its own at p, scaled down; `evaluation` is that at p. `None` for
+    /// losses that are not bounded below. Unless a loss says more: that of a loss that is never below 0.
+    fn conjugate(&self, p: f64, y: f64, evaluation: Evaluation) -> Option<ScaledConjugate> {
+        let _ = y;
+        Some(match self.curvature() {
+            Curvature::None => return None,
+            Curvature::Quadratic(curvature) => ScaledConjugate::quadratic(p, evaluation, curvature),
+            _ => ScaledConjugate::chord(p, evaluation, 0.0),
+        })
+    }
+
+    /// Whether ∂²ℓ/∂p², as a function of p, rises up to some score and falls from there on. Then the loss has
+    /// quadratic minorants on every range of scores, of which the certificates make use.
+    fn is_curvature_unimodal(&self) -> bool {
+        matches!(self.curvature(), Curvature::Quadratic(_))
     }
 
     /// Where a loss of straight pieces bends, for this label; `None` for losses that are curved.

@@ -2,7 +2,8 @@
 
 use super::flow::{faded, slide};
 use super::softmax::log_sum_exp;
-use super::{InverseLink, Loss, LossKind, Task, expect_label};
+use super::conjugate::x_log_x;
+use super::{Evaluation, InverseLink, Loss, LossKind, ScaledConjugate, Task, expect_label};
 use crate::Error;
 
 /// The score above which the loss is straight, so that it stays finite.
@@ -55,6 +56,15 @@ impl Loss for Poisson {
 
     fn kind(&self) -> LossKind {
         LossKind::Poisson
+    }
+
+    /// The least loss is that of the rate y.
+    fn conjugate(&self, p: f64, y: f64, evaluation: Evaluation) -> Option<ScaledConjugate> {
+        Some(ScaledConjugate::chord(p, evaluation, y - x_log_x(y)))
+    }
+
+    fn is_curvature_unimodal(&self) -> bool {
+        true
     }
 
     fn lipschitz(&self, range: f64) -> f64 {

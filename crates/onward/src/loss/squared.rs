@@ -1,7 +1,7 @@
 //! Squared losses: the mean, and the expectiles.
 
 use super::flow::settle;
-use super::{Curvature, Loss, Task};
+use super::{Curvature, Evaluation, Loss, ScaledConjugate, Task};
 use crate::Error;
 use crate::parameter::{ParameterDescriptor, within};
 
@@ -98,6 +98,15 @@ impl Loss for Expectile {
 
     fn curvature(&self) -> Curvature {
         Curvature::Strong(2.0 * self.tau.min(1.0 - self.tau))
+    }
+
+    fn conjugate(&self, p: f64, y: f64, evaluation: Evaluation) -> Option<ScaledConjugate> {
+        Some(ScaledConjugate::quadratic(p, evaluation, self.second_derivative(p, y)))
+    }
+
+    /// It jumps once.
+    fn is_curvature_unimodal(&self) -> bool {
+        true
     }
 
     fn lipschitz(&self, range: f64) -> f64 {

@@ -1,5 +1,6 @@
 //! Text for people, and the numbers in it.
 
+pub(crate) mod guarantee;
 pub(crate) mod inspection;
 pub(crate) mod plan;
 pub(crate) mod summary;
@@ -31,6 +32,28 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
 /// Four decimals, or as many significant digits when that would show too few or too many.
 pub(crate) fn number(value: f64) -> String {
     if value == 0.0 || (1e-3..1e4).contains(&value.abs()) { format!("{value:.4}") } else { format!("{value:.3e}") }
+}
+
+/// An upper bound as [`number`] writes it, rounded up.
+pub(crate) fn above(value: f64) -> String {
+    let shown = number(value);
+    let is_lower = shown.parse::<f64>().is_ok_and(|shown| shown < value);
+    if is_lower { number(value + half_a_digit(value)) } else { shown }
+}
+
+/// A lower bound, rounded down.
+pub(crate) fn below(value: f64) -> String {
+    let shown = number(value);
+    let is_higher = shown.parse::<f64>().is_ok_and(|shown| shown > value);
+    if is_higher { number(value - half_a_digit(value)) } else { shown }
+}
+
+/// Half of the last digit that [`number`] writes.
+fn half_a_digit(value: f64) -> f64 {
+    match value.abs() {
+        1e-3..1e4 => 0.5e-4,
+        size => 0.5e-3 * 10f64.powi(size.log10().floor() as i32),
+    }
 }
 
 /// A size that a person gave, as short as it reads back.
@@ -79,6 +102,8 @@ mod tests {
         assert_eq!([0, 1, 2000].map(|count| counted(count, "example")), ["0 examples", "1 example", "2,000 examples"]);
         assert_eq!([0.0, 0.0004, 0.05, 0.123, 90.0].map(duration), ["0.0 ms", "0.4 ms", "50 ms", "0.12 s", "90.00 s"]);
         assert_eq!([10.0, 0.5, 1e300, 1e-9].map(size), ["10", "0.5", "1e300", "1e-9"]);
+        assert_eq!([0.45123, 0.4512, 1.00001e-5, -12.50004].map(above), ["0.4513", "0.4512", "1.001e-5", "-12.5000"]);
+        assert_eq!([0.45128, 0.4512, 1.0009e-5, -12.50004].map(below), ["0.4512", "0.4512", "1.000e-5", "-12.5001"]);
         assert_eq!([0.45123, 0.00001, -12.5, 1e9].map(number), ["0.4512", "1.000e-5", "-12.5000", "1.000e9"]);
     }
 }

@@ -4,7 +4,7 @@ use onward::guarantee::{Guarantee, GuaranteeKind};
 use onward::protocol::ProblemBounds;
 use onward_engine::{EngineError, Plan};
 
-use super::table::comparator;
+use super::guarantee::sized;
 use super::{counted, grouped, number, size};
 use crate::render::write;
 
@@ -32,7 +32,7 @@ pub(crate) fn text(plan: &Plan, bounds: &ProblemBounds) -> Result<String, Engine
 
 /// The promise for streams of several lengths.
 fn table(plan: &Plan, promise: &Guarantee, bounds: &ProblemBounds) -> Result<String, EngineError> {
-    let class = comparator(&promise.description(), promise.radius());
+    let class = sized(&promise.description(), promise.radius());
     let mut text = format!("regret at most, against {class}\n");
     write(&mut text, format_args!("{:>15} {:>12} {:>12}\n", "examples", "per example", "in all"));
     for factor in [0.01, 0.1, 1.0, 10.0, 100.0] {

@@ -1,15 +1,13 @@
 //! What a person reads at the end of a run.
 
 use onward::MixtureReport;
-use onward::guarantee::GuaranteeKind;
 use onward::loss::Curvature;
 use onward_engine::{
-    DEFAULT_LEARNER, GuaranteeReport, HeavyFeature, LearnReport, LearnerReport, MetricsReport, Model, PredictReport,
+    DEFAULT_LEARNER, HeavyFeature, LearnReport, LearnerReport, MetricsReport, Model, PredictReport,
     Report, StreamReport, Timing,
 };
 
-use super::table::comparator;
-use super::{counted, duration, grouped, number, shortened, verdict};
+use super::{counted, duration, grouped, guarantee, number, shortened, verdict};
 use crate::render::write;
 
 /// How many features are shown.
@@ -42,10 +40,11 @@ pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
         let updates = if updates.fract() == 0.0 { grouped(updates as u64) } else { number(updates) };
         row(&mut text, "updates", &updates, &meaning);
     }
+    guarantee::own(&mut text, learner, stream);
     let at_zero = model.ledger().constant_risk(0.0);
     verdict::rows(&mut text, stream, learner, at_zero);
     verdict::averaged(&mut text, learner);
-    learner.guarantees.iter().for_each(|guarantee| say_guarantee(&mut text, guarantee, stream, risk));
+    guarantee::certificates(&mut text, learner, stream, risk);
     if let Some(risks) = &learner.pass_risks {
         let risks: Vec<_> = risks.iter().map(|risk| number(risk.unwrap_or(f64::NAN))).collect();
         row(&mut text, "passes", &risks.join(" "), "mean loss of each; the figures above are for the first pass");
@@ -163,31 +162,6 @@ pub(crate) fn diverged(model: &Model) -> Option<String> {
         some => format!("{some}, or {other}"),
     };
     Some(format!("{times}: its steps are too large for these features; try {remedy}"))
-}
-
-fn say_guarantee(text: &mut String, guarantee: &GuaranteeReport, stream: &StreamReport, risk: f64) {
-    let title = match guarantee.kind {
-        GuaranteeKind::Universal => "guarantee",
-        GuaranteeKind::Mixture => "of the mixture",
-        _ => "own guarantee",
-    };
-    let Some(bound) = guarantee.bound_per_round else {
-        return row(text, title, "none", guarantee.reason.as_deref().unwrap_or_default());
-    };
-    let meaning = format!("regret per example against {}", comparator(&guarantee.comparator, guarantee.radius));
-    row(text, title, &format!("≤ {}", number(bound)), &meaning);
-    // Where the best predictor is known, what the certificate rules out says nothing more.
-    let is_known = stream.hindsight.as_ref().is_some_and(|hindsight| hindsight.best().is_some());
-    if guarantee.kind == GuaranteeKind::Universal && !is_known {
-        let floor = risk - bound;
-        let meaning = match floor > 0.0 {
-            true => format!("so no such predictor, even knowing the whole stream, pays less than {}", number(floor)),
-            false => {
-                "this is more than the learner paid, so it rules out no predictor of that size (--radius)".to_owned()
-            }
-        };
-        row(text, "", "", &meaning);
-    }
 }
 
 /// The lane that would have paid least alone.

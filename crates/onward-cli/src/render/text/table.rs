@@ -1,8 +1,10 @@
 //! The table of what learners paid: for the terminal and for the page.
 
+use onward::loss::InverseLink;
 use onward_engine::{GuaranteeReport, LearnerReport, Report, TaskKind};
 
-use super::{number, size};
+use super::guarantee::{class, foremost, link};
+use super::{above, number};
 
 /// Rows of cells in order of risk, with notes.
 pub(crate) struct ResultTable {
@@ -48,8 +50,8 @@ pub(crate) fn of(report: &Report) -> ResultTable {
         let mut row = vec![learner.name().to_owned(), shown(learner.sequential_risk), ratio(risk(learner), best)];
         row.extend(measures.iter().map(|(_, value, text)| value(learner).map_or_else(|| NOTHING.to_owned(), text)));
         row.extend(has_regret.then(|| shown(learner.regret_per_round)));
-        row.push(notes.cell(learner.own_guarantee()));
-        row.push(notes.cell(learner.certificate()));
+        row.push(notes.cell(learner.own_guarantee(), link(stream)));
+        row.push(notes.cell(foremost(learner), link(stream)));
         row.push(format!("{:.2}", learner.timing.seconds));
         rows.push(row);
     }
@@ -111,10 +113,10 @@ struct Notes(Vec<String>);
 
 impl Notes {
     /// A guarantee, with the number of the note that says against what, or why there is none.
-    fn cell(&mut self, guarantee: Option<&GuaranteeReport>) -> String {
+    fn cell(&mut self, guarantee: Option<&GuaranteeReport>, link: InverseLink) -> String {
         let Some(guarantee) = guarantee else { return NOTHING.to_owned() };
         let (value, note) = match guarantee.bound_per_round {
-            Some(bound) => (number(bound), format!("against {}", comparator(&guarantee.comparator, guarantee.radius))),
+            Some(bound) => (above(bound), format!("against {}", class(guarantee, link))),
             None => ("none".to_owned(), guarantee.reason.clone().unwrap_or_default()),
         };
         let at = self.0.iter().position(|known| *known == note).unwrap_or_else(|| {
@@ -123,11 +125,6 @@ impl Notes {
         });
         format!("{value} [{}]", at + 1)
     }
-}
-
-/// The class that a guarantee is against, in words.
-pub(super) fn comparator(description: &str, radius: Option<f64>) -> String {
-    radius.map_or_else(|| description.to_owned(), |radius| description.replace("radius", &size(radius)))
 }
 
 fn shown(risk: Option<f64>) -> String {

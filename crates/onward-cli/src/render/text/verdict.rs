@@ -1,13 +1,14 @@
 //! What a run cost against the best fixed predictor, in rows and in one sentence.
 
-use onward::guarantee::Comparator;
+use onward::guarantee::{Comparator, GuaranteeKind};
 use onward_engine::{
     BestInHindsight, ExcessReport, GuaranteeReport, HindsightClass, HindsightReport, LearnerReport, StreamReport,
     Timing,
 };
 
+use super::guarantee::foremost;
 use super::summary::row;
-use super::{duration, number, rounded, size};
+use super::{below, duration, number, rounded, size};
 
 /// At ten times the radius the loss is much lower if it is lower by this share.
 const MUCH: f64 = 0.02;
@@ -43,7 +44,7 @@ pub(super) fn best(text: &mut String, hindsight: &HindsightReport, timing: Timin
     let meaning = format!(
         "mean {charged} of the best fixed linear predictor with {}; none pays less than {}",
         class(best),
-        number(loss - gap)
+        below(loss - gap)
     );
     row(text, "in hindsight", &number(loss), &meaning);
     if let Some(mistakes) = best.mistakes_per_round {
@@ -53,7 +54,8 @@ pub(super) fn best(text: &mut String, hindsight: &HindsightReport, timing: Timin
     }
     let time = duration(timing.hindsight_seconds.unwrap_or(0.0));
     let norm = number(best.norm.unwrap_or(f64::NAN));
-    row(text, "", "", &format!("its norm is {norm}; found in {} passes, {time}", best.passes));
+    let scores = best.largest_score.map_or(String::new(), |score| format!(", its largest score {}", number(score)));
+    row(text, "", "", &format!("its norm is {norm}{scores}; found in {} passes, {time}", best.passes));
     if best.class == HindsightClass::Unconstrained {
         let meaning =
             "proved against predictors of at most ten times its norm; without a radius there is no stronger proof";
@@ -86,6 +88,15 @@ pub(crate) fn class(best: &BestInHindsight) -> String {
         HindsightClass::Ball => format!("‖u‖₂ ≤ {radius}"),
         HindsightClass::StandardisedBall => {
             format!("Σ(s_i u_i)² ≤ {radius}², s_i the root mean square of feature i")
+        }
+        HindsightClass::BallBesideBias => {
+            let (low, high) = best.bias.unwrap_or((f64::NAN, f64::NAN));
+            let radius = best.radius.map(|radius| size(rounded(radius, 4))).unwrap_or_default();
+            format!(
+                "Σ(s_i u_i)² ≤ {radius}², s_i the root mean square of feature i, and a bias from {} to {}",
+                number(low),
+                number(high)
+            )
         }
         HindsightClass::Unconstrained => "any norm".to_owned(),
     }
@@ -204,7 +215,17 @@ fn allowed(learner: &LearnerReport, best: &BestInHindsight) -> Option<f64> {
     let ball = |it: &GuaranteeReport| it.radius_of(Comparator::Ball).or(it.radius_of(Comparator::HingeOnUpdates));
     let standardised = |it: &GuaranteeReport| it.radius_of(Comparator::StandardisedBall);
     let holds = |size: Option<f64>, norm: Option<f64>| matches!((size, norm), (Some(size), Some(norm)) if norm <= size);
+    // û is within the scores of a curved class, of which it need not be the best.
+    let covers = |it: &GuaranteeReport| {
+        let is_within = it.radius.is_none_or(|most| best.largest_score.is_some_and(|score| score <= most));
+        it.kind == GuaranteeKind::Curved && it.features.is_none() && is_within
+    };
     let is_about = |it: &&GuaranteeReport| match best.class {
+        _ if covers(it) => true,
+        HindsightClass::BallBesideBias => {
+            let radius = it.radius_of(|radius| Comparator::BallBesideBias { radius, low: 0.0, high: 0.0 });
+            it.bias == best.bias && holds(radius, best.radius)
+        }
         // Of the hinge loss on all rounds that on some is a part.
         HindsightClass::Ball => holds(ball(it), best.radius),
         HindsightClass::StandardisedBall => holds(standardised(it), best.radius),
@@ -216,16 +237,20 @@ fn allowed(learner: &LearnerReport, best: &BestInHindsight) -> Option<f64> {
 
 /// What the certificate alone says.
 fn against_any(learner: &LearnerReport) -> Option<String> {
-    let bound = learner.certificate()?.bound_per_round?;
+    let guarantee = foremost(learner)?;
+    let bound = guarantee.bound_per_round?;
+    let which = match guarantee.kind {
+        GuaranteeKind::Curved => "fixed linear predictor",
+        _ => "fixed linear predictor of that size",
+    };
     Some(match bound < 0.0 {
         true => format!(
-            "learning online beat every fixed linear predictor of that size by at least {} per example: try a larger \
-             --radius; --hindsight finds the best one",
+            "learning online beat every such {which} by at least {} per example; --hindsight finds the best one",
             short(-bound)
         ),
         false => format!(
-            "learning online cost at most {} per example against any fixed linear predictor of that size; --hindsight \
-             finds the best one and the exact cost",
+            "learning online cost at most {} per example against any such {which}; --hindsight finds the best one and the \
+             exact cost",
             short(bound)
         ),
     })

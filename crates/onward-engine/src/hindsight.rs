@@ -239,9 +239,10 @@ impl<'a> Course<'a> {
         if round.is_power_of_two() || round == self.ledger.rounds() {
             let is_beside = matches!(self.ledger.comparator(), Comparator::BallBesideBias { .. });
             let is_raw = matches!(self.ledger.comparator(), Comparator::Ball(_));
-            let squares = weights.iter().zip(&self.squares).map(|(weight, square)| {
-                weight * weight * if is_raw { 1.0 } else { square / self.weight }
-            });
+            let squares = weights
+                .iter()
+                .zip(&self.squares)
+                .map(|(weight, square)| weight * weight * if is_raw { 1.0 } else { square / self.weight });
             self.now.norm = squares.skip(usize::from(is_beside)).sum::<f64>().sqrt();
             self.now.bias = if is_beside { weights.first().copied().unwrap_or_default() } else { 0.0 };
         }

@@ -84,8 +84,10 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
     let own = stated(run.own_guarantee.clone(), ledger);
     let [certificate, dual] = [ledger.certificate(), ledger.dual()].map(|it| stated(it, ledger));
     let (curved, floor) = ledger.curved();
-    let mut guarantees: Vec<_> =
-        [own, certificate.clone(), dual, stated(curved, ledger)].iter().map(|it| guarantee(it, ledger.weight())).collect();
+    let mut guarantees: Vec<_> = [own, certificate.clone(), dual, stated(curved, ledger)]
+        .iter()
+        .map(|it| guarantee(it, ledger.weight()))
+        .collect();
     if let (Some(curved), Some(floor)) = (guarantees.last_mut(), floor)
         && ledger.distinct_features() != Some(floor.features.len() as u64 + floor.combinations)
     {

@@ -205,9 +205,7 @@ impl Certificate {
         let standardised = |entry: CertificateEntry| entry.theta * entry.theta / entry.square;
         let (bias, norm) = match class {
             Comparator::Ball(_) => (0.0, sum::sum(self.entries().map(|entry| entry.theta * entry.theta)).sqrt()),
-            Comparator::StandardisedBall(_) => {
-                (0.0, (self.weight * sum::sum(self.entries().map(standardised))).sqrt())
-            }
+            Comparator::StandardisedBall(_) => (0.0, (self.weight * sum::sum(self.entries().map(standardised))).sqrt()),
             Comparator::BallBesideBias { .. } => {
                 let others = self.seen.iter().zip(self.entries()).filter(|(index, _)| **index != BIAS);
                 let square = sum::sum(others.map(|(_, entry)| standardised(entry)));

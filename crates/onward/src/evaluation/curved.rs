@@ -20,6 +20,7 @@
 //! feature that is (nearly) a combination of others is left out: what is left is solved stably, and the floor is lowered by a bound on the
 //! errors of sums and solution. Exact combinations add nothing to the class.
 
+use super::certificate::BIAS;
 use crate::archive::Archive;
 use crate::loss::{Evaluation, largest_bend};
 use crate::numeric::linalg::vector::dot;
@@ -59,6 +60,9 @@ pub struct CurvedCertificate {
     places: Vec<u16>,
     /// Whether a feature found no room where none was reserved.
     is_over: bool,
+    /// What scores are counted from, so that labels far from 0 do not drown what is small beside them: the first label, where
+    /// every row has a bias to make up for it.
+    centre: f64,
     /// c.
     constant: Sum,
     /// v and the lower triangle of H, row by row: of whole blocks, and of the current one.
@@ -96,6 +100,7 @@ impl CurvedCertificate {
             reserved_members: 0,
             places: vec![OUTSIDE; (SPARE * limit).next_power_of_two()],
             is_over: false,
+            centre: 0.0,
             constant: Sum::default(),
             sums: vec![Sum::default(); limit],
             block: vec![0.0; limit],
@@ -126,10 +131,14 @@ impl CurvedCertificate {
         if self.is_over {
             return;
         }
+        if self.centre != 0.0 && !has_bias(x) {
+            self.is_over = true;
+            return;
+        }
         let clipped = p.clamp(-self.bound, self.bound);
         let at = if clipped == p { charged } else { loss.evaluate(clipped, y) };
         let bend = largest_bend(loss, clipped, y, at, self.bound) * (1.0 - 8.0 * f64::EPSILON);
-        let moved = clipped - x.offset();
+        let moved = clipped - x.offset() - self.centre;
         let slope = bend * moved - at.derivative;
         if bend > 0.0 {
             self.constant.add(h * (at.value - at.derivative * moved + 0.5 * bend * moved * moved));
@@ -145,6 +154,13 @@ impl CurvedCertificate {
         self.rows += 1;
         if self.rows == BLOCK {
             self.close();
+        }
+    }
+
+    /// Counts scores from this label, if the first row has a bias; before anything is taken in.
+    pub fn centre(&mut self, label: f64, x: Features<'_>) {
+        if self.members.is_empty() && has_bias(x) {
+            self.centre = label;
         }
     }
 
@@ -232,7 +248,7 @@ impl CurvedCertificate {
     /// The reason why there is no such bound.
     pub fn floor(&self) -> Result<CurvedFloor, String> {
         if self.is_over {
-            return Err(format!("there are more than {} features", self.limit));
+            return Err(format!("there are more than {} features, or rows without a bias", self.limit));
         }
         if self.members.is_empty() {
             return Err("no row has a feature".to_owned());
@@ -255,9 +271,15 @@ impl CurvedCertificate {
         let gained = 0.5 * (solved.norm + off).powi(2) / (1.0 - share);
         let constant = self.constant.total();
         let floor = constant - gained - 4.0 * rounding * (constant.abs() + gained);
-        let features = solved.kept.iter().map(|&at| self.members[at]).collect();
-        let combinations = (size - solved.kept.len()) as u64;
-        if floor.is_finite() { Ok(CurvedFloor { floor, features, combinations }) } else { Err("its sums are beyond 64-bit floats".to_owned()) }
+        let mut kept = solved.kept;
+        kept.sort_unstable();
+        let features = kept.iter().map(|&at| self.members[at]).collect();
+        let combinations = (size - kept.len()) as u64;
+        if floor.is_finite() {
+            Ok(CurvedFloor { floor, features, combinations })
+        } else {
+            Err("its sums are beyond 64-bit floats".to_owned())
+        }
     }
 
     /// Saves or loads what is needed to continue to the bit. Returns whether it was there.
@@ -274,12 +296,13 @@ impl CurvedCertificate {
             self.constant.lost,
             f64::from(self.rows),
             self.slopes,
+            self.centre,
         ];
         archive.optional_column("header", &mut header)?;
         if archive.is_loading() && header.is_empty() {
             return Ok(false);
         }
-        archive.check(header.len() == 8, "header", "must have eight numbers")?;
+        archive.check(header.len() == 9, "header", "must have nine numbers")?;
         let mut members = self.members.clone();
         let (mut sums, mut lost) = (Vec::new(), Vec::new());
         if !self.is_over {
@@ -292,8 +315,11 @@ impl CurvedCertificate {
         archive.optional_column("lost", &mut lost)?;
         archive.optional_column("block", &mut block)?;
         if archive.is_loading() {
-            let [bound, limit, reserved, is_over, sum, lost_of_constant, rows, slopes] = header[..] else { return Ok(false) };
-            let is_sound = bound > 0.0 && (1.0..=f64::from(OUTSIDE)).contains(&limit) && (0.0..4.3e9).contains(&reserved);
+            let [bound, limit, reserved, is_over, sum, lost_of_constant, rows, slopes, centre] = header[..] else {
+                return Ok(false);
+            };
+            let is_sound =
+                bound > 0.0 && (1.0..=f64::from(OUTSIDE)).contains(&limit) && (0.0..4.3e9).contains(&reserved);
             archive.check(is_sound, "header", "must be within its ranges")?;
             let mut loaded = Self::new(bound, limit as usize, reserved as u32);
             for &index in &members {
@@ -305,7 +331,7 @@ impl CurvedCertificate {
             }
             loaded.is_over = is_over != 0.0;
             loaded.constant = Sum { sum, lost: lost_of_constant };
-            loaded.slopes = slopes;
+            (loaded.slopes, loaded.centre) = (slopes, centre);
             loaded.rows = rows.clamp(0.0, f64::from(BLOCK - 1)) as u32;
             if !loaded.is_over {
                 let length = loaded.block.len();
@@ -318,6 +344,11 @@ impl CurvedCertificate {
         }
         Ok(true)
     }
+}
+
+/// Whether a row begins with the bias.
+fn has_bias(x: Features<'_>) -> bool {
+    x.indices().first() == Some(&BIAS) && x.values().first() == Some(&1.0)
 }
 
 /// Where row i of a triangle begins.
@@ -361,7 +392,8 @@ impl Solution {
         // Of each feature, what is orthogonal to one pivot after the other.
         let mut lines: Vec<Vec<f64>> = vec![Vec::new(); size];
         let (mut kept, mut pivots) = (Vec::new(), Vec::new());
-        while let Some(next) = (0..size).max_by(|&a, &b| left[a].total_cmp(&left[b])).filter(|&at| left[at] > DEPENDENT) {
+        while let Some(next) = (0..size).max_by(|&a, &b| left[a].total_cmp(&left[b])).filter(|&at| left[at] > DEPENDENT)
+        {
             let pivot = left[next].sqrt();
             let line = lines[next].clone();
             for other in 0..size {

@@ -142,7 +142,8 @@ mod tests {
                 conjugates.push((conjugate.unwrap(), h, evaluation.derivative));
             }
             for c in [0.1, 0.5, 0.8, 1.0] {
-                let rows: f64 = conjugates.iter().map(|(conjugate, h, slope)| h * (c * slope * 0.5 - conjugate.at(c))).sum();
+                let rows: f64 =
+                    conjugates.iter().map(|(conjugate, h, slope)| h * (c * slope * 0.5 - conjugate.at(c))).sum();
                 let found = dual.at(c, 3.0);
                 assert!(found <= rows - 3.0 * c + 1e-9, "{name} {c}: {found} {rows}");
                 // What the series leaves out is at most the 13th power of c, a twelfth of it for each row.

@@ -8,8 +8,8 @@
 use crate::archive::Archive;
 use crate::evaluation::curved::{DEFAULT_MEMBERS, DEFAULT_SCORE_BOUND};
 use crate::evaluation::{
-    BestConstant, Certificate, ClassFrequencies, Curve, CurvedCertificate, CurvedFloor, DEFAULT_RADIUS, LabelStatistics,
-    LedgerPoint, ScaledDual,
+    BestConstant, Certificate, ClassFrequencies, Curve, CurvedCertificate, CurvedFloor, DEFAULT_RADIUS,
+    LabelStatistics, LedgerPoint, ScaledDual,
 };
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, Evaluation, InverseLink, Task, TaskLoss};
@@ -264,6 +264,9 @@ impl Ledger {
         if let (Some(dual), TaskLoss::Score(loss)) = (&mut self.dual, &self.loss) {
             dual.observe(loss.conjugate(p, label, evaluation), derivative, weight, x.offset());
             if let Some(curved) = &mut self.curved {
+                if self.rounds == 1 && self.labels.is_some() && loss.inverse_link() == InverseLink::Identity {
+                    curved.centre(label, x);
+                }
                 curved.observe(&**loss, p, label, evaluation, weight, x);
             }
         }

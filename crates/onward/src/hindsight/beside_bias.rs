@@ -16,7 +16,7 @@ use crate::Loss;
 use crate::numeric::sum::Sum;
 
 /// The interval of the bias is this share of the larger ball: its radius is √(1 + share²) times that of the class.
-const SHARE: f64 = 0.02;
+const SHARE: f64 = 0.05;
 
 /// The number of the bias.
 const BIAS: usize = 0;

@@ -97,7 +97,10 @@ mod tests {
                     let evaluation = loss.evaluate(p, y);
                     let conjugate = loss.conjugate(p, y, evaluation).unwrap();
                     let touch = evaluation.derivative * p - conjugate.at(1.0);
-                    assert!((touch - evaluation.value).abs() <= 1e-9 * (1.0 + evaluation.value.abs()), "{loss:?} {p} {y}");
+                    assert!(
+                        (touch - evaluation.value).abs() <= 1e-9 * (1.0 + evaluation.value.abs()),
+                        "{loss:?} {p} {y}"
+                    );
                     for c in [0.0, 0.01, 0.3, 0.7, 0.97, 1.0] {
                         for q in (-200..=200).map(|q| f64::from(q) / 11.0) {
                             let below = c * evaluation.derivative * q - conjugate.at(c);
@@ -124,7 +127,10 @@ mod tests {
                         let sup = (-400_000..=400_000).map(|q| f64::from(q) / 20_000.0);
                         let sup = sup.map(|q| slope * q - loss.value(q, y)).fold(f64::NEG_INFINITY, f64::max);
                         let found = conjugate.at(c);
-                        assert!((found - sup).abs() <= 1e-3 * (1.0 + sup.abs()), "{name} y={y} p={p} c={c}: {found} {sup}");
+                        assert!(
+                            (found - sup).abs() <= 1e-3 * (1.0 + sup.abs()),
+                            "{name} y={y} p={p} c={c}: {found} {sup}"
+                        );
                     }
                 }
             }
@@ -143,9 +149,13 @@ mod tests {
                         for q in (-1000..=1000).map(|q| bound * f64::from(q) / 1000.0) {
                             let (value, way) = (loss.value(q, y), q - p);
                             let below = evaluation.value + evaluation.derivative * way + 0.5 * bend * way * way;
-                            assert!(below <= value + 1e-9 * (1.0 + value.abs()), "{loss:?} y={y} p={p} C={bound} q={q}");
+                            assert!(
+                                below <= value + 1e-9 * (1.0 + value.abs()),
+                                "{loss:?} y={y} p={p} C={bound} q={q}"
+                            );
                             if way.abs() > 0.01 {
-                                least = least.min(2.0 * (value - evaluation.value - evaluation.derivative * way) / way.powi(2));
+                                least = least
+                                    .min(2.0 * (value - evaluation.value - evaluation.derivative * way) / way.powi(2));
                             }
                         }
                         let is_as_large = bend >= least.min(loss.second_derivative(p, y)) - 1e-6;

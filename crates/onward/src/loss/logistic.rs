@@ -3,8 +3,8 @@
 // Loops over arrays of one length say what vectors are made of, and compile to them.
 #![allow(clippy::needless_range_loop)]
 
-use super::flow::{SMALL, reach};
 use super::conjugate::x_log_x;
+use super::flow::{SMALL, reach};
 use super::{Curvature, Evaluation, Gradient, InverseLink, Loss, LossKind, ScaledConjugate, Task, expect_label};
 use crate::Error;
 use crate::numeric::exp_log;

@@ -1,8 +1,8 @@
 //! The Poisson loss, for counts and rates.
 
+use super::conjugate::x_log_x;
 use super::flow::{faded, slide};
 use super::softmax::log_sum_exp;
-use super::conjugate::x_log_x;
 use super::{Evaluation, InverseLink, Loss, LossKind, ScaledConjugate, Task, expect_label};
 use crate::Error;
 

@@ -2,6 +2,7 @@
 
 mod auto;
 mod battery;
+mod certificates;
 mod classes;
 mod common;
 mod documentation;

@@ -62,7 +62,8 @@ pub(super) fn link(stream: &StreamReport) -> InverseLink {
 
 /// A class in words, with the radius for the word `radius`.
 pub(super) fn sized(description: &str, radius: Option<f64>) -> String {
-    radius.map_or_else(|| description.to_owned(), |radius| description.replace("radius", &size(rounded(radius, DIGITS))))
+    radius
+        .map_or_else(|| description.to_owned(), |radius| description.replace("radius", &size(rounded(radius, DIGITS))))
 }
 
 /// The class that a guarantee is against.
@@ -90,7 +91,11 @@ pub(super) fn class(guarantee: &GuaranteeReport, link: InverseLink) -> String {
             format!(" that keeps its probabilities between {share:.4}% and {:.4}%", 100.0 - share)
         }
         (Some(bound), InverseLink::Log) => {
-            format!(" that keeps its rates between {} and {}", number(link.response(-bound)), number(link.response(bound)))
+            format!(
+                " that keeps its rates between {} and {}",
+                number(link.response(-bound)),
+                number(link.response(bound))
+            )
         }
         (Some(bound), _) => format!(" that keeps its scores between −{} and {}", size(bound), size(bound)),
     };

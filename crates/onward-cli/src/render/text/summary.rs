@@ -3,8 +3,8 @@
 use onward::MixtureReport;
 use onward::loss::Curvature;
 use onward_engine::{
-    DEFAULT_LEARNER, HeavyFeature, LearnReport, LearnerReport, MetricsReport, Model, PredictReport,
-    Report, StreamReport, Timing,
+    DEFAULT_LEARNER, HeavyFeature, LearnReport, LearnerReport, MetricsReport, Model, PredictReport, Report,
+    StreamReport, Timing,
 };
 
 use super::{counted, duration, grouped, guarantee, number, shortened, verdict};

@@ -8,7 +8,7 @@ use onward_engine::{
 
 use super::guarantee::foremost;
 use super::summary::row;
-use super::{below, duration, number, rounded, size};
+use super::{above, below, duration, number, rounded, size};
 
 /// At ten times the radius the loss is much lower if it is lower by this share.
 const MUCH: f64 = 0.02;
@@ -76,7 +76,7 @@ pub(super) fn best(text: &mut String, hindsight: &HindsightReport, timing: Timin
                 format!("none pays less than {}: a larger --radius may or may not help", number(ten - gap))
             }
         };
-        let title = format!("radius {}", size(rounded(10.0 * radius, DIGITS)));
+        let title = format!("radius {}", size(rounded(10.0 * radius, 4)));
         row(text, &title, &number(ten), &format!("the same at ten times the radius; {meaning}"));
     }
 }
@@ -176,7 +176,7 @@ fn against_best(
         None => "the best fixed linear predictor",
     };
     let allowed = |before: f64| match allowed(learner, best) {
-        Some(bound) => format!("the theory allows {}", short(before + bound)),
+        Some(bound) => format!("the theory allows {}", short_above(before + bound)),
         None => "no guarantee here covers predictors of that size".to_owned(),
     };
     if let Some(mistakes) = best.mistakes_per_round {
@@ -246,12 +246,12 @@ fn against_any(learner: &LearnerReport) -> Option<String> {
     Some(match bound < 0.0 {
         true => format!(
             "learning online beat every such {which} by at least {} per example; --hindsight finds the best one",
-            short(-bound)
+            short(-short_above(bound).parse().unwrap_or(bound))
         ),
         false => format!(
             "learning online cost at most {} per example against any such {which}; --hindsight finds the best one and the \
              exact cost",
-            short(bound)
+            short_above(bound)
         ),
     })
 }
@@ -265,12 +265,27 @@ fn short(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
+/// The same of an upper bound, rounded up.
+fn short_above(value: f64) -> String {
+    let shown = short(value);
+    if value == 0.0 || !(1e-4..1e4).contains(&value.abs()) {
+        return above(value);
+    }
+    let unit = 10f64.powi(value.abs().log10().floor() as i32 - 2);
+    let is_lower = shown.parse::<f64>().is_ok_and(|shown| shown < value);
+    if is_lower { short(value + 0.5 * unit) } else { shown }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn costs_have_three_digits() {
+        assert_eq!(
+            [0.018_01, 0.051_91, 1.23, 250.4, -0.5004].map(short_above),
+            ["0.0181", "0.0520", "1.23", "251", "-0.500"]
+        );
         assert_eq!([0.018_04, 0.063, 1.234_5, 250.4, -0.5].map(short), ["0.0180", "0.0630", "1.23", "250", "-0.500"]);
     }
 }

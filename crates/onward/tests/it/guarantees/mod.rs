@@ -135,13 +135,14 @@ fn check(
     let paid = ledger.paid();
     let least = |class: Comparator| Known::least(known.0, known.1, rows, charged, class);
     // The certificate is tested at a radius that no guarantee has by default.
-    let universal = ledger.certificate();
-    if let (Ok(bound), Some(class)) = (&universal.bound, universal.comparator)
-        && let Some(least) = least(class)
-    {
-        let regret = paid - least;
-        if regret > bound + 1e-9 * paid.abs() {
-            finding.faults.push(format!("universal, {}: regret {regret} > bound {bound}", (place.text)()));
+    for certificate in [ledger.certificate(), ledger.dual()] {
+        if let (Ok(bound), Some(class)) = (&certificate.bound, certificate.comparator)
+            && let Some(least) = least(class)
+        {
+            let (regret, kind) = (paid - least, certificate.kind);
+            if regret > bound + 1e-9 * paid.abs() {
+                finding.faults.push(format!("{kind:?}, {}: regret {regret} > bound {bound}", (place.text)()));
+            }
         }
     }
     let own = learner.guarantee();

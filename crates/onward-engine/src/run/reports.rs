@@ -40,10 +40,39 @@ impl CompareOutcome {
         };
         // There is one at least.
         let model = &contestants[0].1;
+        let mut learners: Vec<LearnerReport> = contestants.iter().map(learner).collect();
+        share_floors(&mut learners);
         CompareReport {
             stream: stream(model, &model.ledger, &model.metadata, inputs.clone(), *bytes, hindsight),
             timing: with_hindsight(*timing, hindsight),
-            learners: contestants.iter().map(learner).collect(),
+            learners,
+        }
+    }
+}
+
+/// What the best of a class pays at least does not depend on whose scores it was concluded from. Rows, loss and classes are the
+/// same for all learners, so the largest floor of each class is everyone's.
+fn share_floors(learners: &mut [LearnerReport]) {
+    let floor = |learner: &LearnerReport, kind: GuaranteeKind| {
+        Some(learner.sequential_risk? - learner.guarantee(kind)?.bound_per_round?)
+    };
+    let best = |kinds: &[GuaranteeKind]| {
+        let floors = learners.iter().flat_map(|learner| kinds.iter().filter_map(|&kind| floor(learner, kind)));
+        floors.reduce(f64::max)
+    };
+    let of_class = best(&[GuaranteeKind::Universal, GuaranteeKind::Dual]);
+    let of_scores = best(&[GuaranteeKind::Curved]);
+    for learner in learners {
+        let Some(risk) = learner.sequential_risk else { continue };
+        for guarantee in &mut learner.guarantees {
+            let floor = match guarantee.kind {
+                GuaranteeKind::Dual => of_class,
+                GuaranteeKind::Curved => of_scores,
+                _ => None,
+            };
+            if let (Some(bound), Some(floor)) = (&mut guarantee.bound_per_round, floor) {
+                *bound = bound.min(risk - floor);
+            }
         }
     }
 }

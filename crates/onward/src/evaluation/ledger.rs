@@ -8,8 +8,8 @@
 use crate::archive::Archive;
 use crate::evaluation::curved::{DEFAULT_MEMBERS, DEFAULT_SCORE_BOUND};
 use crate::evaluation::{
-    BestConstant, Certificate, ClassFrequencies, Curve, CurvedCertificate, CurvedFloor, DEFAULT_RADIUS,
-    LabelStatistics, LedgerPoint, ScaledDual,
+    BestConstant, Certificate, CertificateTerms, ClassFrequencies, Curve, CurvedCertificate, CurvedFloor,
+    DEFAULT_RADIUS, LabelStatistics, LedgerPoint, ScaledDual,
 };
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, Evaluation, InverseLink, Task, TaskLoss};
@@ -297,9 +297,12 @@ impl Ledger {
     /// Puts a point on the curve.
     fn mark(&mut self) {
         let thorough = self.curve.is_logarithmic(self.rounds);
-        let guarantee = if thorough { self.certificate().bound.ok() } else { None };
         let class = self.comparator();
-        let terms = if thorough { self.certificate.as_ref().and_then(|it| it.terms(class)) } else { None };
+        let is_convex = self.loss.score().is_some_and(|loss| loss.curvature() != Curvature::None);
+        let certificate = self.certificate.as_ref().filter(|_| thorough && is_convex);
+        let terms = certificate.and_then(|certificate| certificate.terms(class));
+        let bound = |terms: CertificateTerms| Some(terms.bound(class.radius()?, class.bias().unwrap_or_default()));
+        let guarantee = terms.and_then(bound);
         let baseline = if thorough { self.baseline_risk() } else { None };
         let (loss, weight) = (self.paid(), self.weight());
         self.curve.push(LedgerPoint { round: self.rounds, loss, weight, guarantee, terms, baseline });

@@ -54,7 +54,14 @@ const NEAR: f64 = 1e-3;
 ///
 /// With r(q) = 2(ℓ(q) − ℓ(p) − g(q − p))/(q − p)² it is the least r(q). Where ℓ″ rises up to some score and falls from
 /// there, so does r, and its least value is that at an end of the range.
-pub(crate) fn largest_bend(loss: &dyn Loss, p: f64, y: f64, evaluation: Evaluation, bound: f64) -> f64 {
+/// `ends` are ℓ(−bound) and ℓ(bound), if that is finite.
+pub(crate) fn largest_bend(
+    loss: &dyn Loss,
+    (p, y): (f64, f64),
+    evaluation: Evaluation,
+    bound: f64,
+    ends: (f64, f64),
+) -> f64 {
     let known = match loss.curvature() {
         Curvature::Quadratic(c) => return c,
         Curvature::Strong(c) => c,
@@ -63,16 +70,16 @@ pub(crate) fn largest_bend(loss: &dyn Loss, p: f64, y: f64, evaluation: Evaluati
     if !(bound.is_finite() && loss.is_curvature_unimodal()) {
         return known;
     }
-    let ratio = |end: f64| {
+    let ratio = |end: f64, value: f64| {
         let distance = end - p;
         if distance.abs() < NEAR {
             return loss.second_derivative(p, y).min(loss.second_derivative(end, y));
         }
-        let (value, along) = (loss.value(end, y), evaluation.derivative * distance);
+        let along = evaluation.derivative * distance;
         let rounding = 8.0 * f64::EPSILON * (value.abs() + evaluation.value.abs() + along.abs());
         2.0 * (value - evaluation.value - along - rounding) / (distance * distance)
     };
-    ratio(bound).min(ratio(-bound)).max(known)
+    ratio(-bound, ends.0).min(ratio(bound, ends.1)).max(known)
 }
 
 #[cfg(test)]
@@ -144,7 +151,8 @@ mod tests {
                 for bound in [0.5, 2.0, 10.0] {
                     for p in (-20..=20).map(|p| bound * f64::from(p) / 20.0) {
                         let evaluation = loss.evaluate(p, y);
-                        let bend = largest_bend(&*loss, p, y, evaluation, bound);
+                        let ends = (loss.value(-bound, y), loss.value(bound, y));
+                        let bend = largest_bend(&*loss, (p, y), evaluation, bound, ends);
                         let mut least = f64::INFINITY;
                         for q in (-1000..=1000).map(|q| bound * f64::from(q) / 1000.0) {
                             let (value, way) = (loss.value(q, y), q - p);

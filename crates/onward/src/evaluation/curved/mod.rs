@@ -20,13 +20,17 @@
 //! feature that is (nearly) a combination of others is left out: what is left is solved stably, and the floor is lowered by a bound on the
 //! errors of sums and solution. Exact combinations add nothing to the class.
 
+mod members;
+mod sums;
+
 use super::certificate::BIAS;
 use crate::archive::Archive;
 use crate::loss::{Evaluation, largest_bend};
 use crate::numeric::linalg::vector::dot;
 use crate::numeric::sum::Sum;
-use crate::simd::vectorised;
 use crate::{Error, Features, Loss};
+use members::Members;
+use sums::{QuadraticSums, TERMS};
 
 /// C, where none is given.
 pub const DEFAULT_SCORE_BOUND: f64 = 10.0;
@@ -34,30 +38,18 @@ pub const DEFAULT_SCORE_BOUND: f64 = 10.0;
 /// The features that are kept where nothing is said.
 pub const DEFAULT_MEMBERS: usize = 64;
 
-/// Rows of a block.
-const BLOCK: u32 = 512;
+/// The most features that a saved one may have.
+const MOST_MEMBERS: f64 = 4096.0;
 
 /// A feature of which less than this share is left beside others is a combination of them.
 const DEPENDENT: f64 = 1e-8;
-
-/// No member.
-const OUTSIDE: u16 = u16::MAX;
-
-/// The places of members in an array that is addressed by hashed index: four times as many as members.
-const SPARE: usize = 4;
 
 /// Sums of the quadratic minorants.
 #[derive(Debug, Clone)]
 pub struct CurvedCertificate {
     /// C.
     bound: f64,
-    limit: usize,
-    reserved: u32,
-    /// The indices of the members, in the order in which they came, and where to find them.
-    members: Vec<u32>,
-    /// How many of them are reserved.
-    reserved_members: usize,
-    places: Vec<u16>,
+    members: Members,
     /// Whether a feature found no room where none was reserved.
     is_over: bool,
     /// What scores are counted from, so that labels far from 0 do not drown what is small beside them: the first label, where
@@ -65,16 +57,12 @@ pub struct CurvedCertificate {
     centre: f64,
     /// c.
     constant: Sum,
-    /// v and the lower triangle of H, row by row: of whole blocks, and of the current one.
-    sums: Vec<Sum>,
-    block: Vec<f64>,
-    rows: u32,
+    /// v and H.
+    sums: QuadraticSums,
     /// Σ h(ap − g)²/a: |v_i|² is at most this times H_ii, whatever the signs.
     slopes: f64,
-    /// The members of the current row and their values; of each member one more than its place there; the row as it is in memory.
-    present: Vec<(u16, f64)>,
-    at: Vec<u16>,
-    dense: Vec<f64>,
+    /// A label of either sign, and what it is charged at −C and C.
+    ends: [(f64, f64, f64); 2],
 }
 
 /// What the best of the class pays at least.
@@ -91,24 +79,16 @@ pub struct CurvedFloor {
 impl CurvedCertificate {
     /// For scores within ±`bound` and at most `limit` features; indices below `reserved` go before others.
     pub fn new(bound: f64, limit: usize, reserved: u32) -> Self {
-        let limit = limit.min(OUTSIDE as usize / SPARE);
+        let members = Members::new(limit, reserved);
         Self {
             bound,
-            limit,
-            reserved,
-            members: Vec::new(),
-            reserved_members: 0,
-            places: vec![OUTSIDE; (SPARE * limit).next_power_of_two()],
+            sums: QuadraticSums::new(members.limit()),
+            members,
             is_over: false,
             centre: 0.0,
             constant: Sum::default(),
-            sums: vec![Sum::default(); limit],
-            block: vec![0.0; limit],
-            rows: 0,
             slopes: 0.0,
-            present: Vec::new(),
-            at: Vec::new(),
-            dense: Vec::new(),
+            ends: [(f64::NAN, 0.0, 0.0); 2],
         }
     }
 
@@ -117,17 +97,8 @@ impl CurvedCertificate {
         self.bound
     }
 
-    /// The indices of the features that it is about.
-    pub fn features(&self) -> &[u32] {
-        &self.members
-    }
-
     /// Takes in a round: the charged score, the label, what it was charged, and the importance above 0.
     pub fn observe(&mut self, loss: &dyn Loss, p: f64, y: f64, charged: Evaluation, h: f64, x: Features<'_>) {
-        if self.is_over {
-            return;
-        }
-        self.find(x);
         if self.is_over {
             return;
         }
@@ -135,111 +106,55 @@ impl CurvedCertificate {
             self.is_over = true;
             return;
         }
+        for (position, (&index, &value)) in x.indices().iter().zip(x.values()).enumerate() {
+            if value == 0.0 {
+                continue;
+            }
+            match self.members.place(position, index) {
+                // Without columns of numbers there is no telling which features matter.
+                members::NONE if self.members.reserved() <= 1 => {
+                    self.is_over = true;
+                    return;
+                }
+                members::NONE => {}
+                // What a row has twice counts as its sum.
+                place => self.sums.set(place, f64::from(value)),
+            }
+        }
         let clipped = p.clamp(-self.bound, self.bound);
         let at = if clipped == p { charged } else { loss.evaluate(clipped, y) };
-        let bend = largest_bend(loss, clipped, y, at, self.bound) * (1.0 - 8.0 * f64::EPSILON);
+        let ends = self.ends(loss, y);
+        let bend = largest_bend(loss, (clipped, y), at, self.bound, ends) * (1.0 - 8.0 * f64::EPSILON);
         let moved = clipped - x.offset() - self.centre;
         let slope = bend * moved - at.derivative;
         if bend > 0.0 {
             self.constant.add(h * (at.value - at.derivative * moved + 0.5 * bend * moved * moved));
             self.slopes += h * slope * slope / bend;
-            self.add(h * slope, h * bend);
+            self.sums.push(h * slope, h * bend);
         } else {
             // A row without curvature would have no minimum: of it the least loss is kept.
             match loss.conjugate(clipped, y, at) {
                 Some(conjugate) => self.constant.add(h * conjugate.least),
                 None => self.is_over = true,
             }
+            self.sums.push(0.0, 0.0);
         }
-        self.rows += 1;
-        if self.rows == BLOCK {
-            self.close();
+    }
+
+    /// What a label is charged at −C and C: that of two classes is computed once.
+    fn ends(&mut self, loss: &dyn Loss, y: f64) -> (f64, f64) {
+        let kept = &mut self.ends[usize::from(y > 0.0)];
+        if kept.0 != y && self.bound.is_finite() {
+            *kept = (y, loss.value(-self.bound, y), loss.value(self.bound, y));
         }
+        (kept.1, kept.2)
     }
 
     /// Counts scores from this label, if the first row has a bias; before anything is taken in.
     pub fn centre(&mut self, label: f64, x: Features<'_>) {
-        if self.members.is_empty() && has_bias(x) {
+        if has_bias(x) {
             self.centre = label;
         }
-    }
-
-    /// Adds slope·x to v and bend·xxᵀ to H.
-    fn add(&mut self, slope: f64, bend: f64) {
-        let size = self.members.len();
-        let (v, triangle) = self.block.split_at_mut(self.limit);
-        for &(at, value) in &self.present {
-            v[at as usize] += slope * value;
-        }
-        if 2 * self.present.len() > size {
-            self.dense.clear();
-            self.dense.resize(size, 0.0);
-            self.present.iter().for_each(|&(at, value)| self.dense[at as usize] = value);
-            add_square(triangle, &self.dense, bend);
-            return;
-        }
-        for (number, &(at, value)) in self.present.iter().enumerate() {
-            let value = bend * value;
-            for &(other, times) in &self.present[..=number] {
-                let (row, column) = if at > other { (at, other) } else { (other, at) };
-                triangle[start(row as usize) + column as usize] += value * times;
-            }
-        }
-    }
-
-    /// Finds the members among the features of a row, and takes in new ones.
-    fn find(&mut self, x: Features<'_>) {
-        self.present.clear();
-        for (&index, &value) in x.indices().iter().zip(x.values()) {
-            if value == 0.0 {
-                continue;
-            }
-            let mut place = index.wrapping_mul(0x9E37_79B1) as usize & (self.places.len() - 1);
-            let member = loop {
-                match self.places[place] {
-                    OUTSIDE => break self.enter(index, place),
-                    member if self.members[member as usize] == index => break Some(member),
-                    _ => place = (place + 1) & (self.places.len() - 1),
-                }
-            };
-            let Some(member) = member else { continue };
-            // What a row has twice counts as its sum.
-            match self.at[member as usize] {
-                0 => {
-                    self.present.push((member, f64::from(value)));
-                    self.at[member as usize] = self.present.len() as u16;
-                }
-                place => self.present[place as usize - 1].1 += f64::from(value),
-            }
-        }
-        self.present.iter().for_each(|&(member, _)| self.at[member as usize] = 0);
-    }
-
-    /// Gives a feature that is seen for the first time a place, if there is room.
-    fn enter(&mut self, index: u32, place: usize) -> Option<u16> {
-        let is_reserved = index < self.reserved;
-        let waiting = (self.reserved as usize).saturating_sub(self.reserved_members);
-        let taken = self.members.len() + if is_reserved { 0 } else { waiting };
-        if taken >= self.limit {
-            // Without columns of numbers there is no telling which features matter.
-            self.is_over |= self.reserved <= 1;
-            return None;
-        }
-        let member = self.members.len() as u16;
-        self.members.push(index);
-        self.reserved_members += usize::from(is_reserved);
-        self.places[place] = member;
-        self.at.push(0);
-        let length = self.limit + start(self.members.len());
-        self.block.resize(length, 0.0);
-        self.sums.resize(length, Sum::default());
-        Some(member)
-    }
-
-    /// Ends a block.
-    fn close(&mut self) {
-        self.sums.iter_mut().zip(&mut self.block).for_each(|(sum, block)| sum.add(std::mem::take(block)));
-        self.rows = 0;
     }
 
     /// What no predictor of the class pays less than.
@@ -248,20 +163,15 @@ impl CurvedCertificate {
     /// The reason why there is no such bound.
     pub fn floor(&self) -> Result<CurvedFloor, String> {
         if self.is_over {
-            return Err(format!("there are more than {} features, or rows without a bias", self.limit));
+            return Err(format!("there are more than {} features, or rows without a bias", self.members.limit()));
         }
-        if self.members.is_empty() {
-            return Err("no row has a feature".to_owned());
-        }
-        let total = |at: usize| self.sums[at].total() + self.block[at];
-        let size = self.members.len();
-        let triangle = |i: usize, j: usize| total(self.limit + start(i) + j);
-        let solved = Solution::of(size, triangle, total);
+        let indices = self.members.indices();
+        let solved = Solution::of(indices.len(), |i, j| self.sums.bend(i, j), |i| self.sums.slope(i));
         if solved.kept.is_empty() {
             return Err("the loss has no curvature on scores so far apart".to_owned());
         }
         // Sums of a block and of all blocks, and the products in them, round by so much.
-        let rounding = f64::EPSILON * f64::from(BLOCK + 8);
+        let rounding = f64::EPSILON * TERMS;
         let share = rounding * solved.kept.len() as f64 * solved.condition;
         if share >= 0.5 {
             return Err("its features are too nearly combinations of each other".to_owned());
@@ -273,8 +183,8 @@ impl CurvedCertificate {
         let floor = constant - gained - 4.0 * rounding * (constant.abs() + gained);
         let mut kept = solved.kept;
         kept.sort_unstable();
-        let features = kept.iter().map(|&at| self.members[at]).collect();
-        let combinations = (size - kept.len()) as u64;
+        let features = kept.iter().map(|&at| indices[at]).collect();
+        let combinations = (solved.seen - kept.len()) as u64;
         if floor.is_finite() {
             Ok(CurvedFloor { floor, features, combinations })
         } else {
@@ -289,12 +199,11 @@ impl CurvedCertificate {
     pub fn persist(&mut self, archive: &mut Archive) -> Result<bool, Error> {
         let mut header = vec![
             self.bound,
-            self.limit as f64,
-            f64::from(self.reserved),
+            self.members.limit() as f64,
+            f64::from(self.members.reserved()),
             f64::from(u8::from(self.is_over)),
             self.constant.sum,
             self.constant.lost,
-            f64::from(self.rows),
             self.slopes,
             self.centre,
         ];
@@ -302,46 +211,28 @@ impl CurvedCertificate {
         if archive.is_loading() && header.is_empty() {
             return Ok(false);
         }
-        archive.check(header.len() == 9, "header", "must have nine numbers")?;
-        let mut members = self.members.clone();
-        let (mut sums, mut lost) = (Vec::new(), Vec::new());
-        if !self.is_over {
-            sums = self.sums.iter().map(|sum| sum.sum).collect();
-            lost = self.sums.iter().map(|sum| sum.lost).collect();
-        }
-        let mut block = if self.is_over { Vec::new() } else { self.block.clone() };
-        archive.optional_column("members", &mut members)?;
-        archive.optional_column("sums", &mut sums)?;
-        archive.optional_column("lost", &mut lost)?;
-        archive.optional_column("block", &mut block)?;
+        let &[bound, limit, reserved, is_over, sum, lost, slopes, centre] = header.as_slice() else {
+            return archive.require(None, "header", "must have eight numbers");
+        };
         if archive.is_loading() {
-            let [bound, limit, reserved, is_over, sum, lost_of_constant, rows, slopes, centre] = header[..] else {
-                return Ok(false);
-            };
             let is_sound =
-                bound > 0.0 && (1.0..=f64::from(OUTSIDE)).contains(&limit) && (0.0..4.3e9).contains(&reserved);
+                bound > 0.0 && (1.0..=MOST_MEMBERS).contains(&limit) && (0.0..=f64::from(u32::MAX)).contains(&reserved);
             archive.check(is_sound, "header", "must be within its ranges")?;
-            let mut loaded = Self::new(bound, limit as usize, reserved as u32);
-            for &index in &members {
-                let mut place = index.wrapping_mul(0x9E37_79B1) as usize & (loaded.places.len() - 1);
-                while loaded.places[place] != OUTSIDE && loaded.members.len() < loaded.limit {
-                    place = (place + 1) & (loaded.places.len() - 1);
-                }
-                archive.check(loaded.enter(index, place).is_some(), "members", "must be at most as many as fit")?;
-            }
-            loaded.is_over = is_over != 0.0;
-            loaded.constant = Sum { sum, lost: lost_of_constant };
-            (loaded.slopes, loaded.centre) = (slopes, centre);
-            loaded.rows = rows.clamp(0.0, f64::from(BLOCK - 1)) as u32;
-            if !loaded.is_over {
-                let length = loaded.block.len();
-                let fits = sums.len() == length && lost.len() == length && block.len() == length;
-                archive.check(fits, "sums", "must be as many as the members need")?;
-                loaded.sums = sums.into_iter().zip(lost).map(|(sum, lost)| Sum { sum, lost }).collect();
-                loaded.block = block;
-            }
-            *self = loaded;
+            *self = Self::new(bound, limit as usize, reserved as u32);
+            (self.is_over, self.slopes, self.centre) = (is_over != 0.0, slopes, centre);
+            self.constant = Sum { sum, lost };
         }
+        if self.is_over {
+            return Ok(true);
+        }
+        let mut members = self.members.indices().to_vec();
+        archive.optional_column("members", &mut members)?;
+        if archive.is_loading() {
+            let places: Vec<u16> = members.iter().map(|&index| self.members.place(0, index)).collect();
+            let are_there = places.iter().zip(0..).all(|(place, expected)| *place == expected);
+            archive.check(are_there, "members", "must be different, and as many as there is room for")?;
+        }
+        self.sums.persist(archive)?;
         Ok(true)
     }
 }
@@ -349,28 +240,6 @@ impl CurvedCertificate {
 /// Whether a row begins with the bias.
 fn has_bias(x: Features<'_>) -> bool {
     x.indices().first() == Some(&BIAS) && x.values().first() == Some(&1.0)
-}
-
-/// Where row i of a triangle begins.
-fn start(row: usize) -> usize {
-    row * (row + 1) / 2
-}
-
-vectorised! {
-    /// Adds bend·xxᵀ to the lower triangle of H.
-    fn add_square(triangle: &mut [f64], x: &[f64], bend: f64) {
-        let mut rest = triangle;
-        for (at, &value) in x.iter().enumerate() {
-            let (row, after) = rest.split_at_mut(at + 1);
-            rest = after;
-            if value != 0.0 {
-                let value = bend * value;
-                for (entry, &other) in row.iter_mut().zip(&x[..=at]) {
-                    *entry += value * other;
-                }
-            }
-        }
-    }
 }
 
 /// The minimum of ½uᵀHu − ⟨v, u⟩ over the features that are no combinations of others, by a pivoted Cholesky factor of H scaled to a
@@ -382,12 +251,14 @@ struct Solution {
     norm: f64,
     /// At least the norm of the inverse of the scaled H.
     condition: f64,
+    /// How many features were other than 0.
+    seen: usize,
 }
 
 impl Solution {
-    fn of(size: usize, triangle: impl Fn(usize, usize) -> f64, slope: impl Fn(usize) -> f64) -> Self {
-        let scales: Vec<f64> = (0..size).map(|at| triangle(at, at).max(0.0).sqrt()).collect();
-        let entry = |i: usize, j: usize| triangle(i.max(j), i.min(j)) / (scales[i] * scales[j]);
+    fn of(size: usize, bend: impl Fn(usize, usize) -> f64, slope: impl Fn(usize) -> f64) -> Self {
+        let scales: Vec<f64> = (0..size).map(|at| bend(at, at).max(0.0).sqrt()).collect();
+        let entry = |i: usize, j: usize| bend(i, j) / (scales[i] * scales[j]);
         let mut left: Vec<f64> = scales.iter().map(|&scale| if scale > 0.0 { 1.0 } else { 0.0 }).collect();
         // Of each feature, what is orthogonal to one pivot after the other.
         let mut lines: Vec<Vec<f64>> = vec![Vec::new(); size];
@@ -423,6 +294,7 @@ impl Solution {
             dot(&column, &column)
         });
         let condition = inverse.sum::<f64>();
-        Self { norm: dot(&z, &z).sqrt(), condition, kept }
+        let seen = scales.iter().filter(|&&scale| scale > 0.0).count();
+        Self { norm: dot(&z, &z).sqrt(), condition, kept, seen }
     }
 }

@@ -1,7 +1,7 @@
 //! From what a run left to its report.
 
 use onward::MixtureReport;
-use onward::evaluation::{Ledger, LedgerPoint};
+use onward::evaluation::{CertificateTerms, Certificates, Ledger, LedgerPoint};
 use onward::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use onward::hindsight::ComparatorClass;
 
@@ -111,7 +111,8 @@ pub(super) fn stream(
 fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> LearnerReport {
     let ledger = &model.ledger;
     let own = stated(run.own_guarantee.clone(), ledger);
-    let [certificate, dual] = [ledger.certificate(), ledger.dual()].map(|it| stated(it, ledger));
+    let Certificates { universal, dual, terms } = ledger.certificates();
+    let [certificate, dual] = [universal, dual].map(|it| stated(it, ledger));
     let (curved, floor) = ledger.curved();
     let mut guarantees: Vec<_> = [own, certificate.clone(), dual, stated(curved, ledger)]
         .iter()
@@ -131,7 +132,7 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
         metrics: metrics(ledger),
         timing: with_hindsight(run.timing, hindsight),
         guarantees,
-        curve: curve(ledger, run, certificate.bound.ok(), answer),
+        curve: curve(ledger, run, (certificate.bound.ok(), terms), answer),
         regret_per_round: answer.map(|answer| ledger.sequential_risk() - answer.best.loss),
         excess_empirical_risk: answer.and_then(|answer| answer.excess),
         averaged_risk: run.averaged_risk.as_ref().map(averaged_risk),
@@ -229,7 +230,7 @@ fn averaged_risk(bound: &Result<f64, String>) -> AveragedRisk {
 fn curve(
     ledger: &Ledger,
     run: &FinishedRun,
-    certificate: Option<f64>,
+    (certificate, terms): (Option<f64>, Option<CertificateTerms>),
     answer: Option<&HindsightAnswer>,
 ) -> Vec<CurvePoint> {
     let mut kept = ledger.curve().points();
@@ -240,7 +241,7 @@ fn curve(
             loss: ledger.paid(),
             weight: ledger.weight(),
             guarantee: certificate,
-            terms: ledger.sums().and_then(|sums| sums.terms(ledger.comparator())),
+            terms,
             baseline: ledger.baseline_risk(),
         });
     }

@@ -18,7 +18,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::archive::{Archive, fields};
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::guarantee::Comparator;
 use crate::numeric::sum::{self, Sum};
 use crate::simd::f64x4::{FOUR, Record16, by_f64x4};
 use crate::storage::table::{ParameterTable, Positions, records};
@@ -235,15 +235,6 @@ impl Certificate {
         if seen_at == seen {
             *seen_at = Vec::new();
         }
-    }
-
-    /// The guarantee for a class of weight vectors.
-    pub fn guarantee(&self, class: Comparator) -> Guarantee {
-        let (Some(terms), Some(radius)) = (self.terms(class), class.radius()) else {
-            return Guarantee::none(GuaranteeKind::Universal, "the certificate is about balls and boxes of weights");
-        };
-        let bound = terms.bound(radius, class.bias().unwrap_or_default());
-        Guarantee { kind: GuaranteeKind::Universal, comparator: Some(class), bound: Ok(bound) }
     }
 
     /// Saves or loads what is needed to continue to the bit.

@@ -49,6 +49,17 @@ pub struct Ledger {
     curve: Curve,
 }
 
+/// The certificates for one class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certificates {
+    /// The universal one.
+    pub universal: Guarantee,
+    /// The scaled dual.
+    pub dual: Guarantee,
+    /// What the bound of the universal one is made of.
+    pub terms: Option<CertificateTerms>,
+}
+
 /// What a predictor that ignores the features would have paid.
 enum Baseline {
     Score(BestConstant),
@@ -113,8 +124,9 @@ impl Ledger {
         self
     }
 
-    /// Keeps sums for the curved certificate too, of at most this many features ([`DEFAULT_MEMBERS`] unless said otherwise), those with
-    /// indices below `reserved` before others. Nothing changes where something was charged already, or the loss has
+    /// Keeps sums for the curved certificate too. By default they end where there are more than [`DEFAULT_MEMBERS`] features. With a
+    /// number of `features`, sums are kept for so many whatever else there is, those with indices below `reserved` (columns of numbers)
+    /// before others: that takes time. Nothing changes where something was charged already, or the loss has
     /// no curvature.
     pub fn keep_curvature(&mut self, features: Option<usize>, reserved: u32) {
         let Some(loss) = self.loss.score().filter(|_| self.rounds == 0 && self.certificate.is_some()) else { return };
@@ -125,7 +137,7 @@ impl Ledger {
             Curvature::Quadratic(_) | Curvature::Strong(_) => true,
             _ => loss.is_curvature_unimodal() && !is_free,
         };
-        let features = features.unwrap_or(DEFAULT_MEMBERS);
+        let (features, reserved) = features.map_or((DEFAULT_MEMBERS, 0), |features| (features, reserved));
         self.curved = has_bend.then(|| CurvedCertificate::new(bound, features, reserved));
     }
 
@@ -297,12 +309,13 @@ impl Ledger {
     /// Puts a point on the curve.
     fn mark(&mut self) {
         let thorough = self.curve.is_logarithmic(self.rounds);
-        let class = self.comparator();
-        let is_convex = self.loss.score().is_some_and(|loss| loss.curvature() != Curvature::None);
-        let certificate = self.certificate.as_ref().filter(|_| thorough && is_convex);
-        let terms = certificate.and_then(|certificate| certificate.terms(class));
-        let bound = |terms: CertificateTerms| Some(terms.bound(class.radius()?, class.bias().unwrap_or_default()));
-        let guarantee = terms.and_then(bound);
+        let (guarantee, terms) = match thorough {
+            true => {
+                let certificates = self.certificates();
+                (certificates.universal.bound.ok(), certificates.terms)
+            }
+            false => (None, None),
+        };
         let baseline = if thorough { self.baseline_risk() } else { None };
         let (loss, weight) = (self.paid(), self.weight());
         self.curve.push(LedgerPoint { round: self.rounds, loss, weight, guarantee, terms, baseline });
@@ -395,42 +408,50 @@ impl Ledger {
 
     /// The universal certificate.
     pub fn certificate(&self) -> Guarantee {
+        self.certificates().universal
+    }
+
+    /// The scaled dual certificate, for the same class as the [universal](Self::certificate) one and never weaker.
+    pub fn dual(&self) -> Guarantee {
+        self.certificates().dual
+    }
+
+    /// Both, and what they are made of, by one walk over all features.
+    pub fn certificates(&self) -> Certificates {
+        let none = |reason: &str| Certificates {
+            universal: Guarantee::none(GuaranteeKind::Universal, reason),
+            dual: Guarantee::none(GuaranteeKind::Dual, reason),
+            terms: None,
+        };
         let Some(loss) = self.loss.score() else {
-            let reason = "the universal certificate is for one score per row, and classes have one each";
-            return Guarantee::none(GuaranteeKind::Universal, reason);
+            return none("the universal certificate is for one score per row, and classes have one each");
         };
         if loss.curvature() == Curvature::None {
-            let reason = format!("the {} loss is not convex: the universal certificate needs convexity", loss.name());
-            return Guarantee::none(GuaranteeKind::Universal, reason);
+            return none(&format!("the {} loss is not convex: the universal certificate needs convexity", loss.name()));
         }
-        match &self.certificate {
-            Some(certificate) => certificate.guarantee(self.comparator()),
-            None => Guarantee::none(GuaranteeKind::Universal, "its sums were not kept"),
+        let Some(certificate) = &self.certificate else { return none("its sums were not kept") };
+        let class = self.comparator();
+        let (Some(terms), Some(radius)) = (certificate.terms(class), class.radius()) else {
+            return none("the certificate is about balls of weights");
+        };
+        let bias = class.bias().unwrap_or_default();
+        let bound = terms.bound(radius, bias);
+        let dual = match self.dual.as_ref().map(|dual| dual.floor(terms.largest(radius, bias))) {
+            Some(Some(floor)) => Ok((self.paid() - floor).min(bound)),
+            Some(None) => Err(format!("the {} loss is not bounded below", loss.name())),
+            None => Err("its sums were not kept".to_owned()),
+        };
+        let comparator = Some(class);
+        Certificates {
+            universal: Guarantee { kind: GuaranteeKind::Universal, comparator, bound: Ok(bound) },
+            dual: Guarantee { kind: GuaranteeKind::Dual, comparator: dual.is_ok().then_some(class), bound: dual },
+            terms: Some(terms),
         }
     }
 
     /// Σ h·(the least loss of each row): nobody pays less. `None` where it is not known.
     pub fn least(&self) -> Option<f64> {
         self.dual.as_ref().and_then(ScaledDual::least)
-    }
-
-    /// The scaled dual certificate, for the same class as the [universal](Self::certificate) one and never weaker.
-    pub fn dual(&self) -> Guarantee {
-        let (class, kind) = (self.comparator(), GuaranteeKind::Dual);
-        let (Some(dual), Some(certificate)) = (&self.dual, &self.certificate) else {
-            return Guarantee::none(kind, "its sums were not kept");
-        };
-        let (Some(terms), Some(radius)) = (certificate.terms(class), class.radius()) else {
-            return Guarantee::none(kind, "the certificate is about balls of weights");
-        };
-        let bias = class.bias().unwrap_or_default();
-        match dual.floor(terms.largest(radius, bias)) {
-            Some(floor) => {
-                let bound = (self.paid() - floor).min(terms.bound(radius, bias));
-                Guarantee { kind, comparator: Some(class), bound: Ok(bound) }
-            }
-            None => Guarantee::none(kind, format!("the {} loss is not bounded below", self.loss.name())),
-        }
     }
 
     /// The curved certificate, and what the best of its class pays at least, with the features that it is about.

@@ -18,4 +18,4 @@ pub use curve::{Curve, LedgerPoint};
 pub use curved::{CurvedCertificate, CurvedFloor};
 pub use dual::ScaledDual;
 pub use labels::LabelStatistics;
-pub use ledger::Ledger;
+pub use ledger::{Certificates, Ledger};

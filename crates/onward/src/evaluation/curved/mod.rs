@@ -10,10 +10,9 @@
 //! minorant is the loss itself, and the certificate is the regret against the best linear predictor, exact, after one pass.
 //!
 //! # Which features
-//! H is kept for a limited number of features, those that it met first; indices below `reserved` (the columns of numbers of a
-//! table) come before others. A feature enters at its first sight or never: before that it was 0, so nothing of it was
-//! missed. The class is that of the predictors on these features. Where features other than reserved ones find no room,
-//! and there are no reserved ones, as in sparse text, the sums end.
+//! H is kept for a limited number of features. A feature enters at its first sight or never: before that it was 0, so nothing of it
+//! was missed. Where there are more, the sums end, unless some are reserved: columns of numbers, which come before
+//! others; then the class is that of the predictors on the features that found room.
 //!
 //! # Rounding
 //! Rows are summed in blocks, and blocks with a running compensation, so that sums have the error of one block. A

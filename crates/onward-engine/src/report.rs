@@ -159,6 +159,9 @@ pub struct StreamReport {
     pub bytes: u64,
     /// The mean loss of the best constant prediction in hindsight.
     pub baseline_risk: Option<f64>,
+    /// What the examples cost at least on average, whatever is predicted: 0 for most losses. `None` where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_risk: Option<f64>,
     /// The best fixed predictor in hindsight, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hindsight: Option<HindsightReport>,

@@ -30,5 +30,7 @@ fn the_report_of_flights_has_the_figures() {
     assert!(report["metrics"]["auc"].as_f64().unwrap() > 0.78);
     let guarantees = report["guarantees"].as_array().unwrap();
     assert_eq!((&guarantees[0]["kind"], &guarantees[1]["kind"]), (&"mixture".into(), &"universal".into()));
-    assert!(guarantees.iter().all(|guarantee| guarantee["bound_per_round"].is_f64()), "{guarantees:?}");
+    assert!(guarantees[..3].iter().all(|guarantee| guarantee["bound_per_round"].is_f64()), "{guarantees:?}");
+    // There are more than 64 features.
+    assert!(guarantees[3]["bound_per_round"].is_null());
 }

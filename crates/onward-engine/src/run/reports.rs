@@ -2,7 +2,7 @@
 
 use onward::MixtureReport;
 use onward::evaluation::{CertificateTerms, Certificates, Ledger, LedgerPoint};
-use onward::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use onward::guarantee::{Guarantee, GuaranteeKind};
 use onward::hindsight::ComparatorClass;
 
 use super::learn::FinishedRun;
@@ -104,6 +104,7 @@ pub(super) fn stream(
         collisions: distinct.map(|distinct| model.schema.expected_collisions(distinct)),
         bytes,
         baseline_risk: ledger.baseline_risk(),
+        least_risk: ledger.least().map(|least| least / ledger.weight()).and_then(finite),
         hindsight: hindsight.map(best_in_hindsight),
     }
 }
@@ -157,21 +158,12 @@ pub(super) fn metrics(ledger: &Ledger) -> MetricsReport {
 /// reason.
 fn stated(guarantee: Guarantee, ledger: &Ledger) -> Guarantee {
     let weight = ledger.weight();
-    // Nobody pays less than each row's least loss.
-    let most = ledger.least().map_or(f64::INFINITY, |least| ledger.paid() - least);
-    let is_about_loss = guarantee.kind != GuaranteeKind::Mixture && !is_of_hinge(guarantee.comparator);
     let bound = guarantee.bound.and_then(|bound| match bound {
         _ if weight == 0.0 => Err("no loss has been recorded yet".to_owned()),
-        bound if bound > most && is_about_loss => Ok(most),
         bound if bound.is_finite() && (bound / weight).is_finite() => Ok(bound),
         _ => Err("its bound is beyond the range of 64-bit floats".to_owned()),
     });
     Guarantee { bound, ..guarantee }
-}
-
-/// Whether it is what the comparators pay by another loss that regret is counted from.
-fn is_of_hinge(class: Option<Comparator>) -> bool {
-    matches!(class, Some(Comparator::HingeOnUpdates(_) | Comparator::KernelHingeOnUpdates(_)))
 }
 
 fn guarantee(guarantee: &Guarantee, weight: f64) -> GuaranteeReport {

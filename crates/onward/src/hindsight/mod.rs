@@ -36,7 +36,7 @@ use crate::numeric::linalg::vector;
 use crate::{Error, Loss};
 use ascent::Ascent;
 use bundle::Bundle;
-use passes::{Passes, SearchCoordinates};
+use passes::{Passes, SearchCoordinates, Statistics};
 use preconditioner::Preconditioner;
 use search::{ENTRIES, FAR, Goal, Search, SearchResult};
 
@@ -246,17 +246,7 @@ fn best_of<R: RowSource, W: Workers>(
     let (most, passes_worth) = if is_quadratic { (MOST_MEMBERS_SQUARED, 40.0) } else { (MOST_MEMBERS, 12.0) };
     let preconditioner = Preconditioner::new(&statistics, most, passes_worth);
     let is_whole = preconditioner.members() == statistics.counts.iter().filter(|&&count| count > 0).count();
-    let deviation = |square: f64| (square / statistics.weight).sqrt();
-    let reach = |square: &f64| match class {
-        ComparatorClass::Ball { .. } => 1.0,
-        _ if deviation(*square) > 0.0 => 1.0 / deviation(*square),
-        _ => 0.0,
-    };
-    let mut reach: Vec<f64> = statistics.squares.iter().map(reach).collect();
-    if let (Some(given), Some(bias)) = (reach_of_bias, reach.first_mut()) {
-        *bias = given;
-    }
-    passes.frame = SearchCoordinates { weight: statistics.weight, reach };
+    passes.frame = coordinates(&statistics, class, reach_of_bias);
     let constant = passes.constant(statistics.rows)?;
     let dimension = rows.dimension();
     let bundle = Bundle::new((ENTRIES / dimension.max(1)).min(MINORANTS));
@@ -308,6 +298,21 @@ fn best_of<R: RowSource, W: Workers>(
         at_ten_times,
         weights,
     })
+}
+
+/// The coordinates in which the class is a ball.
+fn coordinates(statistics: &Statistics, class: ComparatorClass, reach_of_bias: Option<f64>) -> SearchCoordinates {
+    let deviation = |square: f64| (square / statistics.weight).sqrt();
+    let reach = |square: &f64| match class {
+        ComparatorClass::Ball { .. } => 1.0,
+        _ if deviation(*square) > 0.0 => 1.0 / deviation(*square),
+        _ => 0.0,
+    };
+    let mut reach: Vec<f64> = statistics.squares.iter().map(reach).collect();
+    if let (Some(given), Some(bias)) = (reach_of_bias, reach.first_mut()) {
+        *bias = given;
+    }
+    SearchCoordinates { weight: statistics.weight, reach }
 }
 
 /// The best predictor of the class, by the method for the loss; and the dual ascent that found it, if one did.

@@ -1,6 +1,6 @@
 //! Guarantees in words: what each is about, and which of several is told first.
 
-use onward::guarantee::GuaranteeKind;
+use onward::guarantee::{Comparator, GuaranteeKind};
 use onward::loss::InverseLink;
 use onward_engine::{GuaranteeReport, LearnerReport, StreamReport};
 
@@ -23,7 +23,7 @@ pub(crate) fn foremost(learner: &LearnerReport) -> Option<&GuaranteeReport> {
 pub(super) fn own(text: &mut String, learner: &LearnerReport, stream: &StreamReport) {
     let Some(own) = learner.own_guarantee() else { return };
     let title = if own.kind == GuaranteeKind::Mixture { "of the mixture" } else { "own guarantee" };
-    say(text, title, own, stream);
+    say(text, title, own, stream, learner.sequential_risk.unwrap_or(f64::NAN));
 }
 
 /// The certificates, and what they rule out.
@@ -33,7 +33,7 @@ pub(super) fn certificates(text: &mut String, learner: &LearnerReport, stream: &
     let is_known = stream.hindsight.as_ref().is_some_and(|hindsight| hindsight.best().is_some());
     let partial = learner.curved().filter(|curved| curved.features.is_some());
     for (title, guarantee) in std::iter::once(("guarantee", first)).chain(partial.map(|it| ("", it))) {
-        say(text, title, guarantee, stream);
+        say(text, title, guarantee, stream, risk);
         if let Some(bound) = guarantee.bound_per_round.filter(|_| !is_known) {
             let floor = risk - bound;
             let meaning = match floor > 1e-9 * risk.abs() {
@@ -45,13 +45,28 @@ pub(super) fn certificates(text: &mut String, learner: &LearnerReport, stream: &
     }
 }
 
-fn say(text: &mut String, title: &str, guarantee: &GuaranteeReport, stream: &StreamReport) {
+fn say(text: &mut String, title: &str, guarantee: &GuaranteeReport, stream: &StreamReport, risk: f64) {
     match guarantee.bound_per_round {
         Some(bound) => {
-            let meaning = format!("regret per example against {}", class(guarantee, link(stream)));
-            row(text, title, &format!("≤ {}", above(bound)), &meaning);
+            let mut meaning = format!("regret per example against {}", class(guarantee, link(stream)));
+            let most = most(guarantee, stream, risk);
+            if bound > most {
+                meaning.push_str(&format!("; all that was paid, since the theorem alone allows {}", above(bound)));
+            }
+            row(text, title, &format!("≤ {}", above(bound.min(most))), &meaning);
         }
         None => row(text, title, "none", guarantee.reason.as_deref().unwrap_or_default()),
+    }
+}
+
+/// What regret by the loss that is charged can be at most, since nobody pays less than each example costs at least.
+pub(super) fn most(guarantee: &GuaranteeReport, stream: &StreamReport, risk: f64) -> f64 {
+    let is_by_loss = [Comparator::HingeOnUpdates, Comparator::KernelHingeOnUpdates]
+        .iter()
+        .all(|class| guarantee.radius_of(*class).is_none());
+    match stream.least_risk.filter(|_| is_by_loss && guarantee.kind != GuaranteeKind::Mixture) {
+        Some(least) => risk - least,
+        None => f64::INFINITY,
     }
 }
 

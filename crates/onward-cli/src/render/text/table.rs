@@ -1,9 +1,8 @@
 //! The table of what learners paid: for the terminal and for the page.
 
-use onward::loss::InverseLink;
-use onward_engine::{GuaranteeReport, LearnerReport, Report, TaskKind};
+use onward_engine::{GuaranteeReport, LearnerReport, Report, StreamReport, TaskKind};
 
-use super::guarantee::{class, foremost, link};
+use super::guarantee::{class, foremost, link, most};
 use super::{above, number};
 
 /// Rows of cells in order of risk, with notes.
@@ -50,8 +49,8 @@ pub(crate) fn of(report: &Report) -> ResultTable {
         let mut row = vec![learner.name().to_owned(), shown(learner.sequential_risk), ratio(risk(learner), best)];
         row.extend(measures.iter().map(|(_, value, text)| value(learner).map_or_else(|| NOTHING.to_owned(), text)));
         row.extend(has_regret.then(|| shown(learner.regret_per_round)));
-        row.push(notes.cell(learner.own_guarantee(), link(stream)));
-        row.push(notes.cell(foremost(learner), link(stream)));
+        row.push(notes.cell(learner.own_guarantee(), stream, risk(learner)));
+        row.push(notes.cell(foremost(learner), stream, risk(learner)));
         row.push(format!("{:.2}", learner.timing.seconds));
         rows.push(row);
     }
@@ -113,10 +112,13 @@ struct Notes(Vec<String>);
 
 impl Notes {
     /// A guarantee, with the number of the note that says against what, or why there is none.
-    fn cell(&mut self, guarantee: Option<&GuaranteeReport>, link: InverseLink) -> String {
+    fn cell(&mut self, guarantee: Option<&GuaranteeReport>, stream: &StreamReport, risk: f64) -> String {
         let Some(guarantee) = guarantee else { return NOTHING.to_owned() };
         let (value, note) = match guarantee.bound_per_round {
-            Some(bound) => (above(bound), format!("against {}", class(guarantee, link))),
+            Some(bound) => {
+                let most = most(guarantee, stream, risk);
+                (above(bound.min(most)), format!("against {}", class(guarantee, link(stream))))
+            }
             None => ("none".to_owned(), guarantee.reason.clone().unwrap_or_default()),
         };
         let at = self.0.iter().position(|known| *known == note).unwrap_or_else(|| {

@@ -21,6 +21,10 @@ pub struct LedgerPoint {
     pub guarantee: Option<f64>,
     /// The mean loss of the best constant; at log-spaced rounds only.
     pub baseline: Option<f64>,
+    /// Σ h·ℓ of the online constant so far.
+    pub online_constant: Option<f64>,
+    /// Σ h·ℓ of the no-change baseline so far.
+    pub no_change: Option<f64>,
 }
 
 /// Points at log-spaced and evenly spaced rounds.
@@ -72,6 +76,11 @@ impl Curve {
         points
     }
 
+    /// The evenly spaced points: at each multiple of some number of rounds.
+    pub fn even(&self) -> &[LedgerPoint] {
+        &self.even
+    }
+
     /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
@@ -80,10 +89,31 @@ impl Curve {
         archive.count("spacing", &mut self.spacing)?;
         archive.check(self.spacing.is_power_of_two(), "spacing", "must be a power of two")?;
         for (name, points) in [("logarithmic", &mut self.logarithmic), ("even", &mut self.even)] {
-            archive.part(name, |archive| archive.records(points, &LedgerPoint::default(), POINT))?;
+            archive.part(name, |archive| {
+                archive.records(points, &LedgerPoint::default(), POINT)?;
+                persist_known("online_constant", points, |point| &mut point.online_constant, archive)?;
+                persist_known("no_change", points, |point| &mut point.no_change, archive)
+            })?;
         }
         Ok(())
     }
+}
+
+/// Saves or loads what is known of all points or of none: files of older versions do not have it.
+fn persist_known(
+    name: &str,
+    points: &mut [LedgerPoint],
+    field: impl Fn(&mut LedgerPoint) -> &mut Option<f64>,
+    archive: &mut Archive,
+) -> Result<(), Error> {
+    let known: Option<Vec<f64>> = points.iter_mut().map(|point| *field(point)).collect();
+    let mut column = known.unwrap_or_default();
+    archive.optional_column(name, &mut column)?;
+    if archive.is_loading() && !column.is_empty() {
+        archive.check(column.len() == points.len(), name, "must be as long as the columns beside it")?;
+        points.iter_mut().zip(column).for_each(|(point, value)| *field(point) = Some(value));
+    }
+    Ok(())
 }
 
 /// What is saved of a point. What it lacks is kept as NaN.
@@ -111,7 +141,7 @@ mod tests {
         let mut curve = Curve::default();
         for round in 1..=100_000u64 {
             if curve.is_due(round) {
-                curve.push(LedgerPoint { round, loss: 0.0, weight: round as f64, guarantee: None, baseline: None });
+                curve.push(LedgerPoint { round, weight: round as f64, ..LedgerPoint::default() });
             }
         }
         let rounds: Vec<u64> = curve.points().iter().map(|point| point.round).collect();

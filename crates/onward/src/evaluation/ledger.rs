@@ -6,7 +6,11 @@
 //! universal certificate. It knows nothing of learners.
 
 use crate::archive::Archive;
-use crate::evaluation::{BestConstant, Certificate, ClassFrequencies, Curve, LedgerPoint};
+use crate::evaluation::label_account::LabelAccount;
+use crate::evaluation::skill::skill;
+use crate::evaluation::{
+    BestConstant, Certificate, ClassFrequencies, ConstantInHindsight, Curve, LabelOrder, LedgerPoint, Skill,
+};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, Evaluation, TaskLoss};
 use crate::metric::Metrics;
@@ -35,6 +39,10 @@ pub struct Ledger {
     /// Whether all rounds had importance 1.
     is_uniform: bool,
     baseline: Baseline,
+    /// `None` in a run that was continued from a file of an older version, which does not have it.
+    labels: Option<LabelAccount>,
+    /// h·ℓ of the first round.
+    first_paid: Option<f64>,
     /// `None` where no sums are kept for one.
     certificate: Option<Certificate>,
     metrics: Metrics,
@@ -62,6 +70,7 @@ impl Ledger {
                 (Metrics::of_classes(loss.is_log_loss()), baseline, None)
             }
         };
+        let labels = Some(LabelAccount::new(&loss));
         Self {
             loss,
             radius: None,
@@ -72,6 +81,8 @@ impl Ledger {
             losses: (0.0, 0.0),
             is_uniform: true,
             baseline,
+            labels,
+            first_paid: None,
             certificate,
             metrics,
             curve: Curve::default(),
@@ -159,6 +170,9 @@ impl Ledger {
     /// Enters a round that paid this.
     #[inline]
     fn pay(&mut self, loss: f64, weight: f64, values: &[f32]) {
+        if self.rounds == 0 {
+            self.first_paid = Some(weight * loss);
+        }
         self.rounds += 1;
         self.features += count_present(values) as u64;
         self.paid.add(weight * loss);
@@ -173,6 +187,9 @@ impl Ledger {
         self.pay(value, weight, x.values());
         if let Baseline::Score(best_constant) = &mut self.baseline {
             best_constant.observe(label, weight);
+        }
+        if let Some(labels) = &mut self.labels {
+            labels.observe(label, weight);
         }
         if let Some(certificate) = &mut self.certificate {
             certificate.observe(p, derivative, weight, x);
@@ -194,6 +211,9 @@ impl Ledger {
             if let Baseline::Classes(frequencies) = &mut self.baseline {
                 frequencies.observe(class, example.weight);
             }
+            if let Some(labels) = &mut self.labels {
+                labels.observe_class(class, example.weight);
+            }
             self.metrics.observe_class(scores, class, value, example.weight);
             if self.curve.is_due(self.rounds) {
                 self.mark();
@@ -205,9 +225,22 @@ impl Ledger {
     fn mark(&mut self) {
         let thorough = self.curve.is_logarithmic(self.rounds);
         let guarantee = if thorough { self.certificate().bound.ok() } else { None };
-        let baseline = if thorough { self.baseline_risk() } else { None };
-        let (loss, weight) = (self.paid(), self.weight());
-        self.curve.push(LedgerPoint { round: self.rounds, loss, weight, guarantee, baseline });
+        let best = if thorough { self.best_constant() } else { None };
+        if let (Some(best), Some(labels)) = (best, &mut self.labels) {
+            labels.predict(best.score);
+        }
+        let baseline = best.map(|best| best.risk).or(if thorough { self.baseline_risk() } else { None });
+        self.curve.push(LedgerPoint { guarantee, baseline, ..self.now() });
+    }
+
+    /// The sums of this round.
+    fn now(&self) -> LedgerPoint {
+        let (online_constant, no_change) = match &self.labels {
+            Some(labels) => (labels.online_constant(), labels.no_change()),
+            None => (None, None),
+        };
+        let (round, loss, weight) = (self.rounds, self.paid(), self.weight());
+        LedgerPoint { round, loss, weight, online_constant, no_change, ..LedgerPoint::default() }
     }
 
     /// The loss that is charged.
@@ -277,6 +310,66 @@ impl Ledger {
             (Baseline::Classes(_), _) => None,
             (Baseline::Score(best_constant), _) => best_constant.risk(),
         }
+    }
+
+    /// The best constant prediction in hindsight, with what it pays and how exactly that is known; `None` before the first
+    /// round, and for classes.
+    pub fn best_constant(&self) -> Option<ConstantInHindsight> {
+        match &self.baseline {
+            Baseline::Score(best_constant) => best_constant.found(),
+            Baseline::Classes(_) => None,
+        }
+    }
+
+    /// The mean loss of the [online constant](super::OnlineConstant), for classes of their
+    /// [frequencies so far](super::OnlineFrequencies); `None` before the first round, for classes whose scores stand for no
+    /// probabilities, and in a run that was continued from a file of an older version.
+    pub fn online_constant_risk(&self) -> Option<f64> {
+        self.mean_of(LabelAccount::online_constant)
+    }
+
+    /// The mean loss of the [no-change baseline](super::NoChange); `None` as for the online constant.
+    pub fn no_change_risk(&self) -> Option<f64> {
+        self.mean_of(LabelAccount::no_change)
+    }
+
+    fn mean_of(&self, paid: impl Fn(&LabelAccount) -> Option<f64>) -> Option<f64> {
+        self.labels.as_ref().filter(|_| self.rounds > 0).and_then(paid).map(|paid| paid / self.weight())
+    }
+
+    /// The temporal kappa (a − a₀)/(1 − a₀), a the accuracy and a₀ that of predicting the class before: 1 is perfect, 0 no
+    /// better than that. `None` for numbers, where the class never changed, and in a run that was continued from a file of
+    /// an older version.
+    pub fn kappa_temporal(&self) -> Option<f64> {
+        let (accuracy, last) = (self.metrics.accuracy()?, self.mean_of(LabelAccount::right)?);
+        (last < 1.0).then(|| (accuracy - last) / (1.0 - last))
+    }
+
+    /// The skill against the better of the online constant and the no-change baseline; `None` where these are, and where the
+    /// better one pays nothing, or less.
+    pub fn skill(&self) -> Option<Skill> {
+        skill(self.curve.even(), &self.now())
+    }
+
+    /// Whether the labels come in runs; `None` where all are equal, and in a run that was continued from a file of an older
+    /// version.
+    pub fn label_order(&self) -> Option<LabelOrder> {
+        self.labels.as_ref().and_then(LabelAccount::order)
+    }
+
+    /// The mean loss over about the last tenth of the rounds: no fewer, and no more than another 256th of all. `None` for
+    /// fewer than ten rounds.
+    pub fn recent_risk(&self) -> Option<f64> {
+        let end = self.now();
+        let tenth = end.round / 10;
+        let begins = self.curve.even().iter().rev().find(|point| tenth > 0 && point.round <= end.round - tenth)?;
+        Some((end.loss - begins.loss) / (end.weight - begins.weight))
+    }
+
+    /// The share of the whole loss that was paid in the first round, before any label was known; `None` where it is not
+    /// known, or nothing was paid.
+    pub fn first_share(&self) -> Option<f64> {
+        self.first_paid.filter(|_| self.paid() > 0.0).map(|first| first / self.paid())
     }
 
     /// The mean loss of a predictor that always gives this score; `None` before the first round, and for classes.
@@ -349,6 +442,16 @@ impl Ledger {
             }
             Baseline::Classes(classes) => archive.part("class_frequencies", |archive| classes.persist(archive))?,
         }
+        archive.optional("first_paid", &mut self.first_paid)?;
+        // Files of older versions do not have it.
+        let mut has_labels = self.labels.is_some().then_some(1.0);
+        archive.optional("has_labels", &mut has_labels)?;
+        if archive.is_loading() {
+            self.labels = has_labels.map(|_| LabelAccount::new(&self.loss));
+        }
+        if let Some(labels) = &mut self.labels {
+            archive.part("labels", |archive| labels.persist(archive))?;
+        }
         // Written only where there is none.
         let mut is_certified = self.certificate.is_none().then_some(0.0);
         archive.optional("is_certified", &mut is_certified)?;
@@ -390,6 +493,83 @@ mod tests {
             let said = ledger.averaged_risk(range, 0.05).unwrap_err();
             assert!(said.contains(reason), "{said}");
         }
+    }
+
+    /// A ledger of labels whose scores are the negative label before, and the sums of what was paid.
+    fn followed(loss: &str, labels: &[f64]) -> (Ledger, Vec<f64>) {
+        let loss = loss::parse(loss).unwrap();
+        let (mut ledger, mut score, mut paid) = (Ledger::new(&loss), 0.5, vec![0.0]);
+        for &label in labels {
+            ledger.observe_one(score, label, 2.0, Features::new(&[0], &[1.0]).unwrap());
+            paid.push(paid.last().unwrap() + 2.0 * loss.value(score, label));
+            score = -label;
+        }
+        (ledger, paid)
+    }
+
+    #[test]
+    fn recent_risk_and_the_share_of_the_first_round_are_those_of_the_losses() {
+        for rounds in [9usize, 10, 500, 513, 5000] {
+            let labels: Vec<f64> = (0..rounds).map(|t| (t * 7 % 11) as f64 - 4.0).collect();
+            let (ledger, paid) = followed("squared", &labels);
+            assert!((ledger.first_share().unwrap() - paid[1] / paid[rounds]).abs() < 1e-12);
+            let Some(recent) = ledger.recent_risk() else {
+                assert!(rounds < 10);
+                continue;
+            };
+            let tail = |count: usize| (paid[rounds] - paid[rounds - count]) / (2.0 * count as f64);
+            let counts = rounds / 10..=rounds / 10 + rounds / 256;
+            assert!(counts.clone().any(|count| (tail(count) - recent).abs() < 1e-9), "{rounds} {counts:?}");
+        }
+    }
+
+    #[test]
+    fn the_temporal_kappa_is_the_accuracy_beyond_that_of_the_last_label() {
+        let labels: Vec<f64> = (0..300).map(|t| if t * t % 7 < 3 { 1.0 } else { -1.0 }).collect();
+        for loss in ["logistic", "hinge", "zero-one"] {
+            let (ledger, _) = followed(loss, &labels);
+            // Its score says the opposite of the last label, and at first positive as that baseline does.
+            let stays = labels.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64;
+            let first = f64::from(labels[0] > 0.0);
+            let (accuracy, last) = ((first + 299.0 - stays) / 300.0, (first + stays) / 300.0);
+            let kappa = ledger.kappa_temporal().unwrap();
+            assert!((kappa - (accuracy - last) / (1.0 - last)).abs() < 1e-12, "{loss} {kappa}");
+        }
+        assert_eq!(followed("logistic", &[1.0; 20]).0.kappa_temporal(), None);
+        assert_eq!(followed("squared", &labels).0.kappa_temporal(), None);
+    }
+
+    #[test]
+    fn a_file_of_an_older_version_knows_no_baselines_and_continues() {
+        let labels: Vec<f64> = (0..60).map(|t| f64::from(t % 3) - 1.0).collect();
+        let (mut ledger, _) = followed("squared", &labels);
+        let known = |ledger: &Ledger| {
+            let risks = [ledger.online_constant_risk(), ledger.no_change_risk(), ledger.skill().map(|it| it.value)];
+            (risks.map(|it| it.is_some()), ledger.first_share().is_some(), ledger.label_order().is_some())
+        };
+        assert_eq!(known(&ledger), ([true; 3], true, true));
+        let state = Archive::saved(|archive| ledger.persist(archive)).unwrap();
+        let mut old = crate::archive::State::default();
+        let is_new = |name: &str| {
+            ["labels.", "has_labels", "first_paid"].iter().any(|new| name.starts_with(new))
+                || name.ends_with(".online_constant")
+                || name.ends_with(".no_change")
+        };
+        state.numbers().iter().filter(|it| !is_new(it.0)).for_each(|(name, &number)| old.set(name, number));
+        state.columns().iter().filter(|it| !is_new(it.0)).for_each(|(name, it)| old.set_column(name, it.clone()));
+        let mut loaded = Ledger::new(loss::parse("squared").unwrap());
+        loaded.persist(&mut Archive::loading(old)).unwrap();
+        for ledger in [&mut ledger, &mut loaded] {
+            (0..40).for_each(|_| ledger.observe_one(0.25, 1.0, 1.0, Features::new(&[0], &[1.0]).unwrap()));
+        }
+        assert_eq!(known(&loaded), ([false; 3], false, false));
+        assert_eq!((loaded.sequential_risk(), loaded.recent_risk()), (ledger.sequential_risk(), ledger.recent_risk()));
+        // And is saved and loaded again as it is.
+        let state = Archive::saved(|archive| loaded.persist(archive)).unwrap();
+        let mut again = Ledger::new(loss::parse("squared").unwrap());
+        again.persist(&mut Archive::loading(state)).unwrap();
+        assert_eq!(known(&again), known(&loaded));
+        assert_eq!(again.curve().points(), loaded.curve().points());
     }
 
     #[test]

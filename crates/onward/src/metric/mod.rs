@@ -81,7 +81,7 @@ impl Metrics {
                 let probabilities = (link == InverseLink::Logistic).then(Probabilities::default);
                 Measures::Binary(Box::new(Binary { probabilities, ..Binary::default() }))
             }
-            Task::Regression => Measures::Regression(Regression::default()),
+            Task::Regression => Measures::Regression(Regression::starting_at(link.response(0.0))),
             Task::Classes => Measures::Classes { classes: Classes::default(), has_log_loss: true },
         };
         Self { link, measures }
@@ -135,6 +135,24 @@ impl Metrics {
             Measures::Binary(binary) => Some(binary.accuracy.mistakes()),
             Measures::Regression(_) => None,
             Measures::Classes { classes, .. } => Some(classes.mistakes()),
+        }
+    }
+
+    /// The share of right classes. None when there are no classes, or before any weight.
+    pub fn accuracy(&self) -> Option<f64> {
+        match &self.measures {
+            Measures::Binary(binary) => binary.accuracy.value(),
+            Measures::Regression(_) => None,
+            Measures::Classes { classes, .. } => classes.accuracy(),
+        }
+    }
+
+    /// 1 less the squared errors over those of the mean of the labels before each. None where there are classes, and where
+    /// it is not known.
+    pub fn r2_online(&self) -> Option<f64> {
+        match &self.measures {
+            Measures::Regression(regression) => regression.r2_online(),
+            Measures::Binary(_) | Measures::Classes { .. } => None,
         }
     }
 

@@ -63,6 +63,13 @@ pub(crate) struct HindsightAnswer {
     pub(crate) excess: Option<ExcessReport>,
 }
 
+impl Hindsight {
+    /// There is none, for this reason.
+    pub(crate) fn unknown(reason: &str) -> Self {
+        Self { answer: Err(reason.to_owned()), elapsed: Duration::ZERO }
+    }
+}
+
 impl HindsightRequest {
     /// What the options ask for.
     pub(crate) fn new(options: HindsightOptions, radius: Option<f64>, threads: usize) -> Result<Self, EngineError> {
@@ -162,17 +169,15 @@ fn paid(rows: &RowStore, best: &Best, loss: &dyn Loss, ledger: &Ledger) -> io::R
     rounds.push(ledger.rounds());
     rounds.dedup();
     let (mut round, mut sum, mut charge, mut found) = (0, 0.0, 0.0, Vec::with_capacity(rounds.len()));
-    for shard in 0..rows.shards() {
-        rows.visit(shard, &mut |row| {
-            let score = best.predict(row);
-            round += 1;
-            sum += row.weight * loss.value(score, row.label);
-            charge += row.weight * ledger.loss().value(&[score], row.label);
-            if rounds.get(found.len()) == Some(&round) {
-                found.push((round, sum));
-            }
-        })?;
-    }
+    rows.visit_as_learnt(&mut |row| {
+        let score = best.predict(row);
+        round += 1;
+        sum += row.weight * loss.value(score, row.label);
+        charge += row.weight * ledger.loss().value(&[score], row.label);
+        if rounds.get(found.len()) == Some(&round) {
+            found.push((round, sum));
+        }
+    })?;
     Ok((found, charge))
 }
 

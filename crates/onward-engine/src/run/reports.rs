@@ -59,6 +59,7 @@ pub(super) fn stream(
     // Counted where something is charged: of rows without a label nothing is known.
     let is_charged = ledger.rounds() > 0 || metadata.examples == 0;
     let distinct = ledger.distinct_features().filter(|_| is_charged);
+    let best = ledger.best_constant();
     StreamReport {
         onward: env!("CARGO_PKG_VERSION").to_owned(),
         inputs,
@@ -74,7 +75,11 @@ pub(super) fn stream(
         distinct_features: distinct,
         collisions: distinct.map(|distinct| model.schema.expected_collisions(distinct)),
         bytes,
-        baseline_risk: ledger.baseline_risk(),
+        baseline_risk: best.map_or_else(|| ledger.baseline_risk(), |best| Some(best.risk)),
+        baseline_error: best.and_then(|best| best.error).filter(|&error| error > 0.0),
+        online_constant_risk: ledger.online_constant_risk().and_then(finite),
+        no_change_risk: ledger.no_change_risk().and_then(finite),
+        label_order: ledger.label_order().map(Into::into),
         hindsight: hindsight.map(best_in_hindsight),
     }
 }
@@ -88,6 +93,12 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
         name: None,
         learner: model.learner.describe(),
         sequential_risk: finite(ledger.sequential_risk()),
+        recent_risk: ledger.recent_risk().and_then(finite),
+        first_share: ledger.first_share().and_then(finite),
+        skill: ledger.skill().map(Into::into),
+        r2_online: ledger.metrics().r2_online().and_then(finite),
+        kappa_temporal: ledger.kappa_temporal(),
+        saved_model_risk: run.saved_model_risk,
         mistakes: ledger.metrics().mistakes(),
         metrics: metrics(ledger),
         timing: with_hindsight(run.timing, hindsight),
@@ -184,9 +195,10 @@ fn curve(
             weight: ledger.weight(),
             guarantee: certificate,
             baseline: ledger.baseline_risk(),
+            ..LedgerPoint::default()
         });
     }
-    let mut before = LedgerPoint { round: 0, loss: 0.0, weight: 0.0, guarantee: None, baseline: None };
+    let mut before = LedgerPoint::default();
     let mut points = Vec::new();
     for point in kept {
         let traced = run.trace.at(point.round);

@@ -338,6 +338,9 @@ pub struct LearnerReport {
     /// What it saves of the loss of the better baseline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<SkillReport>,
+    /// The same from the second example on, where the first makes more than a tenth of what learner or baseline paid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill_after_first: Option<SkillReport>,
     /// The share of the squared errors of the mean of the labels so far that it saves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r2_online: Option<f64>,

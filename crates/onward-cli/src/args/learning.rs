@@ -124,7 +124,13 @@ pub(crate) struct LearnArguments {
     #[arg(long, value_name = "ORDER", help_heading = "Learning")]
     order: Option<OrderOption>,
 
-    /// The seed of --order [default: 0]
+    /// Learn the rows of the first pass in random order too: for inputs whose order means nothing, such as a file sorted by
+    /// its label. All rows are read and kept first, in memory, or beyond 256 MB in a temporary file. Later passes are
+    /// shuffled too, unless --order says something else
+    #[arg(long, help_heading = "Learning")]
+    shuffle: bool,
+
+    /// The seed of --shuffle and --order [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_whole::<u64>, help_heading = "Learning")]
     seed: Option<u64>,
 
@@ -188,8 +194,14 @@ enum OrderOption {
 impl LearnArguments {
     /// Refuses options that need another one.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
-        if self.seed.is_some() && self.order.is_none() {
-            return Err("--seed needs --order");
+        if self.seed.is_some() && self.order.is_none() && !self.shuffle {
+            return Err("--seed needs --order or --shuffle");
+        }
+        if self.shuffle && self.predictions.is_some() {
+            return Err(
+                "--predictions has no place beside --shuffle: rows are learnt in random order, and predictions \
+                        would not be in the order of the rows; save the model with --model, and use onward predict",
+            );
         }
         self.hindsight.check()
     }
@@ -205,8 +217,10 @@ impl LearnArguments {
             order: match self.order {
                 Some(OrderOption::Shuffle) => PassOrder::Shuffle,
                 Some(OrderOption::Random) => PassOrder::Random,
+                None if self.shuffle && self.passes > 1 => PassOrder::Shuffle,
                 Some(OrderOption::Sequential) | None => PassOrder::Sequential,
             },
+            shuffle: self.shuffle,
             seed: self.seed.unwrap_or(0),
             loss_bound: self.loss_bound,
             trace: self.output.report.is_some(),

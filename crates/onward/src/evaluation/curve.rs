@@ -27,6 +27,13 @@ pub struct LedgerPoint {
     pub no_change: Option<f64>,
 }
 
+impl LedgerPoint {
+    /// Where nothing was paid yet.
+    pub(crate) fn zero() -> Self {
+        Self { online_constant: Some(0.0), no_change: Some(0.0), ..Self::default() }
+    }
+}
+
 /// Points at log-spaced and evenly spaced rounds.
 #[derive(Debug, Clone)]
 pub struct Curve {
@@ -74,6 +81,11 @@ impl Curve {
         points.extend(self.even.iter().filter(|point| !point.round.is_power_of_two()));
         points.sort_by_key(|point| point.round);
         points
+    }
+
+    /// The point of the first round.
+    pub fn first(&self) -> Option<&LedgerPoint> {
+        self.logarithmic.first()
     }
 
     /// The evenly spaced points: at each multiple of some number of rounds.

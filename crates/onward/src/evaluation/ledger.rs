@@ -7,7 +7,7 @@
 
 use crate::archive::Archive;
 use crate::evaluation::label_account::LabelAccount;
-use crate::evaluation::skill::skill;
+use crate::evaluation::skill::{is_dear, skill};
 use crate::evaluation::{
     BestConstant, Certificate, ClassFrequencies, ConstantInHindsight, Curve, LabelOrder, LedgerPoint, Skill,
 };
@@ -41,8 +41,6 @@ pub struct Ledger {
     baseline: Baseline,
     /// `None` in a run that was continued from a file of an older version, which does not have it.
     labels: Option<LabelAccount>,
-    /// h·ℓ of the first round.
-    first_paid: Option<f64>,
     /// `None` where no sums are kept for one.
     certificate: Option<Certificate>,
     metrics: Metrics,
@@ -82,7 +80,6 @@ impl Ledger {
             is_uniform: true,
             baseline,
             labels,
-            first_paid: None,
             certificate,
             metrics,
             curve: Curve::default(),
@@ -170,9 +167,6 @@ impl Ledger {
     /// Enters a round that paid this.
     #[inline]
     fn pay(&mut self, loss: f64, weight: f64, values: &[f32]) {
-        if self.rounds == 0 {
-            self.first_paid = Some(weight * loss);
-        }
         self.rounds += 1;
         self.features += count_present(values) as u64;
         self.paid.add(weight * loss);
@@ -348,7 +342,23 @@ impl Ledger {
     /// The skill against the better of the online constant and the no-change baseline; `None` where these are, and where the
     /// better one pays nothing, or less.
     pub fn skill(&self) -> Option<Skill> {
-        skill(self.curve.even(), &self.now())
+        self.skill_since(&LedgerPoint::zero())
+    }
+
+    fn skill_since(&self, begin: &LedgerPoint) -> Option<Skill> {
+        let mut skill = skill(&self.curve, begin, &self.now())?;
+        // Who pays nothing has the skill 1, unless losses may be negative.
+        let most = if self.losses.1 < 0.0 { f64::INFINITY } else { 1.0 };
+        skill.interval = skill.interval.map(|(low, high)| (low, high.min(most)));
+        Some(skill)
+    }
+
+    /// The skill from the second round on, where the first one makes more than a tenth of what the learner or a baseline
+    /// paid. In the first round nothing is known: where labels are far from 0 it costs all so much that the other rounds do
+    /// not count beside it.
+    pub fn skill_after_first(&self) -> Option<Skill> {
+        let (first, end) = (self.curve.first()?, self.now());
+        if is_dear(first, &end) { self.skill_since(first) } else { None }
     }
 
     /// Whether the labels come in runs; `None` where all are equal, and in a run that was continued from a file of an older
@@ -366,10 +376,10 @@ impl Ledger {
         Some((end.loss - begins.loss) / (end.weight - begins.weight))
     }
 
-    /// The share of the whole loss that was paid in the first round, before any label was known; `None` where it is not
-    /// known, or nothing was paid.
+    /// The share of the whole loss that was paid in the first round, before any label was known; `None` where nothing was
+    /// paid.
     pub fn first_share(&self) -> Option<f64> {
-        self.first_paid.filter(|_| self.paid() > 0.0).map(|first| first / self.paid())
+        self.curve.first().filter(|_| self.paid() > 0.0).map(|first| first.loss / self.paid())
     }
 
     /// The mean loss of a predictor that always gives this score; `None` before the first round, and for classes.
@@ -442,7 +452,6 @@ impl Ledger {
             }
             Baseline::Classes(classes) => archive.part("class_frequencies", |archive| classes.persist(archive))?,
         }
-        archive.optional("first_paid", &mut self.first_paid)?;
         // Files of older versions do not have it.
         let mut has_labels = self.labels.is_some().then_some(1.0);
         archive.optional("has_labels", &mut has_labels)?;
@@ -545,13 +554,13 @@ mod tests {
         let (mut ledger, _) = followed("squared", &labels);
         let known = |ledger: &Ledger| {
             let risks = [ledger.online_constant_risk(), ledger.no_change_risk(), ledger.skill().map(|it| it.value)];
-            (risks.map(|it| it.is_some()), ledger.first_share().is_some(), ledger.label_order().is_some())
+            (risks.map(|it| it.is_some()), ledger.label_order().is_some())
         };
-        assert_eq!(known(&ledger), ([true; 3], true, true));
+        assert_eq!(known(&ledger), ([true; 3], true));
         let state = Archive::saved(|archive| ledger.persist(archive)).unwrap();
         let mut old = crate::archive::State::default();
         let is_new = |name: &str| {
-            ["labels.", "has_labels", "first_paid"].iter().any(|new| name.starts_with(new))
+            ["labels.", "has_labels"].iter().any(|new| name.starts_with(new))
                 || name.ends_with(".online_constant")
                 || name.ends_with(".no_change")
         };
@@ -562,8 +571,9 @@ mod tests {
         for ledger in [&mut ledger, &mut loaded] {
             (0..40).for_each(|_| ledger.observe_one(0.25, 1.0, 1.0, Features::new(&[0], &[1.0]).unwrap()));
         }
-        assert_eq!(known(&loaded), ([false; 3], false, false));
-        assert_eq!((loaded.sequential_risk(), loaded.recent_risk()), (ledger.sequential_risk(), ledger.recent_risk()));
+        assert_eq!(known(&loaded), ([false; 3], false));
+        let known_ever = |ledger: &Ledger| (ledger.sequential_risk(), ledger.recent_risk(), ledger.first_share());
+        assert_eq!(known_ever(&loaded), known_ever(&ledger));
         // And is saved and loaded again as it is.
         let state = Archive::saved(|archive| loaded.persist(archive)).unwrap();
         let mut again = Ledger::new(loss::parse("squared").unwrap());

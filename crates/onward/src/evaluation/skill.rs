@@ -8,7 +8,7 @@
 //! are added up over a batch, those of neighbouring rounds may depend on each other. Learning itself, which makes early
 //! batches dearer, widens the interval.
 
-use crate::evaluation::LedgerPoint;
+use crate::evaluation::{Curve, LedgerPoint};
 
 /// The probability with which the interval covers the ratio of the expected losses.
 pub const SKILL_CONFIDENCE: f64 = 0.95;
@@ -42,27 +42,48 @@ pub struct Skill {
     pub against: BaselineKind,
 }
 
-/// The skill at the end of a run, of which evenly spaced points are known. `None` where the baselines are not known, or the
-/// better of them pays nothing, or less.
-pub(super) fn skill(even: &[LedgerPoint], end: &LedgerPoint) -> Option<Skill> {
-    let (constant, same) = (end.online_constant?, end.no_change?);
-    let (against, baseline): (_, fn(&LedgerPoint) -> Option<f64>) = match same < constant {
-        true => (BaselineKind::NoChange, |point| point.no_change),
-        false => (BaselineKind::OnlineConstant, |point| point.online_constant),
-    };
-    let all = baseline(end).filter(|&paid| paid > 0.0 && paid.is_finite())?;
-    let ratio = end.loss / all;
-    let margin = if end.round < FEWEST_ROUNDS { None } else { margin(even, ratio, baseline) };
+/// Σ h·ℓ of a baseline at a point of the curve.
+type BaselinePaid = fn(&LedgerPoint) -> Option<f64>;
+
+impl BaselineKind {
+    fn paid(self) -> BaselinePaid {
+        match self {
+            Self::OnlineConstant => |point| point.online_constant,
+            Self::NoChange => |point| point.no_change,
+        }
+    }
+}
+
+/// The skill from one point of a run to its end. `None` where the baselines are not known, or the better of them pays
+/// nothing, or less.
+pub(super) fn skill(curve: &Curve, begin: &LedgerPoint, end: &LedgerPoint) -> Option<Skill> {
+    let cost = |baseline: BaselineKind| Some(baseline.paid()(end)? - baseline.paid()(begin)?);
+    let (constant, same) = (cost(BaselineKind::OnlineConstant)?, cost(BaselineKind::NoChange)?);
+    let against = if same < constant { BaselineKind::NoChange } else { BaselineKind::OnlineConstant };
+    let cost = Some(constant.min(same)).filter(|&cost| cost > 0.0 && cost.is_finite())?;
+    let ratio = (end.loss - begin.loss) / cost;
+    let margin = if end.round < FEWEST_ROUNDS { None } else { margin(curve.even(), begin, ratio, against.paid()) };
     let interval = margin.map(|margin| (1.0 - ratio - margin, 1.0 - ratio + margin));
     Some(Skill { value: 1.0 - ratio, interval, against })
 }
 
+/// Whether the first round makes more than a tenth of what the learner or a baseline paid, and more than twice its equal
+/// share.
+pub(super) fn is_dear(first: &LedgerPoint, end: &LedgerPoint) -> bool {
+    let share = |paid: BaselinePaid| Some(paid(first)? / paid(end)?);
+    let learner: BaselinePaid = |point| Some(point.loss);
+    let shares = [learner, BaselineKind::OnlineConstant.paid(), BaselineKind::NoChange.paid()];
+    let least = f64::max(0.1, 2.0 / end.round as f64);
+    shares.into_iter().filter_map(share).any(|share| share > least)
+}
+
 /// Half the width of the interval of the ratio.
-fn margin(even: &[LedgerPoint], ratio: f64, baseline: fn(&LedgerPoint) -> Option<f64>) -> Option<f64> {
+fn margin(even: &[LedgerPoint], begin: &LedgerPoint, ratio: f64, baseline: BaselinePaid) -> Option<f64> {
     let size = even.len().div_ceil(MOST_BATCHES).max(1);
     let (mut residuals, mut costs) = (Vec::new(), Vec::new());
-    let mut before = (0.0, 0.0);
-    for point in even.iter().skip(size - 1).step_by(size) {
+    let mut before = (begin.loss, baseline(begin)?);
+    let ends = even.iter().skip(size - 1).step_by(size);
+    for point in ends.filter(|point| point.round > begin.round) {
         let now = (point.loss, baseline(point)?);
         let (learner, cost) = (now.0 - before.0, now.1 - before.1);
         residuals.push(learner - ratio * cost);
@@ -90,7 +111,6 @@ fn student_quantile(freedom: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluation::Curve;
     use crate::numeric::rng::SplitMix64;
 
     fn point(round: u64, loss: f64, constant: f64, same: f64) -> LedgerPoint {
@@ -107,19 +127,31 @@ mod tests {
                 curve.push(end);
             }
         }
-        skill(curve.even(), &end)
+        skill(&curve, &LedgerPoint::zero(), &end)
     }
 
     #[test]
     fn the_better_baseline_counts_and_nothing_is_said_without_one() {
         let end = point(100, 30.0, 60.0, 50.0);
-        let found = skill(&[], &end).unwrap();
+        let found = skill(&Curve::default(), &LedgerPoint::zero(), &end).unwrap();
         assert_eq!((found.against, found.value), (BaselineKind::NoChange, 1.0 - 30.0 / 50.0));
-        let found = skill(&[], &point(100, 90.0, 50.0, 60.0)).unwrap();
+        let found = skill(&Curve::default(), &LedgerPoint::zero(), &point(100, 90.0, 50.0, 60.0)).unwrap();
         assert_eq!((found.against, found.value), (BaselineKind::OnlineConstant, 1.0 - 90.0 / 50.0));
-        assert_eq!(skill(&[], &point(100, 30.0, 0.0, 10.0)), None);
-        assert_eq!(skill(&[], &point(100, 30.0, -5.0, 10.0)), None);
-        assert_eq!(skill(&[], &LedgerPoint { no_change: None, ..end }), None);
+        assert_eq!(skill(&Curve::default(), &LedgerPoint::zero(), &point(100, 30.0, 0.0, 10.0)), None);
+        assert_eq!(skill(&Curve::default(), &LedgerPoint::zero(), &point(100, 30.0, -5.0, 10.0)), None);
+        assert_eq!(skill(&Curve::default(), &LedgerPoint::zero(), &LedgerPoint { no_change: None, ..end }), None);
+    }
+
+    #[test]
+    fn a_first_round_that_costs_everything_is_seen_and_can_be_left_out() {
+        let (first, end) = (point(1, 1e6, 1e6, 1e6), point(4, 1e6 + 3.0, 1e6 + 10.0, 1e6 + 12.0));
+        let later = skill(&Curve::default(), &first, &end).unwrap();
+        assert_eq!((later.value, later.against), (0.7, BaselineKind::OnlineConstant));
+        assert!(is_dear(&first, &end));
+        // A tenth of the baseline's loss is enough, twice an equal share is not more than that.
+        assert!(is_dear(&point(1, 1.0, 20.0, 1.0), &point(50, 100.0, 150.0, 100.0)));
+        assert!(!is_dear(&point(1, 1.0, 10.0, 1.0), &point(50, 100.0, 150.0, 100.0)));
+        assert!(!is_dear(&point(1, 1.0, 1.0, 1.0), &point(8, 4.0, 4.0, 4.0)));
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
         first_share: ledger.first_share().and_then(finite),
         skill: ledger.skill().map(Into::into),
         skill_after_first: ledger.skill_after_first().map(Into::into),
-        r2_online: ledger.metrics().r2_online().and_then(finite),
+        r2_online: ledger.r2_online().and_then(finite),
         kappa_temporal: ledger.kappa_temporal(),
         saved_model_risk: run.saved_model_risk,
         mistakes: ledger.metrics().mistakes(),

@@ -70,6 +70,18 @@ impl BestConstant {
         self.squares += weight * distance * (value - self.mean);
     }
 
+    /// Σ h so far.
+    pub(super) fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// The mean label so far, as the loss wants it for its mean, where the best constant follows from that; 0 before the
+    /// first label.
+    #[inline]
+    pub(super) fn mean_label(&self) -> f64 {
+        self.mean
+    }
+
     /// The score of the best constant so far; `None` before the first label.
     pub fn score(&self) -> Option<f64> {
         if self.weight <= 0.0 {

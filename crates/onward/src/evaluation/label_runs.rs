@@ -60,15 +60,22 @@ pub struct LabelRuns(Runs);
 
 #[derive(Debug, Clone)]
 enum Runs {
-    Classes { last: usize, classes: Vec<ClassRuns> },
-    Numbers { last: Option<f64>, pairs: RandomSample<(f64, f64)> },
+    Classes {
+        last: usize,
+        classes: Vec<ClassRuns>,
+    },
+    /// The last number is NaN before the first one.
+    Numbers {
+        last: f64,
+        pairs: RandomSample<(f64, f64)>,
+    },
 }
 
 /// How many labels of a class there were, in how many runs.
 #[derive(Debug, Clone, Copy, Default)]
-struct ClassRuns {
-    labels: u64,
-    runs: u64,
+pub(super) struct ClassRuns {
+    pub(super) labels: u64,
+    pub(super) runs: u64,
 }
 
 impl LabelRuns {
@@ -77,9 +84,14 @@ impl LabelRuns {
         Self(Runs::Classes { last: usize::MAX, classes: Vec::new() })
     }
 
+    /// For classes of which some have come, and the last of them.
+    pub(super) fn after_classes(classes: Vec<ClassRuns>, last: Option<usize>) -> Self {
+        Self(Runs::Classes { last: last.unwrap_or(usize::MAX), classes })
+    }
+
     /// For numbers.
     pub fn of_numbers() -> Self {
-        Self(Runs::Numbers { last: None, pairs: RandomSample::new(PAIRS, 0) })
+        Self(Runs::Numbers { last: f64::NAN, pairs: RandomSample::new(PAIRS, 0) })
     }
 
     /// Takes in the next class.
@@ -101,9 +113,8 @@ impl LabelRuns {
         match &mut self.0 {
             Runs::Classes { .. } => self.observe_class(usize::from(label > 0.5)),
             Runs::Numbers { last, pairs } => {
-                if let Some(before) = last.replace(label)
-                    && pairs.is_due()
-                {
+                let before = std::mem::replace(last, label);
+                if pairs.is_due() && !before.is_nan() {
                     pairs.put((before, label));
                 }
             }
@@ -133,7 +144,9 @@ impl LabelRuns {
                 archive.check(is_sound, "runs", "must be from 1 to the number of labels")
             }
             Runs::Numbers { last, pairs } => {
-                archive.optional("last", last)?;
+                let mut known = Some(*last).filter(|last| !last.is_nan());
+                archive.optional("last", &mut known)?;
+                *last = known.unwrap_or(f64::NAN);
                 archive.part("pairs", |archive| pairs.persist(archive))
             }
         }

@@ -180,10 +180,10 @@ impl Ledger {
         let Evaluation { value, derivative, logistic } = evaluation;
         self.pay(value, weight, x.values());
         if let Baseline::Score(best_constant) = &mut self.baseline {
+            if let Some(labels) = &mut self.labels {
+                labels.observe(label, weight, best_constant);
+            }
             best_constant.observe(label, weight);
-        }
-        if let Some(labels) = &mut self.labels {
-            labels.observe(label, weight);
         }
         if let Some(certificate) = &mut self.certificate {
             certificate.observe(p, derivative, weight, x);
@@ -223,7 +223,10 @@ impl Ledger {
         if let (Some(best), Some(labels)) = (best, &mut self.labels) {
             labels.predict(best.score);
         }
-        let baseline = best.map(|best| best.risk).or(if thorough { self.baseline_risk() } else { None });
+        let baseline = match best {
+            None if thorough => self.baseline_risk(),
+            best => best.map(|best| best.risk),
+        };
         self.curve.push(LedgerPoint { guarantee, baseline, ..self.now() });
     }
 
@@ -337,6 +340,14 @@ impl Ledger {
     pub fn kappa_temporal(&self) -> Option<f64> {
         let (accuracy, last) = (self.metrics.accuracy()?, self.mean_of(LabelAccount::right)?);
         (last < 1.0).then(|| (accuracy - last) / (1.0 - last))
+    }
+
+    /// 1 − Σ h·(p − y)²/Σ h·(ȳ − y)², ȳ the mean of the labels before each: R² against a predictor that did not know the
+    /// labels either, and pays for the first one too. `None` for classes, where that makes no error, and in a run that was
+    /// continued from a file of an older version.
+    pub fn r2_online(&self) -> Option<f64> {
+        let online = self.mean_of(LabelAccount::squares_of_mean).filter(|&square| square > 0.0)?;
+        self.metrics.rmse().map(|error| 1.0 - error * error / online)
     }
 
     /// The skill against the better of the online constant and the no-change baseline; `None` where these are, and where the
@@ -530,6 +541,27 @@ mod tests {
             let counts = rounds / 10..=rounds / 10 + rounds / 256;
             assert!(counts.clone().any(|count| (tail(count) - recent).abs() < 1e-9), "{rounds} {counts:?}");
         }
+    }
+
+    #[test]
+    fn r2_online_is_against_the_mean_of_the_labels_before() {
+        for loss in ["squared", "absolute", "poisson", "expectile:tau=0.3"] {
+            let labels: Vec<f64> = (0..200).map(|t| f64::from(t * t % 13)).collect();
+            let link = loss::parse(loss).unwrap().inverse_link();
+            let mut ledger = Ledger::new(loss::parse(loss).unwrap());
+            let (mut errors, mut online, mut sum) = (0.0, 0.0, 0.0);
+            for (t, &label) in labels.iter().enumerate() {
+                ledger.observe_one(1.0, label, 0.5, Features::new(&[0], &[1.0]).unwrap());
+                errors += (link.response(1.0) - label).powi(2);
+                let mean = if t == 0 { link.response(0.0) } else { sum / t as f64 };
+                online += (mean - label).powi(2);
+                sum += label;
+            }
+            let found = ledger.r2_online().unwrap();
+            assert!((found - (1.0 - errors / online)).abs() < 1e-12, "{loss} {found}");
+        }
+        assert_eq!(followed("hinge", &[1.0, -1.0]).0.r2_online(), None);
+        assert_eq!(followed("squared", &[0.0; 5]).0.r2_online(), None);
     }
 
     #[test]

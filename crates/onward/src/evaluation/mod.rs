@@ -12,7 +12,10 @@ pub mod ledger;
 pub mod no_change;
 pub mod online_constant;
 pub mod online_frequencies;
+mod online_mean;
+mod sign_transitions;
 pub mod skill;
+mod smoothed_frequency;
 
 pub use baseline::{BestConstant, ConstantInHindsight};
 pub use certificate::{Certificate, DEFAULT_RADIUS};

@@ -16,8 +16,8 @@
 use crate::archive::Archive;
 use crate::evaluation::OnlineFrequencies;
 use crate::evaluation::online_constant::LoneConstant;
-use crate::evaluation::online_frequencies::SMOOTHING;
-use crate::loss::{InverseLink, LossKind, Task};
+use crate::evaluation::smoothed_frequency::{SMOOTHING, SmoothedFrequency};
+use crate::loss::{Curvature, InverseLink, LossKind, Task};
 use crate::numeric::sum::Sum;
 use crate::{Error, SharedLoss};
 
@@ -40,11 +40,46 @@ pub struct NoChange {
 
 #[derive(Debug, Clone)]
 enum NoChangeRule {
+    /// The last label, by a loss of ½c(p − y)², and Σ h·ℓ.
+    Quadratic { last: f64, c: f64, paid: Sum },
     /// The score of the last label, and Σ h·ℓ.
     Number { score: f64, paid: Sum },
     /// What follows nothing, the negative class and the positive one; which of them is next; and Σ h of the rounds in which
     /// the last label was right.
-    TwoClasses { after: Box<[LoneConstant; 3]>, state: usize, right: Sum },
+    TwoClasses { after: Followers, state: usize, right: f64 },
+}
+
+/// What goes by the labels that follow each class.
+#[derive(Debug, Clone)]
+enum Followers {
+    Frequencies([SmoothedFrequency; 3]),
+    Constants(Box<[LoneConstant; 3]>),
+}
+
+impl Followers {
+    fn observe(&mut self, state: usize, label: f64, weight: f64) {
+        match self {
+            Self::Frequencies(after) => after[state].observe(label, weight),
+            Self::Constants(after) => after[state].observe(label, weight),
+        }
+    }
+
+    fn paid(&self) -> f64 {
+        match self {
+            Self::Frequencies(after) => after.iter().map(SmoothedFrequency::paid).sum(),
+            Self::Constants(after) => after.iter().map(LoneConstant::paid).sum(),
+        }
+    }
+
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        for (state, name) in ["after_nothing", "after_negative", "after_positive"].iter().enumerate() {
+            archive.part(name, |archive| match self {
+                Self::Frequencies(after) => after[state].persist(archive),
+                Self::Constants(after) => after[state].persist(archive),
+            })?;
+        }
+        Ok(())
+    }
 }
 
 impl NoChange {
@@ -52,18 +87,33 @@ impl NoChange {
     pub fn new(loss: SharedLoss) -> Self {
         let rule = match loss.task() {
             Task::Binary => {
-                let after = Box::new(std::array::from_fn(|_| LoneConstant::new(&loss)));
-                NoChangeRule::TwoClasses { after, state: 0, right: Sum::default() }
+                let after = match loss.kind() {
+                    LossKind::Logistic => Followers::Frequencies(Default::default()),
+                    _ => Followers::Constants(Box::new(std::array::from_fn(|_| LoneConstant::new(&loss)))),
+                };
+                NoChangeRule::TwoClasses { after, state: 0, right: 0.0 }
             }
-            _ => NoChangeRule::Number { score: 0.0, paid: Sum::default() },
+            _ => match loss.curvature() {
+                Curvature::Quadratic(c) => NoChangeRule::Quadratic { last: 0.0, c, paid: Sum::default() },
+                _ => NoChangeRule::Number { score: 0.0, paid: Sum::default() },
+            },
         };
         Self { loss, rule }
+    }
+
+    /// For the labels of the logistic loss, some of which have been counted by what they followed.
+    pub(super) fn of_frequencies(loss: SharedLoss, after: [SmoothedFrequency; 3], state: usize, right: f64) -> Self {
+        Self { loss, rule: NoChangeRule::TwoClasses { after: Followers::Frequencies(after), state, right } }
     }
 
     /// Charges the prediction for a label of importance > 0, and then knows the label.
     #[inline]
     pub fn observe(&mut self, label: f64, weight: f64) {
         match &mut self.rule {
+            NoChangeRule::Quadratic { last, c, paid } => {
+                paid.add(weight * (0.5 * *c * (*last - label) * (*last - label)));
+                *last = label;
+            }
             NoChangeRule::Number { score, paid } => {
                 paid.add(weight * self.loss.value(*score, label));
                 *score = score_of(&self.loss, label);
@@ -73,9 +123,9 @@ impl NoChange {
                 // Before the first label the score is 0, which says positive.
                 let guess = if *state == 0 { 2 } else { *state };
                 if next == guess {
-                    right.add(weight);
+                    *right += weight;
                 }
-                after[*state].observe(label, weight);
+                after.observe(*state, label, weight);
                 *state = next;
             }
         }
@@ -84,16 +134,16 @@ impl NoChange {
     /// Σ h·ℓ of its predictions.
     pub fn paid(&self) -> f64 {
         match &self.rule {
-            NoChangeRule::Number { paid, .. } => paid.total(),
-            NoChangeRule::TwoClasses { after, .. } => after.iter().map(LoneConstant::paid).sum(),
+            NoChangeRule::Quadratic { paid, .. } | NoChangeRule::Number { paid, .. } => paid.total(),
+            NoChangeRule::TwoClasses { after, .. } => after.paid(),
         }
     }
 
     /// Σ h of the rounds in which the last label was the right class; `None` for numbers.
     pub fn right(&self) -> Option<f64> {
         match &self.rule {
-            NoChangeRule::Number { .. } => None,
-            NoChangeRule::TwoClasses { right, .. } => Some(right.total()),
+            NoChangeRule::Quadratic { .. } | NoChangeRule::Number { .. } => None,
+            NoChangeRule::TwoClasses { right, .. } => Some(*right),
         }
     }
 
@@ -103,7 +153,7 @@ impl NoChange {
     /// When something is missing or does not match.
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         match &mut self.rule {
-            NoChangeRule::Number { score, paid } => {
+            NoChangeRule::Quadratic { last: score, paid, .. } | NoChangeRule::Number { score, paid } => {
                 archive.number("score", score)?;
                 paid.persist("paid", archive)
             }
@@ -112,11 +162,8 @@ impl NoChange {
                 archive.count("state", &mut after_what)?;
                 archive.check(after_what < 3, "state", "must be below 3")?;
                 *state = after_what as usize;
-                right.persist("right", archive)?;
-                for (name, constant) in ["after_nothing", "after_negative", "after_positive"].iter().zip(&mut **after) {
-                    archive.part(name, |archive| constant.persist(archive))?;
-                }
-                Ok(())
+                archive.size("right", right)?;
+                after.persist(archive)
             }
         }
     }
@@ -125,8 +172,8 @@ impl NoChange {
 /// The score by which a label is predicted.
 fn score_of(loss: &SharedLoss, label: f64) -> f64 {
     match loss.inverse_link() {
-        _ if loss.kind() == LossKind::Poisson => loss.best_constant(label + SMOOTHING).unwrap_or(0.0),
         InverseLink::Identity => label,
+        _ if loss.kind() == LossKind::Poisson => loss.best_constant(label + SMOOTHING).unwrap_or(0.0),
         _ => loss.best_constant(loss.label_for_mean(label)).unwrap_or(0.0),
     }
 }
@@ -287,7 +334,7 @@ mod tests {
             let mut same = NoChange::new(entry.default_loss());
             let mut constant = OnlineConstant::new(entry.default_loss());
             same.observe(1.0, 2.0);
-            constant.observe(1.0, 2.0);
+            constant.observe(1.0, 2.0, &BestConstant::new(entry.default_loss()));
             assert_eq!(same.paid(), constant.paid(), "{}", entry.name);
         }
     }

@@ -5,7 +5,7 @@
 //!
 //! - Quadratic losses: the mean of the labels so far.
 //! - Logistic loss: the smoothed frequency (k + ½)/(n + 1) of the positive class among n labels with k positive ones
-//!   (Krichevsky and Trofimov 1981), since the frequency itself pays without limit when a class is new.
+//!   (`smoothed_frequency.rs`).
 //! - Poisson loss: the smoothed mean rate, (Σy + ½)/n.
 //! - Losses whose best constant must be searched for: the best constant of the labels up to the last round that is a
 //!   power of two. A search in each round would cost more than learning does.
@@ -14,23 +14,20 @@
 
 use crate::archive::Archive;
 use crate::evaluation::BestConstant;
+use crate::evaluation::smoothed_frequency::{SMOOTHING, SmoothedFrequency};
 use crate::loss::{Curvature, LossKind};
 use crate::numeric::sum::Sum;
 use crate::{Error, SharedLoss};
 
-/// What is added to the count of each class, and to the sum of rates.
-const SMOOTHING: f64 = 0.5;
-
-/// Products of probabilities are kept above this.
-const SMALLEST_PRODUCT: f64 = 1e-280;
-
 /// Predicts by the labels so far, and is charged for it.
 ///
 /// ```
-/// use onward::evaluation::OnlineConstant;
-/// let mut constant = OnlineConstant::new(onward::loss::parse("squared")?);
+/// use onward::evaluation::{BestConstant, OnlineConstant};
+/// let loss = onward::loss::parse("squared")?;
+/// let (mut past, mut constant) = (BestConstant::new(loss.clone()), OnlineConstant::new(loss));
 /// for label in [1.0, 3.0, 2.0] {
-///     constant.observe(label, 1.0);
+///     constant.observe(label, 1.0, &past);
+///     past.observe(label, 1.0);
 /// }
 /// // Its predictions are 0, 1 and 2.
 /// assert_eq!(constant.paid(), 1.0 + 4.0 + 0.0);
@@ -40,79 +37,89 @@ const SMALLEST_PRODUCT: f64 = 1e-280;
 pub struct OnlineConstant {
     loss: SharedLoss,
     rule: ConstantRule,
-    /// Σ h·ℓ, but for what `product` stands for.
-    paid: Sum,
 }
 
 #[derive(Debug, Clone)]
 enum ConstantRule {
-    /// The weights of the two classes; and the product of some probabilities that the labels were given, for one
-    /// logarithm costs less than many.
-    Frequency { positive: f64, negative: f64, product: f64 },
-    /// The mean label, as the loss wants it for its mean, and Σ h.
-    Mean { mean: f64, weight: f64 },
-    /// The score that was found last.
-    Found(f64),
+    Frequency(SmoothedFrequency),
+    /// The mean label, by a loss of ½c(p − y)², and Σ h·ℓ.
+    Quadratic {
+        c: f64,
+        paid: Sum,
+    },
+    /// The score of the mean label, or of the smoothed rate, and Σ h·ℓ.
+    Mean {
+        is_rate: bool,
+        paid: Sum,
+    },
+    /// The score that was found last, and Σ h·ℓ.
+    Found {
+        score: f64,
+        paid: Sum,
+    },
 }
 
 impl OnlineConstant {
     /// For the labels of this loss.
     pub fn new(loss: SharedLoss) -> Self {
-        let rule = match loss.kind() {
-            LossKind::Logistic => ConstantRule::Frequency { positive: 0.0, negative: 0.0, product: 1.0 },
-            _ if loss.best_constant(0.5).is_some() => ConstantRule::Mean { mean: 0.0, weight: 0.0 },
-            _ => ConstantRule::Found(0.0),
+        let paid = Sum::default();
+        let rule = match (loss.kind(), loss.curvature()) {
+            (LossKind::Logistic, _) => ConstantRule::Frequency(SmoothedFrequency::default()),
+            (LossKind::Poisson, _) => ConstantRule::Mean { is_rate: true, paid },
+            (_, Curvature::Quadratic(c)) => ConstantRule::Quadratic { c, paid },
+            _ if loss.best_constant(0.5).is_some() => ConstantRule::Mean { is_rate: false, paid },
+            _ => ConstantRule::Found { score: 0.0, paid },
         };
-        Self { loss, rule, paid: Sum::default() }
+        Self { loss, rule }
     }
 
-    /// Charges the prediction for a label of importance > 0, and then knows the label.
+    /// For the labels of the logistic loss, some of which have been counted.
+    pub(super) fn of_frequency(loss: SharedLoss, frequency: SmoothedFrequency) -> Self {
+        Self { loss, rule: ConstantRule::Frequency(frequency) }
+    }
+
+    /// Charges the prediction for a label of importance > 0. `past` knows the labels before it.
     #[inline]
-    pub fn observe(&mut self, label: f64, weight: f64) {
+    pub fn observe(&mut self, label: f64, weight: f64, past: &BestConstant) {
         match &mut self.rule {
-            ConstantRule::Frequency { positive, negative, product } => {
-                let target = label.clamp(0.0, 1.0);
-                let all = *positive + *negative + 2.0 * SMOOTHING;
-                if weight == 1.0 && (target == 0.0 || target == 1.0) {
-                    *product *= (SMOOTHING + if target == 1.0 { *positive } else { *negative }) / all;
-                    if *product < SMALLEST_PRODUCT {
-                        self.paid.add(-libm::log(*product));
-                        *product = 1.0;
-                    }
-                } else {
-                    let information = |count: f64| libm::log(all / (count + SMOOTHING));
-                    self.paid.add(weight * (target * information(*positive) + (1.0 - target) * information(*negative)));
-                }
-                *positive += weight * target;
-                *negative += weight * (1.0 - target);
+            ConstantRule::Frequency(frequency) => frequency.observe(label, weight),
+            ConstantRule::Quadratic { c, paid } => {
+                // The mean of no labels is 0.
+                let error = label - past.mean_label();
+                paid.add(weight * (0.5 * *c * error * error));
             }
-            ConstantRule::Mean { mean, weight: known } => {
-                let score = if *known > 0.0 { score_of_mean(&self.loss, *mean, *known) } else { 0.0 };
-                self.paid.add(weight * self.loss.value(score, label));
-                *known += weight;
-                *mean += (self.loss.label_for_mean(label) - *mean) * (weight / *known);
+            ConstantRule::Mean { is_rate, paid } => {
+                let known = past.weight();
+                let mean = past.mean_label() + if *is_rate { SMOOTHING / known } else { 0.0 };
+                let score = if known > 0.0 { self.loss.best_constant(mean).unwrap_or(0.0) } else { 0.0 };
+                paid.add(weight * self.loss.value(score, label));
             }
-            ConstantRule::Found(score) => self.paid.add(weight * self.loss.value(*score, label)),
+            ConstantRule::Found { score, paid } => paid.add(weight * self.loss.value(*score, label)),
         }
     }
 
-    /// Whether the score is to be given, after each round that is a power of two.
-    pub(crate) fn is_given(&self) -> bool {
-        matches!(self.rule, ConstantRule::Found(_))
-    }
-
-    /// Predicts this score from now on, where it [is given](Self::is_given).
-    pub fn predict(&mut self, score: f64) {
-        if let ConstantRule::Found(found) = &mut self.rule {
-            *found = score;
+    /// Predicts this score from now on, where the best constant must be searched for; else it changes nothing.
+    pub fn predict(&mut self, found: f64) {
+        if let ConstantRule::Found { score, .. } = &mut self.rule {
+            *score = found;
         }
     }
 
     /// Σ h·ℓ of its predictions.
     pub fn paid(&self) -> f64 {
-        match self.rule {
-            ConstantRule::Frequency { product, .. } => self.paid.total() - libm::log(product),
-            _ => self.paid.total(),
+        match &self.rule {
+            ConstantRule::Frequency(frequency) => frequency.paid(),
+            ConstantRule::Quadratic { paid, .. }
+            | ConstantRule::Mean { paid, .. }
+            | ConstantRule::Found { paid, .. } => paid.total(),
+        }
+    }
+
+    /// Σ h·(ȳ − y)², each ȳ the mean of the labels before, where that is what it predicts.
+    pub(super) fn squares_of_mean(&self) -> Option<f64> {
+        match &self.rule {
+            ConstantRule::Quadratic { c, paid } => Some(paid.total() / (0.5 * c)),
+            _ => None,
         }
     }
 
@@ -121,58 +128,38 @@ impl OnlineConstant {
     /// # Errors
     /// When something is missing or does not match.
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        self.paid.persist("paid", archive)?;
         match &mut self.rule {
-            ConstantRule::Frequency { positive, negative, product } => {
-                archive.size("positive", positive)?;
-                archive.size("negative", negative)?;
-                archive.number("product", product)?;
-                archive.check(*product > 0.0 && *product <= 1.0, "product", "must be above 0 and at most 1")
+            ConstantRule::Frequency(frequency) => frequency.persist(archive),
+            ConstantRule::Quadratic { paid, .. } | ConstantRule::Mean { paid, .. } => paid.persist("paid", archive),
+            ConstantRule::Found { score, paid } => {
+                archive.number("score", score)?;
+                paid.persist("paid", archive)
             }
-            ConstantRule::Mean { mean, weight } => {
-                archive.number("mean", mean)?;
-                archive.size("weight", weight)
-            }
-            ConstantRule::Found(score) => archive.number("score", score),
         }
     }
 }
 
-/// The best constant of labels with this mean and total weight, smoothed where the loss needs it.
-fn score_of_mean(loss: &SharedLoss, mean: f64, weight: f64) -> f64 {
-    match loss.curvature() {
-        Curvature::Quadratic(_) => mean,
-        _ if loss.kind() == LossKind::Poisson => loss.best_constant(mean + SMOOTHING / weight).unwrap_or(0.0),
-        _ => loss.best_constant(mean).unwrap_or(0.0),
-    }
-}
-
-/// The online constant with the best constant that it needs: for labels that no other account keeps.
+/// The online constant with the best constant that it goes by: for labels that no other account keeps.
 #[derive(Debug, Clone)]
 pub(super) struct LoneConstant {
     online: OnlineConstant,
-    /// `None` where the online constant needs none.
-    best: Option<BestConstant>,
+    past: BestConstant,
     rounds: u64,
 }
 
 impl LoneConstant {
     pub(super) fn new(loss: &SharedLoss) -> Self {
         let online = OnlineConstant::new(SharedLoss::clone(loss));
-        let best = online.is_given().then(|| BestConstant::new(SharedLoss::clone(loss)));
-        Self { online, best, rounds: 0 }
+        Self { online, past: BestConstant::new(SharedLoss::clone(loss)), rounds: 0 }
     }
 
     /// Charges the prediction for a label of importance > 0, and then knows the label.
-    #[inline]
     pub(super) fn observe(&mut self, label: f64, weight: f64) {
-        self.online.observe(label, weight);
-        if let Some(best) = &mut self.best {
-            best.observe(label, weight);
-            self.rounds += 1;
-            if let (true, Some(score)) = (self.rounds.is_power_of_two(), best.score()) {
-                self.online.predict(score);
-            }
+        self.online.observe(label, weight, &self.past);
+        self.past.observe(label, weight);
+        self.rounds += 1;
+        if let (true, Some(score)) = (self.rounds.is_power_of_two(), self.past.score()) {
+            self.online.predict(score);
         }
     }
 
@@ -183,9 +170,8 @@ impl LoneConstant {
 
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.part("online", |archive| self.online.persist(archive))?;
-        let Some(best) = &mut self.best else { return Ok(()) };
-        archive.count("rounds", &mut self.rounds)?;
-        archive.part("best", |archive| best.persist(archive))
+        archive.part("past", |archive| self.past.persist(archive))?;
+        archive.count("rounds", &mut self.rounds)
     }
 }
 
@@ -254,29 +240,9 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_of_one_class_costs_half_a_logarithm() {
-        let mut constant = LoneConstant::new(&loss::parse("logistic").unwrap());
-        let rounds = 100_000u32;
-        // Π (k − ½)/k, whose logarithm is computed term by term.
-        let mut expected = 0.0;
-        for k in 1..=rounds {
-            constant.observe(1.0, 1.0);
-            expected -= (-0.5 / f64::from(k)).ln_1p();
-        }
-        assert!((constant.paid() - expected).abs() < 1e-10, "{} {expected}", constant.paid());
-        // The product has been taken to its logarithm in between.
-        for _ in 0..rounds {
-            constant.observe(-1.0, 1.0);
-        }
-        let half_n = f64::from(rounds);
-        let stirling = 2.0 * half_n * 2f64.ln() + 0.5 * (std::f64::consts::PI * half_n).ln();
-        assert!((constant.paid() - stirling).abs() < 1e-4, "{} {stirling}", constant.paid());
-    }
-
-    #[test]
     fn probabilities_as_labels_pay_their_cross_entropy() {
         let loss = loss::parse("logistic").unwrap();
-        let mut constant = OnlineConstant::new(SharedLoss::clone(&loss));
+        let mut constant = LoneConstant::new(&loss);
         let rows = [(0.3, 1.0), (1.0, 2.0), (0.9, 1.0), (0.0, 1.0)];
         let mut expected = 0.0;
         for (t, &(label, weight)) in rows.iter().enumerate() {

@@ -2,10 +2,8 @@
 
 use crate::Error;
 use crate::archive::Archive;
+use crate::evaluation::smoothed_frequency::SMOOTHING;
 use crate::numeric::sum::Sum;
-
-/// What is added to the count of each class.
-pub(super) const SMOOTHING: f64 = 0.5;
 
 /// Predicts each class by the labels so far, and is charged the log loss for it.
 ///

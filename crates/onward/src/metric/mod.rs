@@ -81,7 +81,7 @@ impl Metrics {
                 let probabilities = (link == InverseLink::Logistic).then(Probabilities::default);
                 Measures::Binary(Box::new(Binary { probabilities, ..Binary::default() }))
             }
-            Task::Regression => Measures::Regression(Regression::starting_at(link.response(0.0))),
+            Task::Regression => Measures::Regression(Regression::default()),
             Task::Classes => Measures::Classes { classes: Classes::default(), has_log_loss: true },
         };
         Self { link, measures }
@@ -147,11 +147,10 @@ impl Metrics {
         }
     }
 
-    /// 1 less the squared errors over those of the mean of the labels before each. None where there are classes, and where
-    /// it is not known.
-    pub fn r2_online(&self) -> Option<f64> {
+    /// The root mean square error, of numbers. None when there are classes, or before any weight.
+    pub fn rmse(&self) -> Option<f64> {
         match &self.measures {
-            Measures::Regression(regression) => regression.r2_online(),
+            Measures::Regression(regression) => regression.rmse(),
             Measures::Binary(_) | Measures::Classes { .. } => None,
         }
     }

@@ -4,13 +4,11 @@ use super::total::{CompensatedTotal, bounded};
 use crate::Error;
 use crate::archive::Archive;
 
-/// How far predictions p are from labels y, in five readings of e = p − y:
+/// How far predictions p are from labels y, in four readings of e = p − y:
 ///
 /// - `rmse` = √(Σ h·e² / Σ h), in the unit of the label: large errors weigh most;
 /// - `mae` = Σ h·|e| / Σ h, in the unit of the label;
 /// - `bias` = Σ h·e / Σ h: positive when predictions are too high;
-/// - `r2_online` = 1 − Σ h·e² / Σ h·(ȳ_t − y)², ȳ_t the mean of the labels before, and at first what the score 0 stands
-///   for: like `r2`, against a predictor that did not know the labels either;
 /// - `r2` = 1 − Σ h·e² / Σ h·(y − ȳ)², without unit: 1 is perfect, 0 is as good as
 ///   the mean ȳ of all labels (known only in hindsight), negative is worse.
 ///
@@ -28,7 +26,7 @@ use crate::archive::Archive;
 /// assert_eq!(regression.bias(), Some(0.0));
 /// assert_eq!(regression.r2(), Some(0.75)); // 1 − 2/8
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Regression {
     weight: CompensatedTotal,
     squares: CompensatedTotal,
@@ -38,45 +36,15 @@ pub struct Regression {
     /// Σ h·(y − ȳ)² in one pass: Welford 1962, with weights West 1979. The textbook's Σ h·y² − (Σ h·y)²/Σ h loses all digits
     /// when labels are large and close together.
     label_squares: CompensatedTotal,
-    /// What is predicted before the first label.
-    start: f64,
-    /// Σ h·(ȳ − y)², ȳ the mean of the labels before; `None` where it was continued from a file of an older version, which
-    /// does not have it.
-    online_squares: Option<CompensatedTotal>,
-}
-
-impl Default for Regression {
-    fn default() -> Self {
-        Self::starting_at(0.0)
-    }
 }
 
 impl Regression {
-    /// No rows yet. `start` is the prediction that the score 0 stands for.
-    pub fn starting_at(start: f64) -> Self {
-        let total = CompensatedTotal::default;
-        Self {
-            weight: total(),
-            squares: total(),
-            absolutes: total(),
-            errors: total(),
-            label_mean: 0.0,
-            label_squares: total(),
-            start,
-            online_squares: Some(total()),
-        }
-    }
-
     /// Takes in a prediction, its label and the importance weight (finite, ≥ 0; 0 changes nothing).
     #[inline]
     pub fn observe(&mut self, prediction: f64, label: f64, weight: f64) {
         if weight > 0.0 {
             let label = bounded(label);
             let error = bounded(prediction) - label;
-            if let Some(squares) = &mut self.online_squares {
-                let known = if self.weight.value() > 0.0 { self.label_mean } else { self.start };
-                squares.add(weight * ((known - label) * (known - label)));
-            }
             self.weight.add(weight);
             self.squares.add(weight * (error * error));
             self.absolutes.add(weight * error.abs());
@@ -109,13 +77,6 @@ impl Regression {
         (spread > 0.0).then(|| 1.0 - self.squares.value() / spread)
     }
 
-    /// The same against a predictor that could have been there: the mean of the labels before each, which pays for the
-    /// first label too. None when that makes no error either, or is not known.
-    pub fn r2_online(&self) -> Option<f64> {
-        let online = self.online_squares?.value();
-        (online > 0.0).then(|| 1.0 - self.squares.value() / online)
-    }
-
     /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
@@ -126,17 +87,7 @@ impl Regression {
         self.absolutes.persist_count("absolutes", archive)?;
         self.errors.persist("errors", archive)?;
         archive.finite("label_mean", &mut self.label_mean)?;
-        self.label_squares.persist_count("label_squares", archive)?;
-        // Files of older versions do not have it.
-        let mut online = self.online_squares.map(CompensatedTotal::value);
-        archive.optional("online_squares", &mut online)?;
-        if archive.is_loading() {
-            self.online_squares = online.map(|_| CompensatedTotal::default());
-        }
-        match &mut self.online_squares {
-            Some(squares) => squares.persist_count("online_squares", archive),
-            None => Ok(()),
-        }
+        self.label_squares.persist_count("label_squares", archive)
     }
 }
 
@@ -164,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_five_agree_with_two_passes_over_the_rows(
+        fn all_four_agree_with_two_passes_over_the_rows(
             rows in prop::collection::vec(
                 (-100.0..100.0, -100.0..100.0, prop_oneof![Just(0.0), Just(1.0), 0.01..10.0]), 2..100),
         ) {
@@ -179,12 +130,6 @@ mod tests {
             close(found.bias(), sum(&rows, |p, y| p - y) / weight, 200.0)?;
             // A relative error of the spread is that of (100)² against its mean square.
             close(found.r2(), 1.0 - squares / spread, squares / spread * (1e4 * weight / spread))?;
-            let online: f64 = (0..rows.len()).map(|t| {
-                let (before, weight) = (&rows[..t], sum(&rows[..t], |_, _| 1.0));
-                let mean = if weight > 0.0 { sum(before, |_, y| y) / weight } else { 0.0 };
-                rows[t].2 * (mean - rows[t].1).powi(2)
-            }).sum();
-            close(found.r2_online(), 1.0 - squares / online, squares / online * (1e4 * weight / online))?;
         }
     }
 
@@ -212,20 +157,6 @@ mod tests {
         assert_eq!(regression(&mean).r2(), Some(0.0));
         assert_eq!(regression(&truth).r2(), Some(1.0));
         assert_eq!(regression(&truth).rmse(), Some(0.0));
-    }
-
-    #[test]
-    fn a_state_of_an_older_version_has_no_r2_online_and_everything_else() {
-        let rows = [(1.0, 2.0, 1.0), (2.0, 2.5, 1.0), (0.0, 1.0, 2.0)];
-        let state = Archive::saved(|archive| regression(&rows).persist(archive)).unwrap();
-        let mut old = crate::archive::State::default();
-        let known = state.numbers().iter().filter(|(name, _)| !name.starts_with("online"));
-        known.for_each(|(name, &number)| old.set(name, number));
-        let mut loaded = Regression::default();
-        loaded.persist(&mut Archive::loading(old)).unwrap();
-        loaded.observe(3.0, 1.0, 1.0);
-        assert_eq!(loaded.r2_online(), None);
-        assert_eq!(loaded.r2(), regression(&[&rows[..], &[(3.0, 1.0, 1.0)]].concat()).r2());
     }
 
     #[test]

@@ -307,9 +307,14 @@ impl PlanArguments {
         self.model_options.options(self.learner.as_ref())
     }
 
-    /// All bounds: those that are not given follow from others, or are 1.
+    /// Whether the rows get a bias besides their features.
+    pub(crate) fn has_bias(&self) -> bool {
+        !self.bounds.no_bias
+    }
+
+    /// All bounds, of the features of the input without the bias: those that are not given follow from others, or are 1.
     pub(crate) fn bounds(&self) -> Result<ProblemBounds, String> {
-        let BoundArguments { norm, largest, label, features, range } = self.bounds;
+        let BoundArguments { norm, largest, label, features, range, no_bias: _ } = self.bounds;
         let (dimension, label, range) = (features.unwrap_or(1) as f64, label.unwrap_or(1.0), range.unwrap_or(1.0));
         let largest = largest.or(norm).unwrap_or(1.0);
         let most = largest * dimension.sqrt();
@@ -327,7 +332,7 @@ impl PlanArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Bounds")]
 struct BoundArguments {
-    /// The largest ‖x‖₂ [default: largest·√features, or 1]
+    /// The largest ‖x‖₂ of the features of the input, without the bias [default: largest·√features, or 1]
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = parse_positive)]
     norm: Option<f64>,
 
@@ -339,9 +344,14 @@ struct BoundArguments {
     #[arg(long, value_name = "Y", allow_negative_numbers = true, value_parser = parse_positive)]
     label: Option<f64>,
 
-    /// The number of features [default: 1]
+    /// The number of features, without the bias [default: 1]
     #[arg(long, value_name = "D", value_parser = parse_features)]
     features: Option<u64>,
+
+    /// The rows have no bias. Otherwise one is added to these bounds, a feature that is 1 in every row, as reading any
+    /// format adds it to the rows (but not to examples in Arrow, whose features are used as they are)
+    #[arg(long)]
+    no_bias: bool,
 
     /// The largest difference between the losses of a mixture's experts in a round [default: 1]
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = parse_positive)]

@@ -78,6 +78,13 @@ pub(crate) struct CoursePoint {
     pub(crate) bias: f64,
 }
 
+impl Hindsight {
+    /// There is none, for this reason.
+    pub(crate) fn unknown(reason: &str) -> Self {
+        Self { answer: Err(reason.to_owned()), elapsed: Duration::ZERO }
+    }
+}
+
 impl HindsightRequest {
     /// What the options ask for.
     pub(crate) fn new(options: HindsightOptions, threads: usize) -> Result<Self, EngineError> {
@@ -214,23 +221,20 @@ impl<'a> Course<'a> {
 
     /// Walks the rows; the predictor pays by this loss.
     fn run(&mut self, rows: &RowStore, loss: &dyn Loss) -> io::Result<()> {
-        for shard in 0..rows.shards() {
-            rows.visit(shard, &mut |row| {
-                let score = self.best.predict(row);
-                self.now.round += 1;
-                self.now.paid += row.weight * loss.value(score, row.label);
-                self.charge += row.weight * self.ledger.loss().value(&[score], row.label);
-                self.largest_score = self.largest_score.max(score.abs());
-                self.weight += row.weight;
-                for (&number, &value) in row.numbers.iter().zip(row.values) {
-                    self.squares[number as usize] += row.weight * f64::from(value) * f64::from(value);
-                }
-                if self.rounds.get(self.found.len()) == Some(&self.now.round) {
-                    self.mark();
-                }
-            })?;
-        }
-        Ok(())
+        rows.visit_as_learnt(&mut |row| {
+            let score = self.best.predict(row);
+            self.now.round += 1;
+            self.now.paid += row.weight * loss.value(score, row.label);
+            self.charge += row.weight * self.ledger.loss().value(&[score], row.label);
+            self.largest_score = self.largest_score.max(score.abs());
+            self.weight += row.weight;
+            for (&number, &value) in row.numbers.iter().zip(row.values) {
+                self.squares[number as usize] += row.weight * f64::from(value) * f64::from(value);
+            }
+            if self.rounds.get(self.found.len()) == Some(&self.now.round) {
+                self.mark();
+            }
+        })
     }
 
     /// Notes a point of the curve. Its certificate is there at powers of two only, and at the end.

@@ -10,6 +10,7 @@ mod control;
 mod error;
 mod hindsight;
 mod model;
+mod past_sample;
 mod plan;
 mod predictions;
 mod registry;

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use onward::evaluation::{BaselineKind, LabelOrder, LabelPattern, SKILL_CONFIDENCE, Skill};
 use onward::guarantee::{Comparator, GuaranteeKind};
 use onward::loss::Task;
 use onward::{ExpertReport, MixtureReport};
@@ -162,6 +163,18 @@ pub struct StreamReport {
     /// What the examples cost at least on average, whatever is predicted: 0 for most losses. `None` where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_risk: Option<f64>,
+    /// How far that may be off, where it is not exact: for losses that need a search, with more than 4,096 different labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline_error: Option<f64>,
+    /// The mean loss of the online constant, which predicts by the labels so far without features.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub online_constant_risk: Option<f64>,
+    /// The mean loss of the no-change baseline, which predicts by the label before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_change_risk: Option<f64>,
+    /// Whether the labels come in runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_order: Option<LabelOrderReport>,
     /// The best fixed predictor in hindsight, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hindsight: Option<HindsightReport>,
@@ -176,6 +189,35 @@ impl StreamReport {
     /// How many examples were charged.
     pub fn rounds(&self) -> u64 {
         self.examples - self.unlabelled - self.weightless
+    }
+}
+
+/// The order of the labels, beside what chance makes.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct LabelOrderReport {
+    /// How often another class came, and the first one: of classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<u64>,
+    /// How many runs there are on average in random order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_runs: Option<f64>,
+    /// The rank correlation of a label with the one before it: of numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank_correlation: Option<f64>,
+    /// At most the probability that labels in random order come in so long runs.
+    pub p_value: f64,
+    /// Whether that is so small that it is no chance.
+    pub is_clear: bool,
+}
+
+impl From<LabelOrder> for LabelOrderReport {
+    fn from(order: LabelOrder) -> Self {
+        let (p_value, is_clear) = (order.p_value, order.is_clear());
+        let none = Self { runs: None, expected_runs: None, rank_correlation: None, p_value, is_clear };
+        match order.pattern {
+            LabelPattern::Runs(runs, expected) => Self { runs: Some(runs), expected_runs: Some(expected), ..none },
+            LabelPattern::RankCorrelation(correlation) => Self { rank_correlation: Some(correlation), ..none },
+        }
     }
 }
 
@@ -290,6 +332,27 @@ pub struct LearnerReport {
     pub learner: String,
     /// The mean loss, each example predicted before its label was seen; `None` if nothing was charged.
     pub sequential_risk: Option<f64>,
+    /// The same over about the last tenth of the examples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recent_risk: Option<f64>,
+    /// The share of the whole loss that was paid for the first example, before any label was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_share: Option<f64>,
+    /// What it saves of the loss of the better baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<SkillReport>,
+    /// The same from the second example on, where the first makes more than a tenth of what learner or baseline paid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill_after_first: Option<SkillReport>,
+    /// The share of the squared errors of the mean of the labels so far that it saves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r2_online: Option<f64>,
+    /// The accuracy beyond that of predicting the class before: (a − a₀)/(1 − a₀).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kappa_temporal: Option<f64>,
+    /// What the model pays at the end on examples that it learnt from, where their labels come in runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved_model_risk: Option<SavedModelRisk>,
     /// The weight of the mistakes, of classes.
     pub mistakes: Option<f64>,
     /// Accuracy and the like.
@@ -350,6 +413,51 @@ impl LearnerReport {
     pub fn guarantee(&self, kind: GuaranteeKind) -> Option<&GuaranteeReport> {
         self.guarantees.iter().find(|guarantee| guarantee.kind == kind)
     }
+}
+
+/// 1 − the loss of the learner ÷ that of a baseline that goes by the labels alone.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct SkillReport {
+    /// 1 is perfect, 0 no better than the baseline, below 0 worse.
+    pub value: f64,
+    /// Where the interval begins in which it lies; `None` for few examples.
+    pub low: Option<f64>,
+    /// Where that interval ends.
+    pub high: Option<f64>,
+    /// The probability with which it lies there.
+    pub confidence: f64,
+    /// The baseline: of both the one that paid less.
+    pub baseline: SkillBaseline,
+}
+
+impl From<Skill> for SkillReport {
+    fn from(skill: Skill) -> Self {
+        let baseline = match skill.against {
+            BaselineKind::OnlineConstant => SkillBaseline::OnlineConstant,
+            BaselineKind::NoChange => SkillBaseline::NoChange,
+        };
+        let (low, high) = (skill.interval.map(|it| it.0), skill.interval.map(|it| it.1));
+        Self { value: skill.value, low, high, confidence: SKILL_CONFIDENCE, baseline }
+    }
+}
+
+/// What goes by the labels alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SkillBaseline {
+    /// Predicts by the labels so far.
+    OnlineConstant,
+    /// Predicts by the label before.
+    NoChange,
+}
+
+/// What a model pays at the end on a random sample of the examples that it learnt from in this run.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct SavedModelRisk {
+    /// Its mean loss.
+    pub risk: Option<f64>,
+    /// How many examples the sample has.
+    pub examples: u64,
 }
 
 /// Measures beside the loss; those that are undefined are left out.

@@ -32,6 +32,8 @@ pub(crate) struct RowStore {
     rows: usize,
     bytes: usize,
     limit: usize,
+    /// In which order they were learnt; `None`: as they came.
+    order: Option<Vec<usize>>,
 }
 
 /// Where full blocks are.
@@ -65,6 +67,7 @@ impl RowStore {
             rows: 0,
             bytes: 0,
             limit: MEMORY,
+            order: None,
         }
     }
 
@@ -97,18 +100,34 @@ impl RowStore {
 
     /// Adds rows to a batch, as they were.
     pub(crate) fn read(&self, rows: impl Iterator<Item = usize>, batch: &mut Batch) -> io::Result<()> {
+        self.visit_rows(rows, &mut |row| self.add(row, batch))
+    }
+
+    /// Visits some rows, in this order.
+    fn visit_rows(&self, rows: impl Iterator<Item = usize>, each: &mut dyn FnMut(LabelledRow<'_>)) -> io::Result<()> {
         let mut bytes = Vec::new();
         for row in rows {
             let at = self.firsts.partition_point(|&first| first <= row) - 1;
             let within = row - self.firsts[at];
             match &self.kept {
-                Kept::Memory(blocks) => self.add(blocks[at].row(within), batch),
-                Kept::File { file, extents, .. } => {
-                    read_row(file, extents[at], within, &mut bytes)?.visit(&mut |row| self.add(row, batch));
-                }
+                Kept::Memory(blocks) => each(blocks[at].row(within)),
+                Kept::File { file, extents, .. } => read_row(file, extents[at], within, &mut bytes)?.visit(each),
             }
         }
         Ok(())
+    }
+
+    /// The rows were learnt in this order.
+    pub(crate) fn learnt_in(&mut self, order: Vec<usize>) {
+        self.order = Some(order);
+    }
+
+    /// Visits all rows in the order in which they were learnt.
+    pub(crate) fn visit_as_learnt(&self, each: &mut dyn FnMut(LabelledRow<'_>)) -> io::Result<()> {
+        match &self.order {
+            Some(order) => self.visit_rows(order.iter().copied(), each),
+            None => (0..self.shards()).try_for_each(|shard| self.visit(shard, each)),
+        }
     }
 
     fn add(&self, row: LabelledRow<'_>, batch: &mut Batch) {
@@ -327,6 +346,22 @@ mod tests {
             assert_eq!(file.spilled(), Some(limit));
             assert_eq!(walked(&file), walked(&memory));
             assert_eq!(file.indices(), memory.indices());
+        }
+    }
+
+    #[test]
+    fn rows_are_visited_in_the_order_in_which_they_were_learnt() {
+        for limit in [usize::MAX, 0, 700_000] {
+            let mut store = store(limit, true);
+            let visited = |store: &RowStore| {
+                let mut labels = Vec::new();
+                store.visit_as_learnt(&mut |row| labels.push(row.label)).unwrap();
+                labels
+            };
+            let came = visited(&store);
+            let order: Vec<usize> = (0..store.len()).map(|at| at * 1999 % store.len()).collect();
+            store.learnt_in(order.clone());
+            assert_eq!(visited(&store), order.iter().map(|&at| came[at]).collect::<Vec<_>>());
         }
     }
 

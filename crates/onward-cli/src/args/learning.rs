@@ -124,7 +124,13 @@ pub(crate) struct LearnArguments {
     #[arg(long, value_name = "ORDER", help_heading = "Learning")]
     order: Option<OrderOption>,
 
-    /// The seed of --order [default: 0]
+    /// Learn the rows of the first pass in random order too: for inputs whose order means nothing, such as a file sorted by
+    /// its label. All rows are read and kept first, in memory, or beyond 256 MB in a temporary file. Later passes are
+    /// shuffled too, unless --order says something else
+    #[arg(long, help_heading = "Learning")]
+    shuffle: bool,
+
+    /// The seed of --shuffle and --order [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_whole::<u64>, help_heading = "Learning")]
     seed: Option<u64>,
 
@@ -188,8 +194,14 @@ enum OrderOption {
 impl LearnArguments {
     /// Refuses options that need another one.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
-        if self.seed.is_some() && self.order.is_none() {
-            return Err("--seed needs --order");
+        if self.seed.is_some() && self.order.is_none() && !self.shuffle {
+            return Err("--seed needs --order or --shuffle");
+        }
+        if self.shuffle && self.predictions.is_some() {
+            return Err(
+                "--predictions has no place beside --shuffle: rows are learnt in random order, and predictions \
+                        would not be in the order of the rows; save the model with --model, and use onward predict",
+            );
         }
         self.hindsight.check()
     }
@@ -205,8 +217,10 @@ impl LearnArguments {
             order: match self.order {
                 Some(OrderOption::Shuffle) => PassOrder::Shuffle,
                 Some(OrderOption::Random) => PassOrder::Random,
+                None if self.shuffle && self.passes > 1 => PassOrder::Shuffle,
                 Some(OrderOption::Sequential) | None => PassOrder::Sequential,
             },
+            shuffle: self.shuffle,
             seed: self.seed.unwrap_or(0),
             loss_bound: self.loss_bound,
             trace: self.output.report.is_some(),
@@ -293,9 +307,14 @@ impl PlanArguments {
         self.model_options.options(self.learner.as_ref())
     }
 
-    /// All bounds: those that are not given follow from others, or are 1.
+    /// Whether the rows get a bias besides their features.
+    pub(crate) fn has_bias(&self) -> bool {
+        !self.bounds.no_bias
+    }
+
+    /// All bounds, of the features of the input without the bias: those that are not given follow from others, or are 1.
     pub(crate) fn bounds(&self) -> Result<ProblemBounds, String> {
-        let BoundArguments { norm, largest, label, features, range } = self.bounds;
+        let BoundArguments { norm, largest, label, features, range, no_bias: _ } = self.bounds;
         let (dimension, label, range) = (features.unwrap_or(1) as f64, label.unwrap_or(1.0), range.unwrap_or(1.0));
         let largest = largest.or(norm).unwrap_or(1.0);
         let most = largest * dimension.sqrt();
@@ -313,7 +332,7 @@ impl PlanArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Bounds")]
 struct BoundArguments {
-    /// The largest ‖x‖₂ [default: largest·√features, or 1]
+    /// The largest ‖x‖₂ of the features of the input, without the bias [default: largest·√features, or 1]
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = parse_positive)]
     norm: Option<f64>,
 
@@ -325,9 +344,14 @@ struct BoundArguments {
     #[arg(long, value_name = "Y", allow_negative_numbers = true, value_parser = parse_positive)]
     label: Option<f64>,
 
-    /// The number of features [default: 1]
+    /// The number of features, without the bias [default: 1]
     #[arg(long, value_name = "D", value_parser = parse_features)]
     features: Option<u64>,
+
+    /// The rows have no bias. Otherwise one is added to these bounds, a feature that is 1 in every row, as reading any
+    /// format adds it to the rows (but not to examples in Arrow, whose features are used as they are)
+    #[arg(long)]
+    no_bias: bool,
 
     /// The largest difference between the losses of a mixture's experts in a round [default: 1]
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = parse_positive)]

@@ -7,7 +7,7 @@ use onward_engine::{CompareRun, Report};
 use crate::args::CompareArguments;
 use crate::failure::Failure;
 use crate::outputs::{self, Outputs};
-use crate::render::text::{summary, table};
+use crate::render::text::{skill, summary, table};
 use crate::stderr;
 use crate::watch::Watch;
 
@@ -38,9 +38,10 @@ pub(super) fn run(arguments: &CompareArguments) -> Result<ExitCode, Failure> {
         if let Some((_, model)) = outcome.models().next() {
             stderr::block(summary::in_hindsight(&report, model));
         }
+        skill::label_order_line(&report).iter().for_each(stderr::line);
         for (name, model) in outcome.models() {
-            if let Some(meaning) = summary::diverged(model) {
-                stderr::line(format_args!("{name} diverged: {meaning}"));
+            if let Some((what, meaning)) = skill::off_course(model) {
+                stderr::line(format_args!("{name} {what}: {meaning}"));
             }
         }
     }

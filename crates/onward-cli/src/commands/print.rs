@@ -48,7 +48,7 @@ pub(super) fn list(what: Listed) -> Result<ExitCode, Failure> {
 pub(super) fn plan(arguments: &PlanArguments) -> Result<ExitCode, Failure> {
     let plan = Plan::new(&arguments.model_options(), arguments.task.into())?;
     let bounds = arguments.bounds().map_err(Failure::user)?;
-    print(text::plan::text(&plan, &bounds)?.as_bytes())
+    print(text::plan::text(&plan, &bounds, arguments.has_bias())?.as_bytes())
 }
 
 /// Prints the completion script of a shell.

@@ -9,6 +9,7 @@ mod compare;
 mod documentation;
 mod flights;
 mod golden;
+mod headlines;
 mod hindsight;
 mod interactions;
 mod outputs;

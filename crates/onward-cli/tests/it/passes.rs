@@ -69,7 +69,11 @@ fn what_would_change_nothing_or_make_no_sense_is_refused() {
     let phishing = data("phishing.csv");
     for (arguments, said) in [
         (&["--order", "shuffle"][..], "--order needs at least 2 passes"),
-        (&["--seed", "1"], "--seed needs --order"),
+        (&["--seed", "1"], "--seed needs --order or --shuffle"),
+        (
+            &["--shuffle", "--predictions", "p.csv"],
+            "--predictions has no place beside --shuffle: rows are learnt in random",
+        ),
         (&["--passes", "2", "--order", "backwards"], "invalid value 'backwards'"),
         (&["--loss-bound", "0"], "--loss-bound must be above 0; got 0"),
         (&["--loss-bound", "-1"], "--loss-bound must be above 0; got -1"),

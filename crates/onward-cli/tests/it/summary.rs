@@ -38,13 +38,13 @@ fn numbers_of_any_size_are_short() {
     let (_, text) = text.split_once("\n\n").unwrap();
     let words = text.split(|letter: char| letter.is_whitespace() || letter == ',');
     let longest = words.map(|word| word.chars().filter(char::is_ascii_digit).count()).max();
-    assert!(text.contains("R² -") && !text.contains("inf") && longest < Some(12), "{text}");
+    assert!(text.contains("RMSE ") && !text.contains("inf") && longest < Some(12), "{text}");
 }
 
 #[test]
 fn a_learner_that_runs_away_is_told_what_to_do() {
     let remedy = |first: &str| {
-        format!(" times what the best constant does: its steps are too large for these features; {first}\n")
+        format!(" times what the online constant does: its steps are too large for these features; {first}\n")
     };
     for (learner, first) in [
         ("ogd-strong", "try standardise=true, a larger sigma, a smaller radius, or the default learner"),

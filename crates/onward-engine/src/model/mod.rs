@@ -72,6 +72,16 @@ impl ModelMetadata {
         Self { format: format.to_string(), examples: 0, unlabelled: 0, weightless: 0, skipped: 0, passes: 1 }
     }
 
+    /// Counts those of the examples that teach nothing.
+    pub(crate) fn count_idle(&mut self, rows: Rows<'_>) {
+        for example in rows.iter() {
+            let (unlabelled, weightless) = (example.label.is_none(), example.label.is_some() && example.weight == 0.0);
+            self.examples += u64::from(unlabelled || weightless);
+            self.unlabelled += u64::from(unlabelled);
+            self.weightless += u64::from(weightless);
+        }
+    }
+
     /// Counts the examples.
     pub(crate) fn count(&mut self, rows: Rows<'_>) {
         self.examples += rows.len() as u64;

@@ -236,6 +236,7 @@ impl Contestant {
             updates: self.model.learner.updates(),
             trace: self.trace,
             averaged_risk: None,
+            saved_model_risk: None,
         };
         (self.name, self.model, run)
     }

@@ -1,23 +1,22 @@
 //! Learning from inputs.
 
-use std::mem;
-use std::sync::Arc;
 use std::time::Instant;
 
+use onward::MixtureReport;
 use onward::guarantee::Guarantee;
 use onward::loss::TaskLoss;
 use onward::numeric::rng::SplitMix64;
-use onward::{Batch, Learner, MixtureReport};
 use onward_data::{Input, Options, Reader};
 
-use super::scoring::{Destinations, ScoringJob, ScoringWorker};
-use super::{Arrival, PassLoss, ReadCounts, each_batch, learn_batch, read_for};
+use super::passes::LearningPasses;
+use super::{ReadCounts, read_for};
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
 use crate::hindsight::{Hindsight, HindsightOptions, HindsightRequest};
-use crate::model::{Model, ModelMetadata, ModelOptions, add_names, checked_radius, task};
+use crate::model::{Model, ModelMetadata, ModelOptions, checked_radius, task};
+use crate::past_sample::PastSample;
 use crate::predictions::PredictionSink;
-use crate::report::{DELTA, Timing};
+use crate::report::{DELTA, SavedModelRisk, Timing};
 use crate::rows::{PassOrder, RowStore};
 use crate::trace::Trace;
 
@@ -54,7 +53,10 @@ pub struct LearnOptions {
     pub passes: u32,
     /// In which order the later passes go over the rows.
     pub order: PassOrder,
-    /// The seed of that order.
+    /// Whether the first pass goes over the rows in random order too: for inputs whose order means nothing and tells the
+    /// labels, such as a file sorted by its label. The rows are kept, and learnt when all have been read.
+    pub shuffle: bool,
+    /// The seed of random orders, and of the rows on which the model is asked about its past.
     pub seed: u64,
     /// Losses are known to be in [0, this]: then the report bounds what the average of the learner's points pays on
     /// a new example.
@@ -71,6 +73,7 @@ impl Default for LearnOptions {
             hindsight: None,
             passes: 1,
             order: PassOrder::default(),
+            shuffle: false,
             seed: 0,
             loss_bound: None,
             trace: true,
@@ -109,6 +112,7 @@ pub struct LearnRun {
     hindsight: Option<HindsightRequest>,
     passes: u32,
     order: PassOrder,
+    shuffle: bool,
     seed: u64,
     loss_bound: Option<f64>,
     trace: bool,
@@ -120,12 +124,12 @@ impl LearnRun {
     /// # Errors
     /// When options do not fit together or to the inputs, or an input cannot be opened.
     pub fn open(inputs: &[Input], options: LearnOptions) -> Result<Self, EngineError> {
-        let LearnOptions { start, reading, hindsight, passes, order, seed, loss_bound, trace } = options;
+        let LearnOptions { start, reading, hindsight, passes, order, shuffle, seed, loss_bound, trace } = options;
         if let Some(bound) = loss_bound.filter(|bound| !(bound.is_finite() && *bound > 0.0)) {
             return Err(EngineError::option("loss_bound", format!("must be above 0; got {bound}")));
         }
         match order {
-            PassOrder::Sequential if passes > 1 => check_repeatable(inputs)?,
+            PassOrder::Sequential if passes > 1 && !shuffle => check_repeatable(inputs)?,
             PassOrder::Shuffle | PassOrder::Random if passes < 2 => {
                 return Err(EngineError::option("order", "needs at least 2 passes"));
             }
@@ -155,7 +159,21 @@ impl LearnRun {
         };
         let reading = Options { schema: Some((*model.schema).clone()), ..reading };
         let inputs = inputs.to_vec();
-        Ok(Self { inputs, reading, reader, model, resumed_at, hindsight, passes, order, seed, loss_bound, trace })
+        let run = Self {
+            inputs,
+            reading,
+            reader,
+            model,
+            resumed_at,
+            hindsight,
+            passes,
+            order,
+            shuffle,
+            seed,
+            loss_bound,
+            trace,
+        };
+        Ok(run)
     }
 
     /// The reader, which knows what was recognised.
@@ -172,34 +190,46 @@ impl LearnRun {
     /// row of the first pass before its label was seen.
     ///
     /// # Errors
-    /// When an input cannot be read, or predictions or rows cannot be kept.
+    /// When an input cannot be read, predictions or rows cannot be kept, or predictions are asked for of rows that are
+    /// learnt in random order.
     pub fn run(
         self,
         sink: Option<&mut dyn PredictionSink>,
         control: &dyn RunControl,
     ) -> Result<LearnOutcome, EngineError> {
-        let Self { inputs, reading, mut reader, mut model, resumed_at, hindsight, .. } = self;
+        let Self { inputs, reading, mut reader, mut model, resumed_at, hindsight, shuffle, .. } = self;
+        if shuffle && sink.is_some() {
+            let reason = "learns in random order, and predictions would not be in the order of the rows; save the model \
+                          and predict with it";
+            return Err(EngineError::option("shuffle", reason));
+        }
         let started = Instant::now();
         let mut trace = Trace::new(self.trace);
-        let is_ordered = self.passes > 1 && self.order != PassOrder::Sequential;
-        let mut rows = (hindsight.is_some() || is_ordered).then(|| RowStore::new(hindsight.is_some()));
-        let is_aside = reading.threads > 1;
+        let is_kept = shuffle || self.passes > 1 && self.order != PassOrder::Sequential;
+        let mut rows = (hindsight.is_some() || is_kept).then(|| RowStore::new(hindsight.is_some()));
+        let (mut random, mut sample) = (SplitMix64::new(self.seed), PastSample::new(self.seed));
         let mut passes = LearningPasses { model: &mut model, counts: ReadCounts::default(), control };
-        let learnt = passes.first(&mut reader, &mut trace, sink, rows.as_mut(), is_aside);
+        let learnt = match rows.as_mut().filter(|_| shuffle) {
+            Some(rows) => passes.keep(&mut reader, rows),
+            None => passes.first(&mut reader, &mut trace, sink, rows.as_mut(), &mut sample, reading.threads > 1),
+        };
         if let Some(reason) = reader.cache_loss() {
             control.observe(Event::CacheLost(reason));
         }
-        learnt?;
+        let is_read = learnt?;
         drop(reader);
         if let Some(rows) = &mut rows {
             rows.finish().map_err(EngineError::RowStore)?;
         }
+        let is_whole = match rows.as_mut().filter(|_| shuffle) {
+            Some(rows) => passes.first_shuffled(rows, &mut trace, &mut random, is_read)?,
+            None => true,
+        };
         let own_guarantee = passes.model.own_guarantee();
         let (mixture, updates) = (passes.model.learner.mixture(), passes.model.learner.updates());
         let mut pass_risks = vec![passes.model.ledger.sequential_risk()];
-        let mut random = SplitMix64::new(self.seed);
         for _ in 1..self.passes {
-            let risk = match rows.as_ref().filter(|_| is_ordered) {
+            let risk = match rows.as_ref().filter(|_| is_kept) {
                 Some(store) => passes.replay(store, &self.order.rows(store.len(), &mut random))?,
                 None => passes.read_again(&mut Reader::open(&inputs, reading.clone())?)?,
             };
@@ -210,15 +240,21 @@ impl LearnRun {
         let timing = Timing::new(started.elapsed(), counts.examples, counts.bytes);
         model.metadata.passes = model.metadata.passes.max(pass_risks.len() as u32);
         let hindsight = match (hindsight, rows) {
+            (Some(_), Some(_)) if !is_whole => {
+                Some(Hindsight::unknown("the run was ended before all rows were learnt"))
+            }
             (Some(request), Some(rows)) if model.ledger.rounds() > 0 => {
                 Some(request.answer(&rows, &model, pass_risks.len())?)
             }
             _ => None,
         };
         let averaged_risk = self.loss_bound.map(|range| averaged_risk(&model, range));
+        let has_runs = model.ledger.label_order().is_some_and(|order| order.is_clear());
+        let saved_model_risk = (has_runs && !shuffle).then(|| sample.risk_of(&model));
         let inputs = inputs.iter().map(Input::name).collect();
         let bytes = counts.bytes;
-        let run = FinishedRun { timing, pass_risks, own_guarantee, mixture, updates, trace, averaged_risk };
+        let run =
+            FinishedRun { timing, pass_risks, own_guarantee, mixture, updates, trace, averaged_risk, saved_model_risk };
         Ok(LearnOutcome { model, inputs, resumed_at, bytes, run, hindsight })
     }
 }
@@ -249,6 +285,8 @@ pub(super) struct FinishedRun {
     /// What the average of the learner's points pays at most on a new example, or why nothing can be said of it,
     /// if it was asked for.
     pub(super) averaged_risk: Option<Result<f64, String>>,
+    /// What the model pays at the end on some of its rows, where their labels come in runs.
+    pub(super) saved_model_risk: Option<SavedModelRisk>,
 }
 
 /// How inputs are read for what learns, with what is known of it before they are open.
@@ -283,97 +321,6 @@ fn new_model(options: &ModelOptions, loss: Option<TaskLoss>, reader: &Reader) ->
         None => registry.loss(learner.default_loss(task(&schema))?)?,
     };
     Model::build(&learner, loss, *radius, schema, metadata, registry)
-}
-
-/// The passes of a run.
-struct LearningPasses<'a> {
-    model: &'a mut Model,
-    counts: ReadCounts,
-    control: &'a dyn RunControl,
-}
-
-/// How many rows are replayed at a time.
-const REPLAYED: usize = 256;
-
-impl LearningPasses<'_> {
-    /// The pass in which everything is charged. If `is_aside`, scoring has a thread of its own while the parsers wait for
-    /// the learner.
-    fn first(
-        &mut self,
-        reader: &mut Reader,
-        trace: &mut Trace,
-        sink: Option<&mut dyn PredictionSink>,
-        rows: Option<&mut RowStore>,
-        is_aside: bool,
-    ) -> Result<(), EngineError> {
-        let Self { model, counts, control } = self;
-        let Model { learner, ledger, names, features, metadata, .. } = &mut **model;
-        reader.number_features(mem::take(features));
-        let (mut rounds, passes) = (ledger.rounds(), metadata.passes);
-        let sink = sink.map(|sink| sink as &mut dyn PredictionSink);
-        let destinations = Destinations { ledger, sink, rows, control: *control, learnt: None };
-        let mut blank = Vec::new();
-        let learnt = ScoringWorker::run(destinations, is_aside, |worker| {
-            each_batch(reader, *control, counts, |reader, arrival| {
-                let Some(Arrival { parsed, needs_exact_risk }) = arrival else { return worker.poll() };
-                add_names(names, &parsed);
-                metadata.skipped += parsed.skipped;
-                metadata.count(parsed.batch.rows(..));
-                let parsed = Arc::new(parsed);
-                let score = |learner: &dyn Learner, rows, marked: Option<&mut Trace>, scores| {
-                    let is_behind = marked.is_none() && reader.is_waited_for();
-                    worker.submit(ScoringJob { parsed: Arc::clone(&parsed), rows, scores }, is_behind)?;
-                    if let Some(trace) = marked {
-                        worker.settled(|ledger| trace.mark(learner, ledger, passes))?;
-                    }
-                    Ok(worker.blank())
-                };
-                blank = learn_batch(&mut **learner, trace, &mut rounds, &parsed.batch, score, mem::take(&mut blank))?;
-                drop(parsed);
-                worker.returned().for_each(|spent| reader.give_back(spent));
-                worker.risk(needs_exact_risk)
-            })
-        });
-        *features = reader.take_features();
-        learnt?;
-        trace.mark(&*self.model.learner, &self.model.ledger, passes);
-        Ok(())
-    }
-
-    /// A later pass over the inputs: the learner learns again, and only the mean loss of the pass is kept; `None` when
-    /// it was cancelled.
-    fn read_again(&mut self, reader: &mut Reader) -> Result<Option<f64>, EngineError> {
-        let model = &mut *self.model;
-        let mut pass = PassLoss::new(&*model.learner);
-        reader.number_features(mem::take(&mut model.features));
-        let is_whole = each_batch(reader, self.control, &mut self.counts, |reader, arrival| {
-            if let Some(Arrival { parsed, .. }) = arrival {
-                pass.learn(&mut *model.learner, parsed.batch.rows(..))?;
-                model.metadata.skipped += parsed.skipped;
-                reader.give_back(parsed);
-            }
-            Ok(model.ledger.sequential_risk())
-        });
-        model.features = reader.take_features();
-        Ok(is_whole?.then(|| pass.risk()))
-    }
-
-    /// A later pass over rows that were kept, in this order; `None` when it was cancelled.
-    fn replay(&mut self, store: &RowStore, order: &[usize]) -> Result<Option<f64>, EngineError> {
-        let mut pass = PassLoss::new(&*self.model.learner);
-        let mut batch = Batch::default();
-        for rows in order.chunks(REPLAYED) {
-            if self.control.is_cancelled() {
-                return Ok(None);
-            }
-            batch.clear();
-            store.read(rows.iter().copied(), &mut batch).map_err(EngineError::RowStore)?;
-            self.model.features.number(&mut batch);
-            pass.learn(&mut *self.model.learner, batch.rows(..))?;
-        }
-        self.counts.examples += order.len() as u64;
-        Ok(Some(pass.risk()))
-    }
 }
 
 /// What the average of the learner's points pays on a new example, if all losses are within [0, range].

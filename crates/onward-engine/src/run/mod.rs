@@ -2,6 +2,7 @@
 
 mod compare;
 mod learn;
+mod passes;
 mod predict;
 mod reports;
 mod scoring;

@@ -78,7 +78,8 @@ impl<'a> PredictRun<'a> {
         // The account of what is predicted now. Nothing is learnt: there is no regret to be certified.
         let mut ledger = Ledger::new(model.learner.loss()).uncertified();
         let learnt = Some(model.ledger.rounds());
-        let destinations = Destinations { ledger: &mut ledger, sink: Some(sink), rows: None, control, learnt };
+        let destinations =
+            Destinations { ledger: &mut ledger, sink: Some(sink), rows: None, sample: None, control, learnt };
         let predictor: &dyn Predictor = frozen.as_deref().unwrap_or(&*model.learner);
         let predicted = ScoringWorker::run(destinations, is_aside, |worker| {
             each_batch(&mut reader, control, &mut counts, |reader, arrival| {

@@ -88,6 +88,7 @@ pub(super) fn stream(
     // Counted where something is charged: of rows without a label nothing is known.
     let is_charged = ledger.rounds() > 0 || metadata.examples == 0;
     let distinct = ledger.distinct_features().filter(|_| is_charged);
+    let best = ledger.best_constant();
     StreamReport {
         onward: env!("CARGO_PKG_VERSION").to_owned(),
         inputs,
@@ -103,8 +104,12 @@ pub(super) fn stream(
         distinct_features: distinct,
         collisions: distinct.map(|distinct| model.schema.expected_collisions(distinct)),
         bytes,
-        baseline_risk: ledger.baseline_risk(),
         least_risk: ledger.least().map(|least| least / ledger.weight()).and_then(finite),
+        baseline_risk: best.map_or_else(|| ledger.baseline_risk(), |best| Some(best.risk)),
+        baseline_error: best.and_then(|best| best.error).filter(|&error| error > 0.0),
+        online_constant_risk: ledger.online_constant_risk().and_then(finite),
+        no_change_risk: ledger.no_change_risk().and_then(finite),
+        label_order: ledger.label_order().map(Into::into),
         hindsight: hindsight.map(best_in_hindsight),
     }
 }
@@ -129,6 +134,13 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
         name: None,
         learner: model.learner.describe(),
         sequential_risk: finite(ledger.sequential_risk()),
+        recent_risk: ledger.recent_risk().and_then(finite),
+        first_share: ledger.first_share().and_then(finite),
+        skill: ledger.skill().map(Into::into),
+        skill_after_first: ledger.skill_after_first().map(Into::into),
+        r2_online: ledger.r2_online().and_then(finite),
+        kappa_temporal: ledger.kappa_temporal(),
+        saved_model_risk: run.saved_model_risk,
         mistakes: ledger.metrics().mistakes(),
         metrics: metrics(ledger),
         timing: with_hindsight(run.timing, hindsight),
@@ -235,6 +247,7 @@ fn curve(
             guarantee: certificate,
             terms,
             baseline: ledger.baseline_risk(),
+            ..LedgerPoint::default()
         });
     }
     let mut before = LedgerPoint::default();

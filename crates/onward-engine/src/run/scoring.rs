@@ -17,6 +17,7 @@ use onward_data::ParsedBatch;
 use crate::control::{Event, RunControl};
 use crate::error::EngineError;
 use crate::model::with_new_classes;
+use crate::past_sample::PastSample;
 use crate::predictions::PredictionSink;
 use crate::rows::RowStore;
 
@@ -28,6 +29,7 @@ pub(super) struct Destinations<'a> {
     pub(super) ledger: &'a mut Ledger,
     pub(super) sink: Option<&'a mut dyn PredictionSink>,
     pub(super) rows: Option<&'a mut RowStore>,
+    pub(super) sample: Option<&'a mut PastSample>,
     pub(super) control: &'a dyn RunControl,
     /// Where nothing is learnt: how many rows the model has learnt from, which decides what a class costs that it has not met.
     pub(super) learnt: Option<u64>,
@@ -40,7 +42,10 @@ impl Destinations<'_> {
         let wide = self.learnt.and_then(|learnt| with_new_classes(self.ledger.loss(), batch, scores, learnt));
         self.ledger.observe(batch, wide.as_deref().unwrap_or(scores));
         if let Some(store) = self.rows.as_deref_mut() {
-            keep(store, parsed.batch.rows(rows.clone()), self.control)?;
+            keep(store, batch, self.control)?;
+        }
+        if let Some(sample) = self.sample.as_deref_mut() {
+            sample.take(batch);
         }
         match self.sink.as_deref_mut() {
             Some(sink) => sink.write(parsed, rows, scores).map_err(EngineError::Predictions),

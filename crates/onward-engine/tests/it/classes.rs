@@ -223,6 +223,30 @@ fn classes_are_learnt_charged_and_reported_as_by_hand() {
 }
 
 #[test]
+fn classes_in_blocks_are_seen_and_the_saved_model_is_asked_about_its_past() {
+    let blocks = |t: usize| format!("{},{},{}\n", t / 70 % 3, (t * 37 % 101), (t * 61 % 89));
+    let mixed = |t: usize| blocks(t * 571 % 840);
+    let run = |row: &dyn Fn(usize) -> String| {
+        let input = Input::bytes("y.csv", "y,a,b\n".to_owned() + &(0..840).map(row).collect::<String>());
+        let outcome = learn(std::slice::from_ref(&input), learn_options("class-descent:rate=1e-4", 1), &()).unwrap();
+        let (report, mut scores) = (outcome.report(), Vec::new());
+        let again = predict(&outcome.model, &[input], Options::default(), &mut scores, &()).unwrap();
+        (report, again.mean_loss.unwrap())
+    };
+    let (report, again) = run(&blocks);
+    let order = report.stream.label_order.unwrap();
+    assert!((order.runs, order.is_clear) == (Some(12), true) && order.expected_runs.unwrap() > 500.0, "{order:?}");
+    // The sample has all rows.
+    let saved = report.learner.saved_model_risk.unwrap();
+    assert!(saved.examples == 840 && (saved.risk.unwrap() - again).abs() < 1e-12, "{saved:?} {again}");
+    // Staying pays next to nothing; the frequencies are those of three classes.
+    assert!(report.stream.no_change_risk.unwrap() < 0.2 && report.stream.online_constant_risk.unwrap() > 1.0);
+    assert!(report.learner.skill.unwrap().value < 0.0 && report.learner.kappa_temporal.unwrap() < 0.0);
+    let (report, _) = run(&mixed);
+    assert!(!report.stream.label_order.unwrap().is_clear && report.learner.saved_model_risk.is_none());
+}
+
+#[test]
 fn a_model_of_classes_is_saved_continued_and_predicts() {
     let whole = learn(&[csv(0..600)], learn_options("class-descent", 1), &()).unwrap().model.to_bytes().unwrap();
     let folder = Folder::new();

@@ -1,10 +1,12 @@
 //! Tests of the engine through its public interface.
 
 mod classes;
+mod label_runs;
 mod matrices;
 mod models;
 mod registry;
 mod runs;
+mod shuffled;
 
 #[path = "../../../onward/tests/it/wording.rs"]
 mod wording;

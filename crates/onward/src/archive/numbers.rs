@@ -1,10 +1,11 @@
-//! How sums, generators of random numbers and triangular matrices are saved.
+//! How sums, generators of random numbers, samples and triangular matrices are saved.
 
-use super::{Archive, rows_of};
+use super::{Archive, fields, rows_of};
 use crate::Error;
 use crate::numeric::linalg::cholesky::Cholesky;
 use crate::numeric::linalg::triangle::Triangle;
 use crate::numeric::rng::SplitMix64;
+use crate::numeric::sample::{Prioritised, RandomSample};
 use crate::numeric::sum::Sum;
 
 impl Sum {
@@ -23,6 +24,25 @@ impl SplitMix64 {
         archive.count(&format!("{name}.low"), &mut low)?;
         self.0 = high << 32 | low & 0xffff_ffff;
         Ok(())
+    }
+}
+
+impl RandomSample<(f64, f64)> {
+    /// Saves a sample of pairs of numbers, or loads it.
+    pub(crate) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        let mut kept: Vec<_> = self.kept.iter().map(|kept| (kept.priority, kept.item)).collect();
+        let fields = fields!((f64, (f64, f64)) { "priority": F64 0, "first": F64 1.0, "second": F64 1.1 });
+        archive.records(&mut kept, &(0.0, (0.0, 0.0)), &fields)?;
+        archive.check(
+            kept.len() <= self.capacity,
+            "priority",
+            "must have no more numbers than the sample has items",
+        )?;
+        archive.count("skip", &mut self.skip)?;
+        if archive.is_loading() {
+            self.kept = kept.into_iter().map(|(priority, item)| Prioritised { priority, item }).collect();
+        }
+        self.random.persist("random", archive)
     }
 }
 

@@ -4,7 +4,12 @@
 //! For losses whose best constant depends on the mean label alone (squared,
 //! logistic, Poisson) it is exact. For the others labels are kept in a grid (`grid.rs`),
 //! whose best constant is found by golden-section search: memory is bounded, and up to
-//! 4,096 distinct labels are exact.
+//! 4,096 distinct labels are exact. With more of them, what the best constant pays is known
+//! to lie in an interval:
+//!
+//! - by Jensen's inequality no constant pays less than on the means of the cells, if the loss is convex in the label;
+//! - the constant that was found pays at most what it would if the labels of each cell were at its two ends, in the
+//!   shares that give their mean.
 
 use crate::archive::Archive;
 use crate::evaluation::grid::Grid;
@@ -14,6 +19,18 @@ use crate::{Error, SharedLoss};
 
 /// Golden-section steps: the bracket shrinks by 0.618 each, to below 1e-12 of its width.
 const STEPS: u32 = 60;
+
+/// What the best constant pays, in hindsight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ConstantInHindsight {
+    /// Its score.
+    pub score: f64,
+    /// Its mean loss: the middle of where it lies.
+    pub risk: f64,
+    /// How far the mean loss may be from that; 0 where it is exact, up to rounding. `None`: not known, for losses of one's
+    /// own that are not [convex in the label](crate::Loss::is_convex_in_label).
+    pub error: Option<f64>,
+}
 
 /// Follows the best constant prediction in hindsight.
 #[derive(Debug, Clone)]
@@ -53,6 +70,18 @@ impl BestConstant {
         self.squares += weight * distance * (value - self.mean);
     }
 
+    /// Σ h so far.
+    pub(super) fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// The mean label so far, as the loss wants it for its mean, where the best constant follows from that; 0 before the
+    /// first label.
+    #[inline]
+    pub(super) fn mean_label(&self) -> f64 {
+        self.mean
+    }
+
     /// The score of the best constant so far; `None` before the first label.
     pub fn score(&self) -> Option<f64> {
         if self.weight <= 0.0 {
@@ -66,7 +95,31 @@ impl BestConstant {
 
     /// The mean loss of the best constant so far.
     pub fn risk(&self) -> Option<f64> {
-        self.risk_of(self.score()?)
+        self.found().map(|found| found.risk)
+    }
+
+    /// The best constant so far, and what it pays; `None` before the first label.
+    pub fn found(&self) -> Option<ConstantInHindsight> {
+        let score = self.score()?;
+        let least = self.risk_of(score)?;
+        if self.has_closed_form || !self.grid.is_coarse() {
+            return Some(ConstantInHindsight { score, risk: least, error: Some(0.0) });
+        }
+        let excess = self.excess(score);
+        Some(match self.loss.is_convex_in_label() {
+            true => ConstantInHindsight { score, risk: least + 0.5 * excess, error: Some(0.5 * excess) },
+            false => ConstantInHindsight { score, risk: least, error: None },
+        })
+    }
+
+    /// How much more than on the means of the cells a constant may pay on the labels themselves.
+    fn excess(&self, score: f64) -> f64 {
+        let value = |label| self.loss.value(score, label);
+        let excess = self.grid.cells().map(|((low, high), mean, weight)| {
+            let share = ((mean - low) / (high - low)).clamp(0.0, 1.0);
+            weight * ((1.0 - share) * value(low) + share * value(high) - value(mean)).max(0.0)
+        });
+        excess.sum::<f64>() / self.weight
     }
 
     /// The mean loss so far of a predictor that always gives this score.
@@ -194,6 +247,46 @@ mod tests {
                 assert!((found - paid / 4.0).abs() < 1e-12, "{name} {score}: {found}");
                 assert!(best.risk().unwrap() <= found + 1e-9);
             }
+        }
+    }
+
+    /// The losses of numbers whose best constant is searched for.
+    fn searched() -> impl Iterator<Item = SharedLoss> {
+        let all = loss::LOSSES.iter().map(|entry| entry.default_loss());
+        all.filter(|loss| loss.task() == loss::Task::Regression && loss.best_constant(0.5).is_none())
+    }
+
+    #[test]
+    fn what_the_best_constant_pays_lies_where_it_is_said_to() {
+        let mut random = crate::numeric::rng::SplitMix64::new(5);
+        // Uniform, skewed with far outliers, on a lattice with a bit of noise.
+        let kinds: [fn(f64, f64) -> f64; 3] =
+            [|u, _| u, |u, v| (1.0 / (1.0 - u)).powi(2) * (v - 0.3), |u, v| (7.0 * u).floor() + 1e-3 * v];
+        for (loss, kind) in searched().flat_map(|loss| kinds.map(|kind| (loss.clone(), kind))) {
+            let labels: Vec<f64> = (0..9000).map(|_| kind(random.uniform(), random.uniform())).collect();
+            let mut best = BestConstant::new(SharedLoss::clone(&loss));
+            labels.iter().for_each(|&label| best.observe(label, 1.0));
+            let found = best.found().unwrap();
+            let pays = |score: f64| labels.iter().map(|&y| loss.value(score, y)).sum::<f64>() / 9000.0;
+            // A convex function of one number: ternary search over all labels.
+            let (mut low, mut high) = labels.iter().fold((f64::MAX, f64::MIN), |(a, b), &y| (a.min(y), b.max(y)));
+            for _ in 0..90 {
+                let third = (high - low) / 3.0;
+                if pays(low + third) <= pays(high - third) { high -= third } else { low += third }
+            }
+            let (exact, error) = (pays(0.5 * (low + high)), found.error.unwrap());
+            let name = loss.name();
+            assert!(error > 0.0 && (found.risk - exact).abs() <= error + 1e-12 * exact, "{name}: {found:?} {exact}");
+            assert!(error < 1e-3 * exact, "{name}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn few_labels_and_closed_forms_are_exact() {
+        for entry in loss::LOSSES {
+            let mut best = BestConstant::new(entry.default_loss());
+            (0..4000).for_each(|_| best.observe(1.0, 1.0));
+            assert_eq!(best.found().unwrap().error, Some(0.0), "{}", entry.name);
         }
     }
 

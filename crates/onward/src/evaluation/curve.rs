@@ -24,6 +24,17 @@ pub struct LedgerPoint {
     pub terms: Option<CertificateTerms>,
     /// The mean loss of the best constant; at log-spaced rounds only.
     pub baseline: Option<f64>,
+    /// Σ h·ℓ of the online constant so far.
+    pub online_constant: Option<f64>,
+    /// Σ h·ℓ of the no-change baseline so far.
+    pub no_change: Option<f64>,
+}
+
+impl LedgerPoint {
+    /// Where nothing was paid yet.
+    pub(crate) fn zero() -> Self {
+        Self { online_constant: Some(0.0), no_change: Some(0.0), ..Self::default() }
+    }
 }
 
 /// Points at log-spaced and evenly spaced rounds.
@@ -75,6 +86,16 @@ impl Curve {
         points
     }
 
+    /// The point of the first round.
+    pub fn first(&self) -> Option<&LedgerPoint> {
+        self.logarithmic.first()
+    }
+
+    /// The evenly spaced points: at each multiple of some number of rounds.
+    pub fn even(&self) -> &[LedgerPoint] {
+        &self.even
+    }
+
     /// Saves or loads what is needed to continue to the bit.
     ///
     /// # Errors
@@ -83,7 +104,11 @@ impl Curve {
         archive.count("spacing", &mut self.spacing)?;
         archive.check(self.spacing.is_power_of_two(), "spacing", "must be a power of two")?;
         for (name, points) in [("logarithmic", &mut self.logarithmic), ("even", &mut self.even)] {
-            archive.part(name, |archive| archive.records(points, &LedgerPoint::default(), POINT))?;
+            archive.part(name, |archive| {
+                archive.records(points, &LedgerPoint::default(), POINT)?;
+                persist_known("online_constant", points, |point| &mut point.online_constant, archive)?;
+                persist_known("no_change", points, |point| &mut point.no_change, archive)
+            })?;
         }
         let terms = |point: &LedgerPoint| {
             point.terms.map_or([f64::NAN; 3], |CertificateTerms { paid, bias, norm }| [paid, bias, norm])
@@ -98,6 +123,23 @@ impl Curve {
         }
         Ok(())
     }
+}
+
+/// Saves or loads what is known of all points or of none: files of older versions do not have it.
+fn persist_known(
+    name: &str,
+    points: &mut [LedgerPoint],
+    field: impl Fn(&mut LedgerPoint) -> &mut Option<f64>,
+    archive: &mut Archive,
+) -> Result<(), Error> {
+    let known: Option<Vec<f64>> = points.iter_mut().map(|point| *field(point)).collect();
+    let mut column = known.unwrap_or_default();
+    archive.optional_column(name, &mut column)?;
+    if archive.is_loading() && !column.is_empty() {
+        archive.check(column.len() == points.len(), name, "must be as long as the columns beside it")?;
+        points.iter_mut().zip(column).for_each(|(point, value)| *field(point) = Some(value));
+    }
+    Ok(())
 }
 
 /// What is saved of a point. What it lacks is kept as NaN.

@@ -74,6 +74,17 @@ impl Grid {
         self.cells.values().map(|cell| (cell.sum / cell.weight, cell.weight))
     }
 
+    /// Whether cells may hold labels that differ.
+    pub(crate) fn is_coarse(&self) -> bool {
+        self.width > 0.0
+    }
+
+    /// The ends of the cells, in order, with the means and weights of their labels. Where it is [coarse](Self::is_coarse).
+    pub(crate) fn cells(&self) -> impl Iterator<Item = ((f64, f64), f64, f64)> {
+        let ends = |key: &LabelKey| (key.0 * self.width, (key.0 + 1.0) * self.width);
+        self.cells.iter().map(move |(key, cell)| (ends(key), cell.sum / cell.weight, cell.weight))
+    }
+
     fn key(&self, label: f64) -> LabelKey {
         // 0 and −0 are one label.
         LabelKey(if self.width > 0.0 { (label / self.width).floor() } else { label } + 0.0)

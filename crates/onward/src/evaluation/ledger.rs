@@ -7,9 +7,11 @@
 
 use crate::archive::Archive;
 use crate::evaluation::curved::{DEFAULT_MEMBERS, DEFAULT_SCORE_BOUND};
+use crate::evaluation::label_account::LabelAccount;
+use crate::evaluation::skill::{is_dear, skill};
 use crate::evaluation::{
-    BestConstant, Certificate, CertificateTerms, ClassFrequencies, Curve, CurvedCertificate, CurvedFloor,
-    DEFAULT_RADIUS, LabelStatistics, LedgerPoint, ScaledDual,
+    BestConstant, Certificate, CertificateTerms, ClassFrequencies, ConstantInHindsight, Curve, CurvedCertificate,
+    CurvedFloor, DEFAULT_RADIUS, LabelOrder, LabelStatistics, LedgerPoint, ScaledDual, Skill,
 };
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, Evaluation, InverseLink, Task, TaskLoss};
@@ -39,8 +41,10 @@ pub struct Ledger {
     /// Whether all rounds had importance 1.
     is_uniform: bool,
     baseline: Baseline,
-    /// The labels, where they are numbers.
-    labels: Option<LabelStatistics>,
+    /// `None` in a run that was continued from a file of an older version, which does not have it.
+    labels: Option<LabelAccount>,
+    /// Mean, deviation and range of labels that are numbers.
+    statistics: Option<LabelStatistics>,
     /// `None` where no sums are kept for one.
     certificate: Option<Certificate>,
     dual: Option<ScaledDual>,
@@ -80,9 +84,10 @@ impl Ledger {
             }
         };
         let is_convex = loss.score().is_some_and(|loss| loss.curvature() != Curvature::None);
-        let labels = (loss.task() == Task::Regression).then(LabelStatistics::default);
+        let statistics = (loss.task() == Task::Regression).then(LabelStatistics::default);
         let certificate = loss.score().map(|_| Certificate::default());
         let dual = is_convex.then(ScaledDual::default);
+        let labels = Some(LabelAccount::new(&loss));
         Self {
             loss,
             radius: None,
@@ -94,6 +99,7 @@ impl Ledger {
             is_uniform: true,
             baseline,
             labels,
+            statistics,
             certificate,
             dual,
             curved: None,
@@ -161,7 +167,7 @@ impl Ledger {
         if let Some(radius) = self.radius {
             return Comparator::Ball(radius);
         }
-        let Some(labels) = &self.labels else { return Comparator::StandardisedBall(DEFAULT_RADIUS) };
+        let Some(labels) = &self.statistics else { return Comparator::StandardisedBall(DEFAULT_RADIUS) };
         let has_bias = self.certificate.as_ref().is_some_and(Certificate::has_bias);
         let is_rate = self.loss.score().is_some_and(|loss| loss.inverse_link() == InverseLink::Log);
         let (smallest, largest) = labels.range();
@@ -172,7 +178,7 @@ impl Ledger {
         };
         match (has_bias, is_rate) {
             (true, true) => {
-                let constant = self.best_constant().unwrap_or_default();
+                let constant = self.best_constant().map_or(0.0, |best| best.score);
                 let (low, high) = (constant - DEFAULT_RADIUS, constant + DEFAULT_RADIUS);
                 Comparator::BallBesideBias { radius: DEFAULT_RADIUS, low, high }
             }
@@ -182,14 +188,6 @@ impl Ledger {
             }
             (false, true) => Comparator::StandardisedBall(DEFAULT_RADIUS),
             (false, false) => Comparator::StandardisedBall(DEFAULT_RADIUS * unit(labels.root_mean_square())),
-        }
-    }
-
-    /// The score of the best constant in hindsight, if one is followed.
-    pub fn best_constant(&self) -> Option<f64> {
-        match &self.baseline {
-            Baseline::Score(best_constant) => best_constant.score(),
-            Baseline::Classes(_) => None,
         }
     }
 
@@ -265,10 +263,13 @@ impl Ledger {
         let Evaluation { value, derivative, logistic } = evaluation;
         self.pay(value, weight, x.values());
         if let Baseline::Score(best_constant) = &mut self.baseline {
+            if let Some(labels) = &mut self.labels {
+                labels.observe(label, weight, best_constant);
+            }
             best_constant.observe(label, weight);
         }
-        if let Some(labels) = &mut self.labels {
-            labels.observe(label, weight);
+        if let Some(statistics) = &mut self.statistics {
+            statistics.observe(label, weight);
         }
         if let Some(certificate) = &mut self.certificate {
             certificate.observe(p, derivative, weight, x);
@@ -276,7 +277,7 @@ impl Ledger {
         if let (Some(dual), TaskLoss::Score(loss)) = (&mut self.dual, &self.loss) {
             dual.observe(loss.conjugate(p, label, evaluation), derivative, weight, x.offset());
             if let Some(curved) = &mut self.curved {
-                if self.rounds == 1 && self.labels.is_some() && loss.inverse_link() == InverseLink::Identity {
+                if self.rounds == 1 && self.statistics.is_some() && loss.inverse_link() == InverseLink::Identity {
                     curved.centre(label, x);
                 }
                 curved.observe(&**loss, p, label, evaluation, weight, x);
@@ -299,6 +300,9 @@ impl Ledger {
             if let Baseline::Classes(frequencies) = &mut self.baseline {
                 frequencies.observe(class, example.weight);
             }
+            if let Some(labels) = &mut self.labels {
+                labels.observe_class(class, example.weight);
+            }
             self.metrics.observe_class(scores, class, value, example.weight);
             if self.curve.is_due(self.rounds) {
                 self.mark();
@@ -316,9 +320,25 @@ impl Ledger {
             }
             false => (None, None),
         };
-        let baseline = if thorough { self.baseline_risk() } else { None };
-        let (loss, weight) = (self.paid(), self.weight());
-        self.curve.push(LedgerPoint { round: self.rounds, loss, weight, guarantee, terms, baseline });
+        let best = if thorough { self.best_constant() } else { None };
+        if let (Some(best), Some(labels)) = (best, &mut self.labels) {
+            labels.predict(best.score);
+        }
+        let baseline = match best {
+            None if thorough => self.baseline_risk(),
+            best => best.map(|best| best.risk),
+        };
+        self.curve.push(LedgerPoint { guarantee, terms, baseline, ..self.now() });
+    }
+
+    /// The sums of this round.
+    fn now(&self) -> LedgerPoint {
+        let (online_constant, no_change) = match &self.labels {
+            Some(labels) => (labels.online_constant(), labels.no_change()),
+            None => (None, None),
+        };
+        let (round, loss, weight) = (self.rounds, self.paid(), self.weight());
+        LedgerPoint { round, loss, weight, online_constant, no_change, ..LedgerPoint::default() }
     }
 
     /// The loss that is charged.
@@ -388,6 +408,90 @@ impl Ledger {
             (Baseline::Classes(_), _) => None,
             (Baseline::Score(best_constant), _) => best_constant.risk(),
         }
+    }
+
+    /// The best constant prediction in hindsight, with what it pays and how exactly that is known; `None` before the first
+    /// round, and for classes.
+    pub fn best_constant(&self) -> Option<ConstantInHindsight> {
+        match &self.baseline {
+            Baseline::Score(best_constant) => best_constant.found(),
+            Baseline::Classes(_) => None,
+        }
+    }
+
+    /// The mean loss of the [online constant](super::OnlineConstant), for classes of their
+    /// [frequencies so far](super::OnlineFrequencies); `None` before the first round, for classes whose scores stand for no
+    /// probabilities, and in a run that was continued from a file of an older version.
+    pub fn online_constant_risk(&self) -> Option<f64> {
+        self.mean_of(LabelAccount::online_constant)
+    }
+
+    /// The mean loss of the [no-change baseline](super::NoChange); `None` as for the online constant.
+    pub fn no_change_risk(&self) -> Option<f64> {
+        self.mean_of(LabelAccount::no_change)
+    }
+
+    fn mean_of(&self, paid: impl Fn(&LabelAccount) -> Option<f64>) -> Option<f64> {
+        self.labels.as_ref().filter(|_| self.rounds > 0).and_then(paid).map(|paid| paid / self.weight())
+    }
+
+    /// The temporal kappa (a − a₀)/(1 − a₀), a the accuracy and a₀ that of predicting the class before: 1 is perfect, 0 no
+    /// better than that. `None` for numbers, where the class never changed, and in a run that was continued from a file of
+    /// an older version.
+    pub fn kappa_temporal(&self) -> Option<f64> {
+        let (accuracy, last) = (self.metrics.accuracy()?, self.mean_of(LabelAccount::right)?);
+        (last < 1.0).then(|| (accuracy - last) / (1.0 - last))
+    }
+
+    /// 1 − Σ h·(p − y)²/Σ h·(ȳ − y)², ȳ the mean of the labels before each: R² against a predictor that did not know the
+    /// labels either, and pays for the first one too. `None` for classes, where that makes no error, and in a run that was
+    /// continued from a file of an older version.
+    pub fn r2_online(&self) -> Option<f64> {
+        let online = self.mean_of(LabelAccount::squares_of_mean).filter(|&square| square > 0.0)?;
+        self.metrics.rmse().map(|error| 1.0 - error * error / online)
+    }
+
+    /// The skill against the better of the online constant and the no-change baseline; `None` where these are, and where the
+    /// better one pays nothing, or less.
+    pub fn skill(&self) -> Option<Skill> {
+        self.skill_since(&LedgerPoint::zero())
+    }
+
+    fn skill_since(&self, begin: &LedgerPoint) -> Option<Skill> {
+        let mut skill = skill(&self.curve, begin, &self.now())?;
+        // Who pays nothing has the skill 1, unless losses may be negative.
+        let most = if self.losses.1 < 0.0 { f64::INFINITY } else { 1.0 };
+        skill.interval = skill.interval.map(|(low, high)| (low, high.min(most)));
+        Some(skill)
+    }
+
+    /// The skill from the second round on, where the first one makes more than a tenth of what the learner or a baseline
+    /// paid. In the first round nothing is known: where labels are far from 0 it costs all so much that the other rounds do
+    /// not count beside it.
+    pub fn skill_after_first(&self) -> Option<Skill> {
+        let (first, end) = (self.curve.first()?, self.now());
+        if is_dear(first, &end) { self.skill_since(first) } else { None }
+    }
+
+    /// Whether the labels come in runs; `None` where all are equal, and in a run that was continued from a file of an older
+    /// version.
+    pub fn label_order(&self) -> Option<LabelOrder> {
+        self.labels.as_ref().and_then(LabelAccount::order)
+    }
+
+    /// The mean loss over about the last tenth of the rounds: no fewer, and no more than another 256th of all. `None` for
+    /// fewer than ten rounds.
+    pub fn recent_risk(&self) -> Option<f64> {
+        let end = self.now();
+        let tenth = end.round / 10;
+        let begins = self.curve.even().iter().rev().find(|point| tenth > 0 && point.round <= end.round - tenth)?;
+        Some((end.loss - begins.loss) / (end.weight - begins.weight))
+    }
+
+    /// The share of the whole loss that was paid in the first round, before any label was known; `None` where nothing was
+    /// paid.
+    pub fn first_share(&self) -> Option<f64> {
+        self.curve.first().filter(|_| self.paid() > 0.0).map(|first| first.loss / self.paid())
     }
 
     /// The mean loss of a predictor that always gives this score; `None` before the first round, and for classes.
@@ -508,6 +612,15 @@ impl Ledger {
             }
             Baseline::Classes(classes) => archive.part("class_frequencies", |archive| classes.persist(archive))?,
         }
+        // Files of older versions do not have it.
+        let mut has_labels = self.labels.is_some().then_some(1.0);
+        archive.optional("has_labels", &mut has_labels)?;
+        if archive.is_loading() {
+            self.labels = has_labels.map(|_| LabelAccount::new(&self.loss));
+        }
+        if let Some(labels) = &mut self.labels {
+            archive.part("labels", |archive| labels.persist(archive))?;
+        }
         // Written only where there is none.
         let mut is_certified = self.certificate.is_none().then_some(0.0);
         archive.optional("is_certified", &mut is_certified)?;
@@ -518,8 +631,8 @@ impl Ledger {
             archive.part("certificate", |archive| certificate.persist(archive))?;
         }
         // Models of before they were kept go on without.
-        let is_kept = self.labels.as_mut().map_or(Ok(true), |labels| labels.persist(archive))?;
-        self.labels = self.labels.take().filter(|_| is_kept);
+        let is_kept = self.statistics.as_mut().map_or(Ok(true), |statistics| statistics.persist(archive))?;
+        self.statistics = self.statistics.take().filter(|_| is_kept);
         let is_kept = self.dual.as_mut().map_or(Ok(true), |dual| dual.persist(archive))?;
         self.dual = self.dual.take().filter(|_| is_kept);
         if archive.is_loading() {
@@ -562,6 +675,105 @@ mod tests {
             let said = ledger.averaged_risk(range, 0.05).unwrap_err();
             assert!(said.contains(reason), "{said}");
         }
+    }
+
+    /// A ledger of labels whose scores are the negative label before, and the sums of what was paid.
+    fn followed(loss: &str, labels: &[f64]) -> (Ledger, Vec<f64>) {
+        let loss = loss::parse(loss).unwrap();
+        let (mut ledger, mut score, mut paid) = (Ledger::new(&loss), 0.5, vec![0.0]);
+        for &label in labels {
+            ledger.observe_one(score, label, 2.0, Features::new(&[0], &[1.0]).unwrap());
+            paid.push(paid.last().unwrap() + 2.0 * loss.value(score, label));
+            score = -label;
+        }
+        (ledger, paid)
+    }
+
+    #[test]
+    fn recent_risk_and_the_share_of_the_first_round_are_those_of_the_losses() {
+        for rounds in [9usize, 10, 500, 513, 5000] {
+            let labels: Vec<f64> = (0..rounds).map(|t| (t * 7 % 11) as f64 - 4.0).collect();
+            let (ledger, paid) = followed("squared", &labels);
+            assert!((ledger.first_share().unwrap() - paid[1] / paid[rounds]).abs() < 1e-12);
+            let Some(recent) = ledger.recent_risk() else {
+                assert!(rounds < 10);
+                continue;
+            };
+            let tail = |count: usize| (paid[rounds] - paid[rounds - count]) / (2.0 * count as f64);
+            let counts = rounds / 10..=rounds / 10 + rounds / 256;
+            assert!(counts.clone().any(|count| (tail(count) - recent).abs() < 1e-9), "{rounds} {counts:?}");
+        }
+    }
+
+    #[test]
+    fn r2_online_is_against_the_mean_of_the_labels_before() {
+        for loss in ["squared", "absolute", "poisson", "expectile:tau=0.3"] {
+            let labels: Vec<f64> = (0..200).map(|t| f64::from(t * t % 13)).collect();
+            let link = loss::parse(loss).unwrap().inverse_link();
+            let mut ledger = Ledger::new(loss::parse(loss).unwrap());
+            let (mut errors, mut online, mut sum) = (0.0, 0.0, 0.0);
+            for (t, &label) in labels.iter().enumerate() {
+                ledger.observe_one(1.0, label, 0.5, Features::new(&[0], &[1.0]).unwrap());
+                errors += (link.response(1.0) - label).powi(2);
+                let mean = if t == 0 { link.response(0.0) } else { sum / t as f64 };
+                online += (mean - label).powi(2);
+                sum += label;
+            }
+            let found = ledger.r2_online().unwrap();
+            assert!((found - (1.0 - errors / online)).abs() < 1e-12, "{loss} {found}");
+        }
+        assert_eq!(followed("hinge", &[1.0, -1.0]).0.r2_online(), None);
+        assert_eq!(followed("squared", &[0.0; 5]).0.r2_online(), None);
+    }
+
+    #[test]
+    fn the_temporal_kappa_is_the_accuracy_beyond_that_of_the_last_label() {
+        let labels: Vec<f64> = (0..300).map(|t| if t * t % 7 < 3 { 1.0 } else { -1.0 }).collect();
+        for loss in ["logistic", "hinge", "zero-one"] {
+            let (ledger, _) = followed(loss, &labels);
+            // Its score says the opposite of the last label, and at first positive as that baseline does.
+            let stays = labels.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64;
+            let first = f64::from(labels[0] > 0.0);
+            let (accuracy, last) = ((first + 299.0 - stays) / 300.0, (first + stays) / 300.0);
+            let kappa = ledger.kappa_temporal().unwrap();
+            assert!((kappa - (accuracy - last) / (1.0 - last)).abs() < 1e-12, "{loss} {kappa}");
+        }
+        assert_eq!(followed("logistic", &[1.0; 20]).0.kappa_temporal(), None);
+        assert_eq!(followed("squared", &labels).0.kappa_temporal(), None);
+    }
+
+    #[test]
+    fn a_file_of_an_older_version_knows_no_baselines_and_continues() {
+        let labels: Vec<f64> = (0..60).map(|t| f64::from(t % 3) - 1.0).collect();
+        let (mut ledger, _) = followed("squared", &labels);
+        let known = |ledger: &Ledger| {
+            let risks = [ledger.online_constant_risk(), ledger.no_change_risk(), ledger.skill().map(|it| it.value)];
+            (risks.map(|it| it.is_some()), ledger.label_order().is_some())
+        };
+        assert_eq!(known(&ledger), ([true; 3], true));
+        let state = Archive::saved(|archive| ledger.persist(archive)).unwrap();
+        let mut old = crate::archive::State::default();
+        let is_new = |name: &str| {
+            ["labels.", "has_labels"].iter().any(|new| name.starts_with(new))
+                || name.ends_with(".online_constant")
+                || name.ends_with(".no_change")
+        };
+        state.numbers().iter().filter(|it| !is_new(it.0)).for_each(|(name, &number)| old.set(name, number));
+        state.columns().iter().filter(|it| !is_new(it.0)).for_each(|(name, it)| old.set_column(name, it.clone()));
+        let mut loaded = Ledger::new(loss::parse("squared").unwrap());
+        loaded.persist(&mut Archive::loading(old)).unwrap();
+        for ledger in [&mut ledger, &mut loaded] {
+            (0..40).for_each(|_| ledger.observe_one(0.25, 1.0, 1.0, Features::new(&[0], &[1.0]).unwrap()));
+        }
+        assert_eq!(known(&loaded), ([false; 3], false));
+        let known_ever = |ledger: &Ledger| (ledger.sequential_risk(), ledger.recent_risk(), ledger.first_share());
+        assert_eq!(known_ever(&loaded), known_ever(&ledger));
+        // And is saved and loaded again as it is.
+        let state = Archive::saved(|archive| loaded.persist(archive)).unwrap();
+        let mut again = Ledger::new(loss::parse("squared").unwrap());
+        again.persist(&mut Archive::loading(state)).unwrap();
+        assert_eq!(known(&again), known(&loaded));
+        assert_eq!(again.curve().points(), loaded.curve().points());
     }
 
     #[test]

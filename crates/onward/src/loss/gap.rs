@@ -155,4 +155,9 @@ impl<T: GapLoss> Loss for T {
     fn kinks(&self, y: f64) -> Option<Kinks> {
         self.bends(y)
     }
+
+    /// On either side of the score, a gap costs a rising convex function of the distance to the label.
+    fn is_convex_in_label(&self) -> bool {
+        T::TASK == Task::Regression
+    }
 }

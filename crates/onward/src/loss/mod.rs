@@ -274,6 +274,12 @@ pub trait Loss: Debug + Send + Sync {
         y
     }
 
+    /// Whether ℓ(p, y) is convex in the label y too, as losses of the distance |p − y| are. Then what the best constant
+    /// pays on very many labels, which are grouped, is known with an error.
+    fn is_convex_in_label(&self) -> bool {
+        false
+    }
+
     /// Whether the loss takes this label: −1 and 1 where there are two classes, every finite number otherwise, unless the
     /// loss says something else.
     ///

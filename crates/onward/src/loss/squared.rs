@@ -119,6 +119,10 @@ impl Loss for Expectile {
         let weight = self.weight(p, y);
         settle((y - p).abs(), weight * time, q).copysign(y - p)
     }
+
+    fn is_convex_in_label(&self) -> bool {
+        true
+    }
 }
 
 pub(super) const TAU: ParameterDescriptor = within("tau", 0.0, 1.0).default("0.5").meaning("the expectile to predict");

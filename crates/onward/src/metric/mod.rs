@@ -138,6 +138,23 @@ impl Metrics {
         }
     }
 
+    /// The share of right classes. None when there are no classes, or before any weight.
+    pub fn accuracy(&self) -> Option<f64> {
+        match &self.measures {
+            Measures::Binary(binary) => binary.accuracy.value(),
+            Measures::Regression(_) => None,
+            Measures::Classes { classes, .. } => classes.accuracy(),
+        }
+    }
+
+    /// The root mean square error, of numbers. None when there are classes, or before any weight.
+    pub fn rmse(&self) -> Option<f64> {
+        match &self.measures {
+            Measures::Regression(regression) => regression.rmse(),
+            Measures::Binary(_) | Measures::Classes { .. } => None,
+        }
+    }
+
     /// The measures by name; those that are undefined so far are left out.
     ///
     /// - Two classes: `accuracy`, `auc`, `auc_error`; with the logistic link

@@ -3,6 +3,7 @@
 pub(crate) mod exp_log;
 pub(crate) mod linalg;
 pub mod rng;
+pub mod sample;
 pub(crate) mod sum;
 
 /// The natural logarithm, with the same bits on all machines: readers that

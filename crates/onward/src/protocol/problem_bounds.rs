@@ -38,6 +38,18 @@ impl Default for ProblemBounds {
 }
 
 impl ProblemBounds {
+    /// The same for rows with a bias besides: one more feature, which is always 1.
+    ///
+    /// ```
+    /// use onward::protocol::ProblemBounds;
+    /// let bounds = ProblemBounds { norm: 2.0, largest: 0.5, dimension: 16.0, ..ProblemBounds::default() }.with_bias();
+    /// assert_eq!((bounds.norm, bounds.largest, bounds.dimension), (5f64.sqrt(), 1.0, 17.0));
+    /// ```
+    pub fn with_bias(self) -> Self {
+        let norm = (self.norm * self.norm + 1.0).sqrt();
+        Self { norm, largest: self.largest.max(1.0), dimension: self.dimension + 1.0, ..self }
+    }
+
     /// The largest slope |g| of the loss for scores within ±`score`.
     pub fn slope(&self, loss: &dyn Loss, score: f64) -> f64 {
         match loss.curvature() {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::chart::{self, Chart};
 use super::scene::Scene;
 use super::svg::{self, Drawing, escaped};
+use super::text::skill::order_in_words;
 use super::text::table::{self, ResultTable};
 use super::text::{class_in_words, duration, grouped, number, task_name};
 use super::write;
@@ -52,7 +53,7 @@ pub(crate) fn page(report: &Report) -> String {
 }
 
 /// How to read the table.
-const RESULTS: &str = "Sequential risk: the mean loss, each example predicted before its label was seen and learnt from afterwards. Best constant: the least mean loss of a predictor that ignores the features.";
+const RESULTS: &str = "Sequential risk: the mean loss, each example predicted before its label was seen and learnt from afterwards. Online constant: the mean loss of predicting by the labels so far, without features. No change: that of predicting by the label before. Best constant: the least mean loss of a predictor that ignores the features, with all labels known.";
 
 fn title(report: &Report) -> String {
     // Where they lie is said below.
@@ -86,6 +87,8 @@ fn facts(report: &Report) -> String {
         ("examples", examples),
         ("features", format!("{} distinct", grouped(stream.distinct_features.unwrap_or(0)))),
     ];
+    let order = stream.label_order.filter(|order| order.is_clear);
+    rows.extend(order.map(|order| ("order of labels", order_in_words(&order))));
     rows.extend(stream.hindsight.as_ref().map(|it| ("best in hindsight", hindsight(it, report.timing()))));
     rows.push(("time", duration(report.timing().seconds)));
     rows.push(("version", format!("onward {}", stream.onward)));

@@ -3,6 +3,7 @@
 pub(crate) mod guarantee;
 pub(crate) mod inspection;
 pub(crate) mod plan;
+pub(crate) mod skill;
 pub(crate) mod summary;
 pub(crate) mod table;
 mod verdict;

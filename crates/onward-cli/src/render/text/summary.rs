@@ -1,13 +1,11 @@
 //! What a person reads at the end of a run.
 
 use onward::MixtureReport;
-use onward::loss::Curvature;
 use onward_engine::{
-    DEFAULT_LEARNER, HeavyFeature, LearnReport, LearnerReport, MetricsReport, Model, PredictReport, Report,
-    StreamReport, Timing,
+    HeavyFeature, LearnReport, LearnerReport, MetricsReport, Model, PredictReport, Report, StreamReport, Timing,
 };
 
-use super::{counted, duration, grouped, guarantee, number, shortened, verdict};
+use super::{counted, duration, grouped, guarantee, number, shortened, skill, verdict};
 use crate::render::write;
 
 /// How many features are shown.
@@ -27,12 +25,14 @@ pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
     };
     let loss = model.learner().loss().name();
     let meaning = format!("mean {loss} loss, each example predicted before its label was seen");
+    skill::skill(&mut text, stream, learner, model);
     row(&mut text, "sequential risk", &number(risk), &meaning);
-    measures(&mut text, stream, &learner.metrics, learner.mistakes);
+    skill::risks(&mut text, stream, learner);
+    // The skill is in its place.
+    let metrics = MetricsReport { r2: None, ..learner.metrics.clone() };
+    measures(&mut text, stream, &metrics, learner.mistakes, learner.kappa_temporal);
+    skill::label_order(&mut text, stream, learner);
     say_best_lane(&mut text, learner);
-    if let Some(meaning) = diverged(model) {
-        row(&mut text, "diverged", "", &meaning);
-    }
     if let Some(updates) = learner.updates {
         let is_bounded = learner.own_guarantee().is_some_and(|own| own.bound_per_round.is_some());
         let bounded = if is_bounded { ", which its guarantee bounds" } else { "" };
@@ -62,7 +62,7 @@ pub(crate) fn predicted(report: &PredictReport) -> String {
         let meaning =
             format!("mean {} loss of the model without learning, on the examples with a label", report.stream.loss);
         row(&mut text, "mean loss", &number(risk), &meaning);
-        measures(&mut text, &report.stream, &report.metrics, report.mistakes);
+        measures(&mut text, &report.stream, &report.metrics, report.mistakes, None);
     }
     text
 }
@@ -109,9 +109,17 @@ pub(crate) fn head(stream: &StreamReport, timing: Timing, passes: usize) -> Stri
 }
 
 /// The best constant and the metrics.
-fn measures(text: &mut String, stream: &StreamReport, metrics: &MetricsReport, mistakes: Option<f64>) {
+fn measures(
+    text: &mut String,
+    stream: &StreamReport,
+    metrics: &MetricsReport,
+    mistakes: Option<f64>,
+    kappa: Option<f64>,
+) {
     if let Some(risk) = stream.baseline_risk {
-        row(text, "best constant", &number(risk), "mean loss of the best predictor that ignores the features");
+        let error = stream.baseline_error.map_or(String::new(), |error| format!(", ± {error:.1e}"));
+        let meaning = format!("mean loss of the best predictor that ignores the features{error}");
+        row(text, "best constant", &number(risk), &meaning);
     }
     if let (Some(rmse), Some(mae)) = (metrics.rmse, metrics.mae) {
         let r2 = metrics.r2.map_or(String::new(), |r2| format!(", R² {}", number(r2)));
@@ -119,49 +127,14 @@ fn measures(text: &mut String, stream: &StreamReport, metrics: &MetricsReport, m
     }
     if let Some(accuracy) = metrics.accuracy {
         let mistakes = counted(mistakes.unwrap_or(0.0).round() as u64, "mistake");
-        row(text, "accuracy", &format!("{:.2}%", 100.0 * accuracy), &mistakes);
+        let kappa = kappa
+            .map_or(String::new(), |kappa| format!("; temporal kappa {kappa:.4} (0: no better than the class before)"));
+        row(text, "accuracy", &format!("{:.2}%", 100.0 * accuracy), &format!("{mistakes}{kappa}"));
     }
     if let Some(auc) = metrics.auc {
         let error = metrics.auc_error.unwrap_or(0.0);
         row(text, "AUC", &format!("{auc:.4}"), &format!("± {error:.1e}, from a streaming histogram"));
     }
-}
-
-/// How many times what the score 0 pays is a sign that the steps were too large.
-const RUNAWAY: f64 = 10.0;
-
-/// What to do where the learner ran away. It starts at the score 0: one that is merely slow, or
-/// held back by a small ball, pays no more than that does. Only steps that go too far do.
-pub(crate) fn diverged(model: &Model) -> Option<String> {
-    let ledger = model.ledger();
-    let risk = ledger.sequential_risk();
-    let start = ledger.constant_risk(0.0)?;
-    // Losses that cost nothing at 0 (or jump there) give no scale.
-    let has_scale = start > 0.0 && ledger.loss().score().is_some_and(|loss| loss.curvature() != Curvature::None);
-    if risk.is_finite() && !(has_scale && risk > RUNAWAY * start) {
-        return None;
-    }
-    let times = match ledger.baseline_risk() {
-        Some(best) if risk.is_finite() && best > 0.0 => {
-            let times = risk / best;
-            let times = if times < 1e6 { grouped(times.round() as u64) } else { format!("{times:.0e}") };
-            format!("the learner pays {times} times what the best constant does")
-        }
-        _ => "the learner pays far more than a constant does".to_owned(),
-    };
-    let specification = model.specification();
-    if specification.name() == DEFAULT_LEARNER {
-        return Some(format!(
-            "{times}: some labels are far from all others; check them for errors, or try --loss absolute"
-        ));
-    }
-    let remedies = specification.remedies();
-    let other = if specification.is_standardised() { "another learner" } else { "the default learner" };
-    let remedy = match remedies.join(", ") {
-        none if none.is_empty() => other.to_owned(),
-        some => format!("{some}, or {other}"),
-    };
-    Some(format!("{times}: its steps are too large for these features; try {remedy}"))
 }
 
 /// The lane that would have paid least alone.

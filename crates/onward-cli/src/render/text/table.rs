@@ -33,12 +33,17 @@ pub(crate) fn of(report: &Report) -> ResultTable {
     let risk = |learner: &LearnerReport| learner.sequential_risk.unwrap_or(f64::INFINITY);
     learners.sort_by(|one, other| risk(one).total_cmp(&risk(other)));
     let best = learners.first().map_or(f64::NAN, |learner| risk(learner));
+    // Losses may cost the constant nothing, and reports of older versions do not have it.
+    let (ratio_title, one) = match stream.online_constant_risk.filter(|&risk| risk > 0.0) {
+        Some(constant) => ("to the constant", constant),
+        None => ("to the best", best),
+    };
     let measures = if stream.task == TaskKind::Binary { BINARY } else { REGRESSION };
     // Those that some learner has.
     let measures: Vec<&Measure> =
         measures.iter().filter(|(_, value, _)| learners.iter().any(|it| value(it).is_some())).collect();
     let has_regret = learners.iter().any(|learner| learner.regret_per_round.is_some());
-    let mut head = vec!["learner", "sequential risk", "to the best"];
+    let mut head = vec!["learner", "sequential risk", ratio_title];
     head.extend(measures.iter().map(|(title, ..)| title));
     head.extend(has_regret.then_some("regret"));
     head.extend(["own guarantee", "guarantee", "seconds"]);
@@ -46,7 +51,7 @@ pub(crate) fn of(report: &Report) -> ResultTable {
     let mut notes = Notes::default();
     let mut rows = Vec::new();
     for learner in learners {
-        let mut row = vec![learner.name().to_owned(), shown(learner.sequential_risk), ratio(risk(learner), best)];
+        let mut row = vec![learner.name().to_owned(), shown(learner.sequential_risk), ratio(risk(learner), one)];
         row.extend(measures.iter().map(|(_, value, text)| value(learner).map_or_else(|| NOTHING.to_owned(), text)));
         row.extend(has_regret.then(|| shown(learner.regret_per_round)));
         row.push(notes.cell(learner.own_guarantee(), stream, risk(learner)));
@@ -57,9 +62,14 @@ pub(crate) fn of(report: &Report) -> ResultTable {
     let hindsight = stream.hindsight.as_ref().and_then(|it| it.best());
     let by_hinge = hindsight.is_some_and(|it| it.charged_by.is_some());
     let name = if by_hinge { "best in hindsight (hinge loss)" } else { "best in hindsight" };
-    for (name, risk) in [("best constant", stream.baseline_risk), (name, hindsight.and_then(|it| it.loss))] {
+    for (name, risk) in [
+        ("online constant", stream.online_constant_risk),
+        ("no change", stream.no_change_risk),
+        ("best constant", stream.baseline_risk),
+        (name, hindsight.and_then(|it| it.loss)),
+    ] {
         if let Some(risk) = risk {
-            let mut row = vec![name.to_owned(), number(risk), ratio(risk, best)];
+            let mut row = vec![name.to_owned(), number(risk), ratio(risk, one)];
             row.resize(head.len(), String::new());
             rows.push(row);
         }
@@ -133,10 +143,10 @@ fn shown(risk: Option<f64>) -> String {
     risk.map_or_else(|| NOTHING.to_owned(), number)
 }
 
-/// How many times the best risk; risks may be 0 or, for some losses, negative.
-fn ratio(risk: f64, best: f64) -> String {
-    let ratio = risk / best;
-    match best > 0.0 && ratio.is_finite() {
+/// How many times the risk that counts as one; risks may be 0 or, for some losses, negative.
+fn ratio(risk: f64, one: f64) -> String {
+    let ratio = risk / one;
+    match one > 0.0 && ratio.is_finite() {
         true if ratio < 1e4 => format!("{ratio:.3}"),
         true => format!("{ratio:.1e}"),
         false => NOTHING.to_owned(),

@@ -10,6 +10,7 @@ use onward::learner::{LearnerSpec, ProblemBounds};
 use onward::loss::{self, Curvature, LinearLoss};
 use onward::optimizer::sgd::{Schedule, Sgd};
 use onward::optimizer::{Ftl, Ftrl, Ogd, OgdRate, Optimizer, RunningMean, sgd};
+use onward::protocol::StepKind;
 use onward::{Features, Loss, SharedLoss};
 
 use crate::common::{Random, Row, Saved, stream};
@@ -354,9 +355,10 @@ fn strongly_convex_descent_needs_gradients_that_are_bounded() {
 }
 
 #[test]
-fn importance_is_flow_two_rows_or_one_of_weight_2_and_never_beyond_the_label() {
+fn with_flow_importance_is_two_rows_or_one_of_weight_2_and_never_beyond_the_label() {
     let x = Features::new(&[0, 3], &[1.0, -0.5]).unwrap();
     for text in ["osd:eta=0.1,domain=all", "sgd:schedule=constant,eta0=0.1", "ftrl:eta=0.1"] {
+        let text = &format!("{text},step=flow");
         for (name, label) in [("squared", 3.0), ("logistic", 1.0), ("hinge", -1.0), ("absolute", 0.3), ("huber", -4.0)]
         {
             let loss = loss::parse(name).unwrap();
@@ -481,7 +483,13 @@ impl DenseSgd {
 
 #[test]
 fn lazy_penalties_equal_those_that_every_weight_pays_in_every_round() {
-    let loss = loss::parse("squared").unwrap();
+    // The plain steps of these rates would run away on the squared loss.
+    for (loss, step) in [("squared", StepKind::Flow), ("logistic", StepKind::Gradient)] {
+        lazy_penalties_are_paid(&loss::parse(loss).unwrap(), step);
+    }
+}
+
+fn lazy_penalties_are_paid(loss: &SharedLoss, step_kind: StepKind) {
     type Formula = fn(f64, f64) -> f64;
     let rates: [(&str, Formula); 5] = [
         ("schedule=constant,eta0=0.05", |_, _| 0.05),
@@ -500,8 +508,8 @@ fn lazy_penalties_equal_those_that_every_weight_pays_in_every_round() {
     for (schedule, rate) in rates {
         for (penalty, alpha, l2, l1) in penalties {
             let (l2, l1) = (alpha * l2, alpha * l1);
-            let text = format!("sgd:{schedule},{penalty},alpha={alpha},average=50");
-            let mut lazy = build(&text, &loss);
+            let text = format!("sgd:{schedule},{penalty},alpha={alpha},average=50,step={step_kind}");
+            let mut lazy = build(&text, loss);
             let dense =
                 |is_complete| DenseSgd { w: vec![0.0; 8], received: vec![0.0; 8], owed: 0.0, l2, l1, is_complete };
             let (mut full, mut skipped) = (dense(true), dense(false));
@@ -514,7 +522,10 @@ fn lazy_penalties_equal_those_that_every_weight_pays_in_every_round() {
                 }
                 for twin in [&mut full, &mut skipped] {
                     let (p, q) = (row.score(&twin.w), row.values.iter().map(|x| f64::from(*x).powi(2)).sum());
-                    let u = loss.importance_step(p, row.label, rate * row.weight, q);
+                    let u = match step_kind {
+                        StepKind::Flow => loss.importance_step(p, row.label, rate * row.weight, q),
+                        StepKind::Gradient => -rate * row.weight * loss.derivative(p, row.label),
+                    };
                     let mut step = vec![0.0; 8];
                     row.indices.iter().zip(&row.values).for_each(|(&i, x)| step[i as usize] = u * f64::from(*x));
                     twin.step(rate, row.weight, &step);

@@ -145,6 +145,12 @@ TWINS = {
     "mirror-descent:dimension=6,eta=0.05": entropic,
 }
 
+#: For the squared loss alone; the row is in the memory.
+SQUARED_TWINS = {
+    "lms:eta=0.1": lambda t, w, z, h, s: w - 0.05 * z,
+    "nlms:eta=0.5,epsilon=0.1": lambda t, w, z, h, s: w - 0.25 * z / (0.1 + s["x"] @ s["x"]),
+}
+
 
 def stream(loss):
     """Rows with a bias, some features absent, importance weights and offsets."""
@@ -191,13 +197,14 @@ def test_weights_are_those_of_the_textbook(onward, tmp_path, loss):
     x, y, h, b = stream(loss)
     write(tmp_path / "rows.vw", x, y, h, b)
     task = "binary" if loss in BINARY else "regression"
-    for learner, step in TWINS.items():
+    for learner, step in (TWINS | (SQUARED_TWINS if loss == "squared" else {})).items():
         options = ("--task", task, "--loss", loss, "--radius", RADIUS, "--model", "m.safetensors")
         onward("learn", "-q", "rows.vw", "--learner", learner, *options)
         found = json.loads(onward("inspect", "m.safetensors", "--json", "--top", 10))["heaviest"]
         w, memory = numpy.zeros(6), defaultdict(float)
         for t in range(len(y)):
             z = h[t] * SLOPES[loss](b[t] + w @ x[t], y[t]) * x[t]
+            memory["x"] = x[t]
             w = step(t + 1, w, z, h[t], memory)
         difference = weights(learner, found, tmp_path / "m.safetensors") - w
         assert 0.01 < abs(w).max() < 100, (learner, w)

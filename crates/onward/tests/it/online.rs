@@ -15,6 +15,9 @@ use onward::{Features, Loss, SharedLoss};
 
 use crate::common::{Random, Row, Saved, stream};
 
+/// Weights are f32.
+const TOLERANCE: f64 = 1e-5;
+
 fn build(text: &str, loss: &SharedLoss) -> Box<dyn onward::Learner> {
     text.parse::<LearnerSpec>().unwrap().build(loss, None).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
@@ -435,6 +438,65 @@ fn euclidean_ftrl_without_domain_is_descent_step_for_step() {
         descent.observe(z, x);
     }
     assert_eq!((leader.weight(0), descent.weight(0)), (1.0, 0.0));
+}
+
+/// Greedy: w ← Π(w − η_t z). Lazy: w = Π(−η_{t−1}Σz). Each with a fixed rate and one that falls as 1/√t.
+#[test]
+fn projecting_each_step_is_not_projecting_the_sum() {
+    let project = |w: [f64; 2]| {
+        let norm = w[0].hypot(w[1]);
+        w.map(|w| w * (0.5 / norm).min(1.0))
+    };
+    for (greedy, lazy, power) in [
+        ("osd:eta=0.3,radius=0.5", "ftrl:domain=ball,eta=0.3,radius=0.5", 0.0),
+        ("ogd:eta=0.3,radius=0.5", "dual-averaging:eta=0.3,radius=0.5", 0.5),
+    ] {
+        let rate = |t: i32| 0.3 / f64::from(t).powf(power);
+        let (mut games, mut random) = ([Game::new(greedy, 2), Game::new(lazy, 2)], Random(4));
+        let (mut w, mut sum, mut apart) = ([0.0; 2], [0.0; 2], 0.0f64);
+        for t in 1..=200 {
+            let drift = if t < 100 { -1.0 } else { 1.0 };
+            let z = [drift + random.between(-1.0, 1.0), random.between(-1.0, 1.0)].map(|z| z as f32);
+            games.iter_mut().for_each(|game| game.play(&z));
+            let z = z.map(f64::from);
+            w = project([0, 1].map(|i| w[i] - rate(t) * z[i]));
+            sum = [0, 1].map(|i| sum[i] - z[i]);
+            let lazy = project(sum.map(|sum| rate(t + 1) * sum));
+            for i in 0..2 {
+                assert!((games[0].w(i as u32) - w[i]).abs() < TOLERANCE, "{greedy} {t}");
+                assert!((games[1].w(i as u32) - lazy[i]).abs() < TOLERANCE, "{t}");
+            }
+            apart = apart.max((w[0] - lazy[0]).abs());
+        }
+        // When the drift turns, one leaves the surface at once; the other has all of the sum to undo first.
+        assert!(apart > 0.9, "{greedy}: {apart}");
+    }
+}
+
+#[test]
+fn least_mean_squares_is_descent_at_half_the_rate_and_within_a_factor_of_the_squares_of_any_comparator() {
+    let squared = loss::parse("squared").unwrap();
+    let rows = stream(squared.as_ref(), 400, 23);
+    let (eta, mut lms, mut descent) =
+        (0.03125, build("lms:eta=0.03125", &squared), build("osd:eta=0.015625,domain=all", &squared));
+    let (mut paid, mut share) = (0.0, 0.0f64);
+    for row in &rows {
+        let p = lms.learn_one(row.features(), row.label, row.weight);
+        assert_eq!(p, descent.learn_one(row.features(), row.label, row.weight));
+        paid += row.weight * (p - row.label).powi(2);
+        share = share.max(eta * row.weight * row.values.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>());
+    }
+    let (one, other) = (lms.guarantee().bound.unwrap(), descent.guarantee().bound.unwrap() - 99.0 / (2.0 * 0.015625));
+    assert!((one / other - 1.0).abs() < 1e-12, "{one} {other}");
+    assert!(share < 0.9);
+    // Σ h·e² ≤ (Σ h·ε² + ‖u‖²/η)/(1 − β).
+    let mut random = Random(6);
+    for _ in 0..200 {
+        let u: Vec<f64> = (0..8).map(|_| random.between(-2.0, 2.0)).collect();
+        let squares: f64 = rows.iter().map(|row| row.weight * (row.score(&u) - row.label).powi(2)).sum();
+        let bound = (squares + u.iter().map(|u| u * u).sum::<f64>() / eta) / (1.0 - share);
+        assert!(paid <= bound, "{paid} {bound}");
+    }
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -713,8 +713,8 @@ fn where_the_theorem_does_not_apply_there_is_no_number() {
         ("kernel:keep=projectron", &logistic),
         ("kernel-perceptron:kernel=sigmoid", &zero_one),
         ("kernel-perceptron:budget=10,keep=smallest", &zero_one),
-        ("nystrom", &logistic),
-        ("rff", &logistic),
+        ("nystrom:learner=ogd", &logistic),
+        ("rff:learner=ogd", &logistic),
     ] {
         let mut learner = build(name, loss);
         for row in stream(loss.as_ref(), 30, 52) {
@@ -729,7 +729,7 @@ fn where_the_theorem_does_not_apply_there_is_no_number() {
     learner.learn_one(at(3e38).features(), 1.0, 1.0);
     assert!(learner.guarantee().bound.is_err());
     // A mixture behind a map keeps its promise against its experts.
-    let mut learner = build("rff:learner=auto", &logistic);
+    let mut learner = build("rff", &logistic);
     accuracy(learner.as_mut(), &ring(50, 53));
     assert_eq!(learner.guarantee().comparator, Some(Comparator::Experts));
     assert!(learner.mixture().is_some());
@@ -805,9 +805,9 @@ fn kernels_solve_what_no_line_can() {
             ("kernel-perceptron:gamma=1", &zero_one, 0.95),
             ("kernel-perceptron:gamma=1,budget=40", &zero_one, 0.9),
             ("nystrom:gamma=1,components=50", &logistic, 0.95),
-            ("nystrom:gamma=1,components=50,learner=auto", &logistic, 0.95),
+            ("nystrom:gamma=1,components=50,learner=ogd", &logistic, 0.95),
             ("rff:gamma=1,components=128", &logistic, 0.95),
-            ("rff:gamma=1,components=128,learner=auto", &logistic, 0.95),
+            ("rff:gamma=1,components=128,learner=ogd", &logistic, 0.95),
         ] {
             let share = accuracy(build(learner, loss).as_mut(), &rows);
             assert!(share > least, "{name} {learner}: {share}");
@@ -838,8 +838,8 @@ fn kernels_solve_what_pairs_of_features_cannot() {
         "kernel:gamma=1",
         "kernel:kernel=polynomial,gamma=1",
         "nystrom:gamma=1",
-        "nystrom:gamma=1,learner=auto",
-        "rff:gamma=1,learner=auto",
+        "nystrom:gamma=1,learner=ogd",
+        "rff:gamma=1",
     ] {
         let share = accuracy(build(name, &logistic).as_mut(), &rows);
         assert!(share > 0.85, "{name}: {share}");
